@@ -1,0 +1,236 @@
+/** Every error that Parley can tell anyone: its code, its sentence, its JSON-RPC code, and whether trying again may help. */
+
+interface Row<Details> {
+  /** What happened, to which thing, and what to do. One line, no secrets. */
+  readonly sentence: (details: Details) => string
+  /** The JSON-RPC code that a protocol edge answers with. */
+  readonly rpc: number
+  readonly retryable: boolean
+}
+
+const INVALID_PARAMS = -32602
+const INTERNAL = -32603
+const INVALID_REQUEST = -32600
+const NOT_FOUND = -32002
+
+function row<Details extends object = Record<never, never>>(
+  rpc: number,
+  retryable: boolean,
+  sentence: (details: Details) => string,
+): Row<Details> {
+  return { sentence, rpc, retryable }
+}
+
+export const catalogue = {
+  // The journal
+  JOURNAL_CONFLICT: row<{ session: string; expected: number; found: number }>(
+    INTERNAL,
+    true,
+    (d) =>
+      `Another server wrote to session ${d.session} first (expected ${d.expected}, found ${d.found}). Reload it and try again.`,
+  ),
+  JOURNAL_FULL: row<{ path: string }>(
+    INTERNAL,
+    true,
+    (d) =>
+      `The disk is full, so nothing more can be stored in ${d.path}. What was stored is safe; free some space and try again.`,
+  ),
+  JOURNAL_IO: row<{ path: string; reason: string }>(
+    INTERNAL,
+    true,
+    (d) => `The journal ${d.path} could not be read or written: ${d.reason}. Check the disk and its permissions.`,
+  ),
+  JOURNAL_CORRUPT: row<{ path: string; reason: string }>(
+    INTERNAL,
+    false,
+    (d) => `The journal ${d.path} is damaged (${d.reason}). Parley left it untouched; restore a copy or move it away.`,
+  ),
+  JOURNAL_FOREIGN: row<{ path: string }>(
+    INTERNAL,
+    false,
+    (d) => `${d.path} is not a Parley journal. Parley left it untouched; move it away or set PARLEY_HOME elsewhere.`,
+  ),
+  JOURNAL_TOO_NEW: row<{ path: string; found: number; known: number }>(
+    INTERNAL,
+    false,
+    (d) =>
+      `The journal ${d.path} was written by a newer Parley (format ${d.found}, this one knows ${d.known}). Update Parley; the file was left untouched.`,
+  ),
+  JOURNAL_CLOSED: row(
+    INTERNAL,
+    true,
+    () => 'The journal is closed because the server is stopping. Start it again and retry.',
+  ),
+  STATE_IN_USE: row<{ path: string; pid: number | null }>(
+    INTERNAL,
+    true,
+    (d) =>
+      `Another Parley${d.pid === null ? '' : ` (pid ${d.pid})`} owns ${d.path}. Stop it first, or set PARLEY_HOME to another directory.`,
+  ),
+
+  // Sessions
+  SESSION_NOT_FOUND: row<{ session: string }>(
+    NOT_FOUND,
+    false,
+    (d) => `There is no session ${d.session}. List the sessions to see which exist.`,
+  ),
+  SESSION_NOT_ATTACHED: row<{ session: string }>(
+    NOT_FOUND,
+    false,
+    (d) => `This connection has not opened session ${d.session}. Load or resume it first.`,
+  ),
+  SESSION_CLOSED: row<{ session: string }>(
+    INVALID_REQUEST,
+    false,
+    (d) => `Session ${d.session} is closed. Load or resume it to go on.`,
+  ),
+  SESSION_CWD_DIFFERS: row<{ session: string; cwd: string; given: string }>(
+    INVALID_PARAMS,
+    false,
+    (d) => `Session ${d.session} belongs to ${d.cwd}, not to ${d.given}. Open it with its own cwd.`,
+  ),
+  QUEUE_FULL: row<{ session: string; limit: number }>(
+    INVALID_REQUEST,
+    true,
+    (d) => `Session ${d.session} already has ${d.limit} prompts waiting. Wait for one to end, or cancel.`,
+  ),
+  PROMPT_WITHDRAWN: row<{ session: string }>(
+    -32800,
+    true,
+    (d) => `The prompt was withdrawn before session ${d.session} began to work on it.`,
+  ),
+  TURN_INTERRUPTED: row<{ session: string }>(
+    INTERNAL,
+    true,
+    (d) =>
+      `The turn was interrupted because the server stopped. What was said is kept in session ${d.session}; prompt again to go on.`,
+  ),
+  PERMISSION_UNKNOWN: row<{ request: string }>(
+    INVALID_PARAMS,
+    false,
+    (d) => `Nobody is waiting for an answer to permission request ${d.request}; it was answered or withdrawn before.`,
+  ),
+  SCRIPT_INVALID: row<{ path: string; line: number; reason: string }>(
+    INVALID_PARAMS,
+    false,
+    (d) => `Line ${d.line} of the script ${d.path} cannot be played: ${d.reason}.`,
+  ),
+  SCRIPT_UNREADABLE: row<{ path: string; reason: string }>(
+    INVALID_PARAMS,
+    false,
+    (d) => `The script ${d.path} cannot be read: ${d.reason}.`,
+  ),
+  AGENT_FAILED: row<{ reason: string }>(INTERNAL, true, (d) => `The agent failed: ${d.reason}`),
+
+  // Requests
+  PARAMS_INVALID: row<{ method: string; reason: string }>(
+    INVALID_PARAMS,
+    false,
+    (d) => `The parameters of ${d.method} are wrong: ${d.reason}.`,
+  ),
+  NOT_INITIALIZED: row<{ method: string }>(
+    INVALID_REQUEST,
+    false,
+    (d) => `${d.method} came before initialize. Send initialize first.`,
+  ),
+  METHOD_UNKNOWN: row<{ method: string }>(-32601, false, (d) => `There is no method ${d.method}.`),
+  MESSAGE_MALFORMED: row<{ reason: string }>(
+    -32700,
+    false,
+    (d) => `A line was not valid JSON: ${d.reason}. Send one JSON-RPC message per line.`,
+  ),
+  MESSAGE_INVALID: row<{ reason: string }>(
+    INVALID_REQUEST,
+    false,
+    (d) => `A message was not a JSON-RPC request, notification or response: ${d.reason}.`,
+  ),
+  MESSAGE_TOO_LONG: row<{ limit: number }>(
+    INVALID_REQUEST,
+    false,
+    (d) => `A message was longer than ${d.limit} bytes and was not read. Send less at once.`,
+  ),
+  REQUEST_CANCELLED: row<{ method: string }>(-32800, false, (d) => `${d.method} was cancelled as asked.`),
+  CURSOR_INVALID: row<{ cursor: string }>(
+    INVALID_PARAMS,
+    false,
+    (d) => `The cursor ${d.cursor} is not one that this server gave. List again from the beginning.`,
+  ),
+  INTERNAL_ERROR: row(INTERNAL, true, () => 'Something went wrong inside Parley. The log says what.'),
+
+  // Tools and MCP servers
+  TOOL_UNKNOWN: row<{ tool: string }>(
+    INVALID_PARAMS,
+    false,
+    (d) => `There is no tool ${d.tool} now. List the tools to see which are.`,
+  ),
+  TOOL_ARGUMENTS: row<{ tool: string; reason: string }>(
+    INVALID_PARAMS,
+    false,
+    (d) => `The arguments do not fit tool ${d.tool}: ${d.reason}. It was not called.`,
+  ),
+  TOOL_TIMEOUT: row<{ tool: string; ms: number }>(
+    INTERNAL,
+    false,
+    (d) => `Tool ${d.tool} did not answer within ${d.ms} ms and was cancelled; it may have run.`,
+  ),
+  TOOL_CANCELLED: row<{ tool: string }>(-32800, false, (d) => `Tool ${d.tool} was cancelled; it may have run in part.`),
+  TOOL_NOT_RUN: row<{ tool: string; reason: string }>(
+    INTERNAL,
+    true,
+    (d) => `Tool ${d.tool} was not run: ${d.reason}.`,
+  ),
+  TOOL_LOST: row<{ tool: string; reason: string }>(
+    INTERNAL,
+    false,
+    (d) => `The answer of tool ${d.tool} was lost: ${d.reason}. It may have run.`,
+  ),
+  MCP_CONNECT: row<{ server: string; reason: string }>(
+    INTERNAL,
+    true,
+    (d) => `MCP server ${d.server} could not be connected: ${d.reason}.`,
+  ),
+
+  // Processes
+  COMMAND_NOT_FOUND: row<{ command: string }>(
+    INVALID_PARAMS,
+    false,
+    (d) => `The command ${d.command} was not found. Install it, or give its absolute path.`,
+  ),
+  COMMAND_NOT_EXECUTABLE: row<{ command: string }>(
+    INVALID_PARAMS,
+    false,
+    (d) => `${d.command} is there but may not be executed. Check its permissions.`,
+  ),
+  PROCESS_SPAWN: row<{ command: string; reason: string }>(
+    INTERNAL,
+    true,
+    (d) => `${d.command} could not be started: ${d.reason}.`,
+  ),
+  PROCESS_GONE: row<{ command: string; reason: string }>(
+    INTERNAL,
+    true,
+    (d) => `${d.command} has ended (${d.reason}).`,
+  ),
+
+  // Directories and configuration
+  PATH_NOT_ABSOLUTE: row<{ what: string; path: string }>(
+    INVALID_PARAMS,
+    false,
+    (d) => `${d.what} must be an absolute path, not ${JSON.stringify(d.path)}.`,
+  ),
+  DIRECTORY_MISSING: row<{ what: string; path: string }>(
+    INVALID_PARAMS,
+    false,
+    (d) => `${d.what} ${d.path} is not a directory that can be read.`,
+  ),
+  CONFIG_INVALID: row<{ key: string; value: string; reason: string }>(
+    INVALID_PARAMS,
+    false,
+    (d) => `The setting ${d.key} cannot be ${d.value}: ${d.reason}.`,
+  ),
+} as const
+
+export type ErrorCode = keyof typeof catalogue
+
+/** What the sentence of `Code` is made of. Never a secret: details reach clients and logs. */
+export type ErrorDetails<Code extends ErrorCode> = Parameters<(typeof catalogue)[Code]['sentence']>[0]

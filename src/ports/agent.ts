@@ -1,0 +1,70 @@
+/** What answers prompts. */
+import type { Content, PermissionOption, PermissionOutcome, PlanEntry, SlashCommand, ToolCallPatch } from './content.ts'
+import type { Signal } from './signal.ts'
+import type { ToolRegistry, ToolResult } from './tools.ts'
+
+export type StopReason = 'end_turn' | 'max_tokens' | 'max_turn_requests' | 'refusal' | 'cancelled'
+
+export interface Agent {
+  /** `guide`, `script`, `model` … as the sessions row keeps it. */
+  readonly kind: string
+  /** What people may type after a slash. */
+  readonly commands: readonly SlashCommand[]
+  /** Plays one turn. A throw ends the turn with an error that its client sees. */
+  run(turn: Turn): Promise<StopReason>
+}
+
+/** One turn as its agent sees it. All that the agent says goes through here and is stored before anyone sees it. */
+export interface Turn {
+  readonly turnId: string
+  readonly sessionId: string
+  /** `[cwd, …additionalDirectories]`, absolute. */
+  readonly roots: readonly string[]
+  readonly prompt: readonly Content[]
+  /** Set when the turn goes on after a restart: what `ask` was given, and the answer. */
+  readonly resumed?: Resumption
+  readonly signal: Signal
+  readonly tools: ToolRegistry
+  /** Resolves when there is room for more, not when it is stored: a slow disk pauses the agent here. */
+  say(content: Content): Promise<void>
+  think(content: Content): Promise<void>
+  plan(entries: readonly PlanEntry[]): Promise<void>
+  title(title: string): Promise<void>
+  /** Reports a tool call that the agent runs by itself; the first patch of an id needs a title. */
+  report(toolCallId: string, patch: ToolCallPatch): Promise<void>
+  /** An id for a tool call that no other call of the session has. */
+  newToolCallId(): string
+  /**
+   * Asks whoever is attached and waits, also through a restart: `state` (JSON) comes back in `resumed`.
+   * Resolves `cancelled` when the turn is cancelled. Never resolves to a yes that nobody gave.
+   */
+  ask(question: Question): Promise<PermissionOutcome>
+  /**
+   * Runs a tool of the registry: reported, `in_progress` stored before its first effect, its result stored.
+   * A tool that fails, times out or is unknown is a result with `isError`, never a throw.
+   */
+  call(request: ToolRequest): Promise<ToolResult>
+}
+
+export interface Question {
+  readonly toolCallId: string
+  /** Brings the tool call up to date before the question; needs a title if the call is new. */
+  readonly patch: ToolCallPatch
+  readonly options: readonly PermissionOption[]
+  /** What the agent needs to go on from here after a restart, as JSON. */
+  readonly state: unknown
+}
+
+export interface ToolRequest {
+  /** Its name in the registry. */
+  readonly name: string
+  readonly args: unknown
+  readonly toolCallId?: string
+  readonly timeoutMs?: number
+}
+
+export interface Resumption {
+  readonly state: unknown
+  readonly toolCallId: string
+  readonly outcome: PermissionOutcome
+}

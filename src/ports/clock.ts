@@ -1,0 +1,21 @@
+/** Time, ids and chance, passed in so that a test can own them. */
+import type { AbortSource, Signal } from './signal.ts'
+
+export interface Clock {
+  /** Milliseconds since 1970, as the wall says; it may jump. */
+  now(): number
+  /** Milliseconds that only ever grow, for measuring how long something took. */
+  elapsed(): number
+  /** Resolves after `ms`; rejects with the signal's reason as soon as it aborts. */
+  sleep(ms: number, signal?: Signal): Promise<void>
+  /** Calls `run` once after `ms` unless cancelled first. It never keeps the process alive. */
+  after(ms: number, run: () => void): Timer
+  /** An id nobody guesses and nobody meets twice: a random UUID. */
+  id(): string
+  /** A fresh source of cancellation. */
+  abortSource(): AbortSource
+}
+
+export interface Timer {
+  cancel(): void
+}

@@ -1,0 +1,135 @@
+/** What people, agents and tools say to each other: the shapes of content that ACP and MCP share. */
+
+/** Passed through untouched; keys belong to whoever set them. */
+export type Meta = Readonly<Record<string, unknown>>
+
+interface Annotated {
+  readonly annotations?: Readonly<Record<string, unknown>> | null
+  readonly _meta?: Meta | null
+}
+
+export type Content = TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource
+
+export interface TextContent extends Annotated {
+  readonly type: 'text'
+  readonly text: string
+}
+
+/** `data` is base64. */
+export interface ImageContent extends Annotated {
+  readonly type: 'image'
+  readonly data: string
+  readonly mimeType: string
+  readonly uri?: string | null
+}
+
+/** `data` is base64. */
+export interface AudioContent extends Annotated {
+  readonly type: 'audio'
+  readonly data: string
+  readonly mimeType: string
+}
+
+export interface ResourceLink extends Annotated {
+  readonly type: 'resource_link'
+  readonly uri: string
+  readonly name: string
+  readonly title?: string | null
+  readonly description?: string | null
+  readonly mimeType?: string | null
+  /** Bytes. */
+  readonly size?: number | null
+}
+
+export interface EmbeddedResource extends Annotated {
+  readonly type: 'resource'
+  readonly resource: TextResource | BlobResource
+}
+
+export interface TextResource {
+  readonly uri: string
+  readonly text: string
+  readonly mimeType?: string | null
+  readonly _meta?: Meta | null
+}
+
+/** `blob` is base64. */
+export interface BlobResource {
+  readonly uri: string
+  readonly blob: string
+  readonly mimeType?: string | null
+  readonly _meta?: Meta | null
+}
+
+/** What a tool call shows. Paths are absolute; `oldText` is null for a new file. */
+export type ToolCallContent =
+  | { readonly type: 'content'; readonly content: Content }
+  | {
+      readonly type: 'diff'
+      readonly path: string
+      readonly oldText: string | null
+      readonly newText: string
+    }
+  | { readonly type: 'terminal'; readonly terminalId: string }
+
+export type ToolKind =
+  | 'read'
+  | 'edit'
+  | 'delete'
+  | 'move'
+  | 'search'
+  | 'execute'
+  | 'think'
+  | 'fetch'
+  | 'switch_mode'
+  | 'other'
+
+export type ToolStatus = 'pending' | 'in_progress' | 'completed' | 'failed'
+
+/** `path` is absolute, `line` counts from 1. */
+export interface ToolLocation {
+  readonly path: string
+  readonly line?: number
+}
+
+/**
+ * What is said of a tool call; absent fields stay as they are, `content` and `locations` replace.
+ * The first patch of a call carries its `title`.
+ */
+export interface ToolCallPatch {
+  readonly title?: string
+  readonly name?: string
+  readonly kind?: ToolKind
+  readonly status?: ToolStatus
+  readonly content?: readonly ToolCallContent[]
+  readonly locations?: readonly ToolLocation[]
+  readonly rawInput?: unknown
+  readonly rawOutput?: unknown
+  readonly _meta?: Meta
+}
+
+export interface PlanEntry {
+  readonly content: string
+  readonly priority: 'high' | 'medium' | 'low'
+  readonly status: 'pending' | 'in_progress' | 'completed'
+}
+
+export type PermissionKind = 'allow_once' | 'allow_always' | 'reject_once' | 'reject_always'
+
+export interface PermissionOption {
+  readonly optionId: string
+  readonly name: string
+  readonly kind: PermissionKind
+}
+
+/** How a question ended. Only `selected` with an allowing kind is a yes. */
+export type PermissionOutcome =
+  | { readonly outcome: 'selected'; readonly optionId: string; readonly kind: PermissionKind }
+  | { readonly outcome: 'cancelled' }
+
+/** A slash command that people may type; `hint` says what may follow its name. */
+export interface SlashCommand {
+  readonly name: string
+  readonly description: string
+  readonly hint?: string
+}

@@ -1,0 +1,23 @@
+/** Named places where a test may cut the power, slow the disk, or make a step fail. A no-op in production. */
+
+/** Each name says what has just happened or is just about to. `docs/faults.md` lists them. */
+export type FaultPoint =
+  | 'session.batch.decided'
+  | 'journal.append.sent'
+  | 'journal.rows.written'
+  | 'journal.transaction.committed'
+  | 'session.batch.stored'
+  | 'session.batch.published'
+  | 'turn.started'
+  | 'tool.started'
+  | 'tool.finished'
+  | 'permission.asked'
+  | 'permission.answered'
+  | 'turn.ended'
+  | 'recovery.started'
+  | 'recovery.finished'
+
+export interface Faults {
+  /** Called when `point` is reached. May end the process, delay, or throw; in production it returns at once. */
+  at(point: FaultPoint): void | Promise<void>
+}

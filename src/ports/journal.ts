@@ -1,0 +1,101 @@
+/** One append-only list of entries per session, and one row per session that says what it is. */
+import type { Signal } from './signal.ts'
+
+export type SessionId = string
+
+/** The `seq` up to which a reader has seen; 0 is before the first entry. */
+export type Cursor = number
+
+/** One fact as it is stored. `seq` is 1, 2, 3 … per session without holes; `at` is milliseconds since 1970; `body` is JSON text. */
+export interface StoredEntry {
+  readonly seq: number
+  readonly at: number
+  readonly body: string
+}
+
+export type SessionPhase = 'idle' | 'working' | 'waiting' | 'suspended' | 'closed'
+
+/** What a list of sessions shows; written in the same transaction as the entries that made it true. */
+export interface SessionRow {
+  readonly id: SessionId
+  /** As the client gave it. */
+  readonly cwd: string
+  readonly additionalDirectories: readonly string[]
+  /** Which agent answers: `guide`, `script`, … */
+  readonly agent: string
+  readonly title: string | null
+  readonly phase: SessionPhase
+  readonly lastSeq: Cursor
+  /** Milliseconds since 1970. */
+  readonly createdAt: number
+  readonly updatedAt: number
+}
+
+/** A state computed from the entries up to `seq`, as JSON text; a shortcut, never the truth. */
+export interface Snapshot {
+  readonly seq: Cursor
+  readonly state: string
+}
+
+export interface Append {
+  /** `row.lastSeq` is the last of `entries`; entries follow `expected` without a hole. */
+  readonly row: SessionRow
+  readonly entries: readonly StoredEntry[]
+  /** The last `seq` that the writer knows; 0 creates the session. */
+  readonly expected: Cursor
+  /** Replaces the stored snapshot; absent keeps it. */
+  readonly snapshot?: Snapshot
+}
+
+export interface PageLimits {
+  readonly entries: number
+  /** Characters of bodies; a page holds at least one entry however long it is. */
+  readonly chars: number
+}
+
+export interface ListQuery {
+  /** Exactly this `cwd`, as given. */
+  readonly cwd?: string
+  /** Only sessions in one of these phases. */
+  readonly phases?: readonly SessionPhase[]
+  /** Where the page before ended. */
+  readonly after?: ListKey
+  readonly limit: number
+}
+
+/** Newest first; ties by id. Stable while sessions come and go. */
+export interface ListKey {
+  readonly updatedAt: number
+  readonly id: SessionId
+}
+
+/**
+ * Every adapter passes `test/contracts/journal.ts`.
+ * All methods throw JOURNAL_CLOSED after `close`, and JOURNAL_CORRUPT, JOURNAL_FULL or JOURNAL_IO when the disk fails.
+ */
+export interface Journal {
+  /**
+   * Stores the entries, the row and the snapshot together, or nothing. Resolved means that it survives a power cut.
+   * Throws JOURNAL_CONFLICT when the stored `lastSeq` is not `expected`, with nothing changed;
+   * JOURNAL_FULL when the disk is full, with all that was stored intact.
+   * Appends to different sessions may share one disk write; each still stands or falls alone.
+   */
+  append(append: Append): Promise<void>
+  /** The entries after `from`, in order, up to the limits; empty when there are none (yet). */
+  page(id: SessionId, from: Cursor, limits: PageLimits): Promise<readonly StoredEntry[]>
+  /** Yields the entries after `from` in pages, then follows new ones, each once, until `signal` aborts or the session is deleted. */
+  read(id: SessionId, from: Cursor, signal: Signal): AsyncIterable<readonly StoredEntry[]>
+  /** The session's row and newest snapshot, or undefined when there is no such session. */
+  head(id: SessionId): Promise<SessionHead | undefined>
+  /** Rows, newest first. A page shorter than `limit` is the last. */
+  list(query: ListQuery): Promise<readonly SessionRow[]>
+  /** Forgets the session and its entries; false when there was none. */
+  delete(id: SessionId): Promise<boolean>
+  /** Finishes what was accepted, then releases the store. Idempotent. */
+  close(): Promise<void>
+}
+
+export interface SessionHead {
+  readonly row: SessionRow
+  readonly snapshot?: Snapshot
+}

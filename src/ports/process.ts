@@ -1,0 +1,36 @@
+/** Child processes that never outlive us: each is the leader of a process group that a guard ends when we die. */
+import type { Signal } from './signal.ts'
+
+export interface ProcessSpec {
+  /** A path, or a bare name looked up on PATH. */
+  readonly command: string
+  readonly args: readonly string[]
+  /** Absolute. */
+  readonly cwd: string
+  /** Added to the allow-listed environment; nothing else of ours reaches the child. */
+  readonly env: Readonly<Record<string, string>>
+}
+
+export interface ProcessExit {
+  readonly code: number | null
+  readonly signal: string | null
+}
+
+export interface Child {
+  readonly pid: number
+  /** Resolves when the bytes were taken; throws PROCESS_GONE when the child no longer reads. */
+  write(bytes: Uint8Array): Promise<void>
+  readonly stdout: AsyncIterable<Uint8Array>
+  /** The last few KiB of what it wrote to stderr; always drained, so that it never blocks the child. */
+  stderrTail(): string
+  readonly exited: Promise<ProcessExit>
+  /** Closes stdin, waits `graceMs`, then SIGTERM and at last SIGKILL to the whole group. Resolves when the group is gone. Idempotent. */
+  stop(graceMs?: number): Promise<void>
+}
+
+export interface Processes {
+  /** Throws COMMAND_NOT_FOUND, COMMAND_NOT_EXECUTABLE or PROCESS_SPAWN. `signal` gives up on a start that takes too long. */
+  spawn(spec: ProcessSpec, signal?: Signal): Promise<Child>
+  /** Stops every child and the guard. Idempotent. */
+  close(): Promise<void>
+}

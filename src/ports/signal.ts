@@ -1,0 +1,16 @@
+/** What the core knows of cancellation: the part of the platform's AbortSignal that it uses. */
+
+/** A wish to stop, handed down. Every AbortSignal is one. */
+export interface Signal {
+  readonly aborted: boolean
+  readonly reason: unknown
+  addEventListener(type: 'abort', listener: () => void, options?: { readonly once?: boolean }): void
+  removeEventListener(type: 'abort', listener: () => void): void
+}
+
+/** Whoever holds the source may stop the work; everyone else only sees the signal. */
+export interface AbortSource {
+  readonly signal: Signal
+  /** Idempotent: the first reason stands. */
+  abort(reason?: unknown): void
+}

@@ -1,0 +1,12 @@
+import { defineConfig } from 'vitest/config'
+
+export default defineConfig({
+  test: {
+    include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    // Real processes and disks on small machines: two files at a time are enough.
+    maxWorkers: 2,
+    passWithNoTests: false,
+  },
+})
