@@ -1,0 +1,98 @@
+/** A journal that lives as long as its process: for tests, and the plainest reading of the port. */
+import { fail } from '../../errors/parley-error.ts'
+import type {
+  Append,
+  Journal,
+  ListKey,
+  ListQuery,
+  PageLimits,
+  SessionHead,
+  SessionId,
+  SessionRow,
+  Snapshot,
+  StoredEntry,
+} from '../../ports/journal.ts'
+import { checkAppend, fit } from './entries.ts'
+import { follow, Watches } from './follow.ts'
+
+interface StoredSession {
+  readonly row: SessionRow
+  readonly entries: StoredEntry[]
+  readonly snapshot: Snapshot | undefined
+}
+
+export function memoryJournal(): Journal {
+  const sessions = new Map<SessionId, StoredSession>()
+  const watches = new Watches()
+  let closed = false
+
+  function open(): Map<SessionId, StoredSession> {
+    return closed ? fail('JOURNAL_CLOSED', {}) : sessions
+  }
+
+  async function append(append: Append): Promise<void> {
+    const { row, entries, expected, snapshot } = append
+    const stored = open().get(row.id)
+    checkAppend(append)
+    const found = stored?.row.lastSeq ?? 0
+    if (found !== expected) fail('JOURNAL_CONFLICT', { session: row.id, expected, found })
+    const all = stored?.entries ?? []
+    all.push(...entries)
+    sessions.set(row.id, { row, entries: all, snapshot: snapshot ?? stored?.snapshot })
+    watches.appended(row.id)
+  }
+
+  async function page(id: SessionId, from: number, limits: PageLimits): Promise<readonly StoredEntry[]> {
+    const entries = open().get(id)?.entries ?? []
+    return fit(entries.slice(from, from + Math.max(1, limits.entries)), limits)
+  }
+
+  async function head(id: SessionId): Promise<SessionHead | undefined> {
+    const stored = open().get(id)
+    if (stored === undefined) return undefined
+    const { row, snapshot } = stored
+    return snapshot === undefined ? { row } : { row, snapshot }
+  }
+
+  async function list(query: ListQuery): Promise<readonly SessionRow[]> {
+    const rows = [...open().values()].map(({ row }) => row)
+    return rows
+      .filter((row) => isWanted(row, query))
+      .sort(newestFirst)
+      .slice(0, query.limit)
+  }
+
+  async function forget(id: SessionId): Promise<boolean> {
+    const existed = open().delete(id)
+    watches.deleted(id)
+    return existed
+  }
+
+  async function close(): Promise<void> {
+    closed = true
+    sessions.clear()
+    watches.wakeAll()
+  }
+
+  return {
+    append,
+    page,
+    read: (id, from, signal) => follow(page, watches, { id, from, signal }),
+    head,
+    list,
+    delete: forget,
+    close,
+  }
+}
+
+function isWanted(row: SessionRow, { cwd, phases, after }: ListQuery): boolean {
+  if (cwd !== undefined && row.cwd !== cwd) return false
+  if (phases !== undefined && !phases.includes(row.phase)) return false
+  return after === undefined || newestFirst(after, row) < 0
+}
+
+function newestFirst(a: ListKey, b: ListKey): number {
+  if (a.updatedAt !== b.updatedAt) return b.updatedAt - a.updatedAt
+  if (a.id === b.id) return 0
+  return a.id < b.id ? -1 : 1
+}
