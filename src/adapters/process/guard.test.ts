@@ -1,0 +1,92 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import type { Readable, Writable } from 'node:stream'
+import { afterEach, describe, expect, test } from 'vitest'
+import { carrying, linesOf, running, runs, until } from '../../../test/fixtures/process/running.ts'
+import { realClock } from '../../../test/fixtures/real-clock.ts'
+import { openGuard } from './guard.ts'
+import { openProcesses } from './spawn.ts'
+
+const late = new URL('../../../test/fixtures/process/late.ts', import.meta.url).pathname
+const children: ChildProcess[] = []
+afterEach(() => children.splice(0).forEach((child) => child.kill('SIGKILL')))
+
+const SLEEPER = { command: 'sleep', args: ['1000'], cwd: '/', env: {} }
+
+async function startedByHand(script: string, channel: Writable): Promise<{ child: ChildProcess; line: string }> {
+  const child = spawn('/bin/sh', ['-c', script], {
+    detached: true,
+    stdio: ['ignore', 'pipe', 'ignore', channel],
+  })
+  children.push(child)
+  return { child, line: await linesOf(child.stdout as Readable)() }
+}
+
+describe('the guard', () => {
+  test('ends a child that has registered and not yet become its program', async () => {
+    const guard = openGuard({ marker: 'test-window', path: process.env.PATH, clock: realClock })
+    const { child } = await startedByHand(
+      'echo "+$$" >&3; echo registered; exec 3>&-; while :; do sleep 1; done',
+      await guard.channel(),
+    )
+    const ended = once(child, 'exit')
+    await guard.close()
+    expect((await ended)[1]).toBe('SIGTERM')
+  })
+
+  test('that was closed turns away a child on its way to its program', async () => {
+    const guard = openGuard({ marker: 'test-late', path: process.env.PATH, clock: realClock })
+    const script = 'echo before; while echo "#" >&3; do :; done'
+    const { child } = await startedByHand(script, await guard.channel())
+    const ended = once(child, 'exit')
+    await guard.close()
+    expect((await ended)[1]).toBe('SIGPIPE')
+  })
+
+  test('waits, when the server is killed, for a child on its way to its program, and ends it', async () => {
+    const server = spawn(process.execPath, ['--import', 'tsx', late], { stdio: ['ignore', 'pipe', 'inherit'] })
+    children.push(server)
+    const child = Number(await linesOf(server.stdout)())
+    server.kill('SIGKILL')
+    await once(server, 'exit')
+    expect(runs(child)).toBe(true)
+    process.kill(child, 'SIGCONT')
+    await until(() => !runs(child) && running('test-killed').length === 0)
+  })
+
+  test('leaves alone what was unregistered', async () => {
+    const guard = openGuard({ marker: 'test-forget', path: process.env.PATH, clock: realClock })
+    const { child } = await startedByHand('echo "+$$" >&3; exec 3>&-; echo up; exec sleep 1000', await guard.channel())
+    const pid = child.pid as number
+    guard.remember(pid)
+    guard.forget(pid)
+    await guard.close()
+    expect(runs(pid)).toBe(true)
+  })
+
+  test('shrugs at HUP, INT and TERM', async () => {
+    const processes = openProcesses({ boot: { home: 'test', id: 'shrug' }, environment: process.env, clock: realClock })
+    const child = await processes.spawn(SLEEPER)
+    const guard = running('PARLEY_CHILD=test-shrug')[0] ?? 0
+    for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) process.kill(guard, signal)
+    // It handles its input in order, so once the next child is registered it has lived through the signals.
+    await (await processes.spawn(SLEEPER)).stop(0)
+    expect(runs(guard)).toBe(true)
+    expect(runs(child.pid)).toBe(true)
+    await processes.close()
+  })
+
+  test('that is killed is replaced by one that knows every child', async () => {
+    const processes = openProcesses({ boot: { home: 'test', id: 'again' }, environment: process.env, clock: realClock })
+    const child = await processes.spawn(SLEEPER)
+    const first = running('PARLEY_CHILD=test-again')[0] ?? 0
+    process.kill(first, 'SIGKILL')
+    // This start may meet the dying guard; it must come out right all the same.
+    const second = await processes.spawn(SLEEPER)
+    await until(() => running('PARLEY_CHILD=test-again').length === 1)
+    expect(running('PARLEY_CHILD=test-again')).not.toContain(first)
+    expect([runs(child.pid), runs(second.pid)]).toEqual([true, true])
+    await processes.close()
+    expect(carrying('PARLEY_CHILD=test-again')).toEqual([])
+  })
+})

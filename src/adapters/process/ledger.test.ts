@@ -1,0 +1,29 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { afterEach, expect, test } from 'vitest'
+import { runs } from '../../../test/fixtures/process/running.ts'
+import { killLeftovers } from './ledger.ts'
+
+const started: ChildProcess[] = []
+afterEach(() => started.splice(0).forEach((child) => child.kill('SIGKILL')))
+
+async function sleeper(marker: string): Promise<ChildProcess> {
+  const child = spawn('sleep', ['1000'], {
+    env: { PATH: process.env.PATH ?? '', PARLEY_CHILD: marker },
+    stdio: 'ignore',
+  })
+  started.push(child)
+  await once(child, 'spawn')
+  return child
+}
+
+test('a new owner ends what earlier owners of its state left, and nothing of its own or of others', async () => {
+  const old = await sleeper('ledger-old')
+  const own = await sleeper('ledger-new')
+  const foreign = await sleeper('ledgerbook-old')
+  const ended = once(old, 'exit')
+  expect(await killLeftovers({ home: 'ledger', id: 'new' })).toBe(1)
+  expect((await ended)[1]).toBe('SIGKILL')
+  expect([runs(Number(own.pid)), runs(Number(foreign.pid))]).toEqual([true, true])
+  expect(await killLeftovers({ home: 'ledger', id: 'new' })).toBe(0)
+})

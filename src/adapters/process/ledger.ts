@@ -1,0 +1,39 @@
+/** Finds processes by the marker in their environment: what a dead owner left behind although its guard ended the rest. */
+import { readdir, readFile } from 'node:fs/promises'
+import { MARKER, markerOf, type Boot } from './environment.ts'
+
+/**
+ * Kills the children of earlier owners of the same state directory; call it once, when the state is ours.
+ * Resolves with how many there were. Does nothing where there is no /proc.
+ */
+export async function killLeftovers(boot: Boot): Promise<number> {
+  const left = await markedProcesses((marker) => marker.startsWith(`${boot.home}-`) && marker !== markerOf(boot))
+  return left.filter(kill).length
+}
+
+/** The processes, other than ourselves, whose marker pleases `wanted`. */
+export async function markedProcesses(wanted: (marker: string) => boolean): Promise<readonly number[]> {
+  // No /proc, no ledger: the guard alone has to do.
+  const names = await readdir('/proc').catch(() => [])
+  const pids = names.filter((name) => /^\d+$/.test(name)).map(Number)
+  const markers = await Promise.all(pids.map(markerOfProcess))
+  // A server that was started from inside a session carries that session's marker and must not end itself.
+  return pids.filter((pid, index) => pid !== process.pid && wanted(markers[index] ?? ''))
+}
+
+async function markerOfProcess(pid: number): Promise<string | undefined> {
+  // Processes of other users and those that just ended cannot be read; neither is ours.
+  const environment = await readFile(`/proc/${pid}/environ`, 'utf8').catch(() => '')
+  const entry = environment.split('\0').find((variable) => variable.startsWith(`${MARKER}=`))
+  return entry?.slice(MARKER.length + 1)
+}
+
+function kill(pid: number): boolean {
+  try {
+    process.kill(pid, 'SIGKILL')
+    return true
+  } catch {
+    // It ended between the look and the signal, which is what we wanted.
+    return false
+  }
+}

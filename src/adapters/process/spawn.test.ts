@@ -1,0 +1,236 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readdirSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, describe, expect, test } from 'vitest'
+import { DESERTED, STUBBORN } from '../../../test/fixtures/process/owner.ts'
+import { carrying, linesOf, running, runs, until } from '../../../test/fixtures/process/running.ts'
+import { realClock } from '../../../test/fixtures/real-clock.ts'
+import type { Child, Processes, ProcessSpec } from '../../ports/process.ts'
+import { openProcesses } from './spawn.ts'
+
+const opened: Processes[] = []
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((processes) => processes.close()))
+})
+
+function open(environment: Readonly<Record<string, string | undefined>> = process.env) {
+  const boot = { home: 'test', id: realClock.id() }
+  const processes = openProcesses({ boot, environment, clock: realClock })
+  opened.push(processes)
+  return { processes, marker: `PARLEY_CHILD=test-${boot.id}` }
+}
+
+function shell(script: string, more: Partial<ProcessSpec> = {}): ProcessSpec {
+  return { command: 'sh', args: ['-c', script], cwd: '/', env: {}, ...more }
+}
+
+async function textOf(child: Child): Promise<string> {
+  const chunks: Uint8Array[] = []
+  for await (const chunk of child.stdout) chunks.push(chunk)
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+describe('a child', () => {
+  test('reads what is written, answers, and ends when its input ends', async () => {
+    const child = await open().processes.spawn(shell('cat'))
+    await child.write(Buffer.from('hello\n'))
+    expect(await linesOf(child.stdout)()).toBe('hello')
+    await child.stop(5000)
+    expect(await child.exited).toEqual({ code: 0, signal: null })
+  })
+
+  test('that ended at once has left all that it said for a late reader', async () => {
+    const child = await open().processes.spawn(shell('printf said; printf why >&2; exit 3'))
+    expect(await child.exited).toEqual({ code: 3, signal: null })
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(await textOf(child)).toBe('said')
+    expect(child.stderrTail()).toBe('why')
+  })
+
+  test('leads a process group of its own and starts where it is told', async () => {
+    const child = await open().processes.spawn(shell('ps -o pgid= -p $$ | tr -d " "; pwd', { cwd: '/usr' }))
+    const line = linesOf(child.stdout)
+    expect([await line(), await line()]).toEqual([String(child.pid), '/usr'])
+  })
+
+  test('sees the allow-listed environment, its own additions, the marker, and no secret of ours', async () => {
+    const { processes, marker } = open({
+      HOME: '/home/sam',
+      PATH: process.env.PATH,
+      LC_ALL: 'C.UTF-8',
+      XDG_STATE_HOME: '/state',
+      https_proxy: 'http://proxy:8080',
+      TERM: '() { echo trap; }',
+      OPENAI_API_KEY: 'sentinel-secret',
+      PARLEY_DOCS_KEY: 'sentinel-secret',
+      NODE_OPTIONS: '--max-old-space-size=64',
+    })
+    const child = await processes.spawn({ command: 'env', args: [], cwd: '/', env: { TOKEN: 'for it = only\nit' } })
+    expect((await textOf(child)).split('\n').sort()).toEqual(
+      [
+        '',
+        'HOME=/home/sam',
+        'LC_ALL=C.UTF-8',
+        marker,
+        `PATH=${process.env.PATH}`,
+        'PWD=/',
+        'TOKEN=for it = only',
+        'XDG_STATE_HOME=/state',
+        'https_proxy=http://proxy:8080',
+        'it',
+      ].sort(),
+    )
+  })
+
+  test('may write ten megabytes of complaints without being held up; the last of them are kept', async () => {
+    const child = await open().processes.spawn(
+      shell('head -c 10485760 /dev/zero | tr "\\0" x >&2; printf 火 >&2; echo done'),
+    )
+    expect(await linesOf(child.stdout)()).toBe('done')
+    await child.exited
+    expect(child.stderrTail()).toMatch(/^x{4000,}火$/)
+    expect(Buffer.byteLength(child.stderrTail())).toBeLessThanOrEqual(4096)
+  })
+
+  test('that is not read waits, and loses nothing', async () => {
+    const child = await open().processes.spawn(shell('head -c 3000000 /dev/zero; echo end >&2'))
+    await until(() => runs(child.pid))
+    let size = 0
+    for await (const chunk of child.stdout) size += chunk.length
+    expect(size).toBe(3_000_000)
+  })
+
+  test('that does not read holds its writer up until it ends, which the writer is told', async () => {
+    const child = await open().processes.spawn(shell('sleep 1000'))
+    const written = child.write(Buffer.alloc(4_000_000))
+    const state = await Promise.race([written.then(() => 'taken'), realClock.sleep(100).then(() => 'waiting')])
+    expect(state).toBe('waiting')
+    const outcome = written.catch((error: unknown) => error)
+    await child.stop(0)
+    expect(await outcome).toMatchObject({ code: 'PROCESS_GONE' })
+    await expect(child.write(Buffer.from('late'))).rejects.toThrow(/^sh has ended \(signal SIGTERM\)/)
+  })
+
+  test('that closes its input is PROCESS_GONE for its writer and nothing worse', async () => {
+    const child = await open().processes.spawn(shell('exec <&-; echo closed; sleep 1000'))
+    await linesOf(child.stdout)()
+    await expect(child.write(Buffer.alloc(1_000_000))).rejects.toMatchObject({ code: 'PROCESS_GONE' })
+  })
+})
+
+describe('stopping', () => {
+  test('ends a child that ignores the end of its input and SIGTERM, and its grandchild', async () => {
+    const child = await open().processes.spawn(shell(STUBBORN))
+    const grandchild = Number(await linesOf(child.stdout)())
+    expect(runs(grandchild)).toBe(true)
+    await Promise.all([child.stop(50), child.stop(50)])
+    expect([runs(child.pid), runs(grandchild)]).toEqual([false, false])
+    expect(await child.exited).toEqual({ code: null, signal: 'SIGKILL' })
+  })
+
+  test('asks before it kills', async () => {
+    const child = await open().processes.spawn(shell('trap "exit 7" TERM; echo up; while :; do sleep 0.01; done'))
+    await linesOf(child.stdout)()
+    await child.stop(50)
+    expect(await child.exited).toEqual({ code: 7, signal: null })
+  })
+
+  test('is what happens to the rest of the group when its leader ends by itself', async () => {
+    const child = await open().processes.spawn(shell('sleep 1000 & echo $!; exit 0'))
+    const grandchild = Number(await linesOf(child.stdout)())
+    await child.exited
+    await until(() => !runs(grandchild))
+  })
+
+  test('everything ends what left its group too, and the guard', async () => {
+    const { processes, marker } = open()
+    const child = await processes.spawn(shell(DESERTED))
+    const deserter = Number(await linesOf(child.stdout)())
+    expect(carrying(marker)).toContain(deserter)
+    await processes.close()
+    expect(carrying(marker)).toEqual([])
+    expect(running(marker)).toEqual([])
+    await expect(processes.spawn(shell('true'))).rejects.toMatchObject({ code: 'PROCESS_SPAWN' })
+  })
+
+  test('fifty children leaves no process and no descriptor', async () => {
+    const { processes, marker } = open()
+    await (await processes.spawn(shell('true'))).stop()
+    const before = readdirSync('/proc/self/fd').length
+    for (let round = 0; round < 10; round++) {
+      const children = await Promise.all(Array.from({ length: 5 }, () => processes.spawn(shell('cat'))))
+      await Promise.all(children.map((child) => child.stop(5000)))
+    }
+    await until(() => readdirSync('/proc/self/fd').length <= before)
+    expect(carrying(marker)).toEqual([])
+  })
+})
+
+describe('a start', () => {
+  test('of a missing command says so', async () => {
+    const { processes } = open()
+    const missing = { command: 'no-such-command', args: [], cwd: '/', env: {} }
+    await expect(processes.spawn(missing)).rejects.toMatchObject({ code: 'COMMAND_NOT_FOUND' })
+    await expect(processes.spawn({ ...missing, command: '/no/such/file' })).rejects.toMatchObject({
+      code: 'COMMAND_NOT_FOUND',
+    })
+    await expect(processes.spawn({ ...missing, command: '' })).rejects.toMatchObject({ code: 'COMMAND_NOT_FOUND' })
+  })
+
+  test('of a file that may not be executed says so', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'parley-'))
+    writeFileSync(join(folder, 'tool'), 'data', { mode: 0o644 })
+    const spec = { command: 'tool', args: [], cwd: '/', env: { PATH: folder } }
+    await expect(open().processes.spawn(spec)).rejects.toMatchObject({ code: 'COMMAND_NOT_EXECUTABLE' })
+    await expect(open().processes.spawn({ ...spec, command: '/usr' })).rejects.toMatchObject({
+      code: 'COMMAND_NOT_EXECUTABLE',
+    })
+  })
+
+  test('looks on the PATH of the child', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'parley-'))
+    writeFileSync(join(folder, 'only-here'), '#!/bin/sh\necho "found $1"\n', { mode: 0o755 })
+    const spec = { command: 'only-here', args: ['$(it) "s"'], cwd: '/', env: { PATH: `/nowhere:${folder}:/bin` } }
+    expect(await textOf(await open().processes.spawn(spec))).toBe('found $(it) "s"\n')
+  })
+
+  test('in a directory that is not there says so', async () => {
+    const started = open().processes.spawn(shell('true', { cwd: '/no/such/directory' }))
+    await expect(started).rejects.toThrow('/no/such/directory is not a directory')
+  })
+
+  test('with a variable that no shell can pass on is refused, without its value', async () => {
+    const started = open().processes.spawn(shell('true', { env: { 'my.key': 'sentinel-secret' } }))
+    await expect(started).rejects.toThrow(/"my\.key" has a name/)
+    await expect(started).rejects.not.toThrow(/sentinel/)
+  })
+
+  test('that is no longer wanted leaves nothing behind', async () => {
+    const { processes, marker } = open()
+    const abort = new AbortController()
+    const started = processes.spawn(shell('sleep 1000'), abort.signal)
+    abort.abort(new Error('enough'))
+    await expect(started).rejects.toMatchObject({ code: 'PROCESS_SPAWN' })
+    expect(carrying(marker)).toEqual([])
+  })
+})
+
+describe('when the server dies', () => {
+  const owner = new URL('../../../test/fixtures/process/owner.ts', import.meta.url).pathname
+
+  test('of kill -9, nothing that it started lives on: not the stubborn, not a deserter', async () => {
+    const id = realClock.id()
+    const server = spawn(process.execPath, ['--import', 'tsx', owner, 'home', id], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    const pids = JSON.parse(await linesOf(server.stdout)()) as readonly number[]
+    expect(pids).toHaveLength(6)
+    expect(pids.filter((pid) => !runs(pid))).toEqual([])
+    server.kill('SIGKILL')
+    await once(server, 'exit')
+    await until(() => !pids.some(runs) && carrying(`PARLEY_CHILD=home-${id}`).length === 0)
+    await until(() => running(id).length === 0)
+  })
+})

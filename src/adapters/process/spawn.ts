@@ -1,0 +1,142 @@
+/** Starts child processes that never outlive us: each leads a process group that the guard knew before the program began. */
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import type { Readable, Writable } from 'node:stream'
+import { fail, reasonOf } from '../../errors/parley-error.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Child, Processes, ProcessExit, ProcessSpec } from '../../ports/process.ts'
+import type { Signal } from '../../ports/signal.ts'
+import { openChild, type Started } from './child.ts'
+import { findCommand } from './command.ts'
+import { childEnvironment, markerOf, unpassableName, type Boot } from './environment.ts'
+import { openGuard, type Guard } from './guard.ts'
+
+export interface ProcessesOptions {
+  readonly boot: Boot
+  /** The whole environment of this process; children get the allow-listed part. */
+  readonly environment: Readonly<Record<string, string | undefined>>
+  readonly clock: Clock
+}
+
+/** The child tells the guard its group (3), then us that it did (4), and becomes the program without either. */
+const REGISTER_THEN_EXEC = 'echo "+$$" >&3 && echo ok >&4 && exec "$@" 3>&- 4>&-'
+
+export function openProcesses({ boot, environment, clock }: ProcessesOptions): Processes {
+  const guard = openGuard({ marker: markerOf(boot), path: environment.PATH, clock })
+  const children = new Set<Child>()
+  let closed: Promise<void> | undefined
+
+  async function start(spec: ProcessSpec, signal: Signal | undefined): Promise<Child> {
+    const env = childEnvironment(environment, { cwd: spec.cwd, added: spec.env, boot })
+    const file = await findCommand({ command: spec.command, cwd: spec.cwd, path: env.PATH })
+    const launch: Launch = { spec, file, env }
+    const started = (await register(guard, launch)) ?? (await register(guard, launch))
+    if (started === undefined) return fail('PROCESS_SPAWN', { command: spec.command, reason: 'it was ended at once' })
+    const child = openChild(started, {
+      clock,
+      onGone: (gone) => {
+        children.delete(gone)
+        guard.forget(gone.pid)
+      },
+    })
+    children.add(child)
+    return signal?.aborted || closed ? abandon(child, spec, signal) : child
+  }
+
+  async function close(): Promise<void> {
+    await Promise.all([...children].map((child) => child.stop()))
+    await guard.close()
+  }
+
+  return {
+    async spawn(spec, signal) {
+      const refusal = whyNot(spec, { aborted: signal?.aborted === true, closed: closed !== undefined })
+      if (refusal !== undefined) fail('PROCESS_SPAWN', { command: spec.command, reason: refusal }, signal?.reason)
+      return await start(spec, signal)
+    },
+    close() {
+      closed ??= close()
+      return closed
+    },
+  }
+}
+
+function whyNot(spec: ProcessSpec, now: { readonly aborted: boolean; readonly closed: boolean }): string | undefined {
+  if (now.closed) return 'Parley is stopping'
+  if (now.aborted) return 'the start was cancelled'
+  const name = unpassableName(spec.env)
+  return name === undefined
+    ? undefined
+    : `its environment variable ${JSON.stringify(name)} has a name that cannot be passed on`
+}
+
+async function abandon(child: Child, spec: ProcessSpec, signal: Signal | undefined): Promise<never> {
+  await child.stop(0)
+  return fail('PROCESS_SPAWN', { command: spec.command, reason: 'the start was cancelled' }, signal?.reason)
+}
+
+interface Launch {
+  readonly spec: ProcessSpec
+  readonly file: string
+  readonly env: Readonly<Record<string, string>>
+}
+
+/**
+ * Starts the program and resolves once the guard knows its group; undefined when the shell was ended before it could say
+ * so, which is what happens when the guard has just died: the next attempt finds the next guard.
+ */
+async function register(guard: Guard, launch: Launch): Promise<Started | undefined> {
+  const child = await launched(await channelOf(guard, launch), launch)
+  const ended = endOf(child)
+  const [stdin, stdout, stderr, , told] = child.stdio as unknown as [Writable, Readable, Readable, null, Readable]
+  const pid = child.pid as number
+  guard.remember(pid)
+  if (await hears(told)) return { command: launch.spec.command, pid, ended, stdin, stdout, stderr }
+  await ended
+  for (const stream of [stdin, stdout, stderr]) stream.destroy()
+  guard.forget(pid)
+  return undefined
+}
+
+function channelOf(guard: Guard, { spec }: Launch): Promise<Writable> {
+  return guard.channel().catch((error: unknown) => {
+    return fail(
+      'PROCESS_SPAWN',
+      { command: spec.command, reason: `no guard could be started (${reasonOf(error)})` },
+      error,
+    )
+  })
+}
+
+async function launched(channel: Writable, { spec, file, env }: Launch): Promise<ChildProcess> {
+  const child = spawn('/bin/sh', ['-c', REGISTER_THEN_EXEC, 'sh', file, ...spec.args], {
+    cwd: spec.cwd,
+    env,
+    detached: true,
+    stdio: ['pipe', 'pipe', 'pipe', channel, 'pipe'],
+  })
+  try {
+    await once(child, 'spawn')
+    return child
+  } catch (error) {
+    // The shell itself is always there, so what the system could not find is the directory.
+    const code = (error as NodeJS.ErrnoException).code
+    const reason = code === 'ENOENT' ? `${spec.cwd} is not a directory` : reasonOf(error)
+    return fail('PROCESS_SPAWN', { command: spec.command, reason }, error)
+  }
+}
+
+function endOf(child: ChildProcess): Promise<ProcessExit> {
+  return new Promise((resolve) => child.once('exit', (code, signal) => resolve({ code, signal })))
+}
+
+/** True once a word came, false when the stream ends without one. */
+async function hears(stream: Readable): Promise<boolean> {
+  const heard = await new Promise<boolean>((resolve) => {
+    stream.once('data', () => resolve(true))
+    stream.once('close', () => resolve(false))
+    stream.once('error', () => resolve(false))
+  })
+  stream.destroy()
+  return heard
+}
