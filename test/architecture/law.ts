@@ -1,0 +1,112 @@
+/** The walls of the house as data: which folder may import which, and who alone may touch what. ARCHITECTURE.md tells why. */
+
+export interface Wall {
+  /** The folders it may import besides itself; `adapters/*` means every adapter. */
+  readonly may: readonly string[]
+  /** Which of Node's own modules it may import. */
+  readonly node: 'any' | readonly string[]
+}
+
+const pure: Wall['node'] = []
+
+/** An adapter: its port, the errors, the language, and the two things that every adapter may share. */
+const adapter: Wall = { may: ['ports', 'errors', 'text', 'adapters/clock', 'adapters/fault'], node: 'any' }
+
+/** Rooms by their path under `src/`; the longest that fits a file is its room. */
+export const walls: Readonly<Record<string, Wall>> = {
+  errors: { may: [], node: pure },
+  text: { may: [], node: pure },
+  ports: { may: ['errors'], node: pure },
+  session: { may: ['ports', 'errors'], node: pure },
+  'adapters/clock': { may: ['ports', 'errors'], node: 'any' },
+  'adapters/fault': { may: ['ports', 'errors', 'adapters/clock'], node: 'any' },
+  'adapters/journal': adapter,
+  'adapters/agent': adapter,
+  'adapters/tools': adapter,
+  'adapters/model': adapter,
+  'adapters/process': adapter,
+  'adapters/files': adapter,
+  'adapters/terminal': adapter,
+  edge: { may: ['session', 'ports', 'errors'], node: 'any' },
+  relay: { may: ['errors'], node: ['net'] },
+  'docs-server': { may: ['errors', 'text'], node: 'any' },
+  config: { may: ['errors'], node: 'any' },
+  server: {
+    may: ['session', 'ports', 'errors', 'text', 'adapters/*', 'edge', 'docs-server', 'config'],
+    node: 'any',
+  },
+  client: { may: ['errors'], node: pure },
+  cli: { may: ['server', 'client', 'docs-server', 'tui', 'config', 'errors'], node: 'any' },
+  web: { may: ['client'], node: pure },
+  tui: { may: ['client'], node: 'any' },
+  'index.ts': { may: ['server', 'client', 'session', 'ports', 'errors', 'config'], node: pure },
+}
+
+/** One npm package behind one folder. More than one folder is a double, and says why. */
+export const packages: Readonly<Record<string, readonly string[]>> = {
+  '@agentclientprotocol/sdk': ['edge', 'client'], // the two ends of the protocol
+  '@modelcontextprotocol/client': ['adapters/tools'],
+  '@modelcontextprotocol/node': ['docs-server'],
+  '@modelcontextprotocol/server': ['docs-server'],
+  '@parcel/watcher': ['docs-server'],
+  '@photostructure/sqlite': ['adapters/journal', 'docs-server'], // two stores with nothing in common
+  commander: ['cli'],
+  'cross-spawn': ['adapters/process'],
+  ignore: ['docs-server'],
+  picocolors: ['cli'],
+  'smol-toml': ['config'],
+  'string-width': ['cli'],
+  undici: ['adapters/tools'],
+  zod: ['edge', 'config', 'docs-server', 'adapters/agent', 'adapters/tools'], // wherever unknown input is parsed
+}
+
+/** What the first screen of a command must not wait for: `cli/main.ts` reaches these only by `import()`. */
+export const lazy = {
+  from: 'src/cli/main.ts',
+  rooms: ['server', 'client', 'docs-server', 'tui'],
+} as const
+
+/** Only this file of the server names adapters; the rest of it sees ports. */
+export const compose = 'src/server/compose.ts'
+
+export interface Habit {
+  readonly what: string
+  /** What to do instead. */
+  readonly instead: string
+  /** Where it is at home: paths that begin so. */
+  readonly home: readonly string[]
+}
+
+/** What only some may touch. An exception carries its reason. */
+export const habits = {
+  environment: {
+    what: 'the environment',
+    instead: 'only config reads it; take the value as an argument',
+    home: ['src/config/'],
+  },
+  commandLine: {
+    what: 'the command line or the exit code',
+    instead: 'only cli reads argv and decides how the process ends; return or throw',
+    home: [
+      'src/cli/',
+      'src/adapters/fault.ts', // ends the process on purpose, when a test says so
+    ],
+  },
+  time: {
+    what: 'the time, a timer, an id or chance',
+    instead: 'take a Clock from ports/clock.ts',
+    home: [
+      'src/adapters/clock.ts',
+      'src/adapters/fault.ts', // delays a step on purpose, when a test says so
+      'src/docs-server/', // a server of its own without ports; its tests wait for events
+    ],
+  },
+  date: {
+    what: 'Date',
+    instead: 'the core counts milliseconds that it was given',
+    home: [],
+  },
+} as const satisfies Record<string, Habit>
+
+/** The core never says `Date`, not even to format one. */
+export const withoutDate = ['src/errors/', 'src/text/', 'src/ports/', 'src/session/']
