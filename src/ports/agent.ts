@@ -61,6 +61,10 @@ export interface ToolRequest {
   readonly args: unknown
   readonly toolCallId?: string
   readonly timeoutMs?: number
+  /** `policy`: asked about first unless it needs no question. `granted`: whoever calls has the answer already. */
+  readonly permission: 'policy' | 'granted'
+  /** What the agent needs to go on after a restart if somebody must be asked first, as JSON. */
+  readonly resume?: unknown
 }
 
 export interface Resumption {

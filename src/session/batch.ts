@@ -1,0 +1,99 @@
+/** Decides and evolves what has been asked meanwhile, on a copy, as one batch. Pure. */
+import type { PermissionOutcome } from '../ports/content.ts'
+import type { StoredEntry } from '../ports/journal.ts'
+import type { Command } from './commands.ts'
+import { decide } from './decide.ts'
+import { type Entry, encodeBody } from './entries.ts'
+import { evolve } from './evolve.ts'
+import { type OpenQuestion, type OpenTurn, type State, isBusy } from './state.ts'
+
+export interface Batch {
+  readonly state: State
+  readonly entries: readonly Entry[]
+  readonly stored: readonly StoredEntry[]
+  /** One per command, in order. */
+  readonly outcomes: readonly Outcome[]
+  /** What must happen once the batch is stored. */
+  readonly effects: readonly Effect[]
+}
+
+/** The entries of a command, or why it was refused; a refusal harms no other command of the batch. */
+export type Outcome = { readonly entries: readonly Entry[] } | { readonly refused: unknown }
+
+export type Effect =
+  | { readonly kind: 'run'; readonly turn: OpenTurn; readonly answered?: AnsweredQuestion }
+  | { readonly kind: 'cancel' }
+  | { readonly kind: 'answer'; readonly requestId: string; readonly outcome: PermissionOutcome }
+
+export interface AnsweredQuestion {
+  readonly question: OpenQuestion
+  readonly outcome: PermissionOutcome
+}
+
+export function decideBatch(commands: readonly Command[], before: State, at: number): Batch {
+  const folding = new Folding(before, at)
+  const outcomes = commands.map((command) => folding.add(command))
+  return { ...folding.result(), outcomes }
+}
+
+class Folding {
+  readonly #at: number
+  #state: State
+  #answered: AnsweredQuestion | undefined
+  readonly #entries: Entry[] = []
+  readonly #stored: StoredEntry[] = []
+  readonly #effects: Effect[] = []
+
+  constructor(state: State, at: number) {
+    this.#state = state
+    this.#at = at
+  }
+
+  add(command: Command): Outcome {
+    const from = this.#entries.length
+    try {
+      for (const body of decide(command, this.#state)) {
+        const entry = { ...body, seq: this.#state.seq + 1, at: this.#at }
+        this.#stored.push({ seq: entry.seq, at: entry.at, body: encodeBody(body) })
+        this.#apply(entry)
+      }
+    } catch (refused) {
+      return { refused }
+    }
+    return { entries: this.#entries.slice(from) }
+  }
+
+  result(): Omit<Batch, 'outcomes'> {
+    return { state: this.#state, entries: this.#entries, stored: this.#stored, effects: this.#effects }
+  }
+
+  #apply(entry: Entry): void {
+    const before = this.#state
+    const after = evolve(before, entry)
+    this.#state = after
+    this.#entries.push(entry)
+    if (!isBusy(after)) return
+    switch (entry.kind) {
+      case 'turn_started':
+        this.#effects.push({ kind: 'run', turn: after.turn })
+        return
+      case 'turn_resumed':
+        if (this.#answered !== undefined)
+          this.#effects.push({ kind: 'run', turn: after.turn, answered: this.#answered })
+        return
+      case 'turn_cancel_requested':
+        this.#effects.push({ kind: 'cancel' })
+        return
+      case 'permission_resolved':
+        this.#answer(before, entry)
+        return
+      default:
+    }
+  }
+
+  #answer(before: State, entry: Entry & { readonly kind: 'permission_resolved' }): void {
+    const { requestId, outcome } = entry
+    if (before.phase === 'waiting') this.#effects.push({ kind: 'answer', requestId, outcome })
+    if (before.phase === 'suspended') this.#answered = { question: before.question, outcome }
+  }
+}

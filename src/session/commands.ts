@@ -1,0 +1,45 @@
+/** What may be asked of a session. Ids, which are chance, come with the command; `decide` is pure. */
+import type { StopReason } from '../ports/agent.ts'
+import type { Content, PermissionOption, PlanEntry, SlashCommand, ToolCallPatch } from '../ports/content.ts'
+import type { Failure } from './entries.ts'
+
+export type Command =
+  | {
+      readonly kind: 'create'
+      readonly cwd: string
+      readonly additionalDirectories: readonly string[]
+      readonly agent: string
+    }
+  /** Opens it again, with these directories. */
+  | { readonly kind: 'configure'; readonly additionalDirectories: readonly string[] }
+  | { readonly kind: 'prompt'; readonly promptId: string; readonly content: readonly Content[] }
+  /** Ends the running turn, and withdraws those of `queued` that still wait. */
+  | { readonly kind: 'cancel'; readonly queued: readonly string[] }
+  | { readonly kind: 'answer'; readonly requestId: string; readonly optionId: string | null }
+  | { readonly kind: 'close' }
+  | { readonly kind: 'offer_commands'; readonly commands: readonly SlashCommand[] }
+  | { readonly kind: 'agent'; readonly turnId: string; readonly event: AgentEvent }
+  | { readonly kind: 'ask'; readonly turnId: string; readonly requestId: string; readonly ask: Ask }
+  | {
+      readonly kind: 'end'
+      readonly turnId: string
+      readonly stopReason: StopReason | 'error'
+      readonly error?: Failure
+    }
+  /** The owner stops or has just started: whatever was running is no longer. */
+  | { readonly kind: 'halt' }
+
+/** What an agent says in its turn. */
+export type AgentEvent =
+  | { readonly kind: 'chunk'; readonly role: 'agent' | 'thought'; readonly content: Content }
+  | { readonly kind: 'call'; readonly toolCallId: string; readonly patch: ToolCallPatch }
+  | { readonly kind: 'plan'; readonly entries: readonly PlanEntry[] }
+  | { readonly kind: 'title'; readonly title: string }
+
+export interface Ask {
+  readonly toolCallId: string
+  readonly patch: ToolCallPatch
+  readonly options: readonly PermissionOption[]
+  readonly tool?: string
+  readonly resume: unknown
+}

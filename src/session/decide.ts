@@ -1,0 +1,141 @@
+/** What a command makes true, given what is true. Pure: no clock, no I/O, no chance. */
+import { fail } from '../errors/parley-error.ts'
+import type { Content } from '../ports/content.ts'
+import type { AgentEvent, Command } from './commands.ts'
+import { ENTRY_FORMAT, type Body } from './entries.ts'
+import { beginTurn, callSaid } from './turn-entries.ts'
+import { endTurn, haltTurn, withdrawQuestion } from './end-turn.ts'
+import { askPermission, resolvePermission } from './permission.ts'
+import { type Busy, type State, isBusy } from './state.ts'
+import { titleFrom } from './title.ts'
+
+/** Prompts that may wait behind a running turn. */
+export const QUEUE_LIMIT = 32
+
+type Of<Kind extends Command['kind']> = Command & { readonly kind: Kind }
+
+/** Throws SESSION_NOT_FOUND, SESSION_CLOSED, QUEUE_FULL or PERMISSION_UNKNOWN; an empty answer means the wish is already met. */
+export function decide(command: Command, state: State): readonly Body[] {
+  if (command.kind === 'create') return create(command, state)
+  if (state.phase === 'absent') return fail('SESSION_NOT_FOUND', { session: state.id })
+  switch (command.kind) {
+    case 'configure':
+      return configure(command, state)
+    case 'prompt':
+      return prompt(command, state)
+    case 'cancel':
+      return isBusy(state) ? cancel(command, state) : []
+    case 'answer':
+      return resolvePermission(command, state)
+    case 'close':
+      return close(state)
+    case 'offer_commands':
+      return sameJson(command.commands, state.commands) ? [] : [{ kind: 'commands', commands: command.commands }]
+    case 'halt':
+      return isBusy(state) ? haltTurn(state) : []
+    default:
+      return fromTurn(command, state)
+  }
+}
+
+/** What the agent of a turn that is over still says is dropped: nothing may follow the end. */
+function fromTurn(command: Of<'agent' | 'ask' | 'end'>, state: State): readonly Body[] {
+  if (!isBusy(state) || state.turn.turnId !== command.turnId) return []
+  switch (command.kind) {
+    case 'agent':
+      return agentSaid(command.event, state)
+    case 'ask':
+      return askPermission(command, state)
+    case 'end':
+      return endTurn(state, command)
+  }
+}
+
+function create(command: Of<'create'>, state: State): readonly Body[] {
+  if (state.phase !== 'absent') return []
+  const { cwd, additionalDirectories, agent } = command
+  return [{ kind: 'session_created', format: ENTRY_FORMAT, cwd, additionalDirectories, agent }]
+}
+
+function configure(command: Of<'configure'>, state: Exclude<State, { phase: 'absent' }>): readonly Body[] {
+  const { additionalDirectories } = command
+  const same = sameJson(additionalDirectories, state.additionalDirectories)
+  return same && state.phase !== 'closed' ? [] : [{ kind: 'session_configured', additionalDirectories }]
+}
+
+function prompt(command: Of<'prompt'>, state: Exclude<State, { phase: 'absent' }>): readonly Body[] {
+  if (state.phase === 'closed') return fail('SESSION_CLOSED', { session: state.id })
+  if (isKnown(command.promptId, state)) return []
+  const { promptId, content } = command
+  const accepted: Body = { kind: 'prompt_accepted', promptId, content }
+  if (!isBusy(state)) return [accepted, ...beginTurn(state.turns + 1, promptId, content), ...firstTitle(content, state)]
+  if (state.queue.length >= QUEUE_LIMIT) return fail('QUEUE_FULL', { session: state.id, limit: QUEUE_LIMIT })
+  return [accepted]
+}
+
+/** A prompt sent again with the same id runs once. */
+function isKnown(promptId: string, state: Exclude<State, { phase: 'absent' }>): boolean {
+  if (state.ended.some((ended) => ended.promptId === promptId)) return true
+  return (
+    isBusy(state) && (state.turn.promptId === promptId || state.queue.some((queued) => queued.promptId === promptId))
+  )
+}
+
+function firstTitle(content: readonly Content[], state: { readonly title: string | null }): readonly Body[] {
+  const title = state.title === null ? titleFrom(content) : undefined
+  return title === undefined ? [] : [{ kind: 'title', title }]
+}
+
+function cancel(command: Of<'cancel'>, state: Busy): readonly Body[] {
+  const stays = state.queue.filter((queued) => !command.queued.includes(queued.promptId))
+  const withdrawn = state.queue.filter((queued) => !stays.includes(queued))
+  return [
+    ...withdrawn.map(({ promptId }): Body => ({ kind: 'prompt_withdrawn', promptId, reason: 'cancelled' })),
+    ...cancelTurn({ ...state, queue: stays }),
+  ]
+}
+
+/** The question goes first, so that the agent stops waiting; a suspended turn has no agent that would end it. */
+function cancelTurn(state: Busy): readonly Body[] {
+  const requested: Body = { kind: 'turn_cancel_requested', turnId: state.turn.turnId }
+  switch (state.phase) {
+    case 'cancelling':
+      return []
+    case 'suspended':
+      return [requested, ...endTurn(state, { stopReason: 'cancelled' })]
+    default:
+      return [...withdrawQuestion(state), requested]
+  }
+}
+
+/** Closing cancels what runs and what waits; the session itself closes once nothing is open. */
+function close(state: Exclude<State, { phase: 'absent' }>): readonly Body[] {
+  if (state.phase === 'closed') return []
+  return isBusy(state)
+    ? cancel({ kind: 'cancel', queued: state.queue.map((q) => q.promptId) }, state)
+    : [{ kind: 'session_closed' }]
+}
+
+function agentSaid(event: AgentEvent, state: Busy): readonly Body[] {
+  switch (event.kind) {
+    case 'chunk':
+      return [
+        { kind: 'message_chunk', role: event.role, messageId: messageId(event.role, state), content: event.content },
+      ]
+    case 'call':
+      return callSaid(event, state)
+    case 'plan':
+      return [{ kind: 'plan', entries: event.entries }]
+    case 'title':
+      return event.title === state.title ? [] : [{ kind: 'title', title: event.title }]
+  }
+}
+
+/** Chunks of one role in a row are one message; anything between them begins another. */
+function messageId(role: 'agent' | 'thought', { turn }: Busy): string {
+  return turn.message?.role === role ? turn.message.messageId : `${turn.turnId}-m${turn.messages + 1}`
+}
+
+function sameJson(left: unknown, right: unknown): boolean {
+  return JSON.stringify(left) === JSON.stringify(right)
+}

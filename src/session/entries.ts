@@ -1,0 +1,95 @@
+/** The facts that a session's journal holds: a closed union, one format version, documented in `docs/journal.md`. */
+import type {
+  Content,
+  PermissionOption,
+  PermissionOutcome,
+  PlanEntry,
+  SlashCommand,
+  ToolCallPatch,
+} from '../ports/content.ts'
+import type { StopReason } from '../ports/agent.ts'
+
+/** Raised when an old reader could misread a new entry. */
+export const ENTRY_FORMAT = 1
+
+/** How a turn can end: as its agent says, or because the server stopped, or with an error. */
+export type TurnEnd = StopReason | 'interrupted' | 'error'
+
+/** What a client is told of a failure: a code of the catalogue and its sentence. */
+export interface Failure {
+  readonly code: string
+  readonly message: string
+}
+
+export type Body =
+  | {
+      readonly kind: 'session_created'
+      readonly format: number
+      readonly cwd: string
+      readonly additionalDirectories: readonly string[]
+      readonly agent: string
+    }
+  /** Opened again: with these directories, and no longer closed. */
+  | { readonly kind: 'session_configured'; readonly additionalDirectories: readonly string[] }
+  | { readonly kind: 'session_closed' }
+  | { readonly kind: 'prompt_accepted'; readonly promptId: string; readonly content: readonly Content[] }
+  | { readonly kind: 'prompt_withdrawn'; readonly promptId: string; readonly reason: 'cancelled' | 'interrupted' }
+  | { readonly kind: 'turn_started'; readonly turnId: string; readonly promptId: string }
+  /** The server stopped while the turn did nothing but wait for an answer. */
+  | { readonly kind: 'turn_suspended'; readonly turnId: string }
+  | { readonly kind: 'turn_resumed'; readonly turnId: string }
+  | { readonly kind: 'turn_cancel_requested'; readonly turnId: string }
+  | {
+      readonly kind: 'turn_ended'
+      readonly turnId: string
+      readonly promptId: string
+      readonly stopReason: TurnEnd
+      readonly error?: Failure
+    }
+  | {
+      readonly kind: 'message_chunk'
+      readonly messageId: string
+      readonly role: 'agent' | 'thought'
+      readonly content: Content
+    }
+  | {
+      readonly kind: 'message_chunk'
+      readonly messageId: string
+      readonly role: 'user'
+      readonly promptId: string
+      readonly content: Content
+    }
+  /** The first that is heard of a tool call; `call` has a title. */
+  | {
+      readonly kind: 'tool_call'
+      readonly toolCallId: string
+      readonly call: ToolCallPatch & { readonly title: string }
+    }
+  | { readonly kind: 'tool_call_patched'; readonly toolCallId: string; readonly patch: ToolCallPatch }
+  | { readonly kind: 'plan'; readonly entries: readonly PlanEntry[] }
+  | {
+      readonly kind: 'permission_requested'
+      readonly requestId: string
+      readonly toolCallId: string
+      readonly options: readonly PermissionOption[]
+      /** The registry name that an "always" answer is remembered for. */
+      readonly tool?: string
+      /** What the agent needs to go on from here after a restart. */
+      readonly resume: unknown
+    }
+  | { readonly kind: 'permission_resolved'; readonly requestId: string; readonly outcome: PermissionOutcome }
+  | { readonly kind: 'title'; readonly title: string }
+  | { readonly kind: 'commands'; readonly commands: readonly SlashCommand[] }
+
+/** A fact with its place and time: `seq` is 1, 2, 3 … without holes, `at` is milliseconds since 1970. */
+export type Entry = Body & { readonly seq: number; readonly at: number }
+
+export function encodeBody(body: Body): string {
+  return JSON.stringify(body)
+}
+
+/** Reads a stored entry back. Bodies were written by this program's own `encodeBody`, so their shape is trusted. */
+export function decodeEntry(stored: { readonly seq: number; readonly at: number; readonly body: string }): Entry {
+  const body = JSON.parse(stored.body) as Body
+  return { ...body, seq: stored.seq, at: stored.at }
+}

@@ -1,0 +1,140 @@
+/** What a fact makes of the state. Pure and total over every kind of entry. */
+import { reasonForHole } from './hole.ts'
+import type { Body, Entry } from './entries.ts'
+import { type Busy, type Existing, type Idle, type OpenTurn, type State, isBusy } from './state.ts'
+
+/** How many ended prompts are remembered against being sent again. */
+const ENDED_REMEMBERED = 32
+
+export function evolve(state: State, entry: Entry): Existing {
+  if (entry.seq !== state.seq + 1) throw reasonForHole(state, entry)
+  if (entry.kind === 'session_created') return created(state.id, entry)
+  if (state.phase === 'absent') throw reasonForHole(state, entry)
+  const seen = { ...state, seq: entry.seq, updatedAt: entry.at }
+  return isBusy(seen) ? inTurn(seen, entry) : outsideTurn(seen, entry)
+}
+
+function created(id: string, entry: Entry & { readonly kind: 'session_created' }): Idle {
+  const { cwd, additionalDirectories, agent, seq, at } = entry
+  const fresh = { title: null, turns: 0, ended: [], allowedTools: [], commands: [] }
+  return { phase: 'idle', id, seq, cwd, additionalDirectories, agent, createdAt: at, updatedAt: at, ...fresh }
+}
+
+function outsideTurn(state: Exclude<Existing, Busy>, entry: Entry): Existing {
+  switch (entry.kind) {
+    case 'prompt_accepted':
+      // The turn that follows in the same batch gives the prompt its number.
+      return { ...state, phase: 'working', turn: turnOf(entry.promptId, entry.content), queue: [] }
+    case 'session_closed':
+      return { ...state, phase: 'closed' }
+    case 'session_configured':
+      return { ...state, phase: 'idle', additionalDirectories: entry.additionalDirectories }
+    default:
+      return about(state, entry)
+  }
+}
+
+function inTurn(state: Busy, entry: Entry): Existing {
+  switch (entry.kind) {
+    case 'prompt_accepted':
+      return { ...state, queue: [...state.queue, { promptId: entry.promptId, content: entry.content }] }
+    case 'prompt_withdrawn':
+      return {
+        ...state,
+        queue: state.queue.filter((queued) => queued.promptId !== entry.promptId),
+        ended: remember(state, { promptId: entry.promptId, stopReason: 'withdrawn' }),
+      }
+    case 'turn_started':
+      return { ...state, turns: state.turns + 1, turn: { ...state.turn, turnId: entry.turnId } }
+    case 'turn_cancel_requested':
+      return { ...withoutQuestion(state), phase: 'cancelling' }
+    case 'turn_ended':
+      return afterTurn(state, entry)
+    case 'turn_suspended':
+      return state.phase === 'waiting' ? { ...state, phase: 'suspended' } : state
+    case 'turn_resumed':
+      return { ...state, phase: 'working' }
+    case 'permission_requested':
+      return { ...state, phase: 'waiting', question: questionOf(entry) }
+    case 'permission_resolved':
+      return answered(state, entry)
+    default:
+      return said(state, entry)
+  }
+}
+
+/** What the agent says within its turn. */
+function said(state: Busy, entry: Entry): Existing {
+  switch (entry.kind) {
+    case 'message_chunk':
+      return entry.role === 'user' ? state : withMessage(state, entry.messageId, entry.role)
+    case 'tool_call':
+      return withCall(state, entry.toolCallId, entry.call.status ?? 'pending')
+    case 'tool_call_patched':
+      return entry.patch.status === undefined ? state : withCall(state, entry.toolCallId, entry.patch.status)
+    default:
+      return about(state, entry)
+  }
+}
+
+/** Facts about the session as a whole, whatever its phase. */
+function about(state: Existing, entry: Entry): Existing {
+  switch (entry.kind) {
+    case 'title':
+      return { ...state, title: entry.title }
+    case 'commands':
+      return { ...state, commands: entry.commands }
+    case 'session_configured':
+      return { ...state, additionalDirectories: entry.additionalDirectories }
+    default:
+      return state
+  }
+}
+
+function turnOf(promptId: string, prompt: OpenTurn['prompt']): OpenTurn {
+  return { turnId: '', promptId, prompt, message: null, messages: 0, calls: {} }
+}
+
+function withMessage(state: Busy, messageId: string, role: 'agent' | 'thought'): Busy {
+  if (state.turn.message?.messageId === messageId) return state
+  return { ...state, turn: { ...state.turn, message: { messageId, role }, messages: state.turn.messages + 1 } }
+}
+
+/** A tool call also ends the message before it: what follows is a new one. */
+function withCall(state: Busy, toolCallId: string, status: OpenTurn['calls'][string]): Busy {
+  return { ...state, turn: { ...state.turn, message: null, calls: { ...state.turn.calls, [toolCallId]: status } } }
+}
+
+function questionOf(entry: Body & { readonly kind: 'permission_requested' }) {
+  const { requestId, toolCallId, options, tool, resume } = entry
+  return { requestId, toolCallId, options, resume, ...(tool === undefined ? {} : { tool }) }
+}
+
+function answered(state: Busy, entry: Body & { readonly kind: 'permission_resolved' }): Busy {
+  if (state.phase !== 'waiting' && state.phase !== 'suspended') return state
+  const { question, ...rest } = state
+  const always = entry.outcome.outcome === 'selected' && entry.outcome.kind === 'allow_always'
+  const allowedTools =
+    always && question.tool !== undefined ? [...state.allowedTools, question.tool] : state.allowedTools
+  return { ...rest, phase: 'working', allowedTools }
+}
+
+/** The next prompt of the queue begins at once; its `turn_started` is the next entry. */
+function afterTurn(state: Busy, entry: Body & { readonly kind: 'turn_ended' }): Existing {
+  const { turn, queue, ...rest } = withoutQuestion(state)
+  const { promptId, stopReason, error } = entry
+  const ended = remember(state, { promptId, stopReason, ...(error === undefined ? {} : { error }) })
+  const [next, ...waiting] = queue
+  if (next === undefined) return { ...rest, ended, phase: 'idle' }
+  return { ...rest, ended, phase: 'working', turn: turnOf(next.promptId, next.content), queue: waiting }
+}
+
+function withoutQuestion(state: Busy): Exclude<Busy, { readonly question: unknown }> {
+  if (state.phase !== 'waiting' && state.phase !== 'suspended') return state
+  const { question: _answeredOrWithdrawn, ...rest } = state
+  return { ...rest, phase: 'working' }
+}
+
+function remember(state: Existing, prompt: Existing['ended'][number]): Existing['ended'] {
+  return [...state.ended, prompt].slice(-ENDED_REMEMBERED)
+}

@@ -1,0 +1,105 @@
+/** One reader's place in a session: it is told every entry once, in order, from its cursor on, without a seam. */
+import type { Cursor, Journal, SessionId } from '../ports/journal.ts'
+import { type Entry, decodeEntry } from './entries.ts'
+import { Replay } from './replay.ts'
+
+const PAGE = { entries: 512, chars: 512 * 1024 }
+
+/** Where entries go: a client's connection. */
+export interface Sink {
+  /** Entries in order; never waits. */
+  take(entries: readonly Entry[]): void
+  /** More than a client should be owed: the feed stops pushing and reads on from the journal when there is room. */
+  congested(): boolean
+  room(): Promise<void>
+  /** Something could not be stored: whoever waits for an end must be told now. */
+  failed(error: unknown): void
+}
+
+/** What a feed needs of its session. */
+export interface FeedSource {
+  readonly id: SessionId
+  readonly journal: Journal
+  /** The last `seq` that is stored and true. */
+  head(): Cursor
+  leave(feed: Feed): void
+}
+
+/**
+ * Replaying or live. While it replays or its client is slow, nothing is kept for it in memory: the journal has it all.
+ * Promises 4 and 8 of DESIGN section 2.
+ */
+export class Feed {
+  readonly #source: FeedSource
+  readonly #sink: Sink
+  #cursor: Cursor
+  #live = false
+  #ended = false
+
+  constructor(source: FeedSource, sink: Sink, from: Cursor) {
+    this.#source = source
+    this.#sink = sink
+    this.#cursor = from
+  }
+
+  /** The last `seq` that its sink has taken. */
+  get cursor(): Cursor {
+    return this.#cursor
+  }
+
+  /** Tells everything up to and including `until`, adjacent chunks merged. */
+  async replay(until: Cursor): Promise<void> {
+    const replay = new Replay()
+    while (this.#cursor < until && !this.#ended) {
+      if (this.#sink.congested()) await this.#sink.room()
+      const page = await this.#source.journal.page(this.#source.id, this.#cursor, PAGE)
+      if (page.length === 0) break
+      const wanted = page.filter((stored) => stored.seq <= until).map(decodeEntry)
+      this.#tell(replay.push(wanted), wanted.at(-1)?.seq)
+    }
+    this.#tell(replay.flush(), undefined)
+  }
+
+  /** From here on entries come as they are stored, after those missed meanwhile. */
+  async goLive(): Promise<void> {
+    while (!this.#ended && this.#cursor < this.#source.head()) {
+      const before = this.#cursor
+      await this.replay(this.#source.head())
+      if (this.#cursor === before) break
+    }
+    this.#live = !this.#ended
+  }
+
+  /** The session's newest entries. A feed that is not live finds them in the journal when it gets there. */
+  push(entries: readonly Entry[]): void {
+    if (!this.#live) return
+    if (this.#sink.congested()) return this.#fallBehind()
+    const last = entries.at(-1)?.seq ?? this.#cursor
+    const fresh = (entries[0]?.seq ?? 0) > this.#cursor ? entries : entries.filter((entry) => entry.seq > this.#cursor)
+    this.#tell(fresh, Math.max(last, this.#cursor))
+  }
+
+  failed(error: unknown): void {
+    this.#sink.failed(error)
+  }
+
+  /** A detach: the session goes on without this reader. Idempotent. */
+  end(): void {
+    this.#ended = true
+    this.#live = false
+    this.#source.leave(this)
+  }
+
+  #tell(entries: readonly Entry[], cursor: Cursor | undefined): void {
+    if (cursor !== undefined) this.#cursor = cursor
+    if (entries.length > 0 && !this.#ended) this.#sink.take(entries)
+  }
+
+  #fallBehind(): void {
+    this.#live = false
+    this.#sink.room().then(
+      () => this.goLive().catch((error: unknown) => this.#sink.failed(error)),
+      () => this.end(),
+    )
+  }
+}

@@ -1,0 +1,175 @@
+/** A live session: its one writer, its readers, its running turn and its tools. */
+import { fail } from '../errors/parley-error.ts'
+import type { Content } from '../ports/content.ts'
+import type { Cursor, SessionId } from '../ports/journal.ts'
+import type { McpServer, ToolRegistry } from '../ports/tools.ts'
+import type { Effect } from './batch.ts'
+import type { Command } from './commands.ts'
+import type { Entry } from './entries.ts'
+import { Feed, type Sink } from './feed.ts'
+import { type Existing, type State, isBusy } from './state.ts'
+import { TurnRun } from './turn.ts'
+import type { World } from './world.ts'
+import { Writer } from './writer.ts'
+
+/** What a client brings when it opens a session. */
+export interface Opening {
+  /** As the client gave it. */
+  readonly cwd: string
+  readonly additionalDirectories: readonly string[]
+  readonly mcpServers: readonly McpServer[]
+}
+
+export class Session {
+  readonly id: SessionId
+  readonly #world: World
+  readonly #writer: Writer
+  readonly #feeds = new Set<Feed>()
+  #opening: Opening
+  #tools: ToolRegistry
+  #run: TurnRun | undefined
+  #gone = false
+  #idleWaiters: (() => void)[] = []
+
+  constructor(world: World, state: State, opening: Opening) {
+    this.id = state.id
+    this.#world = world
+    this.#opening = opening
+    this.#tools = this.#openTools(opening)
+    this.#writer = new Writer(world, state, {
+      published: (entries) => this.#publish(entries),
+      effect: (effect) => this.#act(effect),
+      failed: (error) => this.#notStored(error),
+    })
+  }
+
+  get state(): State {
+    return this.#writer.state
+  }
+
+  /** The state of a session that was created; every session that anyone can reach was. */
+  get existing(): Existing {
+    const { state } = this
+    return state.phase === 'absent' ? fail('SESSION_NOT_FOUND', { session: this.id }) : state
+  }
+
+  get readers(): number {
+    return this.#feeds.size
+  }
+
+  dispatch(command: Command): Promise<readonly Entry[]> {
+    return this.#writer.dispatch(command)
+  }
+
+  /** Accepts a prompt; its end comes as an entry. Sent again with the same id, it runs once. */
+  prompt(promptId: string, content: readonly Content[]): Promise<readonly Entry[]> {
+    return this.dispatch({ kind: 'prompt', promptId, content })
+  }
+
+  /** A reader from `from` on; it is told nothing before it asks to replay or go live. */
+  attach(sink: Sink, from: Cursor): Feed {
+    const source = {
+      id: this.id,
+      journal: this.#world.journal,
+      head: () => this.state.seq,
+      leave: (feed: Feed) => this.#feeds.delete(feed),
+    }
+    const feed = new Feed(source, sink, from)
+    this.#feeds.add(feed)
+    return feed
+  }
+
+  /** Opened again while live: the directories of the request hold, and its MCP servers if they differ. */
+  async reopen(opening: Opening): Promise<void> {
+    await this.dispatch({ kind: 'configure', additionalDirectories: opening.additionalDirectories })
+    if (JSON.stringify(opening) === JSON.stringify(this.#opening)) return
+    const former = this.#tools
+    this.#opening = opening
+    this.#tools = this.#openTools(opening)
+    await former.close()
+  }
+
+  /** Cancels what runs, then closes the session and frees what it held. The transcript stays. */
+  async close(): Promise<void> {
+    await this.dispatch({ kind: 'close' })
+    await this.#idle()
+    await this.dispatch({ kind: 'close' })
+    await this.leave()
+  }
+
+  /** The owner stops: a waiting turn is suspended, any other is interrupted. Nothing is stored after this. */
+  async halt(): Promise<void> {
+    await this.dispatch({ kind: 'halt' })
+    await this.leave()
+  }
+
+  /** Lets go of everything without another entry. Idempotent. */
+  async leave(): Promise<void> {
+    this.#gone = true
+    this.#run?.cancel()
+    await this.#writer.settled()
+    await this.#tools.close()
+  }
+
+  async #idle(): Promise<void> {
+    while (isBusy(this.state)) await new Promise<void>((resolve) => this.#idleWaiters.push(resolve))
+  }
+
+  #publish(entries: readonly Entry[]): void {
+    for (const feed of this.#feeds) {
+      try {
+        feed.push(entries)
+      } catch (error) {
+        // One client's trouble is not another's; the journal has what it missed.
+        this.#world.report(error)
+      }
+    }
+    if (isBusy(this.state)) return
+    const waiters = this.#idleWaiters
+    this.#idleWaiters = []
+    for (const resume of waiters) resume()
+  }
+
+  #act(effect: Effect): void {
+    switch (effect.kind) {
+      case 'run':
+        this.#play(effect)
+        return
+      case 'cancel':
+        this.#run?.cancel()
+        return
+      case 'answer':
+        this.#run?.answered(effect.requestId, effect.outcome)
+    }
+  }
+
+  #play({ turn, answered }: Effect & { readonly kind: 'run' }): void {
+    if (this.#gone) return
+    const run = new TurnRun(this.#turnHost(), turn, answered)
+    this.#run = run
+    run.play().catch((error: unknown) => this.#world.report(error))
+  }
+
+  #turnHost() {
+    const { cwd, additionalDirectories } = this.#opening
+    return {
+      sessionId: this.id,
+      world: this.#world,
+      roots: [cwd, ...additionalDirectories],
+      tools: this.#tools,
+      dispatch: (command: Command) => this.#writer.dispatch(command),
+      post: (command: Command, chars: number) => this.#writer.post(command, chars),
+      allowedTools: () => this.existing.allowedTools,
+      isGone: () => this.#gone,
+    }
+  }
+
+  #notStored(error: unknown): void {
+    this.#run?.break(error)
+    for (const feed of this.#feeds) feed.failed(error)
+  }
+
+  #openTools({ cwd, additionalDirectories, mcpServers }: Opening): ToolRegistry {
+    return this.#world.tools.open({ cwd, roots: [cwd, ...additionalDirectories], servers: mcpServers })
+  }
+}

@@ -1,0 +1,137 @@
+/** What is true of a session now: a union of its phases. It holds what is open, never the transcript. */
+import type { Content, PermissionOption, SlashCommand, ToolStatus } from '../ports/content.ts'
+import type { SessionPhase, SessionRow } from '../ports/journal.ts'
+import type { Failure, TurnEnd } from './entries.ts'
+
+export type State = Absent | Idle | Closed | Working | Cancelling | Waiting | Suspended
+
+/** Every phase after creation. */
+export type Existing = Exclude<State, Absent>
+
+/** A turn is open: it runs, waits for an answer, or is on its way out. */
+export type Busy = Working | Cancelling | Waiting | Suspended
+
+export interface Absent {
+  readonly phase: 'absent'
+  readonly id: string
+  readonly seq: 0
+}
+
+interface Base {
+  readonly id: string
+  readonly seq: number
+  readonly cwd: string
+  readonly additionalDirectories: readonly string[]
+  readonly agent: string
+  readonly title: string | null
+  readonly createdAt: number
+  readonly updatedAt: number
+  /** How many turns were started; the next one's number is one more. */
+  readonly turns: number
+  /** The latest prompts that ended and how, so that one sent again is not run again. */
+  readonly ended: readonly EndedPrompt[]
+  /** Tools that need no further question in this session. */
+  readonly allowedTools: readonly string[]
+  readonly commands: readonly SlashCommand[]
+}
+
+export interface Idle extends Base {
+  readonly phase: 'idle'
+}
+
+export interface Closed extends Base {
+  readonly phase: 'closed'
+}
+
+interface InTurn extends Base {
+  readonly turn: OpenTurn
+  readonly queue: readonly QueuedPrompt[]
+}
+
+export interface Working extends InTurn {
+  readonly phase: 'working'
+}
+
+/** A cancel was asked for; the agent may still say what it has left to say. */
+export interface Cancelling extends InTurn {
+  readonly phase: 'cancelling'
+}
+
+/** The agent asked and works no further until somebody answers. */
+export interface Waiting extends InTurn {
+  readonly phase: 'waiting'
+  readonly question: OpenQuestion
+}
+
+/** As waiting, but no agent runs: the server stopped meanwhile. */
+export interface Suspended extends InTurn {
+  readonly phase: 'suspended'
+  readonly question: OpenQuestion
+}
+
+export interface OpenTurn {
+  readonly turnId: string
+  readonly promptId: string
+  readonly prompt: readonly Content[]
+  /** The message that the next chunk of the same role belongs to. */
+  readonly message: OpenMessage | null
+  /** How many messages the turn has had; numbers the next one. */
+  readonly messages: number
+  /** Every tool call of this turn and how far it is. */
+  readonly calls: Readonly<Record<string, ToolStatus>>
+}
+
+export interface OpenMessage {
+  readonly messageId: string
+  readonly role: 'agent' | 'thought'
+}
+
+export interface OpenQuestion {
+  readonly requestId: string
+  readonly toolCallId: string
+  readonly options: readonly PermissionOption[]
+  readonly tool?: string
+  readonly resume: unknown
+}
+
+export interface QueuedPrompt {
+  readonly promptId: string
+  readonly content: readonly Content[]
+}
+
+export interface EndedPrompt {
+  readonly promptId: string
+  readonly stopReason: TurnEnd | 'withdrawn'
+  readonly error?: Failure
+}
+
+export function absent(id: string): Absent {
+  return { phase: 'absent', id, seq: 0 }
+}
+
+export function isBusy(state: State): state is Busy {
+  return state.phase !== 'absent' && state.phase !== 'idle' && state.phase !== 'closed'
+}
+
+/** The row that lists show for this state. */
+export function rowOf(state: Existing): SessionRow {
+  const { id, cwd, additionalDirectories, agent, title, seq, createdAt, updatedAt } = state
+  return { id, cwd, additionalDirectories, agent, title, phase: rowPhase(state), lastSeq: seq, createdAt, updatedAt }
+}
+
+function rowPhase(state: Existing): SessionPhase {
+  return state.phase === 'cancelling' ? 'working' : state.phase
+}
+
+/** The form in which a state is kept beside the journal; it names its format so that an older shortcut is not misread. */
+export function encodeState(state: Existing): string {
+  return JSON.stringify({ format: STATE_FORMAT, state })
+}
+
+/** The state of a snapshot, or undefined when it was written in another format; the journal then tells all. */
+export function decodeState(text: string): Existing | undefined {
+  const stored = JSON.parse(text) as { readonly format: number; readonly state: Existing }
+  return stored.format === STATE_FORMAT ? stored.state : undefined
+}
+
+const STATE_FORMAT = 1

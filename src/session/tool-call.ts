@@ -1,0 +1,90 @@
+/** Runs a tool of the registry: reported, allowed, its beginning stored before its first effect, its result told. */
+import { isParleyError, reasonOf } from '../errors/parley-error.ts'
+import type { Question, ToolRequest, Turn } from '../ports/agent.ts'
+import type { PermissionOutcome, ToolCallContent, ToolKind } from '../ports/content.ts'
+import type { Faults } from '../ports/fault.ts'
+import type { Tool, ToolResult } from '../ports/tools.ts'
+import { TOOL_OPTIONS, isYes, needsQuestion } from './permission.ts'
+
+export interface ToolCalling {
+  readonly turn: Turn
+  readonly faults: Faults
+  allowed(): readonly string[]
+  /** Stores `in_progress`; resolves when that is durable. */
+  begin(toolCallId: string): Promise<void>
+  ask(question: Question, tool: string): Promise<PermissionOutcome>
+}
+
+/** Whatever goes wrong is a result with `isError` that the agent reads; only a journal that fails throws. */
+export async function callTool(request: ToolRequest, calling: ToolCalling): Promise<ToolResult> {
+  const { turn } = calling
+  const toolCallId = request.toolCallId ?? turn.newToolCallId()
+  const tool = turn.tools.list().tools.find(({ name }) => name === request.name)
+  if (request.permission === 'policy') await turn.report(toolCallId, described(request, tool))
+  if (tool === undefined) return refuse(turn, toolCallId, `There is no tool ${request.name} now.`)
+  if (!(await mayRun({ request, tool, toolCallId }, calling))) {
+    return refuse(turn, toolCallId, 'Not allowed. The tool was not run.')
+  }
+  if (turn.signal.aborted) return refuse(turn, toolCallId, 'Cancelled. The tool was not run.')
+  return run(request, toolCallId, calling)
+}
+
+function described({ name, args }: ToolRequest, tool: Tool | undefined) {
+  const title = tool === undefined ? name : `${tool.title} (${tool.server})`
+  return { title, name, kind: kindOf(tool), status: 'pending', rawInput: args } as const
+}
+
+/** What the call is for, as far as a tool of an MCP server lets us tell. */
+function kindOf(tool: Tool | undefined): ToolKind {
+  if (tool === undefined) return 'other'
+  if (/search|find|query/iu.test(tool.original)) return 'search'
+  if (/fetch|download/iu.test(tool.original)) return 'fetch'
+  return tool.readOnly ? 'read' : 'other'
+}
+
+async function mayRun(
+  { request, tool, toolCallId }: { request: ToolRequest; tool: Tool; toolCallId: string },
+  calling: ToolCalling,
+): Promise<boolean> {
+  if (request.permission === 'granted') {
+    await calling.turn.report(toolCallId, described(request, tool))
+    return true
+  }
+  if (!needsQuestion(tool, calling.allowed())) return true
+  const question = { toolCallId, patch: {}, options: TOOL_OPTIONS, state: request.resume }
+  return isYes(await calling.ask(question, tool.name))
+}
+
+async function refuse(turn: Turn, toolCallId: string, why: string): Promise<ToolResult> {
+  const content = [{ type: 'text', text: why }] as const
+  await turn.report(toolCallId, { status: 'failed', content: shown(content) })
+  return { content, isError: true }
+}
+
+async function run(request: ToolRequest, toolCallId: string, calling: ToolCalling): Promise<ToolResult> {
+  const { turn, faults } = calling
+  await calling.begin(toolCallId)
+  await faults.at('tool.started')
+  const result = await outcomeOf(request, turn)
+  await faults.at('tool.finished')
+  await turn.report(toolCallId, {
+    status: result.isError ? 'failed' : 'completed',
+    content: shown(result.content),
+    ...(result.structured === undefined ? {} : { rawOutput: result.structured }),
+  })
+  return result
+}
+
+async function outcomeOf({ name, args, timeoutMs }: ToolRequest, turn: Turn): Promise<ToolResult> {
+  try {
+    const limit = timeoutMs === undefined ? {} : { timeoutMs }
+    return await turn.tools.call(name, args, { signal: turn.signal, ...limit })
+  } catch (error) {
+    const why = isParleyError(error) ? error.message : `The tool ${name} failed: ${reasonOf(error)}`
+    return { content: [{ type: 'text', text: why }], isError: true }
+  }
+}
+
+function shown(content: ToolResult['content']): readonly ToolCallContent[] {
+  return content.map((block) => ({ type: 'content', content: block }))
+}

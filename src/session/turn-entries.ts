@@ -1,0 +1,26 @@
+/** The entries that begin a turn and that tell of its tool calls. */
+import type { Content, ToolCallPatch } from '../ports/content.ts'
+import type { Body } from './entries.ts'
+import type { Busy } from './state.ts'
+
+/** A turn and, as its first message, what the user said. */
+export function beginTurn(number: number, promptId: string, content: readonly Content[]): readonly Body[] {
+  const turnId = `t${number}`
+  const messageId = `${turnId}-user`
+  return [
+    { kind: 'turn_started', turnId, promptId },
+    ...content.map((content): Body => ({ kind: 'message_chunk', role: 'user', messageId, promptId, content })),
+  ]
+}
+
+export function callSaid(event: CallSaid, { turn }: Busy): readonly Body[] {
+  const { toolCallId, patch } = event
+  if (toolCallId in turn.calls) return [{ kind: 'tool_call_patched', toolCallId, patch }]
+  return [{ kind: 'tool_call', toolCallId, call: { ...patch, title: patch.title ?? patch.name ?? toolCallId } }]
+}
+
+/** What an agent says of one of its tool calls. */
+export interface CallSaid {
+  readonly toolCallId: string
+  readonly patch: ToolCallPatch
+}

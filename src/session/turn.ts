@@ -1,0 +1,210 @@
+/** One running turn: what its agent may do, and how it comes to its end whatever the agent, the tools or the disk do. */
+import { isParleyError, reasonOf } from '../errors/parley-error.ts'
+import type { Question, Resumption, StopReason, ToolRequest, Turn } from '../ports/agent.ts'
+import type { AbortSource, Signal } from '../ports/signal.ts'
+import type { Content, PermissionOutcome, PlanEntry, ToolCallPatch } from '../ports/content.ts'
+import type { ToolRegistry, ToolResult } from '../ports/tools.ts'
+import type { AnsweredQuestion } from './batch.ts'
+import type { AgentEvent, Command } from './commands.ts'
+import type { Entry, Failure } from './entries.ts'
+import type { OpenTurn } from './state.ts'
+import { callTool } from './tool-call.ts'
+import type { World } from './world.ts'
+
+/** How long a cancelled agent may take to say what it has left to say. Milliseconds. */
+const CANCEL_GRACE = 2_000
+/** Between two attempts to store an end that the disk refused. Milliseconds. */
+const END_RETRY = 1_000
+
+/** What a turn needs of its session. */
+export interface TurnHost {
+  readonly sessionId: string
+  readonly world: World
+  readonly roots: readonly string[]
+  readonly tools: ToolRegistry
+  dispatch(command: Command): Promise<readonly Entry[]>
+  post(command: Command, chars: number): Promise<void>
+  allowedTools(): readonly string[]
+  isGone(): boolean
+}
+
+interface OpenQuestion {
+  readonly requestId: string
+  readonly resolve: (outcome: PermissionOutcome) => void
+}
+
+export class TurnRun implements Turn {
+  readonly turnId: string
+  readonly sessionId: string
+  readonly roots: readonly string[]
+  readonly prompt: readonly Content[]
+  readonly resumed?: Resumption
+  readonly tools: ToolRegistry
+  readonly #host: TurnHost
+  readonly #abort: AbortSource
+  #question: OpenQuestion | undefined
+  #asking: Promise<unknown> = Promise.resolve()
+  #broken: { readonly error: unknown } | undefined
+  #calls = 0
+
+  constructor(host: TurnHost, turn: OpenTurn, answered?: AnsweredQuestion) {
+    this.#host = host
+    this.#abort = host.world.clock.abortSource()
+    this.turnId = turn.turnId
+    this.sessionId = host.sessionId
+    this.roots = host.roots
+    this.prompt = turn.prompt
+    this.tools = host.tools
+    this.#calls = Object.keys(turn.calls).length
+    if (answered !== undefined) {
+      const { question, outcome } = answered
+      this.resumed = { state: question.resume, toolCallId: question.toolCallId, outcome }
+    }
+  }
+
+  get signal(): Signal {
+    return this.#abort.signal
+  }
+
+  /** Runs the agent and ends the turn, exactly once. Never throws. */
+  async play(): Promise<void> {
+    const { world } = this.#host
+    await world.faults.at('turn.started')
+    const ending = await this.#agentEnds()
+    if (this.#host.isGone()) return
+    await this.#end(ending)
+    await world.faults.at('turn.ended')
+  }
+
+  cancel(): void {
+    this.#abort.abort()
+  }
+
+  /** The entries of this turn can no longer be stored: the agent is stopped where it next says something. */
+  break(error: unknown): void {
+    this.#broken ??= { error }
+    this.#question?.resolve({ outcome: 'cancelled' })
+    this.#abort.abort(error)
+  }
+
+  answered(requestId: string, outcome: PermissionOutcome): void {
+    if (this.#question?.requestId === requestId) this.#question.resolve(outcome)
+  }
+
+  say(content: Content): Promise<void> {
+    return this.#emit({ kind: 'chunk', role: 'agent', content })
+  }
+
+  think(content: Content): Promise<void> {
+    return this.#emit({ kind: 'chunk', role: 'thought', content })
+  }
+
+  plan(entries: readonly PlanEntry[]): Promise<void> {
+    return this.#emit({ kind: 'plan', entries })
+  }
+
+  title(title: string): Promise<void> {
+    return this.#emit({ kind: 'title', title })
+  }
+
+  report(toolCallId: string, patch: ToolCallPatch): Promise<void> {
+    return this.#emit({ kind: 'call', toolCallId, patch })
+  }
+
+  newToolCallId(): string {
+    this.#calls += 1
+    return `${this.turnId}-c${this.#calls}`
+  }
+
+  ask(question: Question): Promise<PermissionOutcome> {
+    return this.#askAbout(question)
+  }
+
+  call(request: ToolRequest): Promise<ToolResult> {
+    const { world } = this.#host
+    return callTool(request, {
+      turn: this,
+      faults: world.faults,
+      allowed: () => this.#host.allowedTools(),
+      begin: (toolCallId) => this.#store({ kind: 'call', toolCallId, patch: { status: 'in_progress' } }),
+      ask: (question, tool) => this.#askAbout(question, tool),
+    })
+  }
+
+  /** One question at a time: the next one is asked when this one was answered. */
+  #askAbout(question: Question, tool?: string): Promise<PermissionOutcome> {
+    const asked = this.#asking.then(() => this.#askNow(question, tool))
+    this.#asking = asked.catch(() => undefined)
+    return asked
+  }
+
+  async #askNow({ toolCallId, patch, options, state }: Question, tool?: string): Promise<PermissionOutcome> {
+    const { world } = this.#host
+    const requestId = world.clock.id()
+    const answer = new Promise<PermissionOutcome>((resolve) => {
+      this.#question = { requestId, resolve }
+    })
+    const ask = { toolCallId, patch, options, resume: state, ...(tool === undefined ? {} : { tool }) }
+    const entries = await this.#host.dispatch({ kind: 'ask', turnId: this.turnId, requestId, ask })
+    if (entries.length === 0) return { outcome: 'cancelled' }
+    await world.faults.at('permission.asked')
+    const outcome = await answer
+    this.#question = undefined
+    await world.faults.at('permission.answered')
+    return outcome
+  }
+
+  async #agentEnds(): Promise<{ readonly stopReason: StopReason | 'error'; readonly error?: Failure }> {
+    const { agent } = this.#host.world
+    try {
+      const stopReason = await Promise.race([agent.run(this), this.#outOfPatience()])
+      return this.#broken === undefined ? { stopReason } : failed(this.#broken.error)
+    } catch (error) {
+      if (this.#broken !== undefined) return failed(this.#broken.error)
+      return this.signal.aborted ? { stopReason: 'cancelled' } : failed(error)
+    }
+  }
+
+  /** An agent that does not stop when cancelled is no longer listened to. */
+  #outOfPatience(): Promise<'cancelled'> {
+    const { clock } = this.#host.world
+    return new Promise((resolve) => {
+      this.signal.addEventListener('abort', () => clock.after(CANCEL_GRACE, () => resolve('cancelled')), { once: true })
+    })
+  }
+
+  /** An accepted prompt ends once, even if the disk must first have room again. */
+  async #end(ending: { readonly stopReason: StopReason | 'error'; readonly error?: Failure }): Promise<void> {
+    const { clock, report } = this.#host.world
+    while (!this.#host.isGone()) {
+      try {
+        await this.#host.dispatch({ kind: 'end', turnId: this.turnId, ...ending })
+        return
+      } catch (error) {
+        if (isParleyError(error, 'JOURNAL_CLOSED') || isParleyError(error, 'JOURNAL_CONFLICT')) return
+        report(error)
+        await clock.sleep(END_RETRY)
+      }
+    }
+  }
+
+  async #emit(event: AgentEvent): Promise<void> {
+    if (this.#broken !== undefined) throw this.#broken.error
+    await this.#host.post({ kind: 'agent', turnId: this.turnId, event }, charsOf(event))
+  }
+
+  async #store(event: AgentEvent): Promise<void> {
+    if (this.#broken !== undefined) throw this.#broken.error
+    await this.#host.dispatch({ kind: 'agent', turnId: this.turnId, event })
+  }
+}
+
+function charsOf(event: AgentEvent): number {
+  if (event.kind === 'chunk' && event.content.type === 'text') return event.content.text.length + 128
+  return JSON.stringify(event).length
+}
+
+function failed(error: unknown): { readonly stopReason: 'error'; readonly error: Failure } {
+  const known = isParleyError(error)
+  return { stopReason: 'error', error: { code: known ? error.code : 'AGENT_FAILED', message: reasonOf(error) } }
+}

@@ -1,0 +1,16 @@
+/** All that a session asks of the world, passed in. */
+import type { Agent } from '../ports/agent.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Faults } from '../ports/fault.ts'
+import type { Journal } from '../ports/journal.ts'
+import type { ToolHost } from '../ports/tools.ts'
+
+export interface World {
+  readonly journal: Journal
+  readonly clock: Clock
+  readonly faults: Faults
+  readonly agent: Agent
+  readonly tools: ToolHost
+  /** For the log: something failed that nobody waits for. Never a secret. */
+  readonly report: (error: unknown) => void
+}

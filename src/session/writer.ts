@@ -1,0 +1,165 @@
+/** The one writer of a session: decides in batches, appends one at a time, and only then lets anyone know. */
+import { isParleyError } from '../errors/parley-error.ts'
+import type { SessionId } from '../ports/journal.ts'
+import { type Batch, type Effect, decideBatch } from './batch.ts'
+import type { Command } from './commands.ts'
+import { type Entry, decodeEntry } from './entries.ts'
+import { evolve } from './evolve.ts'
+import { type Existing, type State, absent, decodeState, encodeState, rowOf } from './state.ts'
+import type { World } from './world.ts'
+
+/** What may be pending before whoever emits has to wait. */
+const PENDING_COMMANDS = 256
+const PENDING_CHARS = 256 * 1024
+/** Entries after which opening a session would have to read too much without a fresh snapshot. */
+const SNAPSHOT_EVERY = 512
+
+interface Pending {
+  readonly command: Command
+  readonly chars: number
+  readonly done?: (entries: readonly Entry[]) => void
+  readonly refused?: (error: unknown) => void
+}
+
+export interface WriterEvents {
+  /** Called after the entries were stored, before anyone's command resolves. */
+  published(entries: readonly Entry[]): void
+  effect(effect: Effect): void
+  /** The batch could not be stored; the state is what the journal says. */
+  failed(error: unknown): void
+}
+
+export class Writer {
+  readonly #world: World
+  readonly #events: WriterEvents
+  #state: State
+  #snapshotAt: number
+  #pending: Pending[] = []
+  #chars = 0
+  #writing: Promise<void> | undefined
+  #waitingForRoom: (() => void)[] = []
+
+  constructor(world: World, state: State, events: WriterEvents) {
+    this.#world = world
+    this.#state = state
+    this.#snapshotAt = state.seq
+    this.#events = events
+  }
+
+  get state(): State {
+    return this.#state
+  }
+
+  /** Resolves with the command's own entries once they are stored and published; rejects when refused or not stored. */
+  dispatch(command: Command): Promise<readonly Entry[]> {
+    return new Promise((done, refused) => this.#add({ command, chars: 0, done, refused }))
+  }
+
+  /** Adds without waiting for the disk; resolves when there is room for more. A failure reaches `events.failed`. */
+  async post(command: Command, chars: number): Promise<void> {
+    this.#add({ command, chars })
+    while (this.#chars > PENDING_CHARS || this.#pending.length > PENDING_COMMANDS) {
+      await new Promise<void>((resolve) => this.#waitingForRoom.push(resolve))
+    }
+  }
+
+  /** Resolves when nothing is pending any more. */
+  async settled(): Promise<void> {
+    while (this.#writing !== undefined) await this.#writing
+  }
+
+  #add(pending: Pending): void {
+    this.#pending.push(pending)
+    this.#chars += pending.chars
+    this.#writing ??= this.#write()
+  }
+
+  async #write(): Promise<void> {
+    // What is asked in the same breath becomes one batch.
+    await Promise.resolve()
+    while (this.#pending.length > 0) {
+      const taken = this.#take()
+      const batch = decideBatch(
+        taken.map(({ command }) => command),
+        this.#state,
+        this.#world.clock.now(),
+      )
+      try {
+        await this.#store(batch)
+        settle(taken, batch)
+      } catch (error) {
+        await this.#notStored(taken, error)
+      }
+    }
+    // In the same breath as the last look at the queue, so that nothing is added to a writer that has just stopped.
+    this.#writing = undefined
+  }
+
+  #take(): readonly Pending[] {
+    const taken = this.#pending
+    this.#pending = []
+    this.#chars = 0
+    const waiting = this.#waitingForRoom
+    this.#waitingForRoom = []
+    for (const resume of waiting) resume()
+    return taken
+  }
+
+  /** Append, then make the copy the state, then publish: promise 1 of DESIGN section 2 is this order. */
+  async #store(batch: Batch): Promise<void> {
+    const { state, entries } = batch
+    if (entries.length === 0 || state.phase === 'absent') return
+    const { faults, journal } = this.#world
+    await faults.at('session.batch.decided')
+    const stored = journal.append({
+      row: rowOf(state),
+      entries: batch.stored,
+      expected: this.#state.seq,
+      ...this.#snapshotOf(state),
+    })
+    await faults.at('journal.append.sent')
+    await stored
+    this.#state = state
+    await faults.at('session.batch.stored')
+    this.#events.published(entries)
+    for (const effect of batch.effects) this.#events.effect(effect)
+    await faults.at('session.batch.published')
+  }
+
+  #snapshotOf(state: Existing) {
+    if (state.phase !== 'idle' && state.seq - this.#snapshotAt < SNAPSHOT_EVERY) return {}
+    this.#snapshotAt = state.seq
+    return { snapshot: { seq: state.seq, state: encodeState(state) } }
+  }
+
+  async #notStored(taken: readonly Pending[], error: unknown): Promise<void> {
+    this.#state = await loadState(this.#world, this.#state.id).catch(() => this.#state)
+    this.#snapshotAt = Math.min(this.#snapshotAt, this.#state.seq)
+    for (const pending of taken) pending.refused?.(error)
+    this.#events.failed(error)
+    if (!isParleyError(error)) this.#world.report(error)
+  }
+}
+
+function settle(taken: readonly Pending[], { outcomes }: Batch): void {
+  for (const [index, pending] of taken.entries()) {
+    const outcome = outcomes[index]
+    if (outcome === undefined) continue
+    if ('refused' in outcome) pending.refused?.(outcome.refused)
+    else pending.done?.(outcome.entries)
+  }
+}
+
+const PAGE = { entries: 2_000, chars: 4 * 1024 * 1024 }
+
+/** The state that the journal tells: its snapshot and what came after. `absent` when there is no such session. */
+export async function loadState({ journal }: Pick<World, 'journal'>, id: SessionId): Promise<State> {
+  const head = await journal.head(id)
+  if (head === undefined) return absent(id)
+  let state: State = (head.snapshot && decodeState(head.snapshot.state)) ?? absent(id)
+  for (;;) {
+    const page = await journal.page(id, state.seq, PAGE)
+    if (page.length === 0) return state
+    for (const stored of page) state = evolve(state, decodeEntry(stored))
+  }
+}
