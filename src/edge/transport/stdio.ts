@@ -1,0 +1,16 @@
+/** The wire of a process that an editor started: its stdin and stdout, without ever blocking on a slow reader. */
+import { fstatSync } from 'node:fs'
+import { Socket } from 'node:net'
+import type { Writable } from 'node:stream'
+import { openWire } from './streams.ts'
+import type { Wire } from './wire.ts'
+
+export function openStdio(): Wire {
+  return openWire(process.stdin, unblockedStdout())
+}
+
+/** Node writes to pipes synchronously on stdout; a client that does not read would stop the whole process. */
+function unblockedStdout(): Writable {
+  const stdout = fstatSync(1)
+  return stdout.isFIFO() || stdout.isSocket() ? new Socket({ fd: 1, readable: false, writable: true }) : process.stdout
+}

@@ -1,0 +1,15 @@
+/** A pipe to one client as the protocol sees it: lines in, lines out. */
+import type { Line } from './lines.ts'
+
+export interface Wire {
+  /** Lines as they arrive; ends when the client has closed its side. */
+  readonly lines: AsyncIterable<readonly Line[]>
+  /** Whole lines, each ending in a newline; never waits. Dropped once the client is gone. */
+  send(lines: string): void
+  /** More is owed to the client than it should be. */
+  congested(): boolean
+  /** Resolves when there is room again; rejects when the client is gone. */
+  room(): Promise<void>
+  /** Sends what is left, then closes. Idempotent. */
+  close(): Promise<void>
+}
