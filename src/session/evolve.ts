@@ -121,7 +121,7 @@ function answered(state: Busy, entry: Body & { readonly kind: 'permission_resolv
 
 /** The next prompt of the queue begins at once; its `turn_started` is the next entry. */
 function afterTurn(state: Busy, entry: Body & { readonly kind: 'turn_ended' }): Existing {
-  const { turn, queue, ...rest } = withoutQuestion(state)
+  const { turn: _over, queue, ...rest } = withoutQuestion(state)
   const { promptId, stopReason, error } = entry
   const ended = remember(state, { promptId, stopReason, ...(error === undefined ? {} : { error }) })
   const [next, ...waiting] = queue
