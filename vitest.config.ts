@@ -7,6 +7,7 @@ export default defineConfig({
     hookTimeout: 60_000,
     // Real processes and disks on small machines: two files at a time are enough.
     maxWorkers: 2,
+    allowOnly: false,
     passWithNoTests: false,
   },
 })

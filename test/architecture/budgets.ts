@@ -7,14 +7,14 @@ interface Budget {
   readonly hard: number
 }
 
-export const budgets = {
+const budgets = {
   file: { nineInTen: 300, hard: 500 },
   function: { nineInTen: 30, hard: 80 },
   nesting: 3,
 } as const
 
 /** Functions that are one flat table of cases and may pass the hard limit, as `path#name`. */
-export const flatTables: readonly string[] = []
+const flatTables: readonly string[] = []
 
 interface Measured {
   readonly at: string

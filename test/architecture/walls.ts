@@ -4,7 +4,7 @@ import type { Import } from './imports.ts'
 import type { Offence } from './source.ts'
 
 /** The room that a file belongs to, or undefined when the house has none for it. */
-export function roomOf(path: string): string | undefined {
+function roomOf(path: string): string | undefined {
   const inside = path.replace(/^src\//, '')
   return Object.keys(walls)
     .filter((room) => inside === room || inside === `${room}.ts` || inside.startsWith(`${room}/`))

@@ -1,0 +1,138 @@
+/** The documents say what the source says, their links lead somewhere, and what they tell people to type exists. */
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { errorsDocument } from '../scripts/errors-document.ts'
+import { catalogue } from '../src/errors/catalogue.ts'
+import { isTest, listFiles, parse, read, readSources } from './architecture/source.ts'
+import { blocksOf, deadLinks, deadPaths, unknownCommands, type Block, type Page } from './docs/page.ts'
+
+const root = new URL('..', import.meta.url).pathname
+const there = (path: string) => existsSync(join(root, path))
+const pages: readonly Page[] = [
+  ...readdirSync(root).filter((name) => name.endsWith('.md')),
+  ...['docs', 'bench', 'examples'].flatMap((folder) => listFiles(root, folder, '.md')),
+].map((path) => ({ path, text: read(root, path) }))
+const blocks = pages.flatMap(blocksOf)
+const { scripts }: { scripts: Readonly<Record<string, string>> } = JSON.parse(read(root, 'package.json'))
+const words = { scripts: Object.keys(scripts), isVerb: (verb: string) => there(`src/cli/commands/${verb}.ts`) }
+const code = readSources(root, ['src'])
+  .filter(({ path }) => !isTest(path))
+  .filter(({ path }) => path !== 'src/errors/catalogue.ts' && path !== 'src/ports/fault.ts')
+  .map(({ text }) => text)
+const isSaid = (name: string) => code.some((text) => text.includes(`'${name}'`))
+
+describe('docs/errors.md', () => {
+  test('is what `npm run docs` makes of the catalogue', () =>
+    expect(read(root, 'docs/errors.md')).toBe(errorsDocument()))
+  test('has no row that nothing throws', () => {
+    expect(Object.keys(catalogue).filter((name) => !isSaid(name))).toEqual([])
+  })
+})
+
+describe('docs/faults.md', () => {
+  const listed = [...read(root, 'docs/faults.md').matchAll(/^\| `([^`]+)` \|/gm)].map(([, name]) => name ?? '')
+
+  test('lists the points of ports/fault.ts in their order', () => expect(listed).toEqual(faultPoints()))
+  test('has no point that nothing reaches', () => expect(listed.filter((name) => !isSaid(name))).toEqual([]))
+})
+
+describe('every page', () => {
+  test('has links that lead somewhere', () => {
+    expect(pages.flatMap((page) => deadLinks(page, (path) => (there(path) ? textOf(path) : undefined)))).toEqual([])
+  })
+  test('names files that exist', () => expect(pages.flatMap((page) => deadPaths(page, there))).toEqual([]))
+  test('tells people to type what exists', () => expect(unknownCommands(blocks, words)).toEqual([]))
+  test('shows JSON that parses', () => {
+    const json = blocks.filter(({ language }) => language === 'json')
+    expect(json.filter(({ text }) => !isJson(text)).map(({ at }) => at)).toEqual([])
+  })
+  test('shows TypeScript that type-checks', () => {
+    expect(typeErrors(blocks.filter((block) => block.language === 'ts'))).toBe('')
+  })
+})
+
+describe('a rule catches', () => {
+  const page = (text: string) => ({ path: 'docs/a.md', text })
+
+  test.each([
+    ['a missing file', 'See [it](gone.md).', 'docs/a.md:1 links to gone.md, which is not there'],
+    ['a missing heading', '\n[it](b.md#nowhere)', 'docs/a.md:2 links to b.md#nowhere, which has no such heading'],
+    ['a missing heading of its own', '# Yes\n[it](#no)', 'docs/a.md:2 links to #no, which has no such heading'],
+  ])('%s', (_name, text, says) => {
+    const textAt = (path: string) => (path === 'docs/b.md' ? '# What it *is*' : undefined)
+    expect(deadLinks(page(`${text}\n[ok](b.md#what-it-is) [ok](https://example.com/x)`), textAt)).toEqual([says])
+  })
+
+  test('a path that moved', () => {
+    expect(deadPaths(page('in `src/old.ts`, not `src/new.ts`'), (path) => path === 'src/new.ts')).toEqual([
+      'docs/a.md:1 names src/old.ts, which is not there',
+    ])
+  })
+
+  test('a command and a script that do not exist', () => {
+    const text = '```sh\n$ parley ls --json\nPARLEY_AGENT=guide parley dance\nnpm run fly && npm start\nparley\n```\n'
+    const known = { scripts: ['start'], isVerb: (verb: string) => verb === 'ls' }
+    expect(unknownCommands(blocksOf(page(text)), known)).toEqual([
+      'docs/a.md:3 says parley dance, which is not a command',
+      'docs/a.md:4 says npm run fly, which is not a script',
+    ])
+  })
+
+  test('TypeScript that does not type-check', () => {
+    const text = '```ts\nconst five: number = "five"\n```\n'
+    expect(typeErrors(blocksOf(page(text)))).toContain("Type 'string' is not assignable to type 'number'")
+  })
+})
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false // Not JSON is the answer here, not a failure.
+  }
+}
+
+function textOf(path: string): string {
+  return path.endsWith('.md') ? read(root, path) : ''
+}
+
+function faultPoints(): readonly string[] {
+  const { program } = parse({ path: 'src/ports/fault.ts', text: read(root, 'src/ports/fault.ts') })
+  return program.body.flatMap((statement) => {
+    const declared = statement.type === 'ExportNamedDeclaration' ? statement.declaration : undefined
+    if (declared?.type !== 'TSTypeAliasDeclaration' || declared.typeAnnotation.type !== 'TSUnionType') return []
+    return declared.typeAnnotation.types.flatMap((type) =>
+      type.type === 'TSLiteralType' && type.literal.type === 'Literal' ? [String(type.literal.value)] : [],
+    )
+  })
+}
+
+/** What the compiler says of the blocks, each a module of its own that may import `parley`. */
+function typeErrors(examples: readonly Block[]): string {
+  if (examples.length === 0) return ''
+  const folder = join(root, '.types/docs')
+  rmSync(folder, { recursive: true, force: true })
+  for (const [index, { text }] of examples.entries()) {
+    mkdirSync(folder, { recursive: true })
+    writeFileSync(join(folder, `example-${index}.ts`), `${text}\nexport {}\n`)
+  }
+  const paths = { parley: ['../../src/index.ts'] }
+  const config = {
+    extends: '../../tsconfig.test.json',
+    compilerOptions: { paths, noUnusedLocals: false },
+    include: ['*.ts'],
+  }
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(config))
+  return outputOf(join(root, 'node_modules/.bin/tsc'), ['-p', join(folder, 'tsconfig.json')])
+}
+
+function outputOf(command: string, args: readonly string[]): string {
+  try {
+    return execFileSync(command, args, { cwd: dirname(command), encoding: 'utf8' })
+  } catch (error) {
+    return error instanceof Error && 'stdout' in error ? String(error.stdout) : String(error)
+  }
+}
