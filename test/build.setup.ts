@@ -1,0 +1,52 @@
+/** Builds the bundles that tests run, once before all of them, and only when a source is newer than what is there. */
+import { existsSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import { mkdir } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { type BuildOptions, build } from 'rolldown'
+import config from '../rolldown.config.ts'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const dist = join(root, 'dist')
+
+/** vitest calls this before the first test file. */
+export async function setup(): Promise<void> {
+  const entries = Object.entries(config.input as Readonly<Record<string, string>>)
+  const input = Object.fromEntries(entries.filter(([, source]) => existsSync(join(root, source))))
+  if (!isFresh(Object.keys(input))) await buildInto(dist, input)
+}
+
+/** Fresh means that every bundle is there and none is older than any source. */
+function isFresh(names: readonly string[]): boolean {
+  const bundles = names.map((name) => join(dist, `${name}.mjs`))
+  if (!bundles.every((bundle) => existsSync(bundle))) return false
+  const oldest = Math.min(...bundles.map((bundle) => statSync(bundle).mtimeMs))
+  return sources().every((source) => statSync(source).mtimeMs < oldest)
+}
+
+function sources(): readonly string[] {
+  const tree = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
+  const code = tree.filter((path) => path.endsWith('.ts') && !path.endsWith('.test.ts'))
+  return [...code.map((path) => join('src', path)), 'rolldown.config.ts', 'package-lock.json'].map((path) =>
+    join(root, path),
+  )
+}
+
+/**
+ * Builds beside and renames file by file, chunks first: a test that runs meanwhile in another process finds the old bundle or
+ * the new one, never half of one. Chunks carry a hash of their content, so the old ones may stay.
+ */
+async function buildInto(target: string, input: Readonly<Record<string, string>>): Promise<void> {
+  const draft = mkdtempSync(join(root, 'node_modules', '.parley-build-'))
+  try {
+    const output = { ...config.output, dir: draft, cleanDir: false }
+    await build({ ...config, cwd: root, input, output, logLevel: 'warn' } as BuildOptions)
+    const files = readdirSync(draft, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.mjs'))
+    for (const file of files.toSorted((a, b) => Number(b.includes('chunks/')) - Number(a.includes('chunks/')))) {
+      await mkdir(dirname(join(target, file)), { recursive: true })
+      renameSync(join(draft, file), join(target, file))
+    }
+  } finally {
+    rmSync(draft, { recursive: true, force: true })
+  }
+}
