@@ -8,10 +8,18 @@ export type StopReason = 'end_turn' | 'max_tokens' | 'max_turn_requests' | 'refu
 export interface Agent {
   /** `guide`, `script`, `model` … as the sessions row keeps it. */
   readonly kind: string
+  /** The kinds of prompt content that it takes besides text and links. */
+  readonly accepts: PromptKinds
   /** What people may type after a slash. */
   readonly commands: readonly SlashCommand[]
   /** Plays one turn. A throw ends the turn with an error that its client sees. */
   run(turn: Turn): Promise<StopReason>
+}
+
+export interface PromptKinds {
+  readonly image: boolean
+  readonly audio: boolean
+  readonly embeddedContext: boolean
 }
 
 /** One turn as its agent sees it. All that the agent says goes through here and is stored before anyone sees it. */

@@ -15,6 +15,10 @@ export type Command =
   | { readonly kind: 'prompt'; readonly promptId: string; readonly content: readonly Content[] }
   /** Ends the running turn, and withdraws those of `queued` that still wait. */
   | { readonly kind: 'cancel'; readonly queued: readonly string[] }
+  /** Takes back a prompt that waits; one that runs is cancelled. */
+  | { readonly kind: 'withdraw'; readonly promptId: string }
+  /** Said once: the same text again is no news. */
+  | { readonly kind: 'notice'; readonly text: string }
   | { readonly kind: 'answer'; readonly requestId: string; readonly optionId: string | null }
   | { readonly kind: 'close' }
   | { readonly kind: 'offer_commands'; readonly commands: readonly SlashCommand[] }

@@ -25,6 +25,10 @@ export function decide(command: Command, state: State): readonly Body[] {
       return prompt(command, state)
     case 'cancel':
       return isBusy(state) ? cancel(command, state) : []
+    case 'withdraw':
+      return isBusy(state) ? withdraw(command, state) : []
+    case 'notice':
+      return command.text === state.notice ? [] : [{ kind: 'notice', text: command.text }]
     case 'answer':
       return resolvePermission(command, state)
     case 'close':
@@ -93,6 +97,12 @@ function cancel(command: Of<'cancel'>, state: Busy): readonly Body[] {
     ...withdrawn.map(({ promptId }): Body => ({ kind: 'prompt_withdrawn', promptId, reason: 'cancelled' })),
     ...cancelTurn({ ...state, queue: stays }),
   ]
+}
+
+function withdraw({ promptId }: Of<'withdraw'>, state: Busy): readonly Body[] {
+  if (state.turn.promptId === promptId) return cancelTurn(state)
+  const waits = state.queue.some((queued) => queued.promptId === promptId)
+  return waits ? [{ kind: 'prompt_withdrawn', promptId, reason: 'cancelled' }] : []
 }
 
 /** The question goes first, so that the agent stops waiting; a suspended turn has no agent that would end it. */

@@ -71,6 +71,8 @@ export type Body =
       readonly kind: 'permission_requested'
       readonly requestId: string
       readonly toolCallId: string
+      /** What is asked about, for a client that has not heard of the call. */
+      readonly call: ToolCallPatch
       readonly options: readonly PermissionOption[]
       /** The registry name that an "always" answer is remembered for. */
       readonly tool?: string
@@ -78,6 +80,8 @@ export type Body =
       readonly resume: unknown
     }
   | { readonly kind: 'permission_resolved'; readonly requestId: string; readonly outcome: PermissionOutcome }
+  /** Something that whoever reads the conversation should know, said by the server itself. */
+  | { readonly kind: 'notice'; readonly text: string }
   | { readonly kind: 'title'; readonly title: string }
   | { readonly kind: 'commands'; readonly commands: readonly SlashCommand[] }
 

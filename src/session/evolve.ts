@@ -16,7 +16,7 @@ export function evolve(state: State, entry: Entry): Existing {
 
 function created(id: string, entry: Entry & { readonly kind: 'session_created' }): Idle {
   const { cwd, additionalDirectories, agent, seq, at } = entry
-  const fresh = { title: null, turns: 0, ended: [], allowedTools: [], commands: [] }
+  const fresh = { title: null, turns: 0, ended: [], allowedTools: [], commands: [], notice: null }
   return { phase: 'idle', id, seq, cwd, additionalDirectories, agent, createdAt: at, updatedAt: at, ...fresh }
 }
 
@@ -84,6 +84,8 @@ function about(state: Existing, entry: Entry): Existing {
       return { ...state, title: entry.title }
     case 'commands':
       return { ...state, commands: entry.commands }
+    case 'notice':
+      return { ...state, notice: entry.text }
     case 'session_configured':
       return { ...state, additionalDirectories: entry.additionalDirectories }
     default:
@@ -106,8 +108,8 @@ function withCall(state: Busy, toolCallId: string, status: OpenTurn['calls'][str
 }
 
 function questionOf(entry: Body & { readonly kind: 'permission_requested' }) {
-  const { requestId, toolCallId, options, tool, resume } = entry
-  return { requestId, toolCallId, options, resume, ...(tool === undefined ? {} : { tool }) }
+  const { requestId, toolCallId, call, options, tool, resume } = entry
+  return { requestId, toolCallId, call, options, resume, ...(tool === undefined ? {} : { tool }) }
 }
 
 function answered(state: Busy, entry: Body & { readonly kind: 'permission_resolved' }): Busy {

@@ -32,6 +32,7 @@ export function askPermission(command: Command & { readonly kind: 'ask' }, state
     kind: 'permission_requested',
     requestId,
     toolCallId,
+    call: patch,
     options,
     resume,
     ...(tool === undefined ? {} : { tool }),

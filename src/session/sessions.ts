@@ -52,9 +52,9 @@ export class Sessions {
     return this.#world.journal.list(query)
   }
 
-  /** The live session, without opening it. */
-  live(id: SessionId): Promise<Session> | undefined {
-    return this.#live.get(id)
+  /** Its row, without opening it. */
+  async find(id: SessionId): Promise<SessionRow | undefined> {
+    return (await this.#world.journal.head(id))?.row
   }
 
   /** Ends what runs and frees what the session held; it stays listed and can be opened again. */

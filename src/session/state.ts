@@ -1,5 +1,5 @@
 /** What is true of a session now: a union of its phases. It holds what is open, never the transcript. */
-import type { Content, PermissionOption, SlashCommand, ToolStatus } from '../ports/content.ts'
+import type { Content, PermissionOption, SlashCommand, ToolCallPatch, ToolStatus } from '../ports/content.ts'
 import type { SessionPhase, SessionRow } from '../ports/journal.ts'
 import type { Failure, TurnEnd } from './entries.ts'
 
@@ -33,6 +33,8 @@ interface Base {
   /** Tools that need no further question in this session. */
   readonly allowedTools: readonly string[]
   readonly commands: readonly SlashCommand[]
+  /** What the server last had to say. */
+  readonly notice: string | null
 }
 
 export interface Idle extends Base {
@@ -89,6 +91,7 @@ export interface OpenMessage {
 export interface OpenQuestion {
   readonly requestId: string
   readonly toolCallId: string
+  readonly call: ToolCallPatch
   readonly options: readonly PermissionOption[]
   readonly tool?: string
   readonly resume: unknown

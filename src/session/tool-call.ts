@@ -20,8 +20,10 @@ export async function callTool(request: ToolRequest, calling: ToolCalling): Prom
   const { turn } = calling
   const toolCallId = request.toolCallId ?? turn.newToolCallId()
   const tool = turn.tools.list().tools.find(({ name }) => name === request.name)
-  if (request.permission === 'policy') await turn.report(toolCallId, described(request, tool))
-  if (tool === undefined) return refuse(turn, toolCallId, `There is no tool ${request.name} now.`)
+  if (tool === undefined) {
+    await turn.report(toolCallId, described(request, tool))
+    return refuse(turn, toolCallId, `There is no tool ${request.name} now.`)
+  }
   if (!(await mayRun({ request, tool, toolCallId }, calling))) {
     return refuse(turn, toolCallId, 'Not allowed. The tool was not run.')
   }
@@ -46,13 +48,12 @@ async function mayRun(
   { request, tool, toolCallId }: { request: ToolRequest; tool: Tool; toolCallId: string },
   calling: ToolCalling,
 ): Promise<boolean> {
-  if (request.permission === 'granted') {
-    await calling.turn.report(toolCallId, described(request, tool))
+  const patch = described(request, tool)
+  if (request.permission === 'granted' || !needsQuestion(tool, calling.allowed())) {
+    await calling.turn.report(toolCallId, patch)
     return true
   }
-  if (!needsQuestion(tool, calling.allowed())) return true
-  const question = { toolCallId, patch: {}, options: TOOL_OPTIONS, state: request.resume }
-  return isYes(await calling.ask(question, tool.name))
+  return isYes(await calling.ask({ toolCallId, patch, options: TOOL_OPTIONS, state: request.resume }, tool.name))
 }
 
 async function refuse(turn: Turn, toolCallId: string, why: string): Promise<ToolResult> {

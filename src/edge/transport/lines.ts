@@ -1,6 +1,9 @@
 /** Cuts a stream of bytes into lines of strict UTF-8, however the bytes arrive, up to a length that is worth reading. */
 
-export type Line = { readonly kind: 'line'; readonly text: string } | { readonly kind: 'too_long' } | { readonly kind: 'not_utf8' }
+export type Line =
+  | { readonly kind: 'line'; readonly text: string }
+  | { readonly kind: 'too_long' }
+  | { readonly kind: 'not_utf8' }
 
 const NEWLINE = 0x0a
 

@@ -25,7 +25,7 @@ export function openWire(input: Readable, output: Writable): Wire {
     },
     congested: () => !gone && output.writableLength > CONGESTED,
     async room() {
-      while (!gone && output.writableNeedDrain) await once(output, 'drain')
+      while (!output.destroyed && output.writableNeedDrain) await Promise.race([once(output, 'drain'), once(output, 'close')])
     },
     async close() {
       if (gone) return

@@ -1,0 +1,168 @@
+/** One client's connection from its first line to its last: requests in, answers and updates out, in order per session. */
+import { ParleyError, fail, isParleyError } from '../../errors/parley-error.ts'
+import type { PromptKinds } from '../../ports/agent.ts'
+import type { Sessions } from '../../session/sessions.ts'
+import type { Line } from '../transport/lines.ts'
+import type { Wire } from '../transport/wire.ts'
+import { Outbox, type Reply } from './outbox.ts'
+import { type Incoming, type RequestId, errorLine, parseMessage, resultLine } from './protocol.ts'
+import { type ServerInfo, initializeResult } from './v1/initialize.ts'
+import type { V1Methods } from './v1/methods.ts'
+
+export interface ConnectionHost {
+  /** Resolves when the owner has its journal and has recovered; rejects when it cannot. */
+  readonly sessions: Promise<Sessions>
+  readonly info: ServerInfo
+  readonly accepts: PromptKinds
+  newId(): string
+  report(error: unknown): void
+}
+
+type Request = Incoming & { readonly kind: 'request' }
+type Notification = Incoming & { readonly kind: 'notification' }
+
+/** Serves until the client closes its side. */
+export async function serveConnection(wire: Wire, host: ConnectionHost): Promise<void> {
+  const connection = new Connection(wire, host)
+  for await (const lines of wire.lines) for (const line of lines) connection.receive(line)
+  await connection.end()
+}
+
+class Connection {
+  readonly #wire: Wire
+  readonly #host: ConnectionHost
+  readonly #outbox: Outbox
+  #initialized = false
+  #methods: Promise<V1Methods> | undefined
+  /** The last thing asked of each session: what concerns one session happens in the order it was asked. */
+  readonly #turns = new Map<string, Promise<void>>()
+
+  constructor(wire: Wire, host: ConnectionHost) {
+    this.#wire = wire
+    this.#host = host
+    this.#outbox = new Outbox(host.newId().slice(0, 8))
+  }
+
+  receive(line: Line): void {
+    try {
+      this.#handle(parseMessage(textOf(line)))
+    } catch (error) {
+      this.#wire.send(errorLine(null, this.#told(error)))
+    }
+  }
+
+  async end(): Promise<void> {
+    const methods = await this.#methods?.catch(() => undefined)
+    methods?.detach()
+  }
+
+  #handle(message: Incoming): void {
+    switch (message.kind) {
+      case 'response':
+        this.#outbox.settle(message.id, message)
+        return
+      case 'notification':
+        this.#inOrder(message.params, () => this.#notified(message))
+        return
+      case 'request':
+        this.#requested(message)
+    }
+  }
+
+  #requested(request: Request): void {
+    if (request.method === 'initialize') return this.#initialize(request)
+    this.#inOrder(request.params, async () => {
+      try {
+        await this.#answer(request)
+      } catch (error) {
+        this.#wire.send(errorLine(request.id, this.#told(error)))
+      }
+    })
+  }
+
+  /** Answered before anything heavy is loaded: an editor sees the agent at once. */
+  #initialize({ id, params }: Request): void {
+    try {
+      this.#wire.send(resultLine(id, initializeResult(params, this.#host.info, this.#host.accepts)))
+      this.#initialized = true
+      this.#methods ??= this.#load()
+      // Whoever asks for a session hears of a failure; here nobody waits yet.
+      this.#methods.catch(() => undefined)
+    } catch (error) {
+      this.#wire.send(errorLine(id, this.#told(error)))
+    }
+  }
+
+  async #load(): Promise<V1Methods> {
+    const { V1Methods: Methods } = await import('./v1/methods.ts')
+    const { parseOutcome } = await import('./v1/params.ts')
+    const client = {
+      wire: this.#wire,
+      outbox: this.#outbox,
+      optionOf: ({ result, failed }: Reply) => (failed ? null : parseOutcome(result)),
+      report: (error: unknown) => this.#host.report(error),
+    }
+    const { accepts } = this.#host
+    return new Methods({ sessions: await this.#host.sessions, client, accepts, newId: () => this.#host.newId() })
+  }
+
+  async #answer({ id, method, params }: Request): Promise<void> {
+    if (this.#methods === undefined || !this.#initialized) return fail('NOT_INITIALIZED', { method })
+    const methods = await this.#methods
+    const answer = await (methods.request(method, params, id) ?? fail('METHOD_UNKNOWN', { method }))
+    if (answer === 'answered later') return
+    this.#wire.send(resultLine(id, answer.result))
+    await answer.afterwards?.()
+  }
+
+  /** Bad and unknown notifications are never answered. */
+  async #notified({ method, params }: Notification): Promise<void> {
+    const methods = await this.#methods
+    try {
+      if (method === 'session/cancel') await methods?.cancel(params)
+      if (method === '$/cancel_request') await methods?.cancelRequest(requestIdOf(params))
+    } catch (error) {
+      this.#told(error)
+    }
+  }
+
+  #inOrder(params: unknown, work: () => Promise<void>): void {
+    const key = sessionOf(params)
+    if (key === undefined) return void work().catch((error: unknown) => this.#host.report(error))
+    const turn = (this.#turns.get(key) ?? Promise.resolve())
+      .then(work)
+      .catch((error: unknown) => this.#host.report(error))
+    this.#turns.set(key, turn)
+    void turn.then(() => {
+      if (this.#turns.get(key) === turn) this.#turns.delete(key)
+    })
+  }
+
+  /** What the client may know of a failure; the log gets the rest. */
+  #told(error: unknown): ParleyError {
+    if (isParleyError(error)) return error
+    this.#host.report(error)
+    return new ParleyError('INTERNAL_ERROR', {}, error)
+  }
+}
+
+function textOf(line: Line): string {
+  switch (line.kind) {
+    case 'line':
+      return line.text
+    case 'too_long':
+      return fail('MESSAGE_TOO_LONG', { limit: 32 * 1024 * 1024 })
+    case 'not_utf8':
+      return fail('MESSAGE_MALFORMED', { reason: 'it is not UTF-8' })
+  }
+}
+
+function sessionOf(params: unknown): string | undefined {
+  const sessionId = (params as { readonly sessionId?: unknown } | undefined)?.sessionId
+  return typeof sessionId === 'string' ? sessionId : undefined
+}
+
+function requestIdOf(params: unknown): RequestId {
+  const requestId = (params as { readonly requestId?: unknown } | undefined)?.requestId
+  return typeof requestId === 'string' || typeof requestId === 'number' ? requestId : null
+}

@@ -1,0 +1,68 @@
+/** JSON-RPC as both sides of ACP write it: what arrives, told apart; what is sent, as one line. */
+import { type ParleyError, fail } from '../../errors/parley-error.ts'
+
+export type RequestId = string | number | null
+
+export type Incoming =
+  | { readonly kind: 'request'; readonly id: RequestId; readonly method: string; readonly params: unknown }
+  | { readonly kind: 'notification'; readonly method: string; readonly params: unknown }
+  | { readonly kind: 'response'; readonly id: RequestId; readonly result: unknown; readonly failed: boolean }
+
+/** Throws MESSAGE_MALFORMED or MESSAGE_INVALID. */
+export function parseMessage(text: string): Incoming {
+  const message = parseJson(text)
+  if (typeof message !== 'object' || message === null) return invalid('it is not an object')
+  if (Array.isArray(message)) return invalid('batches are not part of ACP')
+  return tellApart(message as Record<string, unknown>)
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    return fail('MESSAGE_MALFORMED', { reason: 'it does not parse' }, error)
+  }
+}
+
+function tellApart(message: Record<string, unknown>): Incoming {
+  const { jsonrpc, id, method, params } = message
+  if (jsonrpc !== '2.0') return invalid('jsonrpc must be "2.0"')
+  if (method === undefined) return response(message)
+  if (typeof method !== 'string') return invalid('method must be a string')
+  if (params !== undefined && (typeof params !== 'object' || params === null))
+    return invalid('params must be an object')
+  if (!('id' in message)) return { kind: 'notification', method, params }
+  return isId(id) ? { kind: 'request', id, method, params } : invalid('id must be a string or a number')
+}
+
+function response(message: Record<string, unknown>): Incoming {
+  const { id, result, error } = message
+  if (!isId(id) || (result === undefined && error === undefined)) return invalid('it has neither method nor result')
+  return { kind: 'response', id, result, failed: error !== undefined }
+}
+
+function isId(id: unknown): id is RequestId {
+  return typeof id === 'string' || typeof id === 'number' || id === null
+}
+
+function invalid(reason: string): never {
+  return fail('MESSAGE_INVALID', { reason })
+}
+
+export function resultLine(id: RequestId, result: unknown): string {
+  return `${JSON.stringify({ jsonrpc: '2.0', id, result })}\n`
+}
+
+/** What anyone is told of a failure: a code that programs know, a sentence for people, nothing of our insides. */
+export function errorLine(id: RequestId, error: ParleyError): string {
+  const data = { code: error.code, retryable: error.retryable, ...error.details }
+  return `${JSON.stringify({ jsonrpc: '2.0', id, error: { code: error.rpc, message: error.message, data } })}\n`
+}
+
+export function requestLine(id: RequestId, method: string, params: unknown): string {
+  return `${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`
+}
+
+export function notificationLine(method: string, params: unknown): string {
+  return `${JSON.stringify({ jsonrpc: '2.0', method, params })}\n`
+}

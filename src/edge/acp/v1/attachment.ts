@@ -1,0 +1,207 @@
+/** One client's view of one session: entries become updates, ends become responses, questions become requests. */
+import { ParleyError, isParleyError } from '../../../errors/parley-error.ts'
+import type { Entry } from '../../../session/entries.ts'
+import type { Feed, Sink } from '../../../session/feed.ts'
+import type { Session } from '../../../session/session.ts'
+import type { EndedPrompt, OpenQuestion } from '../../../session/state.ts'
+import type { Wire } from '../../transport/wire.ts'
+import type { Outbox, Reply } from '../outbox.ts'
+import { type RequestId, errorLine, notificationLine, requestLine, resultLine } from '../protocol.ts'
+import { commandsUpdate, titleUpdate, updateJson } from './project.ts'
+
+export interface ClientSide {
+  readonly wire: Wire
+  readonly outbox: Outbox
+  /** Reads the client's answer to a permission request: the chosen option, or null for anything else. */
+  optionOf(reply: Reply): string | null
+  report(error: unknown): void
+}
+
+export class Attachment implements Sink {
+  readonly session: Session
+  readonly #client: ClientSide
+  readonly #feed: Feed
+  readonly #prefix: string
+  /** Prompts of this connection that wait for their end, and the requests that wait with them. */
+  readonly #prompts = new Map<string, RequestId[]>()
+  #asked: { readonly requestId: string; readonly rpcId: string } | undefined
+  #replaying = false
+
+  constructor(session: Session, client: ClientSide, from: number) {
+    this.session = session
+    this.#client = client
+    this.#prefix = `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":${JSON.stringify(session.id)},"update":`
+    this.#feed = session.attach(this, from)
+  }
+
+  /** All that was said, then the state as it is; whatever comes meanwhile waits. */
+  async replay(): Promise<void> {
+    this.#replaying = true
+    await this.#feed.replay(this.session.state.seq)
+    this.#replaying = false
+    this.tellState()
+  }
+
+  /** What a client needs to know besides the conversation: only the latest of each. */
+  tellState(): void {
+    const { title, commands } = this.session.existing
+    const updates = [
+      ...(title === null ? [] : [titleUpdate(title)]),
+      ...(commands.length === 0 ? [] : [commandsUpdate(commands)]),
+    ]
+    this.#send(updates.map((update) => this.#line(JSON.stringify(update), this.#feed.cursor)).join(''))
+  }
+
+  /** From here on everything as it is stored; an open question is put to this client too. */
+  async goLive(): Promise<void> {
+    await this.#feed.goLive()
+    this.#askOpenQuestion()
+  }
+
+  /** Takes over the prompts of an earlier view of the same session on this connection. */
+  inherit(former: Attachment): void {
+    for (const [promptId, rpcIds] of former.#prompts) this.#prompts.set(promptId, rpcIds)
+  }
+
+  /** The prompts of this connection that have not ended. */
+  openPrompts(): readonly string[] {
+    return [...this.#prompts.keys()]
+  }
+
+  promptOf(rpcId: RequestId): string | undefined {
+    return this.openPrompts().find((promptId) => this.#prompts.get(promptId)?.includes(rpcId))
+  }
+
+  /** From now on the end of `promptId` answers `rpcId`. */
+  expectEnd(promptId: string, rpcId: RequestId): void {
+    this.#prompts.set(promptId, [...(this.#prompts.get(promptId) ?? []), rpcId])
+  }
+
+  /** The prompt was refused: its requests are answered by whoever refused it. */
+  forgetPrompt(promptId: string): void {
+    this.#prompts.delete(promptId)
+  }
+
+  /** Answers the requests that wait for a prompt which ended before they came. */
+  answerEnded(ended: EndedPrompt): void {
+    this.#send(this.#answers(ended))
+  }
+
+  take(entries: readonly Entry[]): void {
+    let lines = ''
+    for (const entry of entries) lines += this.#told(entry)
+    this.#send(lines)
+    if (!this.#replaying) this.#askOpenQuestion()
+  }
+
+  congested(): boolean {
+    return this.#client.wire.congested()
+  }
+
+  room(): Promise<void> {
+    return this.#client.wire.room()
+  }
+
+  /** What could not be stored will not be told; whoever waits for it hears why. */
+  failed(error: unknown): void {
+    const known = isParleyError(error) ? error : new ParleyError('INTERNAL_ERROR', {}, error)
+    for (const rpcIds of this.#prompts.values()) for (const id of rpcIds) this.#send(errorLine(id, known))
+    this.#prompts.clear()
+  }
+
+  detach(): void {
+    this.#feed.end()
+    if (this.#asked !== undefined) this.#client.outbox.withdraw(this.#asked.rpcId)
+  }
+
+  #told(entry: Entry): string {
+    if (this.#replaying) return STATE_ONLY.has(entry.kind) ? '' : this.#update(entry)
+    if (entry.kind === 'prompt_withdrawn') {
+      return this.#answers({
+        promptId: entry.promptId,
+        stopReason: entry.reason === 'interrupted' ? 'interrupted' : 'withdrawn',
+      })
+    }
+    if (entry.kind === 'turn_ended') {
+      // Its sender hears of the end in the response, everyone else in the transcript.
+      return this.#prompts.has(entry.promptId) ? this.#answers(entry) : this.#update(entry)
+    }
+    if (entry.kind === 'permission_resolved') return this.#withdrawQuestion(entry.requestId)
+    const isOwnEcho = entry.kind === 'message_chunk' && entry.role === 'user' && this.#prompts.has(entry.promptId)
+    return isOwnEcho ? '' : this.#update(entry)
+  }
+
+  #update(entry: Entry): string {
+    const json = updateJson(entry)
+    return json === null ? '' : this.#line(json, entry.seq)
+  }
+
+  #line(update: string, seq: number): string {
+    return `${this.#prefix}${update},"_meta":{"parley/seq":${seq}}}}\n`
+  }
+
+  #answers(ended: EndedPrompt): string {
+    const rpcIds = this.#prompts.get(ended.promptId) ?? []
+    this.#prompts.delete(ended.promptId)
+    return rpcIds.map((id) => answerLine(id, ended, this.session.id)).join('')
+  }
+
+  #askOpenQuestion(): void {
+    const { state } = this.session
+    if (state.phase !== 'waiting' && state.phase !== 'suspended') return
+    const { question } = state
+    if (this.#asked?.requestId === question.requestId || this.#feed.cursor < state.seq) return
+    const rpcId = this.#client.outbox.open((reply) => this.#answered(question.requestId, reply))
+    this.#asked = { requestId: question.requestId, rpcId }
+    this.#send(requestLine(rpcId, 'session/request_permission', permissionParams(this.session.id, question)))
+  }
+
+  #answered(requestId: string, reply: Reply): void {
+    this.#asked = undefined
+    const optionId = this.#client.optionOf(reply)
+    // A client that errs or makes up an option has not answered; others still may. Nobody else there: that is a no.
+    if (!this.#isOffered(optionId) && this.session.readers > 1) return
+    this.session.dispatch({ kind: 'answer', requestId, optionId }).catch((error: unknown) => {
+      // Somebody else was first, which is how it should be.
+      if (!isParleyError(error, 'PERMISSION_UNKNOWN')) this.#client.report(error)
+    })
+  }
+
+  #isOffered(optionId: string | null): boolean {
+    const { state } = this.session
+    if (state.phase !== 'waiting' && state.phase !== 'suspended') return false
+    return state.question.options.some((option) => option.optionId === optionId)
+  }
+
+  #withdrawQuestion(requestId: string): string {
+    const asked = this.#asked
+    if (asked?.requestId !== requestId) return ''
+    this.#asked = undefined
+    this.#client.outbox.withdraw(asked.rpcId)
+    return notificationLine('$/cancel_request', { requestId: asked.rpcId })
+  }
+
+  #send(lines: string): void {
+    if (lines !== '') this.#client.wire.send(lines)
+  }
+}
+
+/** Told once, at the end of a replay, as they are by then. */
+const STATE_ONLY: ReadonlySet<Entry['kind']> = new Set(['title', 'commands'])
+
+function answerLine(id: RequestId, { stopReason, error }: EndedPrompt, session: string): string {
+  switch (stopReason) {
+    case 'interrupted':
+      return errorLine(id, new ParleyError('TURN_INTERRUPTED', { session }))
+    case 'error':
+      return errorLine(id, new ParleyError('AGENT_FAILED', { reason: error?.message ?? 'it did not say why' }))
+    case 'withdrawn':
+      return resultLine(id, { stopReason: 'cancelled' })
+    default:
+      return resultLine(id, { stopReason })
+  }
+}
+
+function permissionParams(sessionId: string, { toolCallId, call, options }: OpenQuestion) {
+  return { sessionId, toolCall: { ...call, toolCallId }, options }
+}

@@ -1,0 +1,39 @@
+/** The first exchange, exactly as ACP's initialization page and the founding exchange A have it. */
+import { fail } from '../../../errors/parley-error.ts'
+import type { PromptKinds } from '../../../ports/agent.ts'
+
+export const PROTOCOL_VERSION = 1
+
+export interface ServerInfo {
+  readonly name: string
+  readonly title: string
+  readonly version: string
+}
+
+/** What the client offers; everything that it omits is unsupported, and what we do not know is ignored. */
+export interface ClientCapabilities {
+  readonly notices: boolean
+}
+
+/** Any version is answered with one that we speak: a success, never an error and never an echo. */
+export function initializeResult(params: unknown, info: ServerInfo, accepts: PromptKinds) {
+  requireVersion(params)
+  return {
+    protocolVersion: PROTOCOL_VERSION,
+    agentCapabilities: {
+      loadSession: true,
+      promptCapabilities: accepts,
+      mcpCapabilities: { http: true, sse: false },
+      sessionCapabilities: { list: {}, resume: {}, close: {}, delete: {}, additionalDirectories: {} },
+    },
+    agentInfo: info,
+    authMethods: [],
+  }
+}
+
+function requireVersion(params: unknown): void {
+  const version = (params as { readonly protocolVersion?: unknown } | undefined)?.protocolVersion
+  if (!Number.isInteger(version) || (version as number) < 0) {
+    fail('PARAMS_INVALID', { method: 'initialize', reason: 'protocolVersion must be a whole number from 0' })
+  }
+}

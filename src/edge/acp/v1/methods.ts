@@ -1,0 +1,200 @@
+/** ACP v1's methods as commands to sessions: one row each. */
+import { fail } from '../../../errors/parley-error.ts'
+import type { PromptKinds } from '../../../ports/agent.ts'
+import type { SessionRow } from '../../../ports/journal.ts'
+import type { Session } from '../../../session/session.ts'
+import type { Sessions } from '../../../session/sessions.ts'
+import type { RequestId } from '../protocol.ts'
+import { Attachment, type ClientSide } from './attachment.ts'
+import { decodeCursor, encodeCursor } from './cursor.ts'
+import { requireAbsolutePath, requireDirectories, requireDirectoriesOfStored } from './directories.ts'
+import { type Parsed, asContent, parseParams } from './params.ts'
+
+const LIST_PAGE = 50
+
+export interface V1Host {
+  readonly sessions: Sessions
+  readonly client: ClientSide
+  readonly accepts: PromptKinds
+  newId(): string
+}
+
+/** What a request is answered with, and what follows the answer. */
+export interface Answer {
+  readonly result: unknown
+  readonly afterwards?: () => Promise<void>
+}
+
+/** One connection's sessions and what it may ask of them. */
+export class V1Methods {
+  readonly #host: V1Host
+  readonly #attachments = new Map<string, Attachment>()
+
+  constructor(host: V1Host) {
+    this.#host = host
+  }
+
+  /** Undefined when there is no such request. */
+  request(method: string, params: unknown, id: RequestId): Promise<Answer | 'answered later'> | undefined {
+    switch (method) {
+      case 'session/new':
+        return this.#new(parseParams(method, params))
+      case 'session/load':
+        return this.#load(parseParams(method, params))
+      case 'session/resume':
+        return this.#resume(parseParams(method, params))
+      case 'session/list':
+        return this.#list(parseParams(method, params))
+      case 'session/prompt':
+        return this.#prompt(parseParams(method, params), id)
+      case 'session/close':
+        return this.#close(parseParams(method, params))
+      case 'session/delete':
+        return this.#delete(parseParams(method, params))
+      default:
+        return undefined
+    }
+  }
+
+  /** A cancel of nothing is no error, and a notification has no answer. */
+  async cancel(params: unknown): Promise<void> {
+    const attachment = this.#attachments.get(parseParams('session/cancel', params).sessionId)
+    await attachment?.session.dispatch({ kind: 'cancel', queued: attachment.openPrompts() })
+  }
+
+  /** `$/cancel_request` of a prompt; other requests are answered sooner than they could be cancelled. */
+  async cancelRequest(requestId: RequestId): Promise<void> {
+    for (const attachment of this.#attachments.values()) {
+      const promptId = attachment.promptOf(requestId)
+      if (promptId !== undefined) await attachment.session.dispatch({ kind: 'withdraw', promptId })
+    }
+  }
+
+  /** The client is gone: its sessions go on without it. */
+  detach(): void {
+    for (const attachment of this.#attachments.values()) attachment.detach()
+    this.#attachments.clear()
+  }
+
+  async #new(params: Parsed<'session/new'>): Promise<Answer> {
+    await requireDirectories(params)
+    const session = await this.#host.sessions.create(params)
+    const attachment = this.#attach(session, 0)
+    return { result: { sessionId: session.id }, afterwards: () => attachment.goLive() }
+  }
+
+  async #load(params: Parsed<'session/load'>): Promise<Answer> {
+    const session = await this.#open(params)
+    const attachment = this.#attach(session, 0)
+    await attachment.replay()
+    return { result: {}, afterwards: () => attachment.goLive() }
+  }
+
+  async #resume(params: Parsed<'session/resume'>): Promise<Answer> {
+    const session = await this.#open(params)
+    const attachment = this.#attach(session, session.state.seq)
+    attachment.tellState()
+    return { result: {}, afterwards: () => attachment.goLive() }
+  }
+
+  async #open(params: Parsed<'session/load' | 'session/resume'>): Promise<Session> {
+    const cwdIsThere = await requireDirectoriesOfStored(params)
+    const session = await this.#host.sessions.open(params.sessionId, params)
+    if (!cwdIsThere) {
+      const text = `The directory ${params.cwd} of this session is gone. The conversation is whole, but tools that work in it will fail.`
+      await session.dispatch({ kind: 'notice', text })
+    }
+    return session
+  }
+
+  async #list({ cwd, cursor }: Parsed<'session/list'>): Promise<Answer> {
+    if (cwd !== undefined && cwd !== null) requireAbsolutePath('cwd', cwd)
+    const rows = await this.#host.sessions.list({
+      limit: LIST_PAGE,
+      ...(cwd === undefined || cwd === null ? {} : { cwd }),
+      ...(cursor === undefined || cursor === null ? {} : { after: decodeCursor(cursor) }),
+    })
+    const last = rows.length === LIST_PAGE ? rows.at(-1) : undefined
+    return { result: { sessions: rows.map(sessionInfo), ...(last && { nextCursor: encodeCursor(last) }) } }
+  }
+
+  async #prompt(params: Parsed<'session/prompt'>, id: RequestId): Promise<'answered later'> {
+    const { sessionId } = params
+    const attachment = this.#attachments.get(sessionId) ?? (await this.#notAttached(sessionId))
+    const content = asContent(params.prompt)
+    this.#requireAccepted(content)
+    const promptId = promptIdOf(params) ?? this.#host.newId()
+    attachment.expectEnd(promptId, id)
+    try {
+      const entries = await attachment.session.prompt(promptId, content)
+      const ended = attachment.session.existing.ended.find((prompt) => prompt.promptId === promptId)
+      if (entries.length === 0 && ended !== undefined) attachment.answerEnded(ended)
+    } catch (error) {
+      attachment.forgetPrompt(promptId)
+      throw error
+    }
+    return 'answered later'
+  }
+
+  async #notAttached(session: string): Promise<never> {
+    const known = await this.#host.sessions.find(session)
+    return fail(known ? 'SESSION_NOT_ATTACHED' : 'SESSION_NOT_FOUND', { session })
+  }
+
+  #requireAccepted(content: ReturnType<typeof asContent>): void {
+    const { image, audio, embeddedContext } = this.#host.accepts
+    const accepted = { text: true, resource_link: true, image, audio, resource: embeddedContext }
+    const refused = content.find(({ type }) => !accepted[type])
+    if (refused === undefined) return
+    fail('PARAMS_INVALID', { method: 'session/prompt', reason: `this agent does not take ${refused.type} content` })
+  }
+
+  async #close({ sessionId }: Parsed<'session/close'>): Promise<Answer> {
+    await this.#host.sessions.close(sessionId)
+    this.#detach(sessionId)
+    return { result: {} }
+  }
+
+  async #delete({ sessionId }: Parsed<'session/delete'>): Promise<Answer> {
+    await this.#host.sessions.delete(sessionId)
+    this.#detach(sessionId)
+    return { result: {} }
+  }
+
+  /** Opening a session again on the same connection replaces the view of it, never adds a second. */
+  #attach(session: Session, from: number): Attachment {
+    const former = this.#attachments.get(session.id)
+    const attachment = new Attachment(session, this.#host.client, from)
+    if (former !== undefined) {
+      attachment.inherit(former)
+      former.detach()
+    }
+    this.#attachments.set(session.id, attachment)
+    return attachment
+  }
+
+  #detach(sessionId: string): void {
+    this.#attachments.get(sessionId)?.detach()
+    this.#attachments.delete(sessionId)
+  }
+}
+
+/** The client's own name for the prompt, by which one sent again is recognised. */
+function promptIdOf({
+  _meta,
+}: {
+  readonly _meta?: Readonly<Record<string, unknown>> | null | undefined
+}): string | undefined {
+  const id = _meta?.['parley/promptId']
+  return typeof id === 'string' && id !== '' ? id : undefined
+}
+
+function sessionInfo({ id, cwd, additionalDirectories, title, updatedAt }: SessionRow) {
+  return {
+    sessionId: id,
+    cwd,
+    ...(additionalDirectories.length === 0 ? {} : { additionalDirectories }),
+    ...(title === null ? {} : { title }),
+    updatedAt: new Date(updatedAt).toISOString(),
+  }
+}

@@ -1,0 +1,139 @@
+/** Parses what clients send, once; inside, types are trusted. Loaded with the first request that needs it: zod takes its time. */
+import { z } from 'zod'
+import { fail } from '../../../errors/parley-error.ts'
+import type { Content } from '../../../ports/content.ts'
+import type { McpServer } from '../../../ports/tools.ts'
+
+const meta = z.record(z.string(), z.unknown()).nullish()
+const annotated = { annotations: z.record(z.string(), z.unknown()).nullish(), _meta: meta }
+const resource = z.union([
+  z.looseObject({ uri: z.string(), text: z.string(), mimeType: z.string().nullish(), _meta: meta }),
+  z.looseObject({ uri: z.string(), blob: z.string(), mimeType: z.string().nullish(), _meta: meta }),
+])
+const content = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('text'), text: z.string(), ...annotated }),
+  z.object({
+    type: z.literal('image'),
+    data: z.string(),
+    mimeType: z.string(),
+    uri: z.string().nullish(),
+    ...annotated,
+  }),
+  z.object({ type: z.literal('audio'), data: z.string(), mimeType: z.string(), ...annotated }),
+  z.object({
+    type: z.literal('resource_link'),
+    uri: z.string(),
+    name: z.string(),
+    title: z.string().nullish(),
+    description: z.string().nullish(),
+    mimeType: z.string().nullish(),
+    size: z.number().nullish(),
+    ...annotated,
+  }),
+  z.object({ type: z.literal('resource'), resource, ...annotated }),
+])
+
+const pair = z.object({ name: z.string().min(1), value: z.string() })
+const remote = {
+  name: z.string().min(1),
+  url: z.url({ protocol: /^https?$/u }),
+  headers: z
+    .array(pair)
+    .nullish()
+    .transform((headers) => headers ?? []),
+}
+const stdio = z.object({
+  type: z.literal('stdio').optional(),
+  name: z.string().min(1),
+  command: z.string().min(1),
+  args: z
+    .array(z.string())
+    .nullish()
+    .transform((args) => args ?? []),
+  env: z
+    .array(pair)
+    .nullish()
+    .transform((env) => env ?? []),
+})
+const mcpServer = z
+  .union([z.object({ type: z.literal('http'), ...remote }), stdio], {
+    error: 'must be a stdio server (name, command, args, env) or an http server (name, url, headers)',
+  })
+  .transform(asMcpServer)
+
+const sessionId = z.string().min(1)
+const directories = {
+  cwd: z.string(),
+  additionalDirectories: z
+    .array(z.string().min(1))
+    .nullish()
+    .transform((directories) => directories ?? []),
+}
+const required = z
+  .array(mcpServer)
+  .nullable()
+  .transform((servers) => servers ?? [])
+const optional = required.optional().transform((servers) => servers ?? [])
+
+const schemas = {
+  'session/new': z.object({ ...directories, mcpServers: required, _meta: meta }),
+  'session/load': z.object({ sessionId, ...directories, mcpServers: required, _meta: meta }),
+  'session/resume': z.object({ sessionId, ...directories, mcpServers: optional, _meta: meta }),
+  'session/prompt': z.object({ sessionId, prompt: z.array(content).min(1), _meta: meta }),
+  'session/cancel': z.object({ sessionId, _meta: meta }),
+  'session/close': z.object({ sessionId, _meta: meta }),
+  'session/delete': z.object({ sessionId, _meta: meta }),
+  'session/list': z.object({ cwd: z.string().nullish(), cursor: z.string().nullish(), _meta: meta }),
+} as const
+
+const outcome = z.object({
+  outcome: z.union([
+    z.object({ outcome: z.literal('selected'), optionId: z.string() }),
+    z.object({ outcome: z.literal('cancelled') }),
+  ]),
+})
+
+export type Parsed<Method extends keyof typeof schemas> = z.output<(typeof schemas)[Method]>
+
+/** Throws PARAMS_INVALID naming the first thing that is wrong and where. */
+export function parseParams<Method extends keyof typeof schemas>(method: Method, params: unknown): Parsed<Method> {
+  const parsed = schemas[method].safeParse(params ?? {})
+  if (parsed.success) return parsed.data as Parsed<Method>
+  return fail('PARAMS_INVALID', { method, reason: firstIssue(parsed.error) })
+}
+
+/** The option that was chosen; null for everything that is not an answer. */
+export function parseOutcome(result: unknown): string | null {
+  const parsed = outcome.safeParse(result)
+  return parsed.success && parsed.data.outcome.outcome === 'selected' ? parsed.data.outcome.optionId : null
+}
+
+/** Values are left out: a header or an environment variable may be a secret. */
+function firstIssue({ issues }: z.ZodError): string {
+  const [issue] = issues
+  if (issue === undefined) return 'they do not parse'
+  const where = issue.path.join('.')
+  const what = issue.message.charAt(0).toLowerCase() + issue.message.slice(1)
+  return where === '' ? what : `${where}: ${what}`
+}
+
+function asMcpServer(
+  server: z.output<typeof stdio> | { type: 'http'; name: string; url: string; headers: z.output<typeof pair>[] },
+): McpServer {
+  const { name } = server
+  if (server.type === 'http') {
+    return {
+      type: 'http',
+      name,
+      url: server.url,
+      headers: server.headers.map(({ name, value }) => [name, value] as const),
+    }
+  }
+  const env = Object.fromEntries(server.env.map(({ name, value }) => [name, value]))
+  return { type: 'stdio', name, command: server.command, args: server.args, env }
+}
+
+/** The prompt as the core takes it: undefined and absent are one. */
+export function asContent(prompt: Parsed<'session/prompt'>['prompt']): readonly Content[] {
+  return JSON.parse(JSON.stringify(prompt)) as readonly Content[]
+}

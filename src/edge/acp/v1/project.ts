@@ -1,0 +1,76 @@
+/** What an ACP v1 client is told of an entry: one `session/update`, or nothing. */
+import type { SlashCommand } from '../../../ports/content.ts'
+import type { Entry } from '../../../session/entries.ts'
+
+export type Update = { readonly sessionUpdate: string } & Readonly<Record<string, unknown>>
+
+const INTERRUPTED =
+  'Interrupted: the server stopped while it was working on this. What was said until then is kept; prompt again to go on.'
+
+/** Undefined for facts that v1 has no word for. */
+export function updateOf(entry: Entry): Update | undefined {
+  switch (entry.kind) {
+    case 'message_chunk':
+      return { sessionUpdate: CHUNK_OF[entry.role], content: entry.content, messageId: entry.messageId }
+    case 'tool_call':
+      return { sessionUpdate: 'tool_call', toolCallId: entry.toolCallId, ...entry.call }
+    case 'tool_call_patched':
+      return { sessionUpdate: 'tool_call_update', toolCallId: entry.toolCallId, ...entry.patch }
+    case 'plan':
+      return { sessionUpdate: 'plan', entries: entry.entries }
+    case 'title':
+      return titleUpdate(entry.title)
+    case 'commands':
+      return commandsUpdate(entry.commands)
+    case 'notice':
+      return spoken(entry.text, `notice-${entry.seq}`)
+    case 'turn_ended':
+      return endUpdate(entry)
+    default:
+      return undefined
+  }
+}
+
+const CHUNK_OF = { user: 'user_message_chunk', agent: 'agent_message_chunk', thought: 'agent_thought_chunk' } as const
+
+export function titleUpdate(title: string): Update {
+  return { sessionUpdate: 'session_info_update', title }
+}
+
+export function commandsUpdate(commands: readonly SlashCommand[]): Update {
+  const availableCommands = commands.map(({ name, description, hint }) => ({
+    name,
+    description,
+    ...(hint === undefined ? {} : { input: { hint } }),
+  }))
+  return { sessionUpdate: 'available_commands_update', availableCommands }
+}
+
+/** v1 has no update for an end that no response carries; the transcript says it in words. */
+function endUpdate(entry: Entry & { readonly kind: 'turn_ended' }): Update | undefined {
+  const messageId = `${entry.turnId}-end`
+  switch (entry.stopReason) {
+    case 'interrupted':
+      return spoken(INTERRUPTED, messageId)
+    case 'error':
+      return spoken(`This turn failed: ${entry.error?.message ?? 'the reason is not known.'}`, messageId)
+    default:
+      return undefined
+  }
+}
+
+function spoken(text: string, messageId: string): Update {
+  return { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text }, messageId }
+}
+
+const lines = new WeakMap<Entry, string | null>()
+
+/** The update as JSON, serialised once however many clients are told; null when there is none. */
+export function updateJson(entry: Entry): string | null {
+  const known = lines.get(entry)
+  if (known !== undefined) return known
+  const update = updateOf(entry)
+  const json = update === undefined ? null : JSON.stringify(update)
+  lines.set(entry, json)
+  return json
+}
