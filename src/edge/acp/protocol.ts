@@ -59,6 +59,14 @@ export function errorLine(id: RequestId, error: ParleyError): string {
   return `${JSON.stringify({ jsonrpc: '2.0', id, error: { code: error.rpc, message: error.message, data } })}\n`
 }
 
+/** A failure that an entry tells of: its code and sentence were stored with it. */
+export function failureLine(
+  id: RequestId,
+  { code, message }: { readonly code: string; readonly message: string },
+): string {
+  return `${JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32603, message, data: { code } } })}\n`
+}
+
 export function requestLine(id: RequestId, method: string, params: unknown): string {
   return `${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`
 }

@@ -25,7 +25,8 @@ export function openWire(input: Readable, output: Writable): Wire {
     },
     congested: () => !gone && output.writableLength > CONGESTED,
     async room() {
-      while (!output.destroyed && output.writableNeedDrain) await Promise.race([once(output, 'drain'), once(output, 'close')])
+      while (!output.destroyed && output.writableNeedDrain)
+        await Promise.race([once(output, 'drain'), once(output, 'close')])
     },
     async close() {
       if (gone) return

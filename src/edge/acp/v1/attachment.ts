@@ -6,7 +6,7 @@ import type { Session } from '../../../session/session.ts'
 import type { EndedPrompt, OpenQuestion } from '../../../session/state.ts'
 import type { Wire } from '../../transport/wire.ts'
 import type { Outbox, Reply } from '../outbox.ts'
-import { type RequestId, errorLine, notificationLine, requestLine, resultLine } from '../protocol.ts'
+import { type RequestId, errorLine, failureLine, notificationLine, requestLine, resultLine } from '../protocol.ts'
 import { commandsUpdate, titleUpdate, updateJson } from './project.ts'
 
 export interface ClientSide {
@@ -194,7 +194,7 @@ function answerLine(id: RequestId, { stopReason, error }: EndedPrompt, session: 
     case 'interrupted':
       return errorLine(id, new ParleyError('TURN_INTERRUPTED', { session }))
     case 'error':
-      return errorLine(id, new ParleyError('AGENT_FAILED', { reason: error?.message ?? 'it did not say why' }))
+      return failureLine(id, error ?? { code: 'AGENT_FAILED', message: 'The agent failed.' })
     case 'withdrawn':
       return resultLine(id, { stopReason: 'cancelled' })
     default:

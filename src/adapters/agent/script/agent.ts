@@ -1,0 +1,164 @@
+/** The agent that plays a script, the same for every prompt: for tests, demos and measurements. */
+import { readFile } from 'node:fs/promises'
+import { fail, reasonOf } from '../../../errors/parley-error.ts'
+import type { Agent, StopReason, Turn } from '../../../ports/agent.ts'
+import type { PermissionOutcome } from '../../../ports/content.ts'
+import type { Clock } from '../../../ports/clock.ts'
+import { type Call, type Permission, type Step, parseScript } from './lines.ts'
+
+/** How long a call waits for servers that are still connecting. Milliseconds; promise 9 of DESIGN section 2. */
+const TOOLS_LIMIT = 10_000
+
+/** Throws SCRIPT_UNREADABLE or SCRIPT_INVALID. */
+export async function openScriptAgent(path: string, clock: Clock): Promise<Agent> {
+  const steps = parseScript(path, await readScript(path))
+  return {
+    kind: 'script',
+    accepts: { image: false, audio: false, embeddedContext: false },
+    commands: [],
+    run: (turn) => new Player(steps, turn, clock).play(),
+  }
+}
+
+async function readScript(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (error) {
+    return fail('SCRIPT_UNREADABLE', { path, reason: reasonOf(error) }, error)
+  }
+}
+
+/** Where a turn goes on after a restart: the step that asked. */
+interface Bookmark {
+  readonly step: number
+}
+
+class Player {
+  readonly #steps: readonly Step[]
+  readonly #turn: Turn
+  readonly #clock: Clock
+  readonly #reported = new Set<string>()
+
+  constructor(steps: readonly Step[], turn: Turn, clock: Clock) {
+    this.#steps = steps
+    this.#turn = turn
+    this.#clock = clock
+  }
+
+  async play(): Promise<StopReason> {
+    const from = await this.#resume()
+    for (const [index, step] of this.#steps.entries()) {
+      if (index < from) continue
+      if (this.#turn.signal.aborted) return 'cancelled'
+      const end = await this.#step(step, index)
+      if (end !== undefined) return end
+    }
+    return this.#turn.signal.aborted ? 'cancelled' : 'end_turn'
+  }
+
+  /** After a restart, what was asked is settled with the answer that came; the next step follows it. */
+  async #resume(): Promise<number> {
+    const { resumed } = this.#turn
+    if (resumed === undefined) return 0
+    const { step } = resumed.state as Bookmark
+    const asked = this.#steps[step]
+    if (asked?.kind === 'permission') await this.#answered(asked.permission, resumed.toolCallId, resumed.outcome)
+    return step + 1
+  }
+
+  async #step(step: Step, index: number): Promise<StopReason | undefined> {
+    const turn = this.#turn
+    switch (step.kind) {
+      case 'chunk':
+        return this.#chunks(step)
+      case 'thought':
+        await turn.think({ type: 'text', text: step.text })
+        return undefined
+      case 'call':
+        await this.#call(step.call)
+        return undefined
+      case 'report':
+        await this.#report(step)
+        return undefined
+      case 'plan':
+        await turn.plan(step.entries)
+        return undefined
+      case 'permission':
+        await this.#ask(step.permission, index)
+        return undefined
+      case 'sleep':
+        return this.#pause(step.ms)
+      case 'fail':
+        return fail('AGENT_FAILED', { reason: step.reason })
+      case 'end':
+        return step.stopReason
+    }
+  }
+
+  async #chunks({ text, times, everyMs }: Step & { readonly kind: 'chunk' }): Promise<StopReason | undefined> {
+    for (let number = 1; number <= times; number += 1) {
+      if (this.#turn.signal.aborted) return 'cancelled'
+      await this.#turn.say({ type: 'text', text: text.replaceAll('{n}', String(number)) })
+      if (everyMs > 0 && (await this.#pause(everyMs)) !== undefined) return 'cancelled'
+    }
+    return undefined
+  }
+
+  /** A report says how far its call is; the first one that does not say so is of a call that is done. */
+  async #report({ toolCallId, patch }: Step & { readonly kind: 'report' }): Promise<void> {
+    const id = this.#idOf(toolCallId)
+    const isNew = !this.#reported.has(id)
+    this.#reported.add(id)
+    await this.#turn.report(id, isNew ? { status: 'completed', ...patch } : patch)
+  }
+
+  async #pause(ms: number): Promise<'cancelled' | undefined> {
+    try {
+      await this.#clock.sleep(ms, this.#turn.signal)
+      return undefined
+    } catch {
+      // Only the turn's signal wakes a sleeper.
+      return 'cancelled'
+    }
+  }
+
+  async #call(
+    { name, args, toolCallId }: Call,
+    id = toolCallId === undefined ? undefined : this.#idOf(toolCallId),
+  ): Promise<void> {
+    await this.#turn.tools.ready(TOOLS_LIMIT, this.#turn.signal)
+    const request = { name: this.#registryName(name), args, permission: 'granted' } as const
+    await this.#turn.call(id === undefined ? request : { ...request, toolCallId: id })
+  }
+
+  /** A script may use the server's own name where only one tool has it. */
+  #registryName(name: string): string {
+    const { tools } = this.#turn.tools.list()
+    if (tools.some((tool) => tool.name === name)) return name
+    const [only, another] = tools.filter((tool) => tool.original === name)
+    return only !== undefined && another === undefined ? only.name : name
+  }
+
+  async #ask(permission: Permission, step: number): Promise<void> {
+    const toolCallId = this.#idOf(permission.toolCallId)
+    const { options } = permission
+    const patch = { ...permission.patch, status: 'pending' } as const
+    const state: Bookmark = { step }
+    const outcome = await this.#turn.ask({ toolCallId, patch, options, state })
+    if (!this.#turn.signal.aborted) await this.#answered(permission, toolCallId, outcome)
+  }
+
+  async #answered({ call }: Permission, toolCallId: string, outcome: PermissionOutcome): Promise<void> {
+    const allowed = outcome.outcome === 'selected' && outcome.kind.startsWith('allow')
+    if (!allowed) return this.#turn.report(toolCallId, { status: 'failed' })
+    if (call !== undefined) return this.#call(call, toolCallId)
+    await this.#turn.report(toolCallId, { status: 'in_progress' })
+    await this.#turn.report(toolCallId, { status: 'completed' })
+  }
+
+  /** A tool call id is unique in its session, though the script is played again for every prompt. */
+  #idOf(toolCallId: string | undefined): string {
+    if (toolCallId === undefined) return this.#turn.newToolCallId()
+    return this.#turn.turnId === 't1' ? toolCallId : `${toolCallId}-${this.#turn.turnId}`
+  }
+}
