@@ -21,3 +21,14 @@ export interface Faults {
   /** Called when `point` is reached. May end the process, delay, or throw; in production it returns at once. */
   at(point: FaultPoint): void | Promise<void>
 }
+
+/** What happens the `nth` time (from 1) that `point` is reached; plain data, so that it can be posted to another thread. */
+export interface FaultSpec {
+  readonly point: FaultPoint
+  readonly action: 'kill' | 'throw' | 'delay'
+  readonly nth: number
+  /** How long a delay takes. */
+  readonly ms?: number
+}
+
+export type FaultsSpec = readonly FaultSpec[]

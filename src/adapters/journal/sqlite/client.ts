@@ -1,0 +1,136 @@
+/** The SQLite journal as the rest of the process sees it; SQLite itself is loaded by the worker thread only. */
+import { join } from 'node:path'
+import { fail } from '../../../errors/parley-error.ts'
+import type { Faults, FaultsSpec } from '../../../ports/fault.ts'
+import type { Append, Cursor, Journal, ListQuery, Snapshot, StoredEntry } from '../../../ports/journal.ts'
+import { faultsFrom, noFaults } from '../../fault.ts'
+import { checkAppend } from '../entries.ts'
+import { follow, Watches } from '../follow.ts'
+import { columnsOf, escape, rowOf } from './columns.ts'
+import { Line } from './line.ts'
+import type { AppendOrder, ListOrder, PageAnswer, SnapshotColumns, WorkerOrder } from './messages.ts'
+
+export interface SqliteReaderOptions {
+  /** The state directory, in which `journal.db` is. */
+  readonly directory: string
+  /** The built worker. */
+  readonly workerUrl: URL
+}
+
+export interface SqliteJournalOptions extends SqliteReaderOptions {
+  /** For tests only. */
+  readonly faults?: FaultsSpec
+}
+
+export type JournalReader = Pick<Journal, 'page' | 'head' | 'list' | 'close'>
+
+/**
+ * Takes the owner's lock and opens the journal, making both if need be. Throws STATE_IN_USE while another owner lives,
+ * and JOURNAL_CORRUPT, JOURNAL_FOREIGN or JOURNAL_TOO_NEW with the file untouched.
+ */
+export async function openSqliteJournal({ directory, workerUrl, faults = [] }: SqliteJournalOptions): Promise<Journal> {
+  const watches = new Watches()
+  const connection = await connect(workerUrl, { directory, role: 'owner', faults }, watches)
+  const reader = readerOn(connection)
+  const played = faultsFrom(faults)
+  return {
+    ...reader,
+    async append(append) {
+      checkAppend(append)
+      await sendAppend(connection, played, append)
+      watches.appended(append.row.id)
+    },
+    read: (id, from, signal) => follow(reader.page, watches, { id, from, signal }),
+    async delete(id) {
+      const existed = await connection.line().call('delete', escape(id))
+      watches.deleted(id)
+      return existed
+    },
+  }
+}
+
+/**
+ * Looks into the journal without the lock, whoever owns it. Where there is none it is empty, and none is made;
+ * SQLite may keep its `-wal` and `-shm` files beside one that exists.
+ */
+export async function openSqliteReader({ directory, workerUrl }: SqliteReaderOptions): Promise<JournalReader> {
+  return readerOn(await connect(workerUrl, { directory, role: 'reader', faults: [] }, new Watches()))
+}
+
+interface Connection {
+  /** Throws JOURNAL_CLOSED once `close` was called. */
+  readonly line: () => Line
+  readonly close: () => Promise<void>
+}
+
+async function connect(workerUrl: URL, order: WorkerOrder, watches: Watches): Promise<Connection> {
+  const path = join(order.directory, 'journal.db')
+  const line = await Line.open({ workerUrl, order, path, onBroken: () => watches.wakeAll() })
+  let closing: Promise<void> | undefined
+  return {
+    line: () => (closing === undefined ? line : fail('JOURNAL_CLOSED', {})),
+    close() {
+      closing ??= line.close()
+      watches.wakeAll()
+      return closing
+    },
+  }
+}
+
+function readerOn({ line, close }: Connection): JournalReader {
+  return {
+    async page(id, from, { entries, chars }) {
+      return entriesOf(from, await line().call('page', { id: escape(id), from, entries, chars }))
+    },
+    async head(id) {
+      const found = await line().call('head', escape(id))
+      if (found === undefined) return undefined
+      const row = rowOf(found.row)
+      return found.snapshot === undefined ? { row } : { row, snapshot: snapshotOf(found.snapshot) }
+    },
+    async list(query) {
+      return (await line().call('list', listOrder(query))).map(rowOf)
+    },
+    close,
+  }
+}
+
+/** The fault is played while the append is on its way, so what it throws does not stop the append. */
+async function sendAppend({ line }: Connection, faults: Faults, append: Append): Promise<void> {
+  const stored = line().call('append', appendOrder(append))
+  await Promise.all([stored, afterSend(faults)])
+}
+
+async function afterSend(faults: Faults): Promise<void> {
+  if (faults === noFaults) return
+  // Calls leave at the end of the turn in which they were made; this comes right after.
+  await Promise.resolve()
+  await faults.at('journal.append.sent')
+}
+
+function appendOrder({ row, entries, expected, snapshot }: Append): AppendOrder {
+  return {
+    row: columnsOf(row),
+    expected,
+    at: entries.map((entry) => entry.at),
+    bodies: entries.map((entry) => entry.body),
+    snapshot: snapshot === undefined ? undefined : [snapshot.seq, snapshot.state],
+  }
+}
+
+function listOrder({ cwd, phases, after, limit }: ListQuery): ListOrder {
+  return {
+    cwd: cwd === undefined ? undefined : escape(cwd),
+    phases,
+    after: after === undefined ? undefined : { updatedAt: after.updatedAt, id: escape(after.id) },
+    limit,
+  }
+}
+
+function entriesOf(from: Cursor, { at, bodies }: PageAnswer): readonly StoredEntry[] {
+  return bodies.map((body, index) => ({ seq: from + index + 1, at: at[index] ?? 0, body }))
+}
+
+function snapshotOf([seq, state]: SnapshotColumns): Snapshot {
+  return { seq, state }
+}

@@ -1,0 +1,99 @@
+/** The two that may sit behind the worker's loop: the owner, who writes, and a reader, who only looks. */
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Faults } from '../../../ports/fault.ts'
+import { openForOwner, openForReader } from './file.ts'
+import { commitGroup, type GroupTools, rollBack } from './groups.ts'
+import { takeLock } from './lock.ts'
+import type { Answer, HeadAnswer, PageAnswer, ReadCall, RowColumns } from './messages.ts'
+import { journalError, refusalOf } from './refusals.ts'
+import type { Database } from './schema.ts'
+import type { Desk } from './serve.ts'
+import { Store } from './store.ts'
+
+export function journalPath(directory: string): string {
+  return join(directory, 'journal.db')
+}
+
+/** The lock comes before the journal is even looked at, and goes after it is closed. */
+export function ownerDesk(directory: string, faults: Faults): Desk {
+  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  const path = journalPath(directory)
+  const lock = takeLock(directory)
+  try {
+    const db = openForOwner(path)
+    const tools: GroupTools = { db, store: new Store(db, path), faults, path }
+    return {
+      read: (call) => answer(call, path, () => tools.store),
+      write: (group) => commitGroup(tools, group),
+      tidy: () => tidy(tools),
+      close() {
+        closeOwner(db)
+        lock.release()
+      },
+    }
+  } catch (error) {
+    lock.release()
+    throw journalError(error, path)
+  }
+}
+
+/** There may be no journal yet, or it may appear later; until then it is empty. */
+export function readerDesk(directory: string): Desk {
+  const path = journalPath(directory)
+  let db: Database | undefined
+  let store: Store | undefined
+  function open(): Store | undefined {
+    db ??= openForReader(path)
+    if (db !== undefined) store ??= new Store(db, path)
+    return store
+  }
+  open()
+  return {
+    read: (call) => answer(call, path, open),
+    write: async (group) => group.map(([call]) => [call, null, refusalOf(new Error('it was opened to be read'), path)]),
+    tidy: () => false,
+    close: () => db?.close(),
+  }
+}
+
+function answer(call: ReadCall, path: string, store: () => Store | undefined): Answer {
+  try {
+    return [call[0], ask(call, store())]
+  } catch (error) {
+    return [call[0], null, refusalOf(error, path)]
+  }
+}
+
+function ask(
+  [, kind, ask]: ReadCall,
+  store: Store | undefined,
+): PageAnswer | HeadAnswer | readonly RowColumns[] | undefined {
+  switch (kind) {
+    case 'page':
+      return store?.page(ask) ?? { at: [], bodies: [] }
+    case 'head':
+      return store?.head(ask)
+    case 'list':
+      return store?.list(ask) ?? []
+  }
+}
+
+function tidy({ db, store }: GroupTools): boolean {
+  try {
+    return store.sweep()
+  } catch {
+    // Nobody waits for this: what is left is swept another time, and a sick disk is told to whoever appends.
+    rollBack(db)
+    return false
+  }
+}
+
+function closeOwner(db: Database): void {
+  try {
+    db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
+  } catch {
+    // Everything is durable in the WAL already; the next owner takes it from there.
+  }
+  db.close()
+}

@@ -1,0 +1,92 @@
+/** What the journal and its worker thread say to each other: arrays of plain values, many to a message. */
+import type { ErrorCode, ErrorDetails } from '../../../errors/catalogue.ts'
+import type { FaultsSpec } from '../../../ports/fault.ts'
+import type { ListKey } from '../../../ports/journal.ts'
+
+/** What the worker is started with. */
+export interface WorkerOrder {
+  readonly directory: string
+  /** An owner holds the lock and may append; a reader only looks. */
+  readonly role: 'owner' | 'reader'
+  readonly faults: FaultsSpec
+}
+
+/** A row as it is stored, in the order of the columns: id, cwd, additional_directories, agent, title, phase, last_seq, created_at, updated_at. */
+export type RowColumns = readonly [
+  id: string,
+  cwd: string,
+  additionalDirectories: string,
+  agent: string,
+  title: string | null,
+  phase: string,
+  lastSeq: number,
+  createdAt: number,
+  updatedAt: number,
+]
+
+/** `bodies` follow `expected`, so their numbers need not be told. */
+export interface AppendOrder {
+  readonly row: RowColumns
+  readonly expected: number
+  readonly at: readonly number[]
+  readonly bodies: readonly string[]
+  readonly snapshot: SnapshotColumns | undefined
+}
+
+export type SnapshotColumns = readonly [seq: number, state: string]
+
+export interface PageOrder {
+  readonly id: string
+  readonly from: number
+  readonly entries: number
+  readonly chars: number
+}
+
+/** The entries after `from`, again without their numbers. */
+export interface PageAnswer {
+  readonly at: readonly number[]
+  readonly bodies: readonly string[]
+}
+
+export interface HeadAnswer {
+  readonly row: RowColumns
+  readonly snapshot: SnapshotColumns | undefined
+}
+
+export interface ListOrder {
+  readonly cwd: string | undefined
+  readonly phases: readonly string[] | undefined
+  readonly after: ListKey | undefined
+  readonly limit: number
+}
+
+/** Every kind of call: what is asked and what is answered. */
+export interface Calls {
+  readonly append: { readonly ask: AppendOrder; readonly answer: undefined }
+  readonly delete: { readonly ask: string; readonly answer: boolean }
+  readonly page: { readonly ask: PageOrder; readonly answer: PageAnswer }
+  readonly head: { readonly ask: string; readonly answer: HeadAnswer | undefined }
+  readonly list: { readonly ask: ListOrder; readonly answer: readonly RowColumns[] }
+  readonly close: { readonly ask: undefined; readonly answer: undefined }
+}
+
+export type CallKind = keyof Calls
+
+export type CallOf<Kind extends CallKind> = Kind extends CallKind
+  ? readonly [call: number, kind: Kind, ask: Calls[Kind]['ask']]
+  : never
+
+export type Call = CallOf<CallKind>
+export type ReadCall = CallOf<'page' | 'head' | 'list'>
+export type WriteCall = CallOf<'append' | 'delete'>
+
+/** An error as it crosses threads. */
+export interface Refusal {
+  readonly code: ErrorCode
+  readonly details: ErrorDetails<ErrorCode>
+}
+
+export type Answer = readonly [call: number, answer: unknown, refusal?: Refusal]
+
+/** The number of the answer that says whether the journal is open; no call has it. */
+export const opening = 0

@@ -1,0 +1,50 @@
+/** What an error of the disk or of SQLite means to whoever called the journal. */
+import { isParleyError, ParleyError, reasonOf } from '../../../errors/parley-error.ts'
+import type { Refusal } from './messages.ts'
+
+const sqliteCodes = { busy: 5, corrupt: 11, full: 13, tooBig: 18, constraint: 19, notADatabase: 26 } as const
+
+/** Any thrown thing as an error of the catalogue; `path` is the journal's file. */
+export function journalError(error: unknown, path: string): ParleyError {
+  if (isParleyError(error)) return error
+  if (isFull(error)) return new ParleyError('JOURNAL_FULL', { path }, error)
+  const reason = reasonOf(error)
+  const code = sqliteCode(error)
+  if (code === sqliteCodes.corrupt || code === sqliteCodes.notADatabase) {
+    return new ParleyError('JOURNAL_CORRUPT', { path, reason }, error)
+  }
+  return new ParleyError('JOURNAL_IO', { path, reason }, error)
+}
+
+export function refusalOf(error: unknown, path: string): Refusal {
+  const { code, details } = journalError(error, path)
+  return { code, details }
+}
+
+export function isBusy(error: unknown): boolean {
+  return sqliteCode(error) === sqliteCodes.busy
+}
+
+export function isNotADatabase(error: unknown): boolean {
+  return sqliteCode(error) === sqliteCodes.notADatabase
+}
+
+/** The error may be one write's own: too big, or a page of its own damaged. A disk that fails is everyone's. */
+export function mayBeOneWrites(error: unknown): boolean {
+  const { corrupt, full, tooBig, constraint } = sqliteCodes
+  return [corrupt, full, tooBig, constraint].some((code) => code === sqliteCode(error))
+}
+
+function isFull(error: unknown): boolean {
+  return sqliteCode(error) === sqliteCodes.full || systemCode(error) === 'ENOSPC' || systemCode(error) === 'EDQUOT'
+}
+
+/** SQLite's primary result code; extended codes carry it in their low byte. */
+function sqliteCode(error: unknown): number | undefined {
+  const code = (error as { readonly errcode?: unknown } | undefined)?.errcode
+  return typeof code === 'number' ? code & 0xff : undefined
+}
+
+export function systemCode(error: unknown): unknown {
+  return (error as { readonly code?: unknown } | undefined)?.code
+}

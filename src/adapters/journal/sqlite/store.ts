@@ -1,0 +1,172 @@
+/** The statements behind the journal: each method is one step inside a transaction, or one read. */
+import { fail } from '../../../errors/parley-error.ts'
+import { unescape } from './columns.ts'
+import type {
+  AppendOrder,
+  HeadAnswer,
+  ListOrder,
+  PageAnswer,
+  PageOrder,
+  RowColumns,
+  SnapshotColumns,
+} from './messages.ts'
+import type { Database } from './schema.ts'
+
+type Statement = ReturnType<Database['prepare']>
+
+/** How many entries of a deleted session one transaction clears away: others wait for no longer than that takes. */
+const sweepSize = 2000
+
+const rowColumns = 'id, cwd, additional_directories, agent, title, phase, last_seq, created_at, updated_at'
+
+export class Store {
+  readonly #db: Database
+  readonly #path: string
+  readonly #statements = new Map<string, Statement>()
+
+  constructor(db: Database, path: string) {
+    this.#db = db
+    this.#path = path
+  }
+
+  /** Throws JOURNAL_CONFLICT before anything is written. */
+  append({ row, expected, at, bodies, snapshot }: AppendOrder): void {
+    const found = this.#get('SELECT key, last_seq FROM sessions WHERE id = ?', row[0]) as
+      | readonly [key: number, lastSeq: number]
+      | undefined
+    const lastSeq = found?.[1] ?? 0
+    if (lastSeq !== expected) fail('JOURNAL_CONFLICT', { session: unescape(row[0]), expected, found: lastSeq })
+    const session = found === undefined ? this.#insert(row) : this.#update(found[0], row)
+    const insert = this.#prepare('INSERT INTO entries (session, seq, at, body) VALUES (?, ?, ?, ?)')
+    for (let index = 0; index < bodies.length; index += 1) {
+      insert.run(session, expected + index + 1, at[index], bodies[index])
+    }
+    if (snapshot !== undefined)
+      this.#run('INSERT OR REPLACE INTO snapshots (session, seq, state) VALUES (?, ?, ?)', session, ...snapshot)
+  }
+
+  /** The row goes and with it the session; its entries become orphans, which nobody sees. */
+  forget(id: string): boolean {
+    const session = this.#key(id)
+    if (session === undefined) return false
+    this.#run('DELETE FROM sessions WHERE key = ?', session)
+    this.#run('DELETE FROM snapshots WHERE session = ?', session)
+    this.#run('INSERT INTO orphans (session) VALUES (?)', session)
+    return true
+  }
+
+  /** Clears away some orphans in a transaction of its own; false when there are none. */
+  sweep(): boolean {
+    const orphan = this.#number('SELECT session FROM orphans LIMIT 1')
+    if (orphan === undefined) return false
+    const rest = this.#number(
+      'SELECT seq FROM entries WHERE session = ? ORDER BY seq LIMIT 1 OFFSET ?',
+      orphan,
+      sweepSize,
+    )
+    this.#db.exec('BEGIN IMMEDIATE')
+    if (rest !== undefined) this.#run('DELETE FROM entries WHERE session = ? AND seq < ?', orphan, rest)
+    else {
+      this.#run('DELETE FROM entries WHERE session = ?', orphan)
+      this.#run('DELETE FROM orphans WHERE session = ?', orphan)
+    }
+    this.#db.exec('COMMIT')
+    return true
+  }
+
+  page({ id, from, entries, chars }: PageOrder): PageAnswer {
+    const session = this.#key(id)
+    const at: number[] = []
+    const bodies: string[] = []
+    if (session === undefined) return { at, bodies }
+    const rows = this.#prepare('SELECT seq, at, body FROM entries WHERE session = ? AND seq > ? ORDER BY seq LIMIT ?')
+    let left = chars
+    for (const [seq, time, body] of rows.iterate(
+      session,
+      from,
+      Math.max(1, entries),
+    ) as IterableIterator<EntryColumns>) {
+      if (seq !== from + bodies.length + 1) this.#failHole(id, from + bodies.length + 1)
+      left -= body.length
+      if (left < 0 && bodies.length > 0) break
+      at.push(time)
+      bodies.push(body)
+    }
+    return { at, bodies }
+  }
+
+  head(id: string): HeadAnswer | undefined {
+    const found = this.#get(`SELECT key, ${rowColumns} FROM sessions WHERE id = ?`, id) as
+      | readonly [key: number, ...row: RowColumns]
+      | undefined
+    if (found === undefined) return undefined
+    const [session, ...row] = found
+    const snapshot = this.#get('SELECT seq, state FROM snapshots WHERE session = ?', session)
+    return { row, snapshot: snapshot as SnapshotColumns | undefined }
+  }
+
+  list({ cwd, phases, after, limit }: ListOrder): readonly RowColumns[] {
+    const where: string[] = []
+    const values: (string | number)[] = []
+    const only = (condition: string, ...given: readonly (string | number)[]): void => {
+      where.push(condition)
+      values.push(...given)
+    }
+    if (cwd !== undefined) only('cwd = ?', cwd)
+    if (phases !== undefined) only(`phase IN (${phases.map(() => '?').join(', ')})`, ...phases)
+    // Said in the words of the partial index, which is then used.
+    if (phases?.every((phase) => phase !== 'idle' && phase !== 'closed') === true)
+      only("phase NOT IN ('idle', 'closed')")
+    if (after !== undefined)
+      only('updated_at <= ? AND (updated_at < ? OR id > ?)', after.updatedAt, after.updatedAt, after.id)
+    const condition = where.length === 0 ? '' : `WHERE ${where.join(' AND ')}`
+    const sql = `SELECT ${rowColumns} FROM sessions ${condition} ORDER BY updated_at DESC, id LIMIT ?`
+    return this.#prepare(sql).all(...values, Math.max(0, limit)) as readonly RowColumns[]
+  }
+
+  #key(id: string): number | undefined {
+    return this.#number('SELECT key FROM sessions WHERE id = ?', id)
+  }
+
+  #insert(row: RowColumns): number {
+    const sql = `INSERT INTO sessions (${rowColumns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`
+    return Number(this.#prepare(sql).run(...row).lastInsertRowid)
+  }
+
+  #update(key: number, [, ...row]: RowColumns): number {
+    this.#run(
+      `UPDATE sessions SET cwd = ?, additional_directories = ?, agent = ?, title = ?, phase = ?, last_seq = ?, created_at = ?, updated_at = ?
+       WHERE key = ?`,
+      ...row,
+      key,
+    )
+    return key
+  }
+
+  #failHole(id: string, seq: number): never {
+    return fail('JOURNAL_CORRUPT', { path: this.#path, reason: `entry ${seq} of session ${unescape(id)} is missing` })
+  }
+
+  #run(sql: string, ...values: readonly (string | number | null)[]): void {
+    this.#prepare(sql).run(...values)
+  }
+
+  #number(sql: string, ...values: readonly (string | number)[]): number | undefined {
+    return (this.#get(sql, ...values) as readonly [number] | undefined)?.[0]
+  }
+
+  #get(sql: string, ...values: readonly (string | number)[]): unknown {
+    return this.#prepare(sql).get(...values)
+  }
+
+  #prepare(sql: string): Statement {
+    const known = this.#statements.get(sql)
+    if (known !== undefined) return known
+    const statement = this.#db.prepare(sql)
+    statement.setReturnArrays(true)
+    this.#statements.set(sql, statement)
+    return statement
+  }
+}
+
+type EntryColumns = readonly [seq: number, at: number, body: string]

@@ -1,0 +1,27 @@
+/** The journal's worker thread: it alone loads SQLite, holds the owner's lock and touches the disk. */
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
+import { faultsFrom } from '../../fault.ts'
+import { journalPath, ownerDesk, readerDesk } from './desks.ts'
+import { type Answer, opening, type WorkerOrder } from './messages.ts'
+import { refusalOf } from './refusals.ts'
+import { type Desk, serve } from './serve.ts'
+
+if (parentPort !== null) await run(parentPort, workerData as WorkerOrder)
+
+async function run(port: MessagePort, order: WorkerOrder): Promise<void> {
+  const desk = tryOpen(port, order)
+  if (desk !== undefined) await serve(port, desk)
+  // The thread ends here, and with it the last descriptors close.
+  port.close()
+}
+
+function tryOpen(port: MessagePort, { directory, role, faults }: WorkerOrder): Desk | undefined {
+  try {
+    const desk = role === 'owner' ? ownerDesk(directory, faultsFrom(faults)) : readerDesk(directory)
+    port.postMessage([[opening, null]] satisfies Answer[])
+    return desk
+  } catch (error) {
+    port.postMessage([[opening, null, refusalOf(error, journalPath(directory))]] satisfies Answer[])
+    return undefined
+  }
+}
