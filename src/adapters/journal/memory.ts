@@ -64,7 +64,7 @@ export function memoryJournal(): Journal {
 
   async function forget(id: SessionId): Promise<boolean> {
     const existed = open().delete(id)
-    watches.deleted(id)
+    if (existed) watches.deleted(id)
     return existed
   }
 

@@ -43,7 +43,7 @@ export async function openSqliteJournal({ directory, workerUrl, faults = [] }: S
     read: (id, from, signal) => follow(reader.page, watches, { id, from, signal }),
     async delete(id) {
       const existed = await connection.line().call('delete', escape(id))
-      watches.deleted(id)
+      if (existed) watches.deleted(id)
       return existed
     },
   }
