@@ -11,6 +11,7 @@ interface Locked {
   readonly hasInstallScript?: boolean
   readonly dev?: boolean
   readonly optional?: boolean
+  readonly optionalDependencies?: Readonly<Record<string, string>>
 }
 
 interface Manifest {
@@ -66,6 +67,16 @@ function unsealed(locked: Packages): readonly string[] {
     .map(([path]) => `${path} has no checksum`)
 }
 
+/** A binary for another machine that is not locked: `npm ci` refuses to begin, and that machine gets none. */
+function forgotten(locked: Packages): readonly string[] {
+  return Object.entries(locked).flatMap(([path, { optionalDependencies = {} }]) =>
+    Object.entries(optionalDependencies)
+      .filter(([name]) => locked[`${path}/node_modules/${name}`] === undefined)
+      .filter(([name]) => locked[`node_modules/${name}`] === undefined)
+      .map(([name]) => `${path} may need ${name}, which is not locked; take a version that has every binary`),
+  )
+}
+
 function unknownScripts(locked: Packages): readonly string[] {
   return Object.entries(locked)
     .filter(([path, { hasInstallScript }]) => path !== '' && hasInstallScript && !(nameOf(path) in installScripts))
@@ -85,6 +96,7 @@ describe('the lockfile', () => {
   })
   test('takes everything from the registry', () => expect(elsewhere(packages)).toEqual([]))
   test('seals everything with a checksum', () => expect(unsealed(packages)).toEqual([]))
+  test('has the binaries of every machine', () => expect(forgotten(packages)).toEqual([]))
   test('runs only scripts that download nothing', () => expect(unknownScripts(packages)).toEqual([]))
   test('knows of no dependency that package.json leaves open', () => {
     expect(loose({ ...manifest.dependencies, ...manifest.devDependencies })).toEqual([])
@@ -109,6 +121,12 @@ describe('a rule catches', () => {
   )
 
   test('a package without a checksum', () => expect(unsealed({ [path]: {} })).toEqual([`${path} has no checksum`]))
+
+  test('a binary that is missing', () => {
+    expect(forgotten({ [path]: { optionalDependencies: { 'c-linux': '1.0.0' } } })).toEqual([
+      `${path} may need c-linux, which is not locked; take a version that has every binary`,
+    ])
+  })
 
   test('an install script that nobody read', () => {
     expect(unknownScripts({ [path]: { hasInstallScript: true } })).toEqual([

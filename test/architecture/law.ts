@@ -54,10 +54,16 @@ export const packages: Readonly<Record<string, readonly string[]>> = {
   'cross-spawn': ['adapters/process'],
   ignore: ['docs-server'],
   picocolors: ['cli'],
+  pino: ['server'],
   'smol-toml': ['config'],
   'string-width': ['cli'],
   undici: ['adapters/tools'],
   zod: ['edge', 'config', 'docs-server', 'adapters/agent', 'adapters/tools'], // wherever unknown input is parsed
+}
+
+/** A file outside `src/` that may be imported, and where. */
+export const outside: Readonly<Record<string, readonly string[]>> = {
+  'package.json': ['server'], // for the version; whoever else tells it is given it
 }
 
 /** What the first screen of a command must not wait for: `cli/main.ts` reaches these only by `import()`. */
