@@ -6,7 +6,7 @@ import { ENTRY_FORMAT, type Body } from './entries.ts'
 import { beginTurn, callSaid } from './turn-entries.ts'
 import { endTurn, haltTurn, withdrawQuestion } from './end-turn.ts'
 import { askPermission, resolvePermission } from './permission.ts'
-import { type Busy, type State, isBusy } from './state.ts'
+import { type Busy, type State, isBusy, withoutQuestion } from './state.ts'
 import { titleFrom } from './title.ts'
 
 /** Prompts that may wait behind a running turn. */
@@ -42,9 +42,9 @@ export function decide(command: Command, state: State): readonly Body[] {
   }
 }
 
-/** What the agent of a turn that is over still says is dropped: nothing may follow the end. */
+/** What the agent of a turn that is over or suspended still says is dropped: nothing may follow the end. */
 function fromTurn(command: Of<'agent' | 'ask' | 'end'>, state: State): readonly Body[] {
-  if (!isBusy(state) || state.turn.turnId !== command.turnId) return []
+  if (!isBusy(state) || state.phase === 'suspended' || state.turn.turnId !== command.turnId) return []
   switch (command.kind) {
     case 'agent':
       return agentSaid(command.event, state)
@@ -112,7 +112,7 @@ function cancelTurn(state: Busy): readonly Body[] {
     case 'cancelling':
       return []
     case 'suspended':
-      return [requested, ...endTurn(state, { stopReason: 'cancelled' })]
+      return [...withdrawQuestion(state), requested, ...endTurn(withoutQuestion(state), { stopReason: 'cancelled' })]
     default:
       return [...withdrawQuestion(state), requested]
   }

@@ -1,10 +1,10 @@
 /** What a fact makes of the state. Pure and total over every kind of entry. */
 import { reasonForHole } from './hole.ts'
 import type { Body, Entry } from './entries.ts'
-import { type Busy, type Existing, type Idle, type OpenTurn, type State, isBusy } from './state.ts'
+import { type Busy, type Existing, type Idle, type OpenTurn, type State, isBusy, withoutQuestion } from './state.ts'
 
-/** How many ended prompts are remembered against being sent again. */
-const ENDED_REMEMBERED = 32
+/** How many ended prompts are remembered against being sent again: more than one halt can withdraw. */
+const ENDED_REMEMBERED = 64
 
 export function evolve(state: State, entry: Entry): Existing {
   if (entry.seq !== state.seq + 1) throw reasonForHole(state, entry)
@@ -116,9 +116,12 @@ function answered(state: Busy, entry: Body & { readonly kind: 'permission_resolv
   if (state.phase !== 'waiting' && state.phase !== 'suspended') return state
   const { question, ...rest } = state
   const always = entry.outcome.outcome === 'selected' && entry.outcome.kind === 'allow_always'
-  const allowedTools =
-    always && question.tool !== undefined ? [...state.allowedTools, question.tool] : state.allowedTools
-  return { ...rest, phase: 'working', allowedTools }
+  return { ...rest, phase: 'working', allowedTools: always ? withTool(state, question.tool) : state.allowedTools }
+}
+
+/** Two calls of one tool may both have asked before the first "always". */
+function withTool({ allowedTools }: Busy, tool: string | undefined): readonly string[] {
+  return tool === undefined || allowedTools.includes(tool) ? allowedTools : [...allowedTools, tool]
 }
 
 /** The next prompt of the queue begins at once; its `turn_started` is the next entry. */
@@ -129,12 +132,6 @@ function afterTurn(state: Busy, entry: Body & { readonly kind: 'turn_ended' }): 
   const [next, ...waiting] = queue
   if (next === undefined) return { ...rest, ended, phase: 'idle' }
   return { ...rest, ended, phase: 'working', turn: turnOf(next.promptId, next.content), queue: waiting }
-}
-
-function withoutQuestion(state: Busy): Exclude<Busy, { readonly question: unknown }> {
-  if (state.phase !== 'waiting' && state.phase !== 'suspended') return state
-  const { question: _answeredOrWithdrawn, ...rest } = state
-  return { ...rest, phase: 'working' }
 }
 
 function remember(state: Existing, prompt: Existing['ended'][number]): Existing['ended'] {

@@ -116,6 +116,13 @@ export function isBusy(state: State): state is Busy {
   return state.phase !== 'absent' && state.phase !== 'idle' && state.phase !== 'closed'
 }
 
+/** The turn without its open question, as it is when that was answered or withdrawn. */
+export function withoutQuestion(state: Busy): Exclude<Busy, { readonly question: unknown }> {
+  if (state.phase !== 'waiting' && state.phase !== 'suspended') return state
+  const { question: _answeredOrWithdrawn, ...rest } = state
+  return { ...rest, phase: 'working' }
+}
+
 /** The row that lists show for this state. */
 export function rowOf(state: Existing): SessionRow {
   const { id, cwd, additionalDirectories, agent, title, seq, createdAt, updatedAt } = state

@@ -15,7 +15,7 @@ export function beginTurn(number: number, promptId: string, content: readonly Co
 
 export function callSaid(event: CallSaid, { turn }: Busy): readonly Body[] {
   const { toolCallId, patch } = event
-  if (toolCallId in turn.calls) return [{ kind: 'tool_call_patched', toolCallId, patch }]
+  if (Object.hasOwn(turn.calls, toolCallId)) return [{ kind: 'tool_call_patched', toolCallId, patch }]
   return [{ kind: 'tool_call', toolCallId, call: { ...patch, title: patch.title ?? patch.name ?? toolCallId } }]
 }
 

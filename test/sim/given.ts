@@ -1,0 +1,60 @@
+/** Given what is true, when this is asked, then that becomes true: how tests speak of the core. */
+/* oxlint-disable unicorn/no-thenable -- nobody awaits a story that lacks its end. */
+import { expect } from 'vitest'
+import { isParleyError, type ParleyError } from '../../src/errors/parley-error.ts'
+import type { ErrorCode } from '../../src/errors/catalogue.ts'
+import type { Command } from '../../src/session/commands.ts'
+import { decide } from '../../src/session/decide.ts'
+import type { Body } from '../../src/session/entries.ts'
+import { evolve } from '../../src/session/evolve.ts'
+import { type State, absent } from '../../src/session/state.ts'
+
+export type Happened = { readonly bodies: readonly Body[] } | { readonly refused: unknown }
+
+/** The state that these facts make, from an empty journal. */
+export function stateAfter(...bodies: readonly Body[]): State {
+  return bodies.reduce(evolveNext, absent('s-1') as State)
+}
+
+export function given(...bodies: readonly Body[]) {
+  const state = stateAfter(...bodies)
+  return { state, when: (...commands: readonly Command[]) => after(state, commands) }
+}
+
+function after(before: State, commands: readonly Command[]) {
+  const { state, happened } = all(before, commands)
+  return {
+    state,
+    happened,
+    then: (...bodies: readonly Body[]): void => expect(happened).toEqual({ bodies }),
+    thenNothing: (): void => expect(happened).toEqual({ bodies: [] }),
+    thenRefused: (code: ErrorCode): void => expect(refusal(happened)?.code).toBe(code),
+  }
+}
+
+/** The named error of a refusal; anything else that was thrown is a bug and thrown again. */
+export function refusal(happened: Happened): ParleyError | undefined {
+  if (!('refused' in happened)) return undefined
+  if (isParleyError(happened.refused)) return happened.refused
+  throw happened.refused
+}
+
+function all(before: State, commands: readonly Command[]): { state: State; happened: Happened } {
+  let state = before
+  const bodies: Body[] = []
+  try {
+    for (const command of commands) {
+      const decided = decide(command, state)
+      bodies.push(...decided)
+      state = decided.reduce(evolveNext, state)
+    }
+    return { state, happened: { bodies } }
+  } catch (refused) {
+    return { state, happened: { refused } }
+  }
+}
+
+function evolveNext(state: State, body: Body): State {
+  const seq = state.seq + 1
+  return evolve(state, { ...body, seq, at: seq * 1000 })
+}

@@ -1,0 +1,134 @@
+/** The entries and commands of a session in the words that its tests tell their stories with. */
+import type { PermissionKind, PermissionOption, PermissionOutcome, ToolStatus } from '../../src/ports/content.ts'
+import type { StopReason } from '../../src/ports/agent.ts'
+import type { AgentEvent, Command } from '../../src/session/commands.ts'
+import type { Body, TurnEnd } from '../../src/session/entries.ts'
+
+export const text = (words: string) => ({ type: 'text', text: words }) as const
+export const option = (kind: PermissionKind): PermissionOption => ({ optionId: kind, name: kind, kind })
+export const options = [option('allow_once'), option('allow_always'), option('reject_once')]
+export const yes: PermissionOutcome = { outcome: 'selected', optionId: 'allow_once', kind: 'allow_once' }
+export const always: PermissionOutcome = { outcome: 'selected', optionId: 'allow_always', kind: 'allow_always' }
+export const nobody: PermissionOutcome = { outcome: 'cancelled' }
+
+// What has become true.
+export const created: Body = {
+  kind: 'session_created',
+  format: 1,
+  cwd: '/home/ada',
+  additionalDirectories: [],
+  agent: 'puppet',
+}
+export const closed: Body = { kind: 'session_closed' }
+export const configured = (...additionalDirectories: string[]): Body => ({
+  kind: 'session_configured',
+  additionalDirectories,
+})
+export const accepted = (promptId: string, words: string): Body => ({
+  kind: 'prompt_accepted',
+  promptId,
+  content: [text(words)],
+})
+export const withdrawn = (promptId: string, reason: 'cancelled' | 'interrupted'): Body => ({
+  kind: 'prompt_withdrawn',
+  promptId,
+  reason,
+})
+export const turnStarted = (number: number, promptId: string): Body => ({
+  kind: 'turn_started',
+  turnId: `t${number}`,
+  promptId,
+})
+export const userSaid = (number: number, promptId: string, words: string): Body => ({
+  kind: 'message_chunk',
+  role: 'user',
+  messageId: `t${number}-user`,
+  promptId,
+  content: text(words),
+})
+export const agentSaid = (messageId: string, words: string): Body => ({
+  kind: 'message_chunk',
+  role: 'agent',
+  messageId,
+  content: text(words),
+})
+export const agentThought = (messageId: string, words: string): Body => ({
+  kind: 'message_chunk',
+  role: 'thought',
+  messageId,
+  content: text(words),
+})
+export const toolCall = (toolCallId: string, title: string, status?: ToolStatus): Body => ({
+  kind: 'tool_call',
+  toolCallId,
+  call: { title, ...(status === undefined ? {} : { status }) },
+})
+export const patched = (toolCallId: string, status: ToolStatus, words?: string): Body => ({
+  kind: 'tool_call_patched',
+  toolCallId,
+  patch: { status, ...(words === undefined ? {} : { content: [{ type: 'content', content: text(words) }] }) },
+})
+export const asked = (requestId: string, toolCallId: string, tool?: string): Body => ({
+  kind: 'permission_requested',
+  requestId,
+  toolCallId,
+  call: { title: 'Delete everything' },
+  options,
+  resume: { step: 1 },
+  ...(tool === undefined ? {} : { tool }),
+})
+export const resolved = (requestId: string, outcome: PermissionOutcome): Body => ({
+  kind: 'permission_resolved',
+  requestId,
+  outcome,
+})
+export const suspended = (number: number): Body => ({ kind: 'turn_suspended', turnId: `t${number}` })
+export const resumed = (number: number): Body => ({ kind: 'turn_resumed', turnId: `t${number}` })
+export const cancelRequested = (number: number): Body => ({ kind: 'turn_cancel_requested', turnId: `t${number}` })
+export const ended = (number: number, promptId: string, stopReason: TurnEnd): Body => ({
+  kind: 'turn_ended',
+  turnId: `t${number}`,
+  promptId,
+  stopReason,
+})
+export const titled = (title: string): Body => ({ kind: 'title', title })
+
+// What is asked for.
+export const create: Command = { kind: 'create', cwd: '/home/ada', additionalDirectories: [], agent: 'puppet' }
+export const configure = (...additionalDirectories: string[]): Command => ({ kind: 'configure', additionalDirectories })
+export const prompt = (promptId: string, words: string): Command => ({
+  kind: 'prompt',
+  promptId,
+  content: [text(words)],
+})
+export const cancel = (...queued: string[]): Command => ({ kind: 'cancel', queued })
+export const withdraw = (promptId: string): Command => ({ kind: 'withdraw', promptId })
+export const close: Command = { kind: 'close' }
+export const halt: Command = { kind: 'halt' }
+export const answer = (requestId: string, optionId: string | null): Command => ({
+  kind: 'answer',
+  requestId,
+  optionId,
+})
+export const says = (number: number, words: string): Command =>
+  agent(number, { kind: 'chunk', role: 'agent', content: text(words) })
+export const thinks = (number: number, words: string): Command =>
+  agent(number, { kind: 'chunk', role: 'thought', content: text(words) })
+export const reports = (number: number, toolCallId: string, status: ToolStatus): Command =>
+  agent(number, { kind: 'call', toolCallId, patch: { status } })
+export const names = (number: number, title: string): Command => agent(number, { kind: 'title', title })
+export const asks = (number: number, requestId: string, toolCallId: string): Command => ({
+  kind: 'ask',
+  turnId: `t${number}`,
+  requestId,
+  ask: { toolCallId, patch: { title: 'Delete everything' }, options, resume: { step: 1 } },
+})
+export const ends = (number: number, stopReason: StopReason = 'end_turn'): Command => ({
+  kind: 'end',
+  turnId: `t${number}`,
+  stopReason,
+})
+
+function agent(number: number, event: AgentEvent): Command {
+  return { kind: 'agent', turnId: `t${number}`, event }
+}
