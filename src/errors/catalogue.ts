@@ -212,6 +212,53 @@ export const catalogue = {
     (d) => `${d.command} has ended (${d.reason}).`,
   ),
 
+  // Document search
+  DOCS_INDEX_UNAVAILABLE: row<{ reason: string }>(
+    INTERNAL,
+    true,
+    (d) => `The documents cannot be searched now: ${d.reason}. Nothing was looked up; try again.`,
+  ),
+  DOCS_DIRECTORY_GONE: row<{ directories: string }>(
+    INTERNAL,
+    true,
+    (d) => `Nothing can be searched because ${d.directories} is gone. Put it back; it is noticed by itself.`,
+  ),
+  DOCS_CHANGED: row(
+    INVALID_PARAMS,
+    true,
+    () => 'The documents changed since that page was made. Search again without the cursor.',
+  ),
+  DOCUMENT_UNKNOWN: row<{ uri: string }>(
+    INVALID_PARAMS,
+    false,
+    (d) => `There is no document ${d.uri} in the index. Search again and use the uri of a result.`,
+  ),
+  DOCUMENT_SECTION_UNKNOWN: row<{ uri: string; section: string; sections: string }>(
+    INVALID_PARAMS,
+    false,
+    (d) => `${d.uri} has no section "${d.section}". Its sections: ${d.sections}.`,
+  ),
+  DOCS_LISTEN: row<{ host: string; port: number; reason: string }>(
+    INTERNAL,
+    true,
+    (d) => `Cannot listen on ${d.host}:${d.port}: ${d.reason}. Choose another port with --port.`,
+  ),
+  DOCS_KEY_WEAK: row<{ source: string; reason: string }>(
+    INVALID_PARAMS,
+    false,
+    (d) => `The key from ${d.source} ${d.reason}, which is only allowed on loopback. Use 16 random characters or more.`,
+  ),
+  DOCS_KEY_FILE: row<{ path: string; reason: string }>(
+    INVALID_PARAMS,
+    false,
+    (d) => `The key file ${d.path} cannot be used: ${d.reason}. Write a key into it, or remove it to get a new one.`,
+  ),
+  DOCS_KEY_MISSING: row(
+    INVALID_PARAMS,
+    false,
+    () => 'The document server needs at least one key. Set PARLEY_DOCS_KEY or name a key file.',
+  ),
+
   // Directories and configuration
   PATH_NOT_ABSOLUTE: row<{ what: string; path: string }>(
     INVALID_PARAMS,

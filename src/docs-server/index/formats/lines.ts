@@ -1,0 +1,27 @@
+/** Walks over the lines of a text with their offsets. */
+
+export interface Line {
+  readonly text: string
+  readonly start: number
+  /** Behind the last character, before the line end. */
+  readonly end: number
+}
+
+export function linesOf(text: string): readonly Line[] {
+  const lines: Line[] = []
+  let start = 0
+  for (const line of text.split('\n')) {
+    lines.push({ text: line, start, end: start + line.length })
+    start += line.length + 1
+  }
+  return lines
+}
+
+/** A heading without the markup inside it. */
+export function plainTitle(markup: string): string {
+  return markup
+    .slice(0, 300)
+    .replace(/!?\[([^\][]*)\]\([^()]*\)/g, '$1')
+    .replace(/[*`]+/g, '')
+    .trim()
+}

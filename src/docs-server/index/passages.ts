@@ -1,0 +1,127 @@
+/** Cuts a document into passages: a section each, and long sections where a paragraph or a sentence ends. */
+import type { Heading, Outline } from './formats.ts'
+
+export interface Passage {
+  readonly headingPath: readonly string[]
+  /** Of its first character; counts from 1. */
+  readonly line: number
+  readonly text: string
+  /** The part of `text` that is headings, and the rest. */
+  readonly heading: string
+  readonly body: string
+}
+
+export interface Section {
+  readonly headingPath: readonly string[]
+  /** The headings that stand in the section itself. */
+  readonly headings: readonly Heading[]
+  readonly start: number
+  readonly end: number
+}
+
+const LONGEST = 800
+const SHORTEST = 300
+
+export function titleOf(outline: Outline, fileName: string): string {
+  const own = outline.title ?? outline.headings.find((heading) => heading.title !== '')?.title
+  return own ?? fileName.replace(/(?<=.)\.[^.]*$/, '')
+}
+
+export function passagesOf(outline: Outline): readonly Passage[] {
+  const lines = new LineCounter(outline.text)
+  return sectionsOf(outline).flatMap((section) =>
+    pieces(outline.text, section).map((span) => passage(outline.text, section, span, lines)),
+  )
+}
+
+/** What stands before the first heading, then one section for each heading; one without text joins its first subsection. */
+export function sectionsOf({ text, headings }: Outline): readonly Section[] {
+  const sections: Section[] = [{ headingPath: [], headings: [], start: 0, end: headings[0]?.start ?? text.length }]
+  let path: readonly Heading[] = []
+  let waiting: readonly Heading[] = []
+  for (const [i, heading] of headings.entries()) {
+    const next = headings[i + 1]
+    path = [...path.filter((above) => above.level < heading.level), heading]
+    waiting = waiting.concat(heading)
+    if (next !== undefined && next.level > heading.level && text.slice(heading.end, next.start).trim() === '') continue
+    const start = waiting[0]?.start ?? heading.start
+    sections.push({ headingPath: titles(path), headings: waiting, start, end: next?.start ?? text.length })
+    waiting = []
+  }
+  return sections
+}
+
+function titles(path: readonly Heading[]): readonly string[] {
+  return path.map((heading) => heading.title).filter((title) => title !== '')
+}
+
+type Span = readonly [start: number, end: number]
+
+function pieces(text: string, section: Section): readonly Span[] {
+  const spans: Span[] = []
+  let start = skipSpace(text, section.start, section.end)
+  while (start < section.end) {
+    const cut = section.end - start <= LONGEST ? section.end : start + cutOf(text.slice(start, start + LONGEST))
+    spans.push([start, start + text.slice(start, cut).trimEnd().length])
+    start = skipSpace(text, cut, section.end)
+  }
+  return spans
+}
+
+/** Keeps the indentation of a first line. */
+function skipSpace(text: string, from: number, to: number): number {
+  const space = /^(?:[^\S\n]*[\n\u2029])*/.exec(text.slice(from, to))?.[0].length ?? 0
+  return text.slice(from + space, to).trim() === '' ? to : from + space
+}
+
+/** The best places to cut first. A phrase never goes over any but the last two of them. */
+const ENDS: readonly RegExp[] = [
+  /\n[^\S\n]*\n|\u2029/g,
+  /[。！？；]|[.!?;:](?=\s)/g,
+  /[，、：]|[,)](?=\s)/g,
+  /\n/g,
+  /\s/g,
+]
+
+/** Where to cut a window of the longest length: not too early if it can be helped, and never inside a character. */
+function cutOf(window: string): number {
+  for (const end of ENDS) {
+    const cut = [...window.matchAll(end)].at(-1)
+    if (cut !== undefined && cut.index >= SHORTEST) return cut.index + cut[0].length
+  }
+  const last = window.charCodeAt(window.length - 1)
+  return last >= 0xd800 && last < 0xdc00 ? window.length - 1 : window.length
+}
+
+function passage(text: string, section: Section, [start, end]: Span, lines: LineCounter): Passage {
+  const inside = section.headings.filter((heading) => heading.start >= start && heading.end <= end)
+  let at = start
+  let body = ''
+  for (const heading of inside) {
+    body += text.slice(at, heading.start)
+    at = heading.end
+  }
+  return {
+    headingPath: section.headingPath,
+    line: lines.at(start),
+    text: text.slice(start, end),
+    heading: inside.map((heading) => text.slice(heading.start, heading.end)).join('\n\n'),
+    body: body + text.slice(at, end),
+  }
+}
+
+/** Says on which line an offset is, for offsets that only grow. */
+class LineCounter {
+  readonly #text: string
+  #offset = 0
+  #line = 1
+
+  constructor(text: string) {
+    this.#text = text
+  }
+
+  at(offset: number): number {
+    for (; this.#offset < offset; this.#offset++) if (this.#text.charCodeAt(this.#offset) === 10) this.#line++
+    return this.#line
+  }
+}

@@ -1,0 +1,22 @@
+/** Tells when something changes under a directory, as the system sees it. */
+import { reasonOf } from '../../errors/parley-error.ts'
+
+export interface Watch {
+  close(): Promise<void>
+}
+
+/** Null where the system cannot watch; the caller looks by itself then. `changed` is called often and without details. */
+export async function watch(
+  directory: string,
+  changed: () => void,
+  log: (line: string) => void,
+): Promise<Watch | null> {
+  try {
+    const watcher = await import('@parcel/watcher')
+    const subscription = await watcher.subscribe(directory, changed, { ignore: ['**/.git/**', '**/node_modules/**'] })
+    return { close: () => subscription.unsubscribe() }
+  } catch (error) {
+    log(`${directory} cannot be watched (${reasonOf(error)}); it is looked through every two seconds instead.`)
+    return null
+  }
+}
