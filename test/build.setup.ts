@@ -13,7 +13,22 @@ const dist = join(root, 'dist')
 export async function setup(): Promise<void> {
   const entries = Object.entries(config.input as Readonly<Record<string, string>>)
   const input = Object.fromEntries(entries.filter(([, source]) => existsSync(join(root, source))))
-  if (!isFresh(Object.keys(input))) await buildInto(dist, input)
+  if (isFresh(Object.keys(input))) return
+  try {
+    await buildInto(dist, input)
+  } catch {
+    for (const [name, source] of Object.entries(input)) await buildAlone(name, source)
+  }
+}
+
+/** A bundle that cannot be built fails the tests that run it, which miss it, and no others. */
+async function buildAlone(name: string, source: string): Promise<void> {
+  try {
+    await buildInto(dist, { [name]: source })
+  } catch (error) {
+    rmSync(join(dist, `${name}.mjs`), { force: true })
+    console.error(`dist/${name}.mjs cannot be built:`, error)
+  }
 }
 
 /** Fresh means that every bundle is there and none is older than any source. */
@@ -40,7 +55,7 @@ async function buildInto(target: string, input: Readonly<Record<string, string>>
   const draft = mkdtempSync(join(root, 'node_modules', '.parley-build-'))
   try {
     const output = { ...config.output, dir: draft, cleanDir: false }
-    await build({ ...config, cwd: root, input, output, logLevel: 'warn' } as BuildOptions)
+    await build({ ...config, cwd: root, input, output, logLevel: 'silent' } as BuildOptions)
     const files = readdirSync(draft, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.mjs'))
     for (const file of files.toSorted((a, b) => Number(b.includes('chunks/')) - Number(a.includes('chunks/')))) {
       await mkdir(dirname(join(target, file)), { recursive: true })
