@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import type { Readable, Writable } from 'node:stream'
 import { afterEach, describe, expect, test } from 'vitest'
 import { carrying, linesOf, running, runs, until } from '../../../test/fixtures/process/running.ts'
-import { realClock } from '../../../test/fixtures/real-clock.ts'
+import { systemClock } from '../clock.ts'
 import { openGuard } from './guard.ts'
 import { openProcesses } from './spawn.ts'
 
@@ -24,7 +24,7 @@ async function startedByHand(script: string, channel: Writable): Promise<{ child
 
 describe('the guard', () => {
   test('ends a child that has registered and not yet become its program', async () => {
-    const guard = openGuard({ marker: 'test-window', path: process.env.PATH, clock: realClock })
+    const guard = openGuard({ marker: 'test-window', path: process.env.PATH, clock: systemClock })
     const { child } = await startedByHand(
       'echo "+$$" >&3; echo registered; exec 3>&-; while :; do sleep 1; done',
       await guard.channel(),
@@ -35,7 +35,7 @@ describe('the guard', () => {
   })
 
   test('that was closed turns away a child on its way to its program', async () => {
-    const guard = openGuard({ marker: 'test-late', path: process.env.PATH, clock: realClock })
+    const guard = openGuard({ marker: 'test-late', path: process.env.PATH, clock: systemClock })
     const script = 'echo before; while echo "#" >&3; do :; done'
     const { child } = await startedByHand(script, await guard.channel())
     const ended = once(child, 'exit')
@@ -55,7 +55,7 @@ describe('the guard', () => {
   })
 
   test('leaves alone what was unregistered', async () => {
-    const guard = openGuard({ marker: 'test-forget', path: process.env.PATH, clock: realClock })
+    const guard = openGuard({ marker: 'test-forget', path: process.env.PATH, clock: systemClock })
     const { child } = await startedByHand('echo "+$$" >&3; exec 3>&-; echo up; exec sleep 1000', await guard.channel())
     const pid = child.pid as number
     guard.remember(pid)
@@ -65,7 +65,11 @@ describe('the guard', () => {
   })
 
   test('shrugs at HUP, INT and TERM', async () => {
-    const processes = openProcesses({ boot: { home: 'test', id: 'shrug' }, environment: process.env, clock: realClock })
+    const processes = openProcesses({
+      boot: { home: 'test', id: 'shrug' },
+      environment: process.env,
+      clock: systemClock,
+    })
     const child = await processes.spawn(SLEEPER)
     const guard = running('PARLEY_CHILD=test-shrug')[0] ?? 0
     for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) process.kill(guard, signal)
@@ -77,7 +81,11 @@ describe('the guard', () => {
   })
 
   test('that is killed is replaced by one that knows every child', async () => {
-    const processes = openProcesses({ boot: { home: 'test', id: 'again' }, environment: process.env, clock: realClock })
+    const processes = openProcesses({
+      boot: { home: 'test', id: 'again' },
+      environment: process.env,
+      clock: systemClock,
+    })
     const child = await processes.spawn(SLEEPER)
     const first = running('PARLEY_CHILD=test-again')[0] ?? 0
     process.kill(first, 'SIGKILL')

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { DESERTED, STUBBORN } from '../../../test/fixtures/process/owner.ts'
 import { carrying, linesOf, running, runs, until } from '../../../test/fixtures/process/running.ts'
-import { realClock } from '../../../test/fixtures/real-clock.ts'
+import { systemClock } from '../clock.ts'
 import type { Child, Processes, ProcessSpec } from '../../ports/process.ts'
 import { openProcesses } from './spawn.ts'
 
@@ -16,8 +16,8 @@ afterEach(async () => {
 })
 
 function open(environment: Readonly<Record<string, string | undefined>> = process.env) {
-  const boot = { home: 'test', id: realClock.id() }
-  const processes = openProcesses({ boot, environment, clock: realClock })
+  const boot = { home: 'test', id: systemClock.id() }
+  const processes = openProcesses({ boot, environment, clock: systemClock })
   opened.push(processes)
   return { processes, marker: `PARLEY_CHILD=test-${boot.id}` }
 }
@@ -105,7 +105,7 @@ describe('a child', () => {
   test('that does not read holds its writer up until it ends, which the writer is told', async () => {
     const child = await open().processes.spawn(shell('sleep 1000'))
     const written = child.write(Buffer.alloc(4_000_000))
-    const state = await Promise.race([written.then(() => 'taken'), realClock.sleep(100).then(() => 'waiting')])
+    const state = await Promise.race([written.then(() => 'taken'), systemClock.sleep(100).then(() => 'waiting')])
     expect(state).toBe('waiting')
     const outcome = written.catch((error: unknown) => error)
     await child.stop(0)
@@ -221,7 +221,7 @@ describe('when the server dies', () => {
   const owner = new URL('../../../test/fixtures/process/owner.ts', import.meta.url).pathname
 
   test('of kill -9, nothing that it started lives on: not the stubborn, not a deserter', async () => {
-    const id = realClock.id()
+    const id = systemClock.id()
     const server = spawn(process.execPath, ['--import', 'tsx', owner, 'home', id], {
       stdio: ['ignore', 'pipe', 'inherit'],
     })

@@ -1,0 +1,12 @@
+/** Looking into values that nobody has checked yet. */
+
+export type JsonObject = Readonly<Record<string, unknown>>
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+export function textIn(object: JsonObject, key: string): string | undefined {
+  const value = object[key]
+  return typeof value === 'string' && value !== '' ? value : undefined
+}

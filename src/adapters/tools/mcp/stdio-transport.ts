@@ -1,0 +1,109 @@
+/** MCP over the standard streams of a child process that dies with us. */
+import { parseJSONRPCMessage, type JSONRPCMessage, type Transport } from '@modelcontextprotocol/client'
+import { fail } from '../../../errors/parley-error.ts'
+import type { Clock } from '../../../ports/clock.ts'
+import type { Child, ProcessExit, Processes, ProcessSpec } from '../../../ports/process.ts'
+import { LineTooLong, lineCutter } from './lines.ts'
+
+export interface StdioOptions {
+  readonly processes: Processes
+  readonly clock: Clock
+  readonly spec: ProcessSpec
+  readonly graceMs: number
+}
+
+/** Far more than a result may hold; a server that never ends its line is cut off here. */
+const LINE_LIMIT_BYTES = 64 * 1024 * 1024
+/** For what a dead server still had in its pipe, when a process that left its group holds that open. */
+const REST_MS = 200
+
+export class StdioTransport implements Transport {
+  onclose?: () => void
+  onerror?: (error: Error) => void
+  onmessage?: NonNullable<Transport['onmessage']>
+  /** The protocol layer knows a transport over processes by this and `pid`. */
+  readonly stderr = null
+  readonly #options: StdioOptions
+  readonly #stopped = new AbortController()
+  #child: Child | undefined
+  #end: string | undefined
+  #closed = false
+
+  constructor(options: StdioOptions) {
+    this.#options = options
+  }
+
+  get pid(): number | null {
+    return this.#child?.pid ?? null
+  }
+
+  /** Why the server is gone, with the last that it said; undefined while it runs. */
+  get end(): string | undefined {
+    return this.#end
+  }
+
+  async start(): Promise<void> {
+    const child = await this.#options.processes.spawn(this.#options.spec, this.#stopped.signal)
+    this.#child = child
+    void this.#read(child)
+  }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    if (this.#child === undefined)
+      return fail('PROCESS_GONE', { command: this.#options.spec.command, reason: 'it was not started' })
+    await this.#child.write(Buffer.from(`${JSON.stringify(message)}\n`))
+  }
+
+  async close(): Promise<void> {
+    this.#stopped.abort()
+    await this.#child?.stop(this.#options.graceMs)
+    this.#close()
+  }
+
+  async #read(child: Child): Promise<void> {
+    const { clock } = this.#options
+    const ended = child.exited.then(() => clock.sleep(REST_MS))
+    await Promise.race([this.#pump(child), ended])
+    const exit = await child.exited
+    // An end that we asked for explains nothing.
+    if (!this.#stopped.signal.aborted) this.#end ??= wordsFor(exit, child.stderrTail())
+    this.#close()
+  }
+
+  async #pump(child: Child): Promise<void> {
+    const cut = lineCutter(LINE_LIMIT_BYTES)
+    try {
+      for await (const chunk of child.stdout) for (const line of cut(chunk)) this.#receive(line)
+    } catch (error) {
+      if (!(error instanceof LineTooLong)) throw error
+      this.#end = error.message
+      void child.stop(0)
+    }
+    // A server that closed its output can answer nothing any more, whether or not it runs on.
+    if (!this.#closed) void child.stop(this.#options.graceMs)
+  }
+
+  /** Servers print banners and debug lines where only messages belong; those are passed over. */
+  #receive(line: string): void {
+    let message: JSONRPCMessage
+    try {
+      message = parseJSONRPCMessage(JSON.parse(line))
+    } catch (error) {
+      this.onerror?.(error as Error)
+      return
+    }
+    this.onmessage?.(message)
+  }
+
+  #close(): void {
+    if (this.#closed) return
+    this.#closed = true
+    this.onclose?.()
+  }
+}
+
+/** The last lines of its complaints usually hold the cause. */
+function wordsFor({ code, signal }: ProcessExit, complaints: string): string {
+  const said = complaints.trim().split('\n').slice(-3).join(' ')
+  return `it ended with ${signal === null ? `exit code ${code}` : `signal ${signal}`}${said === '' ? '' : `: ${said}`}`
+}

@@ -1,0 +1,109 @@
+/** The tools of one session: one list over all of its servers, always current, each server on its own. */
+import { fail } from '../../errors/parley-error.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Signal } from '../../ports/signal.ts'
+import type { Tool, ToolCallOptions, ToolList, ToolRegistry } from '../../ports/tools.ts'
+import type { ServerTool } from './connection.ts'
+import { registryName, registryPrefix } from './names.ts'
+import type { Server } from './server.ts'
+
+export interface RegistryOptions {
+  readonly clock: Clock
+  /** Makes the servers; each calls `changed` when its state or its tools did. */
+  readonly servers: (changed: () => void) => readonly Server[]
+  /** How long a call waits for a server that is still connecting. */
+  readonly patienceMs: number
+}
+
+export function openRegistry({ clock, servers: make, patienceMs }: RegistryOptions): ToolRegistry {
+  const listeners = new Set<(list: ToolList) => void>()
+  const servers = make(changed)
+  let list = picture(servers, 1)
+  let closed: Promise<void> | undefined
+  for (const server of servers) if (!server.config.lazy) server.start()
+
+  function changed(): void {
+    list = picture(servers, list.version + 1)
+    for (const listener of listeners) listener(list)
+  }
+
+  /** A server that is not connected yet may have the tool: the name says whose it would be. */
+  async function find(name: string, options: ToolCallOptions): Promise<Found> {
+    const found = lookUp(servers, name)
+    if (found !== undefined) return found
+    const candidates = servers.filter((server) => name.startsWith(registryPrefix(server.config.label)))
+    for (const server of candidates) if (server.status().state === 'idle') server.start()
+    await settled(candidates, { clock, limitMs: options.timeoutMs ?? patienceMs, signal: options.signal })
+    return lookUp(servers, name) ?? fail('TOOL_UNKNOWN', { tool: name })
+  }
+
+  return {
+    list: () => list,
+    async ready(limitMs, signal) {
+      for (const server of servers) server.start()
+      await settled(servers, { clock, limitMs, signal })
+      return list
+    },
+    async call(name, args, options) {
+      if (closed !== undefined) fail('TOOL_NOT_RUN', { tool: name, reason: 'its session is closing' })
+      const { server, tool } = await find(name, options)
+      return await server.call(tool, args, { ...options, name })
+    },
+    onChange(listener) {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
+    },
+    close() {
+      closed ??= Promise.all(servers.map((server) => server.close())).then(() => undefined)
+      return closed
+    },
+  }
+}
+
+interface Found {
+  readonly server: Server
+  readonly tool: ServerTool
+}
+
+function lookUp(servers: readonly Server[], name: string): Found | undefined {
+  for (const server of servers) {
+    const tool = server.knownTools().find(({ original }) => registryName(server.config.label, original) === name)
+    if (tool !== undefined) return { server, tool }
+  }
+  return undefined
+}
+
+function picture(servers: readonly Server[], version: number): ToolList {
+  const tools = servers.flatMap((server) => server.tools().map((tool) => describe(server, tool)))
+  return Object.freeze({
+    version,
+    tools: Object.freeze(tools),
+    servers: Object.freeze(servers.map((server) => server.status())),
+  })
+}
+
+function describe({ config }: Server, tool: ServerTool): Tool {
+  const { original, title, description, inputSchema, readOnly } = tool
+  const name = registryName(config.label, original)
+  return { name, original, title, description, inputSchema, server: config.label, trusted: config.trusted, readOnly }
+}
+
+interface Patience {
+  readonly clock: Clock
+  readonly limitMs: number
+  readonly signal: Signal
+}
+
+/** Resolves when none of the servers is connecting, when the limit is over, or when the signal aborts. */
+async function settled(servers: readonly Server[], { clock, limitMs, signal }: Patience): Promise<void> {
+  if (signal.aborted) return
+  await new Promise<void>((resolve) => {
+    const timer = clock.after(limitMs, resolve)
+    signal.addEventListener('abort', resolve, { once: true })
+    void Promise.all(servers.map((server) => server.settled())).then(() => {
+      timer.cancel()
+      signal.removeEventListener('abort', resolve)
+      resolve()
+    })
+  })
+}

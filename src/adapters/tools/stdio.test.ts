@@ -1,0 +1,362 @@
+import { afterEach, describe, expect, test } from 'vitest'
+import {
+  messageLog,
+  namesOf,
+  openBench,
+  stdioServer,
+  withoutSignal,
+  type Bench,
+} from '../../../test/fixtures/mcp/servers.ts'
+import { carrying, until } from '../../../test/fixtures/process/running.ts'
+import type { ToolList, ToolRegistry } from '../../ports/tools.ts'
+import type { ToolHostOptions } from './host.ts'
+
+const benches: Bench[] = []
+afterEach(async () => {
+  await Promise.all(benches.splice(0).map((bench) => bench.close()))
+})
+
+function bench(options: Partial<ToolHostOptions> = {}): Bench {
+  const made = openBench(options)
+  benches.push(made)
+  return made
+}
+
+const signal = new AbortController().signal
+
+async function readied(registry: ToolRegistry, limitMs = 20_000): Promise<ToolList> {
+  return await registry.ready(limitMs, signal)
+}
+
+function changeTo(registry: ToolRegistry, wanted: (list: ToolList) => boolean): Promise<ToolList> {
+  return new Promise((resolve) => {
+    const stop = registry.onChange((list) => {
+      if (!wanted(list)) return
+      stop()
+      resolve(list)
+    })
+  })
+}
+
+describe('connecting', () => {
+  test('a server is met, asked who it is, and all pages of its tools are listed', async () => {
+    const registry = bench().open([stdioServer('docs', { pageSize: 2 })])
+    expect(registry.list()).toMatchObject({ tools: [], servers: [{ name: 'docs', state: 'connecting' }] })
+    const list = await readied(registry)
+    expect(list.servers).toEqual([{ name: 'docs', title: 'Scripted Server', state: 'ready', tools: 9 }])
+    expect(list.tools[0]).toEqual({
+      name: 'docs__echo',
+      original: 'echo',
+      title: 'Echo',
+      description: 'Says it again',
+      inputSchema: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] },
+      server: 'docs',
+      trusted: false,
+      readOnly: true,
+    })
+  })
+
+  test('a server that prints a banner and nonsense is understood all the same', async () => {
+    const registry = bench().open([stdioServer('noisy', { junk: true })])
+    expect((await readied(registry)).servers[0]?.state).toBe('ready')
+  })
+
+  test('a server that ends at a question that it does not know is started afresh and met in the old way', async () => {
+    const log = messageLog()
+    const registry = bench().open([stdioServer('old', { probe: 'exit', log: log.path })])
+    expect((await readied(registry)).servers[0]?.state).toBe('ready')
+    expect(log.methods().slice(0, 3)).toEqual(['server/discover', 'initialize', 'notifications/initialized'])
+    expect(new Set(log.read().map((message) => message.pid)).size).toBe(2)
+  })
+
+  test('a server that only stays silent at that question is kept', async () => {
+    const log = messageLog()
+    const registry = bench({ limits: { probeMs: 100 } }).open([stdioServer('old', { probe: 'mute', log: log.path })])
+    expect((await readied(registry)).servers[0]?.state).toBe('ready')
+    expect(new Set(log.read().map((message) => message.pid)).size).toBe(1)
+  })
+
+  test('a server that the question struck dumb is started afresh', async () => {
+    const log = messageLog()
+    const limits = { probeMs: 100, silenceMs: 100, graceMs: 100 }
+    const registry = bench({ limits }).open([stdioServer('old', { probe: 'wedge', log: log.path })])
+    expect((await readied(registry)).servers[0]?.state).toBe('ready')
+    expect(new Set(log.read().map((message) => message.pid)).size).toBe(2)
+  })
+
+  test('opening never waits, and one slow, one silent and one missing server cost the others nothing', async () => {
+    const made = bench()
+    const before = performance.now()
+    const registry = made.open([
+      stdioServer('slow', { slowMs: 3000 }),
+      stdioServer('silent', { mute: true }),
+      { type: 'stdio', name: 'missing', command: 'no-such-server', args: [], env: {} },
+      stdioServer('good'),
+    ])
+    expect(performance.now() - before).toBeLessThan(50)
+    await changeTo(registry, (list) => list.servers[3]?.state === 'ready')
+    expect(
+      registry
+        .list()
+        .servers.slice(0, 2)
+        .map((server) => server.state),
+    ).toEqual(['connecting', 'connecting'])
+    expect(await registry.call('good__echo', { text: 'hi' }, withoutSignal())).toMatchObject({
+      content: [{ text: 'hi' }],
+    })
+    const list = await readied(registry, 4000)
+    expect(list.servers.map((server) => server.state)).toEqual(['ready', 'connecting', 'failed', 'ready'])
+    expect(list.servers[2]?.reason).toBe(
+      'MCP server missing could not be connected: The command no-such-server was not found. Install it, or give its absolute path.',
+    )
+  })
+
+  test('waiting for servers ends with the wish for it', async () => {
+    const registry = bench().open([stdioServer('silent', { mute: true })])
+    const abort = new AbortController()
+    const ready = registry.ready(60_000, abort.signal)
+    abort.abort()
+    expect((await ready).servers[0]?.state).toBe('connecting')
+  })
+
+  test('a silent server fails in the end, and its process is gone', async () => {
+    const made = bench({ limits: { probeMs: 50, silenceMs: 50, connectMs: 50, graceMs: 50 } })
+    const registry = made.open([stdioServer('silent', { mute: true, stubborn: true })])
+    const list = await readied(registry)
+    expect(list.servers[0]).toMatchObject({
+      state: 'failed',
+      reason: 'MCP server silent could not be connected: it did not answer in time.',
+    })
+    expect(carrying(made.marker)).toEqual([])
+  })
+
+  test('a server that ends at once says why, without its secrets', async () => {
+    const server = {
+      ...stdioServer('broken', {}, { TOKEN: 'sentinel-secret' }),
+      args: ['-e', 'console.error("no", process.env.TOKEN); process.exit(4)'],
+    }
+    const list = await readied(bench().open([server]))
+    expect(list.servers[0]?.reason).toBe(
+      'MCP server broken could not be connected: it ended with exit code 4: no [hidden].',
+    )
+  })
+
+  test('closing ends stubborn servers and their processes, also while they connect', async () => {
+    const made = bench({ limits: { graceMs: 50 } })
+    const ready = made.open([stdioServer('stubborn', { stubborn: true })])
+    await readied(ready)
+    const connecting = made.open([stdioServer('silent', { mute: true, stubborn: true })])
+    await Promise.all([ready.close(), connecting.close(), ready.close()])
+    expect(carrying(made.marker)).toEqual([])
+    expect(ready.list().servers[0]?.state).toBe('closed')
+    await expect(ready.call('stubborn__echo', { text: '' }, withoutSignal())).rejects.toMatchObject({
+      code: 'TOOL_NOT_RUN',
+    })
+  })
+})
+
+describe('the list', () => {
+  test('malformed tools cost only themselves, and people are told', async () => {
+    const made = bench()
+    const registry = made.open([stdioServer('sloppy', { malformed: true })])
+    await readied(registry)
+    const names = namesOf(registry)
+    expect(names.filter((name) => name.includes('usable'))).toEqual([
+      'sloppy__usable-empty-schema',
+      'sloppy__usable-description',
+      'sloppy__usable-annotations',
+      'sloppy__usable-icons',
+    ])
+    expect(names.filter((name) => name === 'sloppy__echo')).toHaveLength(1)
+    expect(names).toHaveLength(13)
+    expect(made.warnings).toHaveLength(7)
+    expect(made.warnings).toContain(
+      'MCP server sloppy: tool "no-schema" was left out: its inputSchema does not describe an object.',
+    )
+  })
+
+  test('two servers of one name, and names of every shape, are kept apart and are called by their own names', async () => {
+    const odd = ['get user', 'get/user', '搜索', 'x'.repeat(100)].map((name) => ({
+      name,
+      inputSchema: { type: 'object' },
+    }))
+    const registry = bench().open([stdioServer('docs', { tools: odd }), stdioServer('docs', { tools: odd })])
+    await readied(registry)
+    const names = namesOf(registry)
+    expect(new Set(names).size).toBe(26)
+    for (const tool of registry.list().tools.filter(({ original }) => odd.some(({ name }) => name === original))) {
+      expect(await registry.call(tool.name, {}, withoutSignal())).toMatchObject({ content: [{ text: tool.original }] })
+    }
+    expect(registry.list().servers.map((server) => server.name)).toEqual(['docs', 'docs 2'])
+  })
+
+  test('forty changes in a tenth of a second are few listings, and the last change is not lost', async () => {
+    const log = messageLog()
+    const registry = bench().open([stdioServer('stormy', { log: log.path })])
+    const before = await readied(registry)
+    const after = changeTo(registry, (list) => list.tools.some((tool) => tool.original === 'generation_40'))
+    await registry.call('stormy__storm', { times: 40 }, withoutSignal())
+    expect((await after).version).toBeGreaterThan(before.version)
+    expect(log.methods().filter((method) => method === 'tools/list').length).toBeLessThanOrEqual(4)
+    expect(before.tools.some((tool) => tool.original === 'generation_0')).toBe(true)
+  })
+
+  test('its version grows by one with every change', async () => {
+    const registry = bench().open([stdioServer('docs')])
+    const versions: number[] = [registry.list().version]
+    registry.onChange((list) => versions.push(list.version))
+    await readied(registry)
+    await registry.close()
+    expect(versions).toEqual(versions.map((_, index) => (versions[0] ?? 0) + index))
+  })
+})
+
+describe('a call', () => {
+  async function one(env: Readonly<Record<string, string>> = {}, options: Readonly<Record<string, unknown>> = {}) {
+    const made = bench()
+    const registry = made.open([stdioServer('s', options, env)])
+    await readied(registry)
+    return { registry, warnings: made.warnings }
+  }
+
+  test('of an unknown tool says so', async () => {
+    const { registry } = await one()
+    await expect(registry.call('s__nothing', {}, withoutSignal())).rejects.toMatchObject({ code: 'TOOL_UNKNOWN' })
+    await expect(registry.call('nothing', {}, withoutSignal())).rejects.toMatchObject({ code: 'TOOL_UNKNOWN' })
+  })
+
+  test('waits for a server that is still connecting', async () => {
+    const registry = bench().open([stdioServer('s', { slowMs: 300 })])
+    expect(await registry.call('s__echo', { text: 'early' }, withoutSignal())).toMatchObject({
+      content: [{ text: 'early' }],
+    })
+  })
+
+  test('with wrong arguments is refused before it is sent', async () => {
+    const log = messageLog()
+    const { registry } = await one({}, { log: log.path })
+    const refused = registry.call('s__echo', { text: 5 }, withoutSignal())
+    await expect(refused).rejects.toThrow(
+      'The arguments do not fit tool s__echo: they/text must be string. It was not called.',
+    )
+    await expect(registry.call('s__echo', undefined, withoutSignal())).rejects.toMatchObject({ code: 'TOOL_ARGUMENTS' })
+    await expect(registry.call('s__echo', 'text', withoutSignal())).rejects.toMatchObject({ code: 'TOOL_ARGUMENTS' })
+    expect(log.methods()).not.toContain('tools/call')
+  })
+
+  test('whose schema contradicts itself goes out, with one warning', async () => {
+    const { registry, warnings } = await one()
+    for (const page of [1, '2']) {
+      expect(await registry.call('s__search', { page }, withoutSignal())).toMatchObject({
+        content: [{ text: JSON.stringify({ page }) }],
+      })
+    }
+    expect(warnings).toEqual([
+      expect.stringMatching(
+        /^MCP server s: the inputSchema of tool search is wrong .*properties\/page wants type "number"/,
+      ),
+    ])
+    await expect(registry.call('s__search', {}, withoutSignal())).rejects.toMatchObject({ code: 'TOOL_ARGUMENTS' })
+  })
+
+  test('that is cancelled is cancelled at the server within a tenth of a second', async () => {
+    const log = messageLog()
+    const { registry } = await one({}, { log: log.path })
+    const abort = new AbortController()
+    const call = registry.call('s__think', { ms: 60_000 }, withoutSignal({ signal: abort.signal }))
+    const ended = call.catch((error: unknown) => error)
+    await until(() => log.methods().includes('tools/call'))
+    const at = Date.now()
+    abort.abort()
+    expect(await ended).toMatchObject({ code: 'TOOL_CANCELLED' })
+    await until(() => log.methods().includes('notifications/cancelled'))
+    const sent = log.read().find((message) => message.method === 'tools/call')
+    const told = log.read().find((message) => message.method === 'notifications/cancelled')
+    expect(told?.params?.requestId).toBe(sent?.id)
+    expect((told?.at ?? Infinity) - at).toBeLessThan(100)
+  })
+
+  test('that was cancelled before does not go out', async () => {
+    const { registry } = await one()
+    const call = registry.call('s__echo', { text: '' }, { signal: AbortSignal.abort() })
+    await expect(call).rejects.toMatchObject({ code: 'TOOL_NOT_RUN' })
+  })
+
+  test('without an answer in its time is cancelled at the server and says so', async () => {
+    const log = messageLog()
+    const { registry } = await one({}, { log: log.path })
+    const call = registry.call('s__think', { ms: 60_000 }, withoutSignal({ timeoutMs: 100 }))
+    await expect(call).rejects.toThrow('Tool s__think did not answer within 100 ms')
+    await until(() => log.methods().includes('notifications/cancelled'))
+  })
+
+  test('that shows progress has its time anew with each sign', async () => {
+    const { registry } = await one()
+    const seen: (string | undefined)[] = []
+    const options = withoutSignal({ timeoutMs: 400, onProgress: (progress) => seen.push(progress.message) })
+    expect(await registry.call('s__think', { ms: 1000, every: 100 }, options)).toMatchObject({
+      content: [{ text: 'thought for 1000' }],
+    })
+    expect(seen.length).toBeGreaterThan(4)
+    expect(seen[0]).toBe('still')
+  })
+
+  test('that shows progress for ever ends all the same', async () => {
+    const registry = bench({ limits: { callTotalMs: 300 } }).open([stdioServer('s')])
+    await readied(registry)
+    await expect(registry.call('s__think', { ms: 60_000, every: 20 }, withoutSignal())).rejects.toMatchObject({
+      code: 'TOOL_TIMEOUT',
+    })
+  })
+
+  test('that its server refuses is an answer for the agent, without secrets', async () => {
+    const { registry } = await one({ TOKEN: 'sentinel-secret' })
+    const result = await registry.call('s__refuse', {}, withoutSignal())
+    expect(result).toEqual({
+      content: [{ type: 'text', text: expect.stringContaining('not with [hidden]') }],
+      isError: true,
+    })
+  })
+
+  test('brings structured content, and brings it too when it is not what was promised', async () => {
+    const { registry } = await one()
+    expect(await registry.call('s__answer', {}, withoutSignal())).toEqual({
+      content: [{ type: 'text', text: '{"n":42}' }],
+      structured: { n: 42 },
+      isError: false,
+    })
+    const odd = await one({}, { answer: { content: [{ type: 'text', text: 'it ran' }], structuredContent: [1] } })
+    expect(await odd.registry.call('s__answer', {}, withoutSignal())).toMatchObject({
+      content: [{ text: 'it ran' }],
+      structured: [1],
+      isError: false,
+    })
+    expect(odd.warnings).toEqual(['MCP server s: a result of tool answer does not fit its outputSchema.'])
+  })
+
+  test('whose server dies is lost and not repeated; the server fails, its tools leave, and the next need brings it back', async () => {
+    const { registry } = await one({ TOKEN: 'sentinel-secret' })
+    await expect(registry.call('s__die', {}, withoutSignal())).rejects.toThrow(
+      /^The answer of tool s__die was lost: it ended with exit code 3: token is \[hidden\]. It may have run.$/,
+    )
+    await until(() => registry.list().servers[0]?.state === 'failed')
+    expect(registry.list()).toMatchObject({
+      tools: [],
+      servers: [{ reason: expect.stringContaining('MCP server s was lost: it ended with exit code 3') }],
+    })
+    expect(await registry.call('s__echo', { text: 'again' }, withoutSignal())).toMatchObject({
+      content: [{ text: 'again' }],
+    })
+    expect((await readied(registry)).servers[0]?.state).toBe('ready')
+  })
+
+  test('reaches a server that sees its own variables and none of our secrets', async () => {
+    process.env.PARLEY_TEST_KEY = 'sentinel-secret'
+    const { registry } = await one({ TOKEN: 'for-the-server' })
+    const { content } = await registry.call('s__env', {}, withoutSignal())
+    delete process.env.PARLEY_TEST_KEY
+    expect(content[0]).toMatchObject({ text: expect.stringContaining('"TOKEN":"for-the-server"') })
+    expect(JSON.stringify(content)).not.toContain('sentinel')
+    expect(JSON.stringify(content)).toContain(String.raw`\"cwd\":\"/\"`)
+  })
+})
