@@ -111,14 +111,12 @@ export class Writer {
     if (entries.length === 0 || state.phase === 'absent') return
     const { faults, journal } = this.#world
     await faults.at('session.batch.decided')
-    const stored = journal.append({
+    await journal.append({
       row: rowOf(state),
       entries: batch.stored,
       expected: this.#state.seq,
       ...this.#snapshotOf(state),
     })
-    await faults.at('journal.append.sent')
-    await stored
     this.#state = state
     await faults.at('session.batch.stored')
     this.#events.published(entries)

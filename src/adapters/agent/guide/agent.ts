@@ -1,0 +1,76 @@
+/** The agent out of the box: offline, not a model, and it says so. It answers from documents and runs any tool by name. */
+import type { Agent, StopReason, Turn } from '../../../ports/agent.ts'
+import type { ToolList } from '../../../ports/tools.ts'
+import { answerQuestion } from './answer.ts'
+import { parseWish } from './wish.ts'
+import { goOn, runTool } from './run-tool.ts'
+import { toolsText } from './tools-text.ts'
+
+/** How long a turn waits for MCP servers that are still connecting. Milliseconds; promise 9 of DESIGN section 2. */
+const TOOLS_LIMIT = 10_000
+
+const HELP = `I am Parley's offline guide, not a language model. I search the documents of this directory for what you ask and show the passages that I find.
+
+- Ask anything: \`How does a session survive a crash?\`
+- \`/tools\` lists the tools of this session.
+- \`/call NAME {"argument": "value"}\` runs one of them.`
+
+export function openGuide(): Agent {
+  return {
+    kind: 'guide',
+    accepts: { image: false, audio: false, embeddedContext: false },
+    commands: [
+      { name: 'tools', description: 'List the tools of this session and its MCP servers' },
+      { name: 'call', description: 'Run a tool by its name', hint: 'NAME {"argument": "value"}' },
+      { name: 'help', description: 'What the guide can do' },
+    ],
+    run,
+  }
+}
+
+async function run(turn: Turn): Promise<StopReason> {
+  const tools = await readyTools(turn)
+  if (turn.resumed === undefined) await fulfil(turn, tools)
+  else await goOn(turn, turn.resumed)
+  return turn.signal.aborted ? 'cancelled' : 'end_turn'
+}
+
+async function fulfil(turn: Turn, tools: ToolList): Promise<void> {
+  const wish = parseWish(turn.prompt)
+  switch (wish.kind) {
+    case 'help':
+      return say(turn, HELP)
+    case 'tools':
+      return say(turn, toolsText(tools))
+    case 'call':
+      return runTool(turn, tools, wish)
+    case 'unclear':
+      return say(turn, wish.advice)
+    case 'question':
+      return answerQuestion(turn, tools, wish.text)
+  }
+}
+
+/** Waits for servers that are still connecting, visibly, then goes on without them and says so. */
+async function readyTools(turn: Turn): Promise<ToolList> {
+  const connecting = namesOf(turn.tools.list(), 'connecting')
+  if (connecting.length > 0) await think(turn, `Waiting for ${connecting.join(', ')} to connect…`)
+  const list = await turn.tools.ready(TOOLS_LIMIT, turn.signal)
+  const late = namesOf(list, 'connecting')
+  if (late.length > 0 && !turn.signal.aborted) {
+    await think(turn, `Going on without ${late.join(', ')}: still connecting after ${TOOLS_LIMIT / 1000} s.`)
+  }
+  return list
+}
+
+function namesOf(list: ToolList, state: ToolList['servers'][number]['state']): readonly string[] {
+  return list.servers.filter((server) => server.state === state).map((server) => server.name)
+}
+
+function say(turn: Turn, text: string): Promise<void> {
+  return turn.say({ type: 'text', text })
+}
+
+function think(turn: Turn, text: string): Promise<void> {
+  return turn.think({ type: 'text', text })
+}

@@ -1,0 +1,48 @@
+/** Runs a tool that somebody named, and shows what it said; goes on with it when the answer came after a restart. */
+import type { Resumption, Turn } from '../../../ports/agent.ts'
+import type { Content } from '../../../ports/content.ts'
+import type { ToolList, ToolResult } from '../../../ports/tools.ts'
+
+/** What `/call` needs to go on after a restart. */
+interface NamedCall {
+  readonly name: string
+  readonly args: unknown
+}
+
+export async function runTool(turn: Turn, { tools }: ToolList, call: NamedCall): Promise<void> {
+  const named =
+    tools.find((tool) => tool.name === call.name) ?? onlyOne(tools.filter((tool) => tool.original === call.name))
+  const resume: NamedCall = { name: named?.name ?? call.name, args: call.args }
+  await show(turn, await turn.call({ ...resume, permission: 'policy', resume }))
+}
+
+export async function goOn(turn: Turn, { state, toolCallId, outcome }: Resumption): Promise<void> {
+  const allowed = outcome.outcome === 'selected' && outcome.kind.startsWith('allow')
+  if (allowed) return show(turn, await turn.call({ ...(state as NamedCall), toolCallId, permission: 'granted' }))
+  await turn.report(toolCallId, { status: 'failed' })
+  await turn.say({ type: 'text', text: 'Not allowed, so the tool was not run.' })
+}
+
+async function show(turn: Turn, { content, isError }: ToolResult): Promise<void> {
+  if (turn.signal.aborted) return
+  if (isError) await turn.say({ type: 'text', text: 'The tool failed.\n\n' })
+  for (const block of content) await turn.say(readable(block))
+}
+
+/** Text as it is; of anything else, what it is. */
+function readable(block: Content): Content {
+  switch (block.type) {
+    case 'text':
+      return { type: 'text', text: `${block.text}\n` }
+    case 'resource_link':
+      return { type: 'text', text: `[${block.title ?? block.name}](${block.uri})\n` }
+    case 'resource':
+      return { type: 'text', text: 'text' in block.resource ? `${block.resource.text}\n` : `(${block.resource.uri})\n` }
+    default:
+      return block
+  }
+}
+
+function onlyOne<Value>(values: readonly Value[]): Value | undefined {
+  return values.length === 1 ? values[0] : undefined
+}

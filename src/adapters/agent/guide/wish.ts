@@ -1,0 +1,43 @@
+/** What a prompt to the guide asks for. */
+import { reasonOf } from '../../../errors/parley-error.ts'
+import type { Content } from '../../../ports/content.ts'
+
+export type Wish =
+  | { readonly kind: 'help' }
+  | { readonly kind: 'tools' }
+  | { readonly kind: 'call'; readonly name: string; readonly args: unknown }
+  | { readonly kind: 'question'; readonly text: string }
+  /** A command that cannot be carried out as it stands. */
+  | { readonly kind: 'unclear'; readonly advice: string }
+
+export function parseWish(prompt: readonly Content[]): Wish {
+  const text = prompt
+    .flatMap((block) => (block.type === 'text' ? [block.text] : []))
+    .join('\n')
+    .trim()
+  const [command = '', ...rest] = text.split(/\s+/u)
+  switch (command) {
+    case '':
+    case '/help':
+      return { kind: 'help' }
+    case '/tools':
+      return { kind: 'tools' }
+    case '/call':
+      return parseCall(text.slice(command.length).trim(), rest[0])
+    default:
+      return command.startsWith('/') && rest.length === 0 && /^\/[a-z]+$/u.test(command)
+        ? { kind: 'unclear', advice: `There is no command ${command}. Type /help to see what there is.` }
+        : { kind: 'question', text }
+  }
+}
+
+function parseCall(rest: string, name: string | undefined): Wish {
+  if (name === undefined)
+    return { kind: 'unclear', advice: 'Name a tool: `/call NAME {"argument": "value"}`. /tools lists them.' }
+  const json = rest.slice(name.length).trim()
+  try {
+    return { kind: 'call', name, args: json === '' ? {} : (JSON.parse(json) as unknown) }
+  } catch (error) {
+    return { kind: 'unclear', advice: `The arguments of ${name} are not valid JSON: ${reasonOf(error)}.` }
+  }
+}

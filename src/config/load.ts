@@ -1,0 +1,98 @@
+/** The one door of configuration: defaults < file < environment < flags, checked once, frozen. It alone reads the environment. */
+import { existsSync, readFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { fail, reasonOf } from '../errors/parley-error.ts'
+import { type AgentChoice, type Config, type Fault, settings } from './schema.ts'
+
+export interface Flags {
+  readonly agent?: string | undefined
+}
+
+type Environment = Readonly<Record<string, string | undefined>>
+type Values = Readonly<Record<string, string | undefined>>
+
+/** Throws CONFIG_INVALID with the key and the value that cannot be. */
+export async function loadConfig(
+  flags: Flags = {},
+  environment: Environment = process.env,
+  cwd = process.cwd(),
+): Promise<Config> {
+  const values = { ...(await fromFiles(environment, cwd)), ...fromEnvironment(environment), ...given(flags) }
+  return Object.freeze({
+    home: resolve(cwd, values['home'] ?? stateDirectory(environment)),
+    agent: agentChoice(values['agent'] ?? 'guide', cwd),
+    docsKey: values['docs_key'],
+    faults: faultsOf(values['faults']),
+    environment,
+  })
+}
+
+async function fromFiles(environment: Environment, cwd: string): Promise<Values> {
+  const user = await fromFile(join(configDirectory(environment), 'parley.toml'))
+  const project = await fromFile(join(cwd, '.parley.toml'))
+  return { ...user, ...project }
+}
+
+async function fromFile(path: string): Promise<Values> {
+  if (!existsSync(path)) return {}
+  const { parse } = await import('smol-toml')
+  try {
+    return checked(path, parse(readFileSync(path, 'utf8')))
+  } catch (error) {
+    return fail('CONFIG_INVALID', { key: path, value: 'read', reason: reasonOf(error) }, error)
+  }
+}
+
+function checked(path: string, table: Readonly<Record<string, unknown>>): Values {
+  for (const [key, value] of Object.entries(table)) {
+    const setting = settings.find((known) => known.key === key)
+    if (setting === undefined)
+      return fail('CONFIG_INVALID', { key, value: 'set', reason: `${path} has no such setting` })
+    if (!setting.inFiles)
+      return fail('CONFIG_INVALID', { key, value: 'set', reason: `it is not read from ${path}; use ${setting.env}` })
+    if (typeof value !== 'string')
+      return fail('CONFIG_INVALID', { key, value: String(value), reason: `${path} must give a text` })
+  }
+  return table as Values
+}
+
+function fromEnvironment(environment: Environment): Values {
+  const set = settings.flatMap(({ key, env }) => (environment[env] ? [[key, environment[env]] as const] : []))
+  return Object.fromEntries(set)
+}
+
+function given(flags: Flags): Values {
+  return flags.agent === undefined ? {} : { agent: flags.agent }
+}
+
+function agentChoice(value: string, cwd: string): AgentChoice {
+  if (value === 'guide') return { kind: 'guide' }
+  const path = /^script:(.+)$/u.exec(value)?.[1]
+  if (path !== undefined) return { kind: 'script', path: resolve(cwd, path) }
+  return fail('CONFIG_INVALID', { key: 'agent', value: JSON.stringify(value), reason: 'it is guide or script:FILE' })
+}
+
+function faultsOf(value: string | undefined): readonly Fault[] {
+  if (value === undefined) return []
+  try {
+    return JSON.parse(value) as readonly Fault[]
+  } catch (error) {
+    return fail('CONFIG_INVALID', { key: 'faults', value: 'read', reason: reasonOf(error) }, error)
+  }
+}
+
+/** XDG on Linux and wherever it is set; the platform's own place elsewhere. */
+function stateDirectory(environment: Environment): string {
+  if (environment['XDG_STATE_HOME']) return join(environment['XDG_STATE_HOME'], 'parley')
+  if (process.platform === 'darwin') return join(homedir(), 'Library', 'Application Support', 'parley')
+  if (process.platform === 'win32') return join(environment['LOCALAPPDATA'] ?? homedir(), 'parley')
+  return join(homedir(), '.local', 'state', 'parley')
+}
+
+function configDirectory(environment: Environment): string {
+  if (environment['XDG_CONFIG_HOME']) return join(environment['XDG_CONFIG_HOME'], 'parley')
+  if (process.platform === 'darwin') return join(homedir(), 'Library', 'Application Support', 'parley')
+  if (process.platform === 'win32') return join(environment['APPDATA'] ?? homedir(), 'parley')
+  return join(homedir(), '.config', 'parley')
+}

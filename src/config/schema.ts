@@ -1,0 +1,57 @@
+/** Every setting: its key, where it may come from, and what it means. `docs/configuration.md` is checked against this table. */
+
+export interface Setting {
+  /** As in `parley.toml`. */
+  readonly key: 'home' | 'agent' | 'docs_key' | 'faults'
+  readonly env: string
+  /** Only what may safely be written in a project or a home directory is read from files. */
+  readonly inFiles: boolean
+  readonly sentence: string
+}
+
+export const settings: readonly Setting[] = [
+  {
+    key: 'home',
+    env: 'PARLEY_HOME',
+    inFiles: false,
+    sentence: 'The state directory: the journal, the lock and the log. Default: the state directory of the platform.',
+  },
+  {
+    key: 'agent',
+    env: 'PARLEY_AGENT',
+    inFiles: true,
+    sentence: 'What answers prompts: `guide`, or `script:FILE`. Default: `guide`.',
+  },
+  {
+    key: 'docs_key',
+    env: 'PARLEY_DOCS_KEY',
+    inFiles: false,
+    sentence: 'The key that `parley docs` asks for. Default: one is made and kept in the state directory.',
+  },
+  {
+    key: 'faults',
+    env: 'PARLEY_FAULTS',
+    inFiles: false,
+    sentence: 'For tests: a JSON list of `{point, action, nth, ms?}` that cuts or delays at named points.',
+  },
+]
+
+export type AgentChoice = { readonly kind: 'guide' } | { readonly kind: 'script'; readonly path: string }
+
+/** A fault as a test writes it; `docs/faults.md` lists the points. */
+export interface Fault {
+  readonly point: string
+  readonly action: 'kill' | 'throw' | 'delay'
+  readonly nth: number
+  readonly ms?: number
+}
+
+export interface Config {
+  /** Absolute. */
+  readonly home: string
+  readonly agent: AgentChoice
+  readonly docsKey: string | undefined
+  readonly faults: readonly Fault[]
+  /** The whole environment; child processes get the allow-listed part of it. */
+  readonly environment: Readonly<Record<string, string | undefined>>
+}

@@ -1,0 +1,81 @@
+/** The one place that names every adapter: config in, an owner out. */
+import { createHash } from 'node:crypto'
+import { openScriptAgent } from '../adapters/agent/script/agent.ts'
+import { systemClock } from '../adapters/clock.ts'
+import { faultsFrom } from '../adapters/fault.ts'
+import { openSqliteJournal } from '../adapters/journal/sqlite/client.ts'
+import { killLeftovers } from '../adapters/process/ledger.ts'
+import { openProcesses } from '../adapters/process/spawn.ts'
+import { openToolHost } from '../adapters/tools/host.ts'
+import type { AgentChoice, Config } from '../config/schema.ts'
+import type { Agent } from '../ports/agent.ts'
+import type { FaultsSpec } from '../ports/fault.ts'
+import type { Journal } from '../ports/journal.ts'
+import { Sessions } from '../session/sessions.ts'
+import { openLog } from './log.ts'
+import { serverInfo } from './version.ts'
+import { workerUrl } from './workers.ts'
+
+/** The one process that may append; it alone recovers. */
+export interface Owner {
+  /** Resolves when the journal is ours and what a crash left was settled; rejects with STATE_IN_USE and its kin. */
+  readonly sessions: Promise<Sessions>
+  readonly agent: Agent
+  report(error: unknown): void
+  newId(): string
+  /** Interrupts or suspends what runs, ends every child, releases the state. Idempotent. */
+  close(): Promise<void>
+}
+
+/** Throws SCRIPT_UNREADABLE or SCRIPT_INVALID; everything slower is in `sessions`. */
+export async function openOwner(config: Config): Promise<Owner> {
+  const report = openLog(config.home)
+  const boot = { home: createHash('sha256').update(config.home).digest('hex').slice(0, 12), id: systemClock.id() }
+  const faultsSpec = config.faults as FaultsSpec
+  const journal = openSqliteJournal({
+    directory: config.home,
+    workerUrl: workerUrl('journal-worker'),
+    faults: faultsSpec,
+  })
+  const processes = openProcesses({ boot, environment: config.environment, clock: systemClock })
+  const tools = openToolHost({ processes, clock: systemClock, clientInfo: serverInfo })
+  const agent = await openAgent(config.agent)
+  const sessions = open()
+  let closing: Promise<void> | undefined
+
+  async function open(): Promise<Sessions> {
+    const world = { journal: await journal, clock: systemClock, faults: faultsFrom(faultsSpec), agent, tools, report }
+    await killLeftovers(boot)
+    const opened = new Sessions(world)
+    await opened.recover()
+    return opened
+  }
+
+  async function close(): Promise<void> {
+    await (await quietly(sessions))?.halt()
+    await processes.close()
+    await (await quietly<Journal>(journal))?.close()
+  }
+
+  return {
+    sessions,
+    agent,
+    report,
+    newId: () => systemClock.id(),
+    close() {
+      closing ??= close()
+      return closing
+    },
+  }
+}
+
+async function openAgent(choice: AgentChoice): Promise<Agent> {
+  if (choice.kind === 'script') return openScriptAgent(choice.path, systemClock)
+  const { openGuide } = await import('../adapters/agent/guide/agent.ts')
+  return openGuide()
+}
+
+/** What never opened has nothing to close; whoever asked for it was told why. */
+async function quietly<Value>(opening: Promise<Value>): Promise<Value | undefined> {
+  return opening.catch(() => undefined)
+}

@@ -1,0 +1,69 @@
+/** Owner and agent in one process, served to one client: `parley acp --embedded`, and every command until a server runs. */
+import { PassThrough } from 'node:stream'
+import type { Config } from '../config/schema.ts'
+import { serveConnection } from '../edge/acp/connection.ts'
+import { openStdio } from '../edge/transport/stdio.ts'
+import { openWire } from '../edge/transport/streams.ts'
+import type { Wire } from '../edge/transport/wire.ts'
+import { type Owner, openOwner } from './compose.ts'
+import { serverInfo } from './version.ts'
+
+/** Serves the editor on stdin and stdout until it closes stdin. Rejects with STATE_IN_USE when another process owns the state. */
+export async function serveStdio(config: Config): Promise<void> {
+  const owner = await openOwner(config)
+  const wire = openStdio()
+  try {
+    await Promise.race([serve(owner, wire), untilUnusable(owner)])
+  } finally {
+    await owner.close()
+    await wire.close()
+  }
+}
+
+/** The client's end of a pipe to an owner in this process. */
+export interface EmbeddedServer {
+  readonly input: PassThrough
+  readonly output: PassThrough
+  /** Ends the connection and the owner. */
+  close(): Promise<void>
+}
+
+/** Rejects with STATE_IN_USE and its kin before anything is served. */
+export async function openEmbedded(config: Config): Promise<EmbeddedServer> {
+  const owner = await openOwner(config)
+  try {
+    await owner.sessions
+  } catch (error) {
+    await owner.close()
+    throw error
+  }
+  const input = new PassThrough()
+  const output = new PassThrough()
+  const serving = serve(owner, openWire(input, output)).catch((error: unknown) => owner.report(error))
+  return {
+    input,
+    output,
+    async close() {
+      input.end()
+      await serving
+      await owner.close()
+    },
+  }
+}
+
+function serve(owner: Owner, wire: Wire): Promise<void> {
+  const { sessions, agent } = owner
+  return serveConnection(wire, {
+    sessions,
+    info: serverInfo,
+    accepts: agent.accepts,
+    newId: () => owner.newId(),
+    report: (error) => owner.report(error),
+  })
+}
+
+/** Settles only if the state cannot be opened. */
+async function untilUnusable(owner: Owner): Promise<never> {
+  await owner.sessions
+  return new Promise<never>(() => undefined)
+}

@@ -1,0 +1,34 @@
+/** What went wrong behind the scenes, as lines of JSON in the state directory; nothing is loaded before there is something to say. */
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+
+export type Report = (error: unknown) => void
+
+/** Errors carry no secrets: their details are those that clients may see. */
+export function openLog(home: string): Report {
+  let log: Promise<Report> | undefined
+  return (error) => {
+    log ??= openPino(home)
+    void writeTo(log, error)
+  }
+}
+
+async function writeTo(log: Promise<Report>, error: unknown): Promise<void> {
+  const write = await log
+  write(error)
+}
+
+async function openPino(home: string): Promise<Report> {
+  try {
+    const { pino } = await import('pino')
+    mkdirSync(home, { recursive: true, mode: 0o700 })
+    const logger = pino(
+      { base: { pid: process.pid } },
+      pino.destination({ dest: join(home, 'parley.log'), sync: true, mode: 0o600 }),
+    )
+    return (error) => logger.error(error)
+  } catch {
+    // A log that cannot be written must not stop the work that it would have told of.
+    return () => undefined
+  }
+}
