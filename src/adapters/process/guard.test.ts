@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import type { Readable, Writable } from 'node:stream'
 import { afterEach, describe, expect, test } from 'vitest'
-import { carrying, linesOf, running, runs, until } from '../../../test/fixtures/process/running.ts'
+import { carrying, linesOf, running, runs, stateOf, until } from '../../../test/fixtures/process/running.ts'
 import { systemClock } from '../clock.ts'
 import { openGuard } from './guard.ts'
 import { openProcesses } from './spawn.ts'
@@ -49,7 +49,7 @@ describe('the guard', () => {
     const child = Number(await linesOf(server.stdout)())
     server.kill('SIGKILL')
     await once(server, 'exit')
-    expect(runs(child)).toBe(true)
+    await until(() => stateOf(child) === 'T')
     process.kill(child, 'SIGCONT')
     await until(() => !runs(child) && running('test-killed').length === 0)
   })
@@ -81,20 +81,30 @@ describe('the guard', () => {
   })
 
   test('that is killed is replaced by one that knows every child', async () => {
+    const guard = openGuard({ marker: 'test-again', path: process.env.PATH, clock: systemClock })
+    const { child } = await startedByHand('echo "+$$" >&3; exec 3>&-; echo up; exec sleep 1000', await guard.channel())
+    guard.remember(child.pid as number)
+    const first = running('PARLEY_CHILD=test-again')[0] ?? 0
+    process.kill(first, 'SIGKILL')
+    await until(() => running('PARLEY_CHILD=test-again').some((pid) => pid !== first))
+    expect(runs(child.pid as number)).toBe(true)
+    const ended = once(child, 'exit')
+    await guard.close()
+    expect((await ended)[1]).toBe('SIGTERM')
+  })
+
+  test('that dies while a child is starting does not keep it from starting', async () => {
     const processes = openProcesses({
-      boot: { home: 'test', id: 'again' },
+      boot: { home: 'test', id: 'dying' },
       environment: process.env,
       clock: systemClock,
     })
-    const child = await processes.spawn(SLEEPER)
-    const first = running('PARLEY_CHILD=test-again')[0] ?? 0
-    process.kill(first, 'SIGKILL')
-    // This start may meet the dying guard; it must come out right all the same.
-    const second = await processes.spawn(SLEEPER)
-    await until(() => running('PARLEY_CHILD=test-again').length === 1)
-    expect(running('PARLEY_CHILD=test-again')).not.toContain(first)
-    expect([runs(child.pid), runs(second.pid)]).toEqual([true, true])
+    for (let round = 0; round < 10; round++) {
+      await processes.spawn(SLEEPER)
+      for (const guard of running('PARLEY_CHILD=test-dying')) process.kill(guard, 'SIGKILL')
+    }
+    expect(carrying('PARLEY_CHILD=test-dying')).toHaveLength(10)
     await processes.close()
-    expect(carrying('PARLEY_CHILD=test-again')).toEqual([])
+    expect(carrying('PARLEY_CHILD=test-dying')).toEqual([])
   })
 })
