@@ -1,9 +1,9 @@
 /** Many commands in one batch come to what they come to one by one. */
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { stateAfter } from '../../test/sim/given.ts'
 import * as say from '../../test/sim/words.ts'
-import { type Wish, live, wishes } from '../../test/sim/wishes.ts'
+import { live, settled, wishes } from '../../test/sim/wishes.ts'
 import { type Batch, type Outcome, decideBatch } from './batch.ts'
 import type { Command } from './commands.ts'
 import { type State, absent, isBusy } from './state.ts'
@@ -26,7 +26,7 @@ describe('a batch', () => {
     fc.assert(
       fc.property(wishes, wishes, (earlier, later) => {
         const before = live(earlier).states.at(-1) ?? absent('s-1')
-        const commands = later.map((wish: Wish) => wish(before))
+        const commands = later.map((wish) => settled(wish, before))
         const { state, entries, outcomes } = decideBatch(commands, before, 7)
         expect({ state, entries, outcomes }).toEqual(oneByOne(commands, before))
       }),

@@ -52,10 +52,10 @@ class Folding {
   add(command: Command): Outcome {
     const from = this.#entries.length
     try {
-      for (const body of decide(command, this.#state)) {
-        const entry = { ...body, seq: this.#state.seq + 1, at: this.#at }
-        this.#stored.push({ seq: entry.seq, at: entry.at, body: encodeBody(body) })
-        this.#apply(entry)
+      for (const { body, stored } of decideWhole(command, this.#state)) {
+        const place = { seq: this.#state.seq + 1, at: this.#at }
+        this.#stored.push({ ...place, body: stored })
+        this.#apply({ ...body, ...place })
       }
     } catch (refused) {
       return { refused }
@@ -64,7 +64,8 @@ class Folding {
   }
 
   result(): Omit<Batch, 'outcomes'> {
-    return { state: this.#state, entries: this.#entries, stored: this.#stored, effects: this.#effects }
+    const effects = this.#effects.filter((effect) => effect.kind !== 'run' || runs(effect.turn, this.#state))
+    return { state: this.#state, entries: this.#entries, stored: this.#stored, effects }
   }
 
   #apply(entry: Entry): void {
@@ -96,4 +97,14 @@ class Folding {
     if (before.phase === 'waiting') this.#effects.push({ kind: 'answer', requestId, outcome })
     if (before.phase === 'suspended') this.#answered = { question: before.question, outcome }
   }
+}
+
+/** A command whose facts cannot all be stored leaves none. */
+function decideWhole(command: Command, state: State) {
+  return decide(command, state).map((body) => ({ body, stored: encodeBody(body) }))
+}
+
+/** A turn that began and was halted in the same batch never gets an agent. */
+function runs({ turnId }: OpenTurn, state: State): boolean {
+  return isBusy(state) && state.phase !== 'suspended' && state.turn.turnId === turnId
 }

@@ -1,5 +1,5 @@
 /** Accepted ends once: what the next owner makes of a journal that was cut anywhere. */
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { account } from '../../test/sim/account.ts'
 import { live, replayed, wishes } from '../../test/sim/wishes.ts'

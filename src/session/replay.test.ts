@@ -1,5 +1,5 @@
 /** A merged replay tells the same conversation in fewer words. */
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { told } from '../../test/sim/told.ts'
 import { live, wishes } from '../../test/sim/wishes.ts'
@@ -15,7 +15,7 @@ function replay(entries: readonly Entry[], pageSize = 1_000): readonly Entry[] {
 }
 
 const numbered = (...bodies: readonly Body[]): readonly Entry[] =>
-  bodies.map((body, n) => ({ ...body, seq: n + 1, at: 0 }))
+  bodies.map((body, n) => Object.assign({ seq: n + 1, at: 0 }, body))
 
 describe('a replay', () => {
   test('tells the same as the journal, cut into pages of any size', () => {

@@ -1,0 +1,137 @@
+/** Anything that may be asked of a session, in any order: valid, late, repeated or plain wrong. For fast-check. */
+import * as fc from 'fast-check'
+import type { AgentEvent, Command } from '../../src/session/commands.ts'
+import { decideBatch } from '../../src/session/batch.ts'
+import { type Entry, decodeEntry } from '../../src/session/entries.ts'
+import type { Content } from '../../src/ports/content.ts'
+import type { StoredEntry } from '../../src/ports/journal.ts'
+import { evolve } from '../../src/session/evolve.ts'
+import { type State, absent, isBusy } from '../../src/session/state.ts'
+import { create, options, text } from './words.ts'
+
+/** What a wish says for the turn or the question that is open when it is asked. */
+const OPEN = 'open'
+
+const promptId = fc.constantFrom('p1', 'p2', 'p3', 'p4', 'p5', 'p6')
+const turnId = mostly('t1', 't2', '')
+const requestId = mostly('r1', 'r2', 'r3')
+const freshRequestId = fc.integer({ min: 1, max: 1_000_000 }).map((n) => `r${n}`)
+const toolCallId = fc.constantFrom('c1', 'c2', 'constructor', '__proto__')
+const optionId = fc.constantFrom('allow_once', 'allow_always', 'reject_once', 'made up', null)
+const status = fc.constantFrom('pending', 'in_progress', 'completed', 'failed')
+const words = fc.oneof(fc.constantFrom('Hello', '', ' ', '阵列', '👋🏽', '\ud83d'), fc.string({ maxLength: 8 }))
+const content: fc.Arbitrary<Content> = words.chain((said) =>
+  fc.constantFrom<Content[]>(
+    text(said),
+    { ...text(said), annotations: { audience: ['user'] } },
+    { ...text(said), _meta: { k: 1 } },
+  ),
+)
+
+function mostly(...others: readonly string[]) {
+  return fc.oneof({ weight: 6, arbitrary: fc.constant(OPEN) }, { weight: 1, arbitrary: fc.constantFrom(...others) })
+}
+
+const event: fc.Arbitrary<AgentEvent> = fc.oneof(
+  {
+    weight: 3,
+    arbitrary: fc.record({ kind: fc.constant('chunk'), role: fc.constantFrom('agent', 'thought'), content }),
+  },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('call'), toolCallId, patch: fc.record({ status }) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('title'), title: words }) },
+  {
+    weight: 1,
+    arbitrary: words.map((content): AgentEvent => ({
+      kind: 'plan',
+      entries: [{ content, priority: 'low', status: 'pending' }],
+    })),
+  },
+)
+const ask = fc.record({
+  toolCallId,
+  patch: fc.constant({ title: 'Delete everything' }),
+  options: fc.constant(options),
+  tool: fc.constant('docs__search'),
+  resume: fc.jsonValue({ maxDepth: 2 }),
+})
+
+const commands = {
+  create: fc.constant(create),
+  configure: fc.record({ kind: fc.constant('configure'), additionalDirectories: fc.subarray(['/tmp', '/srv']) }),
+  prompt: fc.record({ kind: fc.constant('prompt'), promptId, content: fc.array(content, { maxLength: 2 }) }),
+  cancel: fc.record({ kind: fc.constant('cancel'), queued: fc.subarray(['p1', 'p3', 'p5']) }),
+  withdraw: fc.record({ kind: fc.constant('withdraw'), promptId }),
+  notice: fc.record({ kind: fc.constant('notice'), text: words }),
+  answer: fc.record({ kind: fc.constant('answer'), requestId, optionId }),
+  close: fc.constant({ kind: 'close' }),
+  offer_commands: fc.record({
+    kind: fc.constant('offer_commands'),
+    commands: fc.subarray([{ name: 'call', description: 'Runs a tool' }]),
+  }),
+  agent: fc.record({ kind: fc.constant('agent'), turnId, event }),
+  ask: fc.record({ kind: fc.constant('ask'), turnId, requestId: freshRequestId, ask }),
+  end: fc.record({
+    kind: fc.constant('end'),
+    turnId,
+    stopReason: fc.constantFrom('end_turn', 'refusal', 'cancelled', 'error'),
+  }),
+  halt: fc.constant({ kind: 'halt' }),
+} satisfies Record<Command['kind'], fc.Arbitrary<Command>>
+
+const often: Partial<Record<Command['kind'], number>> = { prompt: 8, agent: 20, ask: 6, answer: 5, end: 5 }
+
+const command: fc.Arbitrary<Command> = fc.oneof(
+  ...Object.entries(commands).map(([kind, arbitrary]) => ({
+    weight: often[kind as Command['kind']] ?? 1,
+    arbitrary: arbitrary as fc.Arbitrary<Command>,
+  })),
+)
+
+/** Usually for a session that was created; sometimes for one that never was. */
+export const wishes: fc.Arbitrary<readonly Command[]> = fc
+  .tuple(fc.integer({ min: 0, max: 19 }), fc.array(command, { maxLength: 60 }))
+  .map(([chance, rest]) => (chance === 0 ? rest : [create].concat(rest)))
+
+/** The wish with the turn or question in it that is open now. */
+export function settled(wish: Command, state: State): Command {
+  if (!isBusy(state)) return wish
+  if ('turnId' in wish && wish.turnId === OPEN) return { ...wish, turnId: state.turn.turnId }
+  const answers = wish.kind === 'answer' && wish.requestId === OPEN && 'question' in state
+  return answers ? { ...wish, requestId: state.question.requestId } : wish
+}
+
+/** What a session lived through: every entry as it was told and as it was stored, and the state after each. */
+export interface Life {
+  readonly entries: readonly Entry[]
+  readonly stored: readonly StoredEntry[]
+  /** `states[n]` is what the survivors saw when entry `n` was the last. */
+  readonly states: readonly State[]
+  readonly commands: readonly Command[]
+}
+
+export function live(wishes: readonly Command[]): Life {
+  let state: State = absent('s-1')
+  const commands: Command[] = []
+  const entries: Entry[] = []
+  const stored: StoredEntry[] = []
+  for (const wish of wishes) {
+    const command = settled(wish, state)
+    commands.push(command)
+    const batch = decideBatch([command], state, commands.length)
+    entries.push(...batch.entries)
+    stored.push(...batch.stored)
+    state = batch.state
+  }
+  return { entries, stored, states: statesOf(entries), commands }
+}
+
+function statesOf(entries: readonly Entry[]): readonly State[] {
+  const states: State[] = [absent('s-1')]
+  for (const entry of entries) states.push(evolve(states.at(-1) ?? absent('s-1'), entry))
+  return states
+}
+
+/** What the next owner makes of what is left in the journal. */
+export function replayed(stored: readonly StoredEntry[], from: State = absent('s-1')): State {
+  return stored.map(decodeEntry).reduce<State>(evolve, from)
+}
