@@ -12,6 +12,7 @@ import type { Agent } from '../ports/agent.ts'
 import type { FaultsSpec } from '../ports/fault.ts'
 import type { Journal } from '../ports/journal.ts'
 import { Sessions } from '../session/sessions.ts'
+import { openSharedDocuments } from './documents.ts'
 import { openLog } from './log.ts'
 import { serverInfo } from './version.ts'
 import { workerUrl } from './workers.ts'
@@ -38,7 +39,8 @@ export async function openOwner(config: Config): Promise<Owner> {
     faults: faultsSpec,
   })
   const processes = openProcesses({ boot, environment: config.environment, clock: systemClock })
-  const tools = openToolHost({ processes, clock: systemClock, clientInfo: serverInfo })
+  const documents = openSharedDocuments(report)
+  const tools = openToolHost({ processes, clock: systemClock, clientInfo: serverInfo, builtin: [documents.builtin] })
   const agent = await openAgent(config.agent)
   const sessions = open()
   let closing: Promise<void> | undefined
@@ -53,7 +55,7 @@ export async function openOwner(config: Config): Promise<Owner> {
 
   async function close(): Promise<void> {
     await (await quietly(sessions))?.halt()
-    await processes.close()
+    await Promise.all([processes.close(), documents.close()])
     await (await quietly<Journal>(journal))?.close()
   }
 

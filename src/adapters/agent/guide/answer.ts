@@ -4,8 +4,9 @@ import type { Tool, ToolList, ToolResult } from '../../../ports/tools.ts'
 import { queriesFor } from '../../../text/question.ts'
 
 const PASSAGES = 5
-/** Wordings that are tried, the strictest first. */
+/** Wordings that are tried, the strictest first, until there are enough passages to choose from. */
 const ATTEMPTS = 6
+const ENOUGH = 3
 
 const NOT_A_MODEL = '— Parley’s offline guide: found by search in these documents, not written by a model.'
 
@@ -15,41 +16,37 @@ interface Passage {
   readonly file: string
   readonly line: number
   readonly snippet: string
+  readonly uri: string
 }
 
 interface Found {
-  readonly total: number
   readonly results: readonly Passage[]
 }
 
 export async function answerQuestion(turn: Turn, list: ToolList, question: string): Promise<void> {
   const search = list.tools.find((tool) => tool.trusted && tool.original === 'search_documents')
   if (search === undefined) return say(turn, unavailable(list))
-  const result = await firstHit(turn, search, question)
+  const result = await gather(turn, search, question)
   if (turn.signal.aborted) return
   if (typeof result === 'string') return say(turn, `The search failed: ${result}`)
-  if (result.results.length === 0) return say(turn, nothing(turn, question))
-  await say(turn, headline(result))
-  for (const passage of result.results) await say(turn, passageText(passage))
+  if (result.length === 0) return say(turn, nothing(turn, question))
+  await say(turn, result.length === 1 ? 'One passage fits:\n\n' : `The ${result.length} passages that fit best:\n\n`)
+  for (const passage of result) await say(turn, passageText(passage))
   await say(turn, NOT_A_MODEL)
 }
 
-/** The hits of the strictest wording that has any; a text when the search itself failed. */
-async function firstHit(turn: Turn, search: Tool, question: string): Promise<Found | string> {
-  let found: Found = { total: 0, results: [] }
+/** The hits of the strictest wording first, then those of looser ones; a text when the search itself failed. */
+async function gather(turn: Turn, search: Tool, question: string): Promise<readonly Passage[] | string> {
+  const passages = new Map<string, Passage>()
   for (const query of queriesFor(question).slice(0, ATTEMPTS)) {
-    if (turn.signal.aborted) break
+    if (turn.signal.aborted || passages.size >= ENOUGH) break
     const result = await turn.call({ name: search.name, args: { query, limit: PASSAGES }, permission: 'policy' })
     if (result.isError) return textOf(result)
-    found = result.structured as Found
-    if (found.results.length > 0) break
+    for (const passage of (result.structured as Found).results) {
+      if (!passages.has(passage.uri)) passages.set(passage.uri, passage)
+    }
   }
-  return found
-}
-
-function headline({ total, results }: Found): string {
-  if (total === 1) return 'One passage answers this best:\n\n'
-  return total > results.length ? `The ${results.length} best of ${total} passages:\n\n` : `${total} passages:\n\n`
+  return [...passages.values()].slice(0, PASSAGES)
 }
 
 function passageText({ title, headingPath, file, line, snippet }: Passage): string {

@@ -38,7 +38,8 @@ function httpLink(http: ReturnType<typeof openHttp>, { clock }: Surroundings): L
     end: () => undefined,
     async close() {
       // A server that cannot hear the goodbye has already forgotten us, or will.
-      await Promise.race([http.end().catch(() => undefined), clock.sleep(GOODBYE_MS)])
+      const patience = new Promise<void>((over) => clock.after(GOODBYE_MS, over))
+      await Promise.race([http.end().catch(() => undefined), patience])
       await http.transport.close()
       await http.destroy()
     },
