@@ -99,11 +99,18 @@ describe('the guard', () => {
       environment: process.env,
       clock: systemClock,
     })
-    for (let round = 0; round < 10; round++) {
-      await processes.spawn(SLEEPER)
-      for (const guard of running('PARLEY_CHILD=test-dying')) process.kill(guard, 'SIGKILL')
+    const keeper = await processes.spawn(SLEEPER)
+    // The start takes some steps; killing the guard a little later each time meets it in each of them.
+    for (let round = 0; round < 40; round++) {
+      await until(() => running('PARLEY_CHILD=test-dying').length === 1)
+      const guard = running('PARLEY_CHILD=test-dying')[0] ?? 0
+      const starting = processes.spawn(SLEEPER)
+      for (let turn = 0; turn < round; turn++) await new Promise((resolve) => setImmediate(resolve))
+      process.kill(guard, 'SIGKILL')
+      const child = await starting
+      expect([runs(child.pid), runs(keeper.pid)]).toEqual([true, true])
+      await Promise.all([child.stop(0), until(() => !runs(guard))])
     }
-    expect(carrying('PARLEY_CHILD=test-dying')).toHaveLength(10)
     await processes.close()
     expect(carrying('PARLEY_CHILD=test-dying')).toEqual([])
   })

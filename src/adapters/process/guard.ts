@@ -42,8 +42,6 @@ done
 export interface Guard {
   /** The guard's input, for a child to inherit and register itself on; starts the guard if none runs. */
   channel(): Promise<Writable>
-  /** Whether a guard runs, as far as we know. */
-  alive(): boolean
   /** Remembers a group that has registered itself, so that the next guard learns of it if this one dies. */
   remember(group: number): void
   /** A group is gone; its number may come back as somebody else. */
@@ -101,7 +99,6 @@ export function openGuard(options: GuardOptions): Guard {
       }
       return current.input
     },
-    alive: () => running !== undefined,
     remember: (group) => void groups.add(group),
     forget(group) {
       if (groups.delete(group)) running?.input.write(`-${group}\n`)
