@@ -4,9 +4,13 @@ import type { Tool, ToolList, ToolResult } from '../../../ports/tools.ts'
 import { queriesFor } from '../../../text/question.ts'
 
 const PASSAGES = 5
-/** Wordings that are tried, the strictest first, until there are enough passages to choose from. */
-const ATTEMPTS = 6
+/** Wordings are tried, the strictest first, until there are enough passages; after a few, any will do. */
 const ENOUGH = 3
+const STRICT_ATTEMPTS = 4
+const ATTEMPTS = 8
+/** Lines of a passage that are shown: from a little before the first match. */
+const LINES_SHOWN = 7
+const LINES_BEFORE = 2
 
 const NOT_A_MODEL = '— Parley’s offline guide: found by search in these documents, not written by a model.'
 
@@ -16,6 +20,8 @@ interface Passage {
   readonly file: string
   readonly line: number
   readonly snippet: string
+  /** Ranges of the matches in the snippet. */
+  readonly highlights: readonly (readonly [start: number, end: number])[]
   readonly uri: string
 }
 
@@ -38,8 +44,9 @@ export async function answerQuestion(turn: Turn, list: ToolList, question: strin
 /** The hits of the strictest wording first, then those of looser ones; a text when the search itself failed. */
 async function gather(turn: Turn, search: Tool, question: string): Promise<readonly Passage[] | string> {
   const passages = new Map<string, Passage>()
-  for (const query of queriesFor(question).slice(0, ATTEMPTS)) {
-    if (turn.signal.aborted || passages.size >= ENOUGH) break
+  for (const [attempt, query] of queriesFor(question).slice(0, ATTEMPTS).entries()) {
+    const enough = attempt < STRICT_ATTEMPTS ? ENOUGH : 1
+    if (turn.signal.aborted || passages.size >= enough) break
     const result = await turn.call({ name: search.name, args: { query, limit: PASSAGES }, permission: 'policy' })
     if (result.isError) return textOf(result)
     for (const passage of (result.structured as Found).results) {
@@ -49,14 +56,21 @@ async function gather(turn: Turn, search: Tool, question: string): Promise<reado
   return [...passages.values()].slice(0, PASSAGES)
 }
 
-function passageText({ title, headingPath, file, line, snippet }: Passage): string {
+function passageText({ title, headingPath, file, line, ...found }: Passage): string {
   const heading = headingPath.length > 0 ? headingPath.join(' › ') : title
-  const quoted = snippet
-    .trim()
-    .split('\n')
+  const quoted = excerpt(found)
     .map((text) => `> ${text}`)
     .join('\n')
   return `**${heading}** — \`${file}:${line}\`\n${quoted}\n\n`
+}
+
+/** The lines around the first match. */
+function excerpt({ snippet, highlights }: Pick<Passage, 'snippet' | 'highlights'>): readonly string[] {
+  const lines = snippet.split('\n')
+  const match = snippet.slice(0, highlights[0]?.[0] ?? 0).split('\n').length - 1
+  const from = Math.max(0, Math.min(match - LINES_BEFORE, lines.length - LINES_SHOWN))
+  const shown = lines.slice(from, from + LINES_SHOWN)
+  return shown.join('\n').trim().split('\n')
 }
 
 function nothing(turn: Turn, question: string): string {
