@@ -20,6 +20,8 @@ export interface Connection {
   tools(): readonly ServerTool[]
   /** Throws what `ToolRegistry.call` throws; `name` is what the errors call the tool. */
   call(tool: ServerTool, args: unknown, options: CallOptions): Promise<ToolResult>
+  /** Closes it when its last call has ended: a connection of no more use may still bring answers. */
+  retire(): Promise<void>
   /** Ends the connection, its session at the server, and its process. Idempotent. */
   close(): Promise<void>
 }

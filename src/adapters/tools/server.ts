@@ -46,7 +46,7 @@ export function openServer(config: ServerConfig, around: Surroundings, changed: 
   let phase: Phase = { state: 'idle' }
   let title = config.title
   let known: readonly ServerTool[] | undefined
-  const ending = new Set<Promise<void>>()
+  const retired = new Set<Connection>()
 
   function enter(next: Phase): void {
     if (phase.state === 'closed') return
@@ -100,8 +100,9 @@ export function openServer(config: ServerConfig, around: Surroundings, changed: 
 
   function lose(reason: string): void {
     if (phase.state !== 'ready') return
-    const gone = phase.connection.close().finally(() => ending.delete(gone))
-    ending.add(gone)
+    const { connection } = phase
+    retired.add(connection)
+    void connection.retire().then(() => retired.delete(connection))
     enter({
       state: 'failed',
       reason: `MCP server ${config.label} was lost: ${reason}.`,
@@ -150,7 +151,7 @@ export function openServer(config: ServerConfig, around: Surroundings, changed: 
         await before.done
       }
       if (before.state === 'ready') await before.connection.close()
-      await Promise.all(ending)
+      await Promise.all([...retired].map((connection) => connection.close()))
     },
   }
 }

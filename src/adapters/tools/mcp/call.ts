@@ -119,20 +119,19 @@ const UNREACHABLE = new Set([
 
 /** Whether no connection to the server came about at all. */
 export function isUnreachable(error: unknown): boolean {
-  const cause = error instanceof Error ? error.cause : undefined
-  const codes = cause instanceof AggregateError ? cause.errors.map(codeOf) : [codeOf(cause), codeOf(error)]
-  return codes.some((code) => typeof code === 'string' && UNREACHABLE.has(code))
-}
-
-function codeOf(error: unknown): unknown {
-  return isObject(error) || error instanceof Error ? (error as { readonly code?: unknown }).code : undefined
+  const { code } = rootOf(error) as { readonly code?: unknown }
+  return typeof code === 'string' && UNREACHABLE.has(code)
 }
 
 /** The word that says most: the system's for a connection that failed, the status for one that was refused. */
 export function reasonIn(error: unknown): string {
   if (error instanceof SdkHttpError) return `the server answered HTTP ${error.status}`
   if (error instanceof SdkError && error.code === SdkErrorCode.ConnectionClosed) return 'the connection was closed'
-  if (!(error instanceof Error)) return String(error)
-  if (error.cause instanceof AggregateError) return reasonOf(error.cause.errors[0])
-  return error.cause instanceof Error && error.message === 'fetch failed' ? reasonOf(error.cause) : reasonOf(error)
+  return reasonOf(rootOf(error))
+}
+
+/** What an error says was its cause, and the cause of that. */
+function rootOf(error: unknown): unknown {
+  if (error instanceof AggregateError && error.errors.length > 0) return rootOf(error.errors[0])
+  return error instanceof Error && error.cause !== undefined ? rootOf(error.cause) : (error ?? 'no reason was given')
 }

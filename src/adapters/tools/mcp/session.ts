@@ -35,6 +35,7 @@ export async function serve(session: Session, attempt: Attempt): Promise<Connect
   const { client, link } = session
   const { request, around, redact } = attempt
   const over = new AbortController()
+  const calls = new Set<Promise<unknown>>()
   let closed: Promise<void> | undefined
 
   function close(): Promise<void> {
@@ -45,7 +46,7 @@ export async function serve(session: Session, attempt: Attempt): Promise<Connect
 
   function lose(reason: string): void {
     if (over.signal.aborted) return
-    void close()
+    over.abort()
     request.onLost(redact(reason))
   }
 
@@ -54,8 +55,25 @@ export async function serve(session: Session, attempt: Attempt): Promise<Connect
     throw new Error(`its tools could not be listed (${link.end() ?? reasonIn(error)})`)
   })
   const { clock, limits } = around
-  const call = caller({ client, clock, limits, redact, end: link.end, lose }, attempt)
-  return { title: titleOf(client) ?? request.label, tools, call, close }
+  const call = counted(caller({ client, clock, limits, redact, end: link.end, lose }, attempt), calls)
+  const retire = async (): Promise<void> => {
+    over.abort()
+    await Promise.allSettled(calls)
+    await close()
+  }
+  return { title: titleOf(client) ?? request.label, tools, call, retire, close }
+}
+
+function counted(call: Connection['call'], calls: Set<Promise<unknown>>): Connection['call'] {
+  return async (...request) => {
+    const running = call(...request)
+    calls.add(running)
+    try {
+      return await running
+    } finally {
+      calls.delete(running)
+    }
+  }
 }
 
 interface Life {

@@ -1,0 +1,258 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { toNodeHandler } from '@modelcontextprotocol/node'
+import { createMcpHandler, McpServer as SdkServer } from '@modelcontextprotocol/server'
+import { afterEach, describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import {
+  startHttpServer,
+  type HttpServerOptions,
+  type ScriptedHttpServer,
+} from '../../../test/fixtures/mcp/http-server.ts'
+import { namesOf, openBench, stdioServer, withoutSignal } from '../../../test/fixtures/mcp/servers.ts'
+import { until } from '../../../test/fixtures/process/running.ts'
+import type { McpServer, ToolRegistry } from '../../ports/tools.ts'
+import type { ToolHostOptions } from './host.ts'
+
+const closing: (() => Promise<unknown>)[] = []
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close()
+})
+
+const signal = new AbortController().signal
+
+async function served(options: HttpServerOptions = {}): Promise<ScriptedHttpServer> {
+  const server = await startHttpServer(options)
+  closing.push(() => server.close())
+  return server
+}
+
+function open(servers: readonly McpServer[], options: Partial<ToolHostOptions> = {}): ToolRegistry {
+  const bench = openBench(options)
+  closing.push(() => bench.close())
+  return bench.open(servers)
+}
+
+function web(url: string, headers: readonly (readonly [string, string])[] = []): McpServer {
+  return { type: 'http', name: 'web', url, headers }
+}
+
+describe('a server over Streamable HTTP', () => {
+  for (const answers of ['json', 'stream'] as const) {
+    test(`is listed, called and left by answers as ${answers}, with the client's headers on every request`, async () => {
+      const server = await served({ answers })
+      const headers = [
+        ['X-Team', 'blue'],
+        ['AUTHORIZATION', 'Bearer sentinel-secret'],
+        ['Mcp-Session-Id', 'forged'],
+        ['accept', 'text/plain'],
+      ] as const
+      const registry = open([web(`${server.url}?api_key=k`, headers)])
+      const list = await registry.ready(5000, signal)
+      expect(list.servers).toEqual([{ name: 'web', title: 'Raw HTTP', state: 'ready', tools: 3 }])
+      expect(await registry.call('web__echo', { a: 1 }, withoutSignal())).toMatchObject({
+        content: [{ text: '{"a":1}' }],
+      })
+      await until(() => server.listening() === 1)
+      await registry.close()
+      expect(new Set(server.seen.map((request) => request.method))).toEqual(new Set(['POST', 'GET', 'DELETE']))
+      for (const { headers: sent, url } of server.seen) {
+        expect(sent).toMatchObject({ 'x-team': 'blue', authorization: 'Bearer sentinel-secret' })
+        expect(sent['mcp-session-id']).not.toBe('forged')
+        expect(url).toBe('/mcp?api_key=k')
+      }
+      expect(server.seen.at(-1)?.method).toBe('DELETE')
+      await until(() => server.listening() === 0)
+    })
+  }
+
+  test('that takes three seconds is met all the same, and one that refuses is named with its status alone', async () => {
+    const slow = await served({ slowMs: 1000 })
+    const refusing = await served({ status: 503 })
+    const registry = open(
+      [
+        { ...web(slow.url), name: 'slow' },
+        { ...web(`${refusing.url}?key=sentinel-secret`), name: 'refusing' },
+      ],
+      { limits: { probeMs: 500 } },
+    )
+    const list = await registry.ready(10_000, signal)
+    expect(list.servers.map((server) => server.state)).toEqual(['ready', 'failed'])
+    expect(list.servers[1]?.reason).toBe(
+      `MCP server refusing could not be connected: http://127.0.0.1:${refusing.port}: the server answered HTTP 503.`,
+    )
+  })
+
+  test('that is not there, or is no address at all, says so without its secrets', async () => {
+    const gone = await startHttpServer()
+    await gone.close()
+    const headers = [['X-Key', 'sentinel-secret\nX-Other: 1']] as const
+    const registry = open([
+      web(`${gone.url}?key=sentinel-secret`),
+      web('not a url sentinel-secret'),
+      web(gone.url, headers),
+    ])
+    const list = await registry.ready(5000, signal)
+    expect(list.servers.map((server) => server.state)).toEqual(['failed', 'failed', 'failed'])
+    expect(list.servers[0]?.reason).toContain('ECONNREFUSED')
+    expect(JSON.stringify(list)).not.toContain('sentinel')
+  })
+
+  test('tells of its new tools, also after its stream was lost', async () => {
+    const server = await served()
+    const registry = open([web(server.url)])
+    await registry.ready(5000, signal)
+    await until(() => server.listening() === 1)
+    server.addTool('first')
+    await until(() => namesOf(registry).includes('web__first'))
+    server.dropStreams()
+    await until(() => server.listening() === 0)
+    server.addTool('unheard')
+    await until(() => namesOf(registry).includes('web__unheard'))
+  })
+
+  test('whose answer breaks off is lost at once and not asked again', async () => {
+    const server = await served({ answers: 'stream' })
+    const registry = open([web(server.url)])
+    await registry.ready(5000, signal)
+    await expect(registry.call('web__vanish', {}, withoutSignal())).rejects.toMatchObject({ code: 'TOOL_LOST' })
+    await expect(registry.call('web__break', {}, withoutSignal())).rejects.toMatchObject({ code: 'TOOL_LOST' })
+    expect(server.methods().filter((method) => method === 'tools/call')).toHaveLength(2)
+    expect(await registry.call('web__echo', {}, withoutSignal())).toMatchObject({ isError: false })
+  })
+
+  test('that has forgotten the session is met anew, once, and the call goes through', async () => {
+    const server = await served()
+    const registry = open([web(server.url)])
+    await registry.ready(5000, signal)
+    server.forgetSessions()
+    const calls = [1, 2, 3, 4, 5].map((n) => registry.call('web__echo', { n }, withoutSignal()))
+    expect((await Promise.all(calls)).map((result) => result.content)).toEqual(
+      [1, 2, 3, 4, 5].map((n) => [{ type: 'text', text: `{"n":${n}}` }]),
+    )
+    expect(server.methods().filter((method) => method === 'initialize')).toHaveLength(2)
+  })
+
+  test('that goes away fails, and comes back when it is needed again', async () => {
+    const server = await served()
+    const registry = open([web(server.url)])
+    await registry.ready(5000, signal)
+    await until(() => server.listening() === 1)
+    await server.close()
+    await until(() => registry.list().servers[0]?.state === 'failed')
+    expect(registry.list().tools).toEqual([])
+    await served({ port: server.port })
+    expect((await registry.ready(5000, signal)).servers[0]?.state).toBe('ready')
+  })
+
+  test('that went away unheard was not reached by the call', async () => {
+    const server = await served({ quiet: true })
+    const registry = open([web(server.url)])
+    await registry.ready(5000, signal)
+    await server.close()
+    const call = registry.call('web__echo', {}, withoutSignal())
+    await expect(call).rejects.toMatchObject({ code: 'TOOL_NOT_RUN' })
+  })
+})
+
+describe('a server of the newest protocol', () => {
+  async function modern(): Promise<{ url: string; add(name: string): void; seen: string[] }> {
+    const names = ['greet']
+    const seen: string[] = []
+    const handler = createMcpHandler(() => {
+      const server = new SdkServer(
+        { name: 'modern', title: 'Modern', version: '1' },
+        { capabilities: { tools: { listChanged: true } } },
+      )
+      for (const name of names) {
+        server.registerTool(
+          name,
+          { description: name, inputSchema: z.object({ who: z.string() }) },
+          async ({ who }) => {
+            await new Promise((resolve) => setTimeout(resolve, who === 'slow' ? 60_000 : 0))
+            return { content: [{ type: 'text', text: `hello ${who}` }] }
+          },
+        )
+      }
+      return server
+    })
+    const node = toNodeHandler(handler) as (request: IncomingMessage, response: ServerResponse) => Promise<void>
+    const http: Server = createServer((request, response) => {
+      seen.push(String(request.headers['mcp-method']))
+      if (seen.at(-1) === 'tools/call')
+        response.on('close', () => seen.push(response.writableFinished ? 'answered' : 'left'))
+      void node(request, response)
+    })
+    await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
+    closing.push(async () => {
+      http.closeAllConnections()
+      await new Promise((resolve) => http.close(resolve))
+    })
+    const add = (name: string): void => {
+      names.push(name)
+      handler.notify.toolsChanged()
+    }
+    return { url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`, add, seen }
+  }
+
+  test('is spoken to in it, from the first question to changes of its tools', async () => {
+    const server = await modern()
+    const registry = open([web(server.url)])
+    const list = await registry.ready(5000, signal)
+    expect(list.servers[0]).toEqual({ name: 'web', title: 'Modern', state: 'ready', tools: 1 })
+    expect(await registry.call('web__greet', { who: 'you' }, withoutSignal())).toEqual({
+      content: [{ type: 'text', text: 'hello you' }],
+      isError: false,
+    })
+    await until(() => server.seen.includes('subscriptions/listen'))
+    server.add('wave')
+    await until(() => namesOf(registry).includes('web__wave'))
+    expect(server.seen).not.toContain('initialize')
+  })
+
+  test('notices a cancelled call by its stream', async () => {
+    const server = await modern()
+    const registry = open([web(server.url)])
+    await registry.ready(5000, signal)
+    const abort = new AbortController()
+    const call = registry
+      .call('web__greet', { who: 'slow' }, withoutSignal({ signal: abort.signal }))
+      .catch((error: unknown) => error)
+    await until(() => server.seen.includes('tools/call'))
+    abort.abort()
+    expect(await call).toMatchObject({ code: 'TOOL_CANCELLED' })
+    await until(() => server.seen.includes('left'))
+  })
+})
+
+describe("Parley's own server", () => {
+  test('waits for its first use, is trusted, and is brought up once by whoever needs it', async () => {
+    const server = await served()
+    let asked = 0
+    const builtin = {
+      name: 'docs',
+      title: 'Documents',
+      async connect(): Promise<McpServer> {
+        asked++
+        return { type: 'http', name: 'docs', url: server.url, headers: [['X-API-Key', 'k']] }
+      },
+    }
+    const registry = open([stdioServer('other')], { builtin: [builtin] })
+    await until(() => registry.list().servers[1]?.state === 'ready')
+    expect(registry.list().servers[0]).toEqual({ name: 'docs', title: 'Documents', state: 'idle', tools: 0 })
+    expect(asked).toBe(0)
+    const [called, list] = await Promise.all([
+      registry.call('docs__echo', {}, withoutSignal()),
+      registry.ready(5000, signal),
+    ])
+    expect(called.isError).toBe(false)
+    expect(list.tools.find((tool) => tool.name === 'docs__echo')).toMatchObject({ trusted: true, server: 'docs' })
+    expect(asked).toBe(1)
+  })
+
+  test('that cannot start costs only itself', async () => {
+    const builtin = { name: 'docs', title: 'Documents', connect: () => Promise.reject(new Error('no index')) }
+    const list = await open([stdioServer('other')], { builtin: [builtin] }).ready(5000, signal)
+    expect(list.servers).toMatchObject([{ state: 'failed', reason: 'no index' }, { state: 'ready' }])
+  })
+})
