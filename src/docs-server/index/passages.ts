@@ -29,9 +29,13 @@ export function titleOf(outline: Outline, fileName: string): string {
 
 export function passagesOf(outline: Outline): readonly Passage[] {
   const lines = new LineCounter(outline.text)
-  return sectionsOf(outline).flatMap((section) =>
-    pieces(outline.text, section).map((span) => passage(outline.text, section, span, lines)),
-  )
+  const passages: Passage[] = []
+  for (const { headingPath, headings, ...section } of sectionsOf(outline)) {
+    for (const span of pieces(outline.text, section)) {
+      passages.push({ headingPath, line: lines.at(span[0]), ...textOf(outline.text, headings, span) })
+    }
+  }
+  return passages
 }
 
 /** What stands before the first heading, then one section for each heading; one without text joins its first subsection. */
@@ -57,7 +61,7 @@ function titles(path: readonly Heading[]): readonly string[] {
 
 type Span = readonly [start: number, end: number]
 
-function pieces(text: string, section: Section): readonly Span[] {
+function pieces(text: string, section: Pick<Section, 'start' | 'end'>): readonly Span[] {
   const spans: Span[] = []
   let start = skipSpace(text, section.start, section.end)
   while (start < section.end) {
@@ -93,8 +97,12 @@ function cutOf(window: string): number {
   return last >= 0xd800 && last < 0xdc00 ? window.length - 1 : window.length
 }
 
-function passage(text: string, section: Section, [start, end]: Span, lines: LineCounter): Passage {
-  const inside = section.headings.filter((heading) => heading.start >= start && heading.end <= end)
+function textOf(
+  text: string,
+  headings: readonly Heading[],
+  [start, end]: Span,
+): Pick<Passage, 'text' | 'heading' | 'body'> {
+  const inside = headings.filter((heading) => heading.start >= start && heading.end <= end)
   let at = start
   let body = ''
   for (const heading of inside) {
@@ -102,8 +110,6 @@ function passage(text: string, section: Section, [start, end]: Span, lines: Line
     at = heading.end
   }
   return {
-    headingPath: section.headingPath,
-    line: lines.at(start),
     text: text.slice(start, end),
     heading: inside.map((heading) => text.slice(heading.start, heading.end)).join('\n\n'),
     body: body + text.slice(at, end),

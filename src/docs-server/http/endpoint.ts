@@ -1,0 +1,104 @@
+/** The endpoint: who may come in, what a request must be, and which of the two protocol eras it belongs to. */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import {
+  hostHeaderValidation,
+  type NodeIncomingMessageLike,
+  originValidation,
+  toNodeHandler,
+} from '@modelcontextprotocol/node'
+import { isJsonContentType, isLegacyRequest, type McpHttpHandler } from '@modelcontextprotocol/server'
+import { plainly } from './headers.ts'
+import { refusal, type RefusalName, refuse } from './refusal.ts'
+import type { Exchange, Sessions } from './sessions.ts'
+
+export interface EndpointOptions {
+  /** Names that a request may call this host by; another one is a web page's trick to reach it. */
+  readonly hosts: readonly string[]
+  /** Says which key was offered, or null for a wrong one. */
+  readonly keyOf: (offered: string) => number | null
+  /** Whether the key may stand in the address. */
+  readonly allowQueryKey: boolean
+  readonly sessions: Sessions
+  /** Serves the revisions without sessions. */
+  readonly modern: McpHttpHandler
+  readonly log: (line: string) => void
+}
+
+export type Endpoint = (request: IncomingMessage, response: ServerResponse) => Promise<void>
+
+const PATHS = new Set(['/mcp', '/mcp/'])
+const METHODS = new Set(['GET', 'POST', 'DELETE'])
+
+export function endpoint(options: EndpointOptions): Endpoint {
+  const hostIsOurs = hostHeaderValidation([...options.hosts])
+  const originIsOurs = originValidation([...options.hosts])
+  return async (request, response) => {
+    if (!hostIsOurs(request, response) || !originIsOurs(request, response)) return
+    const [path = '', query = ''] = (request.url ?? '').split('?', 2)
+    if (!PATHS.has(path)) return refuse(response, 'path')
+    const key = offeredKey(request.headers, new URLSearchParams(options.allowQueryKey ? query : ''), options.keyOf)
+    if (key === null) return refuse(response, 'key')
+    const wrong = wrongIn(request)
+    if (wrong !== null) return refuse(response, wrong)
+    const over = new Promise<void>((resolve) => response.once('close', () => resolve()))
+    const fetch = (web: Request) => route(options, web, { key, over })
+    const onerror = (error: Error) => options.log(`A request failed: ${error.message}`)
+    await toNodeHandler({ fetch }, { onerror })(request as NodeIncomingMessageLike, plainly(response))
+  }
+}
+
+function offeredKey(
+  headers: IncomingMessage['headers'],
+  query: URLSearchParams,
+  keyOf: EndpointOptions['keyOf'],
+): number | null {
+  const bearer = /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1]
+  const header = headers['x-api-key']
+  const offered = bearer ?? (typeof header === 'string' ? header : query.get('api_key'))
+  return offered === null ? null : keyOf(offered)
+}
+
+/** What is wrong with a request, as far as its head tells. */
+function wrongIn({ method = '', headers }: IncomingMessage): RefusalName | null {
+  if (!METHODS.has(method)) return 'method'
+  if (method === 'POST' && !isJsonContentType(headers['content-type'] ?? null)) return 'mediaType'
+  if (method === 'POST' && !accepts(headers.accept, 'application/json')) return 'accept'
+  if (method === 'GET' && !accepts(headers.accept, 'text/event-stream')) return 'acceptStream'
+  return null
+}
+
+/** Without the header anything is accepted. */
+function accepts(header: string | undefined, type: string): boolean {
+  const ranges = (header ?? '*/*').split(',').map((range) => range.split(';', 1)[0]?.trim().toLowerCase())
+  return ranges.some((range) => range === type || range === '*/*' || range === `${type.split('/', 1)[0]}/*`)
+}
+
+async function route(
+  { sessions, modern }: EndpointOptions,
+  web: Request,
+  whose: Pick<Exchange, 'key' | 'over'>,
+): Promise<Response> {
+  const body = web.method === 'POST' ? parsed(await web.text()) : undefined
+  if (body === NOT_JSON) return refusal('json')
+  const request = acceptingAll(web)
+  if (await isLegacyRequest(request, body)) return sessions.handle({ request, body, ...whose })
+  return modern.fetch(request, { parsedBody: body })
+}
+
+const NOT_JSON = Symbol('not JSON')
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    // The refusal says what is wrong; there is nothing more to know.
+    return NOT_JSON
+  }
+}
+
+/** The SDK wants both media types named, which many clients do not do; what the client does accept was checked before. */
+function acceptingAll(request: Request): Request {
+  const headers = new Headers(request.headers)
+  headers.set('accept', 'application/json, text/event-stream')
+  return new Request(request.url, { method: request.method, headers, signal: request.signal })
+}

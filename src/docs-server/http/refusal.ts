@@ -1,0 +1,64 @@
+/** The answers to requests that never reach a tool: an HTTP status and one JSON-RPC error that says what to do. */
+import type { ServerResponse } from 'node:http'
+
+interface Refusal {
+  readonly status: number
+  readonly code: number
+  readonly message: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+const SERVER_ERROR = -32000
+
+const REFUSALS = {
+  path: { status: 404, code: SERVER_ERROR, message: 'There is nothing here. The MCP endpoint is /mcp.' },
+  key: {
+    status: 401,
+    code: SERVER_ERROR,
+    message: 'The key is missing or wrong. Send it as Authorization: Bearer KEY or X-API-Key: KEY.',
+    headers: { 'WWW-Authenticate': 'Bearer realm="parley docs"' },
+  },
+  method: {
+    status: 405,
+    code: SERVER_ERROR,
+    message: 'Use POST for messages, GET for notifications, DELETE to end a session.',
+    headers: { Allow: 'GET, POST, DELETE' },
+  },
+  mediaType: { status: 415, code: SERVER_ERROR, message: 'Send Content-Type: application/json.' },
+  accept: {
+    status: 406,
+    code: SERVER_ERROR,
+    message: 'The answer is application/json; accept that or leave Accept out.',
+  },
+  acceptStream: { status: 406, code: SERVER_ERROR, message: 'Notifications are text/event-stream; accept that.' },
+  json: { status: 400, code: -32700, message: 'The body is not valid JSON.' },
+  batch: { status: 400, code: -32600, message: 'This protocol version has no batches. Send one message per request.' },
+  sessionNeeded: {
+    status: 400,
+    code: SERVER_ERROR,
+    message: 'There is no Mcp-Session-Id. Send initialize first, then the id from its answer with every request.',
+  },
+  sessionUnknown: {
+    status: 404,
+    code: -32001,
+    message: 'There is no such session (any more). Send initialize without Mcp-Session-Id to start a new one.',
+  },
+} as const satisfies Record<string, Refusal>
+
+export type RefusalName = keyof typeof REFUSALS
+
+export function refusal(name: RefusalName): Response {
+  return new Response(bodyOf(name), { status: REFUSALS[name].status, headers: { 'Content-Type': 'application/json' } })
+}
+
+/** Refuses without reading the body, whose rest nobody waits for. */
+export function refuse(response: ServerResponse, name: RefusalName): void {
+  const { status, headers }: Refusal = REFUSALS[name]
+  response.writeHead(status, { 'Content-Type': 'application/json', Connection: 'close', ...headers })
+  response.end(bodyOf(name))
+}
+
+function bodyOf(name: RefusalName): string {
+  const { code, message } = REFUSALS[name]
+  return JSON.stringify({ jsonrpc: '2.0', error: { code, message }, id: null })
+}

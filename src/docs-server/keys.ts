@@ -1,0 +1,106 @@
+/** Where a key comes from, which keys are too weak, and how one is recognised without being kept. */
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { chmod, mkdir, open, readFile, stat } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { fail, reasonOf } from '../errors/parley-error.ts'
+
+export interface KeyRequest {
+  /** The value of PARLEY_DOCS_KEY, if it is set. */
+  readonly env?: string | undefined
+  /** Read if it is there, written if it is not. */
+  readonly file: string
+  /** Only this machine can reach the server, so a weak key draws a warning instead of a refusal. */
+  readonly loopback: boolean
+}
+
+export interface LoadedKey {
+  readonly key: string
+  readonly source: 'PARLEY_DOCS_KEY' | 'file' | 'new file'
+  /** The key file, if the key is in one; a face tells its path, never the key. */
+  readonly path?: string
+  readonly warnings: readonly string[]
+}
+
+/** The key that MinDoc ships with; everyone knows it. */
+const DEMO_KEY = 'demo-mcp-api-key'
+const SHORTEST_KEY = 16
+
+/** Throws DOCS_KEY_WEAK or DOCS_KEY_FILE. */
+export async function loadKey({ env, file, loopback }: KeyRequest): Promise<LoadedKey> {
+  if (env !== undefined && env !== '') {
+    return { key: env, source: 'PARLEY_DOCS_KEY', warnings: accept(env, 'PARLEY_DOCS_KEY', loopback) }
+  }
+  const made = await makeKeyFile(file)
+  if (made !== undefined) return { key: made, source: 'new file', path: file, warnings: [] }
+  const key = await readKeyFile(file)
+  const warnings = [...accept(key, file, loopback), ...(await openToOthers(file))]
+  return { key, source: 'file', path: file, warnings }
+}
+
+/** Refuses a weak key, or warns of it where it can do little harm. */
+function accept(key: string, source: string, loopback: boolean): readonly string[] {
+  const reason = weaknessOf(key)
+  if (reason === undefined) return []
+  if (!loopback) fail('DOCS_KEY_WEAK', { source, reason })
+  return [`The key from ${source} ${reason}; use 16 random characters or more.`]
+}
+
+export function weaknessOf(key: string): string | undefined {
+  if (key === DEMO_KEY) return 'is the well-known demo key'
+  return key.length < SHORTEST_KEY ? `has fewer than ${SHORTEST_KEY} characters` : undefined
+}
+
+/** Undefined when the file is there already. */
+async function makeKeyFile(path: string): Promise<string | undefined> {
+  const key = randomBytes(24).toString('base64url')
+  try {
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+    const file = await open(path, 'wx', 0o600)
+    await file.writeFile(`${key}\n`)
+    await file.close()
+    // The umask may have taken rights away, and never adds any.
+    await chmod(path, 0o600)
+    return key
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return undefined
+    return fail('DOCS_KEY_FILE', { path, reason: reasonOf(error) }, error)
+  }
+}
+
+async function readKeyFile(path: string): Promise<string> {
+  const text = await readFile(path, 'utf8').catch((error: unknown) =>
+    fail('DOCS_KEY_FILE', { path, reason: reasonOf(error) }, error),
+  )
+  const key = text.trim()
+  if (key === '' || /\s/.test(key)) return fail('DOCS_KEY_FILE', { path, reason: 'it must hold one key on one line' })
+  return key
+}
+
+async function openToOthers(path: string): Promise<readonly string[]> {
+  const { mode } = await stat(path)
+  return (mode & 0o077) === 0 ? [] : [`The key file ${path} can be read by others on this machine; chmod it to 600.`]
+}
+
+/** Knows keys by their hash. `null` for a wrong one; else which one it is, for as long as the server runs. */
+export function keyRing(keys: readonly string[]): (offered: string) => number | null {
+  if (keys.length === 0 || keys.includes('')) fail('DOCS_KEY_MISSING', {})
+  const hashes = keys.map(hash)
+  return (offered) => {
+    const wanted = hash(offered)
+    // Every hash is compared, so that the time tells nothing of which one came close.
+    const matches = hashes.map((known) => timingSafeEqual(known, wanted))
+    return matches.includes(true) ? matches.indexOf(true) : null
+  }
+}
+
+function hash(key: string): Buffer {
+  return createHash('sha256').update(key).digest()
+}
+
+/** A log that no key gets into, whoever wrote the line. */
+export function withoutKeys(keys: readonly string[], log: (line: string) => void): (line: string) => void {
+  return (line) => {
+    const hidden = line.replace(/(api_key=)[^&\s"']*/gi, '$1***')
+    log(keys.reduce((text, key) => (key === '' ? text : text.replaceAll(key, '***')), hidden))
+  }
+}
