@@ -5,7 +5,7 @@ import type { McpServer, ToolHost, ToolHostRequest } from '../../ports/tools.ts'
 import { DEFAULT_LIMITS, type ClientInfo, type Limits, type Surroundings } from './connection.ts'
 import { serverLabels } from './names.ts'
 import { openRegistry } from './registry.ts'
-import { openServer, type ServerConfig } from './server.ts'
+import { Server, type ServerConfig } from './server.ts'
 
 /** One of Parley's own servers: trusted, and started when it is first needed. */
 export interface BuiltinServer {
@@ -34,7 +34,7 @@ export function openToolHost({ builtin = [], limits, warn = () => undefined, ...
       return openRegistry({
         clock: around.clock,
         patienceMs: around.limits.callMs,
-        servers: (changed) => configs.map((config) => openServer(config, around, changed)),
+        servers: (changed) => configs.map((config) => new Server(config, around, changed)),
       })
     },
   }

@@ -15,22 +15,6 @@ export interface ServerConfig {
   readonly locate: () => Promise<McpServer>
 }
 
-export interface Server {
-  readonly config: ServerConfig
-  status(): ServerStatus
-  /** Its tools, as long as it can be called. */
-  tools(): readonly ServerTool[]
-  /** Its tools, or what they were when it was lost. */
-  knownTools(): readonly ServerTool[]
-  /** Connects it, also again after it was lost. Not again when it never worked. */
-  start(): void
-  /** Resolves when it is not connecting. */
-  settled(): Promise<void>
-  /** Connects first where needed. Throws what `ToolRegistry.call` throws. */
-  call(tool: ServerTool, args: unknown, options: CallOptions): Promise<ToolResult>
-  close(): Promise<void>
-}
-
 type Phase =
   | { readonly state: 'idle' }
   | { readonly state: 'connecting'; readonly done: Promise<void>; readonly abort: AbortController }
@@ -42,124 +26,141 @@ type Phase =
 /** A server that could not be connected again is not tried at every turn. */
 const RETRY_MS = 30_000
 
-export function openServer(config: ServerConfig, around: Surroundings, changed: () => void): Server {
-  let phase: Phase = { state: 'idle' }
-  let title = config.title
-  let known: readonly ServerTool[] | undefined
-  const retired = new Set<Connection>()
+export class Server {
+  readonly config: ServerConfig
+  readonly #around: Surroundings
+  readonly #changed: () => void
+  /** Connections of no more use that still wait for answers. */
+  readonly #retired = new Set<Connection>()
+  #phase: Phase = { state: 'idle' }
+  #title: string
+  #known: readonly ServerTool[] | undefined
 
-  function enter(next: Phase): void {
-    if (phase.state === 'closed') return
-    phase = next
-    changed()
+  /** `changed` is called when the state or the tools did. */
+  constructor(config: ServerConfig, around: Surroundings, changed: () => void) {
+    this.config = config
+    this.#around = around
+    this.#changed = changed
+    this.#title = config.title
   }
 
-  function start(): void {
-    if (phase.state === 'idle' || (phase.state === 'failed' && (phase.retryAt ?? Infinity) <= around.clock.elapsed())) {
-      const abort = new AbortController()
-      enter({ state: 'connecting', abort, done: connect(abort.signal) })
-    }
+  status(): ServerStatus {
+    const status = { name: this.config.label, title: this.#title, state: this.#phase.state, tools: this.tools().length }
+    return this.#phase.state === 'failed' ? { ...status, reason: this.#phase.reason } : status
   }
 
-  async function connect(signal: AbortSignal): Promise<void> {
+  /** Its tools, as long as it can be called. */
+  tools(): readonly ServerTool[] {
+    return this.#phase.state === 'ready' ? this.knownTools() : []
+  }
+
+  /** Its tools, or what they were when it was lost. */
+  knownTools(): readonly ServerTool[] {
+    return this.#known ?? []
+  }
+
+  /** Connects it, also again after it was lost. Not again when it never worked. */
+  start(): void {
+    if (!this.#mayStart()) return
+    const abort = new AbortController()
+    this.#enter({ state: 'connecting', abort, done: this.#connect(abort.signal) })
+  }
+
+  /** Resolves when it is not connecting. */
+  async settled(): Promise<void> {
+    if (this.#phase.state === 'connecting') await this.#phase.done
+  }
+
+  /** Connects first where needed. Throws what `ToolRegistry.call` throws. */
+  async call(tool: ServerTool, args: unknown, options: CallOptions): Promise<ToolResult> {
+    const connection = await unlessCancelled(this.#connected(options.name), options)
     try {
-      const connection = await openConnection(signal)
-      if (isClosed()) await connection.close()
+      return await connection.call(tool, args, options)
+    } catch (error) {
+      const same = this.#phase.state === 'ready' && this.#phase.connection === connection
+      if (same || !isParleyError(error, 'TOOL_NOT_RUN') || options.signal.aborted) throw error
+    }
+    // It provably did not run because the connection was dead before we knew: a new one deserves one try.
+    const next = await unlessCancelled(this.#connected(options.name), options)
+    return await next.call(tool, args, options)
+  }
+
+  async close(): Promise<void> {
+    const before = this.#phase
+    this.#enter({ state: 'closed' })
+    if (before.state === 'connecting') {
+      before.abort.abort()
+      await before.done
+    }
+    if (before.state === 'ready') await before.connection.close()
+    await Promise.all([...this.#retired].map((connection) => connection.close()))
+  }
+
+  #mayStart(): boolean {
+    if (this.#phase.state === 'idle') return true
+    return this.#phase.state === 'failed' && (this.#phase.retryAt ?? Infinity) <= this.#around.clock.elapsed()
+  }
+
+  #enter(next: Phase): void {
+    if (this.#phase.state === 'closed') return
+    this.#phase = next
+    this.#changed()
+  }
+
+  async #connect(signal: AbortSignal): Promise<void> {
+    try {
+      const connection = await this.#open(signal)
+      // Closing came while the server answered.
+      if (signal.aborted) await connection.close()
     } catch (error) {
       const reason = isParleyError(error) ? error.message : reasonOf(error)
-      const again = known === undefined ? {} : { retryAt: around.clock.elapsed() + RETRY_MS }
-      enter({ state: 'failed', reason, ...again })
+      const again = this.#known === undefined ? {} : { retryAt: this.#around.clock.elapsed() + RETRY_MS }
+      this.#enter({ state: 'failed', reason, ...again })
     }
   }
 
-  async function openConnection(signal: AbortSignal): Promise<Connection> {
-    const server = await config.locate()
+  async #open(signal: AbortSignal): Promise<Connection> {
+    const { label, cwd, locate } = this.config
+    const server = await locate()
     // The protocol's code costs a tenth of a second; only who has a server pays for it.
     const mcp = await import('./mcp/connect.ts')
     let lost: string | undefined
-    const onTools = (): void => {
-      if (phase.state !== 'ready') return
-      known = phase.connection.tools()
-      changed()
-    }
     const onLost = (reason: string): void => {
       lost = reason
-      lose(reason)
+      this.#lose(reason)
     }
-    const connection = await mcp.connect(
-      { server, label: config.label, cwd: config.cwd, signal, onTools, onLost },
-      around,
-    )
-    title = connection.title
-    known = connection.tools()
-    enter({ state: 'ready', connection })
+    const events = { onTools: () => this.#relisted(), onLost }
+    const connection = await mcp.connect({ server, label, cwd, signal, ...events }, this.#around)
+    this.#title = connection.title
+    this.#known = connection.tools()
+    this.#enter({ state: 'ready', connection })
     // It may have gone in the very moment in which it came.
-    if (lost !== undefined) lose(lost)
+    if (lost !== undefined) this.#lose(lost)
     return connection
   }
 
-  function lose(reason: string): void {
-    if (phase.state !== 'ready') return
-    const { connection } = phase
-    retired.add(connection)
-    void connection.retire().then(() => retired.delete(connection))
-    enter({
-      state: 'failed',
-      reason: `MCP server ${config.label} was lost: ${reason}.`,
-      retryAt: around.clock.elapsed(),
-    })
+  #relisted(): void {
+    if (this.#phase.state !== 'ready') return
+    this.#known = this.#phase.connection.tools()
+    this.#changed()
   }
 
-  async function connected(name: string): Promise<Connection> {
-    start()
-    if (phase.state === 'connecting') await phase.done
-    if (phase.state === 'ready') return phase.connection
-    const reason = phase.state === 'failed' ? phase.reason.replace(/\.$/, '') : 'its server is closed'
+  #lose(reason: string): void {
+    if (this.#phase.state !== 'ready') return
+    const { connection } = this.#phase
+    this.#retired.add(connection)
+    void connection.retire().then(() => this.#retired.delete(connection))
+    const sentence = `MCP server ${this.config.label} was lost: ${reason}.`
+    this.#enter({ state: 'failed', reason: sentence, retryAt: this.#around.clock.elapsed() })
+  }
+
+  async #connected(name: string): Promise<Connection> {
+    this.start()
+    await this.settled()
+    if (this.#phase.state === 'ready') return this.#phase.connection
+    const reason = this.#phase.state === 'failed' ? this.#phase.reason.replace(/\.$/, '') : 'its server is closed'
     return fail('TOOL_NOT_RUN', { tool: name, reason })
   }
-
-  function isClosed(): boolean {
-    return phase.state === 'closed'
-  }
-
-  return {
-    config,
-    status: () => statusOf(config.label, title, phase),
-    tools: () => (phase.state === 'ready' ? (known ?? []) : []),
-    knownTools: () => known ?? [],
-    start,
-    async settled() {
-      if (phase.state === 'connecting') await phase.done
-    },
-    async call(tool, args, options) {
-      const connection = await unlessCancelled(connected(options.name), options)
-      try {
-        return await connection.call(tool, args, options)
-      } catch (error) {
-        const same = phase.state === 'ready' && phase.connection === connection
-        if (same || !isParleyError(error, 'TOOL_NOT_RUN') || options.signal.aborted) throw error
-      }
-      // It provably did not run because the connection was dead before we knew: a new one deserves one try.
-      const next = await unlessCancelled(connected(options.name), options)
-      return await next.call(tool, args, options)
-    },
-    async close() {
-      const before = phase
-      enter({ state: 'closed' })
-      if (before.state === 'connecting') {
-        before.abort.abort()
-        await before.done
-      }
-      if (before.state === 'ready') await before.connection.close()
-      await Promise.all([...retired].map((connection) => connection.close()))
-    },
-  }
-}
-
-function statusOf(name: string, title: string, phase: Phase): ServerStatus {
-  const tools = phase.state === 'ready' ? phase.connection.tools().length : 0
-  const status = { name, title, state: phase.state, tools }
-  return phase.state === 'failed' ? { ...status, reason: phase.reason } : status
 }
 
 /** Waiting for a server ends with the wish for the call. */

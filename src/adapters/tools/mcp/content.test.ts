@@ -1,0 +1,76 @@
+import { describe, expect, test } from 'vitest'
+import { readResult } from './content.ts'
+
+const text = (value: string) => ({ type: 'text', text: value })
+
+describe('what a tool answered', () => {
+  test('keeps every type of content that there is, with its annotations', () => {
+    const content = [
+      { ...text('words'), annotations: { audience: ['user'] }, _meta: { k: 1 } },
+      { type: 'image', data: 'aGk=', mimeType: 'image/png' },
+      { type: 'audio', data: 'aGk=', mimeType: 'audio/wav' },
+      {
+        type: 'resource_link',
+        uri: 'file:///a',
+        name: 'a',
+        title: 'A',
+        description: 'd',
+        mimeType: 'text/plain',
+        size: 3,
+      },
+      { type: 'resource', resource: { uri: 'file:///b', text: 'b', mimeType: 'text/plain' } },
+      { type: 'resource', resource: { uri: 'file:///c', blob: 'aGk=' } },
+    ]
+    expect(readResult({ content, isError: false })).toEqual({ content, isError: false })
+  })
+
+  test('turns what it does not know, and what is broken, into notes in their places', () => {
+    const content = [
+      text('before'),
+      { type: 'hologram', beam: 1 },
+      { type: 'text' },
+      { type: 'image', data: 'not base64!', mimeType: 'image/png' },
+      { type: 'resource', resource: { uri: 'file:///a' } },
+      null,
+      text('after'),
+    ]
+    const shown = readResult({ content }).content.map((item) => (item.type === 'text' ? item.text : item.type))
+    expect([shown[0], shown[6]]).toEqual(['before', 'after'])
+    expect(
+      shown.slice(1, 6).every((note) => note.startsWith('[The tool answered with content that Parley cannot show')),
+    ).toBe(true)
+    expect(shown[1]).toContain('hologram')
+  })
+
+  test('is cut where it grows too long, and says so', () => {
+    const { content } = readResult(
+      { content: [text('12345'), text('67890abc'), { type: 'image', data: 'aGk=', mimeType: 'image/png' }] },
+      10,
+    )
+    expect(content.slice(0, 2)).toEqual([text('12345'), text('67890')])
+    expect(content.slice(2)).toEqual([
+      text('[Left out: the rest of a text of 8 characters. One result may hold 10 characters; ask the tool for less.]'),
+      text('[Left out: image of 4 characters. One result may hold 10 characters; ask the tool for less.]'),
+    ])
+  })
+
+  test('leaves out structured content that is too long', () => {
+    const result = readResult({ content: [], structuredContent: { a: 'x'.repeat(20) } }, 10)
+    expect(result).toEqual({
+      content: [text(expect.stringContaining('structured content of 28') as string)],
+      isError: false,
+    })
+  })
+
+  test('is shown as text where there is only structured content', () => {
+    expect(readResult({ structuredContent: [1, 2] })).toEqual({
+      content: [text('[1,2]')],
+      structured: [1, 2],
+      isError: false,
+    })
+  })
+
+  test('may be nothing, and may say that it failed', () => {
+    expect(readResult({ isError: true, content: 'no list' })).toEqual({ content: [], isError: true })
+  })
+})

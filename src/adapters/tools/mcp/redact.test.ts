@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest'
+import { placeOf, redactor } from './redact.ts'
+
+test('no value of env is told, not even the part of one', () => {
+  const redact = redactor({
+    type: 'stdio',
+    name: 's',
+    command: 'c',
+    args: [],
+    env: { A: 'secret-one', B: 'secret-one-longer', C: 'x', D: 'Bearer tok-42' },
+  })
+  expect(redact('x: secret-one-longer, secret-one\n  and tok-42')).toBe('x: [hidden], [hidden] and [hidden]')
+})
+
+test('no header, query, password or key in the path is told, encoded or not', () => {
+  const url = 'https://sam:pa55word@mcp.example/s/0123456789abcdef0123/mcp?api_key=a%20secret&b=other'
+  const redact = redactor({ type: 'http', name: 's', url, headers: [['Authorization', 'Bearer tok-42']] })
+  const said = redact(`${url} / a secret / a%20secret / tok-42 / pa55word / 0123456789abcdef0123`)
+  for (const secret of ['secret', 'tok-42', 'pa55word', '0123456789abcdef', 'other']) expect(said).not.toContain(secret)
+  expect(placeOf(url)).toBe('https://mcp.example')
+})
+
+test('a long story is cut short', () => {
+  const redact = redactor({ type: 'stdio', name: 's', command: 'c', args: [], env: {} })
+  expect(redact('x'.repeat(5000))).toHaveLength(301)
+})
