@@ -49,7 +49,7 @@ describe('a server over Streamable HTTP', () => {
       ] as const
       const registry = open([web(`${server.url}?api_key=k`, headers)])
       const list = await registry.ready(5000, signal)
-      expect(list.servers).toEqual([{ name: 'web', title: 'Raw HTTP', state: 'ready', tools: 3 }])
+      expect(list.servers).toEqual([{ name: 'web', title: 'Raw HTTP', state: 'ready', tools: 4 }])
       expect(await registry.call('web__echo', { a: 1 }, withoutSignal())).toMatchObject({
         content: [{ text: '{"a":1}' }],
       })
@@ -118,6 +118,15 @@ describe('a server over Streamable HTTP', () => {
     await expect(registry.call('web__vanish', {}, withoutSignal())).rejects.toMatchObject({ code: 'TOOL_LOST' })
     await expect(registry.call('web__break', {}, withoutSignal())).rejects.toMatchObject({ code: 'TOOL_LOST' })
     expect(server.methods().filter((method) => method === 'tools/call')).toHaveLength(2)
+    expect(await registry.call('web__echo', {}, withoutSignal())).toMatchObject({ isError: false })
+  })
+
+  test('that never stops answering is cut off', async () => {
+    const server = await served()
+    const registry = open([web(server.url)])
+    await registry.ready(5000, signal)
+    const call = registry.call('web__flood', {}, withoutSignal())
+    await expect(call).rejects.toThrow(/was lost: the answer is longer than 67108864 bytes/)
     expect(await registry.call('web__echo', {}, withoutSignal())).toMatchObject({ isError: false })
   })
 
@@ -222,6 +231,47 @@ describe('a server of the newest protocol', () => {
     abort.abort()
     expect(await call).toMatchObject({ code: 'TOOL_CANCELLED' })
     await until(() => server.seen.includes('left'))
+  })
+})
+
+describe('a server of the first protocol over HTTP', () => {
+  test('is met over its stream of events, with the headers of the client', async () => {
+    const seen: (string | undefined)[] = []
+    let stream: ServerResponse | undefined
+    const http = createServer((request, response) => {
+      seen.push(`${request.method} ${String(request.headers['x-key'])}`)
+      if (request.method === 'GET') {
+        stream = response.writeHead(200, { 'content-type': 'text/event-stream' })
+        return void stream.write('event: endpoint\ndata: /messages\n\n')
+      }
+      let text = ''
+      request.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
+      request.on('end', () => {
+        response.writeHead(202).end()
+        const { id, method } = JSON.parse(text) as { id?: number; method: string }
+        const results: Readonly<Record<string, object>> = {
+          initialize: {
+            protocolVersion: '2024-11-05',
+            capabilities: { tools: {} },
+            serverInfo: { name: 'first', version: '1' },
+          },
+          'tools/list': { tools: [{ name: 'old', inputSchema: { type: 'object' } }] },
+          'tools/call': { content: [{ type: 'text', text: 'still here' }] },
+        }
+        if (id !== undefined)
+          stream?.write(`data: ${JSON.stringify({ jsonrpc: '2.0', id, result: results[method] })}\n\n`)
+      })
+    })
+    await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
+    closing.push(async () => {
+      http.closeAllConnections()
+      await new Promise((resolve) => http.close(resolve))
+    })
+    const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}/sse`
+    const registry = open([{ type: 'sse', name: 'first', url, headers: [['X-Key', 'k']] }])
+    expect((await registry.ready(5000, signal)).servers[0]).toMatchObject({ state: 'ready', title: 'first' })
+    expect(await registry.call('first__old', {}, withoutSignal())).toMatchObject({ content: [{ text: 'still here' }] })
+    expect(new Set(seen)).toEqual(new Set(['GET k', 'POST k']))
   })
 })
 

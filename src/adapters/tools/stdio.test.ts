@@ -86,14 +86,13 @@ describe('connecting', () => {
 
   test('opening never waits, and one slow, one silent and one missing server cost the others nothing', async () => {
     const made = bench()
-    const before = performance.now()
     const registry = made.open([
       stdioServer('slow', { slowMs: 3000 }),
       stdioServer('silent', { mute: true }),
       { type: 'stdio', name: 'missing', command: 'no-such-server', args: [], env: {} },
       stdioServer('good'),
     ])
-    expect(performance.now() - before).toBeLessThan(50)
+    expect(new Set(registry.list().servers.map((server) => server.state))).toEqual(new Set(['connecting']))
     await changeTo(registry, (list) => list.servers[3]?.state === 'ready')
     expect(
       registry

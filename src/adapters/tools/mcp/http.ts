@@ -8,6 +8,9 @@ import {
 import { Agent, fetch as undiciFetch } from 'undici'
 import type { McpServer } from '../../../ports/tools.ts'
 
+/** Far more than a result may hold. */
+const MESSAGE_LIMIT_BYTES = 64 * 1024 * 1024
+
 type HttpServer = Extract<McpServer, { readonly type: 'http' | 'sse' }>
 
 export interface HttpEvents {
@@ -51,10 +54,10 @@ const RECONNECTION = {
 export function openHttp(server: HttpServer, events: HttpEvents): HttpLink {
   // A tool may think for longer than five minutes, and a stream may be silent for as long as it likes.
   const agent = new Agent({ headersTimeout: 0, bodyTimeout: 0 })
-  const fetch = watched(
-    (url, init) => undiciFetch(url, { ...(init as object), dispatcher: agent }) as unknown as Promise<Response>,
-    events,
-  )
+  const fetch = watched(async (url, init) => {
+    const response = await undiciFetch(url, { ...(init as object), dispatcher: agent })
+    return bounded(response as unknown as Response)
+  }, events)
   const options = { fetch, requestInit: { headers: configuredHeaders(server) } }
   const destroy = (): Promise<void> => agent.destroy()
   if (server.type === 'sse') {
@@ -74,6 +77,23 @@ function configuredHeaders(server: HttpServer): Record<string, string> {
     if (!OURS.has(key)) headers[key] = value
   }
   return headers
+}
+
+/** An answer, or one line of a stream, that is longer breaks off: nobody could keep or show it. */
+function bounded(response: Response): Response {
+  if (response.body === null) return response
+  const lines = response.headers.get('content-type')?.startsWith('text/event-stream') === true
+  let size = 0
+  const counter = new TransformStream<Uint8Array, Uint8Array>({
+    transform(chunk, controller) {
+      const newline = lines ? chunk.lastIndexOf(10) : -1
+      size = newline === -1 ? size + chunk.length : chunk.length - newline - 1
+      if (size > MESSAGE_LIMIT_BYTES) throw new Error(`the answer is longer than ${MESSAGE_LIMIT_BYTES} bytes`)
+      controller.enqueue(chunk)
+    },
+  })
+  const { status, statusText, headers } = response
+  return new Response(response.body.pipeThrough(counter), { status, statusText, headers })
 }
 
 /** Watches the server's own stream, of which the transport itself would only give up in silence. */
