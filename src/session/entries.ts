@@ -88,12 +88,30 @@ export type Body =
 /** A fact with its place and time: `seq` is 1, 2, 3 … without holes, `at` is milliseconds since 1970. */
 export type Entry = Body & { readonly seq: number; readonly at: number }
 
+/** Nearly every entry is a piece of bare text; stored as three words it takes a fraction of the room. */
+type ShortChunk = readonly [role: 'agent' | 'thought', messageId: string, text: string]
+
+/** The stored form of a body: JSON, an array for a chunk of bare text and an object for everything else. */
 export function encodeBody(body: Body): string {
-  return JSON.stringify(body)
+  return JSON.stringify(shortened(body) ?? body)
 }
 
-/** Reads a stored entry back. Bodies were written by this program's own `encodeBody`, so their shape is trusted. */
+/** Reads a stored entry back. Bodies were written by `encodeBody`, so their shape is trusted. */
 export function decodeEntry(stored: { readonly seq: number; readonly at: number; readonly body: string }): Entry {
-  const body = JSON.parse(stored.body) as Body
-  return { ...body, seq: stored.seq, at: stored.at }
+  const { seq, at } = stored
+  const body = JSON.parse(stored.body) as Body | ShortChunk
+  if (!isShort(body)) return { ...body, seq, at }
+  const [role, messageId, text] = body
+  return { kind: 'message_chunk', role, messageId, content: { type: 'text', text }, seq, at }
+}
+
+function shortened(body: Body): ShortChunk | undefined {
+  if (body.kind !== 'message_chunk' || body.role === 'user') return undefined
+  const { role, messageId, content } = body
+  const isBare = content.type === 'text' && content.annotations === undefined && content._meta === undefined
+  return isBare ? [role, messageId, content.text] : undefined
+}
+
+function isShort(body: Body | ShortChunk): body is ShortChunk {
+  return Array.isArray(body)
 }
