@@ -95,10 +95,13 @@ function readerOn({ line, close }: Connection): JournalReader {
   }
 }
 
-/** The fault is played while the append is on its way, so what it throws does not stop the append. */
+/** What the fault throws is told once it is known that the append is stored: it was on its way already. */
 async function sendAppend({ line }: Connection, faults: Faults, append: Append): Promise<void> {
   const stored = line().call('append', appendOrder(append))
-  await Promise.all([stored, afterSend(faults)])
+  const played = afterSend(faults)
+  const [storing, playing] = await Promise.allSettled([stored, played])
+  if (storing.status === 'rejected') throw storing.reason
+  if (playing.status === 'rejected') throw playing.reason
 }
 
 async function afterSend(faults: Faults): Promise<void> {

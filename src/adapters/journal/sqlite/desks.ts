@@ -57,10 +57,13 @@ export function readerDesk(directory: string): Desk {
   }
 }
 
-function answer(call: ReadCall, path: string, store: () => Store | undefined): Answer {
+function answer(call: ReadCall, path: string, open: () => Store | undefined): Answer {
+  let store: Store | undefined
   try {
-    return [call[0], ask(call, store())]
+    store = open()
+    return [call[0], ask(call, store)]
   } catch (error) {
+    store?.renew()
     return [call[0], null, refusalOf(error, path)]
   }
 }
@@ -84,6 +87,7 @@ function tidy({ db, store }: GroupTools): boolean {
     return store.sweep()
   } catch {
     // Nobody waits for this: what is left is swept another time, and a sick disk is told to whoever appends.
+    store.renew()
     rollBack(db)
     return false
   }

@@ -18,6 +18,7 @@ export async function commitGroup(tools: GroupTools, group: readonly WriteCall[]
   try {
     return await commit(tools, group)
   } catch (error) {
+    tools.store.renew()
     rollBack(tools.db)
     if (group.length > 1 && mayBeOneWrites(error)) return commitEachAlone(tools, group)
     const refusal = refusalOf(error, tools.path)

@@ -4,6 +4,14 @@ import type { Refusal } from './messages.ts'
 
 const sqliteCodes = { busy: 5, corrupt: 11, full: 13, tooBig: 18, constraint: 19, notADatabase: 26 } as const
 
+/** The library gives no code with an error that a read meets, only SQLite's words, which are fixed. */
+const sqliteTexts: ReadonlyMap<string, number> = new Map([
+  ['database is locked', sqliteCodes.busy],
+  ['database disk image is malformed', sqliteCodes.corrupt],
+  ['database or disk is full', sqliteCodes.full],
+  ['file is not a database', sqliteCodes.notADatabase],
+])
+
 /** Any thrown thing as an error of the catalogue; `path` is the journal's file. */
 export function journalError(error: unknown, path: string): ParleyError {
   if (isParleyError(error)) return error
@@ -41,8 +49,9 @@ function isFull(error: unknown): boolean {
 
 /** SQLite's primary result code; extended codes carry it in their low byte. */
 function sqliteCode(error: unknown): number | undefined {
-  const code = (error as { readonly errcode?: unknown } | undefined)?.errcode
-  return typeof code === 'number' ? code & 0xff : undefined
+  const { errcode, message } = (error ?? {}) as { readonly errcode?: unknown; readonly message?: unknown }
+  if (typeof errcode === 'number') return errcode & 0xff
+  return typeof message === 'string' ? sqliteTexts.get(message) : undefined
 }
 
 export function systemCode(error: unknown): unknown {

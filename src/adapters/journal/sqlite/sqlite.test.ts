@@ -1,7 +1,11 @@
-/** The SQLite journal keeps the port's promises. */
-import { describe } from 'vitest'
+/** The SQLite journal keeps the port's promises, and those of a disk. */
+import { mkdir, readdir, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { BroadcastChannel } from 'node:worker_threads'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { journalContract } from '../../../../test/contracts/journal.ts'
-import { temporaryDirectory, workerUrl } from '../../../../test/contracts/journal-places.ts'
+import { appendOf, entriesOf, everything, followed, idsOf, wide } from '../../../../test/contracts/journal-words.ts'
+import { startOwner, startProgram, temporaryDirectory, workerUrl } from '../../../../test/fixtures/journal/places.ts'
 import { openSqliteJournal } from './client.ts'
 
 describe('sqlite journal', () => {
@@ -9,4 +13,168 @@ describe('sqlite journal', () => {
     const { directory, clear } = await temporaryDirectory()
     return { journal: await openSqliteJournal({ directory, workerUrl }), clear }
   })
+})
+
+let directory: string
+let clear: () => Promise<void>
+
+beforeEach(async () => {
+  const temporary = await temporaryDirectory()
+  directory = join(temporary.directory, 'state')
+  clear = temporary.clear
+})
+
+afterEach(() => clear())
+
+test('a journal that is closed and opened again has everything', async () => {
+  const first = await openSqliteJournal({ directory, workerUrl })
+  await first.append(appendOf('s', 0, { count: 300, snapshot: { seq: 200, state: '{"a":1}' }, row: { title: 'Kept' } }))
+  await first.append(appendOf('t', 0, 2))
+  const before = await everything(first, 's')
+  await first.close()
+  const second = await openSqliteJournal({ directory, workerUrl })
+  expect(await everything(second, 's')).toEqual(before)
+  expect(idsOf(await second.list({ limit: 9 }))).toEqual(['s', 't'])
+  await second.append(appendOf('s', 300, 1))
+  await second.close()
+})
+
+test('only its owner may read the files, and a closed journal is one file', async () => {
+  const journal = await openSqliteJournal({ directory, workerUrl })
+  await journal.append(appendOf('s', 0, 10))
+  expect((await stat(directory)).mode & 0o777).toBe(0o700)
+  const names = await readdir(directory)
+  expect(names.toSorted()).toEqual(['journal.db', 'journal.db-shm', 'journal.db-wal', 'server.lock', 'server.pid'])
+  for (const name of names) expect([name, (await stat(join(directory, name))).mode & 0o777]).toEqual([name, 0o600])
+  await journal.close()
+  expect((await readdir(directory)).toSorted()).toEqual(['journal.db', 'server.lock'])
+})
+
+test('a journal that was being made when the power went is made anew', async () => {
+  const journal = await openSqliteJournal({ directory, workerUrl })
+  await journal.close()
+  const { directory: other, clear: clearOther } = await temporaryDirectory()
+  await writeFile(join(other, 'journal.db.new'), 'half a file')
+  await writeFile(join(other, 'journal.db.new-journal'), 'half a rollback journal')
+  const remade = await openSqliteJournal({ directory: other, workerUrl })
+  await remade.append(appendOf('s', 0, 1))
+  await remade.close()
+  expect((await readdir(other)).toSorted()).toEqual(['journal.db', 'server.lock'])
+  await clearOther()
+})
+
+test('the entries of a deleted session are cleared away, if need be by the next owner', async () => {
+  const first = await openSqliteJournal({ directory, workerUrl })
+  for (let seq = 0; seq < 50_000; seq += 10_000) await first.append(appendOf('s', seq, 10_000))
+  await first.append(appendOf('other', 0, 5))
+  const [deleted] = await Promise.all([first.delete('s'), first.close()])
+  expect(deleted).toBe(true)
+  const second = await openSqliteJournal({ directory, workerUrl })
+  await second.close()
+  // Space is given back to the file, not to the disk: the same again does not make it grow.
+  const { size } = await stat(join(directory, 'journal.db'))
+  const third = await openSqliteJournal({ directory, workerUrl })
+  await third.list({ limit: 1 })
+  for (let seq = 0; seq < 50_000; seq += 10_000) await third.append(appendOf('s', seq, 10_000))
+  await third.close()
+  expect((await stat(join(directory, 'journal.db'))).size).toBeLessThan(size * 1.5)
+})
+
+describe('a group of appends', () => {
+  const group = ['a', 'b', 'c']
+
+  test('whose transaction fails is refused as one, with nothing changed', async () => {
+    const faults = [{ point: 'journal.rows.written', action: 'throw', nth: 2 }] as const
+    const journal = await openSqliteJournal({ directory, workerUrl, faults })
+    await journal.append(appendOf('a', 0, 2))
+    const failed = await Promise.allSettled(group.map((id) => journal.append(appendOf(id, id === 'a' ? 2 : 0, 2))))
+    expect(failed.map((one) => one.status === 'rejected' && (one.reason as { code?: string }).code)).toEqual(
+      group.map(() => 'JOURNAL_IO'),
+    )
+    expect(idsOf(await journal.list({ limit: 9 }))).toEqual(['a'])
+    expect(await journal.page('a', 0, wide)).toEqual(entriesOf('a', 0, 2))
+    await Promise.all(group.map((id) => journal.append(appendOf(id, id === 'a' ? 2 : 0, 2))))
+    await journal.close()
+  })
+
+  test('is not to be seen before it is committed, however slow the disk', async () => {
+    const faults = [{ point: 'journal.rows.written', action: 'delay', nth: 2, ms: 150 }] as const
+    const journal = await openSqliteJournal({ directory, workerUrl, faults })
+    await journal.append(appendOf('s', 0, 1))
+    const seen = followed(journal.read('s', 0, new AbortController().signal))
+    await seen.until(1)
+    const order: string[] = []
+    const append = journal.append(appendOf('s', 1, 1)).then(() => order.push('stored'))
+    const reader = seen.until(2).then(() => order.push('seen'))
+    await Promise.all([append, reader])
+    expect(order).toEqual(['stored', 'seen'])
+    await journal.delete('s')
+    await journal.close()
+  })
+})
+
+test('an append that is on its way when its sender fails is stored all the same', async () => {
+  const faults = [{ point: 'journal.append.sent', action: 'throw', nth: 1 }] as const
+  const journal = await openSqliteJournal({ directory, workerUrl, faults })
+  await expect(journal.append(appendOf('s', 0, 2))).rejects.toThrow('journal.append.sent')
+  expect((await journal.head('s'))?.row.lastSeq).toBe(2)
+  await journal.close()
+})
+
+test('a full disk refuses what does not fit and keeps what was stored', async () => {
+  await mkdir(directory)
+  const program = startProgram('full-disk.ts', directory, ['unshare', '--map-root-user', '--mount'])
+  const { value } = await program.lines.next()
+  expect(value).toEqual({
+    big: 'JOURNAL_FULL',
+    small: 'stored',
+    full: 'JOURNAL_FULL',
+    whileFull: true,
+    afterwards: 'stored',
+    kept: true,
+    snapshot: { seq: 100, state: 'kept' },
+    sessions: ['kept', 'small'],
+  })
+  await program.ended
+})
+
+test('a disk that fails a write is told as JOURNAL_IO, and what was acknowledged is there', async () => {
+  const owner = startOwner({ directory, program: 'append' }, 'ulimit -f 400')
+  const stored = new Map<string, number>()
+  let refused: unknown
+  for await (const line of owner.lines) {
+    if (line.said === 'acknowledged') stored.set(line.session, line.seq)
+    if (line.said === 'refused') refused = line
+  }
+  expect(refused).toMatchObject({ code: 'JOURNAL_IO', message: expect.stringContaining('disk I/O error') as string })
+  expect(stored.size).toBe(2)
+  const journal = await openSqliteJournal({ directory, workerUrl })
+  for (const [id, seq] of stored) expect((await journal.page(id, 0, wide)).length).toBeGreaterThanOrEqual(seq)
+  await journal.close()
+})
+
+test('a state directory that cannot be is told as JOURNAL_IO', async () => {
+  await writeFile(directory, 'a file where the directory should be')
+  await expect(openSqliteJournal({ directory, workerUrl })).rejects.toMatchObject({ code: 'JOURNAL_IO' })
+})
+
+test('a worker that dies refuses what it had not done and all that follows, and frees the lock', async () => {
+  const dying = new URL('../../../../test/fixtures/journal/dying-worker.mjs', import.meta.url)
+  const faults = [{ point: 'journal.rows.written', action: 'delay', nth: 2, ms: 60_000 }] as const
+  const journal = await openSqliteJournal({ directory, workerUrl: dying, faults })
+  await journal.append(appendOf('s', 0, 2))
+  const reader = followed(journal.read('s', 0, new AbortController().signal))
+  await reader.until(2)
+  const both = Promise.allSettled([journal.append(appendOf('s', 2, 1)), journal.append(appendOf('t', 0, 1))])
+  const channel = new BroadcastChannel('parley journal: die')
+  channel.postMessage('now')
+  const refused = { code: 'JOURNAL_IO', message: expect.stringContaining('ended with code 7') as string }
+  for (const one of await both) expect(one).toMatchObject({ status: 'rejected', reason: refused })
+  channel.close()
+  await expect(journal.head('s')).rejects.toMatchObject(refused)
+  await expect(reader.ended).rejects.toMatchObject(refused)
+  await journal.close()
+  const next = await openSqliteJournal({ directory, workerUrl })
+  expect(await next.page('s', 0, wide)).toEqual(entriesOf('s', 0, 2))
+  await next.close()
 })

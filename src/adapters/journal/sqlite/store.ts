@@ -17,6 +17,13 @@ type Statement = ReturnType<Database['prepare']>
 /** How many entries of a deleted session one transaction clears away: others wait for no longer than that takes. */
 const sweepSize = 2000
 
+/** How many entries one statement inserts. */
+const rowsAtOnce = 25
+const insertSql = Array.from(
+  { length: rowsAtOnce + 1 },
+  (_, rows) => `INSERT INTO entries (session, seq, at, body) VALUES ${Array(rows).fill('(?, ?, ?, ?)').join(', ')}`,
+)
+
 const rowColumns = 'id, cwd, additional_directories, agent, title, phase, last_seq, created_at, updated_at'
 
 export class Store {
@@ -29,6 +36,11 @@ export class Store {
     this.#path = path
   }
 
+  /** After an error: a statement of this library that failed once fails again the next time, however sound that is. */
+  renew(): void {
+    this.#statements.clear()
+  }
+
   /** Throws JOURNAL_CONFLICT before anything is written. */
   append({ row, expected, at, bodies, snapshot }: AppendOrder): void {
     const found = this.#get('SELECT key, last_seq FROM sessions WHERE id = ?', row[0]) as
@@ -37,10 +49,7 @@ export class Store {
     const lastSeq = found?.[1] ?? 0
     if (lastSeq !== expected) fail('JOURNAL_CONFLICT', { session: unescape(row[0]), expected, found: lastSeq })
     const session = found === undefined ? this.#insert(row) : this.#update(found[0], row)
-    const insert = this.#prepare('INSERT INTO entries (session, seq, at, body) VALUES (?, ?, ?, ?)')
-    for (let index = 0; index < bodies.length; index += 1) {
-      insert.run(session, expected + index + 1, at[index], bodies[index])
-    }
+    this.#insertEntries(session, { expected, at, bodies })
     if (snapshot !== undefined)
       this.#run('INSERT OR REPLACE INTO snapshots (session, seq, state) VALUES (?, ?, ?)', session, ...snapshot)
   }
@@ -131,6 +140,18 @@ export class Store {
   #insert(row: RowColumns): number {
     const sql = `INSERT INTO sessions (${rowColumns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`
     return Number(this.#prepare(sql).run(...row).lastInsertRowid)
+  }
+
+  /** Several rows to a statement: half as much time in SQLite as one by one. */
+  #insertEntries(session: number, { expected, at, bodies }: Pick<AppendOrder, 'expected' | 'at' | 'bodies'>): void {
+    for (let start = 0; start < bodies.length; start += rowsAtOnce) {
+      const end = Math.min(start + rowsAtOnce, bodies.length)
+      const values: (string | number)[] = []
+      for (let index = start; index < end; index += 1) {
+        values.push(session, expected + index + 1, at[index] ?? 0, bodies[index] ?? '')
+      }
+      this.#run(insertSql[end - start] ?? '', ...values)
+    }
   }
 
   #update(key: number, [, ...row]: RowColumns): number {

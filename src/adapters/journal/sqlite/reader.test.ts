@@ -1,0 +1,88 @@
+/** A reader looks into a journal without owning it, whoever does. */
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { appendOf, entriesOf, everything, idsOf, wide } from '../../../../test/contracts/journal-words.ts'
+import { startOwner, temporaryDirectory, workerUrl } from '../../../../test/fixtures/journal/places.ts'
+import { openSqliteJournal, openSqliteReader } from './client.ts'
+
+let directory: string
+let clear: () => Promise<void>
+
+beforeEach(async () => {
+  ;({ directory, clear } = await temporaryDirectory())
+})
+
+afterEach(() => clear())
+
+test('sees what the owner has stored, as it is stored, while the owner goes on', async () => {
+  const owner = await openSqliteJournal({ directory, workerUrl })
+  await owner.append(appendOf('s', 0, { count: 5, snapshot: { seq: 5, state: '5' } }))
+  const reader = await openSqliteReader({ directory, workerUrl })
+  expect(await everything(reader, 's')).toEqual(await everything(owner, 's'))
+  await owner.append(appendOf('s', 5, 2))
+  await owner.append(appendOf('t', 0, 1))
+  expect(await reader.page('s', 0, wide)).toEqual(entriesOf('s', 0, 7))
+  expect(idsOf(await reader.list({ limit: 9 }))).toEqual(['s', 't'])
+  await owner.close()
+  expect(await reader.head('s')).toMatchObject({ row: { lastSeq: 7 } })
+  await reader.close()
+})
+
+test('sees what another process has stored, also after that was killed', async () => {
+  const owner = startOwner({ directory, program: 'append' })
+  let acknowledged = 0
+  for await (const line of owner.lines) {
+    if (line.said !== 'acknowledged' || line.session !== 'left') continue
+    acknowledged = line.seq
+    if (acknowledged === 30) await expectStored(30)
+    if (acknowledged === 60) void owner.kill()
+  }
+  await owner.ended
+  await expectStored(acknowledged)
+})
+
+async function expectStored(seq: number): Promise<void> {
+  const reader = await openSqliteReader({ directory, workerUrl })
+  const entries = await reader.page('left', 0, wide)
+  expect(entries.length).toBeGreaterThanOrEqual(seq)
+  expect(entries).toEqual(entriesOf('left', 0, entries.length))
+  await reader.close()
+}
+
+test('where there is no journal it is empty, makes nothing, and sees it once there is one', async () => {
+  const state = join(directory, 'not', 'there')
+  const reader = await openSqliteReader({ directory: state, workerUrl })
+  expect(await reader.list({ limit: 9 })).toEqual([])
+  expect(await reader.head('s')).toBeUndefined()
+  expect(await reader.page('s', 0, wide)).toEqual([])
+  expect(await readdir(directory)).toEqual([])
+  const owner = await openSqliteJournal({ directory: state, workerUrl })
+  await owner.append(appendOf('s', 0, 1))
+  expect(await reader.page('s', 0, wide)).toEqual(entriesOf('s', 0, 1))
+  await reader.close()
+  await owner.append(appendOf('s', 1, 1))
+  await owner.close()
+})
+
+test('does not keep an owner from coming or going', async () => {
+  const first = await openSqliteJournal({ directory, workerUrl })
+  await first.append(appendOf('s', 0, 1))
+  await first.close()
+  const reader = await openSqliteReader({ directory, workerUrl })
+  expect(await reader.page('s', 0, wide)).toHaveLength(1)
+  const second = await openSqliteJournal({ directory, workerUrl })
+  await second.append(appendOf('s', 1, 1))
+  expect(await reader.page('s', 0, wide)).toHaveLength(2)
+  await second.close()
+  const third = await openSqliteJournal({ directory, workerUrl })
+  expect(await third.page('s', 0, wide)).toHaveLength(2)
+  await third.close()
+  await reader.close()
+})
+
+test('is closed when it was closed, and may be closed again', async () => {
+  const reader = await openSqliteReader({ directory, workerUrl })
+  await Promise.all([reader.close(), reader.close()])
+  await expect(reader.list({ limit: 1 })).rejects.toMatchObject({ code: 'JOURNAL_CLOSED' })
+})
