@@ -105,6 +105,11 @@ export const catalogue = {
     (d) =>
       `The turn was interrupted because the server stopped. What was said is kept in session ${d.session}; prompt again to go on.`,
   ),
+  TURN_OVER: row<{ turn: string; session: string }>(
+    INTERNAL,
+    false,
+    (d) => `Turn ${d.turn} of session ${d.session} is over; nothing can be added to it.`,
+  ),
   PERMISSION_UNKNOWN: row<{ request: string }>(
     INVALID_PARAMS,
     false,
@@ -121,6 +126,30 @@ export const catalogue = {
     (d) => `The script ${d.path} cannot be read: ${d.reason}.`,
   ),
   AGENT_FAILED: row<{ reason: string }>(INTERNAL, true, (d) => `The agent failed: ${d.reason}`),
+  SESSION_AMBIGUOUS: row<{ prefix: string; count: number }>(
+    INVALID_PARAMS,
+    false,
+    (d) => `${d.count} sessions begin with ${d.prefix}. Give more of its id; parley ls shows them.`,
+  ),
+
+  // What a client hears from the other side
+  PEER_REFUSED: row<{ method: string; code: string; reason: string }>(INTERNAL, false, (d) => d.reason),
+  CONNECTION_LOST: row<{ method: string }>(
+    INTERNAL,
+    true,
+    (d) => `The connection ended before ${d.method} was answered. What was said until then is kept; try again.`,
+  ),
+  PROTOCOL_UNSUPPORTED: row<{ found: string; known: number }>(
+    INTERNAL,
+    false,
+    (d) =>
+      `The agent speaks version ${d.found} of the Agent Client Protocol and this Parley speaks ${d.known}. Update the older of the two.`,
+  ),
+  CAPABILITY_MISSING: row<{ method: string }>(
+    INTERNAL,
+    false,
+    (d) => `The agent does not offer ${d.method}, so it was not asked. Use an agent that does.`,
+  ),
 
   // Requests
   PARAMS_INVALID: row<{ method: string; reason: string }>(

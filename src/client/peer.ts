@@ -1,0 +1,128 @@
+/** JSON-RPC from the client's side: requests with their answers, notifications, and what the other side asks of us. */
+import { ParleyError, fail } from '../errors/parley-error.ts'
+import type { Pipe } from './pipe.ts'
+
+export type RequestId = string | number | null
+
+/** What a client does with what it hears. */
+export interface Listener {
+  notified(method: string, params: unknown): void
+  /** True when it takes the request upon itself and answers it; anything else is answered as unknown. */
+  requested(id: RequestId, method: string, params: unknown): boolean
+}
+
+interface Waiting {
+  readonly method: string
+  readonly resolve: (result: unknown) => void
+  readonly reject: (error: unknown) => void
+}
+
+type Message = Readonly<Record<string, unknown>>
+
+const METHOD_NOT_FOUND = -32601
+
+export class Peer {
+  readonly #pipe: Pipe
+  readonly #listener: Listener
+  readonly #waiting = new Map<RequestId, Waiting>()
+  #count = 0
+  #ended = false
+  /** Resolves when the other side has closed, or we have. Never rejects. */
+  readonly closed: Promise<void>
+
+  constructor(pipe: Pipe, listener: Listener) {
+    this.#pipe = pipe
+    this.#listener = listener
+    this.closed = this.#listen()
+  }
+
+  /** Throws PEER_REFUSED with the other side's own words, or CONNECTION_LOST. The result may be null. */
+  request(method: string, params: unknown): Promise<unknown> {
+    if (this.#ended) return Promise.reject(new ParleyError('CONNECTION_LOST', { method }))
+    const id = this.#count
+    this.#count += 1
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(id, { method, resolve, reject })
+      this.#send({ id, method, params })
+    })
+  }
+
+  notify(method: string, params: unknown): void {
+    this.#send({ method, params })
+  }
+
+  answer(id: RequestId, result: unknown): void {
+    this.#send({ id, result })
+  }
+
+  /** Whoever still waits for an answer hears that it will not come. Idempotent. */
+  close(): void {
+    this.#end()
+    this.#pipe.close()
+  }
+
+  async #listen(): Promise<void> {
+    try {
+      for await (const text of this.#pipe.messages) this.#receive(text)
+    } catch {
+      // A connection that breaks has ended; whoever waits for an answer is told so below.
+    }
+    this.#end()
+  }
+
+  /** What is no message is skipped: the other side's stray output must not end the conversation. */
+  #receive(text: string): void {
+    const message = messageOf(text)
+    if (message === undefined || this.#ended) return
+    const { id, method, params } = message
+    if (typeof method !== 'string') return this.#answered(message)
+    if (!('id' in message)) return this.#listener.notified(method, params)
+    if (this.#listener.requested(id as RequestId, method, params)) return
+    this.#send({ id, error: { code: METHOD_NOT_FOUND, message: `Method not found: ${method}` } })
+  }
+
+  #answered({ id, result, error }: Message): void {
+    const waiting = this.#waiting.get(id as RequestId)
+    if (waiting === undefined) return
+    this.#waiting.delete(id as RequestId)
+    if (error === undefined) waiting.resolve(result)
+    else waiting.reject(refusal(waiting.method, error))
+  }
+
+  #end(): void {
+    this.#ended = true
+    for (const { method, reject } of this.#waiting.values()) reject(new ParleyError('CONNECTION_LOST', { method }))
+    this.#waiting.clear()
+  }
+
+  #send(message: Message): void {
+    if (!this.#ended) this.#pipe.send(JSON.stringify({ jsonrpc: '2.0', ...message }))
+  }
+}
+
+function messageOf(text: string): Message | undefined {
+  try {
+    const message: unknown = JSON.parse(text)
+    return typeof message === 'object' && message !== null ? (message as Message) : undefined
+  } catch {
+    // Not JSON, so not a message.
+    return undefined
+  }
+}
+
+/** The other side's sentence; its own code where it names one, else the number of JSON-RPC. */
+function refusal(method: string, error: unknown): ParleyError {
+  const { code, message, data } = (error ?? {}) as Message
+  const known = [(data as Message | undefined | null)?.['code'], code]
+  const named = known.find((one): one is string | number => typeof one === 'string' || typeof one === 'number')
+  return new ParleyError('PEER_REFUSED', {
+    method,
+    code: String(named ?? 'unknown'),
+    reason: typeof message === 'string' && message !== '' ? message : 'the other side gave no reason',
+  })
+}
+
+/** Throws CAPABILITY_MISSING: what was not advertised is never called. */
+export function requireOffered(method: string, offered: boolean): void {
+  if (!offered) fail('CAPABILITY_MISSING', { method })
+}
