@@ -3,7 +3,8 @@ import { createHash } from 'node:crypto'
 import { openScriptAgent } from '../adapters/agent/script/agent.ts'
 import { systemClock } from '../adapters/clock.ts'
 import { faultsFrom } from '../adapters/fault.ts'
-import { openSqliteJournal } from '../adapters/journal/sqlite/client.ts'
+import { openSqliteJournal, openSqliteReader } from '../adapters/journal/sqlite/client.ts'
+import { ownerPid } from '../adapters/journal/sqlite/owner-pid.ts'
 import { killLeftovers } from '../adapters/process/ledger.ts'
 import { openProcesses } from '../adapters/process/spawn.ts'
 import { openToolHost } from '../adapters/tools/host.ts'
@@ -69,6 +70,18 @@ export async function openOwner(config: Config): Promise<Owner> {
       return closing
     },
   }
+}
+
+export type JournalReader = Pick<Journal, 'page' | 'head' | 'list' | 'close'>
+
+/** Looks into the journal, whoever owns it; where there is none it is empty. */
+export function openJournalReader({ home }: Config): Promise<JournalReader> {
+  return openSqliteReader({ directory: home, workerUrl: workerUrl('journal-worker') })
+}
+
+/** Whether somebody may append to the journal now. */
+export function hasOwner({ home }: Config): boolean {
+  return ownerPid(home) !== null
 }
 
 async function openAgent(choice: AgentChoice): Promise<Agent> {

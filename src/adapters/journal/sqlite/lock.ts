@@ -1,8 +1,9 @@
 /** The owner's lock: whoever holds `server.lock` may append and recover; the kernel frees it however its holder dies. */
-import { chmodSync, closeSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, closeSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { fail } from '../../../errors/parley-error.ts'
+import { ownerPid, pidPathIn } from './owner-pid.ts'
 import { isBusy, systemCode } from './refusals.ts'
 
 export interface OwnerLock {
@@ -18,7 +19,7 @@ const patienceMs = 250
  */
 export function takeLock(directory: string): OwnerLock {
   const path = join(directory, 'server.lock')
-  const pidPath = join(directory, 'server.pid')
+  const pidPath = pidPathIn(directory)
   createPrivate(path)
   const db = new DatabaseSync(path, { timeout: patienceMs })
   try {
@@ -26,7 +27,7 @@ export function takeLock(directory: string): OwnerLock {
     db.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE')
   } catch (error) {
     db.close()
-    if (isBusy(error)) fail('STATE_IN_USE', { path: directory, pid: readPid(pidPath) }, error)
+    if (isBusy(error)) fail('STATE_IN_USE', { path: directory, pid: ownerPid(directory) }, error)
     throw error
   }
   writePid(pidPath)
@@ -56,25 +57,4 @@ function writePid(path: string): void {
   writeFileSync(draft, `${process.pid}\n`, { mode: 0o600 })
   chmodSync(draft, 0o600)
   renameSync(draft, path)
-}
-
-/** The pid of the holder; null when it is unknown, or was left by a process that is gone. */
-function readPid(path: string): number | null {
-  try {
-    const pid = Number.parseInt(readFileSync(path, 'utf8'), 10)
-    return Number.isInteger(pid) && isAlive(pid) ? pid : null
-  } catch {
-    // The holder has not written it yet, or is just leaving: unknown either way.
-    return null
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    // A process of another user lives, though it may not be signalled.
-    return systemCode(error) === 'EPERM'
-  }
 }

@@ -1,7 +1,6 @@
 /** ACP v1's methods as commands to sessions: one row each. */
 import { fail } from '../../../errors/parley-error.ts'
 import type { PromptKinds } from '../../../ports/agent.ts'
-import type { SessionRow } from '../../../ports/journal.ts'
 import type { Session } from '../../../session/session.ts'
 import type { Sessions } from '../../../session/sessions.ts'
 import type { RequestId } from '../protocol.ts'
@@ -9,6 +8,7 @@ import { Attachment, type ClientSide } from './attachment.ts'
 import { decodeCursor, encodeCursor } from './cursor.ts'
 import { requireAbsolutePath, requireDirectories, requireDirectoriesOfStored } from './directories.ts'
 import { type Parsed, asContent, parseParams } from './params.ts'
+import { sessionInfo } from './session-info.ts'
 
 const LIST_PAGE = 50
 
@@ -187,14 +187,4 @@ function promptIdOf({
 }): string | undefined {
   const id = _meta?.['parley/promptId']
   return typeof id === 'string' && id !== '' ? id : undefined
-}
-
-function sessionInfo({ id, cwd, additionalDirectories, title, updatedAt }: SessionRow) {
-  return {
-    sessionId: id,
-    cwd,
-    ...(additionalDirectories.length === 0 ? {} : { additionalDirectories }),
-    ...(title === null ? {} : { title }),
-    updatedAt: new Date(updatedAt).toISOString(),
-  }
 }

@@ -1,0 +1,134 @@
+/** What `ls` and `show` see: sessions and their updates straight from the journal, without an owner, a recovery or an agent. */
+import type { Config } from '../config/schema.ts'
+import { type Update, commandsUpdate, titleUpdate, updateOf } from '../edge/acp/v1/project.ts'
+import { type SessionInfo, sessionInfo } from '../edge/acp/v1/session-info.ts'
+import { fail } from '../errors/parley-error.ts'
+import type { SessionRow } from '../ports/journal.ts'
+import { haltTurn } from '../session/end-turn.ts'
+import { type Entry, decodeEntry } from '../session/entries.ts'
+import { evolve } from '../session/evolve.ts'
+import { Replay } from '../session/replay.ts'
+import { type State, absent, isBusy } from '../session/state.ts'
+import { type JournalReader, hasOwner, openJournalReader } from './compose.ts'
+
+const LIST_PAGE = 500
+const ENTRY_PAGE = { entries: 2_000, chars: 4 * 1024 * 1024 }
+
+/** As the params of `session/update`. */
+export interface UpdateParams {
+  readonly sessionId: string
+  readonly update: Update
+  readonly _meta: { readonly 'parley/seq': number }
+}
+
+/** How far the last turn is, when it has not ended. */
+export type Unfinished = 'working' | 'waiting'
+
+export interface Reader {
+  /** Newest first. */
+  list(cwd?: string): AsyncIterable<SessionInfo>
+  /** The session of this id, or the only one whose id begins so. Throws SESSION_NOT_FOUND or SESSION_AMBIGUOUS. */
+  find(prefix: string): Promise<SessionInfo>
+  /**
+   * What a `session/load` would tell: a turn that its owner left behind when it died ends here as the next owner will end it.
+   * Returns how far the last turn is, if it goes on.
+   */
+  updates(sessionId: string): AsyncGenerator<UpdateParams, Unfinished | undefined>
+  close(): Promise<void>
+}
+
+export async function openReader(config: Config): Promise<Reader> {
+  const journal = await openJournalReader(config)
+  return {
+    async *list(cwd) {
+      for await (const row of rows(journal, cwd)) yield sessionInfo(row)
+    },
+    async find(prefix) {
+      return sessionInfo(await findRow(journal, prefix))
+    },
+    updates: (sessionId) => updatesOf(journal, sessionId, () => hasOwner(config)),
+    close: () => journal.close(),
+  }
+}
+
+async function* rows(journal: JournalReader, cwd: string | undefined): AsyncGenerator<SessionRow> {
+  const query = { limit: LIST_PAGE, ...(cwd === undefined ? {} : { cwd }) }
+  let page = await journal.list(query)
+  for (;;) {
+    yield* page
+    const after = page.at(-1)
+    if (after === undefined || page.length < LIST_PAGE) return
+    page = await journal.list({ ...query, after })
+  }
+}
+
+async function findRow(journal: JournalReader, prefix: string): Promise<SessionRow> {
+  const exact = await journal.head(prefix)
+  if (exact !== undefined) return exact.row
+  const found: SessionRow[] = []
+  for await (const row of rows(journal, undefined)) if (row.id.startsWith(prefix)) found.push(row)
+  const [only, another] = found
+  if (only === undefined) return fail('SESSION_NOT_FOUND', { session: prefix })
+  return another === undefined ? only : fail('SESSION_AMBIGUOUS', { prefix, count: found.length })
+}
+
+async function* updatesOf(
+  journal: JournalReader,
+  sessionId: string,
+  isOwned: () => boolean,
+): AsyncGenerator<UpdateParams, Unfinished | undefined> {
+  let state: State = absent(sessionId)
+  const replay = new Replay()
+  for await (const entries of pages(journal, sessionId)) {
+    for (const entry of entries) state = evolve(state, entry)
+    yield* told(sessionId, replay.push(entries))
+  }
+  yield* told(sessionId, replay.flush())
+  const owned = isOwned()
+  if (!owned) yield* told(sessionId, leftBehind(state))
+  yield* tellState(state)
+  return unfinished(state, owned)
+}
+
+async function* pages(journal: JournalReader, sessionId: string): AsyncGenerator<readonly Entry[]> {
+  let seq = 0
+  for (;;) {
+    const page = await journal.page(sessionId, seq, ENTRY_PAGE)
+    if (page.length === 0) return
+    yield page.map(decodeEntry)
+    seq = page.at(-1)?.seq ?? seq
+  }
+}
+
+/** What the next owner will append first. */
+function leftBehind(state: State): readonly Entry[] {
+  if (!isBusy(state)) return []
+  const { seq, updatedAt } = state
+  return haltTurn(state).map((body, index): Entry => Object.assign({ seq: seq + index + 1, at: updatedAt }, body))
+}
+
+function unfinished(state: State, owned: boolean): Unfinished | undefined {
+  if (!isBusy(state)) return undefined
+  if (owned) return state.phase === 'waiting' || state.phase === 'suspended' ? 'waiting' : 'working'
+  // A turn that only waited for an answer still does; any other was ended above.
+  const isHeld = state.phase === 'suspended' || haltTurn(state).some(({ kind }) => kind === 'turn_suspended')
+  return isHeld ? 'waiting' : undefined
+}
+
+/** Only the latest title and commands count; they are told once, at the end. */
+const STATE_ONLY: ReadonlySet<Entry['kind']> = new Set(['title', 'commands'])
+
+function* told(sessionId: string, entries: readonly Entry[]): Generator<UpdateParams> {
+  for (const entry of entries) {
+    const update = STATE_ONLY.has(entry.kind) ? undefined : updateOf(entry)
+    if (update !== undefined) yield { sessionId, update, _meta: { 'parley/seq': entry.seq } }
+  }
+}
+
+function* tellState(state: State): Generator<UpdateParams> {
+  if (state.phase === 'absent') return
+  const { id: sessionId, seq, title, commands } = state
+  const _meta = { 'parley/seq': seq }
+  if (title !== null) yield { sessionId, update: titleUpdate(title), _meta }
+  if (commands.length > 0) yield { sessionId, update: commandsUpdate(commands), _meta }
+}
