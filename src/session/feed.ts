@@ -26,6 +26,12 @@ export interface FeedSource {
 }
 
 /**
+ * `joining`: whoever attached it replays and goes live. `catching up`: its client was slow, or something was missed.
+ * `behind`: catching up failed, and the next push tries again.
+ */
+type Place = 'joining' | 'live' | 'catching up' | 'behind' | 'ended'
+
+/**
  * Replaying or live. While it replays or its client is slow, nothing is kept for it in memory: the journal has it all.
  * Promises 4 and 8 of DESIGN section 2.
  */
@@ -33,8 +39,7 @@ export class Feed {
   readonly #source: FeedSource
   readonly #sink: Sink
   #cursor: Cursor
-  #live = false
-  #ended = false
+  #place: Place = 'joining'
 
   constructor(source: FeedSource, sink: Sink, from: Cursor) {
     this.#source = source
@@ -50,56 +55,73 @@ export class Feed {
   /** Tells everything up to and including `until`, adjacent chunks merged. */
   async replay(until: Cursor): Promise<void> {
     const replay = new Replay()
-    while (this.#cursor < until && !this.#ended) {
-      if (this.#sink.congested()) await this.#sink.room()
-      const page = await this.#source.journal.page(this.#source.id, this.#cursor, PAGE)
-      if (page.length === 0) break
-      const wanted = page.filter((stored) => stored.seq <= until).map(decodeEntry)
-      this.#tell(replay.push(wanted), wanted.at(-1)?.seq)
+    try {
+      while (this.#cursor < until && !this.#isEnded()) {
+        if (this.#sink.congested()) await this.#sink.room()
+        const page = await this.#source.journal.page(this.#source.id, this.#cursor, PAGE)
+        if (page.length === 0) break
+        const wanted = page.filter((stored) => stored.seq <= until).map(decodeEntry)
+        this.#tell(replay.push(wanted), wanted.at(-1)?.seq)
+      }
+    } finally {
+      // Also when a page could not be read: the cursor has passed what is held back.
+      this.#tell(replay.flush(), undefined)
     }
-    this.#tell(replay.flush(), undefined)
   }
 
   /** From here on entries come as they are stored, after those missed meanwhile. */
   async goLive(): Promise<void> {
-    while (!this.#ended && this.#cursor < this.#source.head()) {
+    while (!this.#isEnded() && this.#cursor < this.#source.head()) {
       const before = this.#cursor
       await this.replay(this.#source.head())
       if (this.#cursor === before) break
     }
-    this.#live = !this.#ended
+    if (!this.#isEnded()) this.#place = 'live'
   }
 
   /** The session's newest entries. A feed that is not live finds them in the journal when it gets there. */
   push(entries: readonly Entry[]): void {
-    if (!this.#live) return
-    if (this.#sink.congested()) return this.#fallBehind()
+    if (this.#place === 'behind') return this.#catchUp()
+    if (this.#place !== 'live') return
+    const first = entries[0]?.seq ?? 0
+    // A gap is what was stored although its writer was told that it was not.
+    if (this.#sink.congested() || first > this.#cursor + 1) return this.#catchUp()
     const last = entries.at(-1)?.seq ?? this.#cursor
-    const fresh = (entries[0]?.seq ?? 0) > this.#cursor ? entries : entries.filter((entry) => entry.seq > this.#cursor)
+    const fresh = first > this.#cursor ? entries : entries.filter((entry) => entry.seq > this.#cursor)
     this.#tell(fresh, Math.max(last, this.#cursor))
   }
 
   failed(error: unknown): void {
     this.#sink.failed(error)
+    if (this.#place === 'live' && this.#cursor < this.#source.head()) this.#catchUp()
   }
 
   /** A detach: the session goes on without this reader. Idempotent. */
   end(): void {
-    this.#ended = true
-    this.#live = false
+    this.#place = 'ended'
     this.#source.leave(this)
+  }
+
+  #isEnded(): boolean {
+    return this.#place === 'ended'
   }
 
   #tell(entries: readonly Entry[], cursor: Cursor | undefined): void {
     if (cursor !== undefined) this.#cursor = cursor
-    if (entries.length > 0 && !this.#ended) this.#sink.take(entries)
+    if (entries.length > 0 && !this.#isEnded()) this.#sink.take(entries)
   }
 
-  #fallBehind(): void {
-    this.#live = false
+  #catchUp(): void {
+    this.#place = 'catching up'
     this.#sink.room().then(
-      () => this.goLive().catch((error: unknown) => this.#sink.failed(error)),
+      () => this.goLive().catch((error: unknown) => this.#stayBehind(error)),
       () => this.end(),
     )
+  }
+
+  #stayBehind(error: unknown): void {
+    if (this.#isEnded()) return
+    this.#place = 'behind'
+    this.#sink.failed(error)
   }
 }
