@@ -1,5 +1,5 @@
 /** A live session: its one writer, its readers, its running turn and its tools. */
-import { fail } from '../errors/parley-error.ts'
+import { fail, isParleyError } from '../errors/parley-error.ts'
 import type { Content } from '../ports/content.ts'
 import type { Cursor, SessionId } from '../ports/journal.ts'
 import type { McpServer, ToolRegistry } from '../ports/tools.ts'
@@ -57,8 +57,14 @@ export class Session {
     return this.#feeds.size
   }
 
-  dispatch(command: Command): Promise<readonly Entry[]> {
-    return this.#writer.dispatch(command)
+  /** It was halted, closed or lost to another writer: what is stored can be opened again, but not through this one. */
+  get isGone(): boolean {
+    return this.#gone
+  }
+
+  /** Throws SESSION_CLOSED once the session is gone. */
+  async dispatch(command: Command): Promise<readonly Entry[]> {
+    return this.#gone ? fail('SESSION_CLOSED', { session: this.id }) : this.#writer.dispatch(command)
   }
 
   /** Accepts a prompt; its end comes as an entry. Sent again with the same id, it runs once. */
@@ -91,16 +97,24 @@ export class Session {
 
   /** Cancels what runs, then closes the session and frees what it held. The transcript stays. */
   async close(): Promise<void> {
-    await this.dispatch({ kind: 'close' })
-    await this.#idle()
-    await this.dispatch({ kind: 'close' })
+    // Whoever prompts after the cancel is cancelled in turn: nothing may be left open.
+    while (this.existing.phase !== 'closed') {
+      await this.#writer.dispatch({ kind: 'close' })
+      await this.#idle()
+    }
     await this.leave()
   }
 
   /** The owner stops: a waiting turn is suspended, any other is interrupted. Nothing is stored after this. */
   async halt(): Promise<void> {
-    await this.dispatch({ kind: 'halt' })
-    await this.leave()
+    const halted = this.#writer.dispatch({ kind: 'halt' })
+    this.#gone = true
+    try {
+      await halted
+    } finally {
+      // A disk that is full leaves the halt to the next owner; processes end all the same.
+      await this.leave()
+    }
   }
 
   /** Lets go of everything without another entry. Idempotent. */
@@ -124,6 +138,10 @@ export class Session {
         this.#world.report(error)
       }
     }
+    this.#wakeIfIdle()
+  }
+
+  #wakeIfIdle(): void {
     if (isBusy(this.state)) return
     const waiters = this.#idleWaiters
     this.#idleWaiters = []
@@ -166,7 +184,31 @@ export class Session {
 
   #notStored(error: unknown): void {
     this.#run?.break(error)
-    for (const feed of this.#feeds) feed.failed(error)
+    for (const feed of this.#feeds) this.#tellFailed(feed, error)
+    if (isParleyError(error, 'JOURNAL_CONFLICT')) this.#letGo()
+    else this.#endWhatNobodyRuns()
+    this.#wakeIfIdle()
+  }
+
+  #tellFailed(feed: Feed, error: unknown): void {
+    try {
+      feed.failed(error)
+    } catch (broken) {
+      // One client's trouble is not another's.
+      this.#world.report(broken)
+    }
+  }
+
+  /** Another writer came first: the session is theirs. */
+  #letGo(): void {
+    this.leave().catch((error: unknown) => this.#world.report(error))
+  }
+
+  /** A turn that was stored although its writer was told that it was not has no agent, and never gets one. */
+  #endWhatNobodyRuns(): void {
+    const { state } = this
+    if (!isBusy(state) || state.phase === 'suspended' || state.turn.turnId === this.#run?.turnId) return
+    this.#writer.dispatch({ kind: 'halt' }).catch((error: unknown) => this.#world.report(error))
   }
 
   #openTools({ cwd, additionalDirectories, mcpServers }: Opening): ToolRegistry {

@@ -10,8 +10,8 @@ export interface ToolCalling {
   readonly turn: Turn
   readonly faults: Faults
   allowed(): readonly string[]
-  /** Stores `in_progress`; resolves when that is durable. */
-  begin(toolCallId: string): Promise<void>
+  /** Stores `in_progress`; resolves when that is durable, or with false when the turn was over before. */
+  begin(toolCallId: string): Promise<boolean>
   ask(question: Question, tool: string): Promise<PermissionOutcome>
 }
 
@@ -64,7 +64,9 @@ async function refuse(turn: Turn, toolCallId: string, why: string): Promise<Tool
 
 async function run(request: ToolRequest, toolCallId: string, calling: ToolCalling): Promise<ToolResult> {
   const { turn, faults } = calling
-  await calling.begin(toolCallId)
+  const begun = await calling.begin(toolCallId)
+  // The disk may have taken its time: whoever cancelled meanwhile must not see it run.
+  if (!begun || turn.signal.aborted) return refuse(turn, toolCallId, 'Cancelled. The tool was not run.')
   await faults.at('tool.started')
   const result = await outcomeOf(request, turn)
   await faults.at('tool.finished')

@@ -1,5 +1,5 @@
 /** One running turn: what its agent may do, and how it comes to its end whatever the agent, the tools or the disk do. */
-import { isParleyError, reasonOf } from '../errors/parley-error.ts'
+import { fail, isParleyError, reasonOf } from '../errors/parley-error.ts'
 import type { Question, Resumption, StopReason, ToolRequest, Turn } from '../ports/agent.ts'
 import type { AbortSource, Signal } from '../ports/signal.ts'
 import type { Content, PermissionOutcome, PlanEntry, ToolCallPatch } from '../ports/content.ts'
@@ -15,6 +15,9 @@ import type { World } from './world.ts'
 const CANCEL_GRACE = 2_000
 /** Between two attempts to store an end that the disk refused. Milliseconds. */
 const END_RETRY = 1_000
+
+/** The journal is closed, another owner's, or no longer has the session: there is nothing left to end. */
+const NEVER_STORED = ['JOURNAL_CLOSED', 'JOURNAL_CONFLICT', 'SESSION_NOT_FOUND'] as const
 
 /** What a turn needs of its session. */
 export interface TurnHost {
@@ -45,7 +48,9 @@ export class TurnRun implements Turn {
   #question: OpenQuestion | undefined
   #asking: Promise<unknown> = Promise.resolve()
   #broken: { readonly error: unknown } | undefined
+  #isOver = false
   #calls = 0
+  readonly #knownCalls: OpenTurn['calls']
 
   constructor(host: TurnHost, turn: OpenTurn, answered?: AnsweredQuestion) {
     this.#host = host
@@ -55,7 +60,7 @@ export class TurnRun implements Turn {
     this.roots = host.roots
     this.prompt = turn.prompt
     this.tools = host.tools
-    this.#calls = Object.keys(turn.calls).length
+    this.#knownCalls = turn.calls
     if (answered !== undefined) {
       const { question, outcome } = answered
       this.resumed = { state: question.resume, toolCallId: question.toolCallId, outcome }
@@ -68,12 +73,11 @@ export class TurnRun implements Turn {
 
   /** Runs the agent and ends the turn, exactly once. Never throws. */
   async play(): Promise<void> {
-    const { world } = this.#host
-    await world.faults.at('turn.started')
     const ending = await this.#agentEnds()
+    this.#isOver = true
     if (this.#host.isGone()) return
     await this.#end(ending)
-    await world.faults.at('turn.ended')
+    await this.#host.world.faults.at('turn.ended')
   }
 
   cancel(): void {
@@ -112,7 +116,13 @@ export class TurnRun implements Turn {
   }
 
   newToolCallId(): string {
-    this.#calls += 1
+    do {
+      this.#calls += 1
+    } while (Object.hasOwn(this.#knownCalls, this.#callId()))
+    return this.#callId()
+  }
+
+  #callId(): string {
     return `${this.turnId}-c${this.#calls}`
   }
 
@@ -139,6 +149,7 @@ export class TurnRun implements Turn {
   }
 
   async #askNow({ toolCallId, patch, options, state }: Question, tool?: string): Promise<PermissionOutcome> {
+    this.#requireOpen()
     const { world } = this.#host
     const requestId = world.clock.id()
     const answer = new Promise<PermissionOutcome>((resolve) => {
@@ -155,8 +166,9 @@ export class TurnRun implements Turn {
   }
 
   async #agentEnds(): Promise<{ readonly stopReason: StopReason | 'error'; readonly error?: Failure }> {
-    const { agent } = this.#host.world
+    const { agent, faults } = this.#host.world
     try {
+      await faults.at('turn.started')
       const stopReason = await Promise.race([agent.run(this), this.#outOfPatience()])
       return this.#broken === undefined ? { stopReason } : failed(this.#broken.error)
     } catch (error) {
@@ -169,7 +181,9 @@ export class TurnRun implements Turn {
   #outOfPatience(): Promise<'cancelled'> {
     const { clock } = this.#host.world
     return new Promise((resolve) => {
-      this.signal.addEventListener('abort', () => clock.after(CANCEL_GRACE, () => resolve('cancelled')), { once: true })
+      const wait = () => clock.after(CANCEL_GRACE, () => resolve('cancelled'))
+      if (this.signal.aborted) wait()
+      else this.signal.addEventListener('abort', wait, { once: true })
     })
   }
 
@@ -178,10 +192,12 @@ export class TurnRun implements Turn {
     const { clock, report } = this.#host.world
     while (!this.#host.isGone()) {
       try {
-        await this.#host.dispatch({ kind: 'end', turnId: this.turnId, ...ending })
+        // A turn that lost words has not ended well, whatever its agent thinks.
+        const end = this.#broken === undefined ? ending : failed(this.#broken.error)
+        await this.#host.dispatch({ kind: 'end', turnId: this.turnId, ...end })
         return
       } catch (error) {
-        if (isParleyError(error, 'JOURNAL_CLOSED') || isParleyError(error, 'JOURNAL_CONFLICT')) return
+        if (NEVER_STORED.some((code) => isParleyError(error, code))) return
         report(error)
         await clock.sleep(END_RETRY)
       }
@@ -189,13 +205,21 @@ export class TurnRun implements Turn {
   }
 
   async #emit(event: AgentEvent): Promise<void> {
-    if (this.#broken !== undefined) throw this.#broken.error
+    this.#requireOpen()
     await this.#host.post({ kind: 'agent', turnId: this.turnId, event }, charsOf(event))
   }
 
-  async #store(event: AgentEvent): Promise<void> {
+  /** False when the turn was over by then: nothing was stored, so nothing may be done. */
+  async #store(event: AgentEvent): Promise<boolean> {
+    this.#requireOpen()
+    const entries = await this.#host.dispatch({ kind: 'agent', turnId: this.turnId, event })
+    return entries.length > 0
+  }
+
+  /** Stops an agent that goes on speaking although nobody can hear it any more. */
+  #requireOpen(): void {
     if (this.#broken !== undefined) throw this.#broken.error
-    await this.#host.dispatch({ kind: 'agent', turnId: this.turnId, event })
+    if (this.#isOver) fail('TURN_OVER', { turn: this.turnId, session: this.sessionId })
   }
 }
 

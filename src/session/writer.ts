@@ -38,6 +38,7 @@ export class Writer {
   #chars = 0
   #writing: Promise<void> | undefined
   #waitingForRoom: (() => void)[] = []
+  #lost: { readonly error: unknown } | undefined
 
   constructor(world: World, state: State, events: WriterEvents) {
     this.#world = world
@@ -69,6 +70,7 @@ export class Writer {
   }
 
   #add(pending: Pending): void {
+    if (this.#lost !== undefined) return pending.refused?.(this.#lost.error)
     this.#pending.push(pending)
     this.#chars += pending.chars
     this.#writing ??= this.#write()
@@ -97,12 +99,17 @@ export class Writer {
 
   #take(): readonly Pending[] {
     const taken = this.#pending
-    this.#pending = []
+    this.#keep([])
+    return taken
+  }
+
+  /** Only what a turn posts has a length; it is taken, or passed over, as a whole. */
+  #keep(pending: Pending[]): void {
+    this.#pending = pending
     this.#chars = 0
     const waiting = this.#waitingForRoom
     this.#waitingForRoom = []
     for (const resume of waiting) resume()
-    return taken
   }
 
   /** Append, then make the copy the state, then publish: promise 1 of DESIGN section 2 is this order. */
@@ -130,10 +137,24 @@ export class Writer {
     return { snapshot: { seq: state.seq, state: encodeState(state) } }
   }
 
+  /**
+   * What goes down with a batch that was not stored: what its turn said meanwhile, which would follow a hole;
+   * and everything once another writer came first, because two never append to one session.
+   */
+  #passOver(error: unknown): readonly Pending[] {
+    const pending = this.#pending
+    if (isParleyError(error, 'JOURNAL_CONFLICT')) this.#lost = { error }
+    const kept = this.#lost === undefined ? pending.filter(({ command }) => !('turnId' in command)) : []
+    this.#keep(kept)
+    return pending.filter((one) => !kept.includes(one))
+  }
+
   async #notStored(taken: readonly Pending[], error: unknown): Promise<void> {
+    // A journal that cannot even be read keeps what was true; the next append is refused if that is wrong.
     this.#state = await loadState(this.#world, this.#state.id).catch(() => this.#state)
     this.#snapshotAt = Math.min(this.#snapshotAt, this.#state.seq)
-    for (const pending of taken) pending.refused?.(error)
+    const lost = [...taken, ...this.#passOver(error)]
+    for (const pending of lost) pending.refused?.(error)
     this.#events.failed(error)
     if (!isParleyError(error)) this.#world.report(error)
   }

@@ -1,0 +1,47 @@
+/** A tool registry whose tools do what the test says. */
+import type { Tool, ToolHost, ToolHostRequest, ToolRegistry, ToolResult } from '../../src/ports/tools.ts'
+
+export type Run = (args: unknown) => Promise<ToolResult>
+
+export class TestTools implements ToolHost {
+  /** By registry name. */
+  readonly tools = new Map<string, { readonly tool: Tool; readonly run: Run }>()
+  readonly opened: ToolHostRequest[] = []
+  open_ = 0
+  readonly called: string[] = []
+
+  add(name: string, run: Run, claims: Partial<Tool> = {}): void {
+    const tool = {
+      name,
+      original: name,
+      title: name,
+      description: '',
+      inputSchema: {},
+      server: 'test',
+      trusted: false,
+      readOnly: false,
+    }
+    this.tools.set(name, { tool: { ...tool, ...claims }, run })
+  }
+
+  open(request: ToolHostRequest): ToolRegistry {
+    this.opened.push(request)
+    this.open_ += 1
+    let closed = false
+    const list = () => ({ version: 1, tools: [...this.tools.values()].map(({ tool }) => tool), servers: [] })
+    return {
+      list,
+      ready: async () => list(),
+      call: async (name, args) => {
+        if (closed) throw new Error('the registry is closed')
+        this.called.push(name)
+        return this.tools.get(name)?.run(args) ?? { content: [], isError: true }
+      },
+      onChange: () => () => {},
+      close: async () => {
+        if (!closed) this.open_ -= 1
+        closed = true
+      },
+    }
+  }
+}
