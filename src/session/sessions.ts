@@ -2,7 +2,7 @@
 import { fail } from '../errors/parley-error.ts'
 import type { ListQuery, SessionId, SessionPhase, SessionRow } from '../ports/journal.ts'
 import { type Opening, Session } from './session.ts'
-import { absent } from './state.ts'
+import { absent, rowOf } from './state.ts'
 import type { World } from './world.ts'
 import { loadState } from './writer.ts'
 
@@ -12,6 +12,8 @@ export class Sessions {
   readonly #world: World
   /** Opening counts as live, so that a session is never opened twice. */
   readonly #live = new Map<SessionId, Promise<Session>>()
+  /** Being closed or deleted: whoever opens such a session waits, so that it never has two writers. */
+  readonly #leaving = new Map<SessionId, Promise<undefined>>()
 
   constructor(world: World) {
     this.#world = world
@@ -39,13 +41,13 @@ export class Sessions {
    * Opens a stored session, or joins it where it is live. Throws SESSION_NOT_FOUND, and SESSION_CWD_DIFFERS when the
    * client thinks that it belongs elsewhere.
    */
-  async open(id: SessionId, opening: Opening): Promise<Session> {
-    const live = this.#live.get(id)
-    if (live === undefined) return this.#openStored(id, opening)
-    const session = await live
-    requireSameCwd(id, session.existing.cwd, opening)
-    await session.reopen(opening)
-    return session
+  open(id: SessionId, opening: Opening): Promise<Session> {
+    return this.#withLive(id, async (session) => {
+      if (session === undefined) return this.#openStored(id, opening)
+      requireSameCwd(id, session.existing.cwd, opening)
+      await session.reopen(opening)
+      return session
+    })
   }
 
   list(query: ListQuery): Promise<readonly SessionRow[]> {
@@ -58,36 +60,27 @@ export class Sessions {
   }
 
   /** Ends what runs and frees what the session held; it stays listed and can be opened again. */
-  async close(id: SessionId): Promise<void> {
-    const session = await this.#live.get(id)
-    if (session === undefined) {
+  close(id: SessionId): Promise<void> {
+    return this.#withLive(id, async (session) => {
+      if (session !== undefined) return this.#leave(id, session.close())
       if ((await this.#world.journal.head(id)) === undefined) fail('SESSION_NOT_FOUND', { session: id })
-      return
-    }
-    await session.close()
-    this.#live.delete(id)
+    })
   }
 
   /** Forgets the session; one that never was is forgotten already. */
-  async delete(id: SessionId): Promise<void> {
-    const session = await this.#live.get(id)
-    if (session !== undefined) {
-      await session.close()
-      this.#live.delete(id)
-    }
-    await this.#world.journal.delete(id)
+  delete(id: SessionId): Promise<void> {
+    return this.#withLive(id, (session) => this.#leave(id, this.#forget(id, session)))
   }
 
-  /** What a crashed owner left running is ended or suspended, before anyone is served. Only the owner calls this, once. */
+  /**
+   * What a crashed owner left running is ended or suspended, before anyone is served. Only the owner calls this, once.
+   * A session that cannot be recovered now keeps nobody from the others; opening it tries again, and says why not.
+   */
   async recover(): Promise<number> {
-    const { faults, journal } = this.#world
+    const { faults, journal, report } = this.#world
     await faults.at('recovery.started')
     const unfinished = await journal.list({ phases: UNFINISHED, limit: Number.MAX_SAFE_INTEGER })
-    for (const row of unfinished) {
-      const state = await loadState(this.#world, row.id)
-      const session = new Session(this.#world, state, { cwd: row.cwd, additionalDirectories: [], mcpServers: [] })
-      await session.halt()
-    }
+    for (const row of unfinished) await this.#recoverOne(row).catch(report)
     await faults.at('recovery.finished')
     return unfinished.length
   }
@@ -102,13 +95,58 @@ export class Sessions {
     }
   }
 
+  async #recoverOne(row: SessionRow): Promise<void> {
+    const state = await loadState(this.#world, row.id)
+    const session = new Session(this.#world, state, { cwd: row.cwd, additionalDirectories: [], mcpServers: [] })
+    await session.halt()
+  }
+
+  /**
+   * Acts on the session as it is live once nobody is opening or leaving it, in the same breath as that is known.
+   * One that failed to open is not live: its opener hears why, the others try for themselves.
+   */
+  async #withLive<Result>(id: SessionId, act: (session: Session | undefined) => Promise<Result>): Promise<Result> {
+    for (;;) {
+      await this.#leaving.get(id)
+      const live = this.#live.get(id)
+      const session = await live?.catch(() => undefined)
+      if (this.#leaving.has(id) || this.#live.get(id) !== live) continue
+      if (session !== undefined && !session.isGone) return act(session)
+      this.#live.delete(id)
+      return act(undefined)
+    }
+  }
+
+  async #forget(id: SessionId, session: Session | undefined): Promise<void> {
+    // A full disk must not keep anyone from making room.
+    await session?.close().catch(() => session.leave())
+    await this.#world.journal.delete(id)
+  }
+
+  /** While it lasts, whoever wants the session waits; only whoever asked for it hears that it failed. */
+  async #leave(id: SessionId, left: Promise<void>): Promise<void> {
+    const leaving = left.then(
+      () => this.#live.delete(id),
+      () => false,
+    )
+    this.#leaving.set(
+      id,
+      leaving.then(() => {
+        this.#leaving.delete(id)
+        return undefined
+      }),
+    )
+    await this.#leaving.get(id)
+    await left
+  }
+
   async #openStored(id: SessionId, opening: Opening): Promise<Session> {
     const opened = this.#load(id, opening)
     this.#live.set(id, opened)
     try {
       return await opened
     } catch (error) {
-      this.#live.delete(id)
+      if (this.#live.get(id) === opened) this.#live.delete(id)
       throw error
     }
   }
@@ -118,9 +156,15 @@ export class Sessions {
     if (state.phase === 'absent') return fail('SESSION_NOT_FOUND', { session: id })
     requireSameCwd(id, state.cwd, opening)
     const session = new Session(this.#world, state, opening)
-    const { additionalDirectories } = opening
-    await session.dispatch({ kind: 'configure', additionalDirectories })
-    await session.dispatch({ kind: 'offer_commands', commands: this.#world.agent.commands })
+    try {
+      // Nothing runs in a session that has just been opened, whatever its journal says.
+      if (UNFINISHED.includes(rowOf(state).phase)) await session.dispatch({ kind: 'halt' })
+      await session.dispatch({ kind: 'configure', additionalDirectories: opening.additionalDirectories })
+      await session.dispatch({ kind: 'offer_commands', commands: this.#world.agent.commands })
+    } catch (error) {
+      await session.leave()
+      throw error
+    }
     return session
   }
 }
