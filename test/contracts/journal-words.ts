@@ -33,7 +33,7 @@ export function appendOf(id: string, expected: number, details: number | AppendD
   return snapshot === undefined ? append : { ...append, snapshot }
 }
 
-export function rowOf(id: string, lastSeq: number, changes: Partial<SessionRow> = {}): SessionRow {
+function rowOf(id: string, lastSeq: number, changes: Partial<SessionRow> = {}): SessionRow {
   return {
     id,
     cwd: '/home/ada/project',

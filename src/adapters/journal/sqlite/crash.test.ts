@@ -86,7 +86,7 @@ describe('killed at a named moment', () => {
 })
 
 test('killed while it is made, a journal is whole or not there', async () => {
-  for (let ms = 0; ms < 60; ms += 6) {
+  for (let ms = 0; ms < 60; ms += 10) {
     const { directory: state, clear: clearState } = await temporaryDirectory()
     const owner = startOwner({ directory: state, program: 'hold' })
     await owner.lines.next()

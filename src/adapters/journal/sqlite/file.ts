@@ -32,6 +32,8 @@ export function openForReader(path: string): Database | undefined {
 
 /** A new journal appears under its name whole and on the disk, or not at all. */
 function create(path: string): void {
+  // SQLite would play an old WAL into the new file.
+  if (isFilled(`${path}-wal`)) fail('JOURNAL_CORRUPT', { path, reason: 'it is gone and only its -wal file is left' })
   const draft = `${path}.new`
   for (const leftover of [draft, `${draft}-journal`, `${draft}-wal`, `${draft}-shm`]) rmSync(leftover, { force: true })
   createPrivate(draft)
@@ -42,6 +44,10 @@ function create(path: string): void {
   fsync(draft)
   renameSync(draft, path)
   fsync(dirname(path))
+}
+
+function isFilled(path: string): boolean {
+  return (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 0
 }
 
 function fsync(path: string): void {

@@ -62,6 +62,13 @@ describe('a damaged journal', () => {
   })
 })
 
+test('a journal that is gone while its WAL is still there', async () => {
+  await writeFile(`${path}-wal`, 'what was not written back')
+  const before = await contents(directory)
+  await expect(openSqliteJournal({ directory, workerUrl })).rejects.toMatchObject({ code: 'JOURNAL_CORRUPT' })
+  expect(await contents(directory)).toEqual(before)
+})
+
 test('a damaged page that nobody has met is told when it is met, and harms no other session', async () => {
   const journal = await openSqliteJournal({ directory, workerUrl })
   for (const id of ['a', 'b', 'c'])

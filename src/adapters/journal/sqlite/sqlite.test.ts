@@ -113,6 +113,25 @@ describe('a group of appends', () => {
   })
 })
 
+test('a read does not wait for the whole queue of writes, and sees what was stored before it was asked', async () => {
+  const journal = await openSqliteJournal({ directory, workerUrl })
+  await journal.append(appendOf('s', 0, 5))
+  const order: string[] = []
+  const writes = Array.from({ length: 40 }, (_, index) =>
+    journal.append(appendOf(`bulk-${index}`, 0, 10_000)).then(() => order.push('write')),
+  )
+  const reads = Array.from({ length: 20 }, () =>
+    journal.page('s', 0, wide).then((page) => order.push(`read ${page.length}`)),
+  )
+  await Promise.all([...writes, ...reads])
+  // The first reads are answered before any write, all of them before the last; and writes go on meanwhile.
+  expect(order.indexOf('write')).toBeGreaterThan(0)
+  expect(order.indexOf('write')).toBeLessThan(order.lastIndexOf('read 5'))
+  expect(order.at(-1)).toBe('write')
+  expect(order.filter((one) => one === 'read 5')).toHaveLength(20)
+  await journal.close()
+})
+
 test('an append that is on its way when its sender fails is stored all the same', async () => {
   const faults = [{ point: 'journal.append.sent', action: 'throw', nth: 1 }] as const
   const journal = await openSqliteJournal({ directory, workerUrl, faults })
@@ -123,7 +142,10 @@ test('an append that is on its way when its sender fails is stored all the same'
 
 test('a full disk refuses what does not fit and keeps what was stored', async () => {
   await mkdir(directory)
-  const program = startProgram('full-disk.ts', directory, ['unshare', '--map-root-user', '--mount'])
+  // In a mount namespace of its own, so that any user may have a disk of 4 MB.
+  const mount = `mount -t tmpfs -o size=4m,mode=0700 tmpfs '${directory}' && exec "$@"`
+  const before = ['unshare', '--map-root-user', '--mount', 'sh', '-c', mount, 'sh']
+  const program = startProgram('full-disk.ts', directory, before)
   const { value } = await program.lines.next()
   expect(value).toEqual({
     big: 'JOURNAL_FULL',
