@@ -4,6 +4,7 @@ import { toNodeHandler } from '@modelcontextprotocol/node'
 import { createMcpHandler, McpServer as SdkServer } from '@modelcontextprotocol/server'
 import { afterEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { toolsContract } from '../../../test/contracts/tools.ts'
 import {
   startHttpServer,
   type HttpServerOptions,
@@ -37,6 +38,18 @@ function web(url: string, headers: readonly (readonly [string, string])[] = []):
   return { type: 'http', name: 'web', url, headers }
 }
 
+describe('a registry over HTTP', () => {
+  toolsContract(async () => {
+    const server = await startHttpServer({ answers: 'stream' })
+    const bench = openBench()
+    const close = async (): Promise<void> => {
+      await bench.close()
+      await server.close()
+    }
+    return { registry: bench.open([web(server.url)]), say: 'web__say', slow: 'web__think', close }
+  })
+})
+
 describe('a server over Streamable HTTP', () => {
   for (const answers of ['json', 'stream'] as const) {
     test(`is listed, called and left by answers as ${answers}, with the client's headers on every request`, async () => {
@@ -49,7 +62,7 @@ describe('a server over Streamable HTTP', () => {
       ] as const
       const registry = open([web(`${server.url}?api_key=k`, headers)])
       const list = await registry.ready(5000, signal)
-      expect(list.servers).toEqual([{ name: 'web', title: 'Raw HTTP', state: 'ready', tools: 4 }])
+      expect(list.servers).toEqual([{ name: 'web', title: 'Raw HTTP', state: 'ready', tools: 6 }])
       expect(await registry.call('web__echo', { a: 1 }, withoutSignal())).toMatchObject({
         content: [{ text: '{"a":1}' }],
       })

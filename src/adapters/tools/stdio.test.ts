@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
+import { toolsContract } from '../../../test/contracts/tools.ts'
 import {
   messageLog,
   namesOf,
@@ -37,6 +38,13 @@ function changeTo(registry: ToolRegistry, wanted: (list: ToolList) => boolean): 
     })
   })
 }
+
+describe('a registry over stdio', () => {
+  toolsContract(async () => {
+    const made = openBench()
+    return { registry: made.open([stdioServer('s')]), say: 's__echo', slow: 's__think', close: () => made.close() }
+  })
+})
 
 describe('connecting', () => {
   test('a server is met, asked who it is, and all pages of its tools are listed', async () => {
