@@ -94,11 +94,6 @@ export const catalogue = {
     true,
     (d) => `Session ${d.session} already has ${d.limit} prompts waiting. Wait for one to end, or cancel.`,
   ),
-  PROMPT_WITHDRAWN: row<{ session: string }>(
-    -32800,
-    true,
-    (d) => `The prompt was withdrawn before session ${d.session} began to work on it.`,
-  ),
   TURN_INTERRUPTED: row<{ session: string }>(
     INTERNAL,
     true,
@@ -178,7 +173,6 @@ export const catalogue = {
     false,
     (d) => `A message was longer than ${d.limit} bytes and was not read. Send less at once.`,
   ),
-  REQUEST_CANCELLED: row<{ method: string }>(-32800, false, (d) => `${d.method} was cancelled as asked.`),
   CURSOR_INVALID: row<{ cursor: string }>(
     INVALID_PARAMS,
     false,
