@@ -24,7 +24,7 @@ export type Range = readonly [start: number, end: number]
 export function parseQuery(query: string): readonly Part[] {
   const parts = new Map<string, Part>()
   for (const text of fold(query).split(/\s+/)) {
-    const part = partOf([...tokensOf(text)])
+    const part = partOf(tokensOf(text))
     if (part.tokens.length > 0) parts.set(phrase(part), part)
   }
   return [...parts.values()]
@@ -62,7 +62,7 @@ export function asOnePhrase(parts: readonly Part[]): string {
 /** Where the parts occur in a text, in its own offsets: in order, and without overlaps. */
 export function findMatches(original: string, parts: readonly Part[]): readonly Range[] {
   const folded = foldWithOffsets(original)
-  const tokens = [...tokensOf(folded.text)]
+  const tokens = tokensOf(folded.text)
   const found: Range[] = []
   for (const [at] of tokens.entries()) {
     for (const part of parts) {

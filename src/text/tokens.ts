@@ -15,68 +15,112 @@ export interface Token {
 /** Stands in the index for everything that a phrase may not cross. */
 export const BREAK = '\u{e000}'
 
-const RUN = /[\p{L}\p{N}\p{M}_]+/gu
-const UNSPACED = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\u30fc]/u
-const UNSPACED_OR_WORD =
-  /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\u30fc]\p{M}*|(?:(?![\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\u30fc])[^])+/gu
-const VISIBLE = /\S/
-const PARAGRAPH_END = /\n\s*\n|\u2029/
+/** The tokenizer of every full-text table that holds `indexText`. */
+export const TOKENIZER = `unicode61 remove_diacritics 0 categories 'L* N* Co' tokenchars '_'`
 
-export function* tokensOf(folded: string): Generator<Token> {
-  let before: Token | undefined
-  for (const piece of pieces(folded)) {
-    const gap = before === undefined ? '' : folded.slice(before.end, piece.start)
-    const apart = before !== undefined && gap !== '' && keepsApart(gap, before.single && piece.single)
-    before = { ...piece, apart }
-    yield before
+/** A text as it goes into a full-text column: its tokens between spaces, with breaks. */
+export function indexText(text: string): string {
+  const folded = fold(text)
+  const marked = MARK.test(folded)
+  let words = ''
+  for (const token of tokensOf(folded)) {
+    if (token.apart) words += ` ${BREAK}`
+    words += ` ${marked ? stored(token.text) : token.text}`
   }
+  return words.slice(1)
 }
 
-type Piece = Omit<Token, 'apart'>
-
-function* pieces(folded: string): Generator<Piece> {
-  for (const run of folded.matchAll(RUN)) {
-    const [text] = run
-    const start = run.index
-    if (UNSPACED.test(text)) yield* mixed(text, start)
-    else yield { text, start, end: start + text.length, single: false }
-  }
-}
-
-function* mixed(run: string, offset: number): Generator<Piece> {
-  for (const { 0: text, index } of run.matchAll(UNSPACED_OR_WORD)) {
-    const start = offset + index
-    yield { text, start, end: start + text.length, single: UNSPACED.test(text) }
-  }
-}
-
-/**
- * Punctuation and the end of a paragraph keep apart. A space does so only between two unspaced characters, where nobody
- * writes one without meaning it: `软 RAID` is another way to write `软RAID`, and a line may be wrapped anywhere.
- */
-function keepsApart(gap: string, bothSingle: boolean): boolean {
-  return VISIBLE.test(gap) || PARAGRAPH_END.test(gap) || (bothSingle && !gap.includes('\n'))
-}
-
-const MARK = /\p{M}/gu
+const MARK = /\p{M}/u
+const MARKS = /\p{M}/gu
 
 /**
  * A token as the index stores it. SQLite's tokenizer takes marks (accents that compose with nothing, the vowel signs of
  * Indic scripts) for separators; a private character in the place of each keeps words whole.
  */
 export function stored(token: string): string {
-  return token.replace(MARK, (mark) => String.fromCodePoint(0xf_0000 + ((mark.codePointAt(0) ?? 0) & 0xffff)))
+  return token.replace(MARKS, (mark) => String.fromCodePoint(0xf_0000 + ((mark.codePointAt(0) ?? 0) & 0xffff)))
 }
 
-/** The tokenizer of every full-text table that holds `indexText`. */
-export const TOKENIZER = `unicode61 remove_diacritics 0 categories 'L* N* Co' tokenchars '_'`
-
-/** A text as it goes into a full-text column: its tokens between spaces, with breaks. */
-export function indexText(text: string): string {
-  const words: string[] = []
-  for (const token of tokensOf(fold(text))) {
-    if (token.apart) words.push(BREAK)
-    words.push(stored(token.text))
+export function tokensOf(folded: string): readonly Token[] {
+  const tokens: Token[] = []
+  let gap = NO_GAP
+  let end: number
+  for (let start = 0; start < folded.length; start = end) {
+    const kind = kindAt(folded, start)
+    end = endOf(folded, start, kind)
+    if (kind < MARKING) gap = widened(gap, kind)
+    else {
+      const single = kind === SINGLE
+      const apart = isApart(gap, tokens.at(-1), single)
+      tokens.push({ text: folded.slice(start, end), start, end, single, apart })
+      gap = NO_GAP
+    }
   }
-  return words.join(' ')
+  return tokens
+}
+
+/** What a character is to search. The first four stand between tokens. */
+const SPACE = 1
+const LINE_END = 2
+const PARAGRAPH_END = 3
+const PUNCTUATION = 4
+const MARKING = 5
+const WORD = 6
+const SINGLE = 7
+
+/** A word goes on with words and marks; a single character has only marks after it; in a gap each character counts. */
+function endOf(text: string, start: number, kind: number): number {
+  let at = start + widthAt(text, start)
+  if (kind < MARKING) return at
+  for (; at < text.length; at += widthAt(text, at)) {
+    const next = kindAt(text, at)
+    if (next !== MARKING && (next !== WORD || kind === SINGLE)) return at
+  }
+  return at
+}
+
+const NO_GAP = 0
+const SOME_SPACE = 1
+const A_LINE_END = 2
+const NO_WAY_OVER = 4
+
+function widened(gap: number, kind: number): number {
+  if (kind === SPACE) return gap | SOME_SPACE
+  if (kind === LINE_END && (gap & A_LINE_END) === 0) return gap | A_LINE_END
+  return gap | NO_WAY_OVER
+}
+
+/**
+ * Punctuation and the end of a paragraph keep apart. A space does so only between two unspaced characters, where nobody
+ * writes one without meaning it: `软 RAID` is another way to write `软RAID`, and a line may be wrapped anywhere.
+ */
+function isApart(gap: number, before: Token | undefined, single: boolean): boolean {
+  if (before === undefined || gap === NO_GAP) return false
+  return (gap & NO_WAY_OVER) !== 0 || (gap === SOME_SPACE && before.single && single)
+}
+
+/** Zero for a character that was not met yet. */
+const kinds = new Uint8Array(0x11_0000)
+
+function kindAt(text: string, at: number): number {
+  const code = text.codePointAt(at) ?? 0
+  const known = kinds[code] ?? 0
+  if (known !== 0) return known
+  const kind = classify(String.fromCodePoint(code))
+  kinds[code] = kind
+  return kind
+}
+
+function widthAt(text: string, at: number): number {
+  return (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1
+}
+
+function classify(character: string): number {
+  if (character === '\n') return LINE_END
+  if (character === '\u2029') return PARAGRAPH_END
+  if (/[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\u30fc]/u.test(character) && /[\p{L}\p{N}]/u.test(character))
+    return SINGLE
+  if (/[\p{L}\p{N}_]/u.test(character)) return WORD
+  if (/\p{M}/u.test(character)) return MARKING
+  return /\s/.test(character) ? SPACE : PUNCTUATION
 }

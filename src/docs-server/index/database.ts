@@ -1,5 +1,5 @@
 /** The full-text index in SQLite: documents, their passages, and the words of those. It lives as long as its process. */
-import { DatabaseSync } from '@photostructure/sqlite'
+import { DatabaseSync, type StatementSyncInstance } from '@photostructure/sqlite'
 import { indexText, TOKENIZER } from '../../text/tokens.ts'
 import type { Passage } from './passages.ts'
 
@@ -62,6 +62,7 @@ export interface Wanted {
 export class Database implements Disposable {
   // An empty name is a temporary file of SQLite's own: no name, no leftover, and no more memory than its cache.
   readonly #db = new DatabaseSync('')
+  readonly #statements = new Map<string, StatementSyncInstance>()
 
   constructor() {
     this.#db.exec(`PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA cache_size = -32768; ${SCHEMA}`)
@@ -82,35 +83,41 @@ export class Database implements Disposable {
   put(document: NewDocument): void {
     const { directory, file, uri, title, created, modified } = document
     const values = [directory, file, uri, title, created, modified]
-    const { id } = this.#db
-      .prepare(
-        `INSERT INTO documents (directory, file, uri, title, created, modified) VALUES (?, ?, ?, ?, ?, ?)
+    const { id } = this.#sql(
+      `INSERT INTO documents (directory, file, uri, title, created, modified) VALUES (?, ?, ?, ?, ?, ?)
          ON CONFLICT (uri) DO UPDATE SET title = excluded.title, modified = excluded.modified RETURNING id`,
-      )
-      .get(...values) as { readonly id: number }
+    ).get(...values) as { readonly id: number }
     this.#removePassages(id)
     for (const passage of document.passages) this.#putPassage(id, title, passage)
   }
 
+  /** Prepares each statement once. */
+  #sql(text: string): StatementSyncInstance {
+    const statement = this.#statements.get(text) ?? this.#db.prepare(text)
+    this.#statements.set(text, statement)
+    return statement
+  }
+
   #putPassage(document: number, title: string, { headingPath, line, text, heading, body }: Passage): void {
-    const { lastInsertRowid } = this.#db
-      .prepare('INSERT INTO passages (document, headingPath, line, text) VALUES (?, ?, ?, ?)')
-      .run(document, JSON.stringify(headingPath), line, text)
-    this.#db
-      .prepare('INSERT INTO words (rowid, title, heading, text) VALUES (?, ?, ?, ?)')
-      .run(lastInsertRowid, indexText([title, ...headingPath].join('\n\n')), indexText(heading), indexText(body))
+    const { lastInsertRowid } = this.#sql(
+      'INSERT INTO passages (document, headingPath, line, text) VALUES (?, ?, ?, ?)',
+    ).run(document, JSON.stringify(headingPath), line, text)
+    this.#sql('INSERT INTO words (rowid, title, heading, text) VALUES (?, ?, ?, ?)').run(
+      lastInsertRowid,
+      indexText([title, ...headingPath].join('\n\n')),
+      indexText(heading),
+      indexText(body),
+    )
   }
 
   remove(uri: string): void {
-    const row = this.#db.prepare('DELETE FROM documents WHERE uri = ? RETURNING id').get(uri) as
-      | { id: number }
-      | undefined
+    const row = this.#sql('DELETE FROM documents WHERE uri = ? RETURNING id').get(uri) as { id: number } | undefined
     if (row !== undefined) this.#removePassages(row.id)
   }
 
   #removePassages(document: number): void {
-    this.#db.prepare('DELETE FROM words WHERE rowid IN (SELECT id FROM passages WHERE document = ?)').run(document)
-    this.#db.prepare('DELETE FROM passages WHERE document = ?').run(document)
+    this.#sql('DELETE FROM words WHERE rowid IN (SELECT id FROM passages WHERE document = ?)').run(document)
+    this.#sql('DELETE FROM passages WHERE document = ?').run(document)
   }
 
   countPassages({ all }: Wanted): number {

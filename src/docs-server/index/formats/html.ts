@@ -8,6 +8,7 @@ const INLINE = new Set(
 )
 const WITHOUT_TEXT = new Set(['script', 'style', 'template', 'svg', 'noscript', 'math', 'iframe'])
 const PARAGRAPH_END = '\u2029'
+const LONGEST_TITLE = 300
 
 interface Tag {
   readonly name: string
@@ -72,7 +73,10 @@ class Page {
 
   #close(name: string, start: number): void {
     this.#open.delete(name)
-    const title = this.#text.slice(start).replace(/\s+/g, ' ').trim()
+    const title = this.#text
+      .slice(start, start + LONGEST_TITLE)
+      .replace(/\s+/g, ' ')
+      .trim()
     if (title === '') return
     if (name === 'title') this.#title ??= title
     else this.#headings.push({ level: Number(name.slice(1)), title, start, end: this.#text.length })

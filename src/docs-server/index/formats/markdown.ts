@@ -23,7 +23,10 @@ function frontMatterEnd(lines: readonly Line[]): number {
 
 function frontMatterTitle(lines: readonly Line[]): string | undefined {
   const line = lines.find(({ text }) => text.startsWith('title:'))?.text.slice('title:'.length)
-  const title = line?.trim().replace(/^(["'])(.*)\1$/, '$2')
+  const title = line
+    ?.trim()
+    .slice(0, 300)
+    .replace(/^(["'])(.*)\1$/, '$2')
   return title === '' ? undefined : title
 }
 

@@ -1,0 +1,72 @@
+import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { keyRing, loadKey, withoutKeys } from './keys.ts'
+
+const STRONG = '0123456789abcdef'
+
+async function keyFile(text?: string): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'parley-key-'))
+  onTestFinished(() => rm(directory, { recursive: true }))
+  const file = join(directory, 'deep', 'docs-key')
+  if (text === undefined) return file
+  await writeFile(join(directory, 'key'), text, { mode: 0o600 })
+  return join(directory, 'key')
+}
+
+test('without a key one is made, kept for its owner only, and used again', async () => {
+  const file = await keyFile()
+  const made = await loadKey({ file, loopback: false })
+  expect(made).toMatchObject({ source: 'new file', path: file, warnings: [] })
+  expect(made.key).toMatch(/^[\w-]{32}$/)
+  expect((await stat(file)).mode & 0o777).toBe(0o600)
+  expect(await readFile(file, 'utf8')).toBe(`${made.key}\n`)
+  expect(await loadKey({ file, loopback: false })).toMatchObject({ key: made.key, source: 'file' })
+})
+
+test('the environment comes before the file', async () => {
+  const file = await keyFile('a-key-in-a-file-that-is-long')
+  expect(await loadKey({ env: STRONG, file, loopback: false })).toMatchObject({
+    key: STRONG,
+    source: 'PARLEY_DOCS_KEY',
+  })
+  expect(await loadKey({ env: '', file, loopback: false })).toMatchObject({ key: 'a-key-in-a-file-that-is-long' })
+})
+
+test.each(['demo-mcp-api-key', 'short'])(
+  'the weak key %s draws a warning on loopback and a refusal elsewhere',
+  async (key) => {
+    const file = await keyFile(key)
+    for (const request of [{ env: key, file }, { file }]) {
+      const { warnings } = await loadKey({ ...request, loopback: true })
+      expect(warnings).toEqual([expect.stringMatching(/16 random characters/)])
+      expect(warnings.join(' ')).not.toContain(key)
+      await expect(loadKey({ ...request, loopback: false })).rejects.toMatchObject({ code: 'DOCS_KEY_WEAK' })
+    }
+  },
+)
+
+test('a key file that others can read draws a warning, one that holds no key is refused', async () => {
+  const open = await keyFile(STRONG)
+  await chmod(open, 0o644)
+  expect((await loadKey({ file: open, loopback: true })).warnings).toEqual([expect.stringMatching(/chmod it to 600/)])
+  for (const text of ['', '\n', 'two words']) {
+    const file = await keyFile(text)
+    await expect(loadKey({ file, loopback: true })).rejects.toMatchObject({ code: 'DOCS_KEY_FILE' })
+  }
+})
+
+test('a ring knows which of its keys was offered', () => {
+  const keyOf = keyRing([STRONG, 'another'])
+  expect([keyOf(STRONG), keyOf('another'), keyOf(''), keyOf(`${STRONG} `)]).toEqual([0, 1, null, null])
+  expect(() => keyRing([])).toThrow(/at least one key/)
+  expect(() => keyRing([''])).toThrow(/at least one key/)
+})
+
+test('no key gets into a log', () => {
+  const lines: string[] = []
+  const log = withoutKeys([STRONG], (line) => lines.push(line))
+  log(`GET /mcp?api_key=other&x=1 with ${STRONG} and ${STRONG}`)
+  expect(lines).toEqual(['GET /mcp?api_key=***&x=1 with *** and ***'])
+})
