@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { errorsDocument } from '../scripts/errors-document.ts'
 import { catalogue } from '../src/errors/catalogue.ts'
 import { isTest, listFiles, parse, read, readSources } from './architecture/source.ts'
-import { blocksOf, deadLinks, deadPaths, unknownCommands, type Block, type Page } from './docs/page.ts'
+import { blocksOf, deadLinks, deadPaths, deadTests, unknownCommands, type Block, type Page } from './docs/page.ts'
 
 const root = new URL('..', import.meta.url).pathname
 const there = (path: string) => existsSync(join(root, path))
@@ -43,6 +43,9 @@ describe('every page', () => {
     expect(pages.flatMap((page) => deadLinks(page, (path) => (there(path) ? textOf(path) : undefined)))).toEqual([])
   })
   test('names files that exist', () => expect(pages.flatMap((page) => deadPaths(page, there))).toEqual([]))
+  test('names tests that exist', () => {
+    expect(pages.flatMap((page) => deadTests(page, (path) => (there(path) ? textOf(path) : undefined)))).toEqual([])
+  })
   test('tells people to type what exists', () => expect(unknownCommands(blocks, words)).toEqual([]))
   test('shows JSON that parses', () => {
     const json = blocks.filter(({ language }) => language === 'json')
@@ -68,6 +71,13 @@ describe('a rule catches', () => {
   test('a path that moved', () => {
     expect(deadPaths(page('in `src/old.ts`, not `src/new.ts`'), (path) => path === 'src/new.ts')).toEqual([
       'docs/a.md:1 names src/old.ts, which is not there',
+    ])
+  })
+
+  test('a test that was renamed', () => {
+    const text = '- `a.test.ts`: “is kept”\n- `a.test.ts`: “is lost”'
+    expect(deadTests(page(text), () => "test('is kept'")).toEqual([
+      'docs/a.md:2 names a test that a.test.ts does not have: is lost',
     ])
   })
 
