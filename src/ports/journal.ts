@@ -83,7 +83,10 @@ export interface Journal {
   append(append: Append): Promise<void>
   /** The entries after `from`, in order, up to the limits; empty when there are none (yet). */
   page(id: SessionId, from: Cursor, limits: PageLimits): Promise<readonly StoredEntry[]>
-  /** Yields the entries after `from` in pages, then follows new ones, each once, until `signal` aborts or the session is deleted. */
+  /**
+   * Yields the entries after `from` in pages, then follows new ones, each once, until `signal` aborts or the session is deleted.
+   * A session that is not there yet is waited for; JOURNAL_CLOSED when the journal closes meanwhile.
+   */
   read(id: SessionId, from: Cursor, signal: Signal): AsyncIterable<readonly StoredEntry[]>
   /** The session's row and newest snapshot, or undefined when there is no such session. */
   head(id: SessionId): Promise<SessionHead | undefined>
