@@ -89,7 +89,8 @@ export async function openDocsServer(options: DocsServerOptions): Promise<DocsSe
   const hosts = ['localhost', '127.0.0.1', '[::1]', ...(loopback ? [] : [host]), ...(options.allowedHosts ?? [])]
   const { allowQueryKey = loopback } = options
   const answer = endpoint({ hosts, keyOf, allowQueryKey, sessions, modern, log })
-  const http = createServer((request, response) => void answer(request, response))
+  // Longer than clients keep a connection, so that none sends a request into one that is being closed.
+  const http = createServer({ keepAliveTimeout: 75_000 }, (request, response) => void answer(request, response))
   const close = closeOnce(async () => {
     await Promise.all([sessions.close(), modern.close(), closed(http), index[Symbol.asyncDispose]()])
   })

@@ -3,6 +3,15 @@ import { INITIALIZE, KEY, opened, raw, RawSession, type RawRequest, serve } from
 
 const JSON_ONLY = { 'Content-Type': 'application/json' }
 const LIST = { jsonrpc: '2.0', id: 7, method: 'tools/list' }
+const MODERN_LIST = {
+  ...LIST,
+  params: {
+    _meta: {
+      'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+      'io.modelcontextprotocol/clientCapabilities': {},
+    },
+  },
+}
 
 test('each request that does not fit gets the status that says why, and a sentence', async () => {
   const { server } = await serve({ 'a.md': 'a' })
@@ -30,6 +39,9 @@ test('each request that does not fit gets the status that says why, and a senten
     [400, -32600, { headers: inSession, body: [LIST] }],
     [400, -32000, { headers: { ...inSession, 'MCP-Protocol-Version': '1999-01-01' }, body: LIST }],
     [400, -32600, { headers: inSession, body: INITIALIZE }],
+    [405, -32000, { method: 'GET', headers: { Accept: 'text/event-stream', 'MCP-Protocol-Version': '2026-07-28' } }],
+    [405, -32000, { method: 'DELETE', headers: { 'MCP-Protocol-Version': '2026-07-28' } }],
+    [400, -32020, { headers: { ...JSON_ONLY, 'MCP-Protocol-Version': '2026-07-28' }, body: MODERN_LIST }],
   ]
   for (const [status, code, request] of cases) {
     const answer = await raw(server, request)
@@ -133,4 +145,31 @@ test('closing ends streams and is done only once', async () => {
   await server.close()
   await ended
   await expect(raw(server, { body: INITIALIZE })).rejects.toThrow(/ECONNREFUSED/)
+})
+
+test('a request of the newest revision needs no session', async () => {
+  const { server } = await serve({ 'a.md': 'a' })
+  const headers = { ...JSON_ONLY, 'MCP-Protocol-Version': '2026-07-28', 'Mcp-Method': 'tools/list' }
+  const answer = await raw(server, { headers, body: MODERN_LIST })
+  expect(answer.status).toBe(200)
+  expect(answer.headers['mcp-session-id']).toBeUndefined()
+  expect(JSON.parse(answer.text)).toMatchObject({ id: 7, result: { tools: [{}, {}, {}] } })
+})
+
+test('what cannot be served is refused at the start', async () => {
+  const { server, directory } = await serve({ 'a.md': 'a' })
+  const refused = (options: Parameters<typeof serve>[1], code: string) =>
+    expect(serve({}, options)).rejects.toMatchObject({ code })
+  await refused({ port: server.port }, 'DOCS_LISTEN')
+  await refused({ directories: [] }, 'DIRECTORY_MISSING')
+  await refused({ directories: [`${directory}/a.md`] }, 'DIRECTORY_MISSING')
+  await refused({ keys: [] }, 'DOCS_KEY_MISSING')
+  await refused({ keys: ['demo-mcp-api-key'], host: '0.0.0.0' }, 'DOCS_KEY_WEAK')
+})
+
+test('when the index cannot run, a search says so instead of finding nothing', async () => {
+  const { server } = await serve({ 'a.md': 'a' }, { workerUrl: new URL('file:///no/such/worker.mjs') })
+  const session = await RawSession.open(server)
+  const answer = await session.call('search_documents', { query: 'a' })
+  expect(answer).toMatchObject({ isError: true, content: [{ text: expect.stringMatching(/cannot be searched now/) }] })
 })

@@ -7,7 +7,7 @@ import { onTestFinished } from 'vitest'
 import { type DocsServer, type DocsServerOptions, openDocsServer } from '../../src/docs-server/server.ts'
 
 export const KEY = 'a-key-for-this-test-only'
-export const workerUrl = new URL('../../dist/docs-worker.mjs', import.meta.url)
+const workerUrl = new URL('../../dist/docs-worker.mjs', import.meta.url)
 
 export type Files = Readonly<Record<string, string | Uint8Array>>
 
@@ -79,7 +79,8 @@ export async function raw(server: DocsServer, { path, method, headers, body }: R
 
 export function opened(server: DocsServer, { path, method, headers, body }: RawRequest): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    const outgoing = request({ host: '127.0.0.1', port: server.port, path, method, headers: { ...headers } }, resolve)
+    const where = { host: '127.0.0.1', port: server.port, path, method, headers: { ...headers }, agent: false }
+    const outgoing = request(where, resolve)
     outgoing.on('error', reject)
     outgoing.end(body === undefined || typeof body === 'string' ? body : JSON.stringify(body))
   })

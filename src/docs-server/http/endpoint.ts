@@ -81,8 +81,16 @@ async function route(
   const body = web.method === 'POST' ? parsed(await web.text()) : undefined
   if (body === NOT_JSON) return refusal('json')
   const request = acceptingAll(web)
+  if (body === undefined && isModern(web)) return refusal('postOnly')
   if (await isLegacyRequest(request, body)) return sessions.handle({ request, body, ...whose })
   return modern.fetch(request, { parsedBody: body })
+}
+
+/** The first revision that has neither sessions to end nor a stream to get. */
+const MODERN = '2026-07-28'
+
+function isModern(request: Request): boolean {
+  return (request.headers.get('mcp-protocol-version') ?? '') >= MODERN
 }
 
 const NOT_JSON = Symbol('not JSON')

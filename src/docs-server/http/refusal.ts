@@ -24,6 +24,12 @@ const REFUSALS = {
     message: 'Use POST for messages, GET for notifications, DELETE to end a session.',
     headers: { Allow: 'GET, POST, DELETE' },
   },
+  postOnly: {
+    status: 405,
+    code: SERVER_ERROR,
+    message: 'This protocol version only has POST. For notifications send subscriptions/listen.',
+    headers: { Allow: 'POST' },
+  },
   mediaType: { status: 415, code: SERVER_ERROR, message: 'Send Content-Type: application/json.' },
   accept: {
     status: 406,
@@ -48,7 +54,8 @@ const REFUSALS = {
 export type RefusalName = keyof typeof REFUSALS
 
 export function refusal(name: RefusalName): Response {
-  return new Response(bodyOf(name), { status: REFUSALS[name].status, headers: { 'Content-Type': 'application/json' } })
+  const { status, headers }: Refusal = REFUSALS[name]
+  return new Response(bodyOf(name), { status, headers: { 'Content-Type': 'application/json', ...headers } })
 }
 
 /** Refuses without reading the body, whose rest nobody waits for. */

@@ -3,23 +3,7 @@ import { asciidoc } from './formats/asciidoc.ts'
 import { html } from './formats/html.ts'
 import { markdown } from './formats/markdown.ts'
 import { restructuredText } from './formats/restructured-text.ts'
-
-export interface Heading {
-  /** 1 is the highest. */
-  readonly level: number
-  readonly title: string
-  /** UTF-16 offsets of its lines in the text. */
-  readonly start: number
-  readonly end: number
-}
-
-/** A document's text as it is searched and shown. It has as many line ends as its source, so that lines keep their number. */
-export interface Outline {
-  readonly text: string
-  /** What the document calls itself, if it does so other than by a heading. */
-  readonly title?: string
-  readonly headings: readonly Heading[]
-}
+import type { Outline } from './outline.ts'
 
 export type Format = (source: string) => Outline
 

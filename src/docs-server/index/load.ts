@@ -3,7 +3,8 @@ import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { decode } from './decode.ts'
-import { formatOf, type Outline } from './formats.ts'
+import { formatOf } from './formats.ts'
+import type { Outline } from './outline.ts'
 import { type FoundFile, LARGEST_FILE } from './walk.ts'
 
 export type Loaded =

@@ -1,5 +1,5 @@
 /** Cuts a document into passages: a section each, and long sections where a paragraph or a sentence ends. */
-import type { Heading, Outline } from './formats.ts'
+import type { Heading, Outline } from './outline.ts'
 
 export interface Passage {
   readonly headingPath: readonly string[]

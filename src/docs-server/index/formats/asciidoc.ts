@@ -1,5 +1,5 @@
 /** Headings of AsciiDoc: lines of `=` and a title, none inside delimited blocks. */
-import type { Heading, Outline } from '../formats.ts'
+import type { Heading, Outline } from '../outline.ts'
 import { linesOf, plainTitle } from './lines.ts'
 
 const HEADING = /^(={1,6})\s+(?=\S)/

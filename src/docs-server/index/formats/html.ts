@@ -1,5 +1,5 @@
 /** The text of HTML, its headings and its title. Blocks end with U+2029, so that no line gets another number. */
-import type { Heading, Outline } from '../formats.ts'
+import type { Heading, Outline } from '../outline.ts'
 
 const INLINE = new Set(
   'a abbr acronym b bdi bdo big cite code data del dfn em font i ins kbd label mark q s samp small span strike strong sub sup time tt u var wbr'.split(

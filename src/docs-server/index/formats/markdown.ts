@@ -1,5 +1,5 @@
 /** Headings of Markdown: `#` and underlined ones, none inside code fences, and the title of a front matter. */
-import type { Heading, Outline } from '../formats.ts'
+import type { Heading, Outline } from '../outline.ts'
 import { type Line, linesOf, plainTitle } from './lines.ts'
 
 const FENCE = /^ {0,3}(`{3,}|~{3,})/

@@ -1,5 +1,5 @@
 /** Headings of reStructuredText: a line of punctuation under the title, and maybe one above; the order of use is the level. */
-import type { Heading, Outline } from '../formats.ts'
+import type { Heading, Outline } from '../outline.ts'
 import { type Line, linesOf, plainTitle } from './lines.ts'
 
 const ADORNMENT = /^([!-/:-@[-`{-~])\1{2,}\s*$/
