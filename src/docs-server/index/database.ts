@@ -181,6 +181,6 @@ function own(expression: string): string {
 
 /** One placeholder for each expression. */
 function inDocuments(all: readonly string[]): string {
-  const one = 'SELECT document FROM passages WHERE id IN (SELECT rowid FROM words WHERE words MATCH ?)'
+  const one = 'SELECT DISTINCT document FROM passages WHERE id IN (SELECT rowid FROM words WHERE words MATCH ?)'
   return all.map(() => one).join(' INTERSECT ')
 }
