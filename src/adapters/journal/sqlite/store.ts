@@ -142,7 +142,7 @@ export class Store {
     return Number(this.#prepare(sql).run(...row).lastInsertRowid)
   }
 
-  /** Several rows to a statement: half as much time in SQLite as one by one. */
+  /** Several rows to a statement: SQLite takes a third less time than one by one. */
   #insertEntries(session: number, { expected, at, bodies }: Pick<AppendOrder, 'expected' | 'at' | 'bodies'>): void {
     for (let start = 0; start < bodies.length; start += rowsAtOnce) {
       const end = Math.min(start + rowsAtOnce, bodies.length)
