@@ -3,7 +3,7 @@ import { fold } from './fold.ts'
 
 const STOP_WORDS = new Set(
   `a about after all also am an and any are as at be because been before being but by can cannot could did do does doing
-  explain for from get give had has have how i if in into is it its just know let like me may might mean means more most
+  explain for from get give had happen happened happens has have how i if in into is it its just know let like me may might mean means more most
   must my need no not of on or our please said say says shall should show so some tell than that the their them then there these they
   this those to us use used using want was way we were what when where which while who whom whose why will with work
   works would you your

@@ -72,15 +72,18 @@ function pieces(text: string, section: Pick<Section, 'start' | 'end'>): readonly
   return spans
 }
 
-/** Keeps the indentation of a first line. */
+/** Keeps the indentation of a line that is whole. */
 function skipSpace(text: string, from: number, to: number): number {
-  const space = /^(?:[^\S\n]*[\n\u2029])*/.exec(text.slice(from, to))?.[0].length ?? 0
-  return text.slice(from + space, to).trim() === '' ? to : from + space
+  const rest = text.slice(from, to)
+  const inLine = from > 0 && !'\n\u2029'.includes(text.charAt(from - 1))
+  const space = (inLine ? /^\s*/ : /^(?:[^\S\n\u2029]*[\n\u2029])*/).exec(rest)?.[0].length ?? 0
+  return rest.trim() === '' ? to : from + space
 }
 
 /** The best places to cut first. A phrase never goes over any but the last two of them. */
 const ENDS: readonly RegExp[] = [
-  /\n[^\S\n]*\n|\u2029/g,
+  // The end of a paragraph, a list item or a table row.
+  /\n[^\S\n]*\n|\u2029|\n(?=[^\S\n]*(?:[-*+|]|\d+[.)]))/g,
   /[。！？；]|[.!?;:](?=\s)/g,
   /[，、：]|[,)](?=\s)/g,
   /\n/g,
