@@ -1,40 +1,67 @@
 /** `parley`: finds the command, runs it, and turns whatever it throws into one clear line and an exit code. */
 import { Command, CommanderError } from 'commander'
-import { isParleyError, reasonOf } from '../errors/parley-error.ts'
+import { reasonOf } from '../errors/parley-error.ts'
 import type { CommandInput, CommandRow } from './command.ts'
-import { commands } from './table.ts'
-
-const USAGE = 2
-const IN_USE = 75
+import { FAILED, OK, USAGE, exitOfError } from './exit.ts'
+import { chat, commands } from './table.ts'
 
 export async function main(argv: readonly string[]): Promise<number> {
-  let code = 0
-  const program = new Command('parley')
-    .description('The session server for AI agents that you can kill.')
-    .exitOverride()
-  for (const row of commands) addCommand(program, row, (exit) => (code = exit))
+  // Whoever reads our output may leave: that is no failure of ours, and nobody is left to be told of one.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => error.code === 'EPIPE' || fatal(error))
+  if (argv[0] === '--version' || argv[0] === '-V') return printVersion()
+  let code = OK
   try {
-    await program.parseAsync(argv, { from: 'user' })
+    await programFor(argv, (exit) => (code = exit)).parseAsync(argv, { from: 'user' })
     return code
   } catch (error) {
     return explain(error)
   }
 }
 
-function addCommand(program: Command, row: CommandRow, done: (code: number) => void): void {
-  const command = program.command(row.usage).description(row.summary)
+function programFor(argv: readonly string[], done: (code: number) => void): Command {
+  const program = new Command('parley')
+    .description('The session server for AI agents that you can kill.')
+    .usage('[options] [command]')
+    .option('-V, --version', 'print the version')
+    .enablePositionalOptions()
+    .showHelpAfterError('(parley --help tells more)')
+    .exitOverride()
+  for (const row of commands) fill(program.command(row.usage).description(row.summary), row, done)
+  program.addHelpText('after', `\nWithout a command: ${chat.summary}.\n`)
+  for (const option of chat.options) program.option(option.flags, option.summary)
+  // With a word that is no command, the program must not take it for a chat but suggest the command that was meant.
+  const [first] = argv
+  return first === undefined || first.startsWith('-') ? fill(program, { ...chat, options: [] }, done) : program
+}
+
+function fill(command: Command, row: CommandRow, done: (code: number) => void): Command {
   for (const option of row.options) command.option(option.flags, option.summary)
-  command.action(async () => {
+  return command.action(async () => {
     const module = await row.load()
-    done(await module.run({ args: command.args, options: command.opts() satisfies CommandInput['options'] }))
+    // Options may also stand before the command.
+    done(await module.run({ args: command.args, options: command.optsWithGlobals() satisfies CommandInput['options'] }))
   })
+}
+
+async function printVersion(): Promise<number> {
+  const { serverInfo } = await import('../server/version.ts')
+  process.stdout.write(`${serverInfo.version}\n`)
+  return OK
 }
 
 /** One line on stderr; never a stack trace at a user. */
 function explain(error: unknown): number {
-  // Help and version were asked for; commander has printed what a wrong flag needs.
-  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE
-  process.stderr.write(`parley: ${reasonOf(error)}\n`)
-  if (isParleyError(error, 'STATE_IN_USE')) return IN_USE
-  return isParleyError(error, 'CONFIG_INVALID') ? USAGE : 1
+  // Help was asked for; or commander has said what is wrong with the command line.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? OK : USAGE
+  process.stderr.write(`parley: ${printable(reasonOf(error))}\n`)
+  return exitOfError(error)
+}
+
+/** An error may quote what somebody sent: nothing in it may steer the terminal. */
+function printable(sentence: string): string {
+  return sentence.replace(/\p{Cc}/gu, ' ')
+}
+
+function fatal(error: Error): void {
+  process.exitCode = explain(error) || FAILED
 }

@@ -1,9 +1,41 @@
 /** Every command of `parley`, loaded only when it runs. */
 import type { CommandRow, OptionRow } from './command.ts'
 
+const cwd: OptionRow = { flags: '--cwd <dir>', summary: 'the directory to work in; the current one if absent' }
+const session: OptionRow = {
+  flags: '--session <id>',
+  summary: 'the session to go on with; the beginning of its id is enough',
+}
+const json: OptionRow = { flags: '--json', summary: 'one line of JSON per item, for programs' }
 const agent: OptionRow = { flags: '--agent <agent>', summary: 'guide, or script:FILE (env PARLEY_AGENT)' }
 
+/** `parley` without a command. */
+export const chat: CommandRow = {
+  usage: 'chat',
+  summary: 'chat in this directory: its newest session, or a new one',
+  options: [session, cwd, agent],
+  load: () => import('./commands/chat.ts'),
+}
+
 export const commands: readonly CommandRow[] = [
+  {
+    usage: 'run <prompt>',
+    summary: 'answer one prompt in a new session; the exit code says how it ended',
+    options: [json, session, cwd, agent],
+    load: () => import('./commands/run.ts'),
+  },
+  {
+    usage: 'ls',
+    summary: 'list the sessions, newest first',
+    options: [json, { flags: '--cwd <dir>', summary: 'only those of exactly this directory' }],
+    load: () => import('./commands/ls.ts'),
+  },
+  {
+    usage: 'show <id>',
+    summary: 'print what was said in a session; the beginning of its id is enough',
+    options: [json],
+    load: () => import('./commands/show.ts'),
+  },
   {
     usage: 'acp',
     summary: 'serve an editor over ACP on stdin and stdout',

@@ -104,6 +104,7 @@ export const habits = {
     home: [
       'src/adapters/clock.ts',
       'src/adapters/fault.ts', // delays a step on purpose, when a test says so
+      'src/cli/terminal/pace.ts', // frames and "3 min ago" for people who look at a screen
       'src/docs-server/', // a server of its own without ports; its tests wait for events
     ],
   },

@@ -1,0 +1,54 @@
+/** Permission questions: put to the person at the keyboard, or refused where nobody can be asked. */
+import type { PermissionOption, PermissionQuestion } from '../client/questions.ts'
+import type { Key } from './terminal/keyboard.ts'
+import { oneLine } from './terminal/text.ts'
+import { questionTitle } from './view/rows.ts'
+import type { View } from './view/view.ts'
+
+/** Calls `pressed` with every key until the returned function is called. */
+type ListenToKeys = (pressed: (key: Key) => void) => () => void
+
+/** The number of an option is its answer; no other key is. */
+export function askOnKeys(listen: ListenToKeys, view: View) {
+  // One question at a time; the next one waits for this one's answer.
+  let before: Promise<unknown> = Promise.resolve()
+  return (question: PermissionQuestion, withdrawn: AbortSignal): Promise<string | null> => {
+    const answer = before.then(() => askOne(question, withdrawn))
+    before = answer
+    return answer
+  }
+
+  async function askOne(question: PermissionQuestion, withdrawn: AbortSignal): Promise<string | null> {
+    if (withdrawn.aborted) return null
+    view.showQuestion(question)
+    const chosen = await chosenKey(question, withdrawn)
+    view.endQuestion(chosen?.name)
+    return chosen?.optionId ?? null
+  }
+
+  function chosenKey(question: PermissionQuestion, withdrawn: AbortSignal): Promise<PermissionOption | undefined> {
+    return new Promise((resolve) => {
+      const settle = (option: PermissionOption | undefined): void => {
+        stop()
+        withdrawn.removeEventListener('abort', none)
+        resolve(option)
+      }
+      const none = (): void => settle(undefined)
+      const stop = listen(({ text }) => {
+        const option = /^[1-9]$/u.test(text) ? question.options[Number(text) - 1] : undefined
+        if (option !== undefined) settle(option)
+      })
+      withdrawn.addEventListener('abort', none)
+    })
+  }
+}
+
+/** Nobody is there to say yes, so the answer is no, and is told. */
+export function refuse(say: (line: string) => void) {
+  return ({ toolCall, options }: PermissionQuestion): Promise<string | null> => {
+    const no =
+      options.find(({ kind }) => kind === 'reject_once') ?? options.find(({ kind }) => kind === 'reject_always')
+    say(`Rejected: ${oneLine(questionTitle(toolCall))} (there is no terminal to ask on)`)
+    return Promise.resolve(no?.optionId ?? null)
+  }
+}

@@ -1,0 +1,63 @@
+/** What a chat begins with: who answers, which session it is and where it stands, and how to leave. */
+import type { SessionInfo } from '../../client/connect.ts'
+import type { Item, Transcript } from '../../client/transcript.ts'
+import { shortId } from '../opening.ts'
+import { ago } from '../terminal/pace.ts'
+import { oneLine } from '../terminal/text.ts'
+import type { Look } from '../view/rows.ts'
+import { transcriptRows } from '../view/transcript-rows.ts'
+
+export interface Greeting {
+  /** What answers: `guide`, `script` … */
+  readonly agent: string
+  readonly cwd: string
+  /** Undefined for a new session. */
+  readonly continued: SessionInfo | undefined
+  readonly transcript: Transcript
+}
+
+const LAST_ROWS = 8
+
+export function greetingRows({ agent, cwd, continued, transcript }: Greeting, look: Look): readonly string[] {
+  const { paint, width } = look
+  const which =
+    continued === undefined
+      ? 'new session'
+      : `session ${shortId(continued.sessionId)}, ${ago(new Date(continued.updatedAt ?? 0))}`
+  return [
+    `${paint('bold', 'Parley')} ${paint('dim', oneLine(`· ${agent} · ${which} · ${cwd}`, width() - 8))}`,
+    paint('dim', oneLine(`Ctrl-C stops a turn, Ctrl-D leaves.${commandsHint(transcript)}`, width())),
+    '',
+    ...lastRows(transcript, look),
+  ]
+}
+
+function commandsHint({ commands }: Transcript): string {
+  const names = commands.slice(0, 5).map(({ name }) => `/${name}`)
+  return names.length === 0 ? '' : ` Commands: ${names.join(' ')}`
+}
+
+/** The end of the conversation, so that people see where they are. */
+function lastRows(transcript: Transcript, look: Look): readonly string[] {
+  const from = transcript.items.findLastIndex(isPrompt)
+  const rows = transcriptRows({ ...transcript, items: transcript.items.slice(Math.max(0, from)), plan: [] }, look)
+  if (rows.length === 0) return []
+  const [first = '', ...rest] = rows
+  const shown = rest.length <= LAST_ROWS ? rows : [first, look.paint('dim', '  …'), ...rest.slice(-LAST_ROWS)]
+  const title =
+    transcript.title === null ? [] : [look.paint('dim', oneLine(`— ${transcript.title} —`, look.width())), '']
+  return [...title, ...shown, '']
+}
+
+function isPrompt(item: Item): boolean {
+  return item.kind === 'message' && item.role === 'user'
+}
+
+/** What was asked before, newest first, to be found again with the arrow keys. */
+export function promptsOf({ items }: Transcript): readonly string[] {
+  return items
+    .flatMap((item) => (item.kind === 'message' && item.role === 'user' ? [item.content] : []))
+    .map((content) => oneLine(content.map(({ text }) => text ?? '').join(' ')))
+    .filter((text) => text !== '')
+    .reverse()
+}

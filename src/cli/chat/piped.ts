@@ -1,0 +1,48 @@
+/** A chat without a person: one prompt per line of stdin, answered in order. */
+import { createInterface } from 'node:readline'
+import type { Config } from '../../config/schema.ts'
+import { isParleyError, reasonOf } from '../../errors/parley-error.ts'
+import { refuse } from '../asking.ts'
+import type { CommandInput } from '../command.ts'
+import { CANCELLED, OK, exitOfError, worse } from '../exit.ts'
+import { surfacesFor } from '../surfaces.ts'
+import { clean } from '../terminal/text.ts'
+import { type TurnOf, playTurn } from '../turn.ts'
+import { View } from '../view/view.ts'
+import { workWith } from '../working.ts'
+import { Updates, openChat } from './chat.ts'
+
+/** Resolves with the worst exit code of all its turns. */
+export function chatFromLines(config: Config, options: CommandInput['options']): Promise<number> {
+  const view = new View(surfacesFor(config))
+  const updates = new Updates()
+  const ask = refuse((line) => view.note('plain', line))
+  return workWith(config, { updated: ({ update }) => updates.take(update), ask }, async ({ client, stops }) => {
+    const { sessionId } = await openChat(client, options)
+    updates.goLive((update) => view.update(update))
+    const lines = createInterface({ input: process.stdin, crlfDelay: Infinity, signal: stops.signal })
+    let worst = OK
+    for await (const line of lines) {
+      if (line.trim() === '') continue
+      stops.onInterrupt(() => client.cancel(sessionId))
+      const code = await answer({ client, sessionId, view }, line)
+      stops.onInterrupt(undefined)
+      worst = worse(worst, code)
+      // Whoever pressed Ctrl-C wants the rest no more.
+      if (code === CANCELLED) break
+    }
+    lines.close()
+    return stops.signal.aborted ? (stops.signal.reason as number) : worst
+  })
+}
+
+/** A turn that fails is told, and the next line is answered all the same. */
+async function answer(turn: TurnOf, line: string): Promise<number> {
+  try {
+    return await playTurn(turn, line)
+  } catch (error) {
+    if (!isParleyError(error, 'PEER_REFUSED')) throw error
+    process.stderr.write(`parley: ${clean(reasonOf(error))}\n`)
+    return exitOfError(error)
+  }
+}

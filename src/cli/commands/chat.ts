@@ -1,0 +1,15 @@
+/** `parley` without a command: a chat in this directory, at a terminal or with prompts from a pipe. */
+import { loadConfig } from '../../config/load.ts'
+import type { CommandInput } from '../command.ts'
+import { textOption } from '../options.ts'
+import { isTerminal } from '../surfaces.ts'
+
+export async function run({ options }: CommandInput): Promise<number> {
+  const config = await loadConfig({ agent: textOption(options, 'agent') })
+  if (isTerminal(process.stdin, config) && isTerminal(process.stdout, config)) {
+    const { chatOnTerminal } = await import('../chat/terminal.ts')
+    return chatOnTerminal(config, options)
+  }
+  const { chatFromLines } = await import('../chat/piped.ts')
+  return chatFromLines(config, options)
+}

@@ -1,0 +1,68 @@
+/** `parley ls`: the sessions, newest first. It only reads, so it works whoever owns the state. */
+import { homedir } from 'node:os'
+import { resolve } from 'node:path'
+import { loadConfig } from '../../config/load.ts'
+import { openReader } from '../../server/reader.ts'
+import type { CommandInput } from '../command.ts'
+import { printJson } from '../json.ts'
+import { shortId } from '../opening.ts'
+import { textOption } from '../options.ts'
+import { watchStops } from '../stops.ts'
+import { paintOn } from '../surfaces.ts'
+import type { Paint } from '../terminal/colors.ts'
+import { ago } from '../terminal/pace.ts'
+import { oneLine, widthOf } from '../terminal/text.ts'
+
+interface Listed {
+  readonly sessionId: string
+  readonly cwd: string
+  readonly title?: string
+  readonly updatedAt: string
+}
+
+export async function run({ options }: CommandInput): Promise<number> {
+  const config = await loadConfig()
+  const cwd = textOption(options, 'cwd')
+  const { signal } = watchStops()
+  const reader = await openReader(config)
+  const print = options['json'] === true ? printJson : tablePrinter(paintOn(process.stdout, config))
+  let found = 0
+  try {
+    for await (const session of reader.list(cwd === undefined ? undefined : resolve(cwd))) {
+      if (signal.aborted) break
+      print(session)
+      found += 1
+    }
+  } finally {
+    await reader.close()
+  }
+  if (found === 0 && process.stderr.isTTY) process.stderr.write('No sessions yet. Start one with: parley\n')
+  return signal.aborted ? (signal.reason as number) : 0
+}
+
+const WHEN = 11
+const TITLE = 40
+
+function tablePrinter(paint: Paint): (session: Listed) => void {
+  const columns = process.stdout.isTTY ? process.stdout.columns || 80 : Infinity
+  const room = Math.max(12, Math.min(TITLE, columns - 40))
+  return ({ sessionId, cwd, title, updatedAt }) => {
+    const cells = [
+      paint('code', shortId(sessionId)),
+      paint('dim', pad(ago(new Date(updatedAt)), WHEN)),
+      pad(oneLine(title ?? '(untitled)', room), room),
+      paint('dim', oneLine(homely(cwd), columns - room - WHEN - 14)),
+    ]
+    process.stdout.write(`${cells.join('  ')}\n`)
+  }
+}
+
+function pad(text: string, width: number): string {
+  return text + ' '.repeat(Math.max(0, width - widthOf(text)))
+}
+
+/** `~` for the home directory, as shells write it. */
+function homely(path: string): string {
+  const home = homedir()
+  return path === home || path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path
+}

@@ -1,0 +1,34 @@
+/** Exit codes, as DESIGN section 5 and `docs/commands.md` have them. */
+import { isParleyError } from '../errors/parley-error.ts'
+
+export const OK = 0
+export const FAILED = 1
+export const USAGE = 2
+/** Interrupted, or the state belongs to another process: trying again later may help. */
+export const TRY_AGAIN = 75
+export const CANCELLED = 130
+
+const OF_STOP: Readonly<Record<string, number>> = {
+  end_turn: OK,
+  refusal: 3,
+  max_tokens: 4,
+  max_turn_requests: 5,
+  cancelled: CANCELLED,
+}
+
+export function exitOfStop(stopReason: string): number {
+  return OF_STOP[stopReason] ?? FAILED
+}
+
+export function exitOfError(error: unknown): number {
+  if (isParleyError(error, 'CONFIG_INVALID')) return USAGE
+  if (isParleyError(error, 'STATE_IN_USE')) return TRY_AGAIN
+  return isParleyError(error, 'PEER_REFUSED') && error.details.code === 'TURN_INTERRUPTED' ? TRY_AGAIN : FAILED
+}
+
+/** From the best to the worst. */
+const ORDER: readonly number[] = [OK, 4, 5, 3, CANCELLED, TRY_AGAIN, FAILED]
+
+export function worse(a: number, b: number): number {
+  return ORDER.indexOf(a) > ORDER.indexOf(b) ? a : b
+}

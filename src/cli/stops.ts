@@ -1,0 +1,48 @@
+/** How a command is told to stop: Ctrl-C, a signal, or a reader of its output that has gone. */
+import { CANCELLED, OK, TRY_AGAIN } from './exit.ts'
+
+export interface Stops {
+  /** Aborts when the command must end; its reason is the exit code. */
+  readonly signal: AbortSignal
+  /** What the next Ctrl-C does instead of stopping; the one after it stops. */
+  onInterrupt(once: (() => void) | undefined): void
+  /** As Ctrl-C does; for keyboards that are read key by key. */
+  interrupt(): void
+  /** Signals do again what they do by themselves. */
+  release(): void
+}
+
+export function watchStops(): Stops {
+  const stop = new AbortController()
+  let once: (() => void) | undefined
+  const end = (code: number): void => {
+    release()
+    stop.abort(code)
+  }
+  const interrupt = (): void => {
+    const first = once
+    once = undefined
+    if (first === undefined) end(CANCELLED)
+    else first()
+  }
+  const terminate = (): void => end(TRY_AGAIN)
+  const unread = (): void => end(OK)
+  const release = (): void => {
+    process.off('SIGINT', interrupt)
+    process.off('SIGTERM', terminate)
+    process.off('SIGHUP', terminate)
+    process.stdout.off('error', unread)
+  }
+  process.on('SIGINT', interrupt)
+  process.on('SIGTERM', terminate)
+  process.on('SIGHUP', terminate)
+  process.stdout.on('error', unread)
+  return {
+    signal: stop.signal,
+    onInterrupt(first) {
+      once = first
+    },
+    interrupt,
+    release,
+  }
+}

@@ -1,0 +1,28 @@
+/** The time as faces need it: frames, pauses, and how long ago something was. The only place of the cli that asks for it. */
+
+export function now(): number {
+  return Date.now()
+}
+
+/** Runs once after `ms`; returns how to stop that. Never keeps the process alive by itself. */
+export function after(ms: number, run: () => void): () => void {
+  const timer = setTimeout(run, ms)
+  timer.unref()
+  return () => clearTimeout(timer)
+}
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+
+/** As people say it; a date once it is a week ago. */
+export function ago(at: Date): string {
+  const passed = now() - at.getTime()
+  if (Number.isNaN(passed)) return ''
+  if (passed < MINUTE) return 'just now'
+  if (passed < HOUR) return `${Math.floor(passed / MINUTE)} min ago`
+  if (passed < DAY) return `${Math.floor(passed / HOUR)} h ago`
+  if (passed < 7 * DAY) return `${Math.floor(passed / DAY)} d ago`
+  const [year, month, day] = [at.getFullYear(), at.getMonth() + 1, at.getDate()]
+  return `${year}-${String(month).padStart(2, '0')}-${String(day).padStart(2, '0')}`
+}

@@ -1,0 +1,52 @@
+/** Text of agents and tools made fit for a terminal: nothing in it can move the cursor, and its width is known. */
+import stringWidth from 'string-width'
+
+/* oxlint-disable no-control-regex -- control characters are what this file is about */
+
+/** Whole escape sequences: OSC and its kin with their terminator, CSI, and the short ones. */
+const ESCAPES =
+  /\u001b[\]PX^_][^\u0007\u001b\u009c]*(?:\u0007|\u001b\\|\u009c)|(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]|\u001b[ -/]*[0-~]/gu
+const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/gu
+const LINE_ENDS = /\r\n?|[\u000b\u000c\u0085\u2028\u2029]/gu
+
+/** Only text, tabs and newlines are left. */
+export function clean(text: string): string {
+  return text.replace(ESCAPES, '').replace(LINE_ENDS, '\n').replace(CONTROLS, '')
+}
+
+/** The text on one line, cut with an ellipsis where it is wider than `width`. */
+export function oneLine(text: string, width = Infinity): string {
+  return cut(clean(text).replace(/\s+/gu, ' ').trim(), width)
+}
+
+/** Plain text without its end where it is wider than `width`. */
+function cut(text: string, width: number): string {
+  if (widthOf(text) <= width) return text
+  let kept = ''
+  let used = 1
+  for (const grapheme of graphemesOf(text)) {
+    used += widthOf(grapheme)
+    if (used > width) break
+    kept += grapheme
+  }
+  return `${kept.trimEnd()}…`
+}
+
+/** Columns; colours take none. */
+export function widthOf(text: string): number {
+  return ASCII.test(text) ? text.length : stringWidth(text)
+}
+
+const ASCII = /^[ -~]*$/u
+
+/** What a person sees as one character. */
+export function graphemesOf(text: string): readonly string[] {
+  return ASCII.test(text) ? [...text] : [...segments().segment(text)].map(({ segment }) => segment)
+}
+
+let known: Intl.Segmenter | undefined
+
+function segments(): Intl.Segmenter {
+  known ??= new Intl.Segmenter()
+  return known
+}

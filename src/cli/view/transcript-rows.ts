@@ -1,0 +1,38 @@
+/** A transcript as rows: what was said, what was done, and the plan as it stands. */
+import type { Item, Transcript } from '../../client/transcript.ts'
+import { Flow } from '../terminal/flow.ts'
+import { type Look, planRows, textOf, toolRow } from './rows.ts'
+
+export function transcriptRows({ items, plan }: Transcript, look: Look): readonly string[] {
+  const rows: string[] = []
+  let before: Item['kind'] | undefined
+  for (const item of items) {
+    const shown = itemRows(item, look)
+    if (shown.length === 0) continue
+    // Tool calls stand together; everything else is set apart.
+    if (before !== undefined && !(before === 'tool_call' && item.kind === 'tool_call')) rows.push('')
+    rows.push(...shown)
+    before = item.kind
+  }
+  return plan.length === 0 ? rows : [...rows, '', ...planRows(plan, look)]
+}
+
+const STYLE_OF = {
+  user: { only: 'user', lead: '› ' },
+  thought: { only: 'dim' },
+  agent: {},
+} as const
+
+function itemRows(item: Item, look: Look): readonly string[] {
+  switch (item.kind) {
+    case 'message': {
+      const flow = new Flow({ ...look, ...STYLE_OF[item.role] })
+      const text = item.content.map(textOf).join('\n').trim()
+      return [...flow.push(text), ...flow.end()]
+    }
+    case 'tool_call':
+      return [toolRow(item.call, look)]
+    case 'other':
+      return []
+  }
+}

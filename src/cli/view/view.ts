@@ -1,0 +1,251 @@
+/** A turn as people see it: words as they stream, tool calls and the plan as they stand, and that something is going on. */
+import type { PermissionQuestion } from '../../client/questions.ts'
+import { type Role, type Transcript, emptyTranscript, roleOf, told } from '../../client/transcript.ts'
+import type { Content, ToolCallUpdate, Update } from '../../client/updates.ts'
+import type { Paint, Style } from '../terminal/colors.ts'
+import { Flow } from '../terminal/flow.ts'
+import { after, now } from '../terminal/pace.ts'
+import type { Screen } from '../terminal/screen.ts'
+import { clean, oneLine } from '../terminal/text.ts'
+import { isOver, planRows, questionRows, questionTitle, textOf, toolRow } from './rows.ts'
+
+export interface Surfaces {
+  readonly screen: Screen
+  readonly paint: Paint
+  /** Where the agent's own words go as they are, when that is not the screen: a file or a pipe. */
+  readonly answer?: (text: string) => void
+}
+
+/** Milliseconds between two frames, and of silence until a wheel turns. */
+const FRAME = 33
+const SILENCE = 300
+const WHEEL = '⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏'
+
+export class View {
+  readonly #surfaces: Surfaces
+  #transcript: Transcript = emptyTranscript
+  readonly #running = new Map<string, ToolCallUpdate>()
+  /** The message that is being said. */
+  #message: { readonly key: string; readonly role: Role; readonly flow: Flow } | undefined
+  #settled: string[] = []
+  #planShown = false
+  #question: PermissionQuestion | undefined
+  #typed = ''
+  #working: { readonly since: number } | undefined
+  #heard = 0
+  /** How to stop the next frame, and the one that only turns the wheel. */
+  #frame: (() => void) | undefined
+  #turn: (() => void) | undefined
+  #silence: (() => void) | undefined
+  /** Something was settled, and how many empty rows come before what is settled next. */
+  #begun = false
+  #gap = 0
+  /** How the answer ends that goes elsewhere. */
+  #answerEnd: 'nothing' | 'line' | 'open' = 'nothing'
+
+  constructor(surfaces: Surfaces) {
+    this.#surfaces = surfaces
+  }
+
+  get transcript(): Transcript {
+    return this.#transcript
+  }
+
+  /** A turn has begun: until it ends, silence is shown as work. */
+  begin(): void {
+    this.#silence?.()
+    this.#working = { since: now() }
+    this.#heard = now()
+    this.#begun = false
+    this.#gap = 0
+    this.#answerEnd = 'nothing'
+    this.#draw()
+  }
+
+  /** The turn is over: everything is settled. */
+  end(): void {
+    this.#endMessage()
+    for (const call of this.#running.values()) this.#settle([toolRow(call, this.#look)])
+    this.#running.clear()
+    if (this.#planShown) this.#settle(planRows(this.#transcript.plan, this.#look))
+    this.#planShown = false
+    if (this.#answerEnd === 'open') this.#answer('\n')
+    this.#working = undefined
+    this.#typed = ''
+    this.#draw()
+  }
+
+  update(update: Update): void {
+    this.#transcript = told(this.#transcript, [update])
+    this.#heard = now()
+    const role = roleOf(update)
+    if (role !== undefined) this.#chunk(role, update)
+    else if (update.sessionUpdate.startsWith('tool_call')) this.#toolCall(update)
+    else if (update.sessionUpdate === 'plan') this.#plan()
+    this.#soon()
+  }
+
+  /** A line of ours. */
+  note(style: Style, text: string): void {
+    this.#endMessage()
+    this.#settle([this.#surfaces.paint(style, clean(text))])
+    this.#draw()
+  }
+
+  showQuestion(question: PermissionQuestion): void {
+    this.#question = question
+    this.#draw()
+  }
+
+  /** `answer` is what was chosen; undefined when the question was withdrawn. */
+  endQuestion(answer: string | undefined): void {
+    const question = this.#question
+    if (question === undefined) return
+    this.#question = undefined
+    this.#endMessage()
+    const { paint } = this.#surfaces
+    const said = answer === undefined ? 'no longer asked' : oneLine(answer)
+    this.#settle([`${paint('asking', '?')} ${oneLine(questionTitle(question.toolCall))} ${paint('dim', `→ ${said}`)}`])
+    this.#heard = now()
+    this.#draw()
+  }
+
+  /** Sets what follows apart. */
+  gap(): void {
+    this.#surfaces.screen.draw([...this.#takeSettled(), ''], [])
+  }
+
+  /** What a person has typed for later. */
+  showTyped(text: string): void {
+    this.#typed = text
+    this.#soon()
+  }
+
+  get #look() {
+    return { paint: this.#surfaces.paint, width: this.#surfaces.screen.width }
+  }
+
+  #chunk(role: Role, update: Update): void {
+    const text = textOf(update['content'] as Content)
+    const { answer, screen } = this.#surfaces
+    const key = `${role} ${String(update['messageId'])}`
+    if (role === 'agent' && answer !== undefined) return this.#answerChunk(key, text)
+    // Thoughts are for whoever looks on.
+    if (role === 'thought' && !screen.moves) return
+    if (this.#message?.key !== key) this.#beginMessage(key, role)
+    this.#settle(this.#message?.flow.push(text) ?? [])
+  }
+
+  #answerKey = ''
+
+  #answerChunk(key: string, text: string): void {
+    if (this.#answerEnd !== 'nothing' && key !== this.#answerKey)
+      this.#answer(this.#answerEnd === 'open' ? '\n\n' : '\n')
+    this.#answerKey = key
+    this.#answer(clean(text))
+  }
+
+  #answer(text: string): void {
+    if (text === '') return
+    // The screen may be the same terminal: its live rows must be gone before something else is written.
+    this.#surfaces.screen.draw(this.#takeSettled(), [])
+    this.#surfaces.answer?.(text)
+    this.#answerEnd = text.endsWith('\n') ? 'line' : 'open'
+  }
+
+  #beginMessage(key: string, role: Role): void {
+    this.#endMessage()
+    this.#space()
+    const only =
+      role === 'thought' ? ({ only: 'dim' } as const) : role === 'user' ? ({ only: 'user', lead: '› ' } as const) : {}
+    const { paint, screen } = this.#surfaces
+    this.#message = { key, role, flow: new Flow({ paint, width: screen.width, ...only }) }
+  }
+
+  #endMessage(): void {
+    const message = this.#message
+    if (message === undefined) return
+    this.#message = undefined
+    this.#settle(message.flow.end())
+    this.#space()
+  }
+
+  #toolCall(update: Update): void {
+    const id = String(update['toolCallId'])
+    const item = this.#transcript.items.findLast((one) => one.kind === 'tool_call' && one.call.toolCallId === id)
+    if (item?.kind !== 'tool_call') return
+    const was = this.#running.get(id)
+    if (!isOver(item.call)) {
+      if (was === undefined) this.#endMessage()
+      this.#running.set(id, item.call)
+      return
+    }
+    this.#running.delete(id)
+    // What was over before and is only told more of has its row already.
+    if (was === undefined && update.sessionUpdate === 'tool_call_update') return
+    this.#endMessage()
+    this.#settle([toolRow(item.call, this.#look)])
+  }
+
+  #plan(): void {
+    if (this.#surfaces.screen.moves) this.#planShown = true
+    else this.#settle(planRows(this.#transcript.plan, this.#look))
+  }
+
+  #space(): void {
+    if (this.#begun) this.#gap = Math.max(1, this.#gap)
+  }
+
+  /** Empty rows come before something, never after all. */
+  #settle(rows: readonly string[]): void {
+    for (const row of rows) {
+      if (row.trim() !== '') {
+        this.#settled.push(...Array.from({ length: this.#gap }, () => ''), row)
+        this.#gap = 0
+        this.#begun = true
+      } else if (this.#begun) this.#gap += 1
+    }
+  }
+
+  #takeSettled(): readonly string[] {
+    const rows = this.#settled
+    this.#settled = []
+    return rows
+  }
+
+  /** Outside a turn nobody says when the words are over; silence does. */
+  #soon(): void {
+    this.#frame ??= after(FRAME, () => this.#draw())
+    this.#silence?.()
+    if (this.#working === undefined) this.#silence = after(3 * SILENCE, () => this.end())
+  }
+
+  #draw(): void {
+    this.#frame?.()
+    this.#turn?.()
+    this.#frame = undefined
+    const { screen } = this.#surfaces
+    screen.draw(this.#takeSettled(), screen.moves ? this.#live() : [])
+    if (this.#working !== undefined && screen.moves) this.#turn = after(3 * FRAME, () => this.#draw())
+  }
+
+  #live(): readonly string[] {
+    const { paint } = this.#surfaces
+    const wheel = WHEEL[Math.floor(now() / 100) % WHEEL.length] ?? '⠋'
+    const words = this.#message?.flow.open() ?? []
+    const tools = [...this.#running.values()].map((call) => toolRow(call, this.#look, wheel))
+    const plan = this.#planShown ? planRows(this.#transcript.plan, this.#look) : []
+    const question = this.#question === undefined ? [] : questionRows(this.#question, this.#look)
+    const silent = this.#working !== undefined && now() - this.#heard > (words.length > 0 ? 3 * SILENCE : SILENCE)
+    const isStill = silent && question.length === 0 && tools.length === 0
+    const work = isStill ? [paint('dim', `${wheel} ${this.#elapsed()}`)] : []
+    const typed = this.#typed === '' ? [] : [paint('dim', `› ${oneLine(this.#typed, this.#look.width() - 4)}`)]
+    const gap = this.#gap > 0 && words.length > 0 ? [''] : []
+    return [...gap, ...words, ...tools, ...plan, ...question, ...work, ...typed]
+  }
+
+  #elapsed(): string {
+    const seconds = Math.floor((now() - (this.#working?.since ?? now())) / 1000)
+    return seconds < 2 ? 'working' : `working, ${seconds} s · Ctrl-C cancels`
+  }
+}
