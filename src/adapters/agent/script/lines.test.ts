@@ -1,5 +1,5 @@
 /** A script is read whole before it is played, and a line that cannot be played is named. */
-import fc from 'fast-check'
+import { assert, json, oneof, property, string } from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { isParleyError } from '../../../errors/parley-error.ts'
 import { parseScript } from './lines.ts'
@@ -59,8 +59,8 @@ describe('a line that cannot be played', () => {
   })
 
   test('never breaks the reader in another way', () => {
-    fc.assert(
-      fc.property(fc.oneof(fc.string(), fc.json()), (text) => {
+    assert(
+      property(oneof(string(), json()), (text) => {
         try {
           parseScript('any', text)
         } catch (error) {

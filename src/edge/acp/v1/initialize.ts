@@ -2,17 +2,12 @@
 import { fail } from '../../../errors/parley-error.ts'
 import type { PromptKinds } from '../../../ports/agent.ts'
 
-export const PROTOCOL_VERSION = 1
+const PROTOCOL_VERSION = 1
 
 export interface ServerInfo {
   readonly name: string
   readonly title: string
   readonly version: string
-}
-
-/** What the client offers; everything that it omits is unsupported, and what we do not know is ignored. */
-export interface ClientCapabilities {
-  readonly notices: boolean
 }
 
 /** Any version is answered with one that we speak: a success, never an error and never an echo. */
