@@ -1,0 +1,65 @@
+/** Starts the real binary as an editor would, with a state directory of its own. */
+import { spawn } from 'node:child_process'
+import { mkdtempSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Fields } from './message.ts'
+import { RawClient } from './raw-client.ts'
+
+export const binary = fileURLToPath(new URL('../../bin/parley.mjs', import.meta.url))
+
+export interface Start {
+  /** The state directory. */
+  readonly home: string
+  /** `guide` or `script:FILE`. */
+  readonly agent: string
+  readonly env?: Readonly<Record<string, string>>
+  /** Another build of the binary. */
+  readonly bin?: string
+  /** A program that runs ours: a tracer, a profiler. */
+  readonly under?: readonly string[]
+  /** Where the process starts; sessions must not care. */
+  readonly startIn?: string
+}
+
+export function startParley({ home, agent, env = {}, bin = binary, under = [], startIn = '/' }: Start): RawClient {
+  const [command = '', ...args] = [...under, process.execPath, bin, 'acp', '--embedded', '--agent', agent]
+  const child = spawn(command, args, {
+    cwd: startIn,
+    env: { ...inherited(), XDG_CONFIG_HOME: join(home, 'config'), PARLEY_HOME: home, ...env },
+  })
+  return new RawClient(child)
+}
+
+/** The settings of whoever runs the tests are not ours. */
+function inherited(): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('PARLEY_')))
+}
+
+export function freshDirectory(): string {
+  return mkdtempSync(join(tmpdir(), 'parley-e2e-'))
+}
+
+/** Writes a script and gives it as the `--agent` flag wants it. */
+export async function scriptAgent(directory: string, steps: readonly Fields[]): Promise<string> {
+  const path = join(directory, 'script.jsonl')
+  await writeFile(path, steps.map((step) => `${JSON.stringify(step)}\n`).join(''))
+  return `script:${path}`
+}
+
+/** The founding exchange A, so that anything else may follow. */
+export async function initialize(client: RawClient): Promise<void> {
+  await client.request('initialize', { protocolVersion: 1, clientCapabilities: {} })
+}
+
+export async function newSession(client: RawClient, cwd: string, mcpServers: readonly Fields[] = []): Promise<string> {
+  const { result, error } = await client.request('session/new', { cwd, mcpServers })
+  if (result === undefined) throw new Error(`session/new was refused: ${error?.message}`)
+  return String(result['sessionId'])
+}
+
+export function promptOf(sessionId: string, text: string): Fields {
+  return { sessionId, prompt: [{ type: 'text', text }] }
+}

@@ -1,0 +1,26 @@
+/** Says what a run broke. It knows the wire and the journal's rows, and none of the code that made them. */
+import type { Evidence, Finding } from './evidence.ts'
+import { checkEnds } from './check-ends.ts'
+import { checkEffects } from './check-effects.ts'
+import { checkTurns } from './check-turns.ts'
+import { checkKept, checkOrder } from './check-kept.ts'
+
+export function check(evidence: Evidence): readonly Finding[] {
+  const { views, replay, journal } = evidence
+  return [
+    ...views.flatMap(({ updates }, index) => checkOrder(`client ${index + 1}`, updates)),
+    ...views.flatMap(({ updates }, index) => checkKept(`client ${index + 1}`, updates, replay)),
+    ...checkOrder('the last load', replay),
+    ...checkTurns(evidence),
+    ...checkEnds(evidence),
+    ...checkEffects(evidence),
+    ...checkHoles(journal),
+  ]
+}
+
+function checkHoles(journal: Evidence['journal']): readonly Finding[] {
+  const hole = journal.findIndex(({ seq }, index) => seq !== index + 1)
+  return hole === -1
+    ? []
+    : [{ kind: 'wrong', what: `the journal has seq ${journal[hole]?.seq} where ${hole + 1} belongs` }]
+}

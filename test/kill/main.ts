@@ -1,0 +1,63 @@
+/** `npm run kill`: cuts the power of the real binary at random moments, and says what was lost, doubled or left open. */
+import { availableParallelism } from 'node:os'
+import { parseArgs } from 'node:util'
+import { setup as build } from '../build.setup.ts'
+import { report } from './report.ts'
+import { runMany } from './many.ts'
+import { openTracing } from './tracing.ts'
+
+const USAGE = `npm run kill -- [--runs N] [--seed S] [--faults SHARE] [--trace] [--jobs N] [--bin FILE] [--keep]
+  --runs    how many runs count (40; 4 with --trace)
+  --seed    the seed of the first run; the next one has the next (random)
+  --faults  the share of runs that are cut at a named point inside the server instead of by the clock (0.3)
+  --trace   under strace: was every update on the disk before it was told?
+  --bin     another build of the binary, such as one that is broken on purpose
+  --keep    keeps the state directories`
+
+const { values } = parseArgs({
+  options: {
+    runs: { type: 'string' },
+    seed: { type: 'string' },
+    faults: { type: 'string', default: '0.3' },
+    jobs: { type: 'string' },
+    bin: { type: 'string' },
+    trace: { type: 'boolean', default: false },
+    keep: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
+})
+
+async function main(): Promise<number> {
+  if (values.help) {
+    console.log(USAGE)
+    return 0
+  }
+  const tracing = values.trace ? openTracing() : undefined
+  if (typeof tracing === 'string') {
+    console.error(tracing)
+    return 1
+  }
+  if (values.bin === undefined) await build()
+  const plan = {
+    runs: Number(values.runs ?? (values.trace ? 4 : 40)),
+    seed: Number(values.seed ?? Math.floor(Math.random() * 1_000_000)),
+    faultShare: Number(values.faults),
+    jobs: Number(values.jobs ?? availableParallelism() + 1),
+  }
+  const options = { keep: values.keep, ...(values.bin && { bin: values.bin }), ...(tracing && { trace: tracing }) }
+  const began = performance.now()
+  const results = await runMany(plan, options)
+  if (tracing) {
+    const { covered, syncs } = tracing.totals
+    console.log(`\n${covered} chunks were told after one of ${syncs} syncs of the log had put them on the disk`)
+  }
+  return report(results, { seconds: (performance.now() - began) / 1000, repeat: (seed) => repeat(seed) })
+}
+
+/** What to type to see a failure again. */
+function repeat(seed: number): string {
+  const more = `${values.trace ? ' --trace' : ''}${values.faults === '0.3' ? '' : ` --faults ${values.faults}`}`
+  return `npm run kill -- --runs 1 --seed ${seed}${more}`
+}
+
+process.exitCode = await main()

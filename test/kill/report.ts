@@ -1,0 +1,59 @@
+/** What a series of runs comes to, as a page to read: a histogram of the cuts, and the totals. */
+import type { FindingKind } from './evidence.ts'
+import { inMidTurn, phases } from './phase.ts'
+import type { RunResult } from './run.ts'
+
+interface Context {
+  readonly seconds: number
+  /** What to type to repeat a run. */
+  readonly repeat: (seed: number) => string
+}
+
+const LEAST_IN_MID_TURN = 0.6
+
+/** Prints it, and gives the exit code. */
+export function report(results: readonly RunResult[], { seconds, repeat }: Context): number {
+  const counted = results.filter(({ counts }) => counts)
+  const cuts = counted.flatMap((result) => result.cuts)
+  const share = cuts.filter(({ phase }) => inMidTurn.has(phase)).length / Math.max(1, cuts.length)
+  console.log(`\n${counted.length} runs with ${cuts.length} cuts in ${seconds.toFixed(0)} s`)
+  console.log(`(${results.length - counted.length} more did not count: no client had received an update)\n`)
+  histogram(
+    'cut …',
+    phases,
+    cuts.map(({ phase }) => phase),
+  )
+  const ways = [...new Set(cuts.map(({ by }) => by))].sort()
+  histogram(
+    'by …',
+    ways,
+    cuts.map(({ by }) => by),
+  )
+  console.log(`${(share * 100).toFixed(0)} % of the cuts fell between a turn's first update and its end`)
+  console.log(
+    `${sum(counted.map(({ suspended }) => suspended))} turns waited for an answer through a restart and went on\n`,
+  )
+  const failed = results.filter(({ findings }) => findings.length > 0)
+  for (const { plan } of failed) console.log(`seed ${plan.seed} failed; again: ${repeat(plan.seed)}`)
+  console.log(totals(results))
+  return failed.length === 0 && share >= LEAST_IN_MID_TURN ? 0 : 1
+}
+
+export function totals(results: readonly RunResult[]): string {
+  const kinds = results.flatMap(({ findings }) => findings.map(({ kind }) => kind))
+  const count = (kind: FindingKind): number => kinds.filter((one) => one === kind).length
+  return `${count('lost')} lost, ${count('doubled')} doubled, ${count('without an end')} without an end${count('early') === 0 ? '' : `, ${count('early')} told before the disk had them`}${count('wrong') === 0 ? '' : `, ${count('wrong')} otherwise wrong`}`
+}
+
+function histogram(title: string, rows: readonly string[], values: readonly string[]): void {
+  console.log(title)
+  for (const row of rows) {
+    const count = values.filter((value) => value === row).length
+    const bar = '█'.repeat(Math.round((count / Math.max(1, values.length)) * 50))
+    console.log(`  ${row.padEnd(30)} ${String(count).padStart(4)} ${bar}`)
+  }
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0)
+}
