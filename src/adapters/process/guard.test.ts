@@ -36,7 +36,7 @@ describe('the guard', () => {
 
   test('that was closed turns away a child on its way to its program', async () => {
     const guard = openGuard({ marker: 'test-late', path: process.env.PATH, clock: systemClock })
-    const script = 'echo before; while echo "#" >&3; do :; done'
+    const script = 'echo before; while echo "#" >&3; do sleep 0.01; done'
     const { child } = await startedByHand(script, await guard.channel())
     const ended = once(child, 'exit')
     await guard.close()

@@ -12,7 +12,7 @@ export async function killLeftovers(boot: Boot): Promise<number> {
 }
 
 /** The processes, other than ourselves, whose marker pleases `wanted`. */
-export async function markedProcesses(wanted: (marker: string) => boolean): Promise<readonly number[]> {
+async function markedProcesses(wanted: (marker: string) => boolean): Promise<readonly number[]> {
   // No /proc, no ledger: the guard alone has to do.
   const names = await readdir('/proc').catch(() => [])
   const pids = names.filter((name) => /^\d+$/.test(name)).map(Number)

@@ -8,6 +8,8 @@ import { placeOf, redactor } from './redact.ts'
 import { serve, type Attempt, type Session, type SessionEvents } from './session.ts'
 import { watchWire } from './wire.ts'
 
+const TOO_LATE = 'it did not answer in time'
+
 /** Throws MCP_CONNECT with a reason that holds no secret. Nothing is left open then. */
 export async function connect(request: ConnectRequest, around: Surroundings): Promise<Connection> {
   const redact = redactor(request.server)
@@ -70,16 +72,21 @@ async function shakeHands({ client, link }: Session, attempt: Attempt, mode: 'au
   const { request, around } = attempt
   const { connectMs, silenceMs } = around.limits
   const patience = mode === 'auto' && request.server.type === 'stdio' ? silenceMs : connectMs
+  let late = false
   const leave = (): void => void link.close()
   request.signal.addEventListener('abort', leave, { once: true })
-  const timer = around.clock.after(connectMs + around.limits.probeMs, leave)
+  const timer = around.clock.after(connectMs + around.limits.probeMs, () => {
+    late = true
+    leave()
+  })
   try {
     await client.connect(link.transport, { timeout: patience, signal: request.signal })
   } catch (error) {
     await link.close()
-    throw isParleyError(error)
-      ? error
-      : new AttemptFailed(link.end() ?? reasonFor(error, request), mayBeOld(error, request))
+    if (late) throw new AttemptFailed(TOO_LATE, true)
+    // A command that cannot be started is not started better a second time.
+    if (isParleyError(error) && error.code !== 'PROCESS_GONE') throw error
+    throw new AttemptFailed(link.end() ?? reasonFor(error, request), mayBeOld(error, request))
   } finally {
     timer.cancel()
     request.signal.removeEventListener('abort', leave)
@@ -93,7 +100,7 @@ function mayBeOld(error: unknown, { server }: ConnectRequest): boolean {
 }
 
 function reasonFor(error: unknown, { server }: ConnectRequest): string {
-  if (error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout) return 'it did not answer in time'
+  if (error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout) return TOO_LATE
   if (server.type === 'stdio' || error instanceof AttemptFailed) return reasonIn(error)
   return `${placeOf(server.url)}: ${reasonIn(error)}`
 }

@@ -4,7 +4,7 @@ import type { ToolResult } from '../../../ports/tools.ts'
 import { isObject, textIn, type JsonObject } from './json.ts'
 
 /** Characters of text and base64 that one result may hold. */
-export const RESULT_LIMIT = 10 * 1024 * 1024
+const RESULT_LIMIT = 10 * 1024 * 1024
 
 export function readResult(raw: JsonObject, limit = RESULT_LIMIT): ToolResult {
   const listed = Array.isArray(raw.content) ? (raw.content as readonly unknown[]).map(readContent) : []
