@@ -174,6 +174,14 @@ test('pages of MinDocGlobalSearch hold ten documents and the same total, with nu
   expect(new Set(identified).size).toBe(25)
 })
 
+test('a document counts once, however many of its passages match', async () => {
+  const { server } = await serve({ 'a.md': '# 卷\n\n卷\n\n# 卷二\n\n卷\n', 'b.md': '卷' })
+  const session = await RawSession.open(server)
+  const { structuredContent } = await session.call('MinDocGlobalSearch', { keyword: '卷' })
+  expect(structuredContent).toMatchObject({ totalCount: 2, result: [{}, {}] })
+  expect(await search(session, { query: '卷' })).toMatchObject({ total: 3 })
+})
+
 test('a bad argument is answered with what to do, never with an empty result', async () => {
   const { server } = await serve({ 'a.md': '# A\n\nalpha beta' })
   const session = await RawSession.open(server)

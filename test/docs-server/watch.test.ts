@@ -98,6 +98,16 @@ test('ignore files are honoured, nested ones too, and some directories never cou
   await found(session, 'alpha', ['a.md', 'kept.tmp.md', 'sub/deeper/secret.md', 'sub/secret.md', 'sub/top.md'])
 })
 
+test('a directory may be named by a symbolic link, and is watched through it', async () => {
+  const parent = await directoryWith({ 'real/a.md': 'alpha' })
+  await symlink(join(parent, 'real'), join(parent, 'link'))
+  const { server } = await serve({}, { directories: [join(parent, 'link')] })
+  const session = await RawSession.open(server)
+  await found(session, 'alpha', ['a.md'])
+  await write(parent, { 'real/b.md': 'beta' })
+  expect(await found(session, 'beta', ['b.md'])).toBeLessThan(SOON_MS)
+})
+
 test('nothing behind a symbolic link is found or read', async () => {
   const outside = await directoryWith({ 'secret.md': 'alpha', 'deep/secret.md': 'alpha' })
   const directory = await directoryWith({ 'a.md': 'alpha' })

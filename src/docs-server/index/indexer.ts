@@ -52,6 +52,7 @@ export class Indexer implements AsyncDisposable {
   readonly #ticker: NodeJS.Timeout
   #ticks = 0
   #looking: Promise<void> = Promise.resolve()
+  #settling: Promise<void> = Promise.resolve()
   #lastLookMs = 0
   #closed = false
 
@@ -141,7 +142,7 @@ export class Indexer implements AsyncDisposable {
       if (before[i] !== null && this.present[i] === false) this.#events.log(`${path} is gone; nothing in it is found.`)
     }
     this.#events.directories(this.present)
-    void this.#settle()
+    this.#settling = this.#settling.then(() => this.#settle())
   }
 
   async #rewatch(): Promise<void> {
@@ -221,6 +222,7 @@ export class Indexer implements AsyncDisposable {
     clearInterval(this.#ticker)
     clearTimeout(this.#lookTimer)
     await this.#looking
+    await this.#settling
     for (const watching of this.#watches) await watching?.close()
   }
 }

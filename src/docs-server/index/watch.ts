@@ -1,4 +1,5 @@
 /** Tells when something changes under a directory, as the system sees it. */
+import { realpath } from 'node:fs/promises'
 import { reasonOf } from '../../errors/parley-error.ts'
 
 export interface Watch {
@@ -13,7 +14,9 @@ export async function watch(
 ): Promise<Watch | null> {
   try {
     const watcher = await import('@parcel/watcher')
-    const subscription = await watcher.subscribe(directory, changed, { ignore: ['**/.git/**', '**/node_modules/**'] })
+    const subscription = await watcher.subscribe(await realpath(directory), changed, {
+      ignore: ['**/.git/**', '**/node_modules/**'],
+    })
     return { close: () => subscription.unsubscribe() }
   } catch (error) {
     log(`${directory} cannot be watched (${reasonOf(error)}); it is looked through every two seconds instead.`)
