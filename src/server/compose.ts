@@ -41,7 +41,13 @@ export async function openOwner(config: Config): Promise<Owner> {
   })
   const processes = openProcesses({ boot, environment: config.environment, clock: systemClock })
   const documents = openSharedDocuments(report)
-  const tools = openToolHost({ processes, clock: systemClock, clientInfo: serverInfo, builtin: [documents.builtin] })
+  const tools = openToolHost({
+    processes,
+    clock: systemClock,
+    clientInfo: serverInfo,
+    builtin: [documents.builtin],
+    warn: report,
+  })
   const agent = await openAgent(config.agent)
   const sessions = open()
   let closing: Promise<void> | undefined

@@ -6,8 +6,14 @@ import { textOption } from '../options.ts'
 
 export async function run({ options }: CommandInput): Promise<number> {
   keepStdoutClean()
+  endOnSignals()
   await serveStdio(await loadConfig({ agent: textOption(options, 'agent') }))
   return 0
+}
+
+/** A polite end is that of a closed stdin: what runs is interrupted and stored as such, and nobody is left behind. */
+function endOnSignals(): void {
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, () => process.stdin.destroy())
 }
 
 /** stdout carries nothing but protocol, whatever a library prints. */
