@@ -1,5 +1,6 @@
 /** Owner and agent in one process, served to one client: `parley acp --embedded`, and every command until a server runs. */
 import { PassThrough } from 'node:stream'
+import { systemClock } from '../adapters/clock.ts'
 import type { Config } from '../config/schema.ts'
 import { serveConnection } from '../edge/acp/connection.ts'
 import { openStdio } from '../edge/transport/stdio.ts'
@@ -7,6 +8,9 @@ import { openWire } from '../edge/transport/streams.ts'
 import type { Wire } from '../edge/transport/wire.ts'
 import { type Owner, openOwner } from './compose.ts'
 import { serverInfo } from './version.ts'
+
+/** How long a client that has left may still be answered. Milliseconds. */
+const PATIENCE = 2_000
 
 /** Serves the editor on stdin and stdout until it closes stdin. Rejects with STATE_IN_USE when another process owns the state. */
 export async function serveStdio(config: Config): Promise<void> {
@@ -59,6 +63,8 @@ function serve(owner: Owner, wire: Wire): Promise<void> {
     accepts: agent.accepts,
     newId: () => owner.newId(),
     report: (error) => owner.report(error),
+    patience: () => new Promise((over) => systemClock.after(PATIENCE, over)),
+    gone: () => owner.close(),
   })
 }
 

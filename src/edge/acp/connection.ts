@@ -16,6 +16,10 @@ export interface ConnectionHost {
   readonly accepts: PromptKinds
   newId(): string
   report(error: unknown): void
+  /** Resolves when what is under way should no longer be waited for. */
+  patience(): Promise<void>
+  /** What the end of this client ends with it; it still hears of that if it reads. */
+  gone?(): Promise<void>
 }
 
 type Request = Incoming & { readonly kind: 'request' }
@@ -25,6 +29,8 @@ type Notification = Incoming & { readonly kind: 'notification' }
 export async function serveConnection(wire: Wire, host: ConnectionHost): Promise<void> {
   const connection = new Connection(wire, host)
   for await (const lines of wire.lines) for (const line of lines) connection.receive(line)
+  await Promise.race([connection.settled(), host.patience()])
+  await host.gone?.()
   await connection.end()
 }
 
@@ -36,6 +42,8 @@ class Connection {
   #methods: Promise<V1Methods> | undefined
   /** The last thing asked of each session: what concerns one session happens in the order it was asked. */
   readonly #turns = new Map<string, Promise<void>>()
+  /** Requests and notifications that are being seen to. */
+  readonly #working = new Set<Promise<void>>()
 
   constructor(wire: Wire, host: ConnectionHost) {
     this.#wire = wire
@@ -49,6 +57,11 @@ class Connection {
     } catch (error) {
       this.#wire.send(errorLine(null, this.#told(error)))
     }
+  }
+
+  /** Every request that came is answered, but for prompts that run. */
+  async settled(): Promise<void> {
+    while (this.#working.size > 0) await Promise.all(this.#working)
   }
 
   async end(): Promise<void> {
@@ -128,13 +141,13 @@ class Connection {
 
   #inOrder(params: unknown, work: () => Promise<void>): void {
     const key = sessionOf(params)
-    if (key === undefined) return void work().catch((error: unknown) => this.#host.report(error))
-    const turn = (this.#turns.get(key) ?? Promise.resolve())
-      .then(work)
-      .catch((error: unknown) => this.#host.report(error))
-    this.#turns.set(key, turn)
-    void turn.then(() => {
-      if (this.#turns.get(key) === turn) this.#turns.delete(key)
+    const before = key === undefined ? undefined : this.#turns.get(key)
+    const done = (before ?? Promise.resolve()).then(work).catch((error: unknown) => this.#host.report(error))
+    this.#working.add(done)
+    if (key !== undefined) this.#turns.set(key, done)
+    void done.then(() => {
+      this.#working.delete(done)
+      if (key !== undefined && this.#turns.get(key) === done) this.#turns.delete(key)
     })
   }
 
