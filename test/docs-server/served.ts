@@ -139,8 +139,8 @@ export class RawSession {
     return this.request('tools/call', { name, arguments: args }) as Promise<ToolAnswer>
   }
 
-  /** Notifications as they arrive. */
-  async *listen(): AsyncGenerator {
+  /** Notifications as they arrive, as on the wire. */
+  async *listen(): AsyncGenerator<string> {
     const headers = { Accept: 'text/event-stream', 'Mcp-Session-Id': this.id }
     const stream = await opened(this.server, { path: `/mcp?api_key=${KEY}`, method: 'GET', headers })
     let text = ''
@@ -150,7 +150,7 @@ export class RawSession {
       text = events.pop() ?? ''
       for (const event of events) {
         const data = /^data: (.*)$/m.exec(event)?.[1]
-        if (data !== undefined) yield JSON.parse(data)
+        if (data !== undefined) yield data
       }
     }
   }

@@ -41,11 +41,11 @@ test('when the directory vanishes, clients are told, tools say so, and all is we
   const session = await RawSession.open(server)
   await found(session, 'alpha', ['a.md'])
   const notifications = session.listen()
-  const changed = { jsonrpc: '2.0', method: 'notifications/tools/list_changed' }
+  const changed = '{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}'
 
   const gone = notifications.next()
   await rename(directory, join(parent, 'elsewhere'))
-  expect((await gone).value).toEqual(changed)
+  expect((await gone).value).toBe(changed)
   expect(await session.request('tools/list')).toEqual({ tools: [] })
   const answer = await session.call('search_documents', { query: 'alpha' })
   expect(answer).toMatchObject({ isError: true, content: [{ text: expect.stringContaining(`${directory} is gone`) }] })
@@ -54,7 +54,7 @@ test('when the directory vanishes, clients are told, tools say so, and all is we
   const back = notifications.next()
   await mkdir(directory)
   await write(directory, { 'b.md': 'alpha' })
-  expect((await back).value).toEqual(changed)
+  expect((await back).value).toBe(changed)
   expect(await session.request('tools/list')).toMatchObject({ tools: [{}, {}, {}] })
   await found(session, 'alpha', ['b.md'])
   await write(directory, { 'c.md': 'gamma' })

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import {
   isInitializeRequest,
+  type JSONRPCMessage,
   type Server,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server'
@@ -25,11 +26,22 @@ export interface SessionOptions {
 }
 
 interface Session {
-  readonly transport: WebStandardStreamableHTTPServerTransport
+  readonly transport: SessionTransport
   readonly server: Server
   readonly key: number
   readonly idle: NodeJS.Timeout
   exchanges: number
+}
+
+type SendOptions = Parameters<WebStandardStreamableHTTPServerTransport['send']>[1]
+
+/** Writes messages in the order in which the protocol's own texts show them, down to the byte. */
+class SessionTransport extends WebStandardStreamableHTTPServerTransport {
+  override send(message: JSONRPCMessage, options?: SendOptions): Promise<void> {
+    const { jsonrpc, ...rest } = message
+    const ordered = 'id' in rest ? { jsonrpc, id: rest.id, ...rest } : { jsonrpc, ...rest }
+    return super.send(ordered, options)
+  }
 }
 
 /** The first revision in which a body is one message. */
@@ -57,7 +69,7 @@ export class Sessions {
 
   async #open({ request, body, key, over }: Exchange): Promise<Response> {
     const server = this.#options.build()
-    const transport = new WebStandardStreamableHTTPServerTransport({
+    const transport = new SessionTransport({
       sessionIdGenerator: () => `mcp-session-${randomUUID()}`,
       enableJsonResponse: true,
       onsessioninitialized: (id) => {
