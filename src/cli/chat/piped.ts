@@ -19,7 +19,7 @@ export function chatFromLines(config: Config, options: CommandInput['options']):
   const ask = refuse((line) => view.note('plain', line))
   return workWith(config, { updated: ({ update }) => updates.take(update), ask }, async ({ client, stops }) => {
     const { sessionId } = await openChat(client, options)
-    updates.goLive((update) => view.update(update))
+    view.recall(updates.goLive((update) => view.update(update)))
     const lines = createInterface({ input: process.stdin, crlfDelay: Infinity, signal: stops.signal })
     let worst = OK
     for await (const line of lines) {

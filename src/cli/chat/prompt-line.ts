@@ -55,8 +55,9 @@ export class PromptLine {
       const settle = (entered: Entered): void => {
         stop.removeEventListener('abort', stopped)
         this.#open = undefined
-        line.close()
+        // Closing says that the person left, which counts only if nothing was said before.
         resolve(entered)
+        line.close()
       }
       const stopped = (): void => {
         const written = line.line

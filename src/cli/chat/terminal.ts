@@ -96,10 +96,11 @@ class TerminalChat implements Face {
     while (!signal.aborted) {
       await this.#asking
       const entered = await this.#read(signal)
-      if (entered.kind === 'leave') return OK
+      if (entered.kind === 'leave') break
       if (entered.kind === 'stopped') this.#typed = entered.text
       else if (entered.text.trim() !== '') await this.#turn(entered.text)
     }
+    process.stdout.write('\n')
     return OK
   }
 
@@ -108,12 +109,13 @@ class TerminalChat implements Face {
       this.#view.update(update)
       nameWindow(process.stdout, update)
     })
+    this.#view.recall(transcript)
     this.#prompt = new PromptLine({
       input: process.stdin,
       output: process.stdout,
       prompt: this.#look.paint('user', '› '),
       history: promptsOf(transcript),
-      commands: () => [...transcript.commands, ...this.#view.transcript.commands].map(({ name }) => name),
+      commands: () => this.#view.transcript.commands.map(({ name }) => name),
     })
     const { kind: agent } = this.#config.agent
     this.#screen.draw(greetingRows({ ...opened, agent, transcript }, this.#look), [])

@@ -25,6 +25,7 @@ export class View {
   readonly #surfaces: Surfaces
   #transcript: Transcript = emptyTranscript
   readonly #running = new Map<string, ToolCallUpdate>()
+  readonly #over = new Set<string>()
   /** The message that is being said. */
   #message: { readonly key: string; readonly role: Role; readonly flow: Flow } | undefined
   #settled: string[] = []
@@ -49,6 +50,13 @@ export class View {
 
   get transcript(): Transcript {
     return this.#transcript
+  }
+
+  /** What was said before, and is not shown again. */
+  recall(transcript: Transcript): void {
+    this.#transcript = transcript
+    for (const item of transcript.items)
+      if (item.kind === 'tool_call' && isOver(item.call)) this.#over.add(item.call.toolCallId)
   }
 
   /** A turn has begun: until it ends, silence is shown as work. */
@@ -104,7 +112,7 @@ export class View {
     this.#question = undefined
     this.#endMessage()
     const { paint } = this.#surfaces
-    const said = answer === undefined ? 'no longer asked' : oneLine(answer)
+    const said = answer === undefined ? 'not answered' : oneLine(answer)
     this.#settle([`${paint('asking', '?')} ${oneLine(questionTitle(question.toolCall))} ${paint('dim', `→ ${said}`)}`])
     this.#heard = now()
     this.#draw()
@@ -181,8 +189,9 @@ export class View {
       return
     }
     this.#running.delete(id)
-    // What was over before and is only told more of has its row already.
-    if (was === undefined && update.sessionUpdate === 'tool_call_update') return
+    // What is only told more of has its row already.
+    if (this.#over.has(id)) return
+    this.#over.add(id)
     this.#endMessage()
     this.#settle([toolRow(item.call, this.#look)])
   }
@@ -233,7 +242,10 @@ export class View {
     const { paint } = this.#surfaces
     const wheel = WHEEL[Math.floor(now() / 100) % WHEEL.length] ?? '⠋'
     const words = this.#message?.flow.open() ?? []
-    const tools = [...this.#running.values()].map((call) => toolRow(call, this.#look, wheel))
+    // A call that is asked about is told of by its question.
+    const asked = this.#question?.toolCall.toolCallId
+    const calls = [...this.#running.values()].filter(({ toolCallId }) => toolCallId !== asked)
+    const tools = calls.map((call) => toolRow(call, this.#look, wheel))
     const plan = this.#planShown ? planRows(this.#transcript.plan, this.#look) : []
     const question = this.#question === undefined ? [] : questionRows(this.#question, this.#look)
     const silent = this.#working !== undefined && now() - this.#heard > (words.length > 0 ? 3 * SILENCE : SILENCE)
