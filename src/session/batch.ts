@@ -36,13 +36,15 @@ export function decideBatch(commands: readonly Command[], before: State, at: num
   return { ...folding.result(), outcomes }
 }
 
+const OVER: ReadonlySet<Entry['kind']> = new Set(['turn_ended', 'turn_suspended'])
+
 class Folding {
   readonly #at: number
   #state: State
   #answered: AnsweredQuestion | undefined
   readonly #entries: Entry[] = []
   readonly #stored: StoredEntry[] = []
-  readonly #effects: Effect[] = []
+  #effects: Effect[] = []
 
   constructor(state: State, at: number) {
     this.#state = state
@@ -64,8 +66,7 @@ class Folding {
   }
 
   result(): Omit<Batch, 'outcomes'> {
-    const effects = this.#effects.filter((effect) => effect.kind !== 'run' || runs(effect.turn, this.#state))
-    return { state: this.#state, entries: this.#entries, stored: this.#stored, effects }
+    return { state: this.#state, entries: this.#entries, stored: this.#stored, effects: this.#effects }
   }
 
   #apply(entry: Entry): void {
@@ -73,6 +74,8 @@ class Folding {
     const after = evolve(before, entry)
     this.#state = after
     this.#entries.push(entry)
+    // A turn that began and was halted in the same batch never gets an agent.
+    if (OVER.has(entry.kind)) this.#effects = this.#effects.filter(({ kind }) => kind !== 'run')
     if (!isBusy(after)) return
     switch (entry.kind) {
       case 'turn_started':
@@ -102,9 +105,4 @@ class Folding {
 /** A command whose facts cannot all be stored leaves none. */
 function decideWhole(command: Command, state: State) {
   return decide(command, state).map((body) => ({ body, stored: encodeBody(body) }))
-}
-
-/** A turn that began and was halted in the same batch never gets an agent. */
-function runs({ turnId }: OpenTurn, state: State): boolean {
-  return isBusy(state) && state.phase !== 'suspended' && state.turn.turnId === turnId
 }

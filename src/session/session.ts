@@ -12,6 +12,9 @@ import { TurnRun } from './turn.ts'
 import type { World } from './world.ts'
 import { Writer } from './writer.ts'
 
+/** Between two attempts to end what the disk did not let us end. Milliseconds. */
+const RETRY = 1_000
+
 /** What a client brings when it opens a session. */
 export interface Opening {
   /** As the client gave it. */
@@ -29,6 +32,7 @@ export class Session {
   #tools: ToolRegistry
   #run: TurnRun | undefined
   #gone = false
+  #isClosing = false
   #idleWaiters: (() => void)[] = []
 
   constructor(world: World, state: State, opening: Opening) {
@@ -39,7 +43,7 @@ export class Session {
     this.#writer = new Writer(world, state, {
       published: (entries) => this.#publish(entries),
       effect: (effect) => this.#act(effect),
-      failed: (error) => this.#notStored(error),
+      failed: (error, ahead) => this.#notStored(error, ahead),
     })
   }
 
@@ -62,9 +66,10 @@ export class Session {
     return this.#gone
   }
 
-  /** Throws SESSION_CLOSED once the session is gone. */
+  /** Throws SESSION_CLOSED once the session is gone, and for a prompt that would keep it from closing. */
   async dispatch(command: Command): Promise<readonly Entry[]> {
-    return this.#gone ? fail('SESSION_CLOSED', { session: this.id }) : this.#writer.dispatch(command)
+    const comesTooLate = this.#gone || (this.#isClosing && command.kind === 'prompt')
+    return comesTooLate ? fail('SESSION_CLOSED', { session: this.id }) : this.#writer.dispatch(command)
   }
 
   /** Accepts a prompt; its end comes as an entry. Sent again with the same id, it runs once. */
@@ -97,10 +102,13 @@ export class Session {
 
   /** Cancels what runs, then closes the session and frees what it held. The transcript stays. */
   async close(): Promise<void> {
-    // Whoever prompts after the cancel is cancelled in turn: nothing may be left open.
-    while (this.existing.phase !== 'closed') {
+    this.#isClosing = true
+    try {
       await this.#writer.dispatch({ kind: 'close' })
       await this.#idle()
+      await this.#writer.dispatch({ kind: 'close' })
+    } finally {
+      this.#isClosing = false
     }
     await this.leave()
   }
@@ -165,7 +173,7 @@ export class Session {
     if (this.#gone) return
     const run = new TurnRun(this.#turnHost(), turn, answered)
     this.#run = run
-    run.play().catch((error: unknown) => this.#world.report(error))
+    this.#inTheBackground(run.play())
   }
 
   #turnHost() {
@@ -182,11 +190,11 @@ export class Session {
     }
   }
 
-  #notStored(error: unknown): void {
+  #notStored(error: unknown, ahead: boolean): void {
     this.#run?.break(error)
     for (const feed of this.#feeds) this.#tellFailed(feed, error)
-    if (isParleyError(error, 'JOURNAL_CONFLICT')) this.#letGo()
-    else this.#endWhatNobodyRuns()
+    if (isParleyError(error, 'JOURNAL_CONFLICT')) this.#inTheBackground(this.leave())
+    else if (ahead) this.#inTheBackground(this.#endWhatNobodyRuns())
     this.#wakeIfIdle()
   }
 
@@ -199,16 +207,25 @@ export class Session {
     }
   }
 
-  /** Another writer came first: the session is theirs. */
-  #letGo(): void {
-    this.leave().catch((error: unknown) => this.#world.report(error))
+  /** A turn that was stored although its writer was told that it was not has no agent, and never gets one. */
+  async #endWhatNobodyRuns(): Promise<void> {
+    const { clock, report } = this.#world
+    while (!this.#gone && this.#nobodyRuns(this.state)) {
+      try {
+        await this.#writer.dispatch({ kind: 'halt' })
+      } catch (error) {
+        report(error)
+        await clock.sleep(RETRY)
+      }
+    }
   }
 
-  /** A turn that was stored although its writer was told that it was not has no agent, and never gets one. */
-  #endWhatNobodyRuns(): void {
-    const { state } = this
-    if (!isBusy(state) || state.phase === 'suspended' || state.turn.turnId === this.#run?.turnId) return
-    this.#writer.dispatch({ kind: 'halt' }).catch((error: unknown) => this.#world.report(error))
+  #nobodyRuns(state: State): boolean {
+    return isBusy(state) && state.phase !== 'suspended' && state.turn.turnId !== this.#run?.turnId
+  }
+
+  #inTheBackground(work: Promise<void>): void {
+    work.catch((error: unknown) => this.#world.report(error))
   }
 
   #openTools({ cwd, additionalDirectories, mcpServers }: Opening): ToolRegistry {

@@ -25,8 +25,8 @@ export interface WriterEvents {
   /** Called after the entries were stored, before anyone's command resolves. */
   published(entries: readonly Entry[]): void
   effect(effect: Effect): void
-  /** The batch could not be stored; the state is what the journal says. */
-  failed(error: unknown): void
+  /** The batch could not be stored; the state is what the journal says. `ahead`: it holds what was never published. */
+  failed(error: unknown, ahead: boolean): void
 }
 
 export class Writer {
@@ -150,12 +150,13 @@ export class Writer {
   }
 
   async #notStored(taken: readonly Pending[], error: unknown): Promise<void> {
+    const published = this.#state.seq
     // A journal that cannot even be read keeps what was true; the next append is refused if that is wrong.
     this.#state = await loadState(this.#world, this.#state.id).catch(() => this.#state)
     this.#snapshotAt = Math.min(this.#snapshotAt, this.#state.seq)
     const lost = [...taken, ...this.#passOver(error)]
     for (const pending of lost) pending.refused?.(error)
-    this.#events.failed(error)
+    this.#events.failed(error, this.#state.seq > published)
     if (!isParleyError(error)) this.#world.report(error)
   }
 }
