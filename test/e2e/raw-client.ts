@@ -18,6 +18,8 @@ export class RawClient {
   /** Why stdout is not what it must be: a line that is no JSON, bytes that are no UTF-8. */
   readonly impurities: string[] = []
   stderr = ''
+  /** The method of each request that was sent, by its id. */
+  readonly asked = new Map<Message['id'], string>()
   readonly #listeners = new Set<Listener>()
   readonly #utf8 = new TextDecoder('utf-8', { fatal: true })
   #rest = ''
@@ -69,6 +71,7 @@ export class RawClient {
   /** Sends a request and gives its id. */
   ask(method: string, params: Fields): number {
     this.#lastId += 1
+    this.asked.set(this.#lastId, method)
     this.send({ id: this.#lastId, method, params })
     return this.#lastId
   }

@@ -42,6 +42,8 @@ class Connection {
   #methods: Promise<V1Methods> | undefined
   /** The last thing asked of each session: what concerns one session happens in the order it was asked. */
   readonly #turns = new Map<string, Promise<void>>()
+  /** Requests that are still being taken, and the session that each concerns. */
+  readonly #taking = new Map<RequestId, string>()
   /** Requests and notifications that are being seen to. */
   readonly #working = new Set<Promise<void>>()
 
@@ -75,7 +77,7 @@ class Connection {
         this.#outbox.settle(message.id, message)
         return
       case 'notification':
-        this.#inOrder(message.params, () => this.#notified(message))
+        this.#inOrder(this.#concerns(message), () => this.#notified(message))
         return
       case 'request':
         this.#requested(message)
@@ -84,13 +86,22 @@ class Connection {
 
   #requested(request: Request): void {
     if (request.method === 'initialize') return this.#initialize(request)
-    this.#inOrder(request.params, async () => {
+    const { id, params } = request
+    const session = sessionOf(params)
+    if (session !== undefined) this.#taking.set(id, session)
+    this.#inOrder(session, async () => {
       try {
         await this.#answer(request)
       } catch (error) {
-        this.#wire.send(errorLine(request.id, this.#told(error)))
+        this.#wire.send(errorLine(id, this.#told(error)))
       }
+      this.#taking.delete(id)
     })
+  }
+
+  /** A cancel of a request comes after that request, though it does not name its session. */
+  #concerns({ method, params }: Notification): string | undefined {
+    return method === '$/cancel_request' ? this.#taking.get(requestIdOf(params)) : sessionOf(params)
   }
 
   /** Answered before anything heavy is loaded: an editor sees the agent at once. */
@@ -139,8 +150,7 @@ class Connection {
     }
   }
 
-  #inOrder(params: unknown, work: () => Promise<void>): void {
-    const key = sessionOf(params)
+  #inOrder(key: string | undefined, work: () => Promise<void>): void {
     const before = key === undefined ? undefined : this.#turns.get(key)
     const done = (before ?? Promise.resolve()).then(work).catch((error: unknown) => this.#host.report(error))
     this.#working.add(done)

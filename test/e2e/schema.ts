@@ -1,0 +1,68 @@
+/** Holds every line to the official JSON schema of ACP v1, and to nothing more than it: no key of our own but `_meta`. */
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import Ajv2020, { type ValidateFunction } from 'ajv/dist/2020.js'
+import type { Message } from './message.ts'
+import type { RawClient } from './raw-client.ts'
+
+const path = createRequire(import.meta.url).resolve('@agentclientprotocol/sdk/schema/v1/schema.json')
+const schema = JSON.parse(readFileSync(path, 'utf8')) as Readonly<Record<string, unknown>>
+const ajv = new Ajv2020.default({ strict: false, validateFormats: false, allErrors: false, discriminator: false })
+ajv.addSchema(schema, 'acp')
+const validators = new Map<string, ValidateFunction>()
+
+const RESULTS: Readonly<Record<string, string>> = {
+  initialize: 'InitializeResponse',
+  'session/new': 'NewSessionResponse',
+  'session/load': 'LoadSessionResponse',
+  'session/resume': 'ResumeSessionResponse',
+  'session/list': 'ListSessionsResponse',
+  'session/prompt': 'PromptResponse',
+  'session/close': 'CloseSessionResponse',
+  'session/delete': 'DeleteSessionResponse',
+}
+const FROM_AGENT: Readonly<Record<string, string>> = {
+  'session/update': 'SessionNotification',
+  'session/request_permission': 'RequestPermissionRequest',
+  '$/cancel_request': 'CancelRequestNotification',
+}
+
+/** One sentence per line that is not as the schema has it. */
+export function deviations({ received, asked, impurities }: RawClient): readonly string[] {
+  const found = received.flatMap((message) => {
+    const wrong = wrongIn(message, asked)
+    return wrong === undefined ? [] : [`${wrong}: ${JSON.stringify(message).slice(0, 300)}`]
+  })
+  return [...impurities.map((line) => `not a message: ${line.slice(0, 300)}`), ...found]
+}
+
+function wrongIn(message: Message, asked: RawClient['asked']): string | undefined {
+  if (message.jsonrpc !== '2.0') return 'no jsonrpc 2.0'
+  if (message.method !== undefined) return wrongInCall(message, message.method)
+  if (message.id === undefined) return 'neither a request nor a response'
+  if (message.error !== undefined) return wrongInError(message)
+  const method = asked.get(message.id)
+  const type = RESULTS[method ?? '']
+  return type === undefined ? `a result of ${method ?? 'nothing that was asked'}` : against(type, message.result)
+}
+
+function wrongInCall({ params }: Message, method: string): string | undefined {
+  const type = FROM_AGENT[method]
+  if (type === undefined) return `the method ${method}`
+  return (
+    against(type, params) ?? (method === 'session/update' ? against('SessionUpdate', params?.['update']) : undefined)
+  )
+}
+
+function wrongInError(message: Message): string | undefined {
+  if (message.result !== undefined) return 'a result and an error'
+  if (message.error?.message.includes('\n') !== false || message.error.message === '')
+    return 'an error message of not one line'
+  return against('Error', message.error)
+}
+
+function against(type: string, value: unknown): string | undefined {
+  const validate = validators.get(type) ?? ajv.compile({ $ref: `acp#/$defs/${type}`, unevaluatedProperties: false })
+  validators.set(type, validate)
+  return validate(value) ? undefined : `${type} ${ajv.errorsText(validate.errors)}`
+}
