@@ -17,7 +17,8 @@ export async function watch(
     const subscription = await watcher.subscribe(await realpath(directory), changed, {
       ignore: ['**/.git/**', '**/node_modules/**'],
     })
-    return { close: () => subscription.unsubscribe() }
+    // A directory that is gone may have taken its watch along; either way it is over.
+    return { close: () => subscription.unsubscribe().catch((error: unknown) => log(reasonOf(error))) }
   } catch (error) {
     log(`${directory} cannot be watched (${reasonOf(error)}); it is looked through every two seconds instead.`)
     return null
