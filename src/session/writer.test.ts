@@ -225,6 +225,22 @@ describe('a disk that stores but does not say so', () => {
 })
 
 describe('another writer', () => {
+  test('is met for real: of two owners of one journal the later keeps the session, and no entry is doubled', async () => {
+    const house = new House()
+    house.agent.script = untilCancelled
+    const { session, reader } = await house.open()
+    await prompted(session, 'p1')
+    const other = new House(house.disk)
+    const theirs = await other.sessions.open(session.id, here)
+    await expect(session.prompt('p2', [text('x')])).rejects.toMatchObject({ code: 'JOURNAL_CONFLICT' })
+    await prompted(theirs, 'p3')
+    await house.clock.advance(10_000)
+    const stored = await house.disk.entries(session.id)
+    expect(stored.map(({ seq }) => seq)).toEqual(stored.map((_, n) => n + 1))
+    expect(account(stored).accepted).toEqual(['p1', 'p3'])
+    expect(reader.failures).toMatchObject([{ code: 'JOURNAL_CONFLICT' }])
+  })
+
   test('who came first is not written over: this session lets go, and the next opening tells how it stands', async () => {
     const house = new House()
     house.agent.script = untilCancelled
