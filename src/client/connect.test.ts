@@ -82,7 +82,8 @@ describe('the first exchange', () => {
     const fake = new FakeAgent({})
     const client = await fake.connect()
     expect(client.name).toBe('fake')
-    expect(fake.heard[0]).toMatchObject({ method: 'initialize', params: { protocolVersion: 1, clientInfo: info } })
+    const first = await fake.until(() => true)
+    expect(first).toMatchObject({ method: 'initialize', params: { protocolVersion: 1, clientInfo: info } })
   })
 
   test.each([2, 0, '1', null, undefined])('ends the connection at an answered version %j', async (protocolVersion) => {
@@ -122,6 +123,7 @@ describe('sessions', () => {
       true,
     ])
     expect(await client.newSession('/')).toBe('s')
+    await fake.until((one) => (one as Told).method === 'session/new')
     expect(fake.methods).toEqual(['initialize', 'session/new'])
   })
 
@@ -152,6 +154,7 @@ describe('sessions', () => {
     const ids: string[] = []
     for await (const { sessionId } of client.sessions('/w')) ids.push(sessionId)
     expect(ids).toEqual(['a', 'b'])
+    await fake.until((one) => (one as Told).params?.['cursor'] !== undefined)
     expect(fake.heard.slice(1)).toMatchObject([{ params: { cwd: '/w' } }, { params: { cwd: '/w', cursor: 'x/1' } }])
   })
 

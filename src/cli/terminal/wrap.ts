@@ -31,8 +31,11 @@ export interface Wrapping {
 }
 
 /** At least one row, however empty. */
-export function wrapSpans(spans: readonly Span[], { width, first, rest, paint }: Wrapping): readonly Row[] {
-  const room = Math.max(1, width - Math.max(widthOf(first), widthOf(rest)))
+export function wrapSpans(spans: readonly Span[], { width, paint, ...leads }: Wrapping): readonly Row[] {
+  // What is set in further than half of the width is not set in at all.
+  const isDeep = Math.max(widthOf(leads.first), widthOf(leads.rest)) > width / 2
+  const [first, rest] = isDeep ? [leads.first.trimStart(), ''] : [leads.first, leads.rest]
+  const room = Math.max(2, width - Math.max(widthOf(first), widthOf(rest)))
   return breakCells(spans.flatMap(cellsOf), room).map((cells, index) => ({
     text: (index === 0 ? first : rest) + paintCells(cells, paint),
     at: cells[0]?.at ?? 0,
@@ -53,9 +56,11 @@ function breakCells(cells: readonly Cell[], room: number): readonly (readonly Ce
   let from = 0
   while (from < cells.length) {
     const end = endOfRow(cells, from, room)
-    rows.push(cells.slice(from, end))
+    // The spaces at which a row is broken are neither on it nor on the next.
+    let last = end
+    while (end < cells.length && last > from + 1 && cells[last - 1]?.text === ' ') last -= 1
+    rows.push(cells.slice(from, last))
     from = end
-    // The spaces at which a row was broken are neither on it nor on the next.
     while (from < cells.length && cells[from]?.text === ' ') from += 1
   }
   return rows.length === 0 ? [[]] : rows

@@ -1,0 +1,84 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { paintFor } from './colors.ts'
+import { Flow, type FlowOptions } from './flow.ts'
+import { widthOf } from './text.ts'
+
+const plain = paintFor(false)
+
+function rowsOf(pieces: readonly string[], width = 30, options: Partial<FlowOptions> = {}): readonly string[] {
+  const flow = new Flow({ paint: plain, width: () => width, ...options })
+  return [...pieces.flatMap((piece) => flow.push(piece)), ...flow.end()]
+}
+
+describe('words that stream', () => {
+  test('break between words', () => {
+    expect(rowsOf(['The quick brown fox jumps over the lazy dog.'], 16)).toEqual([
+      'The quick brown',
+      'fox jumps over',
+      'the lazy dog.',
+    ])
+  })
+
+  test('break between Han characters, and never before a full stop', () => {
+    expect(rowsOf(['软阵列由多个磁盘组成。卷组可以跨越。'], 20)).toEqual(['软阵列由多个磁盘组', '成。卷组可以跨越。'])
+  })
+
+  test('break inside a word only when it is wider than a row', () => {
+    expect(rowsOf(['abcdefghijklmnopqrstuvwxyz'], 10)).toEqual(['abcdefghij', 'klmnopqrst', 'uvwxyz'])
+  })
+
+  test('show a list, a quote, a heading and a block of code', () => {
+    const text =
+      '# Title\n\n- an item that is longer than a row is\n  1. first\n> a quote that is longer than one row\n```js\nlet **a** = 1\n```\n'
+    expect(rowsOf([text])).toEqual([
+      'Title',
+      '',
+      '• an item that is longer than',
+      '  a row is',
+      '  1. first',
+      '│ a quote that is longer than',
+      '│ one row',
+      '```js',
+      '  let **a** = 1',
+      '```',
+    ])
+  })
+
+  test('lose their marks only where these mean something', () => {
+    expect(rowsOf(['**bold** and `code`, but 2 ** 3, src/**/*.ts and a ` alone'], 80)).toEqual([
+      'bold and code, but 2 ** 3, src/**/*.ts and a ` alone',
+    ])
+  })
+
+  test('are coloured where colour is wanted', () => {
+    expect(rowsOf(['**bold**'], 80, { paint: paintFor(true) })).toEqual(['\u001b[1mbold\u001b[22m'])
+  })
+
+  test('cannot steer the terminal, however their bytes are cut', () => {
+    expect(rowsOf(['a\u001b', ']52;c;aGk=', '\u0007b\u001b[', '2Jc'])).toEqual(['abc'])
+  })
+
+  test('show a long line that has no end yet, and keep only its last rows open', () => {
+    const flow = new Flow({ paint: plain, width: () => 20 })
+    const settled = flow.push('word '.repeat(200))
+    expect(settled.length).toBeGreaterThan(30)
+    expect(flow.open().length).toBeLessThanOrEqual(9)
+    expect([...settled, ...flow.end()].join(' ').split(/\s+/).filter(Boolean)).toHaveLength(200)
+  })
+})
+
+test('the rows are the same however the words arrive, and none is wider than the terminal', () => {
+  const word = fc.constantFrom('a', 'word', '软件', '阵列。', 'longerword', '\n', ' ', '- ', 'x'.repeat(25), '\t')
+  const pieces = fc.array(
+    fc.array(word).map((words) => words.join(' ')),
+    { maxLength: 20 },
+  )
+  fc.assert(
+    fc.property(pieces, fc.integer({ min: 12, max: 40 }), (pieces, width) => {
+      const streamed = rowsOf(pieces, width)
+      expect(streamed).toEqual(rowsOf([pieces.join('')], width))
+      for (const row of streamed) expect(widthOf(row)).toBeLessThanOrEqual(width)
+    }),
+  )
+})

@@ -1,0 +1,119 @@
+import { expect, test } from 'vitest'
+import type { Update } from '../../client/updates.ts'
+import { paintFor } from '../terminal/colors.ts'
+import { plainScreen, type Screen } from '../terminal/screen.ts'
+import { View } from './view.ts'
+
+const say = (text: string, messageId = 'm'): Update => ({
+  sessionUpdate: 'agent_message_chunk',
+  content: { type: 'text', text },
+  messageId,
+})
+const think = (text: string): Update => ({
+  sessionUpdate: 'agent_thought_chunk',
+  content: { type: 'text', text },
+  messageId: 'th',
+})
+const call = (status: string, more = {}): Update => ({
+  sessionUpdate: 'tool_call',
+  toolCallId: 't',
+  title: 'Read a.md',
+  status,
+  ...more,
+})
+
+/** A terminal of 40 columns, as its rows for good and its last live ones. */
+function onTerminal(play: (view: View, live: () => readonly string[]) => void) {
+  const settled: string[] = []
+  let live: readonly string[] = []
+  const screen: Screen = {
+    moves: true,
+    width: () => 40,
+    draw(rows, now) {
+      settled.push(...rows)
+      live = now
+    },
+  }
+  play(new View({ screen, paint: paintFor(false) }), () => live)
+  return { settled, live }
+}
+
+/** A pipe: what stdout and stderr get. */
+function onPipe(play: (view: View) => void) {
+  let answer = ''
+  let beside = ''
+  const screen = plainScreen((text) => (beside += text))
+  play(new View({ screen, paint: paintFor(false), answer: (text) => (answer += text) }))
+  return { answer, beside }
+}
+
+test('words, a tool call and words again stand apart from each other', () => {
+  const { settled, live } = onTerminal((view) => {
+    view.begin()
+    for (const update of [think('Hm.'), say('First.\n\n'), call('in_progress'), call('completed'), say('Then.', 'm2')])
+      view.update(update)
+    view.end()
+  })
+  expect(settled).toEqual(['Hm.', '', 'First.', '', '✓ Read a.md', '', 'Then.'])
+  expect(live).toEqual([])
+})
+
+test('a tool call that runs moves, and has one row once it is over', () => {
+  const { settled, live } = onTerminal((view) => {
+    view.begin()
+    view.update(call('in_progress'))
+    view.update(call('completed'))
+    view.update({ sessionUpdate: 'tool_call_update', toolCallId: 't', rawOutput: {} })
+    view.end()
+  })
+  expect(settled.filter((row) => row.includes('Read'))).toEqual(['✓ Read a.md'])
+  expect(live).toEqual([])
+})
+
+test('a tool call that failed says why, in one row', () => {
+  const content = [{ type: 'content', content: { type: 'text', text: 'no such\nfile, and a long story about it' } }]
+  const { settled } = onTerminal((view) => {
+    view.update(call('failed', { content }))
+    view.end()
+  })
+  expect(settled).toEqual(['✗ Read a.md — no such file, and a long…'])
+})
+
+test('a question shows what would be done, and its answer stays', () => {
+  let asked: readonly string[] = []
+  const { settled } = onTerminal((view, live) => {
+    const options = [{ optionId: 'y', name: 'Allow', kind: 'allow_once' }]
+    view.begin()
+    view.showQuestion({
+      sessionId: 's',
+      toolCall: { toolCallId: 't', title: 'Write \u001b[2Ja.md', rawInput: { a: 1 } },
+      options,
+    })
+    asked = live()
+    view.endQuestion('Allow')
+    view.end()
+  })
+  expect(asked).toEqual(['? Write a.md', '    {"a":1}', '  1  Allow', '  Press 1; Ctrl-C cancels the turn.'])
+  expect(settled).toEqual(['? Write a.md → Allow'])
+})
+
+test('the plan stands below while the turn runs, and for good when it is over', () => {
+  const { settled } = onTerminal((view) => {
+    view.begin()
+    view.update({ sessionUpdate: 'plan', entries: [{ content: 'Read', status: 'in_progress' }] })
+    view.update(say('Done.\n'))
+    view.update({ sessionUpdate: 'plan', entries: [{ content: 'Read', status: 'completed' }, { content: 'Tell' }] })
+    view.end()
+  })
+  expect(settled).toEqual(['Done.', '', '  ✓ Read', '  ○ Tell'])
+})
+
+test('on a pipe the answer is the answer, as it was said, and everything else goes beside it', () => {
+  const { answer, beside } = onPipe((view) => {
+    view.begin()
+    for (const update of [think('Hm.'), say('**A**\n'), call('completed'), say('B\u001b[2J', 'm2')]) view.update(update)
+    view.end()
+  })
+  expect(answer).toBe('**A**\n\nB\n')
+  expect(beside).toBe('✓ Read a.md\n')
+})
