@@ -10,7 +10,7 @@ test('folding piece by piece gives the same text as folding at once', () => {
       expect(folded.text).toBe(fold(text))
       expect(folded.starts).toHaveLength(folded.text.length)
     }),
-    { numRuns: 2000 },
+    { numRuns: 500 },
   )
 })
 
