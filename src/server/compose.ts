@@ -25,6 +25,8 @@ export interface Owner {
   readonly agent: Agent
   report(error: unknown): void
   newId(): string
+  /** Resolves after `ms`, and keeps no process alive for it. */
+  after(ms: number): Promise<void>
   /** Interrupts or suspends what runs, ends every child, releases the state. Idempotent. */
   close(): Promise<void>
 }
@@ -71,6 +73,7 @@ export async function openOwner(config: Config): Promise<Owner> {
     agent,
     report,
     newId: () => systemClock.id(),
+    after: (ms) => new Promise((over) => systemClock.after(ms, over)),
     close() {
       closing ??= close()
       return closing

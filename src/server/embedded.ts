@@ -1,6 +1,5 @@
 /** Owner and agent in one process, served to one client: `parley acp --embedded`, and every command until a server runs. */
 import { PassThrough } from 'node:stream'
-import { systemClock } from '../adapters/clock.ts'
 import type { Config } from '../config/schema.ts'
 import { serveConnection } from '../edge/acp/connection.ts'
 import { openStdio } from '../edge/transport/stdio.ts'
@@ -63,7 +62,7 @@ function serve(owner: Owner, wire: Wire): Promise<void> {
     accepts: agent.accepts,
     newId: () => owner.newId(),
     report: (error) => owner.report(error),
-    patience: () => new Promise((over) => systemClock.after(PATIENCE, over)),
+    patience: () => owner.after(PATIENCE),
     gone: () => owner.close(),
   })
 }
