@@ -44,7 +44,7 @@ describe('every page', () => {
   })
   test('names files that exist', () => expect(pages.flatMap((page) => deadPaths(page, there))).toEqual([]))
   test('names tests that exist', () => {
-    expect(pages.flatMap((page) => deadTests(page, (path) => (there(path) ? textOf(path) : undefined)))).toEqual([])
+    expect(pages.flatMap((page) => deadTests(page, (path) => (there(path) ? read(root, path) : undefined)))).toEqual([])
   })
   test('tells people to type what exists', () => expect(unknownCommands(blocks, words)).toEqual([]))
   test('shows JSON that parses', () => {

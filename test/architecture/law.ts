@@ -44,14 +44,12 @@ export const walls: Readonly<Record<string, Wall>> = {
 
 /** One npm package behind one folder. More than one folder is a double, and says why. */
 export const packages: Readonly<Record<string, readonly string[]>> = {
-  '@agentclientprotocol/sdk': ['edge', 'client'], // the two ends of the protocol
   '@modelcontextprotocol/client': ['adapters/tools'],
   '@modelcontextprotocol/node': ['docs-server'],
   '@modelcontextprotocol/server': ['docs-server'],
   '@parcel/watcher': ['docs-server'],
   '@photostructure/sqlite': ['adapters/journal', 'docs-server'], // two stores with nothing in common
   commander: ['cli'],
-  'cross-spawn': ['adapters/process'],
   ignore: ['docs-server'],
   picocolors: ['cli'],
   pino: ['server'],
