@@ -29,9 +29,12 @@ export function openWire(input: Readable, output: Writable): Wire {
         await Promise.race([once(output, 'drain'), once(output, 'close')])
     },
     async close() {
-      if (gone) return
-      gone = true
-      await new Promise<void>((resolve) => output.end(resolve)).catch(() => undefined)
+      if (!gone) {
+        gone = true
+        await new Promise<void>((resolve) => output.end(resolve)).catch(() => undefined)
+      }
+      // Whoever still listened to a client that is no longer served would keep the process alive.
+      input.destroy()
     },
   }
 }

@@ -1,0 +1,218 @@
+import { mkdirSync, realpathSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { Cli, jsonLines, parley, workIn } from './cli.ts'
+import { freshDirectory, scriptAgent } from './parley.ts'
+
+const slow = [{ chunk: 'word {n}\n', times: 10_000, everyMs: 20 }]
+const question = {
+  permission: {
+    toolCall: { title: 'Delete \u001b[2Jall', rawInput: {} },
+    options: [
+      { optionId: 'y', name: 'Allow', kind: 'allow_once' },
+      { optionId: 'n', name: 'Reject', kind: 'reject_once' },
+    ],
+  },
+}
+
+async function stage(...steps: readonly Readonly<Record<string, unknown>>[]) {
+  const home = freshDirectory()
+  return { home, agent: await scriptAgent(home, steps) }
+}
+
+describe('parley run', () => {
+  test.each([
+    ['end_turn', 0],
+    ['refusal', 3],
+    ['max_tokens', 4],
+    ['max_turn_requests', 5],
+    ['cancelled', 130],
+  ])('a turn that ends with %s exits %i', async (end, code) => {
+    const ended = await parley(['run', 'hello'], await stage({ chunk: 'Hi.' }, { end }))
+    expect(ended).toMatchObject({ code, stdout: 'Hi.\n' })
+  })
+
+  test('an agent that fails exits 1 and says why, in one line', async () => {
+    const ended = await parley(['run', 'hello'], await stage({ chunk: 'Hi.' }, { fail: 'the \u001b[31mpump broke' }))
+    expect(ended).toMatchObject({ code: 1, stdout: 'Hi.\n' })
+    expect(ended.stderr).toMatch(/^parley: The agent failed: the .*pump broke\n$/u)
+    expect(ended.stderr).not.toContain('\u001b')
+  })
+
+  test('stdout has the answer and nothing else; tool calls and the plan go to stderr', async () => {
+    const { code, stdout, stderr } = await parley(
+      ['run', 'hello'],
+      await stage(
+        { thought: 'Hm.' },
+        { plan: ['Look'] },
+        { toolCall: { title: 'Look \u001b]52;c;aGk=\u0007around', status: 'completed' } },
+        { chunk: '**软RAID**\u001b[2J done' },
+      ),
+    )
+    expect({ code, stdout }).toEqual({ code: 0, stdout: '**软RAID** done\n' })
+    expect(stderr).toBe('  ○ Look\n✓ Look around\n')
+  })
+
+  test('--json prints the params of every update, then how the turn ended', async () => {
+    const { code, stdout } = await parley(
+      ['run', '--json', 'hello'],
+      await stage({ chunk: 'Hi.' }, { toolCall: { title: 'Look' } }, { end: 'max_tokens' }),
+    )
+    const lines = jsonLines(stdout)
+    expect(code).toBe(4)
+    expect(lines.at(-1)).toEqual({ stopReason: 'max_tokens' })
+    const updates = lines.slice(0, -1)
+    expect(updates).toMatchObject([
+      { update: { sessionUpdate: 'session_info_update', title: 'hello' } },
+      { update: { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: 'Hi.' } } },
+      { update: { sessionUpdate: 'tool_call', title: 'Look', status: 'completed' } },
+    ])
+    for (const params of updates) {
+      expect(params).toMatchObject({
+        sessionId: updates[0]?.['sessionId'],
+        _meta: { 'parley/seq': expect.any(Number) },
+      })
+    }
+  })
+
+  test('--json lets no control character through, in a form that programs read as it was', async () => {
+    const { stdout } = await parley(['run', '--json', 'hello'], await stage({ chunk: 'a\u009b2Jb\u007f' }))
+    expect(stdout).not.toMatch(/[\u007f-\u009f]/u)
+    expect(stdout).toContain('a\\u009b2Jb\\u007f')
+    expect(jsonLines(stdout).some((line) => JSON.stringify(line).includes('a\u009b2Jb\u007f'))).toBe(true)
+  })
+
+  test('a permission is refused where nobody can be asked, and that is said', async () => {
+    const { code, stdout, stderr } = await parley(['run', 'go'], await stage(question, { chunk: 'Over.' }))
+    expect({ code, stdout }).toEqual({ code: 0, stdout: 'Over.\n' })
+    expect(stderr).toBe('Rejected: Delete all (there is no terminal to ask on)\n✗ Delete all\n')
+  })
+
+  test('--session goes on with a session, by the beginning of its id, wherever it is called', async () => {
+    const { home, agent } = await stage({ chunk: 'Hi.' })
+    await parley(['run', 'one'], { home, agent })
+    const [session] = jsonLines((await parley(['ls', '--json'], { home })).stdout)
+    const id = String(session?.['sessionId'])
+    const second = await parley(['run', 'two', '--session', id.slice(0, 6), '--json'], { home, agent, cwd: '/' })
+    expect(jsonLines(second.stdout).at(-1)).toEqual({ stopReason: 'end_turn' })
+    expect(jsonLines((await parley(['ls', '--json'], { home })).stdout)).toHaveLength(1)
+    const { stdout } = await parley(['show', id], { home })
+    expect(stdout).toMatch(/› one\n\nHi\.\n\n› two\n\nHi\.\n$/u)
+  })
+
+  test('--cwd says where the session works', async () => {
+    const { home, agent } = await stage({ chunk: 'Hi.' })
+    const elsewhere = join(realpathSync(home), 'elsewhere')
+    mkdirSync(elsewhere)
+    await parley(['run', 'one', '--cwd', elsewhere, '--agent', agent], { home })
+    const { stdout } = await parley(['ls', '--json'], { home })
+    expect(jsonLines(stdout)).toMatchObject([{ cwd: elsewhere, title: 'one' }])
+  })
+
+  test.each([
+    ['no prompt', ['run']],
+    ['an empty prompt', ['run', ' ']],
+    ['a flag that does not exist', ['run', 'x', '--jsno']],
+    ['two prompts', ['run', 'x', 'y']],
+    ['an agent that does not exist', ['run', 'x', '--agent', 'oracle']],
+  ])('%s is wrong usage, exit 2', async (_name, args) => {
+    const { code, stdout, stderr } = await parley(args, await stage())
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    expect(stderr).not.toMatch(/^ +at /mu)
+  })
+
+  test.each([
+    ['a session that does not exist', ['run', 'x', '--session', 'zzz'], /^parley: There is no session zzz\./u],
+    ['a directory that is not there', ['run', 'x', '--cwd', '/gone'], /^parley: cwd \/gone is not a directory/u],
+    [
+      'a script that is not there',
+      ['run', 'x', '--agent', 'script:/gone'],
+      /^parley: The script \/gone cannot be read/u,
+    ],
+  ])('%s is one clear line, exit 1', async (_name, args, says) => {
+    const { code, stderr } = await parley(args, { home: freshDirectory() })
+    expect(code).toBe(1)
+    expect(stderr).toMatch(says)
+    expect(stderr.trimEnd().split('\n')).toHaveLength(1)
+  })
+})
+
+describe('stopping', () => {
+  test('Ctrl-C cancels the turn: what was said is there, exit 130', async () => {
+    const cli = new Cli(['run', '--json', 'go'], await stage(...slow))
+    await cli.until('word 2')
+    cli.child.kill('SIGINT')
+    const { code, stdout } = await cli.finished
+    expect(code).toBe(130)
+    expect(jsonLines(stdout).at(-1)).toEqual({ stopReason: 'cancelled' })
+  })
+
+  test('SIGTERM interrupts the turn and closes cleanly, exit 75', async () => {
+    const run = await stage(...slow)
+    const cli = new Cli(['run', 'go'], run)
+    await cli.until('word 2')
+    cli.child.kill('SIGTERM')
+    expect(await cli.finished).toMatchObject({ code: 75, signal: null, stderr: '' })
+    expect((await parley(['show', await onlyId(run.home)], run)).stdout).toContain('Interrupted')
+  })
+
+  test('a reader that leaves ends it quietly', async () => {
+    const cli = new Cli(['run', 'go'], await stage(...slow))
+    await cli.until('word 2')
+    cli.child.stdout.destroy()
+    expect(await cli.finished).toMatchObject({ code: 0, signal: null, stderr: '' })
+  })
+
+  test('state that another process owns is refused with its pid, exit 75, but can be looked at', async () => {
+    const run = await stage(...slow)
+    const owner = new Cli(['run', 'go'], run)
+    await owner.until('word 2')
+    const refused = await parley(['run', 'me too'], run)
+    expect(refused.code).toBe(75)
+    expect(refused.stderr).toMatch(new RegExp(`^parley: .*pid ${owner.child.pid}\\b.*\n$`, 'u'))
+    const { code, stdout } = await parley(['show', await onlyId(run.home)], run)
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/› go\n\nword 1\n[^]*\(Not finished: the turn is still running\.\)\n$/u)
+    owner.child.kill('SIGKILL')
+    await owner.finished
+  })
+})
+
+describe('parley with prompts from a pipe', () => {
+  test('answers each line in order, in one session, and exits 0', async () => {
+    const run = await stage({ chunk: 'Hi.' })
+    const { code, stdout, stderr } = await parley([], run, 'one\n\n两\n')
+    expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: 'Hi.\nHi.\n', stderr: '' })
+    const { stdout: shown } = await parley(['show', await onlyId(run.home)], run)
+    expect(shown).toMatch(/› one\n\nHi\.\n\n› 两\n\nHi\.\n$/u)
+  })
+
+  test('goes on with the newest session of the directory, and shows nothing of its past', async () => {
+    const run = await stage({ chunk: 'Hi.' })
+    await parley([], run, 'one\n')
+    expect(await parley([], run, 'two')).toMatchObject({ code: 0, stdout: 'Hi.\n' })
+    expect(await parley(['--cwd', '/'], run, 'elsewhere\n')).toMatchObject({ code: 0 })
+    const titles = jsonLines((await parley(['ls', '--json'], run)).stdout).map(({ title }) => title)
+    expect(titles).toEqual(['elsewhere', 'one'])
+  })
+
+  test('exits with the worst of its ends', async () => {
+    expect((await parley([], await stage({ fail: 'no' }), 'one\ntwo\n')).code).toBe(1)
+    expect((await parley([], await stage({ end: 'refusal' }), 'one\n')).code).toBe(3)
+    expect((await parley([], await stage(), '')).code).toBe(0)
+  })
+
+  test('Ctrl-C cancels the turn and drops the lines that are left', async () => {
+    const cli = new Cli([], await stage(...slow))
+    cli.child.stdin.write('one\ntwo\n')
+    await cli.until('word 2')
+    cli.child.kill('SIGINT')
+    expect(await cli.finished).toMatchObject({ code: 130, stderr: '(cancelled)\n' })
+  })
+})
+
+async function onlyId(home: string): Promise<string> {
+  const sessions = jsonLines((await parley(['ls', '--json'], { home, cwd: workIn(home) })).stdout)
+  expect(sessions).toHaveLength(1)
+  return String(sessions[0]?.['sessionId'])
+}

@@ -1,0 +1,90 @@
+/** Runs a command of the real binary as a shell would, with pipes for its streams. */
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { binary } from './parley.ts'
+
+export interface Run {
+  /** The state directory. */
+  readonly home: string
+  /** Where it runs; `home/work` if absent. */
+  readonly cwd?: string
+  readonly agent?: string
+  readonly env?: Readonly<Record<string, string>>
+}
+
+export interface Finished {
+  readonly code: number | null
+  readonly signal: string | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export class Cli {
+  readonly child: ChildProcessWithoutNullStreams
+  readonly finished: Promise<Finished>
+  stdout = ''
+  stderr = ''
+
+  constructor(args: readonly string[], { home, cwd = workIn(home), agent, env = {} }: Run) {
+    const inherited = Object.entries(process.env).filter(
+      ([name]) => !/^(?:PARLEY_|NO_COLOR|FORCE_COLOR|CI$)/u.test(name),
+    )
+    this.child = spawn(process.execPath, [binary, ...args], {
+      cwd,
+      env: {
+        ...Object.fromEntries(inherited),
+        XDG_CONFIG_HOME: join(home, 'config'),
+        PARLEY_HOME: home,
+        ...(agent === undefined ? {} : { PARLEY_AGENT: agent }),
+        ...env,
+      },
+    })
+    this.child.stdout.setEncoding('utf8').on('data', (text: string) => this.#heard({ stdout: text }))
+    this.child.stderr.setEncoding('utf8').on('data', (text: string) => this.#heard({ stderr: text }))
+    this.child.stdin.on('error', () => {
+      // The command has ended without reading on; how it ended is in `finished`.
+    })
+    this.finished = once(this.child, 'close').then(([code, signal]) => ({
+      code: code as number | null,
+      signal: signal as string | null,
+      stdout: this.stdout,
+      stderr: this.stderr,
+    }))
+  }
+
+  /** Resolves when stdout has had `text`. */
+  async until(text: string): Promise<void> {
+    while (!this.stdout.includes(text)) {
+      if (this.child.exitCode !== null) throw new Error(`ended without ${text}: ${this.stdout}${this.stderr}`)
+      await once(this.child, 'heard')
+    }
+  }
+
+  #heard({ stdout = '', stderr = '' }: { readonly stdout?: string; readonly stderr?: string }): void {
+    this.stdout += stdout
+    this.stderr += stderr
+    this.child.emit('heard')
+  }
+}
+
+/** Runs it to its end with `input` on stdin. */
+export function parley(args: readonly string[], run: Run, input = ''): Promise<Finished> {
+  const cli = new Cli(args, run)
+  cli.child.stdin.end(input)
+  return cli.finished
+}
+
+export function workIn(home: string): string {
+  const work = join(home, 'work')
+  mkdirSync(work, { recursive: true })
+  return work
+}
+
+export function jsonLines(text: string): readonly Readonly<Record<string, unknown>>[] {
+  return text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>)
+}
