@@ -5,6 +5,7 @@ import { House, prompted } from '../../test/sim/house.ts'
 import { Reader } from '../../test/sim/reader.ts'
 import { told } from '../../test/sim/told.ts'
 import { text } from '../../test/sim/words.ts'
+import { Feed } from './feed.ts'
 import type { Session } from './session.ts'
 
 async function speak(house: House, session: Session, { promptId, words }: { promptId: string; words: number }) {
@@ -76,6 +77,20 @@ describe('a client that joins', () => {
     await feed.goLive()
     expect(told(reader.entries)).toEqual(told(await house.disk.entries(session.id)))
   })
+})
+
+test('a reader that was not told of some entries finds them in the journal before it is told of later ones', async () => {
+  const house = new House()
+  const { session } = await house.open()
+  const reader = new Reader(house.disk, session.id)
+  const source = { id: session.id, journal: house.disk, head: () => session.state.seq, leave: () => {} }
+  const feed = new Feed(source, reader, 0)
+  await feed.goLive()
+  await speak(house, session, { promptId: 'p1', words: 3 })
+  const stored = await house.disk.entries(session.id)
+  feed.push(stored.slice(-1))
+  await quiet()
+  expect(told(reader.entries)).toEqual(told(stored))
 })
 
 describe('a client that does not read', () => {

@@ -30,6 +30,7 @@ export class Session {
   readonly #feeds = new Set<Feed>()
   #opening: Opening
   #tools: ToolRegistry
+  readonly #formerTools: ToolRegistry[] = []
   #run: TurnRun | undefined
   #gone = false
   #isClosing = false
@@ -90,14 +91,16 @@ export class Session {
     return feed
   }
 
-  /** Opened again while live: the directories of the request hold, and its MCP servers if they differ. */
+  /** Opened again while live: the directories of the request hold, and its MCP servers join those that others named. */
   async reopen(opening: Opening): Promise<void> {
     await this.dispatch({ kind: 'configure', additionalDirectories: opening.additionalDirectories })
-    if (JSON.stringify(opening) === JSON.stringify(this.#opening)) return
-    const former = this.#tools
-    this.#opening = opening
-    this.#tools = this.#openTools(opening)
-    await former.close()
+    const merged = { ...opening, mcpServers: mergeServers(this.#opening.mcpServers, opening.mcpServers) }
+    if (JSON.stringify(merged) === JSON.stringify(this.#opening)) return
+    // A running turn keeps the tools that it began with.
+    this.#formerTools.push(this.#tools)
+    this.#opening = merged
+    this.#tools = this.#openTools(merged)
+    if (!isBusy(this.state)) await this.#closeFormerTools()
   }
 
   /** Cancels what runs, then closes the session and frees what it held. The transcript stays. */
@@ -130,7 +133,11 @@ export class Session {
     this.#gone = true
     this.#run?.cancel()
     await this.#writer.settled()
-    await this.#tools.close()
+    await Promise.all([this.#tools.close(), this.#closeFormerTools()])
+  }
+
+  async #closeFormerTools(): Promise<void> {
+    await Promise.all(this.#formerTools.splice(0).map((tools) => tools.close()))
   }
 
   async #idle(): Promise<void> {
@@ -154,6 +161,7 @@ export class Session {
     const waiters = this.#idleWaiters
     this.#idleWaiters = []
     for (const resume of waiters) resume()
+    this.#inTheBackground(this.#closeFormerTools())
   }
 
   #act(effect: Effect): void {
@@ -231,4 +239,10 @@ export class Session {
   #openTools({ cwd, additionalDirectories, mcpServers }: Opening): ToolRegistry {
     return this.#world.tools.open({ cwd, roots: [cwd, ...additionalDirectories], servers: mcpServers })
   }
+}
+
+/** By name: who comes with none takes nothing from others, and a name said again is the newer one. */
+function mergeServers(former: readonly McpServer[], given: readonly McpServer[]): readonly McpServer[] {
+  const merged = new Map([...former, ...given].map((server) => [server.name, server]))
+  return [...merged.values()]
 }

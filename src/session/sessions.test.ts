@@ -26,7 +26,7 @@ describe('creating', () => {
     const house = new House()
     house.disk.trouble = 'full'
     await expect(house.sessions.create(here)).rejects.toMatchObject({ code: 'JOURNAL_FULL' })
-    expect(house.tools.open_).toBe(0)
+    expect(house.tools.running).toBe(0)
     expect(await house.sessions.list({ limit: 10 })).toEqual([])
   })
 })
@@ -35,7 +35,7 @@ describe('opening', () => {
   test('what never was fails, and leaves nothing behind', async () => {
     const house = new House()
     await expect(house.sessions.open('s-9', here)).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' })
-    expect(house.tools.open_).toBe(0)
+    expect(house.tools.running).toBe(0)
   })
 
   test('twice at once makes one session', async () => {
@@ -43,7 +43,7 @@ describe('opening', () => {
     const next = new House(house.disk)
     const [one, two] = await Promise.all([next.sessions.open(session.id, here), next.sessions.open(session.id, here)])
     expect(one).toBe(two)
-    expect(next.tools.open_).toBe(1)
+    expect(next.tools.running).toBe(1)
   })
 
   test('with a wrong cwd is refused, but not those with the right one', async () => {
@@ -59,7 +59,7 @@ describe('opening', () => {
       { status: 'fulfilled' },
       { status: 'fulfilled' },
     ])
-    expect(next.tools.open_).toBe(1)
+    expect(next.tools.running).toBe(1)
   })
 
   test('on a full disk what would have to be written down fails, and leaves no tool server behind', async () => {
@@ -67,7 +67,7 @@ describe('opening', () => {
     const next = new House(house.disk)
     house.disk.trouble = 'full'
     await expect(next.sessions.open(session.id, here)).rejects.toMatchObject({ code: 'JOURNAL_FULL' })
-    expect(next.tools.open_).toBe(0)
+    expect(next.tools.running).toBe(0)
   })
 
   test('what a crash cut and nobody recovered ends it first', async () => {
@@ -77,12 +77,38 @@ describe('opening', () => {
   })
 })
 
+describe('joining a live session', () => {
+  const server = (name: string) => ({ type: 'stdio', name, command: name, args: [], env: {} }) as const
+
+  test('without servers takes none from those who have some', async () => {
+    const house = new House()
+    const session = await house.sessions.create({ ...here, mcpServers: [server('docs')] })
+    await house.sessions.open(session.id, here)
+    expect(house.tools.opened).toHaveLength(1)
+  })
+
+  test('with another server adds it; the running turn keeps its tools until it ends', async () => {
+    const house = new House()
+    house.agent.script = untilCancelled
+    const session = await house.sessions.create({ ...here, mcpServers: [server('docs')] })
+    await prompted(session, 'p1')
+    await house.sessions.open(session.id, { ...here, mcpServers: [server('files')] })
+    expect(house.tools.opened.at(-1)?.servers).toEqual([server('docs'), server('files')])
+    expect(house.tools.running).toBe(2)
+    await session.dispatch({ kind: 'cancel', queued: [] })
+    await quiet()
+    expect(house.tools.running).toBe(1)
+    await house.sessions.close(session.id)
+    expect(house.tools.running).toBe(0)
+  })
+})
+
 describe('closing', () => {
   test('while it works cancels the turn, then closes', async () => {
     const { house, session, reader } = await working()
     await house.sessions.close(session.id)
     expect(reader.kinds.slice(-3)).toEqual(['turn_cancel_requested', 'turn_ended', 'session_closed'])
-    expect(house.tools.open_).toBe(0)
+    expect(house.tools.running).toBe(0)
   })
 
   test('while it waits for a permission withdraws the question', async () => {
@@ -120,7 +146,7 @@ describe('closing', () => {
     expect(opened).not.toBe(session)
     await prompted(opened, 'p2')
     expect(opened.state.phase).toBe('working')
-    expect(house.tools.open_).toBe(1)
+    expect(house.tools.running).toBe(1)
   })
 
   test('on a full disk fails, and can be tried again', async () => {
@@ -148,7 +174,7 @@ describe('deleting', () => {
     await deleted
     await expect(opening).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' })
     expect(await house.disk.entries(session.id)).toEqual([])
-    expect(house.tools.open_).toBe(0)
+    expect(house.tools.running).toBe(0)
     await house.clock.advance(10_000)
     expect(await house.disk.entries(session.id)).toEqual([])
   })
@@ -158,7 +184,7 @@ describe('deleting', () => {
     house.disk.trouble = 'full'
     await house.sessions.delete(session.id)
     expect(await house.sessions.list({ limit: 10 })).toEqual([])
-    expect(house.tools.open_).toBe(0)
+    expect(house.tools.running).toBe(0)
   })
 
   test('is forgotten already when it never was', async () => {
@@ -184,7 +210,7 @@ describe('halting', () => {
     await expect(session.dispatch(prompt('p3', 'x'))).rejects.toMatchObject({ code: 'SESSION_CLOSED' })
     await house.clock.advance(10_000)
     expect([house.disk.stored(session.id), house.disk.stored(other.session.id)]).toEqual(stored)
-    expect(house.tools.open_).toBe(0)
+    expect(house.tools.running).toBe(0)
   })
 
   test('in the breath of a prompt leaves it ended, and no agent runs', async () => {
@@ -212,7 +238,7 @@ describe('halting', () => {
     house.disk.trouble = 'full'
     await house.sessions.halt()
     expect(house.reported).toMatchObject([{ code: 'JOURNAL_FULL' }])
-    expect(house.tools.open_).toBe(0)
+    expect(house.tools.running).toBe(0)
     house.disk.trouble = 'none'
     const next = await house.killed(session)
     expect(next.reader.entries.at(-1)).toMatchObject({ kind: 'turn_ended', stopReason: 'interrupted' })
@@ -235,7 +261,7 @@ describe('recovering', () => {
         [other.session.id, 'idle'],
       ]),
     )
-    expect(next.tools.open_).toBe(0)
+    expect(next.tools.running).toBe(0)
   })
 
   test('lets one session that cannot be recovered keep nobody from the others', async () => {

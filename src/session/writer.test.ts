@@ -254,7 +254,7 @@ describe('another writer', () => {
     expect(reader.failures).toMatchObject([{ code: 'JOURNAL_CONFLICT' }])
     expect(house.disk.stored(session.id)).toBe(before)
     await expect(session.dispatch(prompt('p3', 'x'))).rejects.toMatchObject({ code: 'SESSION_CLOSED' })
-    expect(house.tools.open_).toBe(0)
+    expect(house.tools.running).toBe(0)
     const again = await house.sessions.open(session.id, here)
     expect(again.existing.ended).toEqual([{ promptId: 'p1', stopReason: 'interrupted' }])
     await prompted(again, 'p4')

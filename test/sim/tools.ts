@@ -7,7 +7,8 @@ export class TestTools implements ToolHost {
   /** By registry name. */
   readonly tools = new Map<string, { readonly tool: Tool; readonly run: Run }>()
   readonly opened: ToolHostRequest[] = []
-  open_ = 0
+  /** Registries that were opened and not closed. */
+  running = 0
   readonly called: string[] = []
 
   add(name: string, run: Run, claims: Partial<Tool> = {}): void {
@@ -26,7 +27,7 @@ export class TestTools implements ToolHost {
 
   open(request: ToolHostRequest): ToolRegistry {
     this.opened.push(request)
-    this.open_ += 1
+    this.running += 1
     let closed = false
     const list = () => ({ version: 1, tools: [...this.tools.values()].map(({ tool }) => tool), servers: [] })
     return {
@@ -39,7 +40,7 @@ export class TestTools implements ToolHost {
       },
       onChange: () => () => {},
       close: async () => {
-        if (!closed) this.open_ -= 1
+        if (!closed) this.running -= 1
         closed = true
       },
     }
