@@ -50,7 +50,7 @@ export async function openOwner(config: Config): Promise<Owner> {
     builtin: [documents.builtin],
     warn: report,
   })
-  const agent = await openAgent(config.agent)
+  const agent = await openAgent(config.agent).catch(abandon)
   const sessions = open()
   let closing: Promise<void> | undefined
 
@@ -62,8 +62,18 @@ export async function openOwner(config: Config): Promise<Owner> {
     return opened
   }
 
+  /** There will be no owner to close what was opened for it. */
+  async function abandon(reason: unknown): Promise<never> {
+    await release()
+    throw reason
+  }
+
   async function close(): Promise<void> {
     await (await quietly(sessions))?.halt()
+    await release()
+  }
+
+  async function release(): Promise<void> {
     await Promise.all([processes.close(), documents.close()])
     await (await quietly<Journal>(journal))?.close()
   }
