@@ -111,7 +111,7 @@ describe('a request that cannot be met is refused with one clear answer', () => 
     ['A-JR-4 an unknown method', 'foo/bar', () => ({}), -32601],
     ['A-EX-1 an extension that we do not have', '_x/y', () => ({}), -32601],
   ]
-  test.each(cases)('%s', async (_row, method, params, code) => {
+  test.each(cases)('%s', async (...[_row, method, params, code]) => {
     const before = (await listed()).length
     const { error } = await client.request(method, params())
     expect(error?.code).toBe(code)
@@ -364,7 +364,7 @@ describe('the list', () => {
       ({ update }) => update.sessionUpdate === 'session_info_update',
     )
     const list = await client.request('session/list', {})
-    const [newest] = list.result?.['sessions'] as readonly Fields[]
+    const [newest] = (list.result?.['sessions'] ?? []) as readonly Fields[]
     const { title, updatedAt, ...rest } = newest ?? {}
     expect(rest).toEqual({ sessionId: result?.['sessionId'], cwd: stage.cwd, additionalDirectories: ['/tmp', '/'] })
     expect(title).toBe(told?.update['title'])

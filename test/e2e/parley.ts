@@ -25,7 +25,7 @@ export interface Start {
 }
 
 export function startParley({ home, agent, env = {}, bin = binary, under = [], startIn = '/' }: Start): RawClient {
-  const [command = '', ...args] = [...under, process.execPath, bin, 'acp', '--embedded', '--agent', agent]
+  const [command, ...args] = [...under, process.execPath, bin, 'acp', '--embedded', '--agent', agent]
   const child = spawn(command, args, {
     cwd: startIn,
     env: { ...inherited(), XDG_CONFIG_HOME: join(home, 'config'), PARLEY_HOME: home, ...env },
