@@ -1,0 +1,66 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { chat, commands } from '../../src/cli/table.ts'
+import { parley } from './cli.ts'
+import { freshDirectory } from './parley.ts'
+
+const root = new URL('../..', import.meta.url)
+const page = readFileSync(new URL('docs/commands.md', root), 'utf8')
+const { version } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8')) as { readonly version: string }
+const rows = [{ ...chat, heading: 'parley' }, ...commands.map((row) => ({ ...row, heading: `parley ${nameOf(row)}` }))]
+
+function nameOf({ usage }: { readonly usage: string }): string {
+  return usage.split(' ', 1)[0] ?? ''
+}
+
+describe('docs/commands.md', () => {
+  test('has a section for every command, in their order, and for no other', () => {
+    const headings = [...page.matchAll(/^## (parley.*)$/gmu)].map(([, heading]) => heading)
+    expect(headings).toEqual(rows.map(({ heading }) => heading))
+  })
+
+  test.each(rows)('lists every option of $heading, and no other', ({ heading, options }) => {
+    const [, section = ''] = page.split(`## ${heading}\n`)
+    const own = section.split('\n## ', 1)[0] ?? ''
+    const listed = [...own.matchAll(/^\| `(--.*?)` \| (.*) \|$/gmu)].map(([, flags, summary]) => ({ flags, summary }))
+    expect(listed).toEqual(options)
+  })
+})
+
+describe('the real binary', () => {
+  const home = freshDirectory()
+
+  test.each([['--help'], ['-h'], ['help']])('%s lists every command and the options of a chat', async (flag) => {
+    const { code, stdout, stderr } = await parley([flag], { home })
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    for (const row of commands) expect(stdout).toMatch(new RegExp(`^  ${nameOf(row)} `, 'mu'))
+    for (const { flags } of chat.options) expect(stdout).toContain(flags)
+    expect(stdout).toContain('--version')
+  })
+
+  test.each(commands)('parley $usage --help lists its options', async (row) => {
+    const { code, stdout } = await parley([nameOf(row), '--help'], { home })
+    expect(code).toBe(0)
+    for (const { flags } of row.options) expect(stdout).toContain(flags)
+  })
+
+  test.each([['--version'], ['-V']])('%s prints the version and nothing else', async (flag) => {
+    expect(await parley([flag], { home })).toMatchObject({ code: 0, stdout: `${version}\n`, stderr: '' })
+  })
+
+  test.each([
+    ['rnu', '(Did you mean run?)'],
+    ['sohw', '(Did you mean show?)'],
+    ['dance', "unknown command 'dance'"],
+  ])('parley %s is wrong usage and says %s', async (word, says) => {
+    const { code, stdout, stderr } = await parley([word], { home })
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    expect(stderr).toContain(says)
+  })
+
+  test('a wrong flag suggests the right one', async () => {
+    const { code, stderr } = await parley(['ls', '--jsno'], { home })
+    expect(code).toBe(2)
+    expect(stderr).toContain('(Did you mean --json?)')
+  })
+})
