@@ -48,9 +48,8 @@ export function withdrawQuestion(state: Busy): readonly Body[] {
 
 /** ACP v1 has no status `cancelled`: a call that did not finish has failed. */
 function failOpenCalls(state: Busy, why: string): readonly Body[] {
-  const open = Object.entries(state.turn.calls).filter(([, status]) => status === 'pending' || status === 'in_progress')
   const content = [{ type: 'content', content: { type: 'text', text: why } }] as const
-  return open.map(([toolCallId]): Body => ({
+  return Object.keys(state.turn.calls).map((toolCallId): Body => ({
     kind: 'tool_call_patched',
     toolCallId,
     patch: { status: 'failed', content },

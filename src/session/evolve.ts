@@ -94,7 +94,7 @@ function about(state: Existing, entry: Entry): Existing {
 }
 
 function turnOf(promptId: string, prompt: OpenTurn['prompt']): OpenTurn {
-  return { turnId: '', promptId, prompt, message: null, messages: 0, calls: {} }
+  return { turnId: '', promptId, prompt, message: null, messages: 0, calls: {}, endedCalls: [] }
 }
 
 function withMessage(state: Busy, messageId: string, role: 'agent' | 'thought'): Busy {
@@ -104,7 +104,13 @@ function withMessage(state: Busy, messageId: string, role: 'agent' | 'thought'):
 
 /** A tool call also ends the message before it: what follows is a new one. */
 function withCall(state: Busy, toolCallId: string, status: OpenTurn['calls'][string]): Busy {
-  return { ...state, turn: { ...state.turn, message: null, calls: { ...state.turn.calls, [toolCallId]: status } } }
+  const { turn } = state
+  const { [toolCallId]: _former, ...others } = turn.calls
+  const isOpen = status === 'pending' || status === 'in_progress'
+  const calls = isOpen ? { ...turn.calls, [toolCallId]: status } : others
+  const isNewlyEnded = !isOpen && !turn.endedCalls.includes(toolCallId)
+  const endedCalls = isNewlyEnded ? [...turn.endedCalls, toolCallId] : turn.endedCalls
+  return { ...state, turn: { ...turn, message: null, calls, endedCalls } }
 }
 
 function questionOf(entry: Body & { readonly kind: 'permission_requested' }) {

@@ -79,8 +79,10 @@ export interface OpenTurn {
   readonly message: OpenMessage | null
   /** How many messages the turn has had; numbers the next one. */
   readonly messages: number
-  /** Every tool call of this turn and how far it is. */
+  /** The tool calls that are open and how far they are. */
   readonly calls: Readonly<Record<string, ToolStatus>>
+  /** The ids of those that are not, which a long turn has many of. */
+  readonly endedCalls: readonly string[]
 }
 
 export interface OpenMessage {
@@ -123,6 +125,10 @@ export function withoutQuestion(state: Busy): Exclude<Busy, { readonly question:
   return { ...rest, phase: 'working' }
 }
 
+export function isKnownCall({ calls, endedCalls }: OpenTurn, toolCallId: string): boolean {
+  return Object.hasOwn(calls, toolCallId) || endedCalls.includes(toolCallId)
+}
+
 /** The row that lists show for this state. */
 export function rowOf(state: Existing): SessionRow {
   const { id, cwd, additionalDirectories, agent, title, seq, createdAt, updatedAt } = state
@@ -144,4 +150,4 @@ export function decodeState(text: string): Existing | undefined {
   return stored.format === STATE_FORMAT ? stored.state : undefined
 }
 
-const STATE_FORMAT = 1
+const STATE_FORMAT = 2

@@ -1,7 +1,7 @@
 /** The entries that begin a turn and that tell of its tool calls. */
 import type { Content, ToolCallPatch } from '../ports/content.ts'
 import type { Body } from './entries.ts'
-import type { Busy } from './state.ts'
+import { type Busy, isKnownCall } from './state.ts'
 
 /** A turn and, as its first message, what the user said. */
 export function beginTurn(number: number, promptId: string, content: readonly Content[]): readonly Body[] {
@@ -15,7 +15,7 @@ export function beginTurn(number: number, promptId: string, content: readonly Co
 
 export function callSaid(event: CallSaid, { turn }: Busy): readonly Body[] {
   const { toolCallId, patch } = event
-  if (Object.hasOwn(turn.calls, toolCallId)) return [{ kind: 'tool_call_patched', toolCallId, patch }]
+  if (isKnownCall(turn, toolCallId)) return [{ kind: 'tool_call_patched', toolCallId, patch }]
   return [{ kind: 'tool_call', toolCallId, call: { ...patch, title: patch.title ?? patch.name ?? toolCallId } }]
 }
 

@@ -7,7 +7,7 @@ import type { ToolRegistry, ToolResult } from '../ports/tools.ts'
 import type { AnsweredQuestion } from './batch.ts'
 import type { AgentEvent, Command } from './commands.ts'
 import type { Entry, Failure } from './entries.ts'
-import type { OpenTurn } from './state.ts'
+import { type OpenTurn, isKnownCall } from './state.ts'
 import { callTool } from './tool-call.ts'
 import type { World } from './world.ts'
 
@@ -50,7 +50,7 @@ export class TurnRun implements Turn {
   #broken: { readonly error: unknown } | undefined
   #isOver = false
   #calls = 0
-  readonly #knownCalls: OpenTurn['calls']
+  readonly #begun: OpenTurn
 
   constructor(host: TurnHost, turn: OpenTurn, answered?: AnsweredQuestion) {
     this.#host = host
@@ -60,7 +60,7 @@ export class TurnRun implements Turn {
     this.roots = host.roots
     this.prompt = turn.prompt
     this.tools = host.tools
-    this.#knownCalls = turn.calls
+    this.#begun = turn
     if (answered !== undefined) {
       const { question, outcome } = answered
       this.resumed = { state: question.resume, toolCallId: question.toolCallId, outcome }
@@ -118,7 +118,7 @@ export class TurnRun implements Turn {
   newToolCallId(): string {
     do {
       this.#calls += 1
-    } while (Object.hasOwn(this.#knownCalls, this.#callId()))
+    } while (isKnownCall(this.#begun, this.#callId()))
     return this.#callId()
   }
 
