@@ -6,8 +6,7 @@ import { FAILED, OK, USAGE, exitOfError } from './exit.ts'
 import { chat, commands } from './table.ts'
 
 export async function main(argv: readonly string[]): Promise<number> {
-  // Whoever reads our output may leave: that is no failure of ours, and nobody is left to be told of one.
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => error.code === 'EPIPE' || fatal(error))
+  outliveReaders()
   if (argv[0] === '--version' || argv[0] === '-V') return printVersion()
   let code = OK
   try {
@@ -16,6 +15,16 @@ export async function main(argv: readonly string[]): Promise<number> {
   } catch (error) {
     return explain(error)
   }
+}
+
+/** Whoever reads our output may leave, or close the terminal: that is no failure of ours, and nobody is left to be told of one. */
+function outliveReaders(): void {
+  process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
+    if (code === 'EPIPE' || code === 'EIO') return
+    process.stderr.write(`parley: ${message}\n`)
+    process.exitCode = FAILED
+  })
+  process.stderr.on('error', () => undefined)
 }
 
 function programFor(argv: readonly string[], done: (code: number) => void): Command {
@@ -60,8 +69,4 @@ function explain(error: unknown): number {
 /** An error may quote what somebody sent: nothing in it may steer the terminal. */
 function printable(sentence: string): string {
   return sentence.replace(/\p{Cc}/gu, ' ')
-}
-
-function fatal(error: Error): void {
-  process.exitCode = explain(error) || FAILED
 }

@@ -1,4 +1,5 @@
 /** How a command is told to stop: Ctrl-C, a signal, or a reader of its output that has gone. */
+import { closeSync } from 'node:fs'
 import { CANCELLED, OK, TRY_AGAIN } from './exit.ts'
 
 export interface Stops {
@@ -26,16 +27,20 @@ export function watchStops(): Stops {
     else first()
   }
   const terminate = (): void => end(TRY_AGAIN)
+  const hangUp = (): void => {
+    process.once('exit', leaveTerminal)
+    terminate()
+  }
   const unread = (): void => end(OK)
   const release = (): void => {
     process.off('SIGINT', interrupt)
     process.off('SIGTERM', terminate)
-    process.off('SIGHUP', terminate)
+    process.off('SIGHUP', hangUp)
     process.stdout.off('error', unread)
   }
   process.on('SIGINT', interrupt)
   process.on('SIGTERM', terminate)
-  process.on('SIGHUP', terminate)
+  process.on('SIGHUP', hangUp)
   process.stdout.on('error', unread)
   return {
     signal: stop.signal,
@@ -44,5 +49,16 @@ export function watchStops(): Stops {
     },
     interrupt,
     release,
+  }
+}
+
+/** Node wants to leave a terminal as it found it, and aborts when the terminal is gone; one that is closed it leaves alone. */
+function leaveTerminal(): void {
+  for (const descriptor of [0, 1, 2]) {
+    try {
+      closeSync(descriptor)
+    } catch {
+      // It was closed before.
+    }
   }
 }

@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import { array, assert, constantFrom, integer, property } from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { paintFor } from './colors.ts'
 import { Flow, type FlowOptions } from './flow.ts'
@@ -69,13 +69,13 @@ describe('words that stream', () => {
 })
 
 test('the rows are the same however the words arrive, and none is wider than the terminal', () => {
-  const word = fc.constantFrom('a', 'word', '软件', '阵列。', 'longerword', '\n', ' ', '- ', 'x'.repeat(25), '\t')
-  const pieces = fc.array(
-    fc.array(word).map((words) => words.join(' ')),
+  const word = constantFrom('a', 'word', '软件', '阵列。', 'longerword', '\n', ' ', '- ', 'x'.repeat(25), '\t')
+  const pieces = array(
+    array(word).map((words) => words.join(' ')),
     { maxLength: 20 },
   )
-  fc.assert(
-    fc.property(pieces, fc.integer({ min: 12, max: 40 }), (pieces, width) => {
+  assert(
+    property(pieces, integer({ min: 12, max: 40 }), (pieces, width) => {
       const streamed = rowsOf(pieces, width)
       expect(streamed).toEqual(rowsOf([pieces.join('')], width))
       for (const row of streamed) expect(widthOf(row)).toBeLessThanOrEqual(width)
