@@ -1,0 +1,71 @@
+/** `npm run bench`: the figures of DESIGN section 7, each with its goal and its floor, measured in one run. Never a timed test. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { setup as build } from '../test/build.setup.ts'
+import type { Measurement, Row } from './row.ts'
+import { delay } from './rows/delay.ts'
+import { disk } from './rows/disk.ts'
+import { journal } from './rows/journal.ts'
+import { list } from './rows/list.ts'
+import { load } from './rows/load.ts'
+import { memory } from './rows/memory.ts'
+import { newSession } from './rows/new-session.ts'
+import { restart } from './rows/restart.ts'
+import { start } from './rows/start.ts'
+import { throughput } from './rows/throughput.ts'
+
+const measurements: Readonly<Record<string, Measurement>> = {
+  start,
+  'new-session': newSession,
+  throughput,
+  delay,
+  load,
+  memory,
+  list,
+  restart,
+  disk,
+  journal,
+}
+
+const USAGE = `npm run bench -- [--quick] [--json] [--only NAME,…]
+  --quick  fewer repeats and smaller sizes
+  --json   one JSON object per row
+  --only   of ${Object.keys(measurements).join(', ')}
+It never fails because something is slow.`
+
+const { values } = parseArgs({
+  options: {
+    quick: { type: 'boolean', default: false },
+    json: { type: 'boolean', default: false },
+    only: { type: 'string' },
+    help: { type: 'boolean', default: false },
+  },
+})
+
+async function main(): Promise<void> {
+  if (values.help) return console.log(USAGE)
+  await build()
+  const names = values.only?.split(',') ?? Object.keys(measurements)
+  const directory = await mkdtemp(join(tmpdir(), 'parley-bench-'))
+  try {
+    if (!values.json) print({ what: 'what', measured: 'measured', goal: 'goal', floor: 'floor', ok: '' })
+    for (const name of names) {
+      for (const row of (await measurements[name]?.({ quick: values.quick, directory })) ?? []) tell(row)
+    }
+  } finally {
+    await rm(directory, { recursive: true, force: true, maxRetries: 3 })
+  }
+}
+
+function tell(row: Row): void {
+  if (values.json) console.log(JSON.stringify(row))
+  else print({ ...row, ok: row.goal === '–' ? '' : row.ok ? 'ok' : 'not yet' })
+}
+
+function print({ what, measured, goal, floor, ok }: Omit<Row, 'ok'> & { readonly ok: string }): void {
+  console.log(`${what.padEnd(50)} | ${measured.padEnd(20)} | ${goal.padEnd(32)} | ${floor.padEnd(42)} | ${ok}`)
+}
+
+await main()
