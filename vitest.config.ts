@@ -4,7 +4,6 @@ export default defineConfig({
   test: {
     globalSetup: ['test/build.setup.ts'],
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-    globalSetup: ['test/build.setup.ts'],
     testTimeout: 60_000,
     hookTimeout: 60_000,
     // Real processes and disks on small machines: two files at a time are enough.

@@ -14,10 +14,10 @@ export const systemClock: Clock = {
   },
   sleep(ms, signal) {
     return new Promise((resolve, reject) => {
-      if (signal?.aborted === true) return reject(signal.reason as Error)
+      if (signal?.aborted === true) return reject(signal.reason)
       const abort = () => {
         clearTimeout(timer)
-        reject(signal?.reason as Error)
+        reject(signal?.reason)
       }
       const timer = setTimeout(() => {
         signal?.removeEventListener('abort', abort)

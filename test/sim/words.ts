@@ -20,7 +20,7 @@ export const created: Body = {
   agent: 'puppet',
 }
 export const closed: Body = { kind: 'session_closed' }
-export const configured = (...additionalDirectories: string[]): Body => ({
+const configured = (...additionalDirectories: string[]): Body => ({
   kind: 'session_configured',
   additionalDirectories,
 })

@@ -152,12 +152,12 @@ class Connection {
 
   #inOrder(key: string | undefined, work: () => Promise<void>): void {
     const before = key === undefined ? undefined : this.#turns.get(key)
-    const done = (before ?? Promise.resolve()).then(work).catch((error: unknown) => this.#host.report(error))
-    this.#working.add(done)
-    if (key !== undefined) this.#turns.set(key, done)
-    void done.then(() => {
-      this.#working.delete(done)
-      if (key !== undefined && this.#turns.get(key) === done) this.#turns.delete(key)
+    const settled = (before ?? Promise.resolve()).then(work).catch((error: unknown) => this.#host.report(error))
+    this.#working.add(settled)
+    if (key !== undefined) this.#turns.set(key, settled)
+    void settled.then(() => {
+      this.#working.delete(settled)
+      if (key !== undefined && this.#turns.get(key) === settled) this.#turns.delete(key)
     })
   }
 
