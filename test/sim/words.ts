@@ -20,10 +20,6 @@ export const created: Body = {
   agent: 'puppet',
 }
 export const closed: Body = { kind: 'session_closed' }
-const configured = (...additionalDirectories: string[]): Body => ({
-  kind: 'session_configured',
-  additionalDirectories,
-})
 export const accepted = (promptId: string, words: string): Body => ({
   kind: 'prompt_accepted',
   promptId,
