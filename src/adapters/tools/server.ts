@@ -23,6 +23,8 @@ type Phase =
   | { readonly state: 'failed'; readonly reason: string; readonly retryAt?: number }
   | { readonly state: 'closed' }
 
+/** Enough for the answer to a request that is under way. */
+const BREATH_MS = 10
 /** A server that could not be connected again is not tried at every turn. */
 const RETRY_MS = 30_000
 
@@ -120,7 +122,9 @@ export class Server {
   }
 
   async #open(signal: AbortSignal): Promise<Connection> {
-    const { label, cwd, locate } = this.config
+    const { label, cwd, lazy, locate } = this.config
+    // Starting a process stops this one for some milliseconds: the answer to `session/new` goes first.
+    if (!lazy) await this.#around.clock.sleep(BREATH_MS, signal)
     const server = await locate()
     // The protocol's code costs a tenth of a second; only who has a server pays for it.
     const mcp = await import('./mcp/connect.ts')
