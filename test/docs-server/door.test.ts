@@ -126,6 +126,19 @@ test('a session that nobody uses is ended; one that listens is not', async () =>
   stream.destroy()
 })
 
+test('a client that lost its stream of notifications gets another one', async () => {
+  const { server } = await serve({ 'a.md': 'a' })
+  const { id } = await RawSession.open(server)
+  const headers = { Accept: 'text/event-stream', 'Mcp-Session-Id': id }
+  const listen = () => opened(server, { path: `/mcp?api_key=${KEY}`, method: 'GET', headers })
+  const first = await listen()
+  expect([first.statusCode, (await listen()).statusCode]).toEqual([200, 409])
+  first.destroy()
+  // The server may hear of the loss a little later than the client.
+  await expect.poll(async () => (await listen()).statusCode, { timeout: 3_000 }).toBe(200)
+  expect((await listen()).statusCode).toBe(409)
+})
+
 test('one session too many ends the one that was quiet for longest', async () => {
   const { server } = await serve({ 'a.md': 'a' }, { mostSessions: 2 })
   const [one, two] = [await RawSession.open(server), await RawSession.open(server)]

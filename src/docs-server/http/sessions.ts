@@ -64,7 +64,9 @@ export class Sessions {
     if (session === undefined || session.key !== exchange.key) return refusal('sessionUnknown')
     if (Array.isArray(exchange.body) && !mayBatch(session)) return refusal('batch')
     this.#busy(id, session, exchange.over)
-    return session.transport.handleRequest(exchange.request, { parsedBody: exchange.body })
+    const answer = await session.transport.handleRequest(exchange.request, { parsedBody: exchange.body })
+    if (answer.headers.get('content-type') === 'text/event-stream') freeWhenLeft(session, exchange.over)
+    return answer
   }
 
   async #open({ request, body, key, over }: Exchange): Promise<Response> {
@@ -127,6 +129,11 @@ export class Sessions {
   async close(): Promise<void> {
     await Promise.all([...this.#sessions].map(([id, session]) => this.#close(id, session)))
   }
+}
+
+/** Nothing else notices that nobody reads the stream any more, and a session has only one. */
+function freeWhenLeft({ transport }: Session, over: Promise<void>): void {
+  void over.then(() => transport.closeStandaloneSSEStream())
 }
 
 function mayBatch({ server }: Session): boolean {
