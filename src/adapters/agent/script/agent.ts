@@ -126,15 +126,39 @@ class Player {
     { name, args, toolCallId }: Call,
     id = toolCallId === undefined ? undefined : this.#idOf(toolCallId),
   ): Promise<void> {
-    await this.#turn.tools.ready(TOOLS_LIMIT, this.#turn.signal)
+    await this.#connected()
+    // Servers that wait for their first use are started only for a tool that no other server has.
+    if (!this.#has(this.#registryName(name))) await this.#turn.tools.ready(TOOLS_LIMIT, this.#turn.signal)
     const request = { name: this.#registryName(name), args, permission: 'granted' } as const
     await this.#turn.call(id === undefined ? request : { ...request, toolCallId: id })
   }
 
+  /** Resolves when no server is connecting, when the limit is over, or when the turn is cancelled. */
+  #connected(): Promise<void> {
+    const { tools, signal } = this.#turn
+    const settled = (): boolean => tools.list().servers.every(({ state }) => state !== 'connecting')
+    if (settled()) return Promise.resolve()
+    return new Promise((resolve) => {
+      const done = (): void => {
+        stop()
+        timer.cancel()
+        signal.removeEventListener('abort', done)
+        resolve()
+      }
+      const stop = tools.onChange(() => settled() && done())
+      const timer = this.#clock.after(TOOLS_LIMIT, done)
+      signal.addEventListener('abort', done, { once: true })
+    })
+  }
+
+  #has(name: string): boolean {
+    return this.#turn.tools.list().tools.some((tool) => tool.name === name)
+  }
+
   /** A script may use the server's own name where only one tool has it. */
   #registryName(name: string): string {
+    if (this.#has(name)) return name
     const { tools } = this.#turn.tools.list()
-    if (tools.some((tool) => tool.name === name)) return name
     const [only, another] = tools.filter((tool) => tool.original === name)
     return only !== undefined && another === undefined ? only.name : name
   }
