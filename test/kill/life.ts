@@ -176,7 +176,7 @@ export class Life {
   }
 
   #servers() {
-    const args = [new URL('appending-server.mjs', import.meta.url).pathname, this.#scene.effects, `${this.#number}`]
-    return [{ name: 'appending', command: process.execPath, args, env: [] }]
+    const args = [new URL('appending-server.sh', import.meta.url).pathname, this.#scene.effects, `${this.#number}`]
+    return [{ name: 'appending', command: '/bin/sh', args, env: [] }]
   }
 }
