@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 
-export const binary = fileURLToPath(new URL('../bin/parley.mjs', import.meta.url))
+const binary = fileURLToPath(new URL('../bin/parley.mjs', import.meta.url))
 
 const NEWLINE = 0x0a
 /** Long enough for the beginning of an answer to be found though a read cut it. */
