@@ -24,6 +24,7 @@ test('the founding exchange works as it is written, without an Accept header and
   })
   expect(first.status).toBe(200)
   expect(first.headers['content-type']).toBe('application/json')
+  expect(first.headers['content-length']).toBe(String(first.text.length))
   expect(first.headerNames).toEqual(expect.arrayContaining(['Content-Type', 'Mcp-Session-Id']))
   const id = String(first.headers['mcp-session-id'])
   expect(id).toMatch(/^mcp-session-[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
@@ -33,7 +34,7 @@ test('the founding exchange works as it is written, without an Accept header and
 
   const headers = { ...JSON_ONLY, 'Mcp-Session-Id': id }
   const second = await raw(server, { headers, body: '{"jsonrpc":"2.0","method":"notifications/initialized"}' })
-  expect([second.status, second.text]).toEqual([202, ''])
+  expect([second.status, second.text, second.headers['content-length']]).toEqual([202, '', '0'])
 
   const third = await raw(server, { headers, body: '{"jsonrpc":"2.0","id":2,"method":"tools/list"}' })
   expect(third.status).toBe(200)

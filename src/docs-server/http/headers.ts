@@ -1,25 +1,29 @@
-/** Writes header names the way people read them, for clients that compare them letter by letter. */
+/** Writes heads the way people and simple clients read them: names letter by letter, and how long the answer is. */
 import type { ServerResponse } from 'node:http'
 
 /** The part of a response that the SDK's adapter writes to. */
 export interface PlainResponse {
   writeHead(status: number, headers?: Record<string, string>): unknown
   write(chunk: string | Uint8Array): unknown
-  end(chunk?: string | Uint8Array): unknown
+  end(): unknown
   on(event: string, listener: (...args: unknown[]) => void): unknown
   readonly destroyed: boolean
 }
 
 export function plainly(response: ServerResponse): PlainResponse {
+  const whole: (string | Uint8Array)[] = []
+  let streams = false
   return {
-    writeHead: (status, headers = {}) => {
-      const named = Object.entries(headers).map(([name, value]) => [titled(name), value] as const)
-      response.writeHead(status, Object.fromEntries(named))
+    writeHead(status, headers = {}) {
+      streams = headers['content-type'] === 'text/event-stream'
+      response.statusCode = status
+      for (const [name, value] of Object.entries(headers)) response.setHeader(titled(name), value)
       // A stream is open from its head on, not from its first message.
-      response.flushHeaders()
+      if (streams) response.flushHeaders()
     },
-    write: (chunk) => response.write(chunk),
-    end: (chunk) => response.end(chunk),
+    write: (chunk) => (streams ? response.write(chunk) : whole.push(chunk)),
+    // Node tells the length of an answer that it gets in one piece; clients that read to the byte want to know it.
+    end: () => (streams ? response.end() : response.end(Buffer.concat(whole.map((chunk) => Buffer.from(chunk))))),
     on: (event, listener) => response.on(event, listener),
     get destroyed() {
       return response.destroyed

@@ -61,8 +61,15 @@ export function refusal(name: RefusalName): Response {
 /** Refuses without reading the body, whose rest nobody waits for. */
 export function refuse(response: ServerResponse, name: RefusalName): void {
   const { status, headers }: Refusal = REFUSALS[name]
-  response.writeHead(status, { 'Content-Type': 'application/json', Connection: 'close', ...headers })
-  response.end(bodyOf(name))
+  const body = bodyOf(name)
+  const length = Buffer.byteLength(body)
+  response.writeHead(status, {
+    'Content-Type': 'application/json',
+    'Content-Length': length,
+    Connection: 'close',
+    ...headers,
+  })
+  response.end(body)
 }
 
 function bodyOf(name: RefusalName): string {
