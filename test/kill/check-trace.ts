@@ -13,8 +13,16 @@ export interface TraceCheck {
   readonly syncs: number
 }
 
-/** What is on the disk; carried from one life of the server to the next. */
-export type Durable = Set<string>
+/** Where words are; carried from one life of the server to the next, whose first sync covers what the last one left. */
+export interface Disk {
+  readonly durable: Set<string>
+  /** Written to the log, and not yet synced. */
+  readonly written: Set<string>
+}
+
+export function emptyDisk(): Disk {
+  return { durable: new Set(), written: new Set() }
+}
 
 interface Moment {
   readonly at: number
@@ -23,8 +31,8 @@ interface Moment {
 }
 
 /** `words` finds the texts that stand for one update each; it needs the flag g. */
-export function checkTrace(calls: readonly SystemCall[], words: RegExp, durable: Durable = new Set()): TraceCheck {
-  const watch = new Watch(words, durable)
+export function checkTrace(calls: readonly SystemCall[], words: RegExp, disk: Disk = emptyDisk()): TraceCheck {
+  const watch = new Watch(words, disk)
   for (const { kind, call } of momentsOf(calls)) {
     if (kind === 'started') watch.started(call)
     else watch.returned(call)
@@ -48,27 +56,25 @@ const toClient = ({ args }: SystemCall): boolean => /^1<[^>]*>/.test(args)
 
 class Watch {
   readonly #words: RegExp
-  readonly #durable: Durable
-  /** Written to the log, and not yet synced. */
-  #written = new Set<string>()
+  readonly #disk: Disk
   /** What each sync that runs will have covered when it returns. */
   readonly #syncing = new Map<SystemCall, ReadonlySet<string>>()
   readonly #told = new Set<string>()
   readonly #findings: Finding[] = []
   #syncs = 0
 
-  constructor(words: RegExp, durable: Durable) {
+  constructor(words: RegExp, disk: Disk) {
     this.#words = words
-    this.#durable = durable
+    this.#disk = disk
   }
 
   started(call: SystemCall): void {
-    if (isSync(call.name) && toLog(call)) this.#syncing.set(call, new Set(this.#written))
+    if (isSync(call.name) && toLog(call)) this.#syncing.set(call, new Set(this.#disk.written))
     else if (isWrite(call.name) && toClient(call)) for (const word of this.#wordsOf(call)) this.#tell(word, call)
   }
 
   returned(call: SystemCall): void {
-    if (isWrite(call.name) && toLog(call)) for (const word of this.#wordsOf(call)) this.#written.add(word)
+    if (isWrite(call.name) && toLog(call)) for (const word of this.#wordsOf(call)) this.#disk.written.add(word)
     if (isSync(call.name) && toLog(call) && call.result === 0) this.#synced(call)
   }
 
@@ -79,16 +85,16 @@ class Watch {
   #synced(call: SystemCall): void {
     this.#syncs += 1
     for (const word of this.#syncing.get(call) ?? []) {
-      this.#durable.add(word)
-      this.#written.delete(word)
+      this.#disk.durable.add(word)
+      this.#disk.written.delete(word)
     }
   }
 
   #tell(word: string, call: SystemCall): void {
     if (this.#told.has(word)) return
     this.#told.add(word)
-    if (this.#durable.has(word)) return
-    const where = this.#written.has(word) ? 'is in the log but not synced' : 'is not in the log'
+    if (this.#disk.durable.has(word)) return
+    const where = this.#disk.written.has(word) ? 'is in the log but not synced' : 'is not in the log'
     this.#findings.push({ kind: 'early', what: `line ${call.started + 1}: “${word}” is told while it ${where}` })
   }
 

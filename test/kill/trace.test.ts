@@ -1,6 +1,6 @@
 /** The trace, read and judged: fragments as strace wrote them, also of calls that others interrupted. */
 import { describe, expect, test } from 'vitest'
-import { checkTrace } from './check-trace.ts'
+import { checkTrace, emptyDisk } from './check-trace.ts'
 import { parseTrace } from './trace.ts'
 import { WORDS } from './tracing.ts'
 
@@ -107,8 +107,17 @@ describe('the order of the disk and the client', () => {
   })
 
   test('counts what an earlier life has put on the disk', () => {
-    const durable = new Set<string>()
-    checkTrace(parseTrace(lines(stored(b1), synced)), WORDS, durable)
-    expect(checkTrace(parseTrace(lines(told(b1))), WORDS, durable).findings).toEqual([])
+    const disk = emptyDisk()
+    checkTrace(parseTrace(lines(stored(b1), synced)), WORDS, disk)
+    expect(checkTrace(parseTrace(lines(told(b1))), WORDS, disk).findings).toEqual([])
+  })
+
+  test('counts what an earlier life has written only once a later one has synced it', () => {
+    const disk = emptyDisk()
+    checkTrace(parseTrace(lines(stored(b1), stored(b2))), WORDS, disk)
+    const next = checkTrace(parseTrace(lines(told(b1), synced, told(b2))), WORDS, disk)
+    expect(next.findings.map(({ what }) => what)).toEqual([
+      'line 1: “b1-1 of the tale;” is told while it is in the log but not synced',
+    ])
   })
 })

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { checkTrace, type Durable } from './check-trace.ts'
+import { checkTrace, emptyDisk } from './check-trace.ts'
 import type { Finding } from './evidence.ts'
 import type { Tracing } from './run.ts'
 import { parseTrace } from './trace.ts'
@@ -49,10 +49,10 @@ function tracePath(directory: string, life: number): string {
 
 async function checkTraces(directory: string, totals: TraceTotals): Promise<readonly Finding[]> {
   const findings: Finding[] = []
-  const durable: Durable = new Set()
+  const disk = emptyDisk()
   for (let life = 1; existsSync(tracePath(directory, life)); life += 1) {
     const calls = parseTrace(await wholeTrace(tracePath(directory, life)))
-    const checked = checkTrace(calls, WORDS, durable)
+    const checked = checkTrace(calls, WORDS, disk)
     findings.push(...checked.findings.map(({ kind, what }) => ({ kind, what: `life ${life}, ${what}` })))
     totals.covered += checked.covered
     totals.syncs += checked.syncs
