@@ -14,6 +14,8 @@ const patienceMs = 5000
 /** The owner's connection; the caller holds the lock. */
 export function openForOwner(path: string): Database {
   if (!existsSync(path)) create(path)
+  // The last owner may have been killed between writing a commit and its sync: readers see it, so it must be on the disk first.
+  if (existsSync(`${path}-wal`)) fsync(`${path}-wal`)
   const version = look(path)
   const db = new DatabaseSync(path, { timeout: patienceMs })
   // FULL: a commit is on the disk before anyone hears of it. The library's own default for WAL is less.
