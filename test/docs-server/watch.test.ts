@@ -26,6 +26,25 @@ test.each([
   }
 })
 
+test('what changes deep in a new, moved or replaced directory is noticed within five seconds', async () => {
+  const { server, directory } = await serve({ 'old/deep/a.md': 'alpha', 'replaced/deep/b.md': 'beta' })
+  const session = await RawSession.open(server)
+  await found(session, 'alpha', ['old/deep/a.md'])
+  await write(directory, { 'z.md': 'watched' })
+  await found(session, 'watched', ['z.md'])
+  await write(directory, { 'new/deep/er/c.md': 'gamma' })
+  await rename(join(directory, 'old'), join(directory, 'moved'))
+  await rm(join(directory, 'replaced'), { recursive: true })
+  await write(directory, { 'replaced/deep/b.md': 'delta' })
+  await found(session, 'alpha', ['moved/deep/a.md'])
+  await found(session, 'delta', ['replaced/deep/b.md'])
+  await found(session, 'gamma', ['new/deep/er/c.md'])
+  for (const file of ['new/deep/er/c.md', 'moved/deep/a.md', 'replaced/deep/b.md']) {
+    await write(directory, { [file]: `changed${file.length}` })
+    expect(await found(session, `changed${file.length}`, [file])).toBeLessThan(SOON_MS)
+  }
+})
+
 test('many files at once are all found', async () => {
   const { server, directory } = await serve({ 'a.md': 'alpha' })
   const session = await RawSession.open(server)

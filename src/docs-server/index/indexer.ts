@@ -46,6 +46,9 @@ export class Indexer implements AsyncDisposable {
   readonly #known = new Map<string, Known>()
   readonly #identities: (string | null)[]
   readonly #watches: (Watch | null)[]
+  /** The directories in each as the last look found them, and as they were when watching began. */
+  readonly #inside: ReadonlySet<string>[]
+  #watched: readonly ReadonlySet<string>[] = []
   #generation = 0
   #truncated = false
   #lookTimer: NodeJS.Timeout | undefined
@@ -63,6 +66,7 @@ export class Indexer implements AsyncDisposable {
     this.directories = labelled(options.directories)
     this.#identities = this.directories.map(() => null)
     this.#watches = this.directories.map(() => null)
+    this.#inside = this.directories.map(() => new Set<string>())
     this.first = this.#look()
     this.#looking = this.first
     this.#ticker = setInterval(() => void this.#tick(), TICK_MS)
@@ -134,6 +138,12 @@ export class Indexer implements AsyncDisposable {
     }
     this.#lastLookMs = performance.now() - started
     if (first || this.#identities.some((now, i) => now !== before[i])) this.#directoriesChanged(first, before)
+    else if (this.#hasUnwatched()) this.#settleSoon()
+  }
+
+  /** The system's watch does not see into what lies in a new directory; only a watch begun afresh does. */
+  #hasUnwatched(): boolean {
+    return this.#inside.some((now, i) => [...now].some((directory) => this.#watched[i]?.has(directory) !== true))
   }
 
   #directoriesChanged(first: boolean, before: readonly (string | null)[]): void {
@@ -142,10 +152,15 @@ export class Indexer implements AsyncDisposable {
       if (before[i] !== null && this.present[i] === false) this.#events.log(`${path} is gone; nothing in it is found.`)
     }
     this.#events.directories(this.present)
+    this.#settleSoon()
+  }
+
+  #settleSoon(): void {
     this.#settling = this.#settling.then(() => this.#settle())
   }
 
   async #rewatch(): Promise<void> {
+    this.#watched = [...this.#inside]
     if (this.#options.poll) return
     for (const [i, { path }] of this.directories.entries()) {
       await this.#watches[i]?.close()
@@ -161,6 +176,7 @@ export class Indexer implements AsyncDisposable {
     for (const [i, directory] of this.directories.entries()) {
       const found = await walk(resolve(directory.path), budget)
       this.#identities[i] = found?.identity ?? null
+      this.#inside[i] = found?.directories ?? new Set()
       truncated ||= found?.truncated === true
       const changed: Candidate[] = []
       for (const file of found?.files ?? []) {

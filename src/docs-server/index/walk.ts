@@ -22,6 +22,8 @@ export interface Walk {
   readonly truncated: boolean
   /** Says which directory this was, so that another one of its name is noticed. */
   readonly identity: string
+  /** The identities of the directories in it that were looked into. */
+  readonly directories: ReadonlySet<string>
 }
 
 /** A larger file is found, and skipped when it is read: it costs nothing. */
@@ -37,8 +39,9 @@ export async function walk(directory: string, budget: Budget): Promise<Walk | nu
   const root = await rootOf(directory)
   if (root === null) return null
   const files: FoundFile[] = []
-  const truncated = !(await walkInto({ root: root.path, budget, files }, '', []))
-  return { files, truncated, identity: root.identity }
+  const directories = new Set<string>()
+  const truncated = !(await walkInto({ root: root.path, budget, files, directories }, '', []))
+  return { files, truncated, identity: root.identity, directories }
 }
 
 export async function identityOf(directory: string): Promise<string | null> {
@@ -61,6 +64,7 @@ interface Task {
   readonly root: string
   readonly budget: Budget
   readonly files: FoundFile[]
+  readonly directories: Set<string>
 }
 
 /** False when the budget is used up. */
@@ -74,9 +78,19 @@ async function walkInto(task: Task, base: string, above: IgnoreRules): Promise<b
   const found = await Promise.all(wanted.filter(isDocument).map((entry) => describe(task.root, `${base}${entry.name}`)))
   for (const file of found) if (file !== null && !take(task, file)) return false
   for (const entry of wanted) {
-    if (entry.isDirectory() && !(await walkInto(task, `${base}${entry.name}/`, rules))) return false
+    if (entry.isDirectory() && !(await walkDeeper(task, `${base}${entry.name}/`, rules))) return false
   }
   return true
+}
+
+async function walkDeeper(task: Task, base: string, above: IgnoreRules): Promise<boolean> {
+  const identity = await lstat(join(task.root, base)).then(
+    ({ dev, ino }) => `${base}:${dev}:${ino}`,
+    // Removed since it was listed; there will be nothing in it either.
+    () => base,
+  )
+  task.directories.add(identity)
+  return walkInto(task, base, above)
 }
 
 function isDocument(entry: Dirent): boolean {
