@@ -2,6 +2,7 @@
 import { once } from 'node:events'
 import { createServer, type Server as HttpServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { hostname } from 'node:os'
 import { createMcpHandler } from '@modelcontextprotocol/server'
 import { fail, reasonOf } from '../errors/parley-error.ts'
 import { endpoint } from './http/endpoint.ts'
@@ -86,9 +87,15 @@ export async function openDocsServer(options: DocsServerOptions): Promise<DocsSe
     sessions.toolsChanged().catch((error: unknown) => log(`Clients could not be told of a change: ${reasonOf(error)}`))
   }
 
-  const hosts = ['localhost', '127.0.0.1', '[::1]', ...(loopback ? [] : [host]), ...(options.allowedHosts ?? [])]
+  const hosts = [
+    'localhost',
+    '127.0.0.1',
+    '[::1]',
+    ...(loopback ? [] : [host, hostname()]),
+    ...(options.allowedHosts ?? []),
+  ]
   const { allowQueryKey = loopback } = options
-  const answer = endpoint({ hosts, keyOf, allowQueryKey, sessions, modern, log })
+  const answer = endpoint({ hosts, addresses: !loopback, keyOf, allowQueryKey, sessions, modern, log })
   // Longer than clients keep a connection, so that none sends a request into one that is being closed.
   const http = createServer({ keepAliveTimeout: 75_000 }, (request, response) => void answer(request, response))
   const close = closeOnce(async () => {

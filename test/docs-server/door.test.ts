@@ -1,3 +1,4 @@
+import { hostname } from 'node:os'
 import { expect, test } from 'vitest'
 import { INITIALIZE, KEY, opened, raw, RawSession, type RawRequest, serve } from './served.ts'
 
@@ -80,6 +81,20 @@ test('pages of this machine may call, also by name', async () => {
   const { server } = await serve({ 'a.md': 'a' })
   const headers = { ...JSON_ONLY, Host: `localhost:${server.port}`, Origin: 'http://localhost:5173' }
   expect((await raw(server, { headers, body: INITIALIZE })).status).toBe(200)
+})
+
+test('a server on every address is reached by any of them, or by the name of its machine, and by no other name', async () => {
+  const { server } = await serve({ 'a.md': 'a' }, { host: '0.0.0.0' })
+  const local = await serve({ 'a.md': 'a' })
+  const asked = async (to: typeof server, host: string) => {
+    const headers = { ...JSON_ONLY, 'X-API-Key': KEY, Host: `${host}:${server.port}` }
+    return (await raw(to, { path: '/mcp', headers, body: INITIALIZE })).status
+  }
+  for (const host of ['192.0.2.7', '[2001:db8::7]', hostname()])
+    expect([host, await asked(server, host)]).toEqual([host, 200])
+  for (const host of ['evil.example', '192.0.2.7.evil.example', ''])
+    expect([host, await asked(server, host)]).toEqual([host, 403])
+  expect(await asked(local.server, '192.0.2.7')).toBe(403)
 })
 
 test('an older client may send several messages at once', async () => {

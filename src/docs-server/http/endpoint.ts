@@ -1,5 +1,6 @@
 /** The endpoint: who may come in, what a request must be, and which of the two protocol eras it belongs to. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { isIP } from 'node:net'
 import {
   hostHeaderValidation,
   type NodeIncomingMessageLike,
@@ -14,6 +15,8 @@ import type { Exchange, Sessions } from './sessions.ts'
 export interface EndpointOptions {
   /** Names that a request may call this host by; another one is a web page's trick to reach it. */
   readonly hosts: readonly string[]
+  /** Whether any address in numbers will do: the trick needs a name, and who listens on all addresses cannot list them. */
+  readonly addresses: boolean
   /** Says which key was offered, or null for a wrong one. */
   readonly keyOf: (offered: string) => number | null
   /** Whether the key may stand in the address. */
@@ -33,7 +36,8 @@ export function endpoint(options: EndpointOptions): Endpoint {
   const hostIsOurs = hostHeaderValidation([...options.hosts])
   const originIsOurs = originValidation([...options.hosts])
   return async (request, response) => {
-    if (!hostIsOurs(request, response) || !originIsOurs(request, response)) return
+    const byAddress = options.addresses && isAddress(request.headers.host ?? '')
+    if (!(byAddress || hostIsOurs(request, response)) || !originIsOurs(request, response)) return
     const [path = '', query = ''] = (request.url ?? '').split('?', 2)
     if (!PATHS.has(path)) return refuse(response, 'path')
     const key = offeredKey(request.headers, new URLSearchParams(options.allowQueryKey ? query : ''), options.keyOf)
@@ -45,6 +49,10 @@ export function endpoint(options: EndpointOptions): Endpoint {
     const onerror = (error: Error) => options.log(`A request failed: ${error.message}`)
     await toNodeHandler({ fetch }, { onerror })(request as NodeIncomingMessageLike, plainly(response))
   }
+}
+
+function isAddress(host: string): boolean {
+  return URL.canParse(`http://${host}`) && isIP(new URL(`http://${host}`).hostname.replace(/^\[|\]$/g, '')) !== 0
 }
 
 function offeredKey(
