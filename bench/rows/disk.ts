@@ -1,6 +1,7 @@
 /** How much disk the journal takes for the text of a conversation, in chunks of several sizes. */
-import { statSync } from 'node:fs'
+import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { chanceOf } from '../../test/kill/chance.ts'
 import { parley } from '../peer.ts'
 import type { Measuring, Row } from '../row.ts'
 import { freshHome, writeScript } from '../scene.ts'
@@ -15,11 +16,34 @@ export async function disk({ quick, directory }: Measuring): Promise<readonly Ro
 
 async function ratioFor(size: number, { directory, chunks }: { directory: string; chunks: number }): Promise<Row> {
   const home = freshHome(directory)
-  const peer = parley(home, writeScript(directory, [{ chunk: 'x'.repeat(size), times: chunks }]))
+  const text = prose(size * chunks)
+  const steps = Array.from({ length: chunks }, (_, index) => ({ chunk: text.slice(index * size, (index + 1) * size) }))
+  const peer = parley(home, writeScript(directory, steps))
   await peer.initialize()
   await peer.prompt(await peer.newSession(directory))
   await peer.close()
-  const ratio = statSync(join(home, 'journal.db')).size / (size * chunks)
+  const ratio = sizeOf(home) / (size * chunks)
   const what = `journal on disk, chunks of ${size} characters`
   return { what, measured: `${ratio.toFixed(1)} × the text`, goal: `≤ ${GOAL} ×`, floor: '–', ok: ratio <= GOAL }
+}
+
+/** The journal and whatever stands beside it. */
+function sizeOf(home: string): number {
+  const files = readdirSync(home).filter((name) => name.startsWith('journal.db'))
+  return files.reduce((total, name) => total + statSync(join(home, name)).size, 0)
+}
+
+const WORDS = 4_000
+
+/** As much text, no easier to compress than what people and models write: many words, the first ones far more often. */
+function prose(length: number): string {
+  const chance = chanceOf(1)
+  const letter = (): string => String.fromCharCode(97 + chance.between(0, 25))
+  const words = Array.from({ length: WORDS }, () => Array.from({ length: chance.between(2, 10) }, letter).join(''))
+  let text = ''
+  while (text.length < length) {
+    const most = chance.between(0, chance.between(1, WORDS - 1))
+    text += `${words[chance.between(0, most)]} `
+  }
+  return text
 }
