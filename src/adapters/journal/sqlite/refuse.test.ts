@@ -74,7 +74,7 @@ test('a damaged page that nobody has met is told when it is met, and harms no ot
   for (const id of ['a', 'b', 'c'])
     for (let seq = 0; seq < 3000; seq += 500) await journal.append(appendOf(id, seq, 500))
   await journal.close()
-  await overwrite(await leafOf('"id":"b","seq":"0015'), randomBytes(4096))
+  await overwrite(await leafOf('"id":"b"', '001500'), randomBytes(4096))
   const damaged = await openSqliteJournal({ directory, workerUrl })
   const wide = { entries: 1e6, chars: 1e9 }
   await expect(damaged.page('b', 0, wide)).rejects.toMatchObject({ code: 'JOURNAL_CORRUPT' })
@@ -145,14 +145,14 @@ async function overwrite(position: number, bytes: Buffer): Promise<void> {
   await file.close()
 }
 
-/** Where in the file a leaf of the tree of entries stands that holds such a text. */
-async function leafOf(text: string): Promise<number> {
+/** Where in the file a leaf of the tree of entries stands that holds all of these texts. */
+async function leafOf(...texts: readonly string[]): Promise<number> {
   const file = await readFile(path)
   for (let position = 0; position < file.length; position += 4096) {
     const page = file.subarray(position, position + 4096)
-    if (page[0] === 0x0a && page.includes(text)) return position
+    if (page[0] === 0x0a && texts.every((text) => page.includes(text))) return position
   }
-  throw new Error(`no leaf holds ${text}`)
+  throw new Error(`no leaf holds ${texts.join(' and ')}`)
 }
 
 /** Refused to an owner and to a reader; every byte and every name in the directory stays, and the lock is free again. */

@@ -8,7 +8,8 @@ export const applicationId = 0x50_72_6c_79
 
 /**
  * Step n leads from format n to n + 1, forward only; a step that has been released is never changed.
- * `entries` holds each session's journal in one stretch of the tree; snapshots have a table of their own, so that an
+ * `entries` holds each session's journal in one stretch of the tree, a row being `count` entries of which `seq` is the last
+ * (bundle.ts), and rows up to `tidied_seq` being bundled as well as they can be; snapshots have a table of their own, so that an
  * append that brings none does not write the old one again; `orphans` are sessions whose entries are still to be cleared away.
  */
 const steps = [
@@ -22,6 +23,7 @@ const steps = [
     title TEXT,
     phase TEXT NOT NULL,
     last_seq INTEGER NOT NULL,
+    tidied_seq INTEGER NOT NULL DEFAULT 0,
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL
   ) STRICT;
@@ -32,6 +34,7 @@ const steps = [
     session INTEGER NOT NULL,
     seq INTEGER NOT NULL,
     at INTEGER NOT NULL,
+    count INTEGER NOT NULL,
     body TEXT NOT NULL,
     PRIMARY KEY (session, seq)
   ) STRICT, WITHOUT ROWID;

@@ -1,5 +1,6 @@
 /** The statements behind the journal: each method is one step inside a transaction, or one read. */
 import { fail } from '../../../errors/parley-error.ts'
+import { type EntryRow, bundle, unbundle } from './bundle.ts'
 import { unescape } from './columns.ts'
 import type {
   AppendOrder,
@@ -17,11 +18,18 @@ type Statement = ReturnType<Database['prepare']>
 /** How many entries of a deleted session one transaction clears away: others wait for no longer than that takes. */
 const sweepSize = 2000
 
-/** How many entries one statement inserts. */
+/** Entries after which those that came one by one are bundled, if the session does not come to rest before. */
+const tidyEvery = 256
+/** Fewer rows, or rows of more entries each, are not worth the writing. */
+const tidyRows = 8
+const tidyEntries = 8
+
+/** How many rows one statement inserts. */
 const rowsAtOnce = 25
 const insertSql = Array.from(
   { length: rowsAtOnce + 1 },
-  (_, rows) => `INSERT INTO entries (session, seq, at, body) VALUES ${Array(rows).fill('(?, ?, ?, ?)').join(', ')}`,
+  (_, rows) =>
+    `INSERT INTO entries (session, seq, at, count, body) VALUES ${Array(rows).fill('(?, ?, ?, ?, ?)').join(', ')}`,
 )
 
 const rowColumns = 'id, cwd, additional_directories, agent, title, phase, last_seq, created_at, updated_at'
@@ -49,7 +57,9 @@ export class Store {
     const lastSeq = found?.[1] ?? 0
     if (lastSeq !== expected) fail('JOURNAL_CONFLICT', { session: unescape(row[0]), expected, found: lastSeq })
     const session = found === undefined ? this.#insert(row) : this.#update(found[0], row)
-    this.#insertEntries(session, { expected, at, bodies })
+    const last = expected + bodies.length
+    this.#insertRows(session, bundle(expected + 1, { at, bodies }))
+    if (isAtRest(row) || Math.floor(last / tidyEvery) > Math.floor(expected / tidyEvery)) this.#tidy(session, last)
     if (snapshot !== undefined)
       this.#run('INSERT OR REPLACE INTO snapshots (session, seq, state) VALUES (?, ?, ?)', session, ...snapshot)
   }
@@ -88,20 +98,27 @@ export class Store {
     const at: number[] = []
     const bodies: string[] = []
     if (session === undefined) return { at, bodies }
-    const rows = this.#prepare('SELECT seq, at, body FROM entries WHERE session = ? AND seq > ? ORDER BY seq LIMIT ?')
     let left = chars
-    for (const [seq, time, body] of rows.iterate(
-      session,
-      from,
-      Math.max(1, entries),
-    ) as IterableIterator<EntryColumns>) {
-      if (seq !== from + bodies.length + 1) this.#failHole(id, from + bodies.length + 1)
-      left -= body.length
-      if (left < 0 && bodies.length > 0) break
-      at.push(time)
-      bodies.push(body)
+    for (const row of this.#rowsAfter(session, from)) {
+      const next = from + bodies.length + 1
+      if (row.seq - row.count >= next) this.#failHole(id, next)
+      const { at: times, bodies: texts } = unbundle(row)
+      for (let index = next - (row.seq - row.count) - 1; index < texts.length; index += 1) {
+        const body = texts[index] ?? ''
+        left -= body.length
+        if (bodies.length > 0 && (left < 0 || bodies.length >= entries)) return { at, bodies }
+        at.push(times[index] ?? row.at)
+        bodies.push(body)
+      }
     }
     return { at, bodies }
+  }
+
+  *#rowsAfter(session: number, from: number): Generator<EntryRow> {
+    const rows = this.#prepare('SELECT seq, at, count, body FROM entries WHERE session = ? AND seq > ? ORDER BY seq')
+    for (const [seq, at, count, body] of rows.iterate(session, from) as IterableIterator<EntryColumns>) {
+      yield { seq, at, count, body }
+    }
   }
 
   head(id: string): HeadAnswer | undefined {
@@ -143,15 +160,30 @@ export class Store {
   }
 
   /** Several rows to a statement: SQLite takes a third less time than one by one. */
-  #insertEntries(session: number, { expected, at, bodies }: Pick<AppendOrder, 'expected' | 'at' | 'bodies'>): void {
-    for (let start = 0; start < bodies.length; start += rowsAtOnce) {
-      const end = Math.min(start + rowsAtOnce, bodies.length)
-      const values: (string | number)[] = []
-      for (let index = start; index < end; index += 1) {
-        values.push(session, expected + index + 1, at[index] ?? 0, bodies[index] ?? '')
-      }
-      this.#run(insertSql[end - start] ?? '', ...values)
+  #insertRows(session: number, rows: readonly EntryRow[]): void {
+    for (let start = 0; start < rows.length; start += rowsAtOnce) {
+      const some = rows.slice(start, start + rowsAtOnce)
+      const values = some.flatMap(({ seq, at, count, body }) => [session, seq, at, count, body])
+      this.#run(insertSql[some.length] ?? '', ...values)
     }
+  }
+
+  /** Bundles what came one by one, in the transaction that is open anyway. */
+  #tidy(session: number, last: number): void {
+    const tidied = this.#number('SELECT tidied_seq FROM sessions WHERE key = ?', session) ?? 0
+    const rows = [...this.#rowsAfter(session, tidied)]
+    const cameOneByOne = rows.length * tidyEntries > last - tidied
+    if (rows.length >= tidyRows && cameOneByOne) this.#rebundle(session, tidied, rows)
+    this.#run('UPDATE sessions SET tidied_seq = ? WHERE key = ?', last, session)
+  }
+
+  #rebundle(session: number, tidied: number, rows: readonly EntryRow[]): void {
+    const entries = rows.map(unbundle)
+    const at = entries.flatMap((row) => row.at)
+    const tidy = bundle(tidied + 1, { at, bodies: entries.flatMap((row) => row.bodies) })
+    if (tidy.length * 2 > rows.length) return
+    this.#run('DELETE FROM entries WHERE session = ? AND seq > ?', session, tidied)
+    this.#insertRows(session, tidy)
   }
 
   #update(key: number, [, ...row]: RowColumns): number {
@@ -190,4 +222,8 @@ export class Store {
   }
 }
 
-type EntryColumns = readonly [seq: number, at: number, body: string]
+type EntryColumns = readonly [seq: number, at: number, count: number, body: string]
+
+function isAtRest([, , , , , phase]: RowColumns): boolean {
+  return phase === 'idle' || phase === 'closed'
+}
