@@ -1,6 +1,6 @@
 import { hostname } from 'node:os'
 import { expect, test } from 'vitest'
-import { INITIALIZE, KEY, opened, raw, RawSession, type RawRequest, serve } from './served.ts'
+import { INITIALIZE, KEY, opened, raw, RawSession, type RawRequest, search, serve } from './served.ts'
 
 const JSON_ONLY = { 'Content-Type': 'application/json' }
 const LIST = { jsonrpc: '2.0', id: 7, method: 'tools/list' }
@@ -200,4 +200,22 @@ test('when the index cannot run, a search says so instead of finding nothing', a
   const session = await RawSession.open(server)
   const answer = await session.call('search_documents', { query: 'a' })
   expect(answer).toMatchObject({ isError: true, content: [{ text: expect.stringMatching(/cannot be searched now/) }] })
+})
+
+test('when the index dies it is made anew, and what was asked of the old one is refused', async () => {
+  const workerUrl = new URL('../fixtures/docs-server/mortal-worker.mjs', import.meta.url)
+  const { server, log } = await serve({ 'a.md': 'alpha', 'b.md': 'alpha' }, { workerUrl })
+  const session = await RawSession.open(server)
+  const { nextCursor } = await search(session, { query: 'alpha', limit: 1 })
+  for (let death = 1; death <= 2; death++) {
+    expect(await session.call('search_documents', { query: 'die' })).toMatchObject({ isError: true })
+    await expect
+      .poll(() => session.call('search_documents', { query: 'alpha' }), { timeout: 10_000 })
+      .toMatchObject({
+        structuredContent: { total: 2 },
+      })
+  }
+  expect(log.filter((line) => line.includes('it is started again'))).toHaveLength(2)
+  const late = await session.call('search_documents', { query: 'alpha', limit: 1, cursor: nextCursor })
+  expect(late).toMatchObject({ isError: true, content: [{ text: expect.stringMatching(/changed/) }] })
 })

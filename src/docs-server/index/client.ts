@@ -27,36 +27,61 @@ interface Waiting {
 }
 
 const CLOSE_MS = 3_000
+/** A worker that ended is started again, each time a little later; one that never lives long is given up. */
+const FIRST_PAUSE_MS = 250
+const MOST_DEATHS = 5
+const LONG_LIFE_MS = 60_000
+/** Keeps the generations of one worker apart from those of the next. */
+const GENERATIONS = 2 ** 32
 
 export class IndexClient implements DocumentIndex, AsyncDisposable {
-  readonly #worker: Worker
+  readonly #start: () => Worker
   readonly #events: IndexEvents
   readonly #waiting = new Map<number, Waiting>()
-  readonly #ended: Promise<void>
+  #worker: Worker
+  #ended: Promise<void> = Promise.resolve()
+  #again: NodeJS.Timeout | undefined
   #lastCall = 0
-  /** Why the worker is not there, once it is not. */
+  #workers = 0
+  #deaths = 0
+  /** Why the worker is not there, as long as it is not. */
   #lost: string | undefined
+  #closed = false
 
   constructor(workerUrl: URL, options: IndexOptions, events: IndexEvents) {
     this.#events = events
-    this.#worker = new Worker(workerUrl, { workerData: options, name: 'parley-docs' })
-    this.#worker.on('message', (message: FromWorker) => this.#receive(message))
-    this.#worker.on('error', (error) => this.#lose(reasonOf(error)))
+    this.#start = () => new Worker(workerUrl, { workerData: options, name: 'parley-docs' })
+    this.#worker = this.#launch()
+  }
+
+  #launch(): Worker {
+    const worker = this.#start()
+    const since = performance.now()
+    let reason = 'the index has ended'
+    this.#workers += 1
+    this.#lost = undefined
+    worker.on('message', (message: FromWorker) => this.#receive(message))
+    worker.on('error', (error) => void (reason = reasonOf(error)))
     this.#ended = new Promise((resolve) => {
-      this.#worker.on('exit', () => resolve(this.#lose('the index has ended')))
+      worker.on('exit', () => resolve(this.#lose(reason, performance.now() - since)))
     })
+    return worker
   }
 
-  passages(request: SearchRequest): Promise<Page<PassageHit>> {
-    return this.#call('passages', request) as Promise<Page<PassageHit>>
+  async passages(request: SearchRequest): Promise<Page<PassageHit>> {
+    return this.#numbered((await this.#call('passages', request)) as Page<PassageHit>)
   }
 
-  documents(request: SearchRequest): Promise<Page<DocumentHit>> {
-    return this.#call('documents', request) as Promise<Page<DocumentHit>>
+  async documents(request: SearchRequest): Promise<Page<DocumentHit>> {
+    return this.#numbered((await this.#call('documents', request)) as Page<DocumentHit>)
   }
 
   read(request: ReadRequest): Promise<Excerpt> {
     return this.#call('read', request) as Promise<Excerpt>
+  }
+
+  #numbered<Hit>(page: Page<Hit>): Page<Hit> {
+    return { ...page, generation: page.generation + (this.#workers - 1) * GENERATIONS }
   }
 
   async #call(operation: Operation, request: Call['request']): Promise<unknown> {
@@ -80,14 +105,20 @@ export class IndexClient implements DocumentIndex, AsyncDisposable {
     else waiting?.reject(new ParleyError(message.code, message.details))
   }
 
-  #lose(reason: string): void {
-    if (this.#lost === undefined) this.#events.log(`The document index is not running: ${reason}`)
-    this.#lost ??= reason
+  #lose(reason: string, livedMs: number): void {
     for (const { reject } of this.#waiting.values()) reject(new ParleyError('DOCS_INDEX_UNAVAILABLE', { reason }))
     this.#waiting.clear()
+    if (this.#closed) return
+    this.#lost = reason
+    this.#deaths = livedMs < LONG_LIFE_MS ? this.#deaths + 1 : 1
+    const again = this.#deaths <= MOST_DEATHS
+    this.#events.log(`The document index is not running: ${reason}${again ? '; it is started again' : ''}`)
+    if (again) this.#again = setTimeout(() => (this.#worker = this.#launch()), FIRST_PAUSE_MS * 2 ** this.#deaths)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#closed = true
+    clearTimeout(this.#again)
     if (this.#lost !== undefined) return
     this.#lost = 'the server is closing'
     this.#post('close')
