@@ -94,13 +94,28 @@ export class Session {
   /** Opened again while live: the directories of the request hold, and its MCP servers join those that others named. */
   async reopen(opening: Opening): Promise<void> {
     await this.dispatch({ kind: 'configure', additionalDirectories: opening.additionalDirectories })
-    const merged = { ...opening, mcpServers: mergeServers(this.#opening.mcpServers, opening.mcpServers) }
-    if (JSON.stringify(merged) === JSON.stringify(this.#opening)) return
+    const { cwd, additionalDirectories } = opening
+    const merged = {
+      cwd,
+      additionalDirectories,
+      mcpServers: mergeServers(this.#opening.mcpServers, opening.mcpServers),
+    }
+    if (isSameOpening(merged, this.#opening)) return
     // A running turn keeps the tools that it began with.
     this.#formerTools.push(this.#tools)
     this.#opening = merged
     this.#tools = this.#openTools(merged)
     if (!isBusy(this.state)) await this.#closeFormerTools()
+  }
+
+  /** Ends what an owner that died left running. A full disk puts that off: what is stored can be read meanwhile. */
+  async endLeftovers(): Promise<void> {
+    try {
+      await this.dispatch({ kind: 'halt' })
+    } catch (error) {
+      if (!isParleyError(error, 'JOURNAL_FULL')) throw error
+      this.#inTheBackground(this.#endWhatNobodyRuns())
+    }
   }
 
   /** Cancels what runs, then closes the session and frees what it held. The transcript stays. */
@@ -200,9 +215,11 @@ export class Session {
 
   #notStored(error: unknown, ahead: boolean): void {
     this.#run?.break(error)
+    const isLost = isParleyError(error, 'JOURNAL_CONFLICT')
+    // First of all gone, so that what is told of the failure is told as the last word.
+    if (isLost) this.#inTheBackground(this.leave())
     for (const feed of this.#feeds) this.#tellFailed(feed, error)
-    if (isParleyError(error, 'JOURNAL_CONFLICT')) this.#inTheBackground(this.leave())
-    else if (ahead) this.#inTheBackground(this.#endWhatNobodyRuns())
+    if (!isLost && ahead) this.#inTheBackground(this.#endWhatNobodyRuns())
     this.#wakeIfIdle()
   }
 
@@ -239,6 +256,13 @@ export class Session {
   #openTools({ cwd, additionalDirectories, mcpServers }: Opening): ToolRegistry {
     return this.#world.tools.open({ cwd, roots: [cwd, ...additionalDirectories], servers: mcpServers })
   }
+}
+
+/** Whoever opens it may bring more than an opening is made of. */
+function isSameOpening(left: Opening, right: Opening): boolean {
+  const made = ({ cwd, additionalDirectories, mcpServers }: Opening): string =>
+    JSON.stringify([cwd, additionalDirectories, mcpServers])
+  return made(left) === made(right)
 }
 
 /** By name: who comes with none takes nothing from others, and a name said again is the newer one. */

@@ -66,8 +66,30 @@ describe('opening', () => {
     const { house, session } = await working()
     const next = new House(house.disk)
     house.disk.trouble = 'full'
-    await expect(next.sessions.open(session.id, here)).rejects.toMatchObject({ code: 'JOURNAL_FULL' })
+    const elsewhere = { ...here, additionalDirectories: ['/more'] }
+    await expect(next.sessions.open(session.id, elsewhere)).rejects.toMatchObject({ code: 'JOURNAL_FULL' })
     expect(next.tools.running).toBe(0)
+  })
+
+  test('on a full disk what a crash cut can be read, and is ended as soon as there is room', async () => {
+    const { house, session } = await working()
+    const next = new House(house.disk)
+    house.disk.trouble = 'full'
+    const opened = await next.sessions.open(session.id, here)
+    expect(opened.state.phase).toBe('working')
+    await expect(opened.prompt('p2', [text('and?')])).rejects.toMatchObject({ code: 'JOURNAL_FULL' })
+    house.disk.trouble = 'none'
+    await next.clock.advance(1_000)
+    await quiet()
+    expect(opened.existing).toMatchObject({ phase: 'idle', ended: [{ promptId: 'p1', stopReason: 'interrupted' }] })
+  })
+
+  test('again as it is starts none of its servers anew', async () => {
+    const house = new House()
+    const { session } = await house.open()
+    const begun = house.tools.opened.length
+    await house.sessions.open(session.id, { ...here, sessionId: session.id, _meta: {} } as typeof here)
+    expect(house.tools.opened).toHaveLength(begun)
   })
 
   test('what a crash cut and nobody recovered ends it first', async () => {

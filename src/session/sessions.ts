@@ -158,7 +158,7 @@ export class Sessions {
     const session = new Session(this.#world, state, opening)
     try {
       // Nothing runs in a session that has just been opened, whatever its journal says.
-      if (UNFINISHED.includes(rowOf(state).phase)) await session.dispatch({ kind: 'halt' })
+      if (UNFINISHED.includes(rowOf(state).phase)) await session.endLeftovers()
       await session.dispatch({ kind: 'configure', additionalDirectories: opening.additionalDirectories })
       await session.dispatch({ kind: 'offer_commands', commands: this.#world.agent.commands })
     } catch (error) {
