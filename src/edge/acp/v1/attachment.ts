@@ -3,7 +3,7 @@ import { ParleyError, isParleyError } from '../../../errors/parley-error.ts'
 import type { Entry } from '../../../session/entries.ts'
 import type { Feed, Sink } from '../../../session/feed.ts'
 import type { Session } from '../../../session/session.ts'
-import type { EndedPrompt, OpenQuestion } from '../../../session/state.ts'
+import { type EndedPrompt, type OpenQuestion, isBusy } from '../../../session/state.ts'
 import type { Wire } from '../../transport/wire.ts'
 import type { Outbox, Reply } from '../outbox.ts'
 import { type RequestId, errorLine, failureLine, notificationLine, requestLine, resultLine } from '../protocol.ts'
@@ -24,6 +24,8 @@ export class Attachment implements Sink {
   readonly #prefix: string
   /** Prompts of this connection that wait for their end, and the requests that wait with them. */
   readonly #prompts = new Map<string, RequestId[]>()
+  /** Those of them that are still being stored: whoever stores them says so if that fails. */
+  readonly #arriving = new Set<string>()
   #asked: { readonly requestId: string; readonly rpcId: string } | undefined
   #replaying = false
 
@@ -58,9 +60,10 @@ export class Attachment implements Sink {
     this.#askOpenQuestion()
   }
 
-  /** Takes over the prompts of an earlier view of the same session on this connection. */
+  /** Takes over the prompts of an earlier view of the same session on this connection, and asks its question anew. */
   inherit(former: Attachment): void {
     for (const [promptId, rpcIds] of former.#prompts) this.#prompts.set(promptId, rpcIds)
+    if (former.#asked !== undefined) this.#send(former.#withdrawQuestion(former.#asked.requestId))
   }
 
   /** The prompts of this connection that have not ended. */
@@ -75,11 +78,22 @@ export class Attachment implements Sink {
   /** From now on the end of `promptId` answers `rpcId`. */
   expectEnd(promptId: string, rpcId: RequestId): void {
     this.#prompts.set(promptId, [...(this.#prompts.get(promptId) ?? []), rpcId])
+    this.#arriving.add(promptId)
   }
 
-  /** The prompt was refused: its requests are answered by whoever refused it. */
-  forgetPrompt(promptId: string): void {
-    this.#prompts.delete(promptId)
+  /** The prompt is stored: its end is an entry. */
+  accepted(promptId: string): void {
+    this.#arriving.delete(promptId)
+  }
+
+  /** The request was refused and waits no longer; false when it has been answered already. */
+  refused(promptId: string, rpcId: RequestId): boolean {
+    this.#arriving.delete(promptId)
+    const waiting = this.#prompts.get(promptId) ?? []
+    const others = waiting.filter((id) => id !== rpcId)
+    if (others.length === 0) this.#prompts.delete(promptId)
+    else this.#prompts.set(promptId, others)
+    return others.length < waiting.length
   }
 
   /** Answers the requests that wait for a prompt which ended before they came. */
@@ -105,8 +119,11 @@ export class Attachment implements Sink {
   /** What could not be stored will not be told; whoever waits for it hears why. */
   failed(error: unknown): void {
     const known = isParleyError(error) ? error : new ParleyError('INTERNAL_ERROR', {}, error)
-    for (const rpcIds of this.#prompts.values()) for (const id of rpcIds) this.#send(errorLine(id, known))
-    this.#prompts.clear()
+    for (const [promptId, rpcIds] of this.#prompts) {
+      if (this.#stillComes(promptId)) continue
+      for (const id of rpcIds) this.#send(errorLine(id, known))
+      this.#prompts.delete(promptId)
+    }
   }
 
   detach(): void {
@@ -114,21 +131,36 @@ export class Attachment implements Sink {
     if (this.#asked !== undefined) this.#client.outbox.withdraw(this.#asked.rpcId)
   }
 
+  /** A prompt that waits in the queue has its turn, whatever became of the one before it. */
+  #stillComes(promptId: string): boolean {
+    const { state, isGone } = this.session
+    const isQueued = isBusy(state) && state.queue.some((queued) => queued.promptId === promptId)
+    return this.#arriving.has(promptId) || (isQueued && !isGone)
+  }
+
   #told(entry: Entry): string {
-    if (this.#replaying) return STATE_ONLY.has(entry.kind) ? '' : this.#update(entry)
-    if (entry.kind === 'prompt_withdrawn') {
-      return this.#answers({
-        promptId: entry.promptId,
-        stopReason: entry.reason === 'interrupted' ? 'interrupted' : 'withdrawn',
-      })
-    }
+    if (this.#replaying) return this.#replayed(entry)
+    if (entry.kind === 'prompt_withdrawn') return this.#end(entry)
     if (entry.kind === 'turn_ended') {
       // Its sender hears of the end in the response, everyone else in the transcript.
-      return this.#prompts.has(entry.promptId) ? this.#answers(entry) : this.#update(entry)
+      return this.#prompts.has(entry.promptId) ? this.#end(entry) : this.#update(entry)
     }
     if (entry.kind === 'permission_resolved') return this.#withdrawQuestion(entry.requestId)
     const isOwnEcho = entry.kind === 'message_chunk' && entry.role === 'user' && this.#prompts.has(entry.promptId)
     return isOwnEcho ? '' : this.#update(entry)
+  }
+
+  /** The whole conversation; whoever was slow may hear of the end of its own prompt only here. */
+  #replayed(entry: Entry): string {
+    if (STATE_ONLY.has(entry.kind)) return ''
+    const isEnd = entry.kind === 'turn_ended' || entry.kind === 'prompt_withdrawn'
+    return this.#update(entry) + (isEnd ? this.#end(entry) : '')
+  }
+
+  #end(entry: Entry & { readonly kind: 'turn_ended' | 'prompt_withdrawn' }): string {
+    if (entry.kind === 'turn_ended') return this.#answers(entry)
+    const stopReason = entry.reason === 'interrupted' ? 'interrupted' : 'withdrawn'
+    return this.#answers({ promptId: entry.promptId, stopReason })
   }
 
   #update(entry: Entry): string {

@@ -92,6 +92,12 @@ export class V1Methods {
 
   async #resume(params: Parsed<'session/resume'>): Promise<Answer> {
     const session = await this.#open(params)
+    const present = this.#attachments.get(session.id)
+    if (present?.session === session) {
+      // Whoever has it open already misses nothing of what is still on its way.
+      present.tellState()
+      return { result: {} }
+    }
     const attachment = this.#attach(session, session.state.seq)
     attachment.tellState()
     return { result: {}, afterwards: () => attachment.goLive() }
@@ -110,12 +116,14 @@ export class V1Methods {
   async #list({ cwd, cursor }: Parsed<'session/list'>): Promise<Answer> {
     if (cwd !== undefined && cwd !== null) requireAbsolutePath('cwd', cwd)
     const rows = await this.#host.sessions.list({
-      limit: LIST_PAGE,
+      // One more says whether there is another page.
+      limit: LIST_PAGE + 1,
       ...(cwd === undefined || cwd === null ? {} : { cwd }),
       ...(cursor === undefined || cursor === null ? {} : { after: decodeCursor(cursor) }),
     })
-    const last = rows.length === LIST_PAGE ? rows.at(-1) : undefined
-    return { result: { sessions: rows.map(sessionInfo), ...(last && { nextCursor: encodeCursor(last) }) } }
+    const page = rows.slice(0, LIST_PAGE)
+    const last = rows.length > LIST_PAGE ? page.at(-1) : undefined
+    return { result: { sessions: page.map(sessionInfo), ...(last && { nextCursor: encodeCursor(last) }) } }
   }
 
   async #prompt(params: Parsed<'session/prompt'>, id: RequestId): Promise<'answered later'> {
@@ -127,11 +135,11 @@ export class V1Methods {
     attachment.expectEnd(promptId, id)
     try {
       const entries = await attachment.session.prompt(promptId, content)
+      attachment.accepted(promptId)
       const ended = attachment.session.existing.ended.find((prompt) => prompt.promptId === promptId)
       if (entries.length === 0 && ended !== undefined) attachment.answerEnded(ended)
     } catch (error) {
-      attachment.forgetPrompt(promptId)
-      throw error
+      if (attachment.refused(promptId, id)) throw error
     }
     return 'answered later'
   }

@@ -1,0 +1,178 @@
+/** Clients that are slow, sloppy or hostile, and disks and servers that fail them: each request still has its one answer. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { describe, expect, test } from 'vitest'
+import { stdioServer } from '../fixtures/mcp/servers.ts'
+import { type Fields, type Message, textOf, updatesIn } from './message.ts'
+import { initialize, newSession, promptOf } from './parley.ts'
+import type { RawClient } from './raw-client.ts'
+import { cleanUp, connect, stageWith, start } from './stage.ts'
+
+cleanUp()
+
+const SHORT = [{ chunk: 'w{n} ', times: 5, everyMs: 20 }]
+/** Far more than a pipe and the server's patience hold. */
+const LONG = [{ chunk: `{n}${'x'.repeat(2000)} `, times: 2000 }]
+
+const answersTo = ({ received }: RawClient, id: number): readonly Message[] =>
+  received.filter((message) => message.id === id && message.method === undefined)
+
+describe('a disk that refuses one append', () => {
+  const failing = (nth: number) => ({
+    env: { PARLEY_FAULTS: JSON.stringify([{ point: 'session.batch.decided', action: 'throw', nth }]) },
+  })
+
+  // The first append is that of the session; the second holds the first prompt.
+  test.each([2, 3, 4])(
+    'the one of number %i: each prompt is answered once, and told no other end than it has',
+    async (nth) => {
+      const stage = await stageWith(SHORT)
+      const client = start(stage, failing(nth))
+      await initialize(client)
+      const sessionId = await newSession(client, stage.cwd)
+      const asked = ['one', 'two'].map((text) => client.ask('session/prompt', promptOf(sessionId, text)))
+      for (const id of asked) await client.answerTo(id)
+      const third = await client.request('session/prompt', promptOf(sessionId, 'three'))
+      expect(third.result).toEqual({ stopReason: 'end_turn' })
+      for (const id of asked) expect(answersTo(client, id)).toHaveLength(1)
+
+      const from = client.received.length
+      await client.request('session/load', { sessionId, cwd: stage.cwd, mcpServers: [] })
+      const played = updatesIn(client.received.slice(from)).filter((seen) => textOf(seen).includes('w5')).length
+      expect(asked.filter((id) => answersTo(client, id)[0]?.result !== undefined).length + 1).toBe(played)
+    },
+  )
+})
+
+describe('a client that does not read while its turn ends', () => {
+  test.each(['session/load', 'session/resume'])('and then asks for %s is told of that end', async (method) => {
+    const stage = await stageWith(LONG)
+    const client = await connect(stage)
+    const sessionId = await newSession(client, stage.cwd)
+    client.child.stdout.pause()
+    const prompt = client.ask('session/prompt', promptOf(sessionId, 'go'))
+    await sleep(1500)
+    const opened = client.ask(method, { sessionId, cwd: stage.cwd, mcpServers: [] })
+    await sleep(500)
+    client.child.stdout.resume()
+    expect((await client.answerTo(opened)).result).toEqual({})
+    expect((await client.answerTo(prompt)).result).toEqual({ stopReason: 'end_turn' })
+    const told = updatesIn(client.received).map(textOf).join('').replaceAll('x', '')
+    const whole = Array.from({ length: 2000 }, (_, index) => `${index + 1} `).join('')
+    expect(told.endsWith(whole)).toBe(true)
+  })
+})
+
+test('a client that loads a session whose question is open is asked anew, and the old one is withdrawn', async () => {
+  const stage = await stageWith([{ permission: { title: 'May I?' } }, { chunk: 'on' }])
+  const client = await connect(stage)
+  const sessionId = await newSession(client, stage.cwd)
+  const prompt = client.ask('session/prompt', promptOf(sessionId, 'go'))
+  const question = await client.until(({ method }) => method === 'session/request_permission')
+  await client.request('session/load', { sessionId, cwd: stage.cwd, mcpServers: [] })
+  const again = await client.until(({ method, id }) => method === 'session/request_permission' && id !== question.id)
+  expect(client.received.find(({ method }) => method === '$/cancel_request')?.params).toEqual({
+    requestId: question.id,
+  })
+  client.send({ id: again.id, result: { outcome: { outcome: 'selected', optionId: 'allow_once' } }, error: null })
+  expect((await client.answerTo(prompt)).result).toEqual({ stopReason: 'end_turn' })
+  expect(JSON.stringify(client.received)).toContain('"completed"')
+})
+
+describe('what is sloppy', () => {
+  test('parameters that are null are none', async () => {
+    const client = await connect(await stageWith(SHORT))
+    client.asked.set('null', 'session/list')
+    client.send({ id: 'null', method: 'session/list', params: null })
+    expect((await client.answerTo('null')).result).toEqual({ sessions: [] })
+  })
+
+  test('a last line that does not end is read when stdin closes', async () => {
+    const client = await connect(await stageWith(SHORT))
+    client.asked.set('last', 'session/list')
+    client.write('{"jsonrpc":"2.0","id":"last","method":"session/list"}')
+    client.closeStdin()
+    expect((await client.answerTo('last')).result).toEqual({ sessions: [] })
+  })
+
+  test.each<[string, string, Fields]>([
+    ['line breaks', 'session/new', { cwd: '/no/such\nplace', mcpServers: [] }],
+    ['a name that is a book', 'session/prompt', promptOf('x'.repeat(1_000_000), 'go')],
+    ['a method of two lines', 'foo\nbar', {}],
+  ])('an error that quotes %s is one line of a length to read', async (_what, method, params) => {
+    const client = await connect(await stageWith(SHORT))
+    const answer = await client.request(method, params)
+    expect(answer.error?.message).toMatch(/^[^\n]+$/u)
+    expect(JSON.stringify(answer).length).toBeLessThan(20_000)
+  })
+
+  test('a flood of prompts is taken or refused one by one, and nothing of it is lost', async () => {
+    const stage = await stageWith([{ sleepMs: 200 }])
+    const client = await connect(stage)
+    const sessionId = await newSession(client, stage.cwd)
+    const asked = Array.from({ length: 1000 }, (_, index) =>
+      client.ask('session/prompt', promptOf(sessionId, `p${index}`)),
+    )
+    await client.answerTo(asked.at(-1) ?? 0)
+    client.notify('session/cancel', { sessionId })
+    for (const id of asked) await client.answerTo(id)
+    const ends = asked.map((id) => answersTo(client, id))
+    expect(ends.every((answers) => answers.length === 1)).toBe(true)
+    expect(ends.filter(([answer]) => answer?.error?.data?.['code'] === 'QUEUE_FULL').length).toBeGreaterThan(900)
+  })
+})
+
+test('A-LS-5 a last page that is full has no cursor', async () => {
+  const stage = await stageWith(SHORT)
+  const client = await connect(stage)
+  for (let count = 0; count < 50; count += 1) await newSession(client, stage.cwd)
+  const { result } = await client.request('session/list', {})
+  expect(result?.['sessions']).toHaveLength(50)
+  expect(result).not.toHaveProperty('nextCursor')
+})
+
+describe('a tool', () => {
+  const failureIn = ({ received }: RawClient): string =>
+    JSON.stringify(updatesIn(received).find(({ update }) => update['status'] === 'failed')?.update['content'])
+
+  test('that is not there because its server failed is refused with why', async () => {
+    const stage = await stageWith([{ toolCall: { name: 'echo', arguments: {} } }])
+    const client = await connect(stage)
+    const gone = { name: 'gone', command: '/no/such/server', args: [], env: [{ name: 'TOKEN', value: 'sentinel' }] }
+    const sessionId = await newSession(client, stage.cwd, [gone])
+    await client.request('session/prompt', promptOf(sessionId, 'go'))
+    expect(failureIn(client)).toContain('MCP server gone could not be connected')
+    expect(JSON.stringify(client.received)).not.toContain('sentinel')
+  })
+
+  test('named in full waits for no other server; one that no server brought in time is refused with who is missing', async () => {
+    const silent = createServer(() => undefined)
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
+    const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}/mcp`
+    const stage = await stageWith([
+      { toolCall: { name: 'good__echo', arguments: { text: 'here' } } },
+      { chunk: 'between' },
+      { toolCall: { name: 'missing', arguments: {} } },
+    ])
+    const client = await connect(stage)
+    const { type: _type, env: _env, ...good } = stdioServer('good')
+    const servers = [
+      { ...good, env: [] },
+      { type: 'http', name: 'silent', url, headers: [] },
+    ]
+    const begun = performance.now()
+    const sessionId = await newSession(client, stage.cwd, servers)
+    const prompt = client.ask('session/prompt', promptOf(sessionId, 'go'))
+    await client.until((message) => updatesIn([message]).some((seen) => textOf(seen) === 'between'))
+    expect(performance.now() - begun).toBeLessThan(8_000)
+    // The call that waits can be seen to wait.
+    await client.until((message) => updatesIn([message])[0]?.update['title'] === 'missing')
+    expect(answersTo(client, prompt)).toEqual([])
+    expect((await client.answerTo(prompt)).result).toEqual({ stopReason: 'end_turn' })
+    expect(performance.now() - begun).toBeLessThan(16_000)
+    expect(failureIn(client)).toContain('MCP server silent is still connecting')
+    silent.closeAllConnections()
+    silent.close()
+  }, 30_000)
+})
