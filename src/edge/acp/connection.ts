@@ -28,11 +28,17 @@ type Notification = Incoming & { readonly kind: 'notification' }
 /** Serves until the client closes its side. */
 export async function serveConnection(wire: Wire, host: ConnectionHost): Promise<void> {
   const connection = new Connection(wire, host)
-  for await (const lines of wire.lines) for (const line of lines) connection.receive(line)
+  for await (const lines of wire.lines) {
+    for (const line of lines) connection.receive(line)
+    await connection.room()
+  }
   await Promise.race([connection.settled(), host.patience()])
   await host.gone?.()
   await connection.end()
 }
+
+/** Past these a client is read no further until some of what it asked is done: a disk may hang, and memory is not a queue. */
+const UNFINISHED = { messages: 256, chars: 64 * 1024 * 1024 }
 
 class Connection {
   readonly #wire: Wire
@@ -46,6 +52,8 @@ class Connection {
   readonly #taking = new Map<RequestId, string>()
   /** Requests and notifications that are being seen to. */
   readonly #working = new Set<Promise<void>>()
+  /** The length of all of these. */
+  #chars = 0
 
   constructor(wire: Wire, host: ConnectionHost) {
     this.#wire = wire
@@ -55,10 +63,17 @@ class Connection {
 
   receive(line: Line): void {
     try {
-      this.#handle(parseMessage(textOf(line)))
+      const text = textOf(line)
+      const work = this.#handle(parseMessage(text))
+      if (work !== undefined) this.#weigh(text.length, work)
     } catch (error) {
       this.#wire.send(errorLine(null, this.#told(error)))
     }
+  }
+
+  /** Resolves when more may be asked. Nothing that is being seen to waits for another message of this client. */
+  async room(): Promise<void> {
+    while (this.#working.size > UNFINISHED.messages || this.#chars > UNFINISHED.chars) await Promise.race(this.#working)
   }
 
   /** Every request that came is answered, but for prompts that run. */
@@ -71,25 +86,33 @@ class Connection {
     methods?.detach()
   }
 
-  #handle(message: Incoming): void {
+  /** What is still to be done about it, if anything is. */
+  #handle(message: Incoming): Promise<void> | undefined {
     switch (message.kind) {
       case 'response':
         this.#outbox.settle(message.id, message)
-        return
+        return undefined
       case 'notification':
-        this.#inOrder(this.#concerns(message), () => this.#notified(message))
-        return
+        return this.#inOrder(this.#concerns(message), () => this.#notified(message))
       case 'request':
-        this.#requested(message)
+        return this.#requested(message)
     }
   }
 
-  #requested(request: Request): void {
-    if (request.method === 'initialize') return this.#initialize(request)
+  #weigh(chars: number, work: Promise<void>): void {
+    this.#chars += chars
+    void work.then(() => (this.#chars -= chars))
+  }
+
+  #requested(request: Request): Promise<void> | undefined {
+    if (request.method === 'initialize') {
+      this.#initialize(request)
+      return undefined
+    }
     const { id, params } = request
     const session = sessionOf(params)
     if (session !== undefined) this.#taking.set(id, session)
-    this.#inOrder(session, async () => {
+    return this.#inOrder(session, async () => {
       try {
         await this.#answer(request)
       } catch (error) {
@@ -150,7 +173,7 @@ class Connection {
     }
   }
 
-  #inOrder(key: string | undefined, work: () => Promise<void>): void {
+  #inOrder(key: string | undefined, work: () => Promise<void>): Promise<void> {
     const before = key === undefined ? undefined : this.#turns.get(key)
     const settled = (before ?? Promise.resolve()).then(work).catch((error: unknown) => this.#host.report(error))
     this.#working.add(settled)
@@ -159,6 +182,7 @@ class Connection {
       this.#working.delete(settled)
       if (key !== undefined && this.#turns.get(key) === settled) this.#turns.delete(key)
     })
+    return settled
   }
 
   /** What the client may know of a failure; the log gets the rest. */

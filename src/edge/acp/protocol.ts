@@ -25,12 +25,13 @@ function parseJson(text: string): unknown {
 }
 
 function tellApart(message: Record<string, unknown>): Incoming {
-  const { jsonrpc, id, method, params } = message
+  const { jsonrpc, id, method } = message
+  // The schema of ACP lets `null` stand for parameters that are absent.
+  const params = message['params'] ?? undefined
   if (jsonrpc !== '2.0') return invalid('jsonrpc must be "2.0"')
   if (method === undefined) return response(message)
   if (typeof method !== 'string') return invalid('method must be a string')
-  if (params !== undefined && (typeof params !== 'object' || params === null))
-    return invalid('params must be an object')
+  if (params !== undefined && typeof params !== 'object') return invalid('params must be an object')
   if (!('id' in message)) return { kind: 'notification', method, params }
   return isId(id) ? { kind: 'request', id, method, params } : invalid('id must be a string or a number')
 }
@@ -38,7 +39,8 @@ function tellApart(message: Record<string, unknown>): Incoming {
 function response(message: Record<string, unknown>): Incoming {
   const { id, result, error } = message
   if (!isId(id) || (result === undefined && error === undefined)) return invalid('it has neither method nor result')
-  return { kind: 'response', id, result, failed: error !== undefined }
+  // Some write `error: null` beside a result.
+  return { kind: 'response', id, result, failed: error !== undefined && error !== null }
 }
 
 function isId(id: unknown): id is RequestId {
@@ -55,8 +57,26 @@ export function resultLine(id: RequestId, result: unknown): string {
 
 /** What anyone is told of a failure: a code that programs know, a sentence for people, nothing of our insides. */
 export function errorLine(id: RequestId, error: ParleyError): string {
-  const data = { code: error.code, retryable: error.retryable, ...error.details }
-  return `${JSON.stringify({ jsonrpc: '2.0', id, error: { code: error.rpc, message: error.message, data } })}\n`
+  const data = { code: error.code, retryable: error.retryable, ...clipped(error.details) }
+  return `${JSON.stringify({ jsonrpc: '2.0', id, error: { code: error.rpc, message: sentence(error.message), data } })}\n`
+}
+
+/** As long as a path may be. */
+const LONGEST = 4_096
+
+/** One line that can be shown, whatever it quotes of what the client sent. */
+function sentence(message: string): string {
+  return clip(message.replace(/\p{Cc}+/gu, ' '))
+}
+
+function clipped(details: object): object {
+  return Object.fromEntries(
+    Object.entries(details).map(([key, value]) => [key, typeof value === 'string' ? clip(value) : value]),
+  )
+}
+
+function clip(text: string): string {
+  return text.length <= LONGEST ? text : `${text.slice(0, LONGEST - 1)}…`
 }
 
 /** A failure that an entry tells of: its code and sentence were stored with it. */
@@ -64,7 +84,7 @@ export function failureLine(
   id: RequestId,
   { code, message }: { readonly code: string; readonly message: string },
 ): string {
-  return `${JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32603, message, data: { code } } })}\n`
+  return `${JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32603, message: sentence(message), data: { code } } })}\n`
 }
 
 export function requestLine(id: RequestId, method: string, params: unknown): string {

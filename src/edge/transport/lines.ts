@@ -31,6 +31,13 @@ export class LineCutter {
     return lines
   }
 
+  /** The last line, if whoever wrote it closed without ending it. */
+  end(): readonly Line[] {
+    const lines: Line[] = []
+    this.#finish(lines)
+    return lines
+  }
+
   #keep(piece: Uint8Array, lines: Line[]): void {
     if (this.#skipping || piece.length === 0) return
     this.#length += piece.length

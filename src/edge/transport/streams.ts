@@ -43,6 +43,7 @@ async function* linesOf(input: Readable): AsyncGenerator<readonly Line[]> {
   const cutter = new LineCutter(LONGEST_LINE)
   try {
     for await (const bytes of input) yield cutter.push(bytes as Uint8Array)
+    yield cutter.end()
   } catch {
     // A connection that breaks has ended; nobody is there to be told.
   }
