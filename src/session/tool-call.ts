@@ -3,7 +3,7 @@ import { isParleyError, reasonOf } from '../errors/parley-error.ts'
 import type { Question, ToolRequest, Turn } from '../ports/agent.ts'
 import type { PermissionOutcome, ToolCallContent, ToolKind } from '../ports/content.ts'
 import type { Faults } from '../ports/fault.ts'
-import type { Tool, ToolResult } from '../ports/tools.ts'
+import type { Tool, ToolList, ToolResult } from '../ports/tools.ts'
 import { TOOL_OPTIONS, isYes, needsQuestion } from './permission.ts'
 
 export interface ToolCalling {
@@ -22,13 +22,21 @@ export async function callTool(request: ToolRequest, calling: ToolCalling): Prom
   const tool = turn.tools.list().tools.find(({ name }) => name === request.name)
   if (tool === undefined) {
     await turn.report(toolCallId, described(request, tool))
-    return refuse(turn, toolCallId, `There is no tool ${request.name} now.`)
+    return refuse(turn, toolCallId, missing(request.name, turn.tools.list()))
   }
   if (!(await mayRun({ request, tool, toolCallId }, calling))) {
     return refuse(turn, toolCallId, 'Not allowed. The tool was not run.')
   }
   if (turn.signal.aborted) return refuse(turn, toolCallId, 'Cancelled. The tool was not run.')
   return run(request, toolCallId, calling)
+}
+
+/** Whoever reads that a tool is not there wants to know which server did not bring it. */
+function missing(name: string, { servers }: ToolList): string {
+  const troubles = servers.flatMap(({ name, state, reason }) =>
+    state === 'connecting' ? [`MCP server ${name} is still connecting.`] : (reason ?? []),
+  )
+  return [`There is no tool ${name} now.`, ...troubles].join(' ')
 }
 
 function described({ name, args }: ToolRequest, tool: Tool | undefined) {

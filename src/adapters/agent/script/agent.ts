@@ -122,22 +122,35 @@ class Player {
     }
   }
 
-  async #call(
-    { name, args, toolCallId }: Call,
-    id = toolCallId === undefined ? undefined : this.#idOf(toolCallId),
-  ): Promise<void> {
-    await this.#connected()
+  async #call({ name, args, toolCallId }: Call, id = this.#idOf(toolCallId)): Promise<void> {
+    if (!this.#isSettledFor(name)) await this.#connected(name, id)
+    await this.#turn.call({ name: this.#registryName(name), args, permission: 'granted', toolCallId: id })
+  }
+
+  /** Waits, once for all and in sight of everyone, for servers that may have the tool. */
+  async #connected(name: string, id: string): Promise<void> {
+    const until = this.#clock.elapsed() + TOOLS_LIMIT
+    await this.#turn.report(id, { title: name, status: 'pending' })
+    await this.#settled(name)
+    const left = until - this.#clock.elapsed()
     // Servers that wait for their first use are started only for a tool that no other server has.
-    if (!this.#has(this.#registryName(name))) await this.#turn.tools.ready(TOOLS_LIMIT, this.#turn.signal)
-    const request = { name: this.#registryName(name), args, permission: 'granted' } as const
-    await this.#turn.call(id === undefined ? request : { ...request, toolCallId: id })
+    if (left > 0 && !this.#has(this.#registryName(name))) await this.#turn.tools.ready(left, this.#turn.signal)
+  }
+
+  /** A server that is still connecting may have another tool of that name, unless the name says whose it is. */
+  #isSettledFor(name: string): boolean {
+    return this.#has(name) || (this.#noneConnects() && this.#has(this.#registryName(name)))
+  }
+
+  #noneConnects(): boolean {
+    return this.#turn.tools.list().servers.every(({ state }) => state !== 'connecting')
   }
 
   /** Resolves when no server is connecting, when the limit is over, or when the turn is cancelled. */
-  #connected(): Promise<void> {
+  #settled(name: string): Promise<void> {
     const { tools, signal } = this.#turn
-    const settled = (): boolean => tools.list().servers.every(({ state }) => state !== 'connecting')
-    if (settled()) return Promise.resolve()
+    const settled = (): boolean => this.#noneConnects() || this.#has(name)
+    if (settled() || signal.aborted) return Promise.resolve()
     return new Promise((resolve) => {
       const done = (): void => {
         stop()

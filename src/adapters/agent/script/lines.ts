@@ -31,14 +31,17 @@ export interface Permission {
 
 /** Throws SCRIPT_INVALID with the number of the line that cannot be played. Empty lines are skipped. */
 export function parseScript(path: string, text: string): readonly Step[] {
-  return text.split('\n').flatMap((line, index) => {
-    if (line.trim() === '') return []
-    try {
-      return [stepOf(JSON.parse(line) as unknown)]
-    } catch (error) {
-      return fail('SCRIPT_INVALID', { path, line: index + 1, reason: reasonOf(error) }, error)
-    }
-  })
+  return text
+    .replace(/^\uFEFF/u, '')
+    .split('\n')
+    .flatMap((line, index) => {
+      if (line.trim() === '') return []
+      try {
+        return [stepOf(JSON.parse(line) as unknown)]
+      } catch (error) {
+        return fail('SCRIPT_INVALID', { path, line: index + 1, reason: reasonOf(error) }, error)
+      }
+    })
 }
 
 type Fields = Readonly<Record<string, unknown>>
