@@ -6,6 +6,7 @@ import type { Append, Cursor, Journal, ListQuery, Snapshot, StoredEntry } from '
 import { faultsFrom, noFaults } from '../../fault.ts'
 import { checkAppend } from '../entries.ts'
 import { follow, Watches } from '../follow.ts'
+import { bundle } from './bundle.ts'
 import { columnsOf, escape, rowOf } from './columns.ts'
 import { Line } from './line.ts'
 import type { AppendOrder, ListOrder, PageAnswer, SnapshotColumns, WorkerOrder } from './messages.ts'
@@ -115,8 +116,8 @@ function appendOrder({ row, entries, expected, snapshot }: Append): AppendOrder 
   return {
     row: columnsOf(row),
     expected,
-    at: entries.map((entry) => entry.at),
-    bodies: entries.map((entry) => entry.body),
+    last: expected + entries.length,
+    rows: bundle(expected + 1, { at: entries.map((entry) => entry.at), bodies: entries.map((entry) => entry.body) }),
     snapshot: snapshot === undefined ? undefined : [snapshot.seq, snapshot.state],
   }
 }

@@ -76,5 +76,5 @@ export class Inbox {
 }
 
 function weigh([, kind, ask]: WriteCall): number {
-  return kind === 'delete' ? 0 : ask.bodies.reduce((sum, body) => sum + body.length, 0)
+  return kind === 'delete' ? 0 : ask.rows.reduce((sum, { body }) => sum + body.length, 0)
 }

@@ -1,4 +1,5 @@
 /** What the journal and its worker thread say to each other: arrays of plain values, many to a message. */
+import type { EntryRow } from './bundle.ts'
 import type { ErrorCode, ErrorDetails } from '../../../errors/catalogue.ts'
 import type { FaultsSpec } from '../../../ports/fault.ts'
 import type { ListKey } from '../../../ports/journal.ts'
@@ -24,12 +25,13 @@ export type RowColumns = readonly [
   updatedAt: number,
 ]
 
-/** `bodies` follow `expected`, so their numbers need not be told. */
+/** Already bundled into `rows`: few strings cross to the worker faster than many. */
 export interface AppendOrder {
   readonly row: RowColumns
   readonly expected: number
-  readonly at: readonly number[]
-  readonly bodies: readonly string[]
+  /** The number of the last entry. */
+  readonly last: number
+  readonly rows: readonly EntryRow[]
   readonly snapshot: SnapshotColumns | undefined
 }
 
@@ -42,7 +44,7 @@ export interface PageOrder {
   readonly chars: number
 }
 
-/** The entries after `from`, again without their numbers. */
+/** The entries after `from`; they follow it, so their numbers need not be told. */
 export interface PageAnswer {
   readonly at: readonly number[]
   readonly bodies: readonly string[]

@@ -50,15 +50,14 @@ export class Store {
   }
 
   /** Throws JOURNAL_CONFLICT before anything is written. */
-  append({ row, expected, at, bodies, snapshot }: AppendOrder): void {
+  append({ row, expected, last, rows, snapshot }: AppendOrder): void {
     const found = this.#get('SELECT key, last_seq FROM sessions WHERE id = ?', row[0]) as
       | readonly [key: number, lastSeq: number]
       | undefined
     const lastSeq = found?.[1] ?? 0
     if (lastSeq !== expected) fail('JOURNAL_CONFLICT', { session: unescape(row[0]), expected, found: lastSeq })
     const session = found === undefined ? this.#insert(row) : this.#update(found[0], row)
-    const last = expected + bodies.length
-    this.#insertRows(session, bundle(expected + 1, { at, bodies }))
+    this.#insertRows(session, rows)
     if (isAtRest(row) || Math.floor(last / tidyEvery) > Math.floor(expected / tidyEvery)) this.#tidy(session, last)
     if (snapshot !== undefined)
       this.#run('INSERT OR REPLACE INTO snapshots (session, seq, state) VALUES (?, ?, ?)', session, ...snapshot)
