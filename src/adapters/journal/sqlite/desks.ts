@@ -1,6 +1,6 @@
 /** The two that may sit behind the worker's loop: the owner, who writes, and a reader, who only looks. */
-import { mkdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, mkdirSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import type { Faults } from '../../../ports/fault.ts'
 import { openForOwner, openForReader } from './file.ts'
 import { commitGroup, type GroupTools, rollBack } from './groups.ts'
@@ -17,7 +17,7 @@ export function journalPath(directory: string): string {
 
 /** The lock comes before the journal is even looked at, and goes after it is closed. */
 export function ownerDesk(directory: string, faults: Faults): Desk {
-  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  makeDirectory(directory)
   const path = journalPath(directory)
   const lock = takeLock(directory)
   try {
@@ -100,4 +100,15 @@ function closeOwner(db: Database): void {
     // Everything is durable in the WAL already; the next owner takes it from there.
   }
   db.close()
+}
+
+/** Step by step: Node's own way never ends where a directory can neither be found nor made, as under /proc. */
+function makeDirectory(path: string): void {
+  const parent = dirname(path)
+  if (!existsSync(parent)) makeDirectory(parent)
+  try {
+    mkdirSync(path, { mode: 0o700 })
+  } catch (error) {
+    if (!existsSync(join(path, '.'))) throw error
+  }
 }

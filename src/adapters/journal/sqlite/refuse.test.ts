@@ -174,3 +174,8 @@ async function contents(place: string): Promise<ReadonlyMap<string, string>> {
     await Promise.all(names.map(async (name) => [name, await readFile(join(place, name), 'base64')] as const)),
   )
 }
+
+test.each(['/proc/parley/home', '/dev/null', '/dev/null/home'])(
+  'a journal in %s, where none can be, is refused at once',
+  (place) => expect(openSqliteJournal({ directory: place, workerUrl })).rejects.toMatchObject({ code: 'JOURNAL_IO' }),
+)
