@@ -81,6 +81,18 @@ test('a client that loads a session whose question is open is asked anew, and th
 })
 
 describe('what is sloppy', () => {
+  test('a prompt that is nested beyond all use is refused', async () => {
+    const stage = await stageWith(SHORT)
+    const client = await connect(stage)
+    const sessionId = await newSession(client, stage.cwd)
+    const deep = `${'{"a":'.repeat(5000)}1${'}'.repeat(5000)}`
+    const prompt = `[{"type":"text","text":"x","_meta":${deep}}]`
+    client.write(
+      `{"jsonrpc":"2.0","id":"deep","method":"session/prompt","params":{"sessionId":"${sessionId}","prompt":${prompt}}}\n`,
+    )
+    expect((await client.answerTo('deep')).error?.data?.['code']).toBe('PARAMS_INVALID')
+  })
+
   test('parameters that are null are none', async () => {
     const client = await connect(await stageWith(SHORT))
     client.asked.set('null', 'session/list')

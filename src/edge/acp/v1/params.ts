@@ -135,5 +135,15 @@ function asMcpServer(
 
 /** The prompt as the core takes it: undefined and absent are one. */
 export function asContent(prompt: Parsed<'session/prompt'>['prompt']): readonly Content[] {
+  if (isDeep(prompt, DEEPEST))
+    fail('PARAMS_INVALID', { method: 'session/prompt', reason: 'prompt is nested too deeply' })
   return JSON.parse(JSON.stringify(prompt)) as readonly Content[]
+}
+
+/** What is stored must be written and read again by recursion. */
+const DEEPEST = 100
+
+function isDeep(value: unknown, room: number): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return room === 0 || Object.values(value).some((part) => isDeep(part, room - 1))
 }
