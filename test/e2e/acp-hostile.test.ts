@@ -1,7 +1,9 @@
 /** Clients that are slow, sloppy or hostile, and disks and servers that fail them: each request still has its one answer. */
 import { setTimeout as sleep } from 'node:timers/promises'
+import { mkdirSync, symlinkSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { stdioServer } from '../fixtures/mcp/servers.ts'
 import { type Fields, type Message, textOf, updatesIn } from './message.ts'
@@ -43,6 +45,19 @@ describe('a disk that refuses one append', () => {
       expect(asked.filter((id) => answersTo(client, id)[0]?.result !== undefined).length + 1).toBe(played)
     },
   )
+})
+
+test('a log that cannot be written ends nothing', async () => {
+  const stage = await stageWith(SHORT)
+  mkdirSync(stage.home)
+  symlinkSync('/dev/full', join(stage.home, 'parley.log'))
+  const faults = [2, 3, 4].map((nth) => ({ point: 'session.batch.decided', action: 'throw', nth }))
+  const client = start(stage, { env: { PARLEY_FAULTS: JSON.stringify(faults) } })
+  await initialize(client)
+  const sessionId = await newSession(client, stage.cwd)
+  for (const text of ['one', 'two', 'three']) await client.request('session/prompt', promptOf(sessionId, text))
+  await sleep(200)
+  expect((await client.request('session/list', {})).error).toBeUndefined()
 })
 
 describe('a client that does not read while its turn ends', () => {
