@@ -24,6 +24,18 @@ describe('what a tool answered', () => {
     expect(readResult({ content, isError: false })).toEqual({ content, isError: false })
   })
 
+  test('leaves out what is wrong beside the content, so that no client refuses the rest', () => {
+    const annotations = { audience: ['user', 'everyone'], priority: 'high', lastModified: 5, mood: 'fine' }
+    const content = [
+      { ...text('words'), annotations },
+      { type: 'resource_link', uri: 'file:///a', name: 'a', size: -1.5, annotations: 'none' },
+    ]
+    expect(readResult({ content }).content).toEqual([
+      { ...text('words'), annotations: { audience: ['user'] } },
+      { type: 'resource_link', uri: 'file:///a', name: 'a' },
+    ])
+  })
+
   test('turns what it does not know, and what is broken, into notes in their places', () => {
     const content = [
       text('before'),

@@ -51,7 +51,7 @@ function readLink(item: JsonObject): Content {
   const uri = textIn(item, 'uri')
   if (uri === undefined) return unknown('resource_link')
   const told = optionalTexts(item, ['title', 'description', 'mimeType'])
-  const size = typeof item.size === 'number' ? { size: item.size } : {}
+  const size = Number.isSafeInteger(item.size) && Number(item.size) >= 0 ? { size: Number(item.size) } : {}
   return { type: 'resource_link', uri, name: textIn(item, 'name') ?? uri, ...told, ...size, ...extras(item) }
 }
 
@@ -74,8 +74,17 @@ function optionalTexts(item: JsonObject, keys: readonly string[]): Readonly<Reco
 
 function extras(item: JsonObject): Pick<Content, 'annotations' | '_meta'> {
   return {
-    ...(isObject(item.annotations) && { annotations: item.annotations }),
+    ...(isObject(item.annotations) && { annotations: readAnnotations(item.annotations) }),
     ...(isObject(item._meta) && { _meta: item._meta }),
+  }
+}
+
+/** Clients throw a whole update away for one annotation that is not as the protocol has it. */
+function readAnnotations({ audience, priority, lastModified }: JsonObject): Readonly<Record<string, unknown>> {
+  return {
+    ...(Array.isArray(audience) && { audience: audience.filter((who) => who === 'user' || who === 'assistant') }),
+    ...(typeof priority === 'number' && { priority }),
+    ...(typeof lastModified === 'string' && { lastModified }),
   }
 }
 
