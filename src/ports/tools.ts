@@ -79,7 +79,8 @@ export interface ToolRegistry {
   list(): ToolList
   /**
    * Starts servers that wait for their first use and resolves as soon as none is connecting any more,
-   * or after `limitMs`, or when `signal` aborts, with the list as it then stands. Never throws.
+   * or after `limitMs`, or when `signal` aborts, with the list as it then stands. A server that was waited for so long
+   * in vain is not waited for again while it goes on connecting. Never throws.
    */
   ready(limitMs: number, signal: Signal): Promise<ToolList>
   /**

@@ -18,6 +18,8 @@ export interface RegistryOptions {
 export function openRegistry({ clock, servers: make, patienceMs }: RegistryOptions): ToolRegistry {
   const listeners = new Set<(list: ToolList) => void>()
   const servers = make(changed)
+  /** How long each server that is connecting was waited for in vain. */
+  const inVain = new Map<Server, number>()
   let list = picture(servers, 1)
   let closed: Promise<void> | undefined
   for (const server of servers) if (!server.config.lazy) server.start()
@@ -25,6 +27,10 @@ export function openRegistry({ clock, servers: make, patienceMs }: RegistryOptio
   function changed(): void {
     list = picture(servers, list.version + 1)
     for (const listener of listeners) listener(list)
+  }
+
+  function connecting(whether: boolean): readonly Server[] {
+    return servers.filter((server) => (server.status().state === 'connecting') === whether)
   }
 
   /** A server that is not connected yet may have the tool: the name says whose it would be. */
@@ -40,8 +46,12 @@ export function openRegistry({ clock, servers: make, patienceMs }: RegistryOptio
   return {
     list: () => list,
     async ready(limitMs, signal) {
+      for (const server of connecting(false)) inVain.delete(server)
       for (const server of servers) server.start()
-      await settled(servers, { clock, limitMs, signal })
+      const worthIt = servers.filter((server) => (inVain.get(server) ?? -1) < limitMs)
+      await settled(worthIt, { clock, limitMs, signal })
+      if (!signal.aborted)
+        for (const server of connecting(true)) inVain.set(server, Math.max(limitMs, inVain.get(server) ?? 0))
       return list
     },
     async call(name, args, options) {

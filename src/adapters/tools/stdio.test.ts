@@ -116,6 +116,17 @@ describe('connecting', () => {
     )
   })
 
+  test('a server that was waited for in vain is not waited for again, and one that was not is', async () => {
+    const registry = bench().open([stdioServer('silent', { mute: true }), stdioServer('slow', { slowMs: 1000 })])
+    await readied(registry, 0)
+    expect((await readied(registry, 10)).servers.map(({ state }) => state)).toEqual(['connecting', 'connecting'])
+    await changeTo(registry, (list) => list.servers[1]?.state === 'ready')
+    await readied(registry, 2000)
+    const since = performance.now()
+    expect((await readied(registry, 2000)).servers[0]?.state).toBe('connecting')
+    expect(performance.now() - since).toBeLessThan(1000)
+  })
+
   test('waiting for servers ends with the wish for it', async () => {
     const registry = bench().open([stdioServer('silent', { mute: true })])
     const abort = new AbortController()

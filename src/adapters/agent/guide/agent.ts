@@ -58,7 +58,7 @@ async function readyTools(turn: Turn): Promise<ToolList> {
   const list = await turn.tools.ready(TOOLS_LIMIT, turn.signal)
   const late = namesOf(list, 'connecting')
   if (late.length > 0 && !turn.signal.aborted) {
-    await think(turn, `Going on without ${late.join(', ')}: still connecting after ${TOOLS_LIMIT / 1000} s.`)
+    await think(turn, `Going on without ${late.join(', ')}: still connecting.`)
   }
   return list
 }
