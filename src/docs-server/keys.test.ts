@@ -70,3 +70,9 @@ test('no key gets into a log', () => {
   log(`GET /mcp?api_key=other&x=1 with ${STRONG} and ${STRONG}`)
   expect(lines).toEqual(['GET /mcp?api_key=***&x=1 with *** and ***'])
 })
+
+test('no name of a file speaks to the terminal that shows the log, or makes lines of its own', () => {
+  const lines: string[] = []
+  withoutKeys([STRONG], (line) => lines.push(line))('a\u001b]0;b\u0007\n\u009b2J\u2028\u202e软.md is not searched.')
+  expect(lines).toEqual(['a\ufffd]0;b\ufffd\ufffd\ufffd2J\ufffd\ufffd软.md is not searched.'])
+})

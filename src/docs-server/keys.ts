@@ -97,10 +97,12 @@ function hash(key: string): Buffer {
   return createHash('sha256').update(key).digest()
 }
 
-/** A log that no key gets into, whoever wrote the line. */
+/** A log that no key gets into, whoever wrote the line, and nothing that a terminal would obey: names of files can hold it. */
 export function withoutKeys(keys: readonly string[], log: (line: string) => void): (line: string) => void {
   return (line) => {
-    const hidden = line.replace(/(api_key=)[^&\s"']*/gi, '$1***')
+    const hidden = line
+      .replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, '\ufffd')
+      .replace(/(api_key=)[^&\s"']*/gi, '$1***')
     log(keys.reduce((text, key) => (key === '' ? text : text.replaceAll(key, '***')), hidden))
   }
 }
