@@ -13,6 +13,8 @@ export interface BuiltinServer {
   readonly title: string
   /** Starts it where necessary and says how to reach it. */
   connect(request: ToolHostRequest): Promise<McpServer>
+  /** The registry of this request is closed; what nobody else needs may end. */
+  release?(request: ToolHostRequest): Promise<void>
 }
 
 export interface ToolHostOptions {
@@ -45,7 +47,16 @@ function configsOf(request: ToolHostRequest, builtin: readonly BuiltinServer[]):
   const { cwd } = request
   const own = builtin.map((server, index): ServerConfig => {
     const label = labels[index] ?? server.name
-    return { label, title: server.title, trusted: true, lazy: true, cwd, locate: () => server.connect(request) }
+    const release = async () => server.release?.(request)
+    return {
+      label,
+      title: server.title,
+      trusted: true,
+      lazy: true,
+      cwd,
+      locate: () => server.connect(request),
+      release,
+    }
   })
   const named = request.servers.map((server, index): ServerConfig => {
     const label = labels[builtin.length + index] ?? server.name

@@ -313,6 +313,29 @@ describe("Parley's own server", () => {
     expect(asked).toBe(1)
   })
 
+  test('is told when the session is over, once, and for which request it was needed', async () => {
+    const server = await served()
+    const heard: unknown[] = []
+    const builtin = {
+      name: 'docs',
+      title: 'Documents',
+      async connect(request: object): Promise<McpServer> {
+        heard.push(['connect', request])
+        return { type: 'http', name: 'docs', url: server.url, headers: [] }
+      },
+      release: async (request: object) => void heard.push(['release', request]),
+    }
+    const registry = open([], { builtin: [builtin] })
+    await registry.ready(5000, signal)
+    await Promise.all([registry.close(), registry.close()])
+    const [[, request]] = heard as [[string, object]]
+    expect(heard).toEqual([
+      ['connect', request],
+      ['release', request],
+    ])
+    expect(Object.is((heard[1] as [string, object])[1], request)).toBe(true)
+  })
+
   test('that cannot start costs only itself', async () => {
     const builtin = { name: 'docs', title: 'Documents', connect: () => Promise.reject(new Error('no index')) }
     const list = await open([stdioServer('other')], { builtin: [builtin] }).ready(5000, signal)

@@ -13,6 +13,8 @@ export interface ServerConfig {
   readonly cwd: string
   /** How to reach it; Parley's own servers are started by this. */
   readonly locate: () => Promise<McpServer>
+  /** Called once, when it will not be located again. */
+  readonly release?: () => Promise<void>
 }
 
 type Phase =
@@ -96,6 +98,7 @@ export class Server {
     }
     if (before.state === 'ready') await before.connection.close()
     await Promise.all([...this.#retired].map((connection) => connection.close()))
+    await this.config.release?.()
   }
 
   #mayStart(): boolean {
