@@ -9,7 +9,6 @@ const INVISIBLE = /\p{Default_Ignorable_Code_Point}+/gu
 const PIECE =
   /(?:(?:[\u1100-\u11ff\u3131-\u318f\ua960-\ua97f\ud7b0-\ud7ff\uffa0-\uffdc]\p{Default_Ignorable_Code_Point}*)+|[^])[\p{M}\uff9e\uff9f\p{Default_Ignorable_Code_Point}]*/gu
 
-// eslint-disable-next-line no-control-regex -- all of ASCII is meant, its control characters too
 const ASCII = /^[\0-\x7f]*$/
 
 export function fold(text: string): string {
