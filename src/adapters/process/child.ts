@@ -4,10 +4,13 @@ import { fail } from '../../errors/parley-error.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Child, ProcessExit } from '../../ports/process.ts'
 import { groupGone, signalGroup } from './group.ts'
+import { killDeserters } from './ledger.ts'
 import { tailOf } from './tail.ts'
 
 export interface Started {
   readonly command: string
+  /** What it and all that came of it carry in their environment. */
+  readonly marker: string
   readonly pid: number
   readonly ended: Promise<ProcessExit>
   readonly stdin: Writable
@@ -62,7 +65,7 @@ export function openChild(started: Started, { clock, onGone }: ChildSurroundings
 }
 
 async function stop(
-  { pid, stdin, stdout, stderr }: Started,
+  { marker, pid, stdin, stdout, stderr }: Started,
   exited: Promise<ProcessExit>,
   { clock, graceMs }: { readonly clock: Clock; readonly graceMs: number },
 ): Promise<void> {
@@ -73,6 +76,7 @@ async function stop(
   }
   await within(exited, clock, KILL_LIMIT_MS)
   await groupGone(pid, clock, KILL_LIMIT_MS)
+  await killDeserters(marker)
   for (const stream of [stdin, stdout, stderr]) stream.destroy()
 }
 

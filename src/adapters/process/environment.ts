@@ -40,15 +40,16 @@ export function markerOf(boot: Boot): string {
 export interface Surroundings {
   readonly cwd: string
   readonly added: Readonly<Record<string, string>>
-  readonly boot: Boot
+  /** The owner's, and behind it what tells this child and all that comes of it from the others. */
+  readonly marker: string
 }
 
 /** The whole environment of one child. `PWD` is named because the shell that starts it would add its own. */
 export function childEnvironment(
   ours: Readonly<Record<string, string | undefined>>,
-  { cwd, added, boot }: Surroundings,
+  { cwd, added, marker }: Surroundings,
 ): Record<string, string> {
-  return { ...allowed(ours), PWD: cwd, ...added, [MARKER]: markerOf(boot) }
+  return { ...allowed(ours), PWD: cwd, ...added, [MARKER]: marker }
 }
 
 function allowed(ours: Readonly<Record<string, string | undefined>>): Record<string, string> {

@@ -7,8 +7,15 @@ import { MARKER, markerOf, type Boot } from './environment.ts'
  * Resolves with how many there were. Does nothing where there is no /proc.
  */
 export async function killLeftovers(boot: Boot): Promise<number> {
-  const left = await markedProcesses((marker) => marker.startsWith(`${boot.home}-`) && marker !== markerOf(boot))
+  const left = await markedProcesses(
+    (marker) => marker.startsWith(`${boot.home}-`) && !marker.startsWith(markerOf(boot)),
+  )
   return left.filter(kill).length
+}
+
+/** Kills what came of one child and left its group; its group is gone already. */
+export async function killDeserters(marker: string): Promise<void> {
+  for (const pid of await markedProcesses((found) => found === marker)) kill(pid)
 }
 
 /** The processes, other than ourselves, whose marker pleases `wanted`. */

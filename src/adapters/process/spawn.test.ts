@@ -73,7 +73,7 @@ describe('a child', () => {
         '',
         'HOME=/home/sam',
         'LC_ALL=C.UTF-8',
-        marker,
+        `${marker}-1`,
         `PATH=${process.env.PATH}`,
         'PWD=/',
         'TOKEN=for it = only',
@@ -142,6 +142,16 @@ describe('stopping', () => {
     const grandchild = Number(await linesOf(child.stdout)())
     await child.exited
     await until(() => !runs(grandchild))
+  })
+
+  test('one child ends what left its group too, and nothing of the others', async () => {
+    const { processes } = open()
+    const [child, other] = await Promise.all([processes.spawn(shell(DESERTED)), processes.spawn(shell(DESERTED))])
+    const deserter = Number(await linesOf(child.stdout)())
+    const stays = Number(await linesOf(other.stdout)())
+    await child.stop(50)
+    await until(() => !runs(deserter))
+    expect([runs(other.pid), runs(stays)]).toEqual([true, true])
   })
 
   test('everything ends what left its group too, and the guard', async () => {

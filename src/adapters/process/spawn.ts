@@ -24,12 +24,15 @@ const REGISTER_THEN_EXEC = 'echo "+$$" >&3 && echo ok >&4 && exec "$@" 3>&- 4>&-
 export function openProcesses({ boot, environment, clock }: ProcessesOptions): Processes {
   const guard = openGuard({ marker: markerOf(boot), path: environment.PATH, clock })
   const children = new Set<Child>()
+  let starts = 0
   let closed: Promise<void> | undefined
 
   async function start(spec: ProcessSpec, signal: Signal | undefined): Promise<Child> {
-    const env = childEnvironment(environment, { cwd: spec.cwd, added: spec.env, boot })
+    starts += 1
+    const marker = `${markerOf(boot)}-${starts}`
+    const env = childEnvironment(environment, { cwd: spec.cwd, added: spec.env, marker })
     const file = await findCommand({ command: spec.command, cwd: spec.cwd, path: env.PATH })
-    const launch: Launch = { spec, file, env }
+    const launch: Launch = { spec, file, env, marker }
     const started = (await register(guard, launch)) ?? (await register(guard, launch))
     if (started === undefined) return fail('PROCESS_SPAWN', { command: spec.command, reason: 'it was ended at once' })
     const child = openChild(started, {
@@ -79,6 +82,7 @@ interface Launch {
   readonly spec: ProcessSpec
   readonly file: string
   readonly env: Readonly<Record<string, string>>
+  readonly marker: string
 }
 
 /**
@@ -91,7 +95,8 @@ async function register(guard: Guard, launch: Launch): Promise<Started | undefin
   const [stdin, stdout, stderr, , told] = child.stdio as unknown as [Writable, Readable, Readable, null, Readable]
   const pid = child.pid as number
   guard.remember(pid)
-  if (await hears(told)) return { command: launch.spec.command, pid, ended, stdin, stdout, stderr }
+  if (await hears(told))
+    return { command: launch.spec.command, marker: launch.marker, pid, ended, stdin, stdout, stderr }
   await ended
   for (const stream of [stdin, stdout, stderr]) stream.destroy()
   guard.forget(pid)
