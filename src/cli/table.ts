@@ -49,6 +49,7 @@ export const commands: readonly CommandRow[] = [
       { flags: '--port <port>', summary: 'where to listen; a free port if absent' },
       { flags: '--host <host>', summary: 'on which address; 127.0.0.1 if absent' },
       { flags: '--key-file <file>', summary: 'holds the key, and is made if it is not there (env PARLEY_DOCS_KEY)' },
+      { flags: '--allow-host <names>', summary: 'further names of this host, separated by commas' },
       { flags: '--allow-query-key', summary: 'take ?api_key= on other addresses than loopback too' },
     ],
     load: () => import('./commands/docs.ts'),

@@ -14,6 +14,8 @@ export interface DocsRequest {
   /** 0: a free one. */
   readonly port: number
   readonly allowQueryKey?: boolean
+  /** Further names by which requests may call this host. */
+  readonly allowedHosts?: readonly string[]
   readonly log: (line: string) => void
 }
 

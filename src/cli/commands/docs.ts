@@ -12,12 +12,13 @@ export async function run({ args, options }: CommandInput): Promise<number> {
   const key = await docsKey(config, { host, file: textOption(options, 'keyFile') })
   for (const warning of key.warnings) say(`Warning: ${warning}`)
   const server = await openDocs({
-    directories: args.map((directory) => resolve(directory)),
+    directories: args.map(directoryOf),
     key: key.key,
     host,
     port: portOf(textOption(options, 'port')),
     log: say,
     ...(options['allowQueryKey'] === true ? { allowQueryKey: true } : {}),
+    ...hostsOf(textOption(options, 'allowHost')),
   })
   process.stdout.write(`${server.url}\n`)
   say(`Serving ${args.join(', ')} over MCP (Streamable HTTP). Stop with Ctrl-C.`)
@@ -36,9 +37,19 @@ function say(line: string): void {
   process.stderr.write(`${line}\n`)
 }
 
-function portOf(text: string | undefined): number {
-  const port = Number(text ?? 0)
-  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port
+/** An empty text is a variable that was not set, and not this directory. */
+function directoryOf(directory: string): string {
+  if (directory !== '') return resolve(directory)
+  return fail('CONFIG_INVALID', { key: 'DIR', value: '""', reason: 'name the directory to serve' })
+}
+
+function hostsOf(names: string | undefined): { readonly allowedHosts?: readonly string[] } {
+  return names === undefined ? {} : { allowedHosts: names.split(',').map((name) => name.trim()) }
+}
+
+function portOf(text = '0'): number {
+  const port = Number(text)
+  if (/^\d+$/u.test(text) && port <= 65_535) return port
   return fail('CONFIG_INVALID', {
     key: '--port',
     value: JSON.stringify(text),

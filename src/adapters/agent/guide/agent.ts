@@ -1,8 +1,8 @@
 /** The agent out of the box: offline, not a model, and it says so. It answers from documents and runs any tool by name. */
-import type { Agent, StopReason, Turn } from '../../../ports/agent.ts'
+import type { Agent, Resumption, StopReason, Turn } from '../../../ports/agent.ts'
 import type { ToolList } from '../../../ports/tools.ts'
 import { answerQuestion } from './answer.ts'
-import { parseWish } from './wish.ts'
+import { type Wish, parseWish } from './wish.ts'
 import { goOn, runTool } from './run-tool.ts'
 import { toolsText } from './tools-text.ts'
 
@@ -29,25 +29,29 @@ export function openGuide(): Agent {
 }
 
 async function run(turn: Turn): Promise<StopReason> {
-  const tools = await readyTools(turn)
-  if (turn.resumed === undefined) await fulfil(turn, tools)
-  else await goOn(turn, turn.resumed)
+  if (turn.resumed === undefined) await fulfil(turn, parseWish(turn.prompt))
+  else await resume(turn, turn.resumed)
   return turn.signal.aborted ? 'cancelled' : 'end_turn'
 }
 
-async function fulfil(turn: Turn, tools: ToolList): Promise<void> {
-  const wish = parseWish(turn.prompt)
+/** The servers must be there again before what was allowed can run. */
+async function resume(turn: Turn, resumed: Resumption): Promise<void> {
+  await readyTools(turn)
+  await goOn(turn, resumed)
+}
+
+async function fulfil(turn: Turn, wish: Wish): Promise<void> {
   switch (wish.kind) {
     case 'help':
       return say(turn, HELP)
     case 'tools':
-      return say(turn, toolsText(tools))
+      return say(turn, toolsText(await readyTools(turn)))
     case 'call':
-      return runTool(turn, tools, wish)
+      return runTool(turn, await readyTools(turn), wish)
     case 'unclear':
       return say(turn, wish.advice)
     case 'question':
-      return answerQuestion(turn, tools, wish.text)
+      return answerQuestion(turn, await readyTools(turn), wish.text)
   }
 }
 

@@ -27,6 +27,13 @@ interface Passage {
 
 interface Found {
   readonly results: readonly Passage[]
+  /** What was not searched, and why. */
+  readonly notice?: string
+}
+
+interface Gathered {
+  readonly passages: readonly Passage[]
+  readonly notice: string | undefined
 }
 
 export async function answerQuestion(turn: Turn, list: ToolList, question: string): Promise<void> {
@@ -35,25 +42,29 @@ export async function answerQuestion(turn: Turn, list: ToolList, question: strin
   const result = await gather(turn, search, question)
   if (turn.signal.aborted) return
   if (typeof result === 'string') return say(turn, `The search failed: ${result}`)
-  if (result.length === 0) return say(turn, nothing(turn, question))
-  await say(turn, result.length === 1 ? 'One passage fits:\n\n' : `The ${result.length} passages that fit best:\n\n`)
-  for (const passage of result) await say(turn, passageText(passage))
+  const { passages, notice } = result
+  await say(turn, headline(passages.length, turn, question))
+  for (const passage of passages) await say(turn, passageText(passage))
+  if (notice !== undefined) await say(turn, `${notice}\n\n`)
   await say(turn, NOT_A_MODEL)
 }
 
 /** The hits of the strictest wording first, then those of looser ones; a text when the search itself failed. */
-async function gather(turn: Turn, search: Tool, question: string): Promise<readonly Passage[] | string> {
+async function gather(turn: Turn, search: Tool, question: string): Promise<Gathered | string> {
   const passages = new Map<string, Passage>()
+  let notice: string | undefined
   for (const [attempt, query] of queriesFor(question).slice(0, ATTEMPTS).entries()) {
     const enough = attempt < STRICT_ATTEMPTS ? ENOUGH : 1
     if (turn.signal.aborted || passages.size >= enough) break
     const result = await turn.call({ name: search.name, args: { query, limit: PASSAGES }, permission: 'policy' })
     if (result.isError) return textOf(result)
-    for (const passage of (result.structured as Found).results) {
+    const found = result.structured as Found
+    notice = found.notice
+    for (const passage of found.results) {
       if (!passages.has(passage.uri)) passages.set(passage.uri, passage)
     }
   }
-  return [...passages.values()].slice(0, PASSAGES)
+  return { passages: [...passages.values()].slice(0, PASSAGES), notice }
 }
 
 function passageText({ title, headingPath, file, line, ...found }: Passage): string {
@@ -73,8 +84,10 @@ function excerpt({ snippet, highlights }: Pick<Passage, 'snippet' | 'highlights'
   return shown.join('\n').trim().split('\n')
 }
 
-function nothing(turn: Turn, question: string): string {
-  return `Nothing in the documents of ${turn.roots.join(', ')} matches “${question}”. Try other words, or fewer.\n\n${NOT_A_MODEL}`
+function headline(count: number, { roots }: Turn, question: string): string {
+  if (count === 0)
+    return `Nothing in the documents of ${roots.join(', ')} matches “${question}”. Try other words, or fewer.\n\n`
+  return count === 1 ? 'One passage fits:\n\n' : `The ${count} passages that fit best:\n\n`
 }
 
 function unavailable({ servers }: ToolList): string {
