@@ -158,7 +158,8 @@ describe('stopping', () => {
     const { processes, marker } = open()
     const child = await processes.spawn(shell(DESERTED))
     const deserter = Number(await linesOf(child.stdout)())
-    expect(carrying(marker)).toContain(deserter)
+    // While it becomes its program, the kernel shows no environment.
+    await until(() => carrying(marker).includes(deserter))
     await processes.close()
     expect(carrying(marker)).toEqual([])
     expect(running(marker)).toEqual([])
