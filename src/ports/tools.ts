@@ -90,16 +90,24 @@ export interface ToolRegistry {
   call(name: string, args: unknown, options: ToolCallOptions): Promise<ToolResult>
   /** Calls `listener` after each change of the list; returns how to stop that. */
   onChange(listener: (list: ToolList) => void): () => void
-  /** Ends every server of the registry and its processes. Idempotent. */
+  /** Refuses calls from now on and closes when those that are under way have ended. */
+  retire(): Promise<void>
+  /** Ends open calls, and every server that no other registry shares, with its processes. Idempotent. */
   close(): Promise<void>
 }
 
-/** Makes the registry of a session. Opening never waits for a server. */
+/**
+ * Makes the registries of sessions. Opening never waits for a server. Registries of one scope share the connection to a
+ * server that both name alike, from the opening of the first to the close of the last: to change the servers of a live
+ * session, open the new registry, then retire the old one.
+ */
 export interface ToolHost {
   open(request: ToolHostRequest): ToolRegistry
 }
 
 export interface ToolHostRequest {
+  /** The session: registries of one scope share the connections that are equal. */
+  readonly scope: string
   /** Absolute; where stdio servers start. */
   readonly cwd: string
   /** `[cwd, …additionalDirectories]`. */

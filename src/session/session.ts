@@ -254,7 +254,7 @@ export class Session {
   }
 
   #openTools({ cwd, additionalDirectories, mcpServers }: Opening): ToolRegistry {
-    return this.#world.tools.open({ cwd, roots: [cwd, ...additionalDirectories], servers: mcpServers })
+    return this.#world.tools.open({ scope: this.id, cwd, roots: [cwd, ...additionalDirectories], servers: mcpServers })
   }
 }
 

@@ -5,6 +5,8 @@ import type { ToolCallOptions, ToolRegistry } from '../../src/ports/tools.ts'
 /** A session with one server that is still to be connected. */
 export interface ToolsUnderTest {
   readonly registry: ToolRegistry
+  /** Another registry of the same session with the same server. */
+  again(): ToolRegistry
   /** The registry name of a tool that needs `{text: string}` and answers with the text. */
   readonly say: string
   /** The registry name of a tool that takes nothing and does not answer within a minute. */
@@ -85,6 +87,40 @@ export function toolsContract(start: () => Promise<ToolsUnderTest>): void {
       abort.abort()
       expect(await cancelled).toMatchObject({ code: 'TOOL_CANCELLED' })
       expect(await late).toMatchObject({ code: 'TOOL_TIMEOUT' })
+    })
+  })
+
+  describe('sharing', () => {
+    test('a second registry of the session has the tools at once, and outlives the first with its calls', async () => {
+      const before = await registry.ready(20_000, never)
+      const again = tools.again()
+      expect(again.list()).toMatchObject({ tools: before.tools, servers: before.servers })
+      const [lost, abort] = [
+        registry.call(tools.slow, {}, calmly).catch((error: unknown) => error),
+        new AbortController(),
+      ]
+      const kept = again.call(tools.slow, {}, { signal: abort.signal }).catch((error: unknown) => error)
+      await registry.call(tools.say, { text: 'sent after them' }, calmly)
+      await registry.close()
+      expect(await lost).toMatchObject({ code: 'TOOL_LOST' })
+      expect(registry.list().servers[0]?.state).toBe('closed')
+      expect(await again.call(tools.say, { text: 'still here' }, calmly)).toMatchObject({ isError: false })
+      abort.abort()
+      expect(await kept).toMatchObject({ code: 'TOOL_CANCELLED' })
+    })
+
+    test('one that retires takes no more calls and closes after the last', async () => {
+      await registry.ready(20_000, never)
+      const abort = new AbortController()
+      const open = registry.call(tools.slow, {}, { signal: abort.signal }).catch((error: unknown) => error)
+      await registry.call(tools.say, { text: 'sent after it' }, calmly)
+      const retired = registry.retire()
+      await expect(registry.call(tools.say, { text: '' }, calmly)).rejects.toMatchObject({ code: 'TOOL_NOT_RUN' })
+      expect(registry.list().servers[0]?.state).toBe('ready')
+      abort.abort()
+      expect(await open).toMatchObject({ code: 'TOOL_CANCELLED' })
+      await retired
+      expect(registry.list().servers[0]?.state).toBe('closed')
     })
   })
 

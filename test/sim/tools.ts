@@ -30,6 +30,10 @@ export class TestTools implements ToolHost {
     this.running += 1
     let closed = false
     const list = () => ({ version: 1, tools: [...this.tools.values()].map(({ tool }) => tool), servers: [] })
+    const close = async (): Promise<void> => {
+      if (!closed) this.running -= 1
+      closed = true
+    }
     return {
       list,
       ready: async () => list(),
@@ -39,10 +43,8 @@ export class TestTools implements ToolHost {
         return this.tools.get(name)?.run(args) ?? { content: [], isError: true }
       },
       onChange: () => () => {},
-      close: async () => {
-        if (!closed) this.running -= 1
-        closed = true
-      },
+      retire: close,
+      close,
     }
   }
 }

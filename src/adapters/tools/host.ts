@@ -4,8 +4,9 @@ import type { Processes } from '../../ports/process.ts'
 import type { McpServer, ToolHost, ToolHostRequest } from '../../ports/tools.ts'
 import { DEFAULT_LIMITS, type ClientInfo, type Limits, type Surroundings } from './connection.ts'
 import { serverLabels } from './names.ts'
+import { openPool } from './pool.ts'
 import { openRegistry } from './registry.ts'
-import { Server, type ServerConfig } from './server.ts'
+import type { ServerConfig } from './server.ts'
 
 /** One of Parley's own servers: trusted, and started when it is first needed. */
 export interface BuiltinServer {
@@ -30,13 +31,14 @@ export interface ToolHostOptions {
 
 export function openToolHost({ builtin = [], limits, warn = () => undefined, ...rest }: ToolHostOptions): ToolHost {
   const around: Surroundings = { ...rest, warn, limits: { ...DEFAULT_LIMITS, ...limits } }
+  const pool = openPool(around)
   return {
     open(request) {
       const configs = configsOf(request, builtin)
       return openRegistry({
         clock: around.clock,
         patienceMs: around.limits.callMs,
-        servers: (changed) => configs.map((config) => new Server(config, around, changed)),
+        lease: (changed) => configs.map((config) => pool.take(config, changed)),
       })
     },
   }
@@ -44,23 +46,38 @@ export function openToolHost({ builtin = [], limits, warn = () => undefined, ...
 
 function configsOf(request: ToolHostRequest, builtin: readonly BuiltinServer[]): readonly ServerConfig[] {
   const labels = serverLabels([...builtin, ...request.servers].map((server) => server.name))
-  const { cwd } = request
-  const own = builtin.map((server, index): ServerConfig => {
-    const label = labels[index] ?? server.name
-    const release = async () => server.release?.(request)
-    return {
-      label,
-      title: server.title,
-      trusted: true,
-      lazy: true,
-      cwd,
-      locate: () => server.connect(request),
-      release,
-    }
-  })
-  const named = request.servers.map((server, index): ServerConfig => {
-    const label = labels[builtin.length + index] ?? server.name
-    return { label, title: label, trusted: false, lazy: false, cwd, locate: async () => server }
-  })
+  const own = builtin.map((server, index) => ownConfig(server, labels[index] ?? server.name, request))
+  const named = request.servers.map((server, index) =>
+    namedConfig(server, labels[builtin.length + index] ?? server.name, request),
+  )
   return [...own, ...named]
+}
+
+function ownConfig(server: BuiltinServer, label: string, request: ToolHostRequest): ServerConfig {
+  const { scope, cwd, roots } = request
+  return {
+    key: JSON.stringify([scope, label, cwd, roots]),
+    label,
+    title: server.title,
+    trusted: true,
+    lazy: true,
+    cwd,
+    locate: () => server.connect(request),
+    release: async () => server.release?.(request),
+  }
+}
+
+function namedConfig(server: McpServer, label: string, { scope, cwd }: ToolHostRequest): ServerConfig {
+  const key = JSON.stringify([scope, label, cwd, canonical(server)])
+  return { key, label, title: label, trusted: false, lazy: false, cwd, locate: async () => server }
+}
+
+/** The order in which variables and headers were named changes nothing. */
+function canonical(server: McpServer): unknown {
+  if (server.type === 'stdio') return ['stdio', server.command, server.args, Object.entries(server.env).sort(byName)]
+  return [server.type, server.url, server.headers.toSorted(byName)]
+}
+
+function byName([one]: readonly [string, string], [other]: readonly [string, string]): number {
+  return one < other ? -1 : Number(one > other)
 }

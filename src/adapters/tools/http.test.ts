@@ -46,7 +46,8 @@ describe('a registry over HTTP', () => {
       await bench.close()
       await server.close()
     }
-    return { registry: bench.open([web(server.url)]), say: 'web__say', slow: 'web__think', close }
+    const again = (): ToolRegistry => bench.open([web(server.url)], 'session')
+    return { registry: again(), again, say: 'web__say', slow: 'web__think', close }
   })
 })
 

@@ -2,22 +2,26 @@
 import { fail } from '../../errors/parley-error.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Signal } from '../../ports/signal.ts'
-import type { Tool, ToolCallOptions, ToolList, ToolRegistry } from '../../ports/tools.ts'
+import type { ServerStatus, Tool, ToolCallOptions, ToolList, ToolRegistry } from '../../ports/tools.ts'
+import { openCalls } from './calls.ts'
 import type { ServerTool } from './connection.ts'
 import { registryName, registryPrefix } from './names.ts'
+import type { Lease } from './pool.ts'
 import type { Server } from './server.ts'
 
 export interface RegistryOptions {
   readonly clock: Clock
-  /** Makes the servers; each calls `changed` when its state or its tools did. */
-  readonly servers: (changed: () => void) => readonly Server[]
+  /** Takes a share in each server; `changed` hears of its state and its tools. */
+  readonly lease: (changed: () => void) => readonly Lease[]
   /** How long a call waits for a server that is still connecting. */
   readonly patienceMs: number
 }
 
-export function openRegistry({ clock, servers: make, patienceMs }: RegistryOptions): ToolRegistry {
+export function openRegistry({ clock, lease, patienceMs }: RegistryOptions): ToolRegistry {
   const listeners = new Set<(list: ToolList) => void>()
-  const servers = make(changed)
+  const leases = lease(changed)
+  const servers = leases.map(({ server }) => server)
+  const calls = openCalls()
   /** How long each server that is connecting was waited for in vain. */
   const inVain = new Map<Server, number>()
   let list = picture(servers, 1)
@@ -25,7 +29,8 @@ export function openRegistry({ clock, servers: make, patienceMs }: RegistryOptio
   for (const server of servers) if (!server.config.lazy) server.start()
 
   function changed(): void {
-    list = picture(servers, list.version + 1)
+    const { version } = list
+    list = closed === undefined ? picture(servers, version + 1) : lastPicture(servers, version + 1)
     for (const listener of listeners) listener(list)
   }
 
@@ -43,9 +48,27 @@ export function openRegistry({ clock, servers: make, patienceMs }: RegistryOptio
     return lookUp(servers, name) ?? fail('TOOL_UNKNOWN', { tool: name })
   }
 
+  async function leave(): Promise<void> {
+    calls.end()
+    const gone = Promise.all(leases.map((one) => one.release()))
+    changed()
+    await gone
+  }
+
+  function close(): Promise<void> {
+    // Set before anyone is told: whoever asks for the list then must see it closed.
+    if (closed === undefined) {
+      let resolve: (gone: Promise<void>) => void = () => undefined
+      closed = new Promise((done) => (resolve = done))
+      resolve(leave())
+    }
+    return closed
+  }
+
   return {
     list: () => list,
     async ready(limitMs, signal) {
+      if (closed !== undefined) return list
       for (const server of connecting(false)) inVain.delete(server)
       for (const server of servers) server.start()
       const worthIt = servers.filter((server) => (inVain.get(server) ?? -1) < limitMs)
@@ -54,19 +77,20 @@ export function openRegistry({ clock, servers: make, patienceMs }: RegistryOptio
         for (const server of connecting(true)) inVain.set(server, Math.max(limitMs, inVain.get(server) ?? 0))
       return list
     },
-    async call(name, args, options) {
-      if (closed !== undefined) fail('TOOL_NOT_RUN', { tool: name, reason: 'its session is closing' })
-      const { server, tool } = await find(name, options)
-      return await server.call(tool, args, { ...options, name })
-    },
+    call: (name, args, options) =>
+      calls.run(name, options, async (own) => {
+        const { server, tool } = await find(name, own)
+        return await server.call(tool, args, { ...own, name })
+      }),
     onChange(listener) {
       listeners.add(listener)
       return () => void listeners.delete(listener)
     },
-    close() {
-      closed ??= Promise.all(servers.map((server) => server.close())).then(() => undefined)
-      return closed
+    async retire() {
+      await calls.finish()
+      await close()
     },
+    close,
   }
 }
 
@@ -90,6 +114,15 @@ function picture(servers: readonly Server[], version: number): ToolList {
     tools: Object.freeze(tools),
     servers: Object.freeze(servers.map((server) => server.status())),
   })
+}
+
+/** Its servers may live on in another registry; for this one they are closed. */
+function lastPicture(servers: readonly Server[], version: number): ToolList {
+  const statuses = servers.map((server): ServerStatus => {
+    const { name, title } = server.status()
+    return { name, title, state: 'closed', tools: 0 }
+  })
+  return Object.freeze({ version, tools: Object.freeze([]), servers: Object.freeze(statuses) })
 }
 
 function describe({ config }: Server, tool: ServerTool): Tool {

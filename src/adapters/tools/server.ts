@@ -4,6 +4,8 @@ import type { McpServer, ServerStatus, ToolResult } from '../../ports/tools.ts'
 import type { CallOptions, Connection, ServerTool, Surroundings } from './connection.ts'
 
 export interface ServerConfig {
+  /** Equal for what may share one connection. */
+  readonly key: string
   /** Its name, unlike that of any other server of the registry. */
   readonly label: string
   readonly title: string

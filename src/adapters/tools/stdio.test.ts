@@ -42,7 +42,8 @@ function changeTo(registry: ToolRegistry, wanted: (list: ToolList) => boolean): 
 describe('a registry over stdio', () => {
   toolsContract(async () => {
     const made = openBench()
-    return { registry: made.open([stdioServer('s')]), say: 's__echo', slow: 's__think', close: () => made.close() }
+    const again = (): ToolRegistry => made.open([stdioServer('s')], 'session')
+    return { registry: again(), again, say: 's__echo', slow: 's__think', close: () => made.close() }
   })
 })
 
