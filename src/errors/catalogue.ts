@@ -68,6 +68,28 @@ export const catalogue = {
       `Another Parley${d.pid === null ? '' : ` (pid ${d.pid})`} owns ${d.path}. Stop it first, or set PARLEY_HOME to another directory.`,
   ),
 
+  // The server process
+  SERVER_START_FAILED: row<{ log: string; reason: string }>(
+    INTERNAL,
+    true,
+    (d) => `The Parley server could not be started: ${d.reason} Its log is ${d.log}.`,
+  ),
+  SERVER_ABSENT: row<{ socket: string }>(
+    INTERNAL,
+    true,
+    (d) => `No Parley server is running: nobody listens on ${d.socket}. Start one with: parley serve`,
+  ),
+  SERVER_STOPPING: row(
+    INTERNAL,
+    true,
+    () => 'The server is stopping and takes no new work. What was said is kept; try again in a moment.',
+  ),
+  SOCKET_UNUSABLE: row<{ path: string; reason: string }>(
+    INTERNAL,
+    false,
+    (d) => `The socket ${d.path} cannot be used: ${d.reason}.`,
+  ),
+
   // Sessions
   SESSION_NOT_FOUND: row<{ session: string }>(
     NOT_FOUND,
@@ -177,6 +199,11 @@ export const catalogue = {
     INVALID_PARAMS,
     false,
     (d) => `The cursor ${d.cursor} is not one that this server gave. List again from the beginning.`,
+  ),
+  CURSOR_BEYOND: row<{ session: string; after: number; head: number }>(
+    INVALID_PARAMS,
+    false,
+    (d) => `Session ${d.session} has ${d.head} entries and nothing after entry ${d.after}. Load it from the beginning.`,
   ),
   INTERNAL_ERROR: row(INTERNAL, true, () => 'Something went wrong inside Parley. The log says what.'),
 

@@ -1,7 +1,16 @@
 /** What a fact makes of the state. Pure and total over every kind of entry. */
 import { reasonForHole } from './hole.ts'
 import type { Body, Entry } from './entries.ts'
-import { type Busy, type Existing, type Idle, type OpenTurn, type State, isBusy, withoutQuestion } from './state.ts'
+import {
+  type Busy,
+  type EndedPrompt,
+  type Existing,
+  type Idle,
+  type OpenTurn,
+  type State,
+  isBusy,
+  withoutQuestion,
+} from './state.ts'
 
 /** How many ended prompts are remembered against being sent again: more than one halt can withdraw. */
 const ENDED_REMEMBERED = 64
@@ -42,7 +51,7 @@ function inTurn(state: Busy, entry: Entry): Existing {
       return {
         ...state,
         queue: state.queue.filter((queued) => queued.promptId !== entry.promptId),
-        ended: remember(state, { promptId: entry.promptId, stopReason: 'withdrawn' }),
+        ended: remember(state, withdrawn(entry)),
       }
     case 'turn_started':
       return { ...state, turns: state.turns + 1, turn: { ...state.turn, turnId: entry.turnId } }
@@ -138,6 +147,11 @@ function afterTurn(state: Busy, entry: Body & { readonly kind: 'turn_ended' }): 
   const [next, ...waiting] = queue
   if (next === undefined) return { ...rest, ended, phase: 'idle' }
   return { ...rest, ended, phase: 'working', turn: turnOf(next.promptId, next.content), queue: waiting }
+}
+
+/** Whoever asks later hears the same as whoever heard of it at once. */
+export function withdrawn(entry: Body & { readonly kind: 'prompt_withdrawn' }): EndedPrompt {
+  return { promptId: entry.promptId, stopReason: entry.reason === 'interrupted' ? 'interrupted' : 'withdrawn' }
 }
 
 function remember(state: Existing, prompt: Existing['ended'][number]): Existing['ended'] {

@@ -41,6 +41,8 @@ describe('exchange A', () => {
           promptCapabilities: { image: false, audio: false, embeddedContext: false },
           mcpCapabilities: { http: true, sse: expect.any(Boolean) as boolean },
           sessionCapabilities: { list: {}, resume: {}, close: {}, delete: {}, additionalDirectories: {} },
+          // What we do beyond the standard is in its own slot, where whoever does not know it does not look.
+          _meta: { parley: expect.any(Object) as object },
         },
         agentInfo: { name: 'parley', title: 'Parley', version },
         authMethods: [],
@@ -77,7 +79,7 @@ describe('exchange B, between two processes', () => {
 
     const second = await connect(stage)
     const answer = await second.request('session/load', { sessionId, cwd: stage.cwd, mcpServers: [] })
-    expect(answer.result).toEqual({})
+    expect(answer.result).toEqual({ _meta: { 'parley/seq': expect.any(Number) as number } })
     const told = updatesIn(second.received)
     expect(transcript(told)).toEqual([['user_message_chunk', 'Begin.'], ...transcript(updatesIn(first.received))])
     expect(second.received.at(-1)).toBe(answer)
@@ -96,7 +98,9 @@ describe('exchange B, between two processes', () => {
     await first.leave()
 
     const second = await connect(stage)
-    expect((await second.request('session/resume', { sessionId, cwd: stage.cwd })).result).toEqual({})
+    expect((await second.request('session/resume', { sessionId, cwd: stage.cwd })).result).toEqual({
+      _meta: { 'parley/seq': expect.any(Number) as number },
+    })
     expect(updatesIn(second.received).map(textOf).join('')).toBe('')
     await second.request('session/prompt', promptOf(sessionId, 'Again.'))
     const live = transcript(updatesIn(second.received))

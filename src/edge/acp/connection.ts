@@ -14,6 +14,8 @@ export interface ConnectionHost {
   readonly sessions: Promise<Sessions>
   readonly info: ServerInfo
   readonly accepts: PromptKinds
+  /** What can be asked of the server itself, by its name beyond ACP (`_parley/…`); advertised in `initialize`. */
+  readonly methods?: Readonly<Record<string, (params: unknown) => Promise<unknown>>>
   newId(): string
   report(error: unknown): void
   /** Resolves when what is under way should no longer be waited for. */
@@ -130,7 +132,8 @@ class Connection {
   /** Answered before anything heavy is loaded: an editor sees the agent at once. */
   #initialize({ id, params }: Request): void {
     try {
-      this.#wire.send(resultLine(id, initializeResult(params, this.#host.info, this.#host.accepts)))
+      const { info, accepts, methods = {} } = this.#host
+      this.#wire.send(resultLine(id, initializeResult(params, { info, accepts, methods: Object.keys(methods) })))
       this.#initialized = true
       this.#methods ??= this.#load()
       // Whoever asks for a session hears of a failure; here nobody waits yet.
@@ -155,6 +158,11 @@ class Connection {
 
   async #answer({ id, method, params }: Request): Promise<void> {
     if (this.#methods === undefined || !this.#initialized) return fail('NOT_INITIALIZED', { method })
+    if (this.#host.methods !== undefined && Object.hasOwn(this.#host.methods, method)) {
+      const result = await this.#host.methods[method]?.(params)
+      this.#wire.send(resultLine(id, result))
+      return
+    }
     const methods = await this.#methods
     const answer = await (methods.request(method, params, id) ?? fail('METHOD_UNKNOWN', { method }))
     if (answer === 'answered later') return

@@ -3,7 +3,8 @@ import { ParleyError, isParleyError } from '../../../errors/parley-error.ts'
 import type { Entry } from '../../../session/entries.ts'
 import type { Feed, Sink } from '../../../session/feed.ts'
 import type { Session } from '../../../session/session.ts'
-import { type EndedPrompt, type OpenQuestion, isBusy } from '../../../session/state.ts'
+import { withdrawn } from '../../../session/evolve.ts'
+import { type EndedPrompt, type OpenQuestion, type State, isBusy } from '../../../session/state.ts'
 import type { Wire } from '../../transport/wire.ts'
 import type { Outbox, Reply } from '../outbox.ts'
 import { type RequestId, errorLine, failureLine, notificationLine, requestLine, resultLine } from '../protocol.ts'
@@ -15,6 +16,12 @@ export interface ClientSide {
   /** Reads the client's answer to a permission request: the chosen option, or null for anything else. */
   optionOf(reply: Reply): string | null
   report(error: unknown): void
+}
+
+/** A prompt of this client's former connection, and the request that still waits for its end. */
+export interface AdoptedPrompt {
+  readonly promptId: string
+  readonly requestId: RequestId
 }
 
 export class Attachment implements Sink {
@@ -57,13 +64,21 @@ export class Attachment implements Sink {
   /** From here on everything as it is stored; an open question is put to this client too. */
   async goLive(): Promise<void> {
     await this.#feed.goLive()
+    this.#answerWhatIsOver()
     this.#askOpenQuestion()
   }
 
   /** Takes over the prompts of an earlier view of the same session on this connection, and asks its question anew. */
   inherit(former: Attachment): void {
     for (const [promptId, rpcIds] of former.#prompts) this.#prompts.set(promptId, rpcIds)
+    former.#prompts.clear()
     if (former.#asked !== undefined) this.#send(former.#withdrawQuestion(former.#asked.requestId))
+  }
+
+  /** Each is answered on this connection, after the entries up to its end. */
+  adopt(prompts: readonly AdoptedPrompt[]): void {
+    for (const { promptId, requestId } of prompts)
+      this.#prompts.set(promptId, [...(this.#prompts.get(promptId) ?? []), requestId])
   }
 
   /** The prompts of this connection that have not ended. */
@@ -138,6 +153,16 @@ export class Attachment implements Sink {
     return this.#arriving.has(promptId) || (isQueued && !isGone)
   }
 
+  /** What ended before this view began is told by no entry; what the session does not know was never accepted. */
+  #answerWhatIsOver(): void {
+    const { existing } = this.session
+    for (const promptId of this.openPrompts()) {
+      if (this.#arriving.has(promptId) || isOpen(promptId, existing)) continue
+      const ended = existing.ended.findLast((prompt) => prompt.promptId === promptId)
+      this.answerEnded(ended ?? { promptId, stopReason: 'interrupted' })
+    }
+  }
+
   #told(entry: Entry): string {
     if (this.#replaying) return this.#replayed(entry)
     if (entry.kind === 'prompt_withdrawn') return this.#end(entry)
@@ -159,8 +184,7 @@ export class Attachment implements Sink {
 
   #end(entry: Entry & { readonly kind: 'turn_ended' | 'prompt_withdrawn' }): string {
     if (entry.kind === 'turn_ended') return this.#answers(entry)
-    const stopReason = entry.reason === 'interrupted' ? 'interrupted' : 'withdrawn'
-    return this.#answers({ promptId: entry.promptId, stopReason })
+    return this.#answers(withdrawn(entry))
   }
 
   #update(entry: Entry): string {
@@ -216,6 +240,10 @@ export class Attachment implements Sink {
   #send(lines: string): void {
     if (lines !== '') this.#client.wire.send(lines)
   }
+}
+
+function isOpen(promptId: string, state: State): boolean {
+  return isBusy(state) && [state.turn, ...state.queue].some((prompt) => prompt.promptId === promptId)
 }
 
 /** Told once, at the end of a replay, as they are by then. */

@@ -10,8 +10,15 @@ export interface ServerInfo {
   readonly version: string
 }
 
+/** What there is to offer; `methods` are those beyond ACP. */
+export interface Offer {
+  readonly info: ServerInfo
+  readonly accepts: PromptKinds
+  readonly methods: readonly string[]
+}
+
 /** Any version is answered with one that we speak: a success, never an error and never an echo. */
-export function initializeResult(params: unknown, info: ServerInfo, accepts: PromptKinds) {
+export function initializeResult(params: unknown, { info, accepts, methods }: Offer) {
   requireVersion(params)
   return {
     protocolVersion: PROTOCOL_VERSION,
@@ -20,6 +27,7 @@ export function initializeResult(params: unknown, info: ServerInfo, accepts: Pro
       promptCapabilities: accepts,
       mcpCapabilities: { http: true, sse: false },
       sessionCapabilities: { list: {}, resume: {}, close: {}, delete: {}, additionalDirectories: {} },
+      _meta: { parley: { cursor: {}, promptId: {}, adopt: {}, notifications: [], methods } },
     },
     agentInfo: info,
     authMethods: [],

@@ -4,7 +4,7 @@ import type { PromptKinds } from '../../../ports/agent.ts'
 import type { Session } from '../../../session/session.ts'
 import type { Sessions } from '../../../session/sessions.ts'
 import type { RequestId } from '../protocol.ts'
-import { Attachment, type ClientSide } from './attachment.ts'
+import { type AdoptedPrompt, Attachment, type ClientSide } from './attachment.ts'
 import { decodeCursor, encodeCursor } from './cursor.ts'
 import { requireAbsolutePath, requireDirectories, requireDirectoriesOfStored } from './directories.ts'
 import { type Parsed, asContent, parseParams } from './params.ts'
@@ -83,24 +83,30 @@ export class V1Methods {
     return { result: { sessionId: session.id }, afterwards: () => attachment.goLive() }
   }
 
+  /** What the client has not had yet, then the response, then what comes. */
   async #load(params: Parsed<'session/load'>): Promise<Answer> {
     const session = await this.#open(params)
-    const attachment = this.#attach(session, 0)
+    const attachment = this.#attach(session, startOf(params, session) ?? 0)
+    attachment.adopt(adoptedIn(params))
     await attachment.replay()
-    return { result: {}, afterwards: () => attachment.goLive() }
+    return { result: goneOn(session), afterwards: () => attachment.goLive() }
   }
 
+  /** The response, then what comes; with a cursor, first what the client has missed since. */
   async #resume(params: Parsed<'session/resume'>): Promise<Answer> {
     const session = await this.#open(params)
+    const start = startOf(params, session)
+    const attachment = this.#resumed(session, start)
+    attachment.adopt(adoptedIn(params))
+    if (start === undefined) attachment.tellState()
+    return { result: goneOn(session), afterwards: () => attachment.goLive() }
+  }
+
+  #resumed(session: Session, start: number | undefined): Attachment {
     const present = this.#attachments.get(session.id)
-    if (present?.session === session) {
-      // Whoever has it open already misses nothing of what is still on its way.
-      present.tellState()
-      return { result: {} }
-    }
-    const attachment = this.#attach(session, session.state.seq)
-    attachment.tellState()
-    return { result: {}, afterwards: () => attachment.goLive() }
+    // Whoever has it open already misses nothing of what is still on its way.
+    const isPresent = present?.session === session && start === undefined
+    return isPresent ? present : this.#attach(session, start ?? session.state.seq)
   }
 
   async #open(params: Parsed<'session/load' | 'session/resume'>): Promise<Session> {
@@ -195,4 +201,21 @@ function promptIdOf({
 }): string | undefined {
   const id = _meta?.['parley/promptId']
   return typeof id === 'string' && id !== '' ? id : undefined
+}
+
+type GoingOn = Pick<Parsed<'session/load'>, '_meta'>
+
+/** The cursor that the client goes on from, if it names one. Throws CURSOR_BEYOND. */
+function startOf({ _meta }: GoingOn, { id, state }: Session): number | undefined {
+  const after = _meta?.['parley/after'] ?? undefined
+  if (after !== undefined && after > state.seq) fail('CURSOR_BEYOND', { session: id, after, head: state.seq })
+  return after
+}
+
+function adoptedIn({ _meta }: GoingOn): readonly AdoptedPrompt[] {
+  return _meta?.['parley/prompts'] ?? []
+}
+
+function goneOn({ state }: Session) {
+  return { _meta: { 'parley/seq': state.seq } }
 }

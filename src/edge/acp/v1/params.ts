@@ -75,10 +75,20 @@ const required = z
   .transform((servers) => servers ?? [])
 const optional = required.optional().transform((servers) => servers ?? [])
 
+/** Where a client goes on after its connection or its server was lost, and which of its prompts have had no answer. */
+const goingOn = z
+  .looseObject({
+    'parley/after': z.int().min(0).nullish(),
+    'parley/prompts': z
+      .array(z.object({ requestId: z.union([z.string(), z.number()]), promptId: z.string().min(1) }))
+      .nullish(),
+  })
+  .nullish()
+
 const schemas = {
   'session/new': z.object({ ...directories, mcpServers: required, _meta: meta }),
-  'session/load': z.object({ sessionId, ...directories, mcpServers: required, _meta: meta }),
-  'session/resume': z.object({ sessionId, ...directories, mcpServers: optional, _meta: meta }),
+  'session/load': z.object({ sessionId, ...directories, mcpServers: required, _meta: goingOn }),
+  'session/resume': z.object({ sessionId, ...directories, mcpServers: optional, _meta: goingOn }),
   'session/prompt': z.object({ sessionId, prompt: z.array(content).min(1), _meta: meta }),
   'session/cancel': z.object({ sessionId, _meta: meta }),
   'session/close': z.object({ sessionId, _meta: meta }),
