@@ -13,6 +13,8 @@ export interface CommandRow {
 export interface OptionRow {
   readonly flags: string
   readonly summary: string
+  /** For Parley itself: `--help` does not show it. */
+  readonly hidden?: true
 }
 
 export interface CommandModule {

@@ -1,5 +1,5 @@
 /** `parley`: finds the command, runs it, and turns whatever it throws into one clear line and an exit code. */
-import { Command, CommanderError } from 'commander'
+import { Command, CommanderError, Option } from 'commander'
 import { reasonOf } from '../errors/parley-error.ts'
 import type { CommandInput, CommandRow } from './command.ts'
 import { FAILED, OK, USAGE, exitOfError } from './exit.ts'
@@ -44,12 +44,17 @@ function programFor(argv: readonly string[], done: (code: number) => void): Comm
 }
 
 function fill(command: Command, row: CommandRow, done: (code: number) => void): Command {
-  for (const option of row.options) command.option(option.flags, option.summary)
+  for (const { flags, summary, hidden } of row.options) command.addOption(optionFor(flags, summary, hidden === true))
   return command.action(async () => {
     const module = await row.load()
     // Options may also stand before the command.
     done(await module.run({ args: command.args, options: command.optsWithGlobals() satisfies CommandInput['options'] }))
   })
+}
+
+function optionFor(flags: string, summary: string, hidden: boolean): Option {
+  const option = new Option(flags, summary)
+  return hidden ? option.hideHelp() : option
 }
 
 async function printVersion(): Promise<number> {

@@ -9,6 +9,8 @@ const session: OptionRow = {
 const json: OptionRow = { flags: '--json', summary: 'one line of JSON per item, for programs' }
 const agent: OptionRow = { flags: '--agent <agent>', summary: 'guide, or script:FILE (env PARLEY_AGENT)' }
 
+const background: OptionRow = { flags: '--background', summary: 'started by another command', hidden: true }
+
 /** `parley` without a command. */
 export const chat: CommandRow = {
   usage: 'chat',
@@ -41,6 +43,12 @@ export const commands: readonly CommandRow[] = [
     summary: 'serve an editor over ACP on stdin and stdout',
     options: [{ flags: '--embedded', summary: 'owner and agent in this one process' }, agent],
     load: () => import('./commands/acp.ts'),
+  },
+  {
+    usage: 'serve',
+    summary: 'run the server that keeps the sessions, in the foreground',
+    options: [background],
+    load: () => import('./commands/serve.ts'),
   },
   {
     usage: 'docs <dir...>',

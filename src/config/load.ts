@@ -4,6 +4,7 @@ import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { fail, reasonOf } from '../errors/parley-error.ts'
 import { type AgentChoice, type Config, type Fault, settings } from './schema.ts'
+import { socketPathOf } from './socket.ts'
 
 export interface Flags {
   readonly agent?: string | undefined
@@ -19,9 +20,12 @@ export async function loadConfig(
   cwd = process.cwd(),
 ): Promise<Config> {
   const values = { ...(await fromFiles(environment, cwd)), ...fromEnvironment(environment), ...given(flags) }
+  const home = resolve(cwd, values['home'] ?? stateDirectory(environment))
   return Object.freeze({
-    home: resolve(cwd, values['home'] ?? stateDirectory(environment)),
+    home,
+    socket: socketPathOf(home),
     agent: agentChoice(values['agent'] ?? 'guide', cwd),
+    agentChosen: { ...fromEnvironment(environment), ...given(flags) }['agent'] !== undefined,
     docsKey: values['docs_key'],
     faults: faultsOf(values['faults']),
     environment,

@@ -49,7 +49,11 @@ export interface Fault {
 export interface Config {
   /** Absolute. */
   readonly home: string
+  /** Where the server of this state directory listens; absolute. */
+  readonly socket: string
   readonly agent: AgentChoice
+  /** Somebody named it now, by flag or in the environment: sessions that are opened again get it too. */
+  readonly agentChosen: boolean
   readonly docsKey: string | undefined
   readonly faults: readonly Fault[]
   /** The whole environment; child processes get the allow-listed part of it. */

@@ -1,6 +1,6 @@
 /** The one place that names every adapter: config in, an owner out. */
 import { createHash } from 'node:crypto'
-import { openScriptAgent } from '../adapters/agent/script/agent.ts'
+import { openAgents } from '../adapters/agent/agents.ts'
 import { systemClock } from '../adapters/clock.ts'
 import { faultsFrom } from '../adapters/fault.ts'
 import { openSqliteJournal, openSqliteReader } from '../adapters/journal/sqlite/client.ts'
@@ -9,7 +9,7 @@ import { killLeftovers } from '../adapters/process/ledger.ts'
 import { openProcesses } from '../adapters/process/spawn.ts'
 import { openToolHost } from '../adapters/tools/host.ts'
 import type { AgentChoice, Config } from '../config/schema.ts'
-import type { Agent } from '../ports/agent.ts'
+import type { Agents } from '../ports/agent.ts'
 import type { FaultsSpec } from '../ports/fault.ts'
 import type { Journal } from '../ports/journal.ts'
 import { Sessions } from '../session/sessions.ts'
@@ -20,9 +20,11 @@ import { workerUrl } from './workers.ts'
 
 /** The one process that may append; it alone recovers. */
 export interface Owner {
+  /** Resolves when the state is ours; rejects with STATE_IN_USE and its kin. */
+  readonly owned: Promise<void>
   /** Resolves when the journal is ours and what a crash left was settled; rejects with STATE_IN_USE and its kin. */
   readonly sessions: Promise<Sessions>
-  readonly agent: Agent
+  readonly agents: Agents
   report(error: unknown): void
   newId(): string
   /** Resolves after `ms`, and keeps no process alive for it. */
@@ -31,7 +33,7 @@ export interface Owner {
   close(): Promise<void>
 }
 
-/** Throws SCRIPT_UNREADABLE or SCRIPT_INVALID; everything slower is in `sessions`. */
+/** What takes its time is in `sessions`. A default agent that cannot be opened keeps nobody from the others. */
 export async function openOwner(config: Config): Promise<Owner> {
   const report = openLog(config.home)
   const boot = { home: createHash('sha256').update(config.home).digest('hex').slice(0, 12), id: systemClock.id() }
@@ -50,22 +52,19 @@ export async function openOwner(config: Config): Promise<Owner> {
     builtin: [documents.builtin],
     warn: report,
   })
-  const agent = await openAgent(config.agent).catch(abandon)
+  const agents = openAgents({ default: agentName(config.agent), clock: systemClock })
   const sessions = open()
+  const owned = journal.then(() => undefined)
+  // Whoever waits for the sessions hears of it too.
+  owned.catch(() => undefined)
   let closing: Promise<void> | undefined
 
   async function open(): Promise<Sessions> {
-    const world = { journal: await journal, clock: systemClock, faults: faultsFrom(faultsSpec), agent, tools, report }
+    const world = { journal: await journal, clock: systemClock, faults: faultsFrom(faultsSpec), agents, tools, report }
     await killLeftovers(boot)
     const opened = new Sessions(world)
     await opened.recover()
     return opened
-  }
-
-  /** There will be no owner to close what was opened for it. */
-  async function abandon(reason: unknown): Promise<never> {
-    await release()
-    throw reason
   }
 
   async function close(): Promise<void> {
@@ -79,8 +78,9 @@ export async function openOwner(config: Config): Promise<Owner> {
   }
 
   return {
+    owned,
     sessions,
-    agent,
+    agents,
     report,
     newId: () => systemClock.id(),
     after: (ms) => new Promise((over) => systemClock.after(ms, over)),
@@ -103,10 +103,8 @@ export function hasOwner({ home }: Config): boolean {
   return ownerPid(home) !== null
 }
 
-async function openAgent(choice: AgentChoice): Promise<Agent> {
-  if (choice.kind === 'script') return openScriptAgent(choice.path, systemClock)
-  const { openGuide } = await import('../adapters/agent/guide/agent.ts')
-  return openGuide()
+function agentName(choice: AgentChoice): string {
+  return choice.kind === 'script' ? `script:${choice.path}` : choice.kind
 }
 
 /** What never opened has nothing to close; whoever asked for it was told why. */

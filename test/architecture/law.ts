@@ -103,6 +103,7 @@ export const habits = {
       'src/adapters/clock.ts',
       'src/adapters/fault.ts', // delays a step on purpose, when a test says so
       'src/cli/terminal/pace.ts', // frames and "3 min ago" for people who look at a screen
+      'src/server/launch.ts', // waits for another process, where there is no server with a clock yet
       'src/docs-server/', // a server of its own without ports; its tests wait for events
     ],
   },

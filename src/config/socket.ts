@@ -1,0 +1,51 @@
+/** Where the server of a state directory listens: beside its journal, or in a private directory when that path is too long. */
+import { createHash } from 'node:crypto'
+import { chmodSync, lstatSync, mkdirSync } from 'node:fs'
+import { tmpdir, userInfo } from 'node:os'
+import { basename, dirname, join } from 'node:path'
+import { fail } from '../errors/parley-error.ts'
+
+/** Bytes that every system takes as the path of a socket. */
+const LONGEST = 100
+
+/** `home` is absolute. Client and server come to the same path by themselves. */
+export function socketPathOf(home: string): string {
+  const beside = join(home, 'server.sock')
+  return fits(beside) ? beside : elsewhere(home)
+}
+
+/** Throws SOCKET_UNUSABLE where a stranger could have made the directory of the socket; makes it for whoever will listen. */
+export function requirePrivate(socket: string, { make }: { readonly make: boolean }): void {
+  if (!isElsewhere(socket)) return
+  const directory = dirname(socket)
+  if (make) mkdirSync(directory, { recursive: true, mode: 0o700 })
+  const found = lstatSync(directory, { throwIfNoEntry: false })
+  if (found === undefined) return
+  const reason = found.isDirectory() ? strangeness(found) : 'its directory is no directory of its own'
+  if (reason !== undefined) fail('SOCKET_UNUSABLE', { path: socket, reason: `${reason}; move ${directory} away` })
+  if ((found.mode & 0o077) !== 0) chmodSync(directory, 0o700)
+}
+
+function strangeness({ uid }: { readonly uid: number }): string | undefined {
+  const us = process.getuid?.() ?? uid
+  return uid === us ? undefined : 'its directory belongs to another user'
+}
+
+/** Where others may make directories too: not beside the journal. */
+function isElsewhere(socket: string): boolean {
+  return basename(dirname(socket)) === directoryName() && basename(socket) !== 'server.sock'
+}
+
+function elsewhere(home: string): string {
+  const name = join(directoryName(), `${createHash('sha256').update(home).digest('hex').slice(0, 16)}.sock`)
+  const path = join(tmpdir(), name)
+  return fits(path) ? path : join('/tmp', name)
+}
+
+function directoryName(): string {
+  return `parley-${process.getuid?.() ?? userInfo().username}`
+}
+
+function fits(path: string): boolean {
+  return Buffer.byteLength(path) <= LONGEST
+}

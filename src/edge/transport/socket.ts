@@ -1,0 +1,73 @@
+/** The server's own socket: every connection to it is a wire, and none that breaks harms another. */
+import { chmodSync, lstatSync, mkdirSync, rmSync } from 'node:fs'
+import { type Server, type Socket, createServer } from 'node:net'
+import { dirname } from 'node:path'
+import { fail, reasonOf } from '../../errors/parley-error.ts'
+import { openWire } from './streams.ts'
+import type { Wire } from './wire.ts'
+
+export interface SocketHost {
+  /** One more client. */
+  connected(wire: Wire): void
+  /** A client could not be let in, for want of descriptors for example; the others stay. */
+  report(error: unknown): void
+}
+
+export interface ListeningSocket {
+  /** Lets nobody else in, and removes the file. Who is in stays. Idempotent. */
+  close(): void
+}
+
+/**
+ * Only whoever holds the owner's lock may call this: what is found at `path` was left by a dead owner and is removed.
+ * Throws SOCKET_UNUSABLE.
+ */
+export async function listenOn(path: string, host: SocketHost): Promise<ListeningSocket> {
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    removeStale(path)
+    // A client may close its side and still read what it is owed.
+    const server = createServer({ allowHalfOpen: true }, (socket) => host.connected(wireOf(socket)))
+    await listening(server, path)
+    server.on('error', (error) => host.report(error))
+    return { close: () => close(server, path) }
+  } catch (error) {
+    return fail('SOCKET_UNUSABLE', { path, reason: reasonOf(error) }, error)
+  }
+}
+
+function wireOf(socket: Socket): Wire {
+  return openWire(socket, socket)
+}
+
+function removeStale(path: string): void {
+  const found = lstatSync(path, { throwIfNoEntry: false })
+  if (found === undefined) return
+  if (!found.isSocket()) throw new Error('something that is no socket is in its place; move it away')
+  rmSync(path)
+}
+
+/** Nobody but the user may connect, not even between the socket's making and its mode: Node makes it before this returns. */
+function listening(server: Server, path: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    const mask = process.umask(0o177)
+    try {
+      server.listen(path, () => {
+        server.off('error', reject)
+        resolve()
+      })
+    } finally {
+      process.umask(mask)
+    }
+    // A system that does not heed the mask gets it said again.
+    if (server.listening) chmodSync(path, 0o600)
+  })
+}
+
+/** Node removes the file when it closes the server. */
+function close(server: Server, path: string): void {
+  if (!server.listening) return
+  server.close()
+  rmSync(path, { force: true })
+}

@@ -1,0 +1,162 @@
+/** Reaches the server of a state directory from outside of it: dials its socket, and starts it when nobody listens. */
+import { spawn } from 'node:child_process'
+import { type Socket, connect } from 'node:net'
+import { requirePrivate } from '../config/socket.ts'
+import { fail, isParleyError, reasonOf } from '../errors/parley-error.ts'
+import { holderOf } from './holder.ts'
+import { type StartLog, openStartLog } from './start-log.ts'
+
+/** Which server, and what to start it with. */
+export interface Where {
+  /** The state directory; absolute. */
+  readonly home: string
+  /** `config.socket`. */
+  readonly socket: string
+  readonly environment: Readonly<Record<string, string | undefined>>
+  /** The path of `bin/parley.mjs`. */
+  readonly program: string
+}
+
+/** Milliseconds. */
+const STEP = 10
+const SLOW = 300
+/** Whatever takes longer hangs. A server that stops gives its turns their time first. */
+const LONGEST = 30_000
+/** An owner that is no server never listens; one that has just begun may not have said yet what it is. */
+const DOUBT = 2_000
+const STATE_IN_USE = 75
+
+/** A connection to the server. Throws SERVER_ABSENT when nobody listens, and SOCKET_UNUSABLE where it could be a stranger. */
+export async function dial(socket: string): Promise<Socket> {
+  requirePrivate(socket, { make: false })
+  for (;;) {
+    const answer = await knock(socket)
+    if (!(answer instanceof Error)) return answer
+    switch (answer.code) {
+      // More wait at the door than fit; the server lives.
+      case 'EAGAIN':
+        await pause(STEP)
+        break
+      case 'EACCES':
+      case 'EPERM':
+        return fail('SOCKET_UNUSABLE', { path: socket, reason: reasonOf(answer) }, answer)
+      default:
+        return fail('SERVER_ABSENT', { socket }, answer)
+    }
+  }
+}
+
+/**
+ * Resolves when the server accepts connections, whoever started it. Throws SERVER_START_FAILED, and STATE_IN_USE when an
+ * owner that is no server has the state. `onProgress` hears of it when that takes long enough to wonder.
+ */
+export async function startServer(where: Where, onProgress?: (sentence: string) => void): Promise<void> {
+  const slow = setTimeout(() => onProgress?.('Starting the Parley server …'), SLOW)
+  const deadline = performance.now() + LONGEST
+  try {
+    while (!(await accepts(where.socket))) await startOnce(where, deadline)
+  } finally {
+    clearTimeout(slow)
+  }
+}
+
+/** Resolves when a server accepts, or when it is worth another try. */
+async function startOnce(where: Where, deadline: number): Promise<void> {
+  const log = openStartLog(where.home)
+  try {
+    const start = launch(where, log)
+    const end = await acceptedOrEnded(where, start.ended, deadline)
+    if (end === undefined) return start.stepBack()
+    if (end.code === STATE_IN_USE) await untilServedOrFree(where, deadline)
+    else fail('SERVER_START_FAILED', { log: log.path, reason: log.lastWords() ?? `${end.how}.` })
+  } finally {
+    log.close()
+  }
+}
+
+interface Start {
+  readonly ended: Promise<End>
+  /** Ends it when another server was faster, so that it does not take over from one that is soon stopped. */
+  stepBack(): void
+}
+
+interface End {
+  readonly code: number | null
+  readonly how: string
+}
+
+/**
+ * Nothing of ours is left in it: no pipe, no terminal, no directory that somebody may want to unmount. Whoever happens to
+ * start the server chooses neither its agent nor its end.
+ */
+function launch({ environment, home, program }: Where, { descriptor }: StartLog): Start {
+  const { PARLEY_CHILD: _child, PARLEY_AGENT: _agent, ...rest } = environment
+  const child = spawn(process.execPath, [program, 'serve', '--background'], {
+    cwd: '/',
+    env: { ...rest, PARLEY_HOME: home },
+    detached: true,
+    stdio: ['ignore', descriptor, descriptor],
+  })
+  child.unref()
+  const ended = new Promise<End>((resolve) => {
+    child.once('error', (error) => resolve({ code: null, how: reasonOf(error) }))
+    child.once('exit', (code, signal) => resolve({ code, how: `it ended with ${signal ?? `exit code ${code}`}` }))
+  })
+  return {
+    ended,
+    stepBack() {
+      const holder = holderOf(home)
+      if (holder !== undefined && holder.pid !== child.pid) child.kill()
+    },
+  }
+}
+
+/** Undefined when a server accepts. */
+async function acceptedOrEnded(where: Where, ended: Promise<End>, deadline: number): Promise<End | undefined> {
+  let end: End | undefined
+  const noticed = ended.then((how) => (end = how))
+  while (!(await accepts(where.socket))) {
+    if (end !== undefined) return end
+    if (performance.now() > deadline) return { code: null, how: `it did not answer within ${LONGEST / 1000} s` }
+    await Promise.race([pause(STEP), noticed])
+  }
+  return undefined
+}
+
+/** Somebody else has the state: a server that starts or stops is waited for, anyone else is not. */
+async function untilServedOrFree({ home, socket }: Where, deadline: number): Promise<void> {
+  const doubted = performance.now() + DOUBT
+  while (!(await accepts(socket))) {
+    const holder = holderOf(home)
+    const until = holder?.isServer === true ? deadline : Math.min(doubted, deadline)
+    if (holder === undefined && performance.now() < deadline) return pause(STEP)
+    if (performance.now() > until) fail('STATE_IN_USE', { path: home, pid: holder?.pid ?? null })
+    await pause(STEP)
+  }
+}
+
+async function accepts(socket: string): Promise<boolean> {
+  try {
+    const connection = await dial(socket)
+    connection.destroy()
+    return true
+  } catch (error) {
+    if (isParleyError(error, 'SERVER_ABSENT')) return false
+    throw error
+  }
+}
+
+function knock(socket: string): Promise<Socket | NodeJS.ErrnoException> {
+  return new Promise((resolve) => {
+    const connection = connect(socket)
+    connection.once('error', resolve)
+    connection.once('connect', () => {
+      connection.off('error', resolve)
+      resolve(connection)
+    })
+  })
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms))
+}

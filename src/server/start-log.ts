@@ -1,0 +1,44 @@
+/** The log as whoever starts a server holds it: the new process writes to it, and if it fails its last words are read. */
+import { closeSync, fstatSync, mkdirSync, openSync, readSync } from 'node:fs'
+import { join } from 'node:path'
+import { fail, reasonOf } from '../errors/parley-error.ts'
+import { parse, sentenceOf } from './log-line.ts'
+
+export interface StartLog {
+  readonly path: string
+  /** For the new process to write to. */
+  readonly descriptor: number
+  /** What was written since, as one line; undefined when that is nothing. */
+  lastWords(): string | undefined
+  close(): void
+}
+
+const LAST = { lines: 3, bytes: 16 * 1024 }
+
+/** Makes the state directory too. Throws SERVER_START_FAILED where nothing can be written. */
+export function openStartLog(home: string): StartLog {
+  const path = join(home, 'parley.log')
+  try {
+    mkdirSync(home, { recursive: true, mode: 0o700 })
+    const descriptor = openSync(path, 'a+', 0o600)
+    const { size } = fstatSync(descriptor)
+    return { path, descriptor, lastWords: () => wordsAfter(descriptor, size), close: () => closeSync(descriptor) }
+  } catch (error) {
+    return fail('SERVER_START_FAILED', { log: path, reason: `${reasonOf(error)}.` }, error)
+  }
+}
+
+function wordsAfter(descriptor: number, before: number): string | undefined {
+  const { size } = fstatSync(descriptor)
+  const from = Math.max(before, size - LAST.bytes)
+  const bytes = Buffer.alloc(Math.max(0, size - from))
+  readSync(descriptor, bytes, 0, bytes.length, from)
+  const lines = bytes.toString('utf8').split('\n').flatMap(words)
+  return lines.length === 0 ? undefined : lines.slice(-LAST.lines).join(' / ')
+}
+
+function words(line: string): readonly string[] {
+  const told = parse(line)
+  const text = told === undefined ? line.replace(/^parley: /u, '').trim() : sentenceOf(told)
+  return text === '' ? [] : [text]
+}
