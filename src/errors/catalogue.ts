@@ -142,6 +142,11 @@ export const catalogue = {
     false,
     (d) => `The script ${d.path} cannot be read: ${d.reason}.`,
   ),
+  AGENT_UNKNOWN: row<{ agent: string }>(
+    INVALID_PARAMS,
+    false,
+    (d) => `There is no agent ${JSON.stringify(d.agent)}. Name guide, or script: and the absolute path of a file.`,
+  ),
   AGENT_FAILED: row<{ reason: string }>(INTERNAL, true, (d) => `The agent failed: ${d.reason}`),
   SESSION_AMBIGUOUS: row<{ prefix: string; count: number }>(
     INVALID_PARAMS,

@@ -5,11 +5,20 @@ import type { ToolRegistry, ToolResult } from './tools.ts'
 
 export type StopReason = 'end_turn' | 'max_tokens' | 'max_turn_requests' | 'refusal' | 'cancelled'
 
+/** Agents by their full names, which sessions keep: `guide`, `script:/absolute/file`. */
+export interface Agents {
+  /** What answers where nobody has named an agent. */
+  readonly default: string
+  /**
+   * The agent as it is now: a turn that has begun keeps the one that it was given, whatever becomes of its file.
+   * Throws AGENT_UNKNOWN, PATH_NOT_ABSOLUTE, SCRIPT_UNREADABLE or SCRIPT_INVALID.
+   */
+  open(name: string): Promise<Agent>
+  /** The kinds of prompt content that an agent of this name takes besides text and links. Never throws, never waits. */
+  accepts(name: string): PromptKinds
+}
+
 export interface Agent {
-  /** `guide`, `script`, `model` … as the sessions row keeps it. */
-  readonly kind: string
-  /** The kinds of prompt content that it takes besides text and links. */
-  readonly accepts: PromptKinds
   /** What people may type after a slash. */
   readonly commands: readonly SlashCommand[]
   /** Plays one turn. A throw ends the turn with an error that its client sees. */

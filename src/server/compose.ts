@@ -55,8 +55,8 @@ export async function openOwner(config: Config): Promise<Owner> {
   const agents = openAgents({ default: agentName(config.agent), clock: systemClock })
   const sessions = open()
   const owned = journal.then(() => undefined)
-  // Whoever waits for the sessions hears of it too.
-  owned.catch(() => undefined)
+  // Whoever waits for one of them hears of it; nobody has to.
+  for (const awaited of [owned, sessions]) awaited.catch(() => undefined)
   let closing: Promise<void> | undefined
 
   async function open(): Promise<Sessions> {

@@ -13,10 +13,10 @@ const PATIENCE = 2_000
 
 /** Serves the editor on stdin and stdout until it closes stdin. Rejects with STATE_IN_USE when another process owns the state. */
 export async function serveStdio(config: Config): Promise<void> {
-  const owner = await openOwner(config)
+  const owner = await openWithAgent(config)
   const wire = openStdio()
   try {
-    await Promise.race([serve(owner, wire), untilUnusable(owner)])
+    await Promise.race([serve(owner, config, wire), untilUnusable(owner)])
   } finally {
     await owner.close()
     await wire.close()
@@ -33,7 +33,7 @@ export interface EmbeddedServer {
 
 /** Rejects with STATE_IN_USE and its kin before anything is served. */
 export async function openEmbedded(config: Config): Promise<EmbeddedServer> {
-  const owner = await openOwner(config)
+  const owner = await openWithAgent(config)
   try {
     await owner.sessions
   } catch (error) {
@@ -42,7 +42,7 @@ export async function openEmbedded(config: Config): Promise<EmbeddedServer> {
   }
   const input = new PassThrough()
   const output = new PassThrough()
-  const serving = serve(owner, openWire(input, output)).catch((error: unknown) => owner.report(error))
+  const serving = serve(owner, config, openWire(input, output)).catch((error: unknown) => owner.report(error))
   return {
     input,
     output,
@@ -54,12 +54,25 @@ export async function openEmbedded(config: Config): Promise<EmbeddedServer> {
   }
 }
 
-function serve(owner: Owner, wire: Wire): Promise<void> {
-  const { sessions, agent } = owner
+/** Throws SCRIPT_UNREADABLE or SCRIPT_INVALID: this owner is there for one agent, so a client need not find out. */
+async function openWithAgent(config: Config): Promise<Owner> {
+  const owner = await openOwner(config)
+  try {
+    await owner.agents.open(owner.agents.default)
+    return owner
+  } catch (error) {
+    await owner.close()
+    throw error
+  }
+}
+
+function serve(owner: Owner, { agentChosen: chosen }: Config, wire: Wire): Promise<void> {
+  const { sessions, agents } = owner
   return serveConnection(wire, {
     sessions,
     info: serverInfo,
-    accepts: agent.accepts,
+    agents,
+    agent: { name: agents.default, chosen },
     newId: () => owner.newId(),
     report: (error) => owner.report(error),
     patience: () => owner.after(PATIENCE),

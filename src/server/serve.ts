@@ -47,13 +47,13 @@ async function listen({ socket }: Config, owner: Owner): Promise<RunningServer> 
 
 /** Never rejects: a connection that breaks is its own end and nobody else's. */
 async function serve(owner: Owner, wires: Set<Wire>, wire: Wire): Promise<void> {
-  const { sessions, agent } = owner
+  const { sessions, agents } = owner
   wires.add(wire)
   try {
     await serveConnection(wire, {
       sessions,
       info: serverInfo,
-      accepts: agent.accepts,
+      agents,
       newId: () => owner.newId(),
       report: (error) => owner.report(error),
       patience: () => owner.after(PATIENCE),

@@ -10,8 +10,8 @@ export type Command =
       readonly additionalDirectories: readonly string[]
       readonly agent: string
     }
-  /** Opens it again, with these directories. */
-  | { readonly kind: 'configure'; readonly additionalDirectories: readonly string[] }
+  /** Opens it again, with these directories, and from the next turn on with this agent if one is named. */
+  | { readonly kind: 'configure'; readonly additionalDirectories: readonly string[]; readonly agent?: string }
   | { readonly kind: 'prompt'; readonly promptId: string; readonly content: readonly Content[] }
   /** Ends the running turn, and withdraws those of `queued` that still wait. */
   | { readonly kind: 'cancel'; readonly queued: readonly string[] }

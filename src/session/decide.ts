@@ -62,9 +62,11 @@ function create(command: Of<'create'>, state: State): readonly Body[] {
 }
 
 function configure(command: Of<'configure'>, state: Exclude<State, { phase: 'absent' }>): readonly Body[] {
-  const { additionalDirectories } = command
-  const same = sameJson(additionalDirectories, state.additionalDirectories)
-  return same && state.phase !== 'closed' ? [] : [{ kind: 'session_configured', additionalDirectories }]
+  const { additionalDirectories, agent = state.agent } = command
+  const isNewAgent = agent !== state.agent
+  const isSame = !isNewAgent && sameJson(additionalDirectories, state.additionalDirectories)
+  if (isSame && state.phase !== 'closed') return []
+  return [{ kind: 'session_configured', additionalDirectories, ...(isNewAgent ? { agent } : {}) }]
 }
 
 function prompt(command: Of<'prompt'>, state: Exclude<State, { phase: 'absent' }>): readonly Body[] {

@@ -27,10 +27,15 @@ export type Body =
       readonly format: number
       readonly cwd: string
       readonly additionalDirectories: readonly string[]
+      /** Its full name: `guide`, `script:/absolute/file`. */
       readonly agent: string
     }
-  /** Opened again: with these directories, and no longer closed. */
-  | { readonly kind: 'session_configured'; readonly additionalDirectories: readonly string[] }
+  /** Opened again: with these directories, and no longer closed. An agent that is named answers from the next turn on. */
+  | {
+      readonly kind: 'session_configured'
+      readonly additionalDirectories: readonly string[]
+      readonly agent?: string
+    }
   | { readonly kind: 'session_closed' }
   | { readonly kind: 'prompt_accepted'; readonly promptId: string; readonly content: readonly Content[] }
   | { readonly kind: 'prompt_withdrawn'; readonly promptId: string; readonly reason: 'cancelled' | 'interrupted' }

@@ -7,6 +7,7 @@ import {
   type Existing,
   type Idle,
   type OpenTurn,
+  type QueuedPrompt,
   type State,
   isBusy,
   withoutQuestion,
@@ -33,11 +34,11 @@ function outsideTurn(state: Exclude<Existing, Busy>, entry: Entry): Existing {
   switch (entry.kind) {
     case 'prompt_accepted':
       // The turn that follows in the same batch gives the prompt its number.
-      return { ...state, phase: 'working', turn: turnOf(entry.promptId, entry.content), queue: [] }
+      return { ...state, phase: 'working', turn: turnOf(entry, state), queue: [] }
     case 'session_closed':
       return { ...state, phase: 'closed' }
     case 'session_configured':
-      return { ...state, phase: 'idle', additionalDirectories: entry.additionalDirectories }
+      return { ...configured(state, entry), phase: 'idle' }
     default:
       return about(state, entry)
   }
@@ -96,14 +97,19 @@ function about(state: Existing, entry: Entry): Existing {
     case 'notice':
       return { ...state, notice: entry.text }
     case 'session_configured':
-      return { ...state, additionalDirectories: entry.additionalDirectories }
+      return configured(state, entry)
     default:
       return state
   }
 }
 
-function turnOf(promptId: string, prompt: OpenTurn['prompt']): OpenTurn {
-  return { turnId: '', promptId, prompt, message: null, messages: 0, calls: {}, endedCalls: [] }
+function configured<Now extends Existing>(state: Now, entry: Body & { readonly kind: 'session_configured' }): Now {
+  const { additionalDirectories, agent = state.agent } = entry
+  return { ...state, additionalDirectories, agent }
+}
+
+function turnOf({ promptId, content }: QueuedPrompt, { agent }: Existing): OpenTurn {
+  return { turnId: '', promptId, prompt: content, agent, message: null, messages: 0, calls: {}, endedCalls: [] }
 }
 
 function withMessage(state: Busy, messageId: string, role: 'agent' | 'thought'): Busy {
@@ -146,7 +152,7 @@ function afterTurn(state: Busy, entry: Body & { readonly kind: 'turn_ended' }): 
   const ended = remember(state, { promptId, stopReason, ...(error === undefined ? {} : { error }) })
   const [next, ...waiting] = queue
   if (next === undefined) return { ...rest, ended, phase: 'idle' }
-  return { ...rest, ended, phase: 'working', turn: turnOf(next.promptId, next.content), queue: waiting }
+  return { ...rest, ended, phase: 'working', turn: turnOf(next, state), queue: waiting }
 }
 
 /** Whoever asks later hears the same as whoever heard of it at once. */

@@ -21,6 +21,8 @@ export interface Opening {
   readonly cwd: string
   readonly additionalDirectories: readonly string[]
   readonly mcpServers: readonly McpServer[]
+  /** The full name of the agent that answers from the next turn on; absent leaves that to the session. */
+  readonly agent?: string | undefined
 }
 
 export class Session {
@@ -93,7 +95,7 @@ export class Session {
 
   /** Opened again while live: the directories of the request hold, and its MCP servers join those that others named. */
   async reopen(opening: Opening): Promise<void> {
-    await this.dispatch({ kind: 'configure', additionalDirectories: opening.additionalDirectories })
+    await this.dispatch(configuration(opening))
     const { cwd, additionalDirectories } = opening
     const merged = {
       cwd,
@@ -256,6 +258,10 @@ export class Session {
   #openTools({ cwd, additionalDirectories, mcpServers }: Opening): ToolRegistry {
     return this.#world.tools.open({ scope: this.id, cwd, roots: [cwd, ...additionalDirectories], servers: mcpServers })
   }
+}
+
+export function configuration({ additionalDirectories, agent }: Opening): Command {
+  return { kind: 'configure', additionalDirectories, ...(agent === undefined ? {} : { agent }) }
 }
 
 /** Whoever opens it may bring more than an opening is made of. */

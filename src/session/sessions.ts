@@ -1,7 +1,8 @@
 /** All sessions of one owner: creates, opens, lists, closes, deletes and recovers them. */
 import { fail } from '../errors/parley-error.ts'
 import type { ListQuery, SessionId, SessionPhase, SessionRow } from '../ports/journal.ts'
-import { type Opening, Session } from './session.ts'
+import type { SlashCommand } from '../ports/content.ts'
+import { type Opening, Session, configuration } from './session.ts'
 import { absent, rowOf } from './state.ts'
 import type { World } from './world.ts'
 import { loadState } from './writer.ts'
@@ -19,12 +20,15 @@ export class Sessions {
     this.#world = world
   }
 
+  /** Throws what keeps its agent from being opened, with nothing stored. */
   async create(opening: Opening): Promise<Session> {
-    const id = this.#world.clock.id()
+    const { agents, clock } = this.#world
+    const agent = opening.agent ?? agents.default
+    const { commands } = await agents.open(agent)
+    const id = clock.id()
     const session = new Session(this.#world, absent(id), opening)
     this.#live.set(id, Promise.resolve(session))
     const { cwd, additionalDirectories } = opening
-    const { kind: agent, commands } = this.#world.agent
     const create = session.dispatch({ kind: 'create', cwd, additionalDirectories, agent })
     const offer = session.dispatch({ kind: 'offer_commands', commands })
     try {
@@ -39,13 +43,16 @@ export class Sessions {
 
   /**
    * Opens a stored session, or joins it where it is live. Throws SESSION_NOT_FOUND, and SESSION_CWD_DIFFERS when the
-   * client thinks that it belongs elsewhere.
+   * client thinks that it belongs elsewhere. An agent that is named answers from the next turn on; one that cannot be
+   * opened is refused, unless it is the session's already: then its next turn says what is wrong.
    */
-  open(id: SessionId, opening: Opening): Promise<Session> {
+  async open(id: SessionId, opening: Opening): Promise<Session> {
+    const named = opening.agent === undefined ? undefined : await this.#agent(opening.agent)
     return this.#withLive(id, async (session) => {
-      if (session === undefined) return this.#openStored(id, opening)
+      if (session === undefined) return this.#openStored(id, { opening, named })
       requireSameCwd(id, session.existing.cwd, opening)
-      await session.reopen(opening)
+      requireOpened(session.existing.agent, opening, named)
+      await Promise.all([session.reopen(opening), offer(session, named)])
       return session
     })
   }
@@ -140,8 +147,16 @@ export class Sessions {
     await left
   }
 
-  async #openStored(id: SessionId, opening: Opening): Promise<Session> {
-    const opened = this.#load(id, opening)
+  async #agent(name: string): Promise<OpenedAgent> {
+    try {
+      return { commands: (await this.#world.agents.open(name)).commands }
+    } catch (reason) {
+      return { reason }
+    }
+  }
+
+  async #openStored(id: SessionId, request: Request): Promise<Session> {
+    const opened = this.#load(id, request)
     this.#live.set(id, opened)
     try {
       return await opened
@@ -151,22 +166,43 @@ export class Sessions {
     }
   }
 
-  async #load(id: SessionId, opening: Opening): Promise<Session> {
+  async #load(id: SessionId, { opening, named }: Request): Promise<Session> {
     const state = await loadState(this.#world, id)
     if (state.phase === 'absent') return fail('SESSION_NOT_FOUND', { session: id })
     requireSameCwd(id, state.cwd, opening)
+    requireOpened(state.agent, opening, named)
+    const agent = named ?? (await this.#agent(state.agent))
     const session = new Session(this.#world, state, opening)
     try {
       // Nothing runs in a session that has just been opened, whatever its journal says.
       if (UNFINISHED.includes(rowOf(state).phase)) await session.endLeftovers()
-      await session.dispatch({ kind: 'configure', additionalDirectories: opening.additionalDirectories })
-      await session.dispatch({ kind: 'offer_commands', commands: this.#world.agent.commands })
+      await session.dispatch(configuration(opening))
+      await offer(session, agent)
     } catch (error) {
       await session.leave()
       throw error
     }
     return session
   }
+}
+
+/** What a session needs of its agent between turns, or why it cannot be had. */
+type OpenedAgent = { readonly commands: readonly SlashCommand[] } | { readonly reason: unknown }
+
+interface Request {
+  readonly opening: Opening
+  /** The agent that the opening names, if it names one. */
+  readonly named: OpenedAgent | undefined
+}
+
+/** A conversation can be read without its agent; whoever asks for another one is told at once. */
+function requireOpened(agent: string, opening: Opening, named: OpenedAgent | undefined): void {
+  if (named !== undefined && 'reason' in named && opening.agent !== agent) throw named.reason
+}
+
+async function offer(session: Session, agent: OpenedAgent | undefined): Promise<void> {
+  if (agent !== undefined && 'commands' in agent)
+    await session.dispatch({ kind: 'offer_commands', commands: agent.commands })
 }
 
 function requireSameCwd(session: SessionId, cwd: string, { cwd: given }: Opening): void {

@@ -22,6 +22,7 @@ interface Base {
   readonly seq: number
   readonly cwd: string
   readonly additionalDirectories: readonly string[]
+  /** The full name of the agent of the next turn. */
   readonly agent: string
   readonly title: string | null
   readonly createdAt: number
@@ -75,6 +76,8 @@ export interface OpenTurn {
   readonly turnId: string
   readonly promptId: string
   readonly prompt: readonly Content[]
+  /** The agent that it began with, and goes on with after a restart. */
+  readonly agent: string
   /** The message that the next chunk of the same role belongs to. */
   readonly message: OpenMessage | null
   /** How many messages the turn has had; numbers the next one. */
@@ -131,8 +134,14 @@ export function isKnownCall({ calls, endedCalls }: OpenTurn, toolCallId: string)
 
 /** The row that lists show for this state. */
 export function rowOf(state: Existing): SessionRow {
-  const { id, cwd, additionalDirectories, agent, title, seq, createdAt, updatedAt } = state
+  const { id, cwd, additionalDirectories, title, seq, createdAt, updatedAt } = state
+  const agent = agentKind(state.agent)
   return { id, cwd, additionalDirectories, agent, title, phase: rowPhase(state), lastSeq: seq, createdAt, updatedAt }
+}
+
+/** `guide`, `script` …: its full name without what only the agent understands. */
+function agentKind(agent: string): string {
+  return agent.replace(/:.*$/su, '')
 }
 
 function rowPhase(state: Existing): SessionPhase {
@@ -150,4 +159,4 @@ export function decodeState(text: string): Existing | undefined {
   return stored.format === STATE_FORMAT ? stored.state : undefined
 }
 
-const STATE_FORMAT = 2
+const STATE_FORMAT = 3

@@ -166,15 +166,19 @@ export class TurnRun implements Turn {
   }
 
   async #agentEnds(): Promise<{ readonly stopReason: StopReason | 'error'; readonly error?: Failure }> {
-    const { agent, faults } = this.#host.world
     try {
-      await faults.at('turn.started')
-      const stopReason = await Promise.race([agent.run(this), this.#outOfPatience()])
+      await this.#host.world.faults.at('turn.started')
+      const stopReason = await Promise.race([this.#play(), this.#outOfPatience()])
       return this.#broken === undefined ? { stopReason } : failed(this.#broken.error)
     } catch (error) {
       if (this.#broken !== undefined) return failed(this.#broken.error)
       return this.signal.aborted ? { stopReason: 'cancelled' } : failed(error)
     }
+  }
+
+  async #play(): Promise<StopReason> {
+    const agent = await this.#host.world.agents.open(this.#begun.agent)
+    return this.#isOver ? 'cancelled' : agent.run(this)
   }
 
   /** An agent that does not stop when cancelled is no longer listened to. */

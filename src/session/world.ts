@@ -1,5 +1,5 @@
 /** All that a session asks of the world, passed in. */
-import type { Agent } from '../ports/agent.ts'
+import type { Agents } from '../ports/agent.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Faults } from '../ports/fault.ts'
 import type { Journal } from '../ports/journal.ts'
@@ -9,7 +9,7 @@ export interface World {
   readonly journal: Journal
   readonly clock: Clock
   readonly faults: Faults
-  readonly agent: Agent
+  readonly agents: Agents
   readonly tools: ToolHost
   /** For the log: something failed that nobody waits for. Never a secret. */
   readonly report: (error: unknown) => void

@@ -4,7 +4,7 @@ import { Sessions } from '../../src/session/sessions.ts'
 import type { Session } from '../../src/session/session.ts'
 import { TestClock, quiet } from './clock.ts'
 import { Disk } from './disk.ts'
-import { Puppet } from './puppet.ts'
+import { Puppets } from './puppet.ts'
 import { Reader } from './reader.ts'
 import { TestTools } from './tools.ts'
 import { text } from './words.ts'
@@ -14,7 +14,8 @@ export const here = { cwd: '/home/ada', additionalDirectories: [], mcpServers: [
 export class House {
   readonly clock = new TestClock()
   readonly disk: Disk
-  readonly agent = new Puppet()
+  readonly agents = new Puppets()
+  readonly agent = this.agents.named('puppet')
   readonly tools = new TestTools()
   readonly reported: unknown[] = []
   /** What happens at a named point; nothing unless the test says so. */
@@ -23,13 +24,13 @@ export class House {
 
   constructor(disk = new Disk()) {
     this.disk = disk
-    const { clock, agent, tools } = this
+    const { clock, agents, tools } = this
     const faults = { at: (point: FaultPoint) => this.fault(point) }
     this.sessions = new Sessions({
       journal: disk,
       clock,
       faults,
-      agent,
+      agents,
       tools,
       report: (error) => this.reported.push(error),
     })

@@ -1,13 +1,13 @@
 /** An agent whose every word is the test's: each turn plays the script that stands on the table when it begins. */
-import type { Agent, StopReason, Turn } from '../../src/ports/agent.ts'
+import { fail } from '../../src/errors/parley-error.ts'
+import type { Agent, Agents, StopReason, Turn } from '../../src/ports/agent.ts'
+import type { SlashCommand } from '../../src/ports/content.ts'
 import { text } from './words.ts'
 
 export type Script = (turn: Turn) => Promise<StopReason>
 
 export class Puppet implements Agent {
-  readonly kind = 'puppet'
-  readonly accepts = { image: false, audio: false, embeddedContext: false }
-  readonly commands = []
+  commands: readonly SlashCommand[] = []
   /** The turns that it was given, in order. */
   readonly turns: Turn[] = []
   script: Script = async (turn) => {
@@ -18,6 +18,31 @@ export class Puppet implements Agent {
   run(turn: Turn): Promise<StopReason> {
     this.turns.push(turn)
     return this.script(turn)
+  }
+}
+
+/** Puppets by their names; one that was taken away can no longer be opened. */
+export class Puppets implements Agents {
+  readonly default = 'puppet'
+  readonly #puppets = new Map<string, Puppet>()
+
+  /** The one of this name, made if need be. */
+  named(name: string): Puppet {
+    const puppet = this.#puppets.get(name) ?? new Puppet()
+    this.#puppets.set(name, puppet)
+    return puppet
+  }
+
+  takeAway(name: string): void {
+    this.#puppets.delete(name)
+  }
+
+  async open(name: string): Promise<Agent> {
+    return this.#puppets.get(name) ?? fail('AGENT_UNKNOWN', { agent: name })
+  }
+
+  accepts() {
+    return { image: false, audio: false, embeddedContext: false }
   }
 }
 

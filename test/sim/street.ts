@@ -18,11 +18,11 @@ export class Street {
 
   /** A client past its first exchange. */
   async client(initialize: Fields = {}): Promise<WireClient> {
-    const { clock, sessions, agent, reported } = this.house
+    const { clock, sessions, agents, reported } = this.house
     const client = new WireClient({
       sessions: Promise.resolve(sessions),
       info: { name: 'parley', title: 'Parley', version: '0' },
-      accepts: agent.accepts,
+      agents,
       newId: () => clock.id(),
       report: (error) => reported.push(error),
       patience: () => Promise.resolve(),

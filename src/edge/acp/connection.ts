@@ -1,11 +1,12 @@
 /** One client's connection from its first line to its last: requests in, answers and updates out, in order per session. */
 import { ParleyError, fail, isParleyError } from '../../errors/parley-error.ts'
-import type { PromptKinds } from '../../ports/agent.ts'
+import type { Agents } from '../../ports/agent.ts'
 import type { Sessions } from '../../session/sessions.ts'
 import type { Line } from '../transport/lines.ts'
 import type { Wire } from '../transport/wire.ts'
 import { Outbox, type Reply } from './outbox.ts'
 import { type Incoming, type RequestId, errorLine, parseMessage, resultLine } from './protocol.ts'
+import { type AgentWish, wishedAgent } from './v1/agent.ts'
 import { type ServerInfo, initializeResult } from './v1/initialize.ts'
 import type { V1Methods } from './v1/methods.ts'
 
@@ -13,7 +14,9 @@ export interface ConnectionHost {
   /** Resolves when the owner has its journal and has recovered; rejects when it cannot. */
   readonly sessions: Promise<Sessions>
   readonly info: ServerInfo
-  readonly accepts: PromptKinds
+  readonly agents: Agents
+  /** What a client that names no agent gets; absent: the default. */
+  readonly agent?: AgentWish
   /** What can be asked of the server itself, by its name beyond ACP (`_parley/…`); advertised in `initialize`. */
   readonly methods?: Readonly<Record<string, (params: unknown) => Promise<unknown>>>
   newId(): string
@@ -132,10 +135,12 @@ class Connection {
   /** Answered before anything heavy is loaded: an editor sees the agent at once. */
   #initialize({ id, params }: Request): void {
     try {
-      const { info, accepts, methods = {} } = this.#host
+      const { info, agents, agent = { name: agents.default, chosen: false }, methods = {} } = this.#host
+      const wish = wishedAgent(params, agent)
+      const accepts = agents.accepts(wish.name)
       this.#wire.send(resultLine(id, initializeResult(params, { info, accepts, methods: Object.keys(methods) })))
       this.#initialized = true
-      this.#methods ??= this.#load()
+      this.#methods ??= this.#load(wish)
       // Whoever asks for a session hears of a failure; here nobody waits yet.
       this.#methods.catch(() => undefined)
     } catch (error) {
@@ -143,7 +148,7 @@ class Connection {
     }
   }
 
-  async #load(): Promise<V1Methods> {
+  async #load(agent: AgentWish): Promise<V1Methods> {
     const { V1Methods: Methods } = await import('./v1/methods.ts')
     const { parseOutcome } = await import('./v1/params.ts')
     const client = {
@@ -152,8 +157,9 @@ class Connection {
       optionOf: ({ result, failed }: Reply) => (failed ? null : parseOutcome(result)),
       report: (error: unknown) => this.#host.report(error),
     }
-    const { accepts } = this.#host
-    return new Methods({ sessions: await this.#host.sessions, client, accepts, newId: () => this.#host.newId() })
+    const { agents } = this.#host
+    const sessions = await this.#host.sessions
+    return new Methods({ sessions, client, agents, agent, newId: () => this.#host.newId() })
   }
 
   async #answer({ id, method, params }: Request): Promise<void> {

@@ -17,8 +17,6 @@ const HELP = `I am Parley's offline guide, not a language model. I search the do
 
 export function openGuide(): Agent {
   return {
-    kind: 'guide',
-    accepts: { image: false, audio: false, embeddedContext: false },
     commands: [
       { name: 'tools', description: 'List the tools of this session and its MCP servers' },
       { name: 'call', description: 'Run a tool by its name', hint: 'NAME {"argument": "value"}' },

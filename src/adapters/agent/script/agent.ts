@@ -1,5 +1,5 @@
 /** The agent that plays a script, the same for every prompt: for tests, demos and measurements. */
-import { readFile } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import { fail, reasonOf } from '../../../errors/parley-error.ts'
 import type { Agent, StopReason, Turn } from '../../../ports/agent.ts'
 import type { PermissionOutcome } from '../../../ports/content.ts'
@@ -9,12 +9,13 @@ import { type Call, type Permission, type Step, parseScript } from './lines.ts'
 /** How long a call waits for servers that are still connecting. Milliseconds; promise 9 of DESIGN section 2. */
 const TOOLS_LIMIT = 10_000
 
+/** Nobody writes a longer one; a device or a pipe has no end. Bytes. */
+const LONGEST_SCRIPT = 16 * 1024 * 1024
+
 /** Throws SCRIPT_UNREADABLE or SCRIPT_INVALID. */
 export async function openScriptAgent(path: string, clock: Clock): Promise<Agent> {
   const steps = parseScript(path, await readScript(path))
   return {
-    kind: 'script',
-    accepts: { image: false, audio: false, embeddedContext: false },
     commands: [],
     run: (turn) => new Player(steps, turn, clock).play(),
   }
@@ -22,6 +23,9 @@ export async function openScriptAgent(path: string, clock: Clock): Promise<Agent
 
 async function readScript(path: string): Promise<string> {
   try {
+    const file = await stat(path)
+    if (!file.isFile()) throw new Error('it is not a file')
+    if (file.size > LONGEST_SCRIPT) throw new Error('it is longer than 16 MiB')
     return await readFile(path, 'utf8')
   } catch (error) {
     return fail('SCRIPT_UNREADABLE', { path, reason: reasonOf(error) }, error)

@@ -1,9 +1,10 @@
 /** ACP v1's methods as commands to sessions: one row each. */
 import { fail } from '../../../errors/parley-error.ts'
-import type { PromptKinds } from '../../../ports/agent.ts'
+import type { Agents } from '../../../ports/agent.ts'
 import type { Session } from '../../../session/session.ts'
 import type { Sessions } from '../../../session/sessions.ts'
 import type { RequestId } from '../protocol.ts'
+import type { AgentWish } from './agent.ts'
 import { type AdoptedPrompt, Attachment, type ClientSide } from './attachment.ts'
 import { decodeCursor, encodeCursor } from './cursor.ts'
 import { requireAbsolutePath, requireDirectories, requireDirectoriesOfStored } from './directories.ts'
@@ -15,7 +16,8 @@ const LIST_PAGE = 50
 export interface V1Host {
   readonly sessions: Sessions
   readonly client: ClientSide
-  readonly accepts: PromptKinds
+  readonly agents: Agents
+  readonly agent: AgentWish
   newId(): string
 }
 
@@ -78,7 +80,7 @@ export class V1Methods {
 
   async #new(params: Parsed<'session/new'>): Promise<Answer> {
     await requireDirectories(params)
-    const session = await this.#host.sessions.create(params)
+    const session = await this.#host.sessions.create({ ...params, agent: this.#host.agent.name })
     const attachment = this.#attach(session, 0)
     return { result: { sessionId: session.id }, afterwards: () => attachment.goLive() }
   }
@@ -111,7 +113,8 @@ export class V1Methods {
 
   async #open(params: Parsed<'session/load' | 'session/resume'>): Promise<Session> {
     const cwdIsThere = await requireDirectoriesOfStored(params)
-    const session = await this.#host.sessions.open(params.sessionId, params)
+    const { sessions, agent } = this.#host
+    const session = await sessions.open(params.sessionId, agent.chosen ? { ...params, agent: agent.name } : params)
     if (!cwdIsThere) {
       const text = `The directory ${params.cwd} of this session is gone. The conversation is whole, but tools that work in it will fail.`
       await session.dispatch({ kind: 'notice', text })
@@ -136,7 +139,7 @@ export class V1Methods {
     const { sessionId } = params
     const attachment = this.#attachments.get(sessionId) ?? (await this.#notAttached(sessionId))
     const content = asContent(params.prompt)
-    this.#requireAccepted(content)
+    this.#requireAccepted(content, attachment.session)
     const promptId = promptIdOf(params) ?? this.#host.newId()
     attachment.expectEnd(promptId, id)
     try {
@@ -155,8 +158,8 @@ export class V1Methods {
     return fail(known ? 'SESSION_NOT_ATTACHED' : 'SESSION_NOT_FOUND', { session })
   }
 
-  #requireAccepted(content: ReturnType<typeof asContent>): void {
-    const { image, audio, embeddedContext } = this.#host.accepts
+  #requireAccepted(content: ReturnType<typeof asContent>, { existing }: Session): void {
+    const { image, audio, embeddedContext } = this.#host.agents.accepts(existing.agent)
     const accepted = { text: true, resource_link: true, image, audio, resource: embeddedContext }
     const refused = content.find(({ type }) => !accepted[type])
     if (refused === undefined) return
