@@ -64,6 +64,11 @@ export class Session {
     return this.#feeds.size
   }
 
+  /** How many MCP servers are connected for it now. */
+  get mcpServers(): number {
+    return this.#tools.list().servers.filter(({ state }) => state === 'ready').length
+  }
+
   /** It was halted, closed or lost to another writer: what is stored can be opened again, but not through this one. */
   get isGone(): boolean {
     return this.#gone

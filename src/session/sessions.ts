@@ -9,6 +9,13 @@ import { loadState } from './writer.ts'
 
 const UNFINISHED: readonly SessionPhase[] = ['working', 'waiting']
 
+export interface Census {
+  readonly sessions: number
+  /** Turns that run; one that waits for a person does not. */
+  readonly working: number
+  readonly mcpServers: number
+}
+
 export class Sessions {
   readonly #world: World
   /** Opening counts as live, so that a session is never opened twice. */
@@ -64,6 +71,17 @@ export class Sessions {
   /** Its row, without opening it. */
   async find(id: SessionId): Promise<SessionRow | undefined> {
     return (await this.#world.journal.head(id))?.row
+  }
+
+  /** What is live now, for whoever watches over the process. */
+  async census(): Promise<Census> {
+    const opened = await Promise.allSettled(this.#live.values())
+    const live = opened.flatMap((one) => (one.status === 'fulfilled' && !one.value.isGone ? [one.value] : []))
+    return {
+      sessions: live.length,
+      working: live.filter(({ state: { phase } }) => phase === 'working' || phase === 'cancelling').length,
+      mcpServers: live.reduce((sum, { mcpServers }) => sum + mcpServers, 0),
+    }
   }
 
   /** Ends what runs and frees what the session held; it stays listed and can be opened again. */
