@@ -19,6 +19,8 @@ export interface ConnectionHost {
   readonly agent?: AgentWish
   /** What can be asked of the server itself, by its name beyond ACP (`_parley/…`); advertised in `initialize`. */
   readonly methods?: Readonly<Record<string, (params: unknown) => Promise<unknown>>>
+  /** Throws what is answered to a request of this method that comes at the wrong time. */
+  admit?(method: string): void
   newId(): string
   report(error: unknown): void
   /** Resolves when what is under way should no longer be waited for. */
@@ -164,6 +166,7 @@ class Connection {
 
   async #answer({ id, method, params }: Request): Promise<void> {
     if (this.#methods === undefined || !this.#initialized) return fail('NOT_INITIALIZED', { method })
+    this.#host.admit?.(method)
     if (this.#host.methods !== undefined && Object.hasOwn(this.#host.methods, method)) {
       const result = await this.#host.methods[method]?.(params)
       this.#wire.send(resultLine(id, result))
