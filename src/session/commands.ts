@@ -12,14 +12,21 @@ export type Command =
     }
   /** Opens it again, with these directories, and from the next turn on with this agent if one is named. */
   | { readonly kind: 'configure'; readonly additionalDirectories: readonly string[]; readonly agent?: string }
-  | { readonly kind: 'prompt'; readonly promptId: string; readonly content: readonly Content[] }
+  | {
+      readonly kind: 'prompt'
+      readonly promptId: string
+      readonly content: readonly Content[]
+      /** What its sender declared besides the cwd. */
+      readonly additionalDirectories?: readonly string[]
+    }
   /** Ends the running turn, and withdraws those of `queued` that still wait. */
   | { readonly kind: 'cancel'; readonly queued: readonly string[] }
   /** Takes back a prompt that waits; one that runs is cancelled. */
   | { readonly kind: 'withdraw'; readonly promptId: string }
   /** Said once: the same text again is no news. */
   | { readonly kind: 'notice'; readonly text: string }
-  | { readonly kind: 'answer'; readonly requestId: string; readonly optionId: string | null }
+  /** `why` tells whoever reads the conversation what kind of answer that was. */
+  | { readonly kind: 'answer'; readonly requestId: string; readonly optionId: string | null; readonly why?: string }
   | { readonly kind: 'close' }
   | { readonly kind: 'offer_commands'; readonly commands: readonly SlashCommand[] }
   | { readonly kind: 'agent'; readonly turnId: string; readonly event: AgentEvent }

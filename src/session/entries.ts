@@ -37,7 +37,13 @@ export type Body =
       readonly agent?: string
     }
   | { readonly kind: 'session_closed' }
-  | { readonly kind: 'prompt_accepted'; readonly promptId: string; readonly content: readonly Content[] }
+  | {
+      readonly kind: 'prompt_accepted'
+      readonly promptId: string
+      readonly content: readonly Content[]
+      /** What its sender declared besides the cwd, for its turn; absent when that is nothing. */
+      readonly additionalDirectories?: readonly string[]
+    }
   | { readonly kind: 'prompt_withdrawn'; readonly promptId: string; readonly reason: 'cancelled' | 'interrupted' }
   | { readonly kind: 'turn_started'; readonly turnId: string; readonly promptId: string }
   /** The server stopped while the turn did nothing but wait for an answer. */

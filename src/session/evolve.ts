@@ -34,7 +34,7 @@ function outsideTurn(state: Exclude<Existing, Busy>, entry: Entry): Existing {
   switch (entry.kind) {
     case 'prompt_accepted':
       // The turn that follows in the same batch gives the prompt its number.
-      return { ...state, phase: 'working', turn: turnOf(entry, state), queue: [] }
+      return { ...state, phase: 'working', turn: turnOf(queued(entry), state), queue: [] }
     case 'session_closed':
       return { ...state, phase: 'closed' }
     case 'session_configured':
@@ -47,7 +47,7 @@ function outsideTurn(state: Exclude<Existing, Busy>, entry: Entry): Existing {
 function inTurn(state: Busy, entry: Entry): Existing {
   switch (entry.kind) {
     case 'prompt_accepted':
-      return { ...state, queue: [...state.queue, { promptId: entry.promptId, content: entry.content }] }
+      return { ...state, queue: [...state.queue, queued(entry)] }
     case 'prompt_withdrawn':
       return {
         ...state,
@@ -108,8 +108,14 @@ function configured<Now extends Existing>(state: Now, entry: Body & { readonly k
   return { ...state, additionalDirectories, agent }
 }
 
-function turnOf({ promptId, content }: QueuedPrompt, { agent }: Existing): OpenTurn {
-  return { turnId: '', promptId, prompt: content, agent, message: null, messages: 0, calls: {}, endedCalls: [] }
+function queued(entry: Body & { readonly kind: 'prompt_accepted' }): QueuedPrompt {
+  const { promptId, content, additionalDirectories = [] } = entry
+  return { promptId, content, additionalDirectories }
+}
+
+function turnOf({ promptId, content, additionalDirectories }: QueuedPrompt, { agent }: Existing): OpenTurn {
+  const asked = { promptId, prompt: content, additionalDirectories, agent }
+  return { turnId: '', ...asked, message: null, messages: 0, calls: {}, endedCalls: [] }
 }
 
 function withMessage(state: Busy, messageId: string, role: 'agent' | 'thought'): Busy {

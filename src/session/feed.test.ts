@@ -39,7 +39,7 @@ describe('a client that joins', () => {
     feed.end()
     await speak(house, session, { promptId: 'p1', words: 1 })
     expect(reader.kinds).toEqual(['session_created'])
-    expect(session.readers).toBe(1)
+    expect(session.clients).toHaveLength(1)
   })
 
   test('and leaves while it is replayed to hears no more', async () => {

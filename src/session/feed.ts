@@ -14,7 +14,12 @@ export interface Sink {
   room(): Promise<void>
   /** Something could not be stored: whoever waits for an end must be told now. */
   failed(error: unknown): void
+  /** What no entry tells of is no longer as it was. */
+  changed?(what: Change): void
 }
+
+/** `presence`: who is here; `mcp`: how the servers are; `deleted`: there is no such session any more. */
+export type Change = 'presence' | 'mcp' | 'deleted'
 
 /** What a feed needs of its session. */
 export interface FeedSource {
@@ -94,6 +99,10 @@ export class Feed {
   failed(error: unknown): void {
     this.#sink.failed(error)
     if (this.#place === 'live' && this.#cursor < this.#source.head()) this.#catchUp()
+  }
+
+  changed(what: Change): void {
+    this.#sink.changed?.(what)
   }
 
   /** A detach: the session goes on without this reader. Idempotent. */

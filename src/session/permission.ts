@@ -42,12 +42,14 @@ export function askPermission(command: Command & { readonly kind: 'ask' }, state
 
 /** The first valid answer wins; a later one is told that nobody waits any more. */
 export function resolvePermission(command: Command & { readonly kind: 'answer' }, state: State): readonly Body[] {
-  const { requestId, optionId } = command
+  const { requestId, optionId, why } = command
   const open = isBusy(state) && (state.phase === 'waiting' || state.phase === 'suspended') ? state : undefined
   if (open === undefined || open.question.requestId !== requestId)
     return fail('PERMISSION_UNKNOWN', { request: requestId })
   const resolved: Body = { kind: 'permission_resolved', requestId, outcome: outcomeOf(optionId, open.question.options) }
-  return open.phase === 'waiting' ? [resolved] : [resolved, { kind: 'turn_resumed', turnId: open.turn.turnId }]
+  const said: readonly Body[] = why === undefined ? [] : [{ kind: 'notice', text: why }]
+  const resumed: readonly Body[] = open.phase === 'waiting' ? [] : [{ kind: 'turn_resumed', turnId: open.turn.turnId }]
+  return [...said, resolved, ...resumed]
 }
 
 /** An option that was not offered is no answer: the call does not run. */

@@ -2,12 +2,16 @@
 import { fail, isParleyError } from '../errors/parley-error.ts'
 import type { Content } from '../ports/content.ts'
 import type { Cursor, SessionId } from '../ports/journal.ts'
-import type { McpServer, ToolRegistry } from '../ports/tools.ts'
+import type { ServerStatus } from '../ports/tools.ts'
+import { Audience, type Client } from './audience.ts'
 import type { Effect } from './batch.ts'
 import type { Command } from './commands.ts'
 import type { Entry } from './entries.ts'
 import { Feed, type Sink } from './feed.ts'
-import { type Existing, type State, isBusy } from './state.ts'
+import { type Attaching, type Opening, configuration } from './opening.ts'
+import { Rest } from './rest.ts'
+import { type Existing, type State, isBusy, isOpenPrompt } from './state.ts'
+import { Toolbox } from './toolbox.ts'
 import { TurnRun } from './turn.ts'
 import type { World } from './world.ts'
 import { Writer } from './writer.ts'
@@ -15,24 +19,14 @@ import { Writer } from './writer.ts'
 /** Between two attempts to end what the disk did not let us end. Milliseconds. */
 const RETRY = 1_000
 
-/** What a client brings when it opens a session. */
-export interface Opening {
-  /** As the client gave it. */
-  readonly cwd: string
-  readonly additionalDirectories: readonly string[]
-  readonly mcpServers: readonly McpServer[]
-  /** The full name of the agent that answers from the next turn on; absent leaves that to the session. */
-  readonly agent?: string | undefined
-}
-
 export class Session {
   readonly id: SessionId
   readonly #world: World
   readonly #writer: Writer
-  readonly #feeds = new Set<Feed>()
-  #opening: Opening
-  #tools: ToolRegistry
-  readonly #formerTools: ToolRegistry[] = []
+  readonly #audience: Audience
+  readonly #toolbox: Toolbox
+  readonly #rest: Rest
+  #whenUnused: () => void = () => {}
   #run: TurnRun | undefined
   #gone = false
   #isClosing = false
@@ -41,13 +35,17 @@ export class Session {
   constructor(world: World, state: State, opening: Opening) {
     this.id = state.id
     this.#world = world
-    this.#opening = opening
-    this.#tools = this.#openTools(opening)
+    this.#audience = new Audience(world.report)
     this.#writer = new Writer(world, state, {
       published: (entries) => this.#publish(entries),
       effect: (effect) => this.#act(effect),
       failed: (error, ahead) => this.#notStored(error, ahead),
     })
+    const { tools, clock, report } = world
+    const changed = () => this.#audience.changed('mcp')
+    this.#toolbox = new Toolbox({ session: state.id, cwd: opening.cwd, tools, changed, report })
+    this.#toolbox.declare(opening, opening)
+    this.#rest = new Rest({ clock, isUnused: () => this.#isUnused(), rest: () => this.#whenUnused() })
   }
 
   get state(): State {
@@ -60,13 +58,19 @@ export class Session {
     return state.phase === 'absent' ? fail('SESSION_NOT_FOUND', { session: this.id }) : state
   }
 
-  get readers(): number {
-    return this.#feeds.size
+  /** Who is attached, in the order in which they came. */
+  get clients(): readonly (readonly [Feed, Client])[] {
+    return this.#audience.clients
   }
 
   /** How many MCP servers are connected for it now. */
   get mcpServers(): number {
-    return this.#tools.list().servers.filter(({ state }) => state === 'ready').length
+    return this.#toolbox.ready
+  }
+
+  /** The MCP servers as the turns of this reader have them. */
+  serversFor(feed: Feed): readonly ServerStatus[] {
+    return this.#toolbox.serversFor(feed)
   }
 
   /** It was halted, closed or lost to another writer: what is stored can be opened again, but not through this one. */
@@ -80,39 +84,75 @@ export class Session {
     return comesTooLate ? fail('SESSION_CLOSED', { session: this.id }) : this.#writer.dispatch(command)
   }
 
-  /** Accepts a prompt; its end comes as an entry. Sent again with the same id, it runs once. */
-  prompt(promptId: string, content: readonly Content[]): Promise<readonly Entry[]> {
-    return this.dispatch({ kind: 'prompt', promptId, content })
+  /**
+   * Accepts a prompt; its end comes as an entry. Sent again with the same id, it runs once. Its turn has the directories
+   * that `sender` declared, and the session keeps the servers that it named until then, whether it stays or not.
+   */
+  async prompt(promptId: string, content: readonly Content[], sender?: Feed): Promise<readonly Entry[]> {
+    if (sender === undefined) return this.dispatch({ kind: 'prompt', promptId, content })
+    const additionalDirectories = this.#toolbox.directoriesOf(sender)
+    this.#toolbox.began(promptId, sender)
+    try {
+      return await this.dispatch({ kind: 'prompt', promptId, content, additionalDirectories })
+    } finally {
+      if (!isOpenPrompt(promptId, this.state)) this.#toolbox.ended(promptId)
+    }
   }
 
-  /** A reader from `from` on; it is told nothing before it asks to replay or go live. */
-  attach(sink: Sink, from: Cursor): Feed {
+  /** A reader from `from` on; it is told nothing before it asks to replay or go live. Throws SESSION_CLOSED. */
+  attach(sink: Sink, from: Cursor, attaching?: Attaching): Feed {
+    if (this.#gone) fail('SESSION_CLOSED', { session: this.id })
     const source = {
       id: this.id,
       journal: this.#world.journal,
       head: () => this.state.seq,
-      leave: (feed: Feed) => this.#feeds.delete(feed),
+      leave: (feed: Feed) => this.#left(feed),
     }
     const feed = new Feed(source, sink, from)
-    this.#feeds.add(feed)
+    if (attaching !== undefined) {
+      this.#toolbox.declare(feed, attaching.opening)
+      this.#toolbox.leave(attaching.opening)
+    }
+    this.#audience.join(feed, attaching?.client)
+    this.#rest.cancel()
     return feed
   }
 
   /** Opened again while live: the directories of the request hold, and its MCP servers join those that others named. */
   async reopen(opening: Opening): Promise<void> {
-    await this.dispatch(configuration(opening))
-    const { cwd, additionalDirectories } = opening
-    const merged = {
-      cwd,
-      additionalDirectories,
-      mcpServers: mergeServers(this.#opening.mcpServers, opening.mcpServers),
+    this.#toolbox.declare(opening, opening)
+    this.#rest.consider()
+    try {
+      await this.dispatch(configuration(opening))
+    } catch (error) {
+      this.forgo(opening)
+      throw error
     }
-    if (isSameOpening(merged, this.#opening)) return
-    // A running turn keeps the tools that it began with.
-    this.#formerTools.push(this.#tools)
-    this.#opening = merged
-    this.#tools = this.#openTools(merged)
-    if (!isBusy(this.state)) await this.#closeFormerTools()
+  }
+
+  /** Whoever opened it will not attach, or has attached and speaks for itself. */
+  forgo(opening: Opening): void {
+    this.#toolbox.leave(opening)
+  }
+
+  /**
+   * A reader has no answer to this question, and `why`. While others might have one it stays open; when nobody who is
+   * attached is left who might, it is a no.
+   */
+  async decline(feed: Feed, requestId: string, why?: string): Promise<void> {
+    if (!this.#audience.declines(feed, requestId)) return
+    await this.dispatch({ kind: 'answer', requestId, optionId: null, ...(why === undefined ? {} : { why }) })
+  }
+
+  /** Calls `rest` when nobody has been attached for a while and nothing runs. */
+  whenUnused(rest: () => void): void {
+    this.#whenUnused = rest
+    this.#rest.consider()
+  }
+
+  /** It is no longer stored: there is nothing to come back to. */
+  deleted(): void {
+    this.#audience.changed('deleted')
   }
 
   /** Ends what an owner that died left running. A full disk puts that off: what is stored can be read meanwhile. */
@@ -153,13 +193,22 @@ export class Session {
   /** Lets go of everything without another entry. Idempotent. */
   async leave(): Promise<void> {
     this.#gone = true
+    this.#rest.cancel()
     this.#run?.cancel()
     await this.#writer.settled()
-    await Promise.all([this.#tools.close(), this.#closeFormerTools()])
+    await this.#toolbox.close()
   }
 
-  async #closeFormerTools(): Promise<void> {
-    await Promise.all(this.#formerTools.splice(0).map((tools) => tools.close()))
+  #left(feed: Feed): void {
+    this.#toolbox.leave(feed)
+    this.#audience.leave(feed)
+    this.#rest.consider()
+  }
+
+  /** Nobody is here, and nothing runs that would be lost. */
+  #isUnused(): boolean {
+    const { state } = this
+    return !this.#gone && this.#audience.size === 0 && (!isBusy(state) || state.phase === 'suspended')
   }
 
   async #idle(): Promise<void> {
@@ -167,14 +216,9 @@ export class Session {
   }
 
   #publish(entries: readonly Entry[]): void {
-    for (const feed of this.#feeds) {
-      try {
-        feed.push(entries)
-      } catch (error) {
-        // One client's trouble is not another's; the journal has what it missed.
-        this.#world.report(error)
-      }
-    }
+    this.#audience.publish(entries)
+    for (const entry of entries) if (isEnd(entry)) this.#toolbox.ended(entry.promptId)
+    this.#rest.consider()
     this.#wakeIfIdle()
   }
 
@@ -183,7 +227,6 @@ export class Session {
     const waiters = this.#idleWaiters
     this.#idleWaiters = []
     for (const resume of waiters) resume()
-    this.#inTheBackground(this.#closeFormerTools())
   }
 
   #act(effect: Effect): void {
@@ -201,18 +244,18 @@ export class Session {
 
   #play({ turn, answered }: Effect & { readonly kind: 'run' }): void {
     if (this.#gone) return
-    const run = new TurnRun(this.#turnHost(), turn, answered)
+    const { additionalDirectories } = turn
+    const tools = this.#toolbox.lend(additionalDirectories)
+    const roots = [this.existing.cwd, ...additionalDirectories]
+    const run = new TurnRun({ ...this.#turnHost(), roots, tools: tools.registry }, turn, answered)
     this.#run = run
-    this.#inTheBackground(run.play())
+    this.#inTheBackground(run.play().then(() => tools.giveBack()))
   }
 
   #turnHost() {
-    const { cwd, additionalDirectories } = this.#opening
     return {
       sessionId: this.id,
       world: this.#world,
-      roots: [cwd, ...additionalDirectories],
-      tools: this.#tools,
       dispatch: (command: Command) => this.#writer.dispatch(command),
       post: (command: Command, chars: number) => this.#writer.post(command, chars),
       allowedTools: () => this.existing.allowedTools,
@@ -225,18 +268,9 @@ export class Session {
     const isLost = isParleyError(error, 'JOURNAL_CONFLICT')
     // First of all gone, so that what is told of the failure is told as the last word.
     if (isLost) this.#inTheBackground(this.leave())
-    for (const feed of this.#feeds) this.#tellFailed(feed, error)
+    this.#audience.failed(error)
     if (!isLost && ahead) this.#inTheBackground(this.#endWhatNobodyRuns())
     this.#wakeIfIdle()
-  }
-
-  #tellFailed(feed: Feed, error: unknown): void {
-    try {
-      feed.failed(error)
-    } catch (broken) {
-      // One client's trouble is not another's.
-      this.#world.report(broken)
-    }
   }
 
   /** A turn that was stored although its writer was told that it was not has no agent, and never gets one. */
@@ -259,25 +293,8 @@ export class Session {
   #inTheBackground(work: Promise<void>): void {
     work.catch((error: unknown) => this.#world.report(error))
   }
-
-  #openTools({ cwd, additionalDirectories, mcpServers }: Opening): ToolRegistry {
-    return this.#world.tools.open({ scope: this.id, cwd, roots: [cwd, ...additionalDirectories], servers: mcpServers })
-  }
 }
 
-export function configuration({ additionalDirectories, agent }: Opening): Command {
-  return { kind: 'configure', additionalDirectories, ...(agent === undefined ? {} : { agent }) }
-}
-
-/** Whoever opens it may bring more than an opening is made of. */
-function isSameOpening(left: Opening, right: Opening): boolean {
-  const made = ({ cwd, additionalDirectories, mcpServers }: Opening): string =>
-    JSON.stringify([cwd, additionalDirectories, mcpServers])
-  return made(left) === made(right)
-}
-
-/** By name: who comes with none takes nothing from others, and a name said again is the newer one. */
-function mergeServers(former: readonly McpServer[], given: readonly McpServer[]): readonly McpServer[] {
-  const merged = new Map([...former, ...given].map((server) => [server.name, server]))
-  return [...merged.values()]
+function isEnd(entry: Entry): entry is Entry & { readonly kind: 'turn_ended' | 'prompt_withdrawn' } {
+  return entry.kind === 'turn_ended' || entry.kind === 'prompt_withdrawn'
 }

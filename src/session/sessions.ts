@@ -2,7 +2,8 @@
 import { fail } from '../errors/parley-error.ts'
 import type { ListQuery, SessionId, SessionPhase, SessionRow } from '../ports/journal.ts'
 import type { SlashCommand } from '../ports/content.ts'
-import { type Opening, Session, configuration } from './session.ts'
+import { type Opening, configuration } from './opening.ts'
+import { Session } from './session.ts'
 import { absent, rowOf } from './state.ts'
 import type { World } from './world.ts'
 import { loadState } from './writer.ts'
@@ -45,7 +46,7 @@ export class Sessions {
       await session.leave()
       throw error
     }
-    return session
+    return this.#watched(session)
   }
 
   /**
@@ -142,10 +143,19 @@ export class Sessions {
     }
   }
 
+  /** It leaves memory when nobody has wanted it for a while; whoever opens it meanwhile waits, and then opens it anew. */
+  #watched(session: Session): Session {
+    session.whenUnused(() => {
+      this.#leave(session.id, session.leave()).catch(this.#world.report)
+    })
+    return session
+  }
+
   async #forget(id: SessionId, session: Session | undefined): Promise<void> {
     // A full disk must not keep anyone from making room.
     await session?.close().catch(() => session.leave())
     await this.#world.journal.delete(id)
+    session?.deleted()
   }
 
   /** While it lasts, whoever wants the session waits; only whoever asked for it hears that it failed. */
@@ -200,7 +210,7 @@ export class Sessions {
       await session.leave()
       throw error
     }
-    return session
+    return this.#watched(session)
   }
 }
 

@@ -76,6 +76,8 @@ export interface OpenTurn {
   readonly turnId: string
   readonly promptId: string
   readonly prompt: readonly Content[]
+  /** What its sender declared besides the cwd. */
+  readonly additionalDirectories: readonly string[]
   /** The agent that it began with, and goes on with after a restart. */
   readonly agent: string
   /** The message that the next chunk of the same role belongs to. */
@@ -105,6 +107,7 @@ export interface OpenQuestion {
 export interface QueuedPrompt {
   readonly promptId: string
   readonly content: readonly Content[]
+  readonly additionalDirectories: readonly string[]
 }
 
 export interface EndedPrompt {
@@ -119,6 +122,11 @@ export function absent(id: string): Absent {
 
 export function isBusy(state: State): state is Busy {
   return state.phase !== 'absent' && state.phase !== 'idle' && state.phase !== 'closed'
+}
+
+/** A turn runs it, or it waits for one. */
+export function isOpenPrompt(promptId: string, state: State): boolean {
+  return isBusy(state) && [state.turn, ...state.queue].some((prompt) => prompt.promptId === promptId)
 }
 
 /** The turn without its open question, as it is when that was answered or withdrawn. */
@@ -159,4 +167,4 @@ export function decodeState(text: string): Existing | undefined {
   return stored.format === STATE_FORMAT ? stored.state : undefined
 }
 
-const STATE_FORMAT = 3
+const STATE_FORMAT = 4

@@ -216,7 +216,7 @@ export class Attachment implements Sink {
     this.#asked = undefined
     const optionId = this.#client.optionOf(reply)
     // A client that errs or makes up an option has not answered; others still may. Nobody else there: that is a no.
-    if (!this.#isOffered(optionId) && this.session.readers > 1) return
+    if (!this.#isOffered(optionId) && this.session.clients.length > 1) return
     this.session.dispatch({ kind: 'answer', requestId, optionId }).catch((error: unknown) => {
       // Somebody else was first, which is how it should be.
       if (!isParleyError(error, 'PERMISSION_UNKNOWN')) this.#client.report(error)

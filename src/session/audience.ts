@@ -1,0 +1,74 @@
+/** Everyone who is attached to a live session: each is told on its own, and nobody's trouble is another's. */
+import type { Entry } from './entries.ts'
+import type { Change, Feed } from './feed.ts'
+
+/** A program at the other end, as it calls itself. */
+export interface Client {
+  readonly name: string
+  readonly title?: string
+  readonly version?: string
+}
+
+interface Member {
+  readonly client: Client
+  /** The question that it has no answer to. */
+  declined: string | undefined
+}
+
+export class Audience {
+  readonly #members = new Map<Feed, Member>()
+  readonly #report: (error: unknown) => void
+
+  constructor(report: (error: unknown) => void) {
+    this.#report = report
+  }
+
+  get size(): number {
+    return this.#members.size
+  }
+
+  /** In the order in which they came. */
+  get clients(): readonly (readonly [Feed, Client])[] {
+    return [...this.#members].map(([feed, { client }]) => [feed, client])
+  }
+
+  join(feed: Feed, client: Client = { name: 'unknown' }): void {
+    this.#members.set(feed, { client, declined: undefined })
+    this.changed('presence')
+  }
+
+  leave(feed: Feed): void {
+    if (this.#members.delete(feed)) this.changed('presence')
+  }
+
+  publish(entries: readonly Entry[]): void {
+    this.#each((feed) => feed.push(entries))
+  }
+
+  failed(error: unknown): void {
+    this.#each((feed) => feed.failed(error))
+  }
+
+  changed(what: Change): void {
+    this.#each((feed) => feed.changed(what))
+  }
+
+  /** `feed` has no answer to this question. True when nobody who is here is left who might have one. */
+  declines(feed: Feed, requestId: string): boolean {
+    const member = this.#members.get(feed)
+    if (member === undefined) return false
+    member.declined = requestId
+    return [...this.#members.values()].every(({ declined }) => declined === requestId)
+  }
+
+  #each(tell: (feed: Feed) => void): void {
+    for (const feed of this.#members.keys()) {
+      try {
+        tell(feed)
+      } catch (error) {
+        // The journal has what this one missed.
+        this.#report(error)
+      }
+    }
+  }
+}

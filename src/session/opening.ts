@@ -1,0 +1,23 @@
+/** What a client brings when it opens a session and attaches to it. */
+import type { McpServer } from '../ports/tools.ts'
+import type { Client } from './audience.ts'
+import type { Command } from './commands.ts'
+
+export interface Opening {
+  /** As the client gave it. */
+  readonly cwd: string
+  readonly additionalDirectories: readonly string[]
+  readonly mcpServers: readonly McpServer[]
+  /** The full name of the agent that answers from the next turn on; absent leaves that to the session. */
+  readonly agent?: string | undefined
+}
+
+/** Who attaches, and with which opening: the turns of its prompts have those directories, and the session its servers. */
+export interface Attaching {
+  readonly opening: Opening
+  readonly client: Client
+}
+
+export function configuration({ additionalDirectories, agent }: Opening): Command {
+  return { kind: 'configure', additionalDirectories, ...(agent === undefined ? {} : { agent }) }
+}

@@ -1,0 +1,34 @@
+/** Notices that nobody has wanted a session for a while, so that it may leave memory. */
+import type { Clock, Timer } from '../ports/clock.ts'
+
+/** Milliseconds. Long enough for an editor that is started again. */
+const REST_AFTER = 60_000
+
+export interface Resting {
+  readonly clock: Clock
+  isUnused(): boolean
+  /** Called when the session was unused all the while. */
+  rest(): void
+}
+
+export class Rest {
+  readonly #session: Resting
+  #timer: Timer | undefined
+
+  constructor(session: Resting) {
+    this.#session = session
+  }
+
+  /** Something has changed: the time begins anew, if the session is unused now. */
+  consider(): void {
+    this.#timer?.cancel()
+    this.#timer = this.#session.isUnused()
+      ? this.#session.clock.after(REST_AFTER, () => this.#session.rest())
+      : undefined
+  }
+
+  cancel(): void {
+    this.#timer?.cancel()
+    this.#timer = undefined
+  }
+}
