@@ -51,6 +51,28 @@ export const commands: readonly CommandRow[] = [
     load: () => import('./commands/serve.ts'),
   },
   {
+    usage: 'status',
+    summary: 'tell how the server is, if one runs',
+    options: [{ flags: '--json', summary: 'one object, for programs' }],
+    load: () => import('./commands/status.ts'),
+  },
+  {
+    usage: 'stop',
+    summary: 'stop the server; turns that run get a while to end',
+    options: [{ flags: '--grace <seconds>', summary: 'how long that is; 10 if absent' }],
+    load: () => import('./commands/stop.ts'),
+  },
+  {
+    usage: 'logs',
+    summary: 'print what the server has to tell of itself',
+    options: [
+      { flags: '-n, --lines <count>', summary: 'how many of the last lines; 100 if absent' },
+      { flags: '-f, --follow', summary: 'go on with those that come' },
+      { flags: '--json', summary: 'the lines as they are' },
+    ],
+    load: () => import('./commands/logs.ts'),
+  },
+  {
     usage: 'docs <dir...>',
     summary: 'serve documents to any MCP client: full-text search over HTTP',
     options: [

@@ -26,6 +26,7 @@ export async function loadConfig(
     socket: socketPathOf(home),
     agent: agentChoice(values['agent'] ?? 'guide', cwd),
     agentChosen: { ...fromEnvironment(environment), ...given(flags) }['agent'] !== undefined,
+    idleMinutes: minutesOf(values['idle_minutes'] ?? '10'),
     docsKey: values['docs_key'],
     faults: faultsOf(values['faults']),
     environment,
@@ -55,10 +56,10 @@ function checked(path: string, table: Readonly<Record<string, unknown>>): Values
       return fail('CONFIG_INVALID', { key, value: 'set', reason: `${path} has no such setting` })
     if (!setting.inFiles)
       return fail('CONFIG_INVALID', { key, value: 'set', reason: `it is not read from ${path}; use ${setting.env}` })
-    if (typeof value !== 'string')
-      return fail('CONFIG_INVALID', { key, value: String(value), reason: `${path} must give a text` })
+    if (typeof value !== 'string' && typeof value !== 'number')
+      return fail('CONFIG_INVALID', { key, value: String(value), reason: `${path} must give a text or a number` })
   }
-  return table as Values
+  return Object.fromEntries(Object.entries(table).map(([key, value]) => [key, String(value)]))
 }
 
 function fromEnvironment(environment: Environment): Values {
@@ -75,6 +76,16 @@ function agentChoice(value: string, cwd: string): AgentChoice {
   const path = /^script:(.+)$/u.exec(value)?.[1]
   if (path !== undefined) return { kind: 'script', path: resolve(cwd, path) }
   return fail('CONFIG_INVALID', { key: 'agent', value: JSON.stringify(value), reason: 'it is guide or script:FILE' })
+}
+
+function minutesOf(value: string): number {
+  const minutes = Number(value)
+  if (value.trim() !== '' && Number.isFinite(minutes) && minutes >= 0) return minutes
+  return fail('CONFIG_INVALID', {
+    key: 'idle_minutes',
+    value: JSON.stringify(value),
+    reason: 'it is a number of minutes from 0',
+  })
 }
 
 function faultsOf(value: string | undefined): readonly Fault[] {

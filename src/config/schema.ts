@@ -2,7 +2,7 @@
 
 export interface Setting {
   /** As in `parley.toml`. */
-  readonly key: 'home' | 'agent' | 'docs_key' | 'faults'
+  readonly key: 'home' | 'agent' | 'idle_minutes' | 'docs_key' | 'faults'
   readonly env: string
   /** Only what may safely be written in a project or a home directory is read from files. */
   readonly inFiles: boolean
@@ -21,6 +21,13 @@ export const settings: readonly Setting[] = [
     env: 'PARLEY_AGENT',
     inFiles: true,
     sentence: 'What answers prompts: `guide`, or `script:FILE`. Default: `guide`.',
+  },
+  {
+    key: 'idle_minutes',
+    env: 'PARLEY_IDLE_MINUTES',
+    inFiles: true,
+    sentence:
+      'After so many minutes without a client and a running turn, a server that a command started ends by itself; 0 is never. Default: 10.',
   },
   {
     key: 'docs_key',
@@ -54,6 +61,8 @@ export interface Config {
   readonly agent: AgentChoice
   /** Somebody named it now, by flag or in the environment: sessions that are opened again get it too. */
   readonly agentChosen: boolean
+  /** 0 is never. */
+  readonly idleMinutes: number
   readonly docsKey: string | undefined
   readonly faults: readonly Fault[]
   /** The whole environment; child processes get the allow-listed part of it. */

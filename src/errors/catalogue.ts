@@ -79,10 +79,26 @@ export const catalogue = {
     true,
     (d) => `No Parley server is running: nobody listens on ${d.socket}. Start one with: parley serve`,
   ),
+  SERVER_SILENT: row<{ pid: number | null }>(
+    INTERNAL,
+    true,
+    (d) =>
+      `The Parley server${d.pid === null ? '' : ` (pid ${d.pid})`} does not respond. Give it time, or end it with kill -9; what was said is kept.`,
+  ),
   SERVER_STOPPING: row(
     INTERNAL,
     true,
     () => 'The server is stopping and takes no new work. What was said is kept; try again in a moment.',
+  ),
+  SERVER_RESTARTED: row<{ method: string }>(
+    INTERNAL,
+    true,
+    (d) => `The server was restarted before it answered ${d.method}, which may have been done. Look, then try again.`,
+  ),
+  SERVER_LOST: row<{ reason: string }>(
+    INTERNAL,
+    true,
+    (d) => `The Parley server cannot be reached: ${d.reason}. What was said is kept; try again.`,
   ),
   SOCKET_UNUSABLE: row<{ path: string; reason: string }>(
     INTERNAL,
@@ -155,6 +171,11 @@ export const catalogue = {
   ),
 
   // What a client hears from the other side
+  SERVER_STOPPED: row(
+    INTERNAL,
+    true,
+    () => 'The server was stopped. What was said until then is kept; the next prompt starts it again.',
+  ),
   PEER_REFUSED: row<{ method: string; code: string; reason: string }>(INTERNAL, false, (d) => d.reason),
   CONNECTION_LOST: row<{ method: string }>(
     INTERNAL,
@@ -244,6 +265,11 @@ export const catalogue = {
     true,
     (d) => `MCP server ${d.server} could not be connected: ${d.reason}.`,
   ),
+  MCP_REQUEST: row<{ server: string; what: string; reason: string }>(
+    INTERNAL,
+    true,
+    (d) => `MCP server ${d.server} did not give ${d.what}: ${d.reason}.`,
+  ),
 
   // Processes
   COMMAND_NOT_FOUND: row<{ command: string }>(
@@ -307,6 +333,37 @@ export const catalogue = {
     INVALID_PARAMS,
     false,
     (d) => `The key file ${d.path} cannot be used: ${d.reason}. Write a key into it, or remove it to get a new one.`,
+  ),
+  DOCS_PLAIN_HTTP: row<{ host: string }>(
+    INVALID_PARAMS,
+    false,
+    (d) =>
+      `On ${d.host} the key and the documents would cross the network unencrypted. Give --tls-cert and --tls-key, or say --allow-plain-http.`,
+  ),
+  DOCS_TLS: row<{ reason: string }>(
+    INVALID_PARAMS,
+    false,
+    (d) => `The certificate or its key cannot be used: ${d.reason}. Both are PEM files, and the key has no passphrase.`,
+  ),
+  DOCS_NAME_INVALID: row<{ what: string; name: string }>(
+    INVALID_PARAMS,
+    false,
+    (d) => `A ${d.what} cannot be called ${d.name}. Use up to 64 letters, digits, dots, dashes and underscores.`,
+  ),
+  DOCS_NAME_TAKEN: row<{ what: string; name: string }>(
+    INVALID_PARAMS,
+    false,
+    (d) => `There is a ${d.what} ${d.name} already. Choose another name, or remove that one first.`,
+  ),
+  DOCS_NAME_UNKNOWN: row<{ what: string; name: string }>(
+    INVALID_PARAMS,
+    false,
+    (d) => `There is no ${d.what} ${d.name}, so nothing was removed.`,
+  ),
+  DOCS_RECORDS: row<{ path: string; reason: string }>(
+    INTERNAL,
+    true,
+    (d) => `${d.path} cannot be written: ${d.reason}. Nothing was changed.`,
   ),
   DOCS_KEY_MISSING: row(
     INVALID_PARAMS,

@@ -10,11 +10,12 @@ import { openProcesses } from '../adapters/process/spawn.ts'
 import { openToolHost } from '../adapters/tools/host.ts'
 import type { AgentChoice, Config } from '../config/schema.ts'
 import type { Agents } from '../ports/agent.ts'
+import type { Clock } from '../ports/clock.ts'
 import type { FaultsSpec } from '../ports/fault.ts'
 import type { Journal } from '../ports/journal.ts'
 import { Sessions } from '../session/sessions.ts'
 import { openSharedDocuments } from './documents.ts'
-import { openLog } from './log.ts'
+import { type Log, openLog } from './log.ts'
 import { serverInfo } from './version.ts'
 import { workerUrl } from './workers.ts'
 
@@ -25,6 +26,8 @@ export interface Owner {
   /** Resolves when the journal is ours and what a crash left was settled; rejects with STATE_IN_USE and its kin. */
   readonly sessions: Promise<Sessions>
   readonly agents: Agents
+  readonly log: Log
+  readonly clock: Clock
   report(error: unknown): void
   newId(): string
   /** Resolves after `ms`, and keeps no process alive for it. */
@@ -35,7 +38,8 @@ export interface Owner {
 
 /** What takes its time is in `sessions`. A default agent that cannot be opened keeps nobody from the others. */
 export async function openOwner(config: Config): Promise<Owner> {
-  const report = openLog(config.home)
+  const log = openLog(config.home)
+  const { report } = log
   const boot = { home: createHash('sha256').update(config.home).digest('hex').slice(0, 12), id: systemClock.id() }
   const faultsSpec = config.faults as FaultsSpec
   const journal = openSqliteJournal({
@@ -61,9 +65,11 @@ export async function openOwner(config: Config): Promise<Owner> {
 
   async function open(): Promise<Sessions> {
     const world = { journal: await journal, clock: systemClock, faults: faultsFrom(faultsSpec), agents, tools, report }
-    await killLeftovers(boot)
+    const killed = await killLeftovers(boot)
+    if (killed > 0) log.note('ended what a former owner had left running', { processes: killed })
     const opened = new Sessions(world)
-    await opened.recover()
+    const recovered = await opened.recover()
+    if (recovered > 0) log.note('recovered what a former owner had left open', { sessions: recovered })
     return opened
   }
 
@@ -81,6 +87,8 @@ export async function openOwner(config: Config): Promise<Owner> {
     owned,
     sessions,
     agents,
+    log,
+    clock: systemClock,
     report,
     newId: () => systemClock.id(),
     after: (ms) => new Promise((over) => systemClock.after(ms, over)),

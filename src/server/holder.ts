@@ -1,11 +1,18 @@
-/** Who holds the state directory, as its note beside the lock says: read from outside, without touching the lock. */
-import { readFileSync } from 'node:fs'
+/** Who holds the state directory, as the note beside the lock says: read from outside, without touching the lock. */
+import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 export interface Holder {
   readonly pid: number
   /** A server listens, or is about to, or is stopping; any other owner serves only whoever started it. */
   readonly isServer: boolean
+}
+
+/** The holder of the lock adds to its note that it is a server. Whoever has the lock removes the note with it. */
+export function noteServer(home: string): void {
+  const draft = join(home, 'server.pid.server')
+  writeFileSync(draft, `${process.pid} server\n`, { mode: 0o600 })
+  renameSync(draft, join(home, 'server.pid'))
 }
 
 /** Undefined when nobody living has said so. */
@@ -24,12 +31,22 @@ function noteIn(home: string): string {
   }
 }
 
-function isAlive(pid: number): boolean {
+/** A process that has ended may stay in the table until its parent looks; in a container nobody may ever. */
+export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)
-    return true
+    return !isZombie(pid)
   } catch (error) {
     // A process of another user lives, though it may not be signalled.
     return error instanceof Error && 'code' in error && error.code === 'EPERM'
+  }
+}
+
+function isZombie(pid: number): boolean {
+  try {
+    return /\) [ZX] /u.test(readFileSync(`/proc/${pid}/stat`, 'latin1'))
+  } catch {
+    // No /proc, or it has just gone: what the signal said holds.
+    return false
   }
 }

@@ -3,15 +3,19 @@ import { spawn } from 'node:child_process'
 import { type Socket, connect } from 'node:net'
 import { requirePrivate } from '../config/socket.ts'
 import { fail, isParleyError, reasonOf } from '../errors/parley-error.ts'
-import { holderOf } from './holder.ts'
+import { holderOf, isAlive } from './holder.ts'
 import { type StartLog, openStartLog } from './start-log.ts'
 
-/** Which server, and what to start it with. */
-export interface Where {
+/** Which server. */
+export interface Place {
   /** The state directory; absolute. */
   readonly home: string
   /** `config.socket`. */
   readonly socket: string
+}
+
+/** And what to start it with. */
+export interface Where extends Place {
   readonly environment: Readonly<Record<string, string | undefined>>
   /** The path of `bin/parley.mjs`. */
   readonly program: string
@@ -58,6 +62,16 @@ export async function startServer(where: Where, onProgress?: (sentence: string) 
   } finally {
     clearTimeout(slow)
   }
+}
+
+/** Whether the process ends within `ms`. */
+export async function untilGone(pid: number, ms: number): Promise<boolean> {
+  const deadline = performance.now() + ms
+  while (isAlive(pid)) {
+    if (performance.now() > deadline) return false
+    await pause(STEP)
+  }
+  return true
 }
 
 /** Resolves when a server accepts, or when it is worth another try. */

@@ -1,4 +1,9 @@
-/** One line of the log as a person reads it. */
+/** Where the log is, and one line of it as a person reads it. */
+import { join } from 'node:path'
+
+export function logPathIn(home: string): string {
+  return join(home, 'parley.log')
+}
 
 /** A line of JSON as pino writes it, in words; any other line, such as the last words of a crash, as it is. */
 export function readableLine(line: string): string {
@@ -12,7 +17,17 @@ export function readableLine(line: string): string {
 export function sentenceOf(told: Readonly<Record<string, unknown>>): string {
   const { msg, err } = told
   const failed = typeof err === 'object' && err !== null && 'message' in err ? String(err.message) : undefined
-  return [msg, failed].filter((part, index, all) => typeof part === 'string' && all.indexOf(part) === index).join(': ')
+  const said = [msg, failed].filter((part, index, all) => typeof part === 'string' && all.indexOf(part) === index)
+  return said.join(': ') + detailsOf(told)
+}
+
+const NO_DETAILS: ReadonlySet<string> = new Set(['level', 'time', 'pid', 'hostname', 'msg', 'err'])
+
+function detailsOf(told: Readonly<Record<string, unknown>>): string {
+  const details = Object.entries(told)
+    .filter(([name]) => !NO_DETAILS.has(name))
+    .map(([name, value]) => `${name} ${typeof value === 'string' ? value : JSON.stringify(value)}`)
+  return details.length === 0 ? '' : ` (${details.join(', ')})`
 }
 
 export function parse(line: string): Readonly<Record<string, unknown>> | undefined {

@@ -1,42 +1,54 @@
-/** What went wrong behind the scenes, as lines of JSON in the state directory; nothing is loaded before there is something to say. */
-import { mkdirSync } from 'node:fs'
-import { join } from 'node:path'
+/** What happens behind the scenes, as lines of JSON in the state directory; nothing is loaded before there is something to say. */
+import { mkdirSync, renameSync, statSync } from 'node:fs'
+import { logPathIn } from './log-line.ts'
 
 export type Report = (error: unknown) => void
 
+export interface Log {
+  /** Something failed that nobody waits for. Errors carry no secrets: their details are those that clients may see. */
+  readonly report: Report
+  /** Something that whoever reads the log wants to know; never a secret. */
+  note(sentence: string, details?: Readonly<Record<string, unknown>>): void
+}
+
 /** Characters that wait for a disk with room; what is more is dropped. */
 const MOST_UNWRITTEN = 256 * 1024
+/** Bytes; a longer log is put aside, and the one put aside before it is forgotten. */
+const LONGEST = 5 * 1024 * 1024
 
-/** Errors carry no secrets: their details are those that clients may see. */
-export function openLog(home: string): Report {
-  let log: Promise<Report> | undefined
-  return (error) => {
-    log ??= openPino(home)
-    void writeTo(log, error)
+export function openLog(home: string): Log {
+  let log: Promise<Log> | undefined
+  const write = async (line: (open: Log) => void): Promise<void> => line(await (log ??= openPino(home)))
+  return {
+    report: (error) => void write((open) => open.report(error)),
+    note: (sentence, details) => void write((open) => open.note(sentence, details)),
   }
 }
 
-async function writeTo(log: Promise<Report>, error: unknown): Promise<void> {
-  const write = await log
-  write(error)
+/** Only whoever owns the state may call this, before it says anything. */
+export function putLongLogAside(home: string): void {
+  const path = logPathIn(home)
+  try {
+    if (statSync(path).size > LONGEST) renameSync(path, `${path}.1`)
+  } catch {
+    // There is none yet; or it stays as long as it is.
+  }
 }
 
-async function openPino(home: string): Promise<Report> {
+async function openPino(home: string): Promise<Log> {
   try {
     const { pino } = await import('pino')
     mkdirSync(home, { recursive: true, mode: 0o700 })
-    const file = pino.destination({
-      dest: join(home, 'parley.log'),
-      sync: true,
-      mode: 0o600,
-      maxLength: MOST_UNWRITTEN,
-    })
+    const file = pino.destination({ dest: logPathIn(home), sync: true, mode: 0o600, maxLength: MOST_UNWRITTEN })
     // A disk that is full: it is told to whoever asked for something to be stored.
     file.on('error', () => undefined)
     const logger = pino({ base: { pid: process.pid } }, file)
-    return (error) => logger.error(error)
+    return {
+      report: (error) => logger.error(error),
+      note: (sentence, details = {}) => logger.info(details, sentence),
+    }
   } catch {
     // A log that cannot be written must not stop the work that it would have told of.
-    return () => undefined
+    return { report: () => undefined, note: () => undefined }
   }
 }

@@ -1,73 +1,164 @@
 /** The server: owns the state, listens on its socket, serves every connection, and ends in order. */
 import type { Config } from '../config/schema.ts'
 import { requirePrivate } from '../config/socket.ts'
-import { serveConnection } from '../edge/acp/connection.ts'
+import type { ConnectionHost } from '../edge/acp/connection.ts'
 import { type ListeningSocket, listenOn } from '../edge/transport/socket.ts'
-import type { Wire } from '../edge/transport/wire.ts'
+import { fail } from '../errors/parley-error.ts'
+import type { Census, Sessions } from '../session/sessions.ts'
+import { Clients } from './clients.ts'
 import { type Owner, openOwner } from './compose.ts'
+import { Drain } from './drain.ts'
+import { noteServer } from './holder.ts'
+import { putLongLogAside } from './log.ts'
+import { type Orders, ordersAsMethods } from './orders.ts'
 import { serverInfo } from './version.ts'
+import { watch } from './watch.ts'
 
 /** How long a client that has left may still be answered. Milliseconds. */
 const PATIENCE = 2_000
+/** How long turns that run may still take when the server is to stop. Milliseconds. */
+const GRACE = 10_000
+
+export interface ServeOptions {
+  /** Started by a command and not by hand: it ends when nobody needs it any more. */
+  readonly background: boolean
+}
 
 export interface RunningServer {
   readonly socket: string
-  /** Ends what runs, every connection and every child. Idempotent. */
-  stop(): Promise<void>
+  /** Resolves when everything has ended and the state is free; rejects when the state could not be served after all. */
+  readonly ended: Promise<void>
+  /** Begins to end it in order; said again with less grace, it hurries. `why` is for the log. */
+  stop(why: string, graceMs?: number): void
 }
 
 /** Resolves when it accepts connections. Throws STATE_IN_USE when another process owns the state, and SOCKET_UNUSABLE. */
-export async function openServer(config: Config): Promise<RunningServer> {
+export async function openServer(config: Config, options: ServeOptions): Promise<RunningServer> {
   const owner = await openOwner(config)
   try {
     await owner.owned
-    return await listen(config, owner)
+    putLongLogAside(config.home)
+    noteServer(config.home)
+    const server = new Server(config, owner)
+    await server.open(options)
+    return server
   } catch (error) {
     await owner.close()
     throw error
   }
 }
 
-async function listen({ socket }: Config, owner: Owner): Promise<RunningServer> {
-  const wires = new Set<Wire>()
-  requirePrivate(socket, { make: true })
-  const listening = await listenOn(socket, {
-    connected: (wire) => void serve(owner, wires, wire),
-    report: (error) => owner.report(error),
-  })
-  let stopping: Promise<void> | undefined
-  return {
-    socket,
-    stop() {
-      stopping ??= stop(owner, listening, wires)
-      return stopping
-    },
-  }
-}
+/** What a server that stops takes no more of. */
+const NEW_WORK: ReadonlySet<string> = new Set(['session/new', 'session/prompt', '_parley/fork'])
 
-/** Never rejects: a connection that breaks is its own end and nobody else's. */
-async function serve(owner: Owner, wires: Set<Wire>, wire: Wire): Promise<void> {
-  const { sessions, agents } = owner
-  wires.add(wire)
-  try {
-    await serveConnection(wire, {
+class Server implements RunningServer {
+  readonly socket: string
+  readonly ended: Promise<void>
+  readonly #config: Config
+  readonly #owner: Owner
+  readonly #clients: Clients
+  readonly #drain: Drain
+  readonly #started: number
+  #listening: ListeningSocket | undefined
+  #sessions: Sessions | undefined
+
+  constructor(config: Config, owner: Owner) {
+    this.socket = config.socket
+    this.#config = config
+    this.#owner = owner
+    this.#clients = new Clients(owner.clock)
+    this.#started = owner.clock.elapsed()
+    this.#drain = new Drain(owner.clock, async () => (await this.#census()).working)
+    this.ended = this.#end()
+    // Whoever started it waits for this; until then nobody has to.
+    this.ended.catch(() => undefined)
+  }
+
+  async open({ background }: ServeOptions): Promise<void> {
+    const { socket } = this
+    const { log, sessions } = this.#owner
+    requirePrivate(socket, { make: true })
+    this.#listening = await listenOn(socket, {
+      connected: (wire) => void this.#clients.serve(wire, this.#host()),
+      report: log.report,
+    })
+    log.note('started', { version: serverInfo.version, socket, background })
+    sessions.then(
+      (opened) => (this.#sessions = opened),
+      () => this.stop('the state cannot be served', 0),
+    )
+    if (background) this.#watch(this.#listening)
+  }
+
+  stop(why: string, graceMs = GRACE): void {
+    if (!this.#drain.isStopping) this.#owner.log.note('stopping', { why })
+    this.#drain.stop(graceMs)
+  }
+
+  #host(): ConnectionHost {
+    const { sessions, agents, clock, log } = this.#owner
+    return {
       sessions,
       info: serverInfo,
       agents,
-      newId: () => owner.newId(),
-      report: (error) => owner.report(error),
-      patience: () => owner.after(PATIENCE),
-    })
-  } catch (error) {
-    owner.report(error)
-  } finally {
-    wires.delete(wire)
-    await wire.close()
+      methods: ordersAsMethods(this.#orders()),
+      admit: (method) => this.#admit(method),
+      newId: () => clock.id(),
+      report: log.report,
+      patience: () => this.#owner.after(PATIENCE),
+    }
   }
-}
 
-async function stop(owner: Owner, listening: ListeningSocket, wires: ReadonlySet<Wire>): Promise<void> {
-  listening.close()
-  await owner.close()
-  await Promise.all([...wires].map((wire) => wire.close()))
+  #admit(method: string): void {
+    if (this.#drain.isStopping && NEW_WORK.has(method)) fail('SERVER_STOPPING', {})
+  }
+
+  #orders(): Orders {
+    const { clock } = this.#owner
+    return {
+      status: async () => ({
+        pid: process.pid,
+        version: serverInfo.version,
+        socket: this.socket,
+        uptimeSeconds: Math.floor((clock.elapsed() - this.#started) / 1000),
+        // Whoever asks is no client of anything.
+        clients: this.#clients.count - 1,
+        ...(await this.#census()),
+      }),
+      stop: async ({ graceMs, ifIdle = false }) => {
+        const { working } = await this.#census()
+        if (!ifIdle || working === 0) this.stop('asked to', graceMs)
+        return { stopping: this.#drain.isStopping, working }
+      },
+    }
+  }
+
+  /** Before recovery is over nothing is live. */
+  async #census(): Promise<Census> {
+    return (await this.#sessions?.census()) ?? { sessions: 0, working: 0, mcpServers: 0 }
+  }
+
+  #watch(listening: ListeningSocket): void {
+    const watched = {
+      clock: this.#owner.clock,
+      idleMinutes: this.#config.idleMinutes,
+      lastSeen: () => this.#clients.lastSeen,
+      isWorking: async () => (await this.#census()).working > 0,
+      isReachable: () => listening.isThere(),
+    }
+    watch(watched, (why) => this.stop(why))
+  }
+
+  /** Turns end or are ended and their clients hear of it, then nobody is connected, then nothing of ours runs. */
+  async #end(): Promise<void> {
+    const { log, sessions } = this.#owner
+    await this.#drain.drained
+    this.#listening?.close()
+    // What never opened has nothing to halt; whoever waits for the server hears of that below.
+    await sessions.then((opened) => opened.halt()).catch(log.report)
+    await this.#clients.close()
+    await this.#owner.close()
+    log.note('stopped')
+    await sessions
+  }
 }

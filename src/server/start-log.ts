@@ -1,8 +1,7 @@
 /** The log as whoever starts a server holds it: the new process writes to it, and if it fails its last words are read. */
 import { closeSync, fstatSync, mkdirSync, openSync, readSync } from 'node:fs'
-import { join } from 'node:path'
 import { fail, reasonOf } from '../errors/parley-error.ts'
-import { parse, sentenceOf } from './log-line.ts'
+import { logPathIn, parse, sentenceOf } from './log-line.ts'
 
 export interface StartLog {
   readonly path: string
@@ -17,7 +16,7 @@ const LAST = { lines: 3, bytes: 16 * 1024 }
 
 /** Makes the state directory too. Throws SERVER_START_FAILED where nothing can be written. */
 export function openStartLog(home: string): StartLog {
-  const path = join(home, 'parley.log')
+  const path = logPathIn(home)
   try {
     mkdirSync(home, { recursive: true, mode: 0o700 })
     const descriptor = openSync(path, 'a+', 0o600)

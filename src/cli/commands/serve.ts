@@ -1,13 +1,27 @@
-/** `parley serve`: the server in the foreground, until it is told to stop. */
+/** `parley serve`: the server, in the foreground until it is told to stop, or in the background of another command. */
 import { loadConfig } from '../../config/load.ts'
-import { openServer } from '../../server/serve.ts'
+import { type RunningServer, openServer } from '../../server/serve.ts'
+import { serverInfo } from '../../server/version.ts'
+import type { CommandInput } from '../command.ts'
+import { OK, TRY_AGAIN } from '../exit.ts'
 
-export async function run(): Promise<number> {
-  const server = await openServer(await loadConfig())
-  process.stderr.write(`Parley listens on ${server.socket}\n`)
-  await new Promise<void>((resolve) => {
-    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, () => resolve())
-  })
-  await server.stop()
-  return 0
+export async function run({ options }: CommandInput): Promise<number> {
+  const background = options['background'] === true
+  const server = await openServer(await loadConfig(), { background })
+  stopOnSignals(server)
+  if (!background) process.stdout.write(`Parley ${serverInfo.version} listens on ${server.socket}\n`)
+  await server.ended
+  return OK
+}
+
+/** The first one lets turns end, the second one does not wait for them, the third one waits for nothing. */
+function stopOnSignals(server: RunningServer): void {
+  let heard = 0
+  const stop = (signal: string): void => {
+    heard += 1
+    if (heard === 1) server.stop(signal)
+    else if (heard === 2) server.stop(signal, 0)
+    else process.exit(TRY_AGAIN)
+  }
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, stop)
 }

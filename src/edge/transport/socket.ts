@@ -6,14 +6,21 @@ import { fail, reasonOf } from '../../errors/parley-error.ts'
 import { openWire } from './streams.ts'
 import type { Wire } from './wire.ts'
 
+export interface SocketWire extends Wire {
+  /** Ends it at once, with whatever its client has not read. Idempotent. */
+  destroy(): void
+}
+
 export interface SocketHost {
   /** One more client. */
-  connected(wire: Wire): void
+  connected(wire: SocketWire): void
   /** A client could not be let in, for want of descriptors for example; the others stay. */
   report(error: unknown): void
 }
 
 export interface ListeningSocket {
+  /** False once its file was removed or replaced: nobody can come in any more. */
+  isThere(): boolean
   /** Lets nobody else in, and removes the file. Who is in stays. Idempotent. */
   close(): void
 }
@@ -30,14 +37,16 @@ export async function listenOn(path: string, host: SocketHost): Promise<Listenin
     const server = createServer({ allowHalfOpen: true }, (socket) => host.connected(wireOf(socket)))
     await listening(server, path)
     server.on('error', (error) => host.report(error))
-    return { close: () => close(server, path) }
+    const made = identityOf(path)
+    const isThere = (): boolean => made !== undefined && identityOf(path) === made
+    return { isThere, close: () => close(server, isThere()) }
   } catch (error) {
     return fail('SOCKET_UNUSABLE', { path, reason: reasonOf(error) }, error)
   }
 }
 
-function wireOf(socket: Socket): Wire {
-  return openWire(socket, socket)
+function wireOf(socket: Socket): SocketWire {
+  return { ...openWire(socket, socket), destroy: () => void socket.destroy() }
 }
 
 function removeStale(path: string): void {
@@ -47,7 +56,7 @@ function removeStale(path: string): void {
   rmSync(path)
 }
 
-/** Nobody but the user may connect, not even between the socket's making and its mode: Node makes it before this returns. */
+/** Nobody but the user may connect, not even between the socket's making and its mode: Node makes it before `listen` returns. */
 function listening(server: Server, path: string): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject)
@@ -60,14 +69,18 @@ function listening(server: Server, path: string): Promise<void> {
     } finally {
       process.umask(mask)
     }
-    // A system that does not heed the mask gets it said again.
+    // A system that does not heed the mask is told again.
     if (server.listening) chmodSync(path, 0o600)
   })
 }
 
-/** Node removes the file when it closes the server. */
-function close(server: Server, path: string): void {
-  if (!server.listening) return
-  server.close()
-  rmSync(path, { force: true })
+/** Closing removes the file, whosever it is by now: where it is not ours any more, nobody can come in, and that is all we want. */
+function close(server: Server, isOurs: boolean): void {
+  if (isOurs) server.close()
+  else server.unref()
+}
+
+function identityOf(path: string): string | undefined {
+  const found = lstatSync(path, { throwIfNoEntry: false })
+  return found === undefined ? undefined : `${found.dev}:${found.ino}:${found.birthtimeMs}`
 }

@@ -1,0 +1,28 @@
+/** `parley stop`: lets running turns end for a while, and returns when the server has gone. */
+import { loadConfig } from '../../config/load.ts'
+import { fail } from '../../errors/parley-error.ts'
+import { stopServer } from '../../server/stop.ts'
+import type { CommandInput } from '../command.ts'
+import { OK } from '../exit.ts'
+import { textOption } from '../options.ts'
+
+const GRACE_SECONDS = '10'
+
+export async function run({ options }: CommandInput): Promise<number> {
+  const graceMs = millisecondsOf(textOption(options, 'grace') ?? GRACE_SECONDS)
+  const pid = await stopServer(await loadConfig(), { graceMs, onProgress: (line) => process.stderr.write(`${line}\n`) })
+  process.stdout.write(
+    pid === undefined ? 'No Parley server is running.\n' : `The Parley server (pid ${pid}) has stopped.\n`,
+  )
+  return OK
+}
+
+function millisecondsOf(value: string): number {
+  const seconds = Number(value)
+  if (value.trim() !== '' && Number.isFinite(seconds) && seconds >= 0) return seconds * 1000
+  return fail('CONFIG_INVALID', {
+    key: '--grace',
+    value: JSON.stringify(value),
+    reason: 'it is a number of seconds from 0',
+  })
+}

@@ -1,0 +1,65 @@
+/** Asks the running server one thing from outside, and leaves again: how it is, or to stop. Never starts one. */
+import type { Socket } from 'node:net'
+import { createInterface } from 'node:readline'
+import { ParleyError, fail } from '../errors/parley-error.ts'
+import { holderOf } from './holder.ts'
+import { type Place, dial } from './launch.ts'
+import type { Status, StopAnswer, StopOrder } from './orders.ts'
+
+/** A server that does not answer for so long hangs. Milliseconds. */
+const PATIENCE = 10_000
+
+/** Throws SERVER_ABSENT, SERVER_SILENT, SOCKET_UNUSABLE, PEER_REFUSED or CONNECTION_LOST. */
+export async function askStatus(place: Place): Promise<Status> {
+  return (await ask(place, '_parley/status', {})) as Status
+}
+
+/** The same. The answer comes before it has stopped. */
+export async function askToStop(place: Place, order: StopOrder): Promise<StopAnswer> {
+  return (await ask(place, '_parley/stop', order)) as StopAnswer
+}
+
+interface Reply {
+  readonly id?: unknown
+  readonly result?: unknown
+  readonly error?: { readonly message?: string; readonly data?: { readonly code?: string } }
+}
+
+async function ask({ home, socket }: Place, method: string, params: object): Promise<unknown> {
+  const connection = await dial(socket)
+  let silent = false
+  connection.setTimeout(PATIENCE, () => {
+    silent = true
+    connection.destroy()
+  })
+  try {
+    send(connection, { id: 0, method: 'initialize', params: { protocolVersion: 1, clientCapabilities: {} } })
+    send(connection, { id: 1, method, params })
+    const answer = await answerOn(connection, method)
+    if (answer !== undefined) return answer.result
+    return silent ? fail('SERVER_SILENT', { pid: holderOf(home)?.pid ?? null }) : fail('CONNECTION_LOST', { method })
+  } finally {
+    connection.destroy()
+  }
+}
+
+function send(connection: Socket, request: object): void {
+  connection.write(`${JSON.stringify({ jsonrpc: '2.0', ...request })}\n`)
+}
+
+/** Undefined when the connection ends without one. */
+async function answerOn(connection: Socket, method: string): Promise<Reply | undefined> {
+  // That it breaks is its end, and the lines end with it.
+  connection.on('error', () => undefined)
+  for await (const line of createInterface({ input: connection })) {
+    const reply = JSON.parse(line) as Reply
+    if (reply.error !== undefined) refused(method, reply.error)
+    if (reply.id === 1) return reply
+  }
+  return undefined
+}
+
+function refused(method: string, { message, data }: NonNullable<Reply['error']>): never {
+  const reason = message ?? 'The server gave no reason.'
+  throw new ParleyError('PEER_REFUSED', { method, code: data?.code ?? 'unknown', reason })
+}

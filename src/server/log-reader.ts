@@ -1,0 +1,74 @@
+/** Reads the log from outside: what is there, and then what comes. */
+import { closeSync, fstatSync, openSync, readFileSync, readSync, unwatchFile, watchFile } from 'node:fs'
+import { logPathIn } from './log-line.ts'
+
+/** Milliseconds between two looks. */
+const PAUSE = 250
+
+export class LogReader {
+  readonly #path: string
+  #file: number | undefined
+  #at = 0
+  /** What came after the last newline. */
+  #rest: Buffer = Buffer.alloc(0)
+
+  constructor(home: string) {
+    this.#path = logPathIn(home)
+  }
+
+  /** The last `count` lines, also of the log that was put aside; `next` goes on after them. Without a log there are none. */
+  last(count: number): readonly string[] {
+    const lines = this.next()
+    const earlier = lines.length < count ? linesOf(readOrNothing(`${this.#path}.1`)) : []
+    return count === 0 ? [] : [...earlier, ...lines].slice(-count)
+  }
+
+  /** What was written since the last time. A log that was put aside meanwhile goes on in the new one. */
+  next(): readonly string[] {
+    const bytes = Buffer.concat([this.#rest, this.#read()])
+    const end = bytes.lastIndexOf(0x0a) + 1
+    this.#rest = bytes.subarray(end)
+    return linesOf(bytes.subarray(0, end))
+  }
+
+  /** Calls `changed` whenever there may be more; returns how to stop that. */
+  watch(changed: () => void): () => void {
+    watchFile(this.#path, { interval: PAUSE }, changed)
+    return () => unwatchFile(this.#path, changed)
+  }
+
+  #read(): Buffer {
+    let descriptor: number | undefined
+    try {
+      descriptor = openSync(this.#path, 'r')
+      const { ino, size } = fstatSync(descriptor)
+      // Another file, or one that was cut, is told from its beginning.
+      if (ino !== this.#file || size < this.#at) this.#at = 0
+      this.#file = ino
+      const bytes = Buffer.alloc(size - this.#at)
+      this.#at += readSync(descriptor, bytes, 0, bytes.length, this.#at)
+      return bytes
+    } catch {
+      // There is no log, or none that we may read.
+      return Buffer.alloc(0)
+    } finally {
+      if (descriptor !== undefined) closeSync(descriptor)
+    }
+  }
+}
+
+function readOrNothing(path: string): Buffer {
+  try {
+    return readFileSync(path)
+  } catch {
+    // None was put aside.
+    return Buffer.alloc(0)
+  }
+}
+
+function linesOf(bytes: Buffer): readonly string[] {
+  return bytes
+    .toString('utf8')
+    .split('\n')
+    .filter((line) => line !== '')
+}
