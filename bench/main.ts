@@ -15,11 +15,13 @@ import { newSession } from './rows/new-session.ts'
 import { restart } from './rows/restart.ts'
 import { start } from './rows/start.ts'
 import { throughput } from './rows/throughput.ts'
+import { watchers } from './rows/watchers.ts'
 
 const measurements: Readonly<Record<string, Measurement>> = {
   start,
   'new-session': newSession,
   throughput,
+  watchers,
   delay,
   load,
   memory,

@@ -1,0 +1,56 @@
+/** A server under measurement, and the clients that sit on its socket. */
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { Peer, binary, settings } from './peer.ts'
+import { processorMs } from './proc.ts'
+import { Talk } from './talk.ts'
+
+export class Server {
+  readonly #home: string
+  readonly #peer: Peer
+
+  private constructor(home: string, peer: Peer) {
+    this.#home = home
+    this.#peer = peer
+  }
+
+  /** `parley serve` on a state directory, listening. */
+  static async start(home: string, script: string): Promise<Server> {
+    const peer = new Peer([binary, 'serve'], { ...settings(home), PARLEY_AGENT: `script:${script}` }, 'ignore')
+    const server = new Server(home, peer)
+    while (!(await server.#accepts())) await new Promise((resolve) => setTimeout(resolve, 10))
+    return server
+  }
+
+  async #accepts(): Promise<boolean> {
+    const socket = connect(join(this.#home, 'server.sock'))
+    const accepted = await Promise.race([
+      once(socket, 'connect').then(() => true),
+      once(socket, 'error').then(() => false),
+    ]).catch(() => false)
+    socket.destroy()
+    return accepted
+  }
+
+  /** One more client, past the first exchange. */
+  async client(): Promise<Talk> {
+    const socket = connect(join(this.#home, 'server.sock'))
+    await once(socket, 'connect')
+    const talk = new Talk(socket, socket)
+    await talk.initialize()
+    return talk
+  }
+
+  memory(): number {
+    return this.#peer.memory()
+  }
+
+  processorMs(): number {
+    return processorMs(this.#peer.child.pid)
+  }
+
+  kill(): Promise<void> {
+    return this.#peer.kill()
+  }
+}
