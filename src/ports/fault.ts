@@ -6,6 +6,7 @@ export type FaultPoint =
   | 'journal.append.sent'
   | 'journal.rows.written'
   | 'journal.transaction.committed'
+  | 'journal.fork.copied'
   | 'session.batch.stored'
   | 'session.batch.published'
   | 'turn.started'

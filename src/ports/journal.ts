@@ -81,6 +81,13 @@ export interface Journal {
    * Appends to different sessions may share one disk write; each still stands or falls alone.
    */
   append(append: Append): Promise<void>
+  /**
+   * Makes a new session that begins with the entries of `source` up to `append.expected`, as they are, followed by those of
+   * `append`, all together or nothing: no crash leaves a part of it that anyone could see. The source is not touched, and
+   * the appends of others do not wait for it. Throws JOURNAL_CONFLICT when `source` has not that many entries or is deleted
+   * meanwhile, or when the new session exists; JOURNAL_CLOSED also when the journal closes meanwhile.
+   */
+  fork(source: SessionId, append: Append): Promise<void>
   /** The entries after `from`, in order, up to the limits; empty when there are none (yet). */
   page(id: SessionId, from: Cursor, limits: PageLimits): Promise<readonly StoredEntry[]>
   /**

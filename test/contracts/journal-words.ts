@@ -20,6 +20,13 @@ export function entriesOf(id: string, from: number, count: number): readonly Sto
   })
 }
 
+/** An append of entries so long that hardly any two share a row. */
+export function longAppendOf(id: string, expected: number, count: number): Append {
+  const append = appendOf(id, expected, count)
+  const entries = append.entries.map((entry) => ({ ...entry, body: JSON.stringify(String(entry.seq).repeat(1000)) }))
+  return { ...append, entries }
+}
+
 export interface AppendDetails {
   readonly count: number
   readonly row?: Partial<SessionRow>

@@ -113,6 +113,104 @@ export function journalContract(open: () => Promise<OpenedJournal>): void {
     })
   })
 
+  describe('fork', () => {
+    /** The first `at` entries of `s`, and two of its own. */
+    function forkOf(at: number, id = 'fork') {
+      return appendOf(id, at, { count: 2, row: { title: 'Fork' }, snapshot: { seq: at + 2, state: '"forked"' } })
+    }
+
+    test('begins with the entries of its source, goes on with its own, and leaves the source as it was', async () => {
+      await journal.append(appendOf('s', 0, { count: 7, snapshot: { seq: 7, state: '7' } }))
+      const before = await everything(journal, 's')
+      const append = forkOf(5)
+      await journal.fork('s', append)
+      expect(await journal.page('fork', 0, wide)).toEqual([...entriesOf('s', 0, 5), ...append.entries])
+      expect(await journal.head('fork')).toEqual({ row: append.row, snapshot: append.snapshot })
+      expect(await everything(journal, 's')).toEqual(before)
+      await journal.append(appendOf('fork', 7, 1))
+      await journal.append(appendOf('s', 7, 1))
+      expect(await journal.page('fork', 6, wide)).toEqual(entriesOf('fork', 6, 2))
+      expect(await journal.page('s', 6, wide)).toEqual(entriesOf('s', 6, 2))
+    })
+
+    test('is cut at any entry, however the source was appended', async () => {
+      const counts = [1, 30, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 60, 3]
+      let length = 0
+      for (const count of counts) {
+        await journal.append(appendOf('s', length, { count, row: { phase: length < 40 ? 'working' : 'idle' } }))
+        length += count
+      }
+      const all = entriesOf('s', 0, length)
+      await Promise.all(all.map(({ seq }) => journal.fork('s', forkOf(seq, `fork-${seq}`))))
+      for (const { seq } of all) {
+        const entries = await journal.page(`fork-${seq}`, 0, wide)
+        expect(entries).toEqual([...all.slice(0, seq), ...entriesOf(`fork-${seq}`, seq, 2)])
+      }
+    })
+
+    test('of a fork, and after its source is deleted, is whole', async () => {
+      await journal.append(appendOf('s', 0, 5000))
+      await journal.fork('s', forkOf(4000, 'first'))
+      await journal.delete('s')
+      await journal.fork('first', forkOf(4001, 'second'))
+      await journal.delete('first')
+      expect(await journal.page('second', 0, wide)).toEqual([
+        ...entriesOf('s', 0, 4000),
+        ...entriesOf('first', 4000, 1),
+        ...entriesOf('second', 4001, 2),
+      ])
+      expect(idsOf(await journal.list({ limit: 9 }))).toEqual(['second'])
+    })
+
+    test('while its source and others are written has what the source had', async () => {
+      await journal.append(appendOf('s', 0, 20_000))
+      await Promise.all([
+        journal.fork('s', forkOf(20_000)),
+        journal.append(appendOf('s', 20_000, 300)),
+        journal.append(appendOf('other', 0, 3)),
+      ])
+      expect(await journal.page('fork', 0, wide)).toEqual([
+        ...entriesOf('s', 0, 20_000),
+        ...entriesOf('fork', 20_000, 2),
+      ])
+      expect(await journal.page('s', 20_000, wide)).toEqual(entriesOf('s', 20_000, 300))
+    })
+
+    test('that cannot be is a conflict and leaves nothing', async () => {
+      await journal.append(appendOf('s', 0, 3))
+      const before = await everything(journal, 's')
+      const conflict = (session: string, found: number) => ({ code: 'JOURNAL_CONFLICT', details: { session, found } })
+      await expect(journal.fork('s', forkOf(4))).rejects.toMatchObject(conflict('s', 3))
+      await expect(journal.fork('nobody', forkOf(1))).rejects.toMatchObject(conflict('nobody', 0))
+      await expect(journal.fork('s', forkOf(2, 's'))).rejects.toMatchObject(conflict('s', 3))
+      expect(await everything(journal, 's')).toEqual(before)
+      expect(idsOf(await journal.list({ limit: 9 }))).toEqual(['s'])
+      await journal.fork('s', forkOf(3))
+      expect(await journal.page('fork', 0, wide)).toHaveLength(5)
+    })
+
+    test('of a session that is deleted meanwhile is whole or a conflict', async () => {
+      await journal.append(appendOf('s', 0, 20_000))
+      const [forked] = await Promise.allSettled([journal.fork('s', forkOf(20_000)), journal.delete('s')])
+      const entries = await journal.page('fork', 0, wide)
+      if (forked.status === 'fulfilled') expect(entries).toHaveLength(20_002)
+      else {
+        expect(forked.reason).toMatchObject({ code: 'JOURNAL_CONFLICT' })
+        expect(await journal.head('fork')).toBeUndefined()
+      }
+    })
+
+    test('is followed by whoever waited for it', async () => {
+      const stop = new AbortController()
+      const seen = followed(journal.read('fork', 0, stop.signal))
+      await journal.append(appendOf('s', 0, 2))
+      await journal.fork('s', forkOf(2))
+      await seen.until(4)
+      stop.abort()
+      expect(await seen.ended).toEqual([...entriesOf('s', 0, 2), ...entriesOf('fork', 2, 2)])
+    })
+  })
+
   describe('page', () => {
     test('starts after the cursor and ends at the limit of entries', async () => {
       await journal.append(appendOf('s', 0, 10))
@@ -308,6 +406,7 @@ export function journalContract(open: () => Promise<OpenedJournal>): void {
       await journal.close()
       const closed = { code: 'JOURNAL_CLOSED' }
       await expect(journal.append(appendOf('s', 0, 1))).rejects.toMatchObject(closed)
+      await expect(journal.fork('s', appendOf('fork', 1, 1))).rejects.toMatchObject(closed)
       await expect(journal.page('s', 0, wide)).rejects.toMatchObject(closed)
       await expect(journal.head('s')).rejects.toMatchObject(closed)
       await expect(journal.list({ limit: 1 })).rejects.toMatchObject(closed)

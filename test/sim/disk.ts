@@ -62,6 +62,13 @@ export class Disk implements Journal {
     if (trouble === 'lost answer') fail('JOURNAL_IO', { path: 'journal.db', reason: 'the answer was lost' })
   }
 
+  async fork(source: SessionId, append: Append): Promise<void> {
+    await this.#turn()
+    if (this.trouble === 'full') fail('JOURNAL_FULL', { path: 'journal.db' })
+    await this.#journal.fork(source, append)
+    this.#stored.set(append.row.id, append.row.lastSeq)
+  }
+
   async page(id: SessionId, from: number, limits: PageLimits): Promise<readonly StoredEntry[]> {
     await this.#turn()
     if (this.trouble === 'unreadable') fail('JOURNAL_IO', { path: 'journal.db', reason: 'it cannot be read' })

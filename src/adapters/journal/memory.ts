@@ -42,6 +42,18 @@ export function memoryJournal(): Journal {
     watches.appended(row.id)
   }
 
+  async function fork(source: SessionId, append: Append): Promise<void> {
+    const { row, entries, expected, snapshot } = append
+    const found = open().get(source)?.row.lastSeq ?? 0
+    checkAppend(append)
+    if (found < expected) fail('JOURNAL_CONFLICT', { session: source, expected, found })
+    const existing = sessions.get(row.id)?.row.lastSeq
+    if (existing !== undefined) fail('JOURNAL_CONFLICT', { session: row.id, expected: 0, found: existing })
+    const copied = sessions.get(source)?.entries.slice(0, expected) ?? []
+    sessions.set(row.id, { row, entries: [...copied, ...entries], snapshot })
+    watches.appended(row.id)
+  }
+
   async function page(id: SessionId, from: number, limits: PageLimits): Promise<readonly StoredEntry[]> {
     const entries = open().get(id)?.entries ?? []
     return fit(entries.slice(from, from + Math.max(1, limits.entries)), limits)
@@ -76,6 +88,7 @@ export function memoryJournal(): Journal {
 
   return {
     append,
+    fork,
     page,
     read: (id, from, signal) => follow(page, watches, { id, from, signal }),
     head,

@@ -48,6 +48,16 @@ export function unbundle({ at, count, body }: EntryRow): Entries {
   return { at: timesFrom(at, steps, count), bodies }
 }
 
+/** The row without what does not come after `from` and up to `until`; more than one where fewer entries have less in common. */
+export function cutRow(row: EntryRow, from: number, until: number): readonly EntryRow[] {
+  const before = row.seq - row.count
+  if (before >= from && row.seq <= until) return [row]
+  const { at, bodies } = unbundle(row)
+  const start = Math.max(0, from - before)
+  const end = Math.min(row.count, until - before)
+  return bundle(before + start + 1, { at: at.slice(start, end), bodies: bodies.slice(start, end) })
+}
+
 /** How far bodies belong together, and how much they all begin with. */
 function groupFrom({ at, bodies }: Entries, start: number): { readonly end: number; readonly shared: number } {
   const head = bodies[start] ?? ''

@@ -41,6 +41,11 @@ export async function openSqliteJournal({ directory, workerUrl, faults = [] }: S
       await sendAppend(connection, played, append)
       watches.appended(append.row.id)
     },
+    async fork(source, append) {
+      checkAppend(append)
+      await sendFork(connection, played, { source, append })
+      watches.appended(append.row.id)
+    },
     read: (id, from, signal) => follow(reader.page, watches, { id, from, signal }),
     async delete(id) {
       const existed = await connection.line().call('delete', escape(id))
@@ -103,6 +108,33 @@ async function sendAppend({ line }: Connection, faults: Faults, append: Append):
   const [storing, playing] = await Promise.allSettled([stored, played])
   if (storing.status === 'rejected') throw storing.reason
   if (playing.status === 'rejected') throw playing.reason
+}
+
+/** In pieces, between which the appends of others have their turn. */
+async function sendFork(
+  { line }: Connection,
+  faults: Faults,
+  { source, append }: { readonly source: string; readonly append: Append },
+): Promise<void> {
+  const id = escape(source)
+  const { expected: until } = append
+  const place = await line().call('fork', { source: id, at: until })
+  try {
+    let from = 0
+    while (from < until) from = await line().call('copy', { ...place, id, from, until })
+    await faults.at('journal.fork.copied')
+    await line().call('finish', { draft: place.draft, append: appendOrder(append) })
+  } finally {
+    await letGo(line, place.draft)
+  }
+}
+
+async function letGo(line: Connection['line'], draft: number): Promise<void> {
+  try {
+    await line().call('abandon', draft)
+  } catch {
+    // A journal that is closed or broken has forgotten its drafts, and the next owner clears them away.
+  }
 }
 
 async function afterSend(faults: Faults): Promise<void> {

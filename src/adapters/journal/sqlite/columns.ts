@@ -2,6 +2,9 @@
 import type { SessionPhase, SessionRow } from '../../../ports/journal.ts'
 import type { RowColumns } from './messages.ts'
 
+/** As `columnsOf` orders them. */
+export const rowColumns = 'id, cwd, additional_directories, agent, title, phase, last_seq, created_at, updated_at'
+
 export function columnsOf(row: SessionRow): RowColumns {
   return [
     escape(row.id),

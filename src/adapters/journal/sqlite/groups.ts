@@ -46,14 +46,30 @@ async function commit(tools: GroupTools, group: readonly WriteCall[]): Promise<r
 }
 
 /** A conflict is found before anything is written, so the others go on; anything else ends the transaction. */
-function attempt({ store, path }: GroupTools, [call, kind, ask]: WriteCall): Answer {
+function attempt({ store, path }: GroupTools, order: WriteCall): Answer {
+  const [call] = order
   try {
-    if (kind === 'delete') return [call, store.forget(ask)]
-    store.append(ask)
-    return [call, null]
+    return [call, write(store, order) ?? null]
   } catch (error) {
     if (isParleyError(error, 'JOURNAL_CONFLICT')) return [call, null, refusalOf(error, path)]
     throw error
+  }
+}
+
+function write(store: Store, [, kind, ask]: WriteCall): unknown {
+  switch (kind) {
+    case 'append':
+      return store.append(ask)
+    case 'fork':
+      return store.forks.begin(ask)
+    case 'copy':
+      return store.forks.copy(ask)
+    case 'finish':
+      return store.forks.finish(ask)
+    case 'abandon':
+      return store.forks.abandon(ask)
+    case 'delete':
+      return store.forget(ask)
   }
 }
 

@@ -1,5 +1,6 @@
 /** What the worker was asked and has not done yet: reads apart from writes, each in the order of their arrival. */
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
+import { copyChars } from './forks.ts'
 import type { Call, ReadCall, WriteCall } from './messages.ts'
 
 /** How many characters one group commit takes at once: more would keep reads and the others' answers waiting. */
@@ -60,6 +61,10 @@ export class Inbox {
     for (const call of calls) {
       switch (call[1]) {
         case 'append':
+        case 'fork':
+        case 'copy':
+        case 'finish':
+        case 'abandon':
         case 'delete':
           this.#writes.push(call)
           break
@@ -76,5 +81,6 @@ export class Inbox {
 }
 
 function weigh([, kind, ask]: WriteCall): number {
-  return kind === 'delete' ? 0 : ask.rows.reduce((sum, { body }) => sum + body.length, 0)
+  if (kind === 'append') return ask.rows.reduce((sum, { body }) => sum + body.length, 0)
+  return kind === 'copy' ? copyChars : 0
 }

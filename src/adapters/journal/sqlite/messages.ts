@@ -35,6 +35,31 @@ export interface AppendOrder {
   readonly snapshot: SnapshotColumns | undefined
 }
 
+/** The entries of `source` up to `at` are to begin a new session. */
+export interface ForkOrder {
+  readonly source: string
+  readonly at: number
+}
+
+/** The keys of a fork's source, and of the new session while it is a draft that nobody sees. */
+export interface ForkPlace {
+  readonly source: number
+  readonly draft: number
+}
+
+export interface CopyOrder extends ForkPlace {
+  /** The source by its name, under which another session may stand by now. */
+  readonly id: string
+  /** Up to here all is copied. */
+  readonly from: number
+  readonly until: number
+}
+
+export interface FinishOrder {
+  readonly draft: number
+  readonly append: AppendOrder
+}
+
 export type SnapshotColumns = readonly [seq: number, state: string]
 
 export interface PageOrder {
@@ -65,6 +90,12 @@ export interface ListOrder {
 /** Every kind of call: what is asked and what is answered. */
 export interface Calls {
   readonly append: { readonly ask: AppendOrder; readonly answer: undefined }
+  readonly fork: { readonly ask: ForkOrder; readonly answer: ForkPlace }
+  /** Copies a piece; the answer says up to which entry. */
+  readonly copy: { readonly ask: CopyOrder; readonly answer: number }
+  /** The draft becomes a session. */
+  readonly finish: { readonly ask: FinishOrder; readonly answer: undefined }
+  readonly abandon: { readonly ask: number; readonly answer: undefined }
   readonly delete: { readonly ask: string; readonly answer: boolean }
   readonly page: { readonly ask: PageOrder; readonly answer: PageAnswer }
   readonly head: { readonly ask: string; readonly answer: HeadAnswer | undefined }
@@ -80,7 +111,7 @@ export type CallOf<Kind extends CallKind> = Kind extends CallKind
 
 export type Call = CallOf<CallKind>
 export type ReadCall = CallOf<'page' | 'head' | 'list'>
-export type WriteCall = CallOf<'append' | 'delete'>
+export type WriteCall = CallOf<'append' | 'fork' | 'copy' | 'finish' | 'abandon' | 'delete'>
 
 /** An error as it crosses threads. */
 export interface Refusal {

@@ -1,7 +1,9 @@
 /** The statements behind the journal: each method is one step inside a transaction, or one read. */
 import { fail } from '../../../errors/parley-error.ts'
 import { type EntryRow, bundle, unbundle } from './bundle.ts'
-import { unescape } from './columns.ts'
+import { rowColumns, unescape } from './columns.ts'
+import { insertRows, rowsAfter } from './entry-rows.ts'
+import { Forks } from './forks.ts'
 import type {
   AppendOrder,
   HeadAnswer,
@@ -12,8 +14,7 @@ import type {
   SnapshotColumns,
 } from './messages.ts'
 import type { Database } from './schema.ts'
-
-type Statement = ReturnType<Database['prepare']>
+import { Statements } from './statements.ts'
 
 /** How many entries of a deleted session one transaction clears away: others wait for no longer than that takes. */
 const sweepSize = 2000
@@ -24,72 +25,77 @@ const tidyEvery = 256
 const tidyRows = 8
 const tidyEntries = 8
 
-/** How many rows one statement inserts. */
-const rowsAtOnce = 25
-const insertSql = Array.from(
-  { length: rowsAtOnce + 1 },
-  (_, rows) =>
-    `INSERT INTO entries (session, seq, at, count, body) VALUES ${Array(rows).fill('(?, ?, ?, ?, ?)').join(', ')}`,
-)
-
-const rowColumns = 'id, cwd, additional_directories, agent, title, phase, last_seq, created_at, updated_at'
-
 export class Store {
+  readonly forks: Forks
   readonly #db: Database
   readonly #path: string
-  readonly #statements = new Map<string, Statement>()
+  readonly #statements: Statements
 
   constructor(db: Database, path: string) {
     this.#db = db
     this.#path = path
+    this.#statements = new Statements(db)
+    this.forks = new Forks(this.#statements, path)
   }
 
-  /** After an error: a statement of this library that failed once fails again the next time, however sound that is. */
+  /** After an error, before anything else is asked. */
   renew(): void {
-    this.#statements.clear()
+    this.#statements.renew()
   }
 
   /** Throws JOURNAL_CONFLICT before anything is written. */
   append({ row, expected, last, rows, snapshot }: AppendOrder): void {
-    const found = this.#get('SELECT key, last_seq FROM sessions WHERE id = ?', row[0]) as
+    const found = this.#statements.get('SELECT key, last_seq FROM sessions WHERE id = ?', row[0]) as
       | readonly [key: number, lastSeq: number]
       | undefined
     const lastSeq = found?.[1] ?? 0
     if (lastSeq !== expected) fail('JOURNAL_CONFLICT', { session: unescape(row[0]), expected, found: lastSeq })
     const session = found === undefined ? this.#insert(row) : this.#update(found[0], row)
-    this.#insertRows(session, rows)
+    insertRows(this.#statements, session, rows)
     if (isAtRest(row) || Math.floor(last / tidyEvery) > Math.floor(expected / tidyEvery)) this.#tidy(session, last)
     if (snapshot !== undefined)
-      this.#run('INSERT OR REPLACE INTO snapshots (session, seq, state) VALUES (?, ?, ?)', session, ...snapshot)
+      this.#statements.run(
+        'INSERT OR REPLACE INTO snapshots (session, seq, state) VALUES (?, ?, ?)',
+        session,
+        ...snapshot,
+      )
   }
 
   /** The row goes and with it the session; its entries become orphans, which nobody sees. */
   forget(id: string): boolean {
     const session = this.#key(id)
     if (session === undefined) return false
-    this.#run('DELETE FROM sessions WHERE key = ?', session)
-    this.#run('DELETE FROM snapshots WHERE session = ?', session)
-    this.#run('INSERT INTO orphans (session) VALUES (?)', session)
+    this.#statements.run('DELETE FROM sessions WHERE key = ?', session)
+    this.#statements.run('DELETE FROM snapshots WHERE session = ?', session)
+    this.#statements.run('INSERT INTO orphans (session) VALUES (?)', session)
     return true
   }
 
-  /** Clears away some orphans in a transaction of its own; false when there are none. */
+  /** Clears away some orphans in a transaction of its own; false when there are none but drafts of forks. */
   sweep(): boolean {
-    const orphan = this.#number('SELECT session FROM orphans LIMIT 1')
+    const orphan = this.#orphan()
     if (orphan === undefined) return false
-    const rest = this.#number(
+    const rest = this.#statements.number(
       'SELECT seq FROM entries WHERE session = ? ORDER BY seq LIMIT 1 OFFSET ?',
       orphan,
       sweepSize,
     )
     this.#db.exec('BEGIN IMMEDIATE')
-    if (rest !== undefined) this.#run('DELETE FROM entries WHERE session = ? AND seq < ?', orphan, rest)
+    if (rest !== undefined) this.#statements.run('DELETE FROM entries WHERE session = ? AND seq < ?', orphan, rest)
     else {
-      this.#run('DELETE FROM entries WHERE session = ?', orphan)
-      this.#run('DELETE FROM orphans WHERE session = ?', orphan)
+      this.#statements.run('DELETE FROM entries WHERE session = ?', orphan)
+      this.#statements.run('DELETE FROM orphans WHERE session = ?', orphan)
     }
     this.#db.exec('COMMIT')
     return true
+  }
+
+  #orphan(): number | undefined {
+    const orphans = this.#statements.prepare('SELECT session FROM orphans').iterate() as IterableIterator<
+      readonly [number]
+    >
+    for (const [session] of orphans) if (!this.forks.isDraft(session)) return session
+    return undefined
   }
 
   page({ id, from, entries, chars }: PageOrder): PageAnswer {
@@ -98,7 +104,7 @@ export class Store {
     const bodies: string[] = []
     if (session === undefined) return { at, bodies }
     let left = chars
-    for (const row of this.#rowsAfter(session, from)) {
+    for (const row of rowsAfter(this.#statements, session, from)) {
       const next = from + bodies.length + 1
       if (row.seq - row.count >= next) this.#failHole(id, next)
       const { at: times, bodies: texts } = unbundle(row)
@@ -113,20 +119,13 @@ export class Store {
     return { at, bodies }
   }
 
-  *#rowsAfter(session: number, from: number): Generator<EntryRow> {
-    const rows = this.#prepare('SELECT seq, at, count, body FROM entries WHERE session = ? AND seq > ? ORDER BY seq')
-    for (const [seq, at, count, body] of rows.iterate(session, from) as IterableIterator<EntryColumns>) {
-      yield { seq, at, count, body }
-    }
-  }
-
   head(id: string): HeadAnswer | undefined {
-    const found = this.#get(`SELECT key, ${rowColumns} FROM sessions WHERE id = ?`, id) as
+    const found = this.#statements.get(`SELECT key, ${rowColumns} FROM sessions WHERE id = ?`, id) as
       | readonly [key: number, ...row: RowColumns]
       | undefined
     if (found === undefined) return undefined
     const [session, ...row] = found
-    const snapshot = this.#get('SELECT seq, state FROM snapshots WHERE session = ?', session)
+    const snapshot = this.#statements.get('SELECT seq, state FROM snapshots WHERE session = ?', session)
     return { row, snapshot: snapshot as SnapshotColumns | undefined }
   }
 
@@ -146,34 +145,25 @@ export class Store {
       only('updated_at <= ? AND (updated_at < ? OR id > ?)', after.updatedAt, after.updatedAt, after.id)
     const condition = where.length === 0 ? '' : `WHERE ${where.join(' AND ')}`
     const sql = `SELECT ${rowColumns} FROM sessions ${condition} ORDER BY updated_at DESC, id LIMIT ?`
-    return this.#prepare(sql).all(...values, Math.max(0, limit)) as readonly RowColumns[]
+    return this.#statements.prepare(sql).all(...values, Math.max(0, limit)) as readonly RowColumns[]
   }
 
   #key(id: string): number | undefined {
-    return this.#number('SELECT key FROM sessions WHERE id = ?', id)
+    return this.#statements.number('SELECT key FROM sessions WHERE id = ?', id)
   }
 
   #insert(row: RowColumns): number {
     const sql = `INSERT INTO sessions (${rowColumns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`
-    return Number(this.#prepare(sql).run(...row).lastInsertRowid)
-  }
-
-  /** Several rows to a statement: SQLite takes a third less time than one by one. */
-  #insertRows(session: number, rows: readonly EntryRow[]): void {
-    for (let start = 0; start < rows.length; start += rowsAtOnce) {
-      const some = rows.slice(start, start + rowsAtOnce)
-      const values = some.flatMap(({ seq, at, count, body }) => [session, seq, at, count, body])
-      this.#run(insertSql[some.length] ?? '', ...values)
-    }
+    return Number(this.#statements.prepare(sql).run(...row).lastInsertRowid)
   }
 
   /** Bundles what came one by one, in the transaction that is open anyway. */
   #tidy(session: number, last: number): void {
-    const tidied = this.#number('SELECT tidied_seq FROM sessions WHERE key = ?', session) ?? 0
-    const rows = [...this.#rowsAfter(session, tidied)]
+    const tidied = this.#statements.number('SELECT tidied_seq FROM sessions WHERE key = ?', session) ?? 0
+    const rows = [...rowsAfter(this.#statements, session, tidied)]
     const cameOneByOne = rows.length * tidyEntries > last - tidied
     if (rows.length >= tidyRows && cameOneByOne) this.#rebundle(session, tidied, rows)
-    this.#run('UPDATE sessions SET tidied_seq = ? WHERE key = ?', last, session)
+    this.#statements.run('UPDATE sessions SET tidied_seq = ? WHERE key = ?', last, session)
   }
 
   #rebundle(session: number, tidied: number, rows: readonly EntryRow[]): void {
@@ -181,12 +171,12 @@ export class Store {
     const at = entries.flatMap((row) => row.at)
     const tidy = bundle(tidied + 1, { at, bodies: entries.flatMap((row) => row.bodies) })
     if (tidy.length * 2 > rows.length) return
-    this.#run('DELETE FROM entries WHERE session = ? AND seq > ?', session, tidied)
-    this.#insertRows(session, tidy)
+    this.#statements.run('DELETE FROM entries WHERE session = ? AND seq > ?', session, tidied)
+    insertRows(this.#statements, session, tidy)
   }
 
   #update(key: number, [, ...row]: RowColumns): number {
-    this.#run(
+    this.#statements.run(
       `UPDATE sessions SET cwd = ?, additional_directories = ?, agent = ?, title = ?, phase = ?, last_seq = ?, created_at = ?, updated_at = ?
        WHERE key = ?`,
       ...row,
@@ -198,30 +188,7 @@ export class Store {
   #failHole(id: string, seq: number): never {
     return fail('JOURNAL_CORRUPT', { path: this.#path, reason: `entry ${seq} of session ${unescape(id)} is missing` })
   }
-
-  #run(sql: string, ...values: readonly (string | number | null)[]): void {
-    this.#prepare(sql).run(...values)
-  }
-
-  #number(sql: string, ...values: readonly (string | number)[]): number | undefined {
-    return (this.#get(sql, ...values) as readonly [number] | undefined)?.[0]
-  }
-
-  #get(sql: string, ...values: readonly (string | number)[]): unknown {
-    return this.#prepare(sql).get(...values)
-  }
-
-  #prepare(sql: string): Statement {
-    const known = this.#statements.get(sql)
-    if (known !== undefined) return known
-    const statement = this.#db.prepare(sql)
-    statement.setReturnArrays(true)
-    this.#statements.set(sql, statement)
-    return statement
-  }
 }
-
-type EntryColumns = readonly [seq: number, at: number, count: number, body: string]
 
 function isAtRest([, , , , , phase]: RowColumns): boolean {
   return phase === 'idle' || phase === 'closed'
