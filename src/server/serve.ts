@@ -59,6 +59,9 @@ class Server implements RunningServer {
   readonly #clients: Clients
   readonly #drain: Drain
   readonly #started: number
+  /** Resolves just before every connection is ended. */
+  readonly #silence: Promise<void>
+  #fallSilent: () => void = () => undefined
   #listening: ListeningSocket | undefined
   #sessions: Sessions | undefined
 
@@ -69,6 +72,7 @@ class Server implements RunningServer {
     this.#clients = new Clients(owner.clock)
     this.#started = owner.clock.elapsed()
     this.#drain = new Drain(owner.clock, async () => (await this.#census()).working)
+    this.#silence = new Promise((resolve) => (this.#fallSilent = resolve))
     this.ended = this.#end()
     // Whoever started it waits for this; until then nobody has to.
     this.ended.catch(() => undefined)
@@ -102,6 +106,7 @@ class Server implements RunningServer {
       info: serverInfo,
       agents,
       methods: ordersAsMethods(this.#orders()),
+      stopping: this.#silence,
       admit: (method) => this.#admit(method),
       newId: () => clock.id(),
       report: log.report,
@@ -156,6 +161,9 @@ class Server implements RunningServer {
     this.#listening?.close()
     // What never opened has nothing to halt; whoever waits for the server hears of that below.
     await sessions.then((opened) => opened.halt()).catch(log.report)
+    this.#fallSilent()
+    // Whoever asked is told first.
+    await this.#silence
     await this.#clients.close()
     await this.#owner.close()
     log.note('stopped')

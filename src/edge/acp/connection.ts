@@ -5,10 +5,11 @@ import type { Sessions } from '../../session/sessions.ts'
 import type { Line } from '../transport/lines.ts'
 import type { Wire } from '../transport/wire.ts'
 import { Outbox, type Reply } from './outbox.ts'
-import { type Incoming, type RequestId, errorLine, parseMessage, resultLine } from './protocol.ts'
+import { type Incoming, type RequestId, errorLine, notificationLine, parseMessage, resultLine } from './protocol.ts'
 import { type AgentWish, wishedAgent } from './v1/agent.ts'
 import { type ServerInfo, initializeResult } from './v1/initialize.ts'
 import type { V1Methods } from './v1/methods.ts'
+import { type NoticeName, wantedNotices } from './v1/notices.ts'
 
 export interface ConnectionHost {
   /** Resolves when the owner has its journal and has recovered; rejects when it cannot. */
@@ -21,6 +22,8 @@ export interface ConnectionHost {
   readonly methods?: Readonly<Record<string, (params: unknown) => Promise<unknown>>>
   /** Throws what is answered to a request of this method that comes at the wrong time. */
   admit?(method: string): void
+  /** Resolves when the server is about to end the connection: whoever asked for that hears of it. */
+  readonly stopping?: Promise<void>
   newId(): string
   report(error: unknown): void
   /** Resolves when what is under way should no longer be waited for. */
@@ -52,6 +55,7 @@ class Connection {
   readonly #host: ConnectionHost
   readonly #outbox: Outbox
   #initialized = false
+  #wanted: ReadonlySet<NoticeName> = new Set()
   #methods: Promise<V1Methods> | undefined
   /** The last thing asked of each session: what concerns one session happens in the order it was asked. */
   readonly #turns = new Map<string, Promise<void>>()
@@ -66,6 +70,7 @@ class Connection {
     this.#wire = wire
     this.#host = host
     this.#outbox = new Outbox(host.newId().slice(0, 8))
+    void host.stopping?.then(() => this.#tellStopping())
   }
 
   receive(line: Line): void {
@@ -106,6 +111,10 @@ class Connection {
     }
   }
 
+  #tellStopping(): void {
+    if (this.#wanted.has('server')) this.#wire.send(notificationLine('_parley/server', { state: 'stopping' }))
+  }
+
   #weigh(chars: number, work: Promise<void>): void {
     this.#chars += chars
     void work.then(() => (this.#chars -= chars))
@@ -142,6 +151,7 @@ class Connection {
       const accepts = agents.accepts(wish.name)
       this.#wire.send(resultLine(id, initializeResult(params, { info, accepts, methods: Object.keys(methods) })))
       this.#initialized = true
+      this.#wanted = wantedNotices(params)
       this.#methods ??= this.#load(wish)
       // Whoever asks for a session hears of a failure; here nobody waits yet.
       this.#methods.catch(() => undefined)
