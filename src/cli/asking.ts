@@ -1,5 +1,7 @@
 /** Permission questions: put to the person at the keyboard, or refused where nobody can be asked. */
+import type { Face, Withdrawal } from '../client/face.ts'
 import type { PermissionOption, PermissionQuestion } from '../client/questions.ts'
+import type { Company } from './company.ts'
 import type { Key } from './terminal/keyboard.ts'
 import { oneLine } from './terminal/text.ts'
 import { questionTitle } from './view/rows.ts'
@@ -22,7 +24,7 @@ export function askOnKeys(listen: ListenToKeys, view: View) {
     if (withdrawn.aborted) return null
     view.showQuestion(question)
     const chosen = await chosenKey(question, withdrawn)
-    view.endQuestion(chosen?.name)
+    view.endQuestion(chosen?.name ?? WITHDRAWN[withdrawn.reason as Withdrawal])
     return chosen?.optionId ?? null
   }
 
@@ -41,6 +43,18 @@ export function askOnKeys(listen: ListenToKeys, view: View) {
       withdrawn.addEventListener('abort', none)
     })
   }
+}
+
+/** Questions of other people's turns are left to them. */
+export function ofOurs(company: Company, ask: Face['ask']): Face['ask'] {
+  return (question, withdrawn) => (company.ours ? ask(question, withdrawn) : new Promise(() => undefined))
+}
+
+/** What is left to see of it; of one that the server will ask again, nothing. */
+const WITHDRAWN: Readonly<Record<Withdrawal, string | null>> = {
+  elsewhere: 'answered elsewhere',
+  cancelled: 'not answered',
+  disconnected: null,
 }
 
 /** Nobody is there to say yes, so the answer is no, and is told. */

@@ -22,9 +22,18 @@ export function exitOfStop(stopReason: string): number {
 
 export function exitOfError(error: unknown): number {
   if (isParleyError(error, 'CONFIG_INVALID')) return USAGE
-  if (isParleyError(error, 'STATE_IN_USE')) return TRY_AGAIN
-  return isParleyError(error, 'PEER_REFUSED') && error.details.code === 'TURN_INTERRUPTED' ? TRY_AGAIN : FAILED
+  if (!isParleyError(error)) return FAILED
+  const code = isParleyError(error, 'PEER_REFUSED') ? error.details.code : error.code
+  return LATER.has(code) ? TRY_AGAIN : FAILED
 }
+
+const LATER: ReadonlySet<string> = new Set([
+  'STATE_IN_USE',
+  'TURN_INTERRUPTED',
+  'SERVER_STOPPED',
+  'SERVER_STOPPING',
+  'CONNECTION_LOST',
+])
 
 /** From the best to the worst. */
 const ORDER: readonly number[] = [OK, 4, 5, 3, CANCELLED, TRY_AGAIN, FAILED]

@@ -7,13 +7,15 @@ export interface TurnOf {
   readonly client: Client
   readonly sessionId: string
   readonly view: View
+  /** Takes the prompt back while it waits behind others. */
+  readonly withdrawn?: AbortSignal
 }
 
 /** Throws what the server refused with, once all that was said is shown. */
-export async function playTurn({ client, sessionId, view }: TurnOf, text: string): Promise<number> {
+export async function playTurn({ client, sessionId, view, withdrawn }: TurnOf, text: string): Promise<number> {
   view.begin()
   try {
-    const { stopReason } = await client.prompt(sessionId, text)
+    const { stopReason } = await client.prompt(sessionId, text, withdrawn)
     view.end()
     const why = WHY[stopReason]
     if (why !== undefined) view.note('dim', why)

@@ -1,7 +1,7 @@
-/** What every command that prompts has in common: an owner in this process, until the work is done or must stop. */
-import type { Client, Face } from '../client/connect.ts'
-import type { Config } from '../config/schema.ts'
-import { attach } from './attach.ts'
+/** What every command that speaks to the server has in common: a connection, until the work is done or must stop. */
+import type { Client } from '../client/connect.ts'
+import type { Face } from '../client/face.ts'
+import { type Reaching, reach } from './reach.ts'
 import { type Stops, watchStops } from './stops.ts'
 
 export interface Working {
@@ -11,26 +11,33 @@ export interface Working {
 
 /** Resolves with the exit code: that of the work, or of what stopped it. */
 export async function workWith(
-  config: Config,
+  reaching: Reaching,
   face: Face,
   work: (working: Working) => Promise<number>,
 ): Promise<number> {
   const stops = watchStops()
   try {
-    const attached = await attach(config, face)
-    const close = (): void => void attached.close().catch(() => undefined)
+    const reached = await reach(reaching, face)
+    const close = (): void => void reached.close().catch(() => undefined)
     stops.signal.addEventListener('abort', close)
     try {
       if (stops.signal.aborted) return stops.signal.reason as number
-      return await work({ client: attached.client, stops })
+      return await work({ client: reached.client, stops })
     } catch (error) {
       // Whatever fails after we were told to stop failed because of that.
       if (stops.signal.aborted) return stops.signal.reason as number
       throw error
     } finally {
-      await attached.close()
+      await reached.close()
     }
   } finally {
     stops.release()
   }
+}
+
+/** For commands that show nothing of a conversation. */
+export const nobody: Face = {
+  updated: () => undefined,
+  // Questions wait for somebody who can answer.
+  ask: () => new Promise(() => undefined),
 }

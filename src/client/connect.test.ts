@@ -3,7 +3,8 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { afterEach, describe, expect, test } from 'vitest'
 import { isParleyError } from '../errors/parley-error.ts'
-import { type Client, type Face, connect } from './connect.ts'
+import { type Client, connect } from './connect.ts'
+import type { Face } from './face.ts'
 import { linePipe } from './pipe.ts'
 import type { UpdateParams } from './updates.ts'
 
@@ -43,7 +44,12 @@ class FakeAgent {
       updated: (params) => this.updates.push(params),
       ask: (question, withdrawn) => this.ask(question, withdrawn),
     }
-    return connect(linePipe(this.child.stdout, this.child.stdin), face, info)
+    const means = {
+      dial: async () => linePipe(this.child.stdout, this.child.stdin),
+      pause: () => Promise.resolve(),
+      newId: () => 'p-1',
+    }
+    return connect(means, face, { info })
   }
 
   async until(fits: (one: Told | string) => boolean): Promise<Told> {

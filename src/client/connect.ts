@@ -1,33 +1,16 @@
-/** An ACP client on any pipe: initialize, then sessions, prompts and their questions. Runs in a browser too. */
-import { ParleyError, fail } from '../errors/parley-error.ts'
-import { type Capabilities, agentNameOf, capabilitiesOf, fieldsOf } from './capabilities.ts'
-import { Peer, requireOffered } from './peer.ts'
-import type { Pipe } from './pipe.ts'
-import { type PermissionQuestion, Questions } from './questions.ts'
+/** An ACP client on any pipe: sessions, prompts and their questions, through the loss of a connection. Runs in a browser too. */
+import { ParleyError, isParleyError } from '../errors/parley-error.ts'
+import { Attachments, type Opening, isLost } from './attachments.ts'
+import { type Capabilities, capabilitiesOf, fieldsOf } from './capabilities.ts'
+import type { ConnectionEvent, Face } from './face.ts'
+import { type Hello, type Introduced, type NoticeKind, introduce } from './hello.ts'
+import { Link, type Means } from './link.ts'
+import { isOver, noticeOf } from './notices.ts'
+import { type Peer, type RequestId, requireOffered } from './peer.ts'
+import { Questions } from './questions.ts'
 import type { UpdateParams } from './updates.ts'
 
-/** The newest version of ACP that we speak, and the only one. */
-const PROTOCOL_VERSION = 1
-
-/** Who a client is to the people behind it. */
-export interface Face {
-  updated(params: UpdateParams): void
-  /**
-   * The id of the chosen option, or null for none. `withdrawn` aborts when the answer is no longer wanted: somebody else
-   * gave one, or the turn was cancelled.
-   */
-  ask(question: PermissionQuestion, withdrawn: AbortSignal): Promise<string | null>
-}
-
-export interface ClientInfo {
-  readonly name: string
-  readonly title: string
-  readonly version: string
-}
-
-export interface SessionInfo {
-  readonly sessionId: string
-  readonly cwd: string
+export interface SessionInfo extends Opening {
   readonly title?: string | null
   readonly updatedAt?: string | null
 }
@@ -37,11 +20,21 @@ export interface PromptResult {
   readonly stopReason: string
 }
 
-/** Throws PROTOCOL_UNSUPPORTED, with the pipe closed, when the agent speaks no version that we do. */
-export async function connect(pipe: Pipe, face: Face, clientInfo: ClientInfo): Promise<Client> {
-  const client = new Client(pipe, face)
+export interface Stopping {
+  readonly stopping: boolean
+  /** Turns that run. */
+  readonly working: number
+}
+
+/**
+ * Throws PROTOCOL_UNSUPPORTED, with the pipe closed, when the agent speaks no version that we do. With a Parley server the
+ * client outlives its connections: what is safe to repeat is asked again, a prompt never; sessions go on from where they were
+ * seen, and every open prompt has its one answer.
+ */
+export async function connect(means: Means, face: Face, hello: Hello): Promise<Client> {
+  const client = new Client(means, face, hello)
   try {
-    await client.initialize(clientInfo)
+    await client.open()
     return client
   } catch (error) {
     client.close()
@@ -50,100 +43,272 @@ export async function connect(pipe: Pipe, face: Face, clientInfo: ClientInfo): P
 }
 
 export class Client {
-  readonly #peer: Peer
+  readonly #means: Means
+  readonly #face: Face
+  readonly #hello: Hello
+  readonly #link: Link
   readonly #questions: Questions
-  #name = ''
-  #can: Capabilities = capabilitiesOf({})
+  readonly #attachments: Attachments
+  #introduced: Introduced | undefined
+  #isOpen = false
+  /** The connection that talks to us, from its first exchange on. */
+  #peer: Peer | undefined
+  #count = 0
 
-  constructor(pipe: Pipe, face: Face) {
+  constructor(means: Means, face: Face, hello: Hello) {
+    this.#means = means
+    this.#face = face
+    this.#hello = hello
     this.#questions = new Questions(
       (question, withdrawn) => face.ask(question, withdrawn),
-      (id, outcome) => this.#peer.answer(id, { outcome }),
+      (id, outcome) => this.#peer?.answer(id, { outcome }),
     )
-    this.#peer = new Peer(pipe, {
-      notified: (method, params) => {
-        if (method === 'session/update' && isUpdate(params)) face.updated(params)
-        if (method === '$/cancel_request') this.#questions.withdraw(fieldsOf(params)['requestId'])
+    this.#attachments = new Attachments((sessionId, reason) => this.#event({ kind: 'detached', sessionId, reason }))
+    this.#link = new Link(means, {
+      listener: {
+        notified: (method, params) => this.#notified(method, params),
+        requested: (id, method, params) => this.#requested(id, method, params),
       },
-      requested: (id, method, params) => {
-        if (method !== 'session/request_permission') return false
-        this.#questions.put(id, params)
-        return true
-      },
+      greet: (peer) => this.#greet(peer),
+      broken: (comesBack) => this.#broken(comesBack),
+      back: () => this.#event({ kind: 'reconnected' }),
+      given: (reason) => this.#given(reason),
     })
+  }
+
+  /** Whether the server tells of this, beside the conversation. */
+  notices(kind: NoticeKind): boolean {
+    return this.#introduced?.notices.includes(kind) === true
   }
 
   /** What people call the agent. */
   get name(): string {
-    return this.#name
+    return this.#introduced?.name ?? ''
+  }
+
+  /** That of the agent, as it said it. */
+  get version(): string {
+    return this.#introduced?.version ?? ''
   }
 
   get can(): Capabilities {
-    return this.#can
+    return this.#introduced?.can ?? capabilitiesOf({})
   }
 
-  /** Resolves when the connection has ended. */
+  /** Resolves when the connection has ended for good. */
   get closed(): Promise<void> {
-    return this.#peer.closed
+    return this.#link.closed
   }
 
-  async initialize(clientInfo: ClientInfo): Promise<void> {
-    const params = { protocolVersion: PROTOCOL_VERSION, clientCapabilities: {}, clientInfo }
-    const result = fieldsOf(await this.#peer.request('initialize', params))
-    const found = result['protocolVersion']
-    if (found !== PROTOCOL_VERSION) fail('PROTOCOL_UNSUPPORTED', { found: String(found), known: PROTOCOL_VERSION })
-    this.#name = agentNameOf(result)
-    this.#can = capabilitiesOf(result)
+  async open(): Promise<void> {
+    await this.#link.peer()
+    this.#isOpen = true
   }
 
   async newSession(cwd: string): Promise<string> {
-    const { sessionId } = fieldsOf(await this.#peer.request('session/new', { cwd, mcpServers: [] }))
-    if (typeof sessionId === 'string') return sessionId
-    throw new ParleyError('PEER_REFUSED', { method: 'session/new', code: 'unknown', reason: 'It named no session.' })
+    const result = fieldsOf(await this.#askOnce('session/new', { cwd, mcpServers: [] }))
+    const sessionId = sessionIdOf('session/new', result)
+    this.#attachments.follow({ sessionId, cwd }, 0)
+    this.#attachments.opened(sessionId, result)
+    return sessionId
   }
 
   /** The whole conversation comes as updates before this resolves. */
-  async loadSession({ sessionId, cwd }: SessionInfo): Promise<void> {
-    requireOffered('session/load', this.#can.load)
-    await this.#peer.request('session/load', { sessionId, cwd, mcpServers: [] })
+  async loadSession(session: Opening): Promise<void> {
+    requireOffered('session/load', this.can.load)
+    await this.#openSession('session/load', session)
   }
 
   /** Goes on without being told what was said. */
-  async resumeSession({ sessionId, cwd }: SessionInfo): Promise<void> {
-    requireOffered('session/resume', this.#can.resume)
-    await this.#peer.request('session/resume', { sessionId, cwd, mcpServers: [] })
+  async resumeSession(session: Opening): Promise<void> {
+    requireOffered('session/resume', this.can.resume)
+    await this.#openSession('session/resume', session)
   }
 
   /** Newest first, page by page as they are wanted. */
   async *sessions(cwd?: string): AsyncGenerator<SessionInfo> {
-    requireOffered('session/list', this.#can.list)
+    requireOffered('session/list', this.can.list)
     let cursor: unknown
     do {
-      const page = fieldsOf(
-        await this.#peer.request('session/list', { ...(cwd && { cwd }), ...(cursor ? { cursor } : {}) }),
-      )
+      const page = fieldsOf(await this.#ask('session/list', { ...(cwd && { cwd }), ...(cursor ? { cursor } : {}) }))
       yield* (page['sessions'] ?? []) as readonly SessionInfo[]
       cursor = page['nextCursor']
     } while (cursor)
   }
 
-  /** Resolves when the turn has ended, after everything that it said. */
-  async prompt(sessionId: string, text: string): Promise<PromptResult> {
-    const result = await this.#peer.request('session/prompt', { sessionId, prompt: [{ type: 'text', text }] })
-    return { stopReason: 'unknown', ...fieldsOf(result) }
+  /**
+   * Resolves when the turn has ended, after everything that it said. `withdrawn` takes the prompt back while it waits in the
+   * queue; one that runs is cancelled by `cancel`.
+   */
+  async prompt(sessionId: string, text: string, withdrawn?: AbortSignal): Promise<PromptResult> {
+    const promptId = this.#means.newId()
+    const params = { sessionId, prompt: [{ type: 'text', text }], _meta: { 'parley/promptId': promptId } }
+    const peer = await this.#link.peer()
+    const id = this.#newId()
+    const withdraw = (): void => this.#peer?.notify('$/cancel_request', { requestId: id })
+    const answer = this.#attachments.prompt(promptId, params, { peer, id })
+    withdrawn?.addEventListener('abort', withdraw)
+    try {
+      return { stopReason: 'unknown', ...fieldsOf(await answer) }
+    } finally {
+      withdrawn?.removeEventListener('abort', withdraw)
+    }
   }
 
   /** Asks the turn to end, and answers every question of the session as cancelled. The prompt tells when it has. */
   cancel(sessionId: string): void {
-    this.#peer.notify('session/cancel', { sessionId })
+    this.#link.present?.notify('session/cancel', { sessionId })
+    this.#attachments.cancel(sessionId, this.#link.present !== undefined)
     this.#questions.cancel(sessionId)
   }
 
+  async rename(sessionId: string, title: string): Promise<void> {
+    this.#requireMethod('_parley/rename')
+    await this.#ask('_parley/rename', { sessionId, title })
+  }
+
+  /** The id of a new session that begins as this one does, up to `at`. */
+  async fork(sessionId: string, at?: number): Promise<string> {
+    this.#requireMethod('_parley/fork')
+    const result = await this.#askOnce('_parley/fork', { sessionId, ...(at === undefined ? {} : { at }) })
+    return sessionIdOf('_parley/fork', fieldsOf(result))
+  }
+
+  /** `ifIdle` leaves a server alone whose turns run. */
+  async stop(how: { readonly graceMs?: number; readonly ifIdle?: boolean } = {}): Promise<Stopping> {
+    this.#requireMethod('_parley/stop')
+    const { stopping, working } = fieldsOf(await this.#askOnce('_parley/stop', how))
+    return { stopping: stopping === true, working: typeof working === 'number' ? working : 0 }
+  }
+
+  /** Waits for a server that is stopping to be gone, and reaches the next one. */
+  async reopen(): Promise<void> {
+    // It was wanted, so nobody is told of a loss.
+    this.#isOpen = false
+    await this.#link.gone()
+    await this.open()
+  }
+
+  async closeSession(sessionId: string): Promise<void> {
+    requireOffered('session/close', this.can.close)
+    await this.#end('session/close', sessionId)
+  }
+
+  async deleteSession(sessionId: string): Promise<void> {
+    requireOffered('session/delete', this.can.delete)
+    await this.#end('session/delete', sessionId)
+  }
+
+  /** Detaches: turns go on, and questions wait for somebody else. */
   close(): void {
-    this.#peer.close()
+    this.#questions.disconnect()
+    this.#attachments.giveUp(new ParleyError('CONNECTION_LOST', { method: 'session/prompt' }))
+    this.#link.close()
+  }
+
+  async #openSession(method: 'session/load' | 'session/resume', session: Opening): Promise<void> {
+    const { sessionId } = session
+    this.#attachments.follow(session, 0)
+    try {
+      await this.#persist((peer) => this.#attachments.open(method, sessionId, { peer, id: this.#newId() }))
+    } catch (error) {
+      this.#attachments.forget(sessionId)
+      throw error
+    }
+  }
+
+  /** Ended already is what was wanted, if it was we who asked before. */
+  async #end(method: string, sessionId: string): Promise<void> {
+    let asked = 0
+    this.#attachments.forget(sessionId)
+    try {
+      await this.#persist((peer) => {
+        asked += 1
+        return peer.request(this.#newId(), method, { sessionId })
+      })
+    } catch (error) {
+      if (asked < 2 || !isParleyError(error, 'PEER_REFUSED')) throw error
+      if (!['SESSION_NOT_FOUND', 'SESSION_CLOSED'].includes(error.details.code)) throw error
+    }
+  }
+
+  #ask(method: string, params: unknown): Promise<unknown> {
+    return this.#persist((peer) => peer.request(this.#newId(), method, params))
+  }
+
+  /** For what must not happen twice: lost with its connection, it may have happened. */
+  async #askOnce(method: string, params: unknown): Promise<unknown> {
+    const peer = await this.#link.peer()
+    return peer.request(this.#newId(), method, params)
+  }
+
+  /** Asks on one connection after the other until there is an answer, or no connection any more. */
+  async #persist<Result>(ask: (peer: Peer) => Promise<Result>): Promise<Result> {
+    for (;;) {
+      const peer = await this.#link.peer()
+      try {
+        return await ask(peer)
+      } catch (error) {
+        if (!isLost(error) || !this.#link.comesBack) throw error
+      }
+    }
+  }
+
+  #requireMethod(method: string): void {
+    requireOffered(method, this.#introduced?.parley?.includes(method) === true)
+  }
+
+  #newId(): number {
+    this.#count += 1
+    return this.#count - 1
+  }
+
+  async #greet(peer: Peer): Promise<boolean> {
+    this.#peer = peer
+    this.#introduced = await introduce(peer, this.#newId(), this.#hello)
+    await this.#attachments.takeUp(peer, () => this.#newId())
+    return this.#introduced.parley !== undefined
+  }
+
+  #broken(comesBack: boolean): void {
+    this.#questions.disconnect()
+    if (comesBack) this.#event({ kind: 'reconnecting' })
+  }
+
+  #given(reason: ParleyError): void {
+    this.#attachments.giveUp(reason)
+    this.#event(reason.code === 'SERVER_STOPPED' ? { kind: 'stopped' } : { kind: 'lost', reason })
+  }
+
+  #event(event: ConnectionEvent): void {
+    if (this.#isOpen) this.#face.connection?.(event)
+  }
+
+  #notified(method: string, params: unknown): void {
+    if (method === 'session/update' && isUpdate(params)) {
+      this.#attachments.seen(params)
+      return this.#face.updated(params)
+    }
+    if (method === '$/cancel_request') return this.#questions.withdraw(fieldsOf(params)['requestId'])
+    if (method === '_parley/server') return this.#link.stopping()
+    const notice = noticeOf(method, params, (promptId) => this.#attachments.isMine(promptId))
+    if (notice === undefined) return
+    if (notice.kind === 'turn' && isOver(notice.phase)) this.#attachments.forget(notice.sessionId)
+    this.#face.noticed?.(notice)
+  }
+
+  #requested(id: RequestId, method: string, params: unknown): boolean {
+    if (method !== 'session/request_permission') return false
+    this.#questions.put(id, params)
+    return true
   }
 }
 
 function isUpdate(params: unknown): params is UpdateParams {
   return typeof fieldsOf(fieldsOf(params)['update'])['sessionUpdate'] === 'string'
+}
+
+function sessionIdOf(method: string, { sessionId }: Readonly<Record<string, unknown>>): string {
+  if (typeof sessionId === 'string') return sessionId
+  throw new ParleyError('PEER_REFUSED', { method, code: 'unknown', reason: 'It named no session.' })
 }

@@ -9,6 +9,8 @@ export interface Listener {
   notified(method: string, params: unknown): void
   /** True when it takes the request upon itself and answers it; anything else is answered as unknown. */
   requested(id: RequestId, method: string, params: unknown): boolean
+  /** The other side has closed, or we have; whoever waits hears of it after this. */
+  ended(): void
 }
 
 interface Waiting {
@@ -25,7 +27,6 @@ export class Peer {
   readonly #pipe: Pipe
   readonly #listener: Listener
   readonly #waiting = new Map<RequestId, Waiting>()
-  #count = 0
   #ended = false
   /** Resolves when the other side has closed, or we have. Never rejects. */
   readonly closed: Promise<void>
@@ -36,15 +37,24 @@ export class Peer {
     this.closed = this.#listen()
   }
 
-  /** Throws PEER_REFUSED with the other side's own words, or CONNECTION_LOST. The result may be null. */
-  request(method: string, params: unknown): Promise<unknown> {
+  get ended(): boolean {
+    return this.#ended
+  }
+
+  /**
+   * Ids are the caller's: they must differ from all that it ever used, on other connections too. Throws PEER_REFUSED with the
+   * other side's own words, or CONNECTION_LOST. The result may be null.
+   */
+  request(id: RequestId, method: string, params: unknown): Promise<unknown> {
+    const answer = this.expect(id, method)
+    this.#send({ id, method, params })
+    return answer
+  }
+
+  /** The answer to a request that an earlier connection has carried. */
+  expect(id: RequestId, method: string): Promise<unknown> {
     if (this.#ended) return Promise.reject(new ParleyError('CONNECTION_LOST', { method }))
-    const id = this.#count
-    this.#count += 1
-    return new Promise((resolve, reject) => {
-      this.#waiting.set(id, { method, resolve, reject })
-      this.#send({ id, method, params })
-    })
+    return new Promise((resolve, reject) => this.#waiting.set(id, { method, resolve, reject }))
   }
 
   notify(method: string, params: unknown): void {
@@ -85,12 +95,14 @@ export class Peer {
     const waiting = this.#waiting.get(id as RequestId)
     if (waiting === undefined) return
     this.#waiting.delete(id as RequestId)
-    if (error === undefined) waiting.resolve(result)
+    if (error === undefined || error === null) waiting.resolve(result)
     else waiting.reject(refusal(waiting.method, error))
   }
 
   #end(): void {
+    if (this.#ended) return
     this.#ended = true
+    this.#listener.ended()
     for (const { method, reject } of this.#waiting.values()) reject(new ParleyError('CONNECTION_LOST', { method }))
     this.#waiting.clear()
   }

@@ -1,5 +1,6 @@
 /** Permission requests that wait for a person. Each is answered exactly once, whatever happens first. */
 import { fieldsOf } from './capabilities.ts'
+import type { Withdrawal } from './face.ts'
 import type { RequestId } from './peer.ts'
 import type { ToolCallUpdate } from './updates.ts'
 
@@ -50,7 +51,15 @@ export class Questions {
   /** The server no longer wants this answer. */
   withdraw(id: unknown): void {
     const open = this.#open.get(id as RequestId)
+    open?.withdrawn.abort('elsewhere' satisfies Withdrawal)
     if (open !== undefined) this.#settle(id as RequestId, open, CANCELLED)
+  }
+
+  /** The connection is gone: nothing is answered, and the server asks anew of whoever attaches. */
+  disconnect(): void {
+    const open = [...this.#open.values()]
+    this.#open.clear()
+    for (const { withdrawn } of open) withdrawn.abort('disconnected' satisfies Withdrawal)
   }
 
   /** The turn is cancelled, and with it all that the session asked. */
@@ -62,7 +71,7 @@ export class Questions {
     if (this.#open.get(id) !== open) return
     this.#open.delete(id)
     this.#answer(id, outcome)
-    open.withdrawn.abort()
+    open.withdrawn.abort('cancelled' satisfies Withdrawal)
   }
 }
 

@@ -1,6 +1,6 @@
 /** What both kinds of chat stand on: the session they are in, and where its updates go. */
 import type { Client, SessionInfo } from '../../client/connect.ts'
-import { type Transcript, emptyTranscript, told } from '../../client/transcript.ts'
+import { emptyTranscript, roleOf, told } from '../../client/transcript.ts'
 import type { Update } from '../../client/updates.ts'
 import type { CommandInput } from '../command.ts'
 import { cwdOf, findSession, newestSession } from '../opening.ts'
@@ -11,8 +11,6 @@ export interface Opened {
   readonly cwd: string
   /** Undefined for a new session. */
   readonly continued: SessionInfo | undefined
-  /** What was said before. */
-  readonly transcript: Transcript
 }
 
 /** Updates that arrive while a session is opened are its past; those that come later go where `live` says. */
@@ -26,19 +24,25 @@ export class Updates {
   }
 
   /** Ends the past and returns it. */
-  goLive(live: (update: Update) => void): Transcript {
-    const past = told(emptyTranscript, this.#past ?? [])
+  goLive(live: (update: Update) => void): readonly Update[] {
+    const past = this.#past ?? []
     this.#past = undefined
     this.#live = live
     return past
   }
 }
 
-/** The session that was named, else the newest of the directory, else a new one. */
-export async function openChat(client: Client, options: CommandInput['options']): Promise<Omit<Opened, 'transcript'>> {
+/** A past that ends in a turn that still runs: what was said before that turn answered, and what it has said so far. */
+export function splitAtTurn(past: readonly Update[]) {
+  const asked = past.findLastIndex((update) => roleOf(update) === 'user')
+  return { before: told(emptyTranscript, past.slice(0, asked + 1)), current: past.slice(asked + 1) }
+}
+
+/** A new session, the one that was named, or the newest of the directory; a new one where there is none. */
+export async function openChat(client: Client, options: CommandInput['options'], fresh = false): Promise<Opened> {
   const id = textOption(options, 'session')
   const cwd = cwdOf(options)
-  const known = id === undefined ? await newestSession(client, cwd) : await findSession(client, id)
+  const known = fresh ? undefined : id === undefined ? await newestSession(client, cwd) : await findSession(client, id)
   if (known === undefined || (id === undefined && !client.can.load)) {
     return { sessionId: await client.newSession(cwd), cwd, continued: undefined }
   }

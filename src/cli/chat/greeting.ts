@@ -8,28 +8,43 @@ import type { Look } from '../view/rows.ts'
 import { transcriptRows } from '../view/transcript-rows.ts'
 
 export interface Greeting {
-  /** What answers: `guide`, `script` … */
-  readonly agent: string
+  /** What answers: `guide`, `script` …; undefined when that is for the session to know. */
+  readonly agent: string | undefined
   readonly cwd: string
   /** Undefined for a new session. */
   readonly continued: SessionInfo | undefined
   readonly transcript: Transcript
+  /** All of it, and not only where it stands. */
+  readonly whole: boolean
 }
 
 const LAST_ROWS = 8
 
-export function greetingRows({ agent, cwd, continued, transcript }: Greeting, look: Look): readonly string[] {
+export function greetingRows({ agent, cwd, continued, transcript, whole }: Greeting, look: Look): readonly string[] {
   const { paint, width } = look
   const which =
     continued === undefined
       ? 'new session'
       : `session ${shortId(continued.sessionId)}, ${ago(new Date(continued.updatedAt ?? 0))}`
   return [
-    `${paint('bold', 'Parley')} ${paint('dim', oneLine(`· ${agent} · ${which} · ${cwd}`, width() - 8))}`,
+    `${paint('bold', 'Parley')} ${paint('dim', oneLine(['', agent, which, cwd].filter(isGiven).join(' · ').trim(), width() - 8))}`,
     paint('dim', oneLine(`Ctrl-C stops a turn, Ctrl-D leaves.${commandsHint(transcript)}`, width())),
     '',
-    ...lastRows(transcript, look),
+    ...(whole ? allRows(transcript, look) : lastRows(transcript, look)),
   ]
+}
+
+function isGiven(text: string | undefined): boolean {
+  return text !== undefined
+}
+
+function allRows(transcript: Transcript, look: Look): readonly string[] {
+  const rows = transcriptRows(transcript, look)
+  return rows.length === 0 ? [] : [...titleRows(transcript, look), ...rows, '']
+}
+
+function titleRows({ title }: Transcript, { paint, width }: Look): readonly string[] {
+  return title === null ? [] : [paint('dim', oneLine(`— ${title} —`, width())), '']
 }
 
 function commandsHint({ commands }: Transcript): string {
@@ -44,9 +59,7 @@ function lastRows(transcript: Transcript, look: Look): readonly string[] {
   if (rows.length === 0) return []
   const [first = '', ...rest] = rows
   const shown = rest.length <= LAST_ROWS ? rows : [first, look.paint('dim', '  …'), ...rest.slice(-LAST_ROWS)]
-  const title =
-    transcript.title === null ? [] : [look.paint('dim', oneLine(`— ${transcript.title} —`, look.width())), '']
-  return [...title, ...shown, '']
+  return [...titleRows(transcript, look), ...shown, '']
 }
 
 function isPrompt(item: Item): boolean {

@@ -1,10 +1,13 @@
 /** A chat without a person: one prompt per line of stdin, answered in order. */
 import { createInterface } from 'node:readline'
-import type { Config } from '../../config/schema.ts'
+import type { Face } from '../../client/face.ts'
+import { emptyTranscript, told } from '../../client/transcript.ts'
 import { isParleyError, reasonOf } from '../../errors/parley-error.ts'
-import { refuse } from '../asking.ts'
+import { ofOurs, refuse } from '../asking.ts'
 import type { CommandInput } from '../command.ts'
+import { Company, companyNotices } from '../company.ts'
 import { CANCELLED, OK, exitOfError, worse } from '../exit.ts'
+import type { Reaching } from '../reach.ts'
 import { surfacesFor } from '../surfaces.ts'
 import { clean } from '../terminal/text.ts'
 import { type TurnOf, playTurn } from '../turn.ts'
@@ -13,13 +16,25 @@ import { workWith } from '../working.ts'
 import { Updates, openChat } from './chat.ts'
 
 /** Resolves with the worst exit code of all its turns. */
-export function chatFromLines(config: Config, options: CommandInput['options']): Promise<number> {
-  const view = new View(surfacesFor(config))
+export function chatFromLines(reaching: Reaching, options: CommandInput['options']): Promise<number> {
+  const view = new View(surfacesFor(reaching.config))
   const updates = new Updates()
-  const ask = refuse((line) => view.note('plain', line))
-  return workWith(config, { updated: ({ update }) => updates.take(update), ask }, async ({ client, stops }) => {
+  const company = new Company()
+  const face: Face = {
+    updated: ({ update }) => updates.take(update),
+    noticed: (notice) => company.take(notice),
+    ask: ofOurs(
+      company,
+      refuse((line) => view.note('plain', line)),
+    ),
+  }
+  return workWith({ ...reaching, notices: companyNotices }, face, async ({ client, stops }) => {
     const { sessionId } = await openChat(client, options)
-    view.recall(updates.goLive((update) => view.update(update)))
+    await company.known(client)
+    const past = updates.goLive((update) => {
+      if (company.ours) view.update(update)
+    })
+    view.recall(told(emptyTranscript, past))
     const lines = createInterface({ input: process.stdin, crlfDelay: Infinity, signal: stops.signal })
     let worst = OK
     for await (const line of lines) {

@@ -2,6 +2,8 @@
 import { type Interface, createInterface } from 'node:readline'
 import type { ReadStream, WriteStream } from 'node:tty'
 import { after } from '../terminal/pace.ts'
+import { heightOf, sameRows } from '../terminal/screen.ts'
+import { widthOf } from '../terminal/text.ts'
 
 export interface PromptLineOptions {
   readonly input: ReadStream
@@ -11,6 +13,8 @@ export interface PromptLineOptions {
   readonly history: readonly string[]
   /** What may follow a slash. */
   readonly commands: () => readonly string[]
+  /** What Ctrl-C is for just now, if not for the line: false when there is nothing of the kind. */
+  readonly interrupt: () => boolean
 }
 
 export type Entered =
@@ -28,6 +32,8 @@ export class PromptLine {
   readonly #options: PromptLineOptions
   #history: string[]
   #open: Interface | undefined
+  /** The rows above the line that will be replaced. */
+  #live: readonly string[] = []
 
   constructor(options: PromptLineOptions) {
     this.#options = options
@@ -64,25 +70,70 @@ export class PromptLine {
         this.#wipe(line)
         settle({ kind: 'stopped', text: written })
       }
+      const leave = (): void => {
+        this.#wipe(line)
+        settle({ kind: 'leave' })
+      }
+      line.once('line', (entered) => this.#wipeAbove(entered))
       collectLines(line, (entered) => settle({ kind: 'line', text: entered }))
-      onInterrupts(line, () => settle({ kind: 'leave' }))
-      line.once('close', () => settle({ kind: 'leave' }))
+      this.#onInterrupts(line, leave)
+      line.once('close', () => {
+        if (this.#open === line) leave()
+      })
       stop.addEventListener('abort', stopped)
       if (stop.aborted) stopped()
     })
   }
 
-  /** Prints rows above the line that is being written. */
-  above(rows: readonly string[]): void {
+  /** Prints `rows` above the line that is being written, for good, and replaces the live ones there. */
+  above(rows: readonly string[], live: readonly string[]): void {
     const line = this.#open
-    if (line !== undefined) this.#wipe(line)
-    this.#options.output.write(rows.map((row) => `${row}\n`).join(''))
-    line?.prompt(true)
+    if (line === undefined) return
+    const { output } = this.#options
+    const kept = live.slice(-Math.max(1, (output.rows || 24) - 4))
+    if (rows.length === 0 && sameRows(kept, this.#live)) return
+    const height = line.getCursorPos().rows
+    this.#wipe(line)
+    this.#live = kept
+    // Readline goes up to where it believes the line to begin, and writes it again from there.
+    output.write([...rows, ...kept].map((row) => `${row}\n`).join('') + '\n'.repeat(height))
+    line.prompt(true)
   }
 
+  /** The line and the live rows are gone from the screen. */
   #wipe(line: Interface): void {
-    const { rows } = line.getCursorPos()
-    this.#options.output.write(`\r${rows > 0 ? `\u001b[${rows}A` : ''}\u001b[J`)
+    this.#erase(line.getCursorPos().rows + this.#liveHeight())
+  }
+
+  /** A line that was entered stays; the live rows above it do not. */
+  #wipeAbove(entered: string): void {
+    if (this.#live.length === 0) return
+    const { output, prompt } = this.#options
+    const written = `${prompt}${entered}`
+    this.#erase(Math.floor(widthOf(written) / (output.columns || 80)) + 1 + this.#liveHeight())
+    output.write(`${written}\n`)
+  }
+
+  #liveHeight(): number {
+    return heightOf(this.#live, this.#options.output.columns || 80)
+  }
+
+  #erase(up: number): void {
+    this.#live = []
+    this.#options.output.write(`\r${up > 0 ? `\u001b[${up}A` : ''}\u001b[J`)
+  }
+
+  #onInterrupts(line: Interface, leave: () => void): void {
+    let hinted = false
+    line.on('SIGINT', () => {
+      if (this.#options.interrupt()) return
+      const wasEmpty = line.line === ''
+      if (wasEmpty && hinted) return leave()
+      hinted = wasEmpty
+      line.write(null, { ctrl: true, name: 'e' })
+      line.write(null, { ctrl: true, name: 'u' })
+      if (wasEmpty) this.above([HINT], this.#live)
+    })
   }
 
   #complete(typed: string): [string[], string] {
@@ -102,20 +153,5 @@ function collectLines(line: Interface, entered: (text: string) => void): void {
       else line.once('line', () => after(PASTED, wait))
     }
     after(PASTED, wait)
-  })
-}
-
-function onInterrupts(line: Interface, leave: () => void): void {
-  let hinted = false
-  line.on('SIGINT', () => {
-    const wasEmpty = line.line === ''
-    if (wasEmpty && hinted) return leave()
-    hinted = wasEmpty
-    line.write(null, { ctrl: true, name: 'e' })
-    line.write(null, { ctrl: true, name: 'u' })
-    if (wasEmpty) {
-      process.stdout.write(`\r\u001b[J${HINT}\n`)
-      line.prompt()
-    }
   })
 }

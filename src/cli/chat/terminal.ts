@@ -1,186 +1,236 @@
 /** A chat with a person at a terminal: they write, they watch, they are asked; one of these has the keyboard at a time. */
-import type { Client, Face } from '../../client/connect.ts'
+import type { Client } from '../../client/connect.ts'
+import type { ConnectionEvent, Face } from '../../client/face.ts'
+import type { Notice, TurnNotice } from '../../client/notices.ts'
 import type { PermissionQuestion } from '../../client/questions.ts'
+import { emptyTranscript, told } from '../../client/transcript.ts'
 import type { Update } from '../../client/updates.ts'
-import type { Config } from '../../config/schema.ts'
 import { isParleyError, reasonOf } from '../../errors/parley-error.ts'
 import { askOnKeys } from '../asking.ts'
 import type { CommandInput } from '../command.ts'
+import { Company, companyNotices } from '../company.ts'
 import { OK } from '../exit.ts'
+import type { Reaching } from '../reach.ts'
 import type { Stops } from '../stops.ts'
 import { paintOn } from '../surfaces.ts'
-import { type Key, listenToKeys } from '../terminal/keyboard.ts'
-import { type Screen, terminalScreen } from '../terminal/screen.ts'
-import { graphemesOf } from '../terminal/text.ts'
+import { oneLine } from '../terminal/text.ts'
 import { nameWindow, windowTitles } from '../terminal/window.ts'
 import { playTurn } from '../turn.ts'
 import { View } from '../view/view.ts'
 import { workWith } from '../working.ts'
-import { type Opened, Updates, openChat } from './chat.ts'
+import { type Opened, Updates, openChat, splitAtTurn } from './chat.ts'
+import { Desk } from './desk.ts'
 import { greetingRows, promptsOf } from './greeting.ts'
-import { PromptLine } from './prompt-line.ts'
 
-export async function chatOnTerminal(config: Config, options: CommandInput['options']): Promise<number> {
+/** What kind of beginning: always a new session; or one that is shown whole. */
+export interface Beginning {
+  readonly fresh?: boolean
+  readonly whole?: boolean
+}
+
+type Options = CommandInput['options']
+
+export async function chatOnTerminal(reaching: Reaching, options: Options, beginning: Beginning = {}): Promise<number> {
   const restore = windowTitles(process.stdout)
-  const chat = new TerminalChat(config)
+  const chat = new TerminalChat(reaching, beginning)
   try {
-    return await workWith(config, chat, ({ client, stops }) => chat.run({ client, stops }, options))
+    return await workWith({ ...reaching, notices: companyNotices }, chat, (company) => chat.run(company, options))
   } finally {
     restore()
   }
 }
 
-interface Company {
+interface Working {
   readonly client: Client
   readonly stops: Stops
 }
 
 class TerminalChat implements Face {
-  readonly #config: Config
-  readonly #look: { readonly paint: ReturnType<typeof paintOn>; readonly width: () => number }
-  readonly #screen: Screen
+  readonly #reaching: Reaching
+  readonly #beginning: Beginning
+  readonly #desk: Desk
   readonly #view: View
   readonly #updates = new Updates()
+  readonly #company = new Company()
   readonly #put: ReturnType<typeof askOnKeys>
-  #company: Company | undefined
+  #working: Working | undefined
   #sessionId = ''
-  #prompt: PromptLine | undefined
-  /** Ends the reading of a prompt when a question needs the keyboard. */
-  #reading: AbortController | undefined
+  /** The turn of our own prompt, while it waits or runs. */
+  #own: { readonly text: string; queued: boolean; readonly withdraw: AbortController } | undefined
+  /** Somebody else's turn is shown. */
+  #watching = false
+  #connection = ''
   #asking: Promise<unknown> = Promise.resolve()
-  /** Whoever is asked gets the keys; without them they are kept for the next prompt. */
-  #asked: ((key: Key) => void) | undefined
-  #stopKeys: (() => void) | undefined
-  #typed = ''
   #greet: () => void = () => undefined
-  /** Nothing is asked before people see where they are. */
+  /** Nothing is asked or told before people see where they are. */
   readonly #greeted = new Promise<void>((resolve) => (this.#greet = resolve))
+  #isGreeted = false
+  #over = false
 
-  constructor(config: Config) {
-    const terminal = terminalScreen(process.stdout)
-    this.#config = config
-    this.#screen = {
-      ...terminal,
-      // Nothing moves while a person writes: what is final goes above their line.
-      draw: (rows, live) => {
-        if (this.#reading === undefined) terminal.draw(rows, live)
-        else if (rows.length > 0) this.#prompt?.above(rows)
-      },
-    }
-    this.#look = { paint: paintOn(process.stdout, config), width: terminal.width }
-    this.#view = new View({ screen: this.#screen, paint: this.#look.paint })
-    this.#put = askOnKeys((pressed) => this.#lendKeys(pressed), this.#view)
+  constructor(reaching: Reaching, beginning: Beginning) {
+    this.#reaching = reaching
+    this.#beginning = beginning
+    const paint = paintOn(process.stdout, reaching.config)
+    this.#desk = new Desk(paint, {
+      commands: () => this.#view.transcript.commands.map(({ name }) => name),
+      interrupt: () => this.#interruptOthers(),
+      stop: () => this.#working?.stops.interrupt(),
+      typed: (text) => this.#view.showTyped(text),
+    })
+    this.#view = new View({ screen: this.#desk.screen, paint })
+    this.#put = askOnKeys((pressed) => this.#desk.lendKeys(pressed), this.#view)
   }
 
   updated({ update }: { readonly update: Update }): void {
     this.#updates.take(update)
   }
 
+  noticed(notice: Notice): void {
+    this.#company.take(notice)
+    if (!this.#isGreeted) return
+    if (notice.kind === 'turn') this.#turned(notice)
+    else this.#showStatus()
+  }
+
+  connection(event: ConnectionEvent): void {
+    if (!this.#isGreeted) return
+    this.#connection = event.kind === 'reconnecting' ? 'Reconnecting …' : ''
+    this.#showStatus()
+    if (event.kind === 'stopped') this.#tell('dim', 'The server was stopped. Your next prompt starts it again.')
+    if (event.kind === 'lost') this.#tell('bad', reasonOf(event.reason))
+    if (event.kind === 'detached') this.#end(reasonOf(event.reason))
+  }
+
   /** A question takes the keyboard, also from a prompt that is being written. */
   ask(question: PermissionQuestion, withdrawn: AbortSignal): Promise<string | null> {
     const answer = this.#greeted.then(() => {
-      this.#reading?.abort()
-      if (this.#stopKeys === undefined) this.#cancelOnInterrupt()
+      if (withdrawn.aborted) return null
+      this.#desk.clear()
+      if (this.#own === undefined) this.#cancelOnInterrupt()
       return this.#put(question, withdrawn)
     })
     this.#asking = Promise.allSettled([this.#asking, answer])
     return answer
   }
 
-  async run(company: Company, options: CommandInput['options']): Promise<number> {
-    this.#company = company
-    const opened = await openChat(company.client, options)
+  async run(working: Working, options: Options): Promise<number> {
+    this.#working = working
+    const opened = await openChat(working.client, options, this.#beginning.fresh)
     this.#sessionId = opened.sessionId
+    await this.#company.known(working.client)
     this.#begin(opened)
-    const { signal } = company.stops
-    while (!signal.aborted) {
+    const { signal } = working.stops
+    while (!signal.aborted && !this.#over) {
       await this.#asking
-      const entered = await this.#read(signal)
+      const entered = await this.#desk.read(signal)
       if (entered.kind === 'leave') break
-      if (entered.kind === 'stopped') this.#typed = entered.text
-      else if (entered.text.trim() !== '') await this.#turn(entered.text)
+      if (entered.kind === 'line' && entered.text.trim() !== '') await this.#turn(entered.text)
     }
     process.stdout.write('\n')
     return OK
   }
 
-  #begin(opened: Omit<Opened, 'transcript'>): void {
-    const transcript = this.#updates.goLive((update) => {
+  #begin(opened: Opened): void {
+    const past = this.#updates.goLive((update) => {
       this.#view.update(update)
       nameWindow(process.stdout, update)
     })
-    this.#view.recall(transcript)
-    this.#prompt = new PromptLine({
-      input: process.stdin,
-      output: process.stdout,
-      prompt: this.#look.paint('user', '› '),
-      history: promptsOf(transcript),
-      commands: () => this.#view.transcript.commands.map(({ name }) => name),
-    })
-    const { kind: agent } = this.#config.agent
-    this.#screen.draw(greetingRows({ ...opened, agent, transcript }, this.#look), [])
+    const { busy } = this.#company
+    const { before, current } = busy ? splitAtTurn(past) : { before: told(emptyTranscript, past), current: [] }
+    this.#view.recall(before)
+    this.#desk.remember(promptsOf(before))
+    const { agent, agentChosen } = this.#reaching.config
+    // A session that goes on keeps the agent that it has.
+    const answers = opened.continued === undefined || agentChosen ? agent.kind : undefined
+    const greeting = { ...opened, agent: answers, transcript: before, whole: this.#beginning.whole === true }
+    this.#desk.screen.draw(greetingRows(greeting, this.#desk.look), [])
+    this.#isGreeted = true
+    if (busy) this.#watch()
+    for (const update of current) this.#view.update(update)
+    this.#showStatus()
     this.#greet()
   }
 
-  async #read(stop: AbortSignal) {
-    const reading = new AbortController()
-    const end = (): void => reading.abort()
-    stop.addEventListener('abort', end)
-    if (stop.aborted) end()
-    this.#reading = reading
-    const text = this.#typed
-    this.#typed = ''
+  async #turn(text: string): Promise<void> {
+    const { client, stops } = this.#working ?? {}
+    if (client === undefined || stops === undefined) return
+    const own = { text, queued: this.#company.busy, withdraw: new AbortController() }
+    this.#own = own
+    this.#watching = false
+    this.#cancelOnInterrupt()
+    this.#desk.keep()
     try {
-      return (await this.#prompt?.read(text, reading.signal)) ?? ({ kind: 'leave' } as const)
+      const turn = { client, sessionId: this.#sessionId, view: this.#view, withdrawn: own.withdraw.signal }
+      await playTurn(turn, text)
+    } catch (error) {
+      if (!isParleyError(error)) throw error
+      // That the server was stopped has been told already.
+      if (error.code !== 'SERVER_STOPPED') this.#view.note('bad', reasonOf(error))
     } finally {
-      this.#reading = undefined
-      stop.removeEventListener('abort', end)
+      this.#own = undefined
+      this.#desk.release()
+      stops.onInterrupt(undefined)
+      this.#view.gap()
+      if (this.#company.busy && !this.#company.mine) this.#watch()
     }
   }
 
-  async #turn(text: string): Promise<void> {
-    const { client, stops } = this.#company ?? {}
-    if (client === undefined || stops === undefined) return
-    this.#cancelOnInterrupt()
-    this.#stopKeys = this.#listen()
-    try {
-      await playTurn({ client, sessionId: this.#sessionId, view: this.#view }, text)
-    } catch (error) {
-      if (!isParleyError(error, 'PEER_REFUSED')) throw error
-      this.#view.note('bad', reasonOf(error))
-    } finally {
-      this.#stopKeys()
-      this.#stopKeys = undefined
-      stops.onInterrupt(undefined)
-      this.#view.gap()
-    }
+  /** The turn stands otherwise than before; ours is shown by whoever plays it. */
+  #turned({ mine, phase }: TurnNotice): void {
+    const { busy, over } = this.#company
+    if (over !== undefined) return this.#end(`This session was ${over} by somebody else.`)
+    const own = this.#own
+    if (own !== undefined) {
+      if (own.queued && mine && phase === 'working') this.#ownBegins(own)
+    } else if (busy && !this.#watching) this.#watch()
+    else if (!busy && this.#watching) this.#unwatch()
+  }
+
+  #ownBegins(own: { readonly text: string; queued: boolean }): void {
+    own.queued = false
+    this.#view.note('user', `› ${oneLine(own.text, this.#desk.look.width() - 2)}`)
+  }
+
+  #watch(): void {
+    this.#watching = true
+    this.#view.begin()
+  }
+
+  #unwatch(): void {
+    this.#watching = false
+    this.#view.end()
+    this.#view.gap()
+  }
+
+  #showStatus(): void {
+    this.#view.showStatus([this.#connection, this.#company.summary()].filter((text) => text !== '').join(' · '))
+  }
+
+  /** Besides what is said in the conversation. */
+  #tell(style: 'dim' | 'bad', text: string): void {
+    if (this.#watching) this.#unwatch()
+    this.#view.note(style, text)
+  }
+
+  /** There is no session any more to chat in. */
+  #end(reason: string): void {
+    this.#tell('bad', reason)
+    this.#over = true
+    this.#desk.clear()
   }
 
   #cancelOnInterrupt(): void {
-    this.#company?.stops.onInterrupt(() => this.#company?.client.cancel(this.#sessionId))
-  }
-
-  #lendKeys(pressed: (key: Key) => void): () => void {
-    this.#asked = pressed
-    const stop = this.#stopKeys === undefined ? this.#listen() : undefined
-    return () => {
-      this.#asked = undefined
-      stop?.()
-    }
-  }
-
-  #listen(): () => void {
-    return listenToKeys(process.stdin, (key) => {
-      if (key.ctrl && key.name === 'c') this.#company?.stops.interrupt()
-      else if (this.#asked === undefined) this.#keep(key)
-      else this.#asked(key)
+    this.#working?.stops.onInterrupt(() => {
+      // What only waits is taken back, and what others wait for goes on.
+      if (this.#own?.queued === true && !this.#company.mine) this.#own.withdraw.abort()
+      else this.#working?.client.cancel(this.#sessionId)
     })
   }
 
-  /** Typed ahead: shown dimly now, and on the next prompt. */
-  #keep({ text, name }: Key): void {
-    if (name === 'backspace') this.#typed = graphemesOf(this.#typed).slice(0, -1).join('')
-    else this.#typed += text
-    this.#view.showTyped(this.#typed)
+  /** Ctrl-C while a prompt is written: stops the turn that is watched, if there is one. */
+  #interruptOthers(): boolean {
+    if (!this.#company.busy) return false
+    this.#working?.client.cancel(this.#sessionId)
+    return true
   }
 }

@@ -6,10 +6,11 @@ import { isTerminal } from '../surfaces.ts'
 
 export async function run({ options }: CommandInput): Promise<number> {
   const config = await loadConfig({ agent: textOption(options, 'agent') })
+  const reaching = { config, embedded: options['embedded'] === true }
   if (isTerminal(process.stdin, config) && isTerminal(process.stdout, config)) {
     const { chatOnTerminal } = await import('../chat/terminal.ts')
-    return chatOnTerminal(config, options)
+    return chatOnTerminal(reaching, options)
   }
   const { chatFromLines } = await import('../chat/piped.ts')
-  return chatFromLines(config, options)
+  return chatFromLines(reaching, options)
 }

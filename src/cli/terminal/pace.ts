@@ -1,4 +1,5 @@
-/** The time as faces need it: frames, pauses, and how long ago something was. The only place of the cli that asks for it. */
+/** The time as faces need it: frames, pauses, and how long ago something was; and ids. The only place of the cli for these. */
+import { randomUUID } from 'node:crypto'
 
 export function now(): number {
   return Date.now()
@@ -25,4 +26,14 @@ export function ago(at: Date): string {
   if (passed < 7 * DAY) return `${Math.floor(passed / DAY)} d ago`
   const [year, month, day] = [at.getFullYear(), at.getMonth() + 1, at.getDate()]
   return `${year}-${String(month).padStart(2, '0')}-${String(day).padStart(2, '0')}`
+}
+
+/** Resolves after `ms`; the process stays for it. */
+export function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms))
+}
+
+/** Differs from every other id there is. */
+export function newId(): string {
+  return randomUUID()
 }

@@ -23,7 +23,7 @@ export function terminalScreen(output: WriteStream): Screen {
     width: () => Math.max(NARROWEST, columns() - 1),
     draw(rows, live) {
       const kept = live.slice(-Math.max(1, (output.rows || 24) - 2))
-      if (rows.length === 0 && same(kept, shown)) return
+      if (rows.length === 0 && sameRows(kept, shown)) return
       const printed = rows.map((row) => `${row}\n`).join('')
       output.write(erasing(shown, columns()) + printed + kept.join('\n'))
       shown = kept
@@ -45,10 +45,14 @@ export function plainScreen(write: (text: string) => void): Screen {
 /** A terminal that has become narrower has broken the rows itself. */
 function erasing(rows: readonly string[], columns: number): string {
   if (rows.length === 0) return ''
-  const height = rows.reduce((sum, row) => sum + Math.max(1, Math.ceil(widthOf(row) / columns)), 0)
+  const height = heightOf(rows, columns)
   return `\r${height > 1 ? `\u001b[${height - 1}A` : ''}\u001b[J`
 }
 
-function same(a: readonly string[], b: readonly string[]): boolean {
+export function heightOf(rows: readonly string[], columns: number): number {
+  return rows.reduce((sum, row) => sum + Math.max(1, Math.ceil(widthOf(row) / columns)), 0)
+}
+
+export function sameRows(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && a.every((row, index) => row === b[index])
 }

@@ -32,6 +32,7 @@ export class View {
   #planShown = false
   #question: PermissionQuestion | undefined
   #typed = ''
+  #status = ''
   #working: { readonly since: number } | undefined
   #heard = 0
   /** How to stop the next frame, and the one that only turns the wheel. */
@@ -105,22 +106,27 @@ export class View {
     this.#draw()
   }
 
-  /** `answer` is what was chosen; undefined when the question was withdrawn. */
-  endQuestion(answer: string | undefined): void {
+  /** `answer` is what was chosen, or became of it; null when nothing is to be said of it. */
+  endQuestion(answer: string | null): void {
     const question = this.#question
     if (question === undefined) return
     this.#question = undefined
-    this.#endMessage()
-    const { paint } = this.#surfaces
-    const said = answer === undefined ? 'not answered' : oneLine(answer)
-    this.#settle([`${paint('asking', '?')} ${oneLine(questionTitle(question.toolCall))} ${paint('dim', `→ ${said}`)}`])
+    if (answer !== null) this.#settleQuestion(question, oneLine(answer))
     this.#heard = now()
+    this.#draw()
+  }
+
+  /** One line about everything around the conversation, for as long as it is true; empty for none. */
+  showStatus(text: string): void {
+    if (text === this.#status) return
+    this.#status = text
     this.#draw()
   }
 
   /** Sets what follows apart. */
   gap(): void {
-    this.#surfaces.screen.draw([...this.#takeSettled(), ''], [])
+    const { screen } = this.#surfaces
+    screen.draw([...this.#takeSettled(), ''], screen.moves ? this.#live() : [])
   }
 
   /** What a person has typed for later. */
@@ -131,6 +137,12 @@ export class View {
 
   get #look() {
     return { paint: this.#surfaces.paint, width: this.#surfaces.screen.width }
+  }
+
+  #settleQuestion({ toolCall }: PermissionQuestion, said: string): void {
+    const { paint } = this.#surfaces
+    this.#endMessage()
+    this.#settle([`${paint('asking', '?')} ${oneLine(questionTitle(toolCall))} ${paint('dim', `→ ${said}`)}`])
   }
 
   #chunk(role: Role, update: Update): void {
@@ -252,8 +264,9 @@ export class View {
     const isStill = silent && question.length === 0 && tools.length === 0
     const work = isStill ? [paint('dim', `${wheel} ${this.#elapsed()}`)] : []
     const typed = this.#typed === '' ? [] : [paint('dim', `› ${oneLine(this.#typed, this.#look.width() - 4)}`)]
+    const status = this.#status === '' ? [] : [paint('dim', oneLine(this.#status, this.#look.width()))]
     const gap = this.#gap > 0 && words.length > 0 ? [''] : []
-    return [...gap, ...words, ...tools, ...plan, ...question, ...work, ...typed]
+    return [...gap, ...words, ...tools, ...plan, ...question, ...work, ...status, ...typed]
   }
 
   #elapsed(): string {

@@ -1,0 +1,99 @@
+/** How a command reaches the sessions: through the server of the state directory, started if need be, or in this process. */
+import { type Client, connect } from '../client/connect.ts'
+import type { Face } from '../client/face.ts'
+import type { Hello, NoticeKind } from '../client/hello.ts'
+import { linePipe } from '../client/pipe.ts'
+import type { AgentChoice, Config } from '../config/schema.ts'
+import { fail } from '../errors/parley-error.ts'
+import { openEmbedded } from '../server/embedded.ts'
+import { dial, startServer } from '../server/launch.ts'
+import { serverInfo } from '../server/version.ts'
+import { passing } from './passing.ts'
+import { takeOver } from './takeover.ts'
+import { newId, pause } from './terminal/pace.ts'
+
+export interface Reaching {
+  readonly config: Config
+  /** Owner and agent in this process. */
+  readonly embedded: boolean
+  readonly notices?: readonly NoticeKind[]
+}
+
+export interface Reached {
+  readonly client: Client
+  /** Ends the connection. Turns go on without it, but those of an owner in this process are interrupted. */
+  close(): Promise<void>
+}
+
+export function reach(reaching: Reaching, face: Face): Promise<Reached> {
+  return reaching.embedded ? withinProcess(reaching, face) : overSocket(reaching, face)
+}
+
+async function overSocket(reaching: Reaching, face: Face): Promise<Reached> {
+  const client = await connect({ dial: () => dialServer(reaching.config), pause, newId }, face, helloOf(reaching))
+  try {
+    await takeOver(client, { version: serverInfo.version, config: reaching.config })
+  } catch (error) {
+    client.close()
+    throw error
+  }
+  return {
+    client,
+    async close() {
+      client.close()
+    },
+  }
+}
+
+async function dialServer({ home, socket, environment }: Config) {
+  const progress = passing(process.stderr)
+  try {
+    await startServer({ home, socket, environment, program: process.argv[1] ?? '' }, (text) => progress.say(text))
+  } finally {
+    progress.done()
+  }
+  const connection = await dial(socket)
+  connection.on('error', () => {
+    // Its end is what counts, and whoever reads sees that.
+  })
+  const pipe = linePipe(connection, connection)
+  return {
+    ...pipe,
+    close() {
+      pipe.close()
+      // A server that hangs must not keep a command from ending.
+      connection.unref()
+    },
+  }
+}
+
+async function withinProcess(reaching: Reaching, face: Face): Promise<Reached> {
+  const server = await openEmbedded(reaching.config)
+  let dialled = false
+  const dialOnce = async () => {
+    if (dialled) fail('CONNECTION_LOST', { method: 'initialize' })
+    dialled = true
+    return linePipe(server.output, server.input)
+  }
+  try {
+    const client = await connect({ dial: dialOnce, pause, newId, lasting: false }, face, helloOf(reaching))
+    return {
+      client,
+      async close() {
+        client.close()
+        await server.close()
+      },
+    }
+  } catch (error) {
+    await server.close()
+    throw error
+  }
+}
+
+function helloOf({ config, notices = [] }: Reaching): Hello {
+  return { info: serverInfo, notices, agent: { name: agentName(config.agent), chosen: config.agentChosen } }
+}
+
+function agentName(agent: AgentChoice): string {
+  return agent.kind === 'script' ? `script:${agent.path}` : agent.kind
+}

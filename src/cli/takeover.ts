@@ -1,0 +1,40 @@
+/** A newer Parley takes over from an older server: by itself when that has nothing to do, and else only when a person agrees. */
+import type { Client } from '../client/connect.ts'
+import type { Config } from '../config/schema.ts'
+import { confirm } from './confirm.ts'
+import { isTerminal } from './surfaces.ts'
+
+export interface Newer {
+  readonly version: string
+  readonly config: Config
+}
+
+/** Afterwards the client speaks to a server of this version, or to the older one that may go on. */
+export async function takeOver(client: Client, { version, config }: Newer): Promise<void> {
+  const older = client.version
+  if (!isOlder(older, version)) return
+  const { stopping, working } = await client.stop({ ifIdle: true })
+  if (stopping) return client.reopen()
+  const turns = working === 1 ? '1 turn' : `${working} turns`
+  if (!isTerminal(process.stdin, config) || !isTerminal(process.stderr, config)) {
+    const later = `This is ${version}, which takes over when they have ended, or with: parley stop`
+    return void process.stderr.write(`parley: an older Parley (${older}) is still running ${turns}. ${later}\n`)
+  }
+  const ends = await confirm(`An older Parley (${older}) is still running ${turns}; end them and restart?`)
+  if (!ends) return
+  await client.stop({ graceMs: 0 })
+  await client.reopen()
+}
+
+/** By the numbers of a version; what is not written so is not older. */
+export function isOlder(version: string, than: string): boolean {
+  const [a, b] = [numbersOf(version), numbersOf(than)]
+  if (a === undefined || b === undefined) return false
+  const index = a.findIndex((number, at) => number !== b[at])
+  return index >= 0 && (a[index] ?? 0) < (b[index] ?? 0)
+}
+
+function numbersOf(version: string): readonly number[] | undefined {
+  const found = /^(\d+)\.(\d+)\.(\d+)/u.exec(version)
+  return found?.slice(1).map(Number)
+}

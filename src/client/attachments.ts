@@ -1,0 +1,206 @@
+/** The sessions that a client has open: how far it has seen each, and which of its prompts have had no answer. */
+import { ParleyError, isParleyError } from '../errors/parley-error.ts'
+import { fieldsOf } from './capabilities.ts'
+import { isOver, phaseOf } from './notices.ts'
+import type { Peer } from './peer.ts'
+import type { UpdateParams } from './updates.ts'
+
+/** A session as it is opened: by its own directories. */
+export interface Opening {
+  readonly sessionId: string
+  readonly cwd: string
+  readonly additionalDirectories?: readonly string[] | null | undefined
+}
+
+/** A request as one connection carries it. */
+export interface Carried {
+  readonly peer: Peer
+  readonly id: number
+}
+
+interface OpenPrompt {
+  readonly sessionId: string
+  readonly promptId: string
+  /** The connection that will bring the answer. */
+  peer: Peer
+  readonly resolve: (result: unknown) => void
+  readonly reject: (error: unknown) => void
+}
+
+interface Attachment {
+  readonly opening: Opening
+  seq: number
+  /** False until the server has answered the request that opens it; whoever asks that asks it again. */
+  isOpen: boolean
+  /** A wish to cancel that may not have arrived. */
+  cancelling: boolean
+}
+
+export class Attachments {
+  readonly #open = new Map<string, Attachment>()
+  /** By the id of their request, which stays the same on every connection. */
+  readonly #prompts = new Map<number, OpenPrompt>()
+  readonly #lost: (sessionId: string, reason: unknown) => void
+
+  /** `lost` hears of a session that could not be taken up again. */
+  constructor(lost: (sessionId: string, reason: unknown) => void) {
+    this.#lost = lost
+  }
+
+  /** Begins to follow a session from `seq` on. Prompts that wait in it go on waiting. */
+  follow(opening: Opening, seq: number): void {
+    this.#open.set(opening.sessionId, { opening, seq, isOpen: false, cancelling: false })
+  }
+
+  /** Loads or resumes what is followed, from where it was seen. */
+  async open(method: 'session/load' | 'session/resume', sessionId: string, carried: Carried): Promise<void> {
+    const attachment = this.#open.get(sessionId)
+    if (attachment === undefined) return
+    const { opening, seq, isOpen } = attachment
+    const goesOn = isOpen || seq > 0
+    const adopted = this.#adopt(sessionId, carried.peer)
+    const _meta = {
+      ...(goesOn ? { 'parley/after': seq } : {}),
+      ...(adopted.length === 0 ? {} : { 'parley/prompts': adopted }),
+    }
+    const params = { ...openingParams(opening), ...(Object.keys(_meta).length === 0 ? {} : { _meta }) }
+    const result = await carried.peer.request(carried.id, method, params)
+    this.opened(sessionId, goesOn && method === 'session/resume' ? {} : result)
+    if (attachment.cancelling) carried.peer.notify('session/cancel', { sessionId })
+  }
+
+  /** The server has answered: all up to the head that it names has been told, or is not to be told. */
+  opened(sessionId: string, result: unknown): void {
+    const attachment = this.#open.get(sessionId)
+    if (attachment === undefined) return
+    attachment.isOpen = true
+    attachment.seq = Math.max(attachment.seq, seqOf(result))
+  }
+
+  seen(params: UpdateParams): void {
+    const attachment = this.#open.get(params.sessionId)
+    if (attachment !== undefined) attachment.seq = Math.max(attachment.seq, seqOf(params))
+    if (isOver(phaseOf(params))) this.forget(params.sessionId)
+  }
+
+  /** Closed, deleted, or refused: it is not taken up again. */
+  forget(sessionId: string): void {
+    this.#open.delete(sessionId)
+  }
+
+  /** Sends a prompt; its answer comes on whichever connection is there when the turn ends. */
+  prompt(promptId: string, params: { readonly sessionId: string }, { peer, id }: Carried): Promise<unknown> {
+    const { sessionId } = params
+    const attachment = this.#open.get(sessionId)
+    if (attachment !== undefined) attachment.cancelling = false
+    return new Promise<unknown>((resolve, reject) => {
+      this.#prompts.set(id, { sessionId, promptId, peer, resolve, reject })
+      this.#settle(id, peer.request(id, 'session/prompt', params))
+    })
+  }
+
+  /** Whether this client sent the prompt, and has had no answer. */
+  isMine(promptId: unknown): boolean {
+    return [...this.#prompts.values()].some((prompt) => prompt.promptId === promptId)
+  }
+
+  /** `sent` says whether there was a connection to say it on; either way it is said again if that is lost. */
+  cancel(sessionId: string, sent: boolean): void {
+    const attachment = this.#open.get(sessionId)
+    const waits = [...this.#prompts.values()].some((prompt) => prompt.sessionId === sessionId)
+    if (attachment !== undefined) attachment.cancelling = !sent || waits
+  }
+
+  /** Takes up every session on a new connection, from where it was lost. Throws when the connection is no use. */
+  async takeUp(peer: Peer, newId: () => number): Promise<void> {
+    const open = [...this.#open].filter(([, { isOpen }]) => isOpen).map(([sessionId]) => sessionId)
+    await Promise.all(open.map((sessionId) => this.#resume(sessionId, { peer, id: newId() })))
+    for (const { sessionId } of this.#prompts.values()) {
+      if (!this.#open.has(sessionId))
+        this.#reject(new ParleyError('CONNECTION_LOST', { method: 'session/prompt' }), sessionId)
+    }
+  }
+
+  /** Nobody will answer. */
+  giveUp(reason: unknown): void {
+    this.#reject(reason)
+  }
+
+  async #resume(sessionId: string, carried: Carried): Promise<void> {
+    try {
+      await this.open('session/resume', sessionId, carried)
+    } catch (error) {
+      if (!isFinal(error)) throw asLoss(error)
+      this.forget(sessionId)
+      this.#reject(error, sessionId)
+      this.#lost(sessionId, error)
+    }
+  }
+
+  /** Prompts that another connection carried are answered on this one from now on. */
+  #adopt(sessionId: string, peer: Peer) {
+    const strays = [...this.#prompts].filter(([, prompt]) => prompt.sessionId === sessionId && prompt.peer !== peer)
+    return strays.map(([requestId, prompt]) => {
+      prompt.peer = peer
+      this.#settle(requestId, peer.expect(requestId, 'session/prompt'))
+      return { requestId, promptId: prompt.promptId }
+    })
+  }
+
+  /** An answer settles the prompt; the loss of its connection does not. */
+  #settle(id: number, answer: Promise<unknown>): void {
+    const prompt = this.#prompts.get(id)
+    answer.then(
+      (result) => {
+        this.#prompts.delete(id)
+        prompt?.resolve(result)
+      },
+      (error: unknown) => {
+        if (isLost(error)) return
+        this.#prompts.delete(id)
+        prompt?.reject(error)
+      },
+    )
+  }
+
+  #reject(reason: unknown, sessionId?: string): void {
+    for (const [id, prompt] of this.#prompts) {
+      if (sessionId !== undefined && prompt.sessionId !== sessionId) continue
+      this.#prompts.delete(id)
+      prompt.reject(reason)
+    }
+  }
+}
+
+function seqOf(told: unknown): number {
+  const seq = fieldsOf(fieldsOf(told)['_meta'])['parley/seq']
+  return typeof seq === 'number' ? seq : 0
+}
+
+/** Whether a request was lost with its connection, and not refused. */
+export function isLost(error: unknown): boolean {
+  return isParleyError(error, 'CONNECTION_LOST')
+}
+
+function openingParams({ sessionId, cwd, additionalDirectories }: Opening) {
+  const more = additionalDirectories ?? []
+  return { sessionId, cwd, ...(more.length === 0 ? {} : { additionalDirectories: more }), mcpServers: [] }
+}
+
+/** What no further attempt would change; any other refusal may be that of a server that is about to go. */
+const FINAL: ReadonlySet<string> = new Set([
+  'SESSION_NOT_FOUND',
+  'SESSION_CLOSED',
+  'SESSION_CWD_DIFFERS',
+  'CURSOR_BEYOND',
+  'DIRECTORY_MISSING',
+  'PARAMS_INVALID',
+])
+
+function isFinal(error: unknown): boolean {
+  return isParleyError(error, 'PEER_REFUSED') && FINAL.has(error.details.code)
+}
+
+function asLoss(error: unknown): unknown {
+  return isLost(error) ? error : new ParleyError('CONNECTION_LOST', { method: 'session/resume' }, error)
+}

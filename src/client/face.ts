@@ -1,0 +1,31 @@
+/** Who a client is to the people behind it: what they are told, and what they are asked. */
+import type { Notice } from './notices.ts'
+import type { PermissionQuestion } from './questions.ts'
+import type { UpdateParams } from './updates.ts'
+
+export interface Face {
+  updated(params: UpdateParams): void
+  /**
+   * The id of the chosen option, or null for none. `withdrawn` aborts when the answer is no longer wanted; its reason is a
+   * `Withdrawal`.
+   */
+  ask(question: PermissionQuestion, withdrawn: AbortSignal): Promise<string | null>
+  /** What the server tells beside the conversation, if this client asked for that kind. */
+  noticed?(notice: Notice): void
+  /** How the connection is. A face that shows nothing of it misses nothing of the conversation. */
+  connection?(event: ConnectionEvent): void
+}
+
+/** Why a question is no longer asked: somebody else answered, the turn was cancelled here, or the connection was lost. */
+export type Withdrawal = 'elsewhere' | 'cancelled' | 'disconnected'
+
+export type ConnectionEvent =
+  /** Lost; requests wait, and nothing is to be done. */
+  | { readonly kind: 'reconnecting' }
+  /** Whatever was missed comes as updates. */
+  | { readonly kind: 'reconnected' }
+  /** The server was stopped in order, or cannot be reached again for `reason`. The next request dials again. */
+  | { readonly kind: 'stopped' }
+  | { readonly kind: 'lost'; readonly reason: unknown }
+  /** While we were away the session was closed or deleted, or its journal replaced. */
+  | { readonly kind: 'detached'; readonly sessionId: string; readonly reason: unknown }
