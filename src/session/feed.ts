@@ -18,8 +18,8 @@ export interface Sink {
   changed?(what: Change): void
 }
 
-/** `presence`: who is here; `mcp`: how the servers are; `deleted`: there is no such session any more. */
-export type Change = 'presence' | 'mcp' | 'deleted'
+/** `presence`: who is here; `mcp`: how the servers are; `closed`, `deleted`: somebody has ended the session for all. */
+export type Change = 'presence' | 'mcp' | 'closed' | 'deleted'
 
 /** What a feed needs of its session. */
 export interface FeedSource {
@@ -62,7 +62,8 @@ export class Feed {
     const replay = new Replay()
     try {
       while (this.#cursor < until && !this.#isEnded()) {
-        if (this.#sink.congested()) await this.#sink.room()
+        // Another session of the same client may have taken the room.
+        while (this.#sink.congested()) await this.#sink.room()
         const page = await this.#source.journal.page(this.#source.id, this.#cursor, PAGE)
         if (page.length === 0) break
         const wanted = page.filter((stored) => stored.seq <= until).map(decodeEntry)
@@ -74,8 +75,16 @@ export class Feed {
     }
   }
 
-  /** From here on entries come as they are stored, after those missed meanwhile. */
+  /** From here on entries come as they are stored, after those missed meanwhile. What cannot be read is tried again. */
   async goLive(): Promise<void> {
+    try {
+      await this.#reachHead()
+    } catch (error) {
+      this.#stayBehind(error)
+    }
+  }
+
+  async #reachHead(): Promise<void> {
     while (!this.#isEnded() && this.#cursor < this.#source.head()) {
       const before = this.#cursor
       await this.replay(this.#source.head())
@@ -123,7 +132,7 @@ export class Feed {
   #catchUp(): void {
     this.#place = 'catching up'
     this.#sink.room().then(
-      () => this.goLive().catch((error: unknown) => this.#stayBehind(error)),
+      () => this.goLive(),
       () => this.end(),
     )
   }
