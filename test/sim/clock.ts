@@ -16,6 +16,12 @@ export class TestClock implements Clock {
   #now = 1_000
   #ids = 0
   #due: readonly Due[] = []
+  readonly #prefix: string
+
+  /** Two clocks whose ids meet need a prefix each. */
+  constructor(prefix = 'id') {
+    this.#prefix = prefix
+  }
 
   now(): number {
     return this.#now
@@ -27,7 +33,7 @@ export class TestClock implements Clock {
 
   id(): string {
     this.#ids += 1
-    return `id-${this.#ids}`
+    return `${this.#prefix}-${this.#ids}`
   }
 
   abortSource(): AbortController {

@@ -1,0 +1,86 @@
+/** One life of a simulated server: the real edge and the real core over a disk, a clock, agents and tools that obey. */
+import { serveConnection } from '../../src/edge/acp/connection.ts'
+import { isParleyError } from '../../src/errors/parley-error.ts'
+import type { ToolResult } from '../../src/ports/tools.ts'
+import { Sessions } from '../../src/session/sessions.ts'
+import { TestClock } from './clock.ts'
+import type { Oversight } from './oversight.ts'
+import { Speakers } from './speakers.ts'
+import { SimDisk } from './storage.ts'
+import { TestTools } from './tools.ts'
+import { text } from './words.ts'
+import type { SimWire } from './wire.ts'
+
+const PATIENCE = 2_000
+
+export class Owner {
+  readonly clock: TestClock
+  readonly disk: SimDisk
+  readonly agents: Speakers
+  /** Tools that run, and how each is told to be done. */
+  readonly running: ((result: ToolResult | Error) => void)[] = []
+  readonly #oversight: Oversight
+  readonly #wires = new Set<SimWire>()
+  readonly #sessions: Promise<Sessions>
+
+  constructor(oversight: Oversight, number: number, isHeld: boolean) {
+    this.#oversight = oversight
+    this.clock = new TestClock(`o${number}`)
+    this.disk = new SimDisk(oversight.storage)
+    if (isHeld) this.disk.hold()
+    this.agents = new Speakers(oversight, `o${number}`)
+    this.#sessions = this.#open()
+  }
+
+  accept(wire: SimWire): void {
+    const { clock, agents } = this
+    wire.onSend = (lines) => this.#oversight.sent(lines)
+    this.#wires.add(wire)
+    const serving = serveConnection(wire, {
+      sessions: this.#sessions,
+      info: { name: 'parley', title: 'Parley', version: '0' },
+      agents,
+      newId: () => clock.id(),
+      report: (error) => this.#report(error),
+      patience: () => new Promise((resolve) => clock.after(PATIENCE, resolve)),
+    })
+    serving.then(
+      () => wire.close(),
+      (error: unknown) => this.#oversight.found(0, `a connection ended with ${String(error)}`),
+    )
+  }
+
+  /** kill -9: nothing of it moves any more. */
+  async kill(gotThere: (index: number) => boolean): Promise<void> {
+    await this.disk.cut(gotThere)
+    for (const wire of this.#wires) wire.break()
+  }
+
+  async #open(): Promise<Sessions> {
+    const tools = new TestTools()
+    tools.add('test__touch', (args) => this.#touch(args))
+    tools.add('test__look', async () => ({ content: [text('seen')], isError: false }), {
+      trusted: true,
+      readOnly: true,
+    })
+    const { disk: journal, clock, agents } = this
+    const faults = { at: () => undefined }
+    const report = (error: unknown) => this.#report(error)
+    const sessions = new Sessions({ journal, clock, faults, agents, tools, report })
+    await sessions.recover()
+    return sessions
+  }
+
+  async #touch(args: unknown): Promise<ToolResult> {
+    this.#oversight.effect((args as { readonly label: string }).label)
+    const result = await new Promise<ToolResult | Error>((done) => this.running.push(done))
+    if (result instanceof Error) throw result
+    return result
+  }
+
+  /** The log is for what the world did; anything else is a bug. */
+  #report(error: unknown): void {
+    if (!isParleyError(error))
+      this.#oversight.found(0, `the log says ${error instanceof Error ? error.stack : String(error)}`)
+  }
+}
