@@ -3,6 +3,7 @@ import { defineConfig } from 'rolldown'
 
 export default defineConfig({
   input: {
+    relay: 'src/cli/relay.ts',
     main: 'src/cli/main.ts',
     index: 'src/index.ts',
     'journal-worker': 'src/adapters/journal/sqlite/worker.ts',

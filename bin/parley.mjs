@@ -1,5 +1,7 @@
 #!/usr/bin/env node
-// Loads only what argv[2] needs: each command is a bundle of its own behind the main one.
-import { main } from '../dist/main.mjs'
+// Loads only what argv[2] needs: the relay alone, or the main bundle, behind which each command is one of its own.
+const argv = process.argv.slice(2)
+const isRelay = argv[0] === 'acp' && !argv.includes('--embedded')
+const relayed = isRelay ? await (await import('../dist/relay.mjs')).main(argv) : undefined
 
-process.exitCode = await main(process.argv.slice(2))
+process.exitCode = relayed ?? (await (await import('../dist/main.mjs')).main(argv))

@@ -95,7 +95,7 @@ const cases: Readonly<Record<string, Case>> = {
   'a wall crossed at run time': {
     rule: walled,
     files: one('src/cli/main.ts', "const { decide } = await import('../session/decide.ts')"),
-    says: 'src/cli/main.ts:1 imports ../session/decide.ts, but cli may only import server, client, docs-server, tui, config, errors',
+    says: 'src/cli/main.ts:1 imports ../session/decide.ts, but cli may only import server, client, relay, docs-server, tui, config, errors',
   },
   'a wall crossed inside a type': {
     rule: walled,

@@ -36,7 +36,7 @@ export const walls: Readonly<Record<string, Wall>> = {
     node: 'any',
   },
   client: { may: ['errors'], node: pure },
-  cli: { may: ['server', 'client', 'docs-server', 'tui', 'config', 'errors'], node: 'any' },
+  cli: { may: ['server', 'client', 'relay', 'docs-server', 'tui', 'config', 'errors'], node: 'any' },
   web: { may: ['client'], node: pure },
   tui: { may: ['client'], node: 'any' },
   'index.ts': { may: ['server', 'client', 'session', 'ports', 'errors', 'config'], node: pure },
@@ -102,6 +102,7 @@ export const habits = {
     home: [
       'src/adapters/clock.ts',
       'src/adapters/fault.ts', // delays a step on purpose, when a test says so
+      'src/cli/relay.ts', // starts before anything that has a clock is loaded
       'src/cli/terminal/pace.ts', // frames and "3 min ago" for people who look at a screen
       'src/server/launch.ts', // waits for another process, where there is no server with a clock yet
       'src/docs-server/', // a server of its own without ports; its tests wait for events

@@ -1,14 +1,21 @@
-/** `parley acp`: what an editor starts. Until there is a server of its own, owner and agent run in this process. */
-import { loadConfig } from '../../config/load.ts'
-import { serveStdio } from '../../server/embedded.ts'
+/** `parley acp`: what an editor starts. With `--embedded`, owner and agent are in this process; without, it is a relay to the server. */
 import type { CommandInput } from '../command.ts'
+import { OK } from '../exit.ts'
 import { textOption } from '../options.ts'
 
 export async function run({ options }: CommandInput): Promise<number> {
+  const agent = textOption(options, 'agent')
+  if (options['embedded'] === true) await embed(agent)
+  else await (await import('../relay.ts')).relayStdio(agent)
+  return OK
+}
+
+async function embed(agent: string | undefined): Promise<void> {
+  const { loadConfig } = await import('../../config/load.ts')
+  const { serveStdio } = await import('../../server/embedded.ts')
   keepStdoutClean()
   endOnSignals()
-  await serveStdio(await loadConfig({ agent: textOption(options, 'agent') }))
-  return 0
+  await serveStdio(await loadConfig({ agent }))
 }
 
 /** A polite end is that of a closed stdin: what runs is interrupted and stored as such, and nobody is left behind. */

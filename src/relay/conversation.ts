@@ -1,0 +1,336 @@
+/** What client and server said to each other, as far as it takes to bring the client to a new server without its noticing. Pure. */
+import { ParleyError } from '../errors/parley-error.ts'
+import { type Introduction, introduced } from './introduction.ts'
+import { NOTHING } from './lines.ts'
+import {
+  type Fields,
+  type Notification,
+  type Request,
+  type RequestId,
+  type Response,
+  errorLine,
+  fieldsOf,
+  keyOf,
+  notificationLine,
+  read,
+  requestLine,
+} from './messages.ts'
+import { type OpenCall, type OpenPrompt, OpenRequests, named } from './requests.ts'
+import { isOlder, versionIn } from './takeover.ts'
+import { seenIn } from './updates.ts'
+import { type View, Views } from './views.ts'
+
+export interface Conversing {
+  readonly introduction: Introduction
+  newId(): string
+  /** To the server that is there now. */
+  ask(line: Buffer): void
+  say(sentence: string): void
+}
+
+/** What the client gets in place of the answer to a request of our own. */
+type Answered = (response: Response) => Buffer
+
+export class Conversation {
+  readonly #host: Conversing
+  readonly #requests = new OpenRequests()
+  readonly #views = new Views()
+  /** Requests of the server that the client has not answered. */
+  readonly #asked = new Map<string, RequestId>()
+  /** Our own requests to the server, by their keys. */
+  readonly #own = new Map<string, Answered>()
+  /** Requests of the client that were sent again and wait for their answer. */
+  readonly #repeated = new Set<string>()
+  /** The `initialize` that was answered last, as it was sent. */
+  #greeting: Fields | undefined
+  #count = 0
+  /** Nothing more may be asked: an older server has been asked to make room for one of our version. */
+  #waitsForRoom = false
+  #end: 'unforeseen' | 'stops' | 'makes room' = 'unforeseen'
+
+  constructor(host: Conversing) {
+    this.#host = host
+  }
+
+  /** How the connection to the server ends if it ends now. */
+  get end(): 'unforeseen' | 'stops' | 'makes room' {
+    return this.#end
+  }
+
+  get waitsForRoom(): boolean {
+    return this.#waitsForRoom
+  }
+
+  /** The client waits for an answer that should not take long. */
+  get isOwed(): boolean {
+    return this.#requests.calls().length > 0
+  }
+
+  /** All that was lost with the former server is restored. */
+  get isWhole(): boolean {
+    return this.#own.size === 0 && this.#repeated.size === 0
+  }
+
+  /** What the server gets for a line of the client. */
+  fromClient(line: Buffer): Buffer {
+    const message = read(line)
+    switch (message?.kind) {
+      case undefined:
+        return line
+      case 'response':
+        // Late for a server that is gone, or for a question that was withdrawn.
+        return this.#asked.delete(keyOf(message.id)) ? line : NOTHING
+      case 'notification':
+        if (CANCELS.has(message.method)) this.#requests.noteCancel(message.method, message.params)
+        return line
+      case 'request':
+        return this.#requested(message, line)
+    }
+  }
+
+  /** What the client gets for a line of the server: mostly the same line. */
+  fromServer(line: Buffer): Buffer {
+    const seen = seenIn(line)
+    if (seen !== undefined) {
+      this.#views.saw(seen)
+      return line
+    }
+    const message = read(line)
+    switch (message?.kind) {
+      case undefined:
+        return line
+      case 'response':
+        return this.#answered(message, line)
+      case 'notification':
+        return this.#notified(message, line)
+      case 'request':
+        this.#asked.set(keyOf(message.id), message.id)
+        return line
+    }
+  }
+
+  /** The server is gone. What the client is told of that: what it was asked is withdrawn, what cannot be repeated has failed. */
+  lose(): Buffer {
+    const withdrawn = [...this.#asked.values()].map((requestId) => notificationLine('$/cancel_request', { requestId }))
+    this.#asked.clear()
+    this.#own.clear()
+    this.#repeated.clear()
+    this.#waitsForRoom = false
+    const stopped = this.#end === 'stops'
+    this.#end = 'unforeseen'
+    const lost = stopped ? this.#requests.takeCalls() : this.#requests.takeUnrepeatable()
+    const failed = lost.map((call) =>
+      this.#failed(call, stopped ? new ParleyError('SERVER_STOPPING', {}) : restarted(call)),
+    )
+    this.#views.lose()
+    return Buffer.concat([...withdrawn, ...failed, this.#interrupt((sessionId) => !this.#willBeOpen(sessionId))])
+  }
+
+  /** What a new server is told, so that all goes on where it was. */
+  restore(): Buffer {
+    const lines: Buffer[] = []
+    if (this.#greeting !== undefined) lines.push(this.#askOwn('initialize', this.#greeting, () => NOTHING))
+    for (const [sessionId, view] of this.#views.open()) {
+      const params = { ...view.opening, _meta: this.#goingOn(sessionId, view) }
+      lines.push(this.#askOwn('session/resume', params, (response) => this.#resumed(sessionId, response)))
+    }
+    for (const call of this.#requests.calls()) lines.push(this.#again(call))
+    return Buffer.concat(lines)
+  }
+
+  /** No server can be reached: whoever waits is told why. */
+  giveUp(error: ParleyError): Buffer {
+    const failed = this.#requests.takeCalls().map((call) => this.#failed(call, error))
+    return Buffer.concat([...failed, this.#interrupt(() => true)])
+  }
+
+  #requested(request: Request, line: Buffer): Buffer {
+    const { id, method, params } = request
+    if (method === 'initialize') return this.#call(request, introduced(params, this.#host.introduction))
+    const prompt = method === 'session/prompt' ? named(request, () => this.#host.newId()) : undefined
+    if (prompt !== undefined) {
+      const { sessionId, promptId } = prompt
+      this.#requests.add({ kind: 'prompt', id, sessionId, promptId, wantsEnd: false })
+      return requestLine(id, method, prompt.params)
+    }
+    this.#requests.add({ kind: 'call', id, method, params, line })
+    this.#views.asked(request)
+    return line
+  }
+
+  #call({ id, method }: Request, params: Fields): Buffer {
+    const line = requestLine(id, method, params)
+    this.#requests.add({ kind: 'call', id, method, params, line })
+    return line
+  }
+
+  #answered(response: Response, line: Buffer): Buffer {
+    const key = keyOf(response.id)
+    const own = this.#own.get(key)
+    if (own !== undefined) {
+      this.#own.delete(key)
+      return own(response)
+    }
+    const request = this.#requests.take(response.id)
+    // What could not be read has no id; anything else that nobody waits for was answered by us.
+    if (request === undefined) return response.id === null ? line : NOTHING
+    if (request.kind === 'prompt') return this.#promptEnded(request, line)
+    const told = this.#callAnswered(request, response, line)
+    return this.#repeated.delete(key) ? Buffer.concat([told, this.#abandoned(request)]) : told
+  }
+
+  #promptEnded({ sessionId, promptId }: OpenPrompt, line: Buffer): Buffer {
+    this.#views.promptEnded(sessionId, promptId)
+    return line
+  }
+
+  #callAnswered(call: OpenCall, response: Response, line: Buffer): Buffer {
+    this.#views.answered(call, response)
+    if (response.errorCode !== undefined) return line
+    if (call.method === 'initialize') return this.#greeted(call, response, line)
+    if (call.method === 'session/load' || call.method === 'session/resume') this.#cancelAgain(call.params['sessionId'])
+    return line
+  }
+
+  /** A session that was to be opened again and was not: nobody will answer for its prompts. */
+  #abandoned(call: OpenCall): Buffer {
+    const { sessionId } = call.params
+    if (!isOpening(call) || this.#views.get(sessionId)?.isOpen === true) return NOTHING
+    return this.#interrupt((one) => one === sessionId)
+  }
+
+  /** An older server is asked to make room, as long as the client has not begun to work with it and nobody else does. */
+  #greeted(call: OpenCall, { result }: Response, line: Buffer): Buffer {
+    const isFirst = this.#greeting === undefined && !this.isOwed
+    const version = versionIn(result)
+    if (!isFirst || version === undefined || !isOlder(version, this.#host.introduction.version))
+      return this.#met(call, line)
+    this.#requests.add(call)
+    this.#waitsForRoom = true
+    const stop = this.#askOwn('_parley/stop', { ifIdle: true }, (response) => {
+      this.#waitsForRoom = false
+      if (response.result['stopping'] === true) this.#end = 'makes room'
+      if (this.#end === 'makes room') return NOTHING
+      this.#requests.take(call.id)
+      return this.#met(call, line)
+    })
+    this.#host.ask(stop)
+    return NOTHING
+  }
+
+  #met({ params }: OpenCall, line: Buffer): Buffer {
+    this.#greeting = params
+    return line
+  }
+
+  #notified({ method, params }: Notification, line: Buffer): Buffer {
+    const { requestId, sessionId, state, phase, _meta, update } = params
+    switch (method) {
+      case '_parley/server':
+        if (state === 'stopping' && this.#end === 'unforeseen') this.#end = 'stops'
+        return NOTHING
+      case '$/cancel_request':
+        this.#asked.delete(keyOf(requestId as RequestId))
+        return line
+      case 'session/update':
+        this.#updated(String(sessionId), fieldsOf(_meta), fieldsOf(update))
+        return line
+      case '_parley/turn':
+        if (isOver(phase)) this.#views.forget(sessionId)
+        return line
+      default:
+        return line
+    }
+  }
+
+  /** A session that somebody closed must not be opened again by us. */
+  #updated(sessionId: string, meta: Fields, update: Fields): void {
+    const seq = meta['parley/seq']
+    if (typeof seq === 'number') this.#views.saw({ sessionId, seq })
+    if (isOver(meta['parley/phase']) || isOver(fieldsOf(update['_meta'])['parley/phase'])) this.#views.forget(sessionId)
+  }
+
+  #askOwn(method: string, params: Fields, answered: Answered): Buffer {
+    this.#count += 1
+    const id = `parley-relay-${this.#count}`
+    this.#own.set(keyOf(id), answered)
+    return requestLine(id, method, params)
+  }
+
+  /** The same request, but for what the client has of its answer already. */
+  #again(call: OpenCall): Buffer {
+    this.#repeated.add(keyOf(call.id))
+    const { id, method, params } = call
+    const view = this.#views.get(params['sessionId'])
+    if (!isOpening(call) || (view?.isOpen === true && view.load !== 'replaying')) return call.line
+    const sessionId = String(params['sessionId'])
+    const goingOn =
+      view?.load === 'replaying' ? this.#goingOn(sessionId, view) : { 'parley/prompts': this.#prompts(sessionId) }
+    return requestLine(id, method, { ...params, _meta: { ...fieldsOf(params['_meta']), ...goingOn } })
+  }
+
+  #goingOn(sessionId: string, view: View): Fields {
+    const ended = view.ended.map((promptId, index) => ({ requestId: `parley-relay-ended-${index}`, promptId }))
+    return {
+      ...(view.cursor === undefined ? {} : { 'parley/after': view.cursor }),
+      'parley/prompts': [...this.#prompts(sessionId), ...ended],
+    }
+  }
+
+  #prompts(sessionId: string): readonly Fields[] {
+    return this.#requests.promptsOf(sessionId).map(({ id, promptId }) => ({ requestId: id, promptId }))
+  }
+
+  #resumed(sessionId: string, { errorCode }: Response): Buffer {
+    // Such a server is about to leave, and the next one is asked again.
+    if (errorCode === 'SERVER_STOPPING') return NOTHING
+    if (errorCode === undefined) return this.#cancelAgain(sessionId)
+    this.#host.say(`Session ${sessionId} could not be resumed after the server was restarted (${errorCode}).`)
+    this.#views.forget(sessionId)
+    return this.#interrupt((one) => one === sessionId)
+  }
+
+  /** A cancel may have been lost with the server, while what it cancelled waits still. */
+  #cancelAgain(sessionId: unknown): Buffer {
+    for (const { id, wantsEnd } of this.#requests.promptsOf(String(sessionId))) {
+      if (wantsEnd) this.#host.ask(notificationLine('$/cancel_request', { requestId: id }))
+    }
+    return NOTHING
+  }
+
+  /** Answers the prompts of sessions that no server will answer for. */
+  #interrupt(isLost: (sessionId: string) => boolean): Buffer {
+    return Buffer.concat(
+      this.#requests.takePrompts(({ sessionId }) => isLost(sessionId)).map((prompt) => this.#cut(prompt)),
+    )
+  }
+
+  #failed(call: OpenCall, error: ParleyError): Buffer {
+    this.#views.failed(call)
+    return errorLine(call.id, error)
+  }
+
+  #cut({ id, sessionId, promptId }: OpenPrompt): Buffer {
+    this.#views.promptEnded(sessionId, promptId)
+    return errorLine(id, new ParleyError('TURN_INTERRUPTED', { session: sessionId }))
+  }
+
+  #willBeOpen(sessionId: string): boolean {
+    if (this.#views.get(sessionId)?.isOpen === true) return true
+    return this.#requests.calls().some((call) => isOpening(call) && call.params['sessionId'] === sessionId)
+  }
+}
+
+const CANCELS: ReadonlySet<string> = new Set(['session/cancel', '$/cancel_request'])
+
+function isOpening({ method }: OpenCall): boolean {
+  return method === 'session/load' || method === 'session/resume'
+}
+
+function restarted({ method }: OpenCall): ParleyError {
+  return new ParleyError('SERVER_RESTARTED', { method })
+}
+
+function isOver(phase: unknown): boolean {
+  return phase === 'closed' || phase === 'deleted'
+}

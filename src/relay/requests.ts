@@ -1,0 +1,102 @@
+/** What the client has asked and not been answered yet. */
+import { type Fields, type Request, type RequestId, isFields, keyOf } from './messages.ts'
+
+/** Its end may be a long time away; it is never sent a second time. */
+export interface OpenPrompt {
+  readonly kind: 'prompt'
+  readonly id: RequestId
+  readonly sessionId: string
+  readonly promptId: string
+  /** The client wants it to end. */
+  wantsEnd: boolean
+}
+
+/** Anything else, as it was sent. */
+export interface OpenCall {
+  readonly kind: 'call'
+  readonly id: RequestId
+  readonly method: string
+  readonly params: Fields
+  readonly line: Buffer
+}
+
+export type OpenRequest = OpenPrompt | OpenCall
+
+/** Asked twice, these do what they do once, or leave an empty session behind. */
+const REPEATABLE: ReadonlySet<string> = new Set([
+  'initialize',
+  'authenticate',
+  'session/new',
+  'session/load',
+  'session/resume',
+  'session/list',
+  'session/close',
+  'session/delete',
+  'session/set_mode',
+  'session/set_config_option',
+  '_parley/status',
+  '_parley/rename',
+])
+
+export class OpenRequests {
+  readonly #open = new Map<string, OpenRequest>()
+
+  add(request: OpenRequest): void {
+    this.#open.set(keyOf(request.id), request)
+  }
+
+  /** It is answered. */
+  take(id: RequestId): OpenRequest | undefined {
+    const request = this.#open.get(keyOf(id))
+    this.#open.delete(keyOf(id))
+    return request
+  }
+
+  takeCalls(fits: (call: OpenCall) => boolean = () => true): readonly OpenCall[] {
+    return this.calls().filter((call) => fits(call) && this.take(call.id) !== undefined)
+  }
+
+  /** Those that a new server cannot be asked again, because they may have been done. */
+  takeUnrepeatable(): readonly OpenCall[] {
+    return this.takeCalls(({ method }) => !REPEATABLE.has(method))
+  }
+
+  takePrompts(fits: (prompt: OpenPrompt) => boolean): readonly OpenPrompt[] {
+    return this.#prompts().filter((prompt) => fits(prompt) && this.take(prompt.id) !== undefined)
+  }
+
+  calls(): readonly OpenCall[] {
+    return [...this.#open.values()].filter((request) => request.kind === 'call')
+  }
+
+  promptsOf(sessionId: string): readonly OpenPrompt[] {
+    return this.#prompts().filter((prompt) => prompt.sessionId === sessionId)
+  }
+
+  /** `session/cancel` and `$/cancel_request`, should they be lost on the way. */
+  noteCancel(method: string, { sessionId, requestId }: Fields): void {
+    for (const prompt of this.#prompts()) {
+      const isMeant = method === 'session/cancel' ? prompt.sessionId === sessionId : prompt.id === requestId
+      if (isMeant) prompt.wantsEnd = true
+    }
+  }
+
+  #prompts(): readonly OpenPrompt[] {
+    return [...this.#open.values()].filter((request) => request.kind === 'prompt')
+  }
+}
+
+/** A prompt under the name by which it runs once; the client's own where it gives one. Undefined where there is no place for it. */
+export function named({ params }: Request, newId: () => string): NamedPrompt | undefined {
+  const { sessionId, _meta: meta = null } = params
+  if (typeof sessionId !== 'string' || (meta !== null && !isFields(meta))) return undefined
+  const given = meta?.['parley/promptId']
+  const promptId = typeof given === 'string' && given !== '' ? given : newId()
+  return { sessionId, promptId, params: { ...params, _meta: { ...meta, 'parley/promptId': promptId } } }
+}
+
+interface NamedPrompt {
+  readonly sessionId: string
+  readonly promptId: string
+  readonly params: Fields
+}
