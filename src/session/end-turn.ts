@@ -1,6 +1,6 @@
 /** How a turn comes to its one end: by its agent, by a cancel, or because the server stopped. */
 import type { StopReason } from '../ports/agent.ts'
-import type { Body, Failure, TurnEnd } from './entries.ts'
+import type { Body, Entry, Failure, TurnEnd } from './entries.ts'
 import type { Busy } from './state.ts'
 import { beginTurn } from './turn-entries.ts'
 
@@ -24,16 +24,34 @@ export function endTurn(state: Busy, ending: Ending): readonly Body[] {
  */
 export function haltTurn(state: Busy): readonly Body[] {
   const { turnId } = state.turn
-  const withdrawn = state.queue.map(({ promptId }): Body => ({
-    kind: 'prompt_withdrawn',
-    promptId,
-    reason: 'interrupted',
-  }))
-  if (state.phase === 'suspended') return withdrawn
-  if (state.phase === 'waiting' && !somethingRuns(state)) return [...withdrawn, { kind: 'turn_suspended', turnId }]
+  if (state.phase === 'suspended') return withdrawQueue(state)
+  const isHeld = state.phase === 'waiting' && !somethingRuns(state)
+  return isHeld ? [...withdrawQueue(state), { kind: 'turn_suspended', turnId }] : cutTurn(state)
+}
+
+/** The turn goes on in the session that was copied, if it goes on anywhere: here it is over, whatever it waits for. */
+export function cutCopiedTurn(state: Busy): readonly Body[] {
+  const { turnId, promptId, prompt } = state.turn
+  if (turnId !== '') return cutTurn(state, COPIED)
+  // The copy ends between the acceptance of a prompt and the beginning of its turn.
+  const begun = { ...state, turn: { ...state.turn, turnId: `t${state.turns + 1}` } }
+  return [...beginTurn(state.turns + 1, promptId, prompt), ...cutTurn(begun, COPIED)]
+}
+
+const COPIED: Failure = {
+  code: 'TURN_INTERRUPTED',
+  message:
+    'Interrupted: this session was forked from another while that one was working on this. There it may have gone on; prompt again to go on here.',
+}
+
+function cutTurn(state: Busy, error?: Failure): readonly Body[] {
   const stopReason = state.phase === 'cancelling' ? 'cancelled' : 'interrupted'
   const calls = failOpenCalls(state, 'Interrupted; it may have run.')
-  return [...withdrawn, ...withdrawQuestion(state), ...calls, ended(state, stopReason)]
+  return [...withdrawQueue(state), ...withdrawQuestion(state), ...calls, ended(state, stopReason, error)]
+}
+
+function withdrawQueue({ queue }: Busy): readonly Body[] {
+  return queue.map(({ promptId }) => ({ kind: 'prompt_withdrawn', promptId, reason: 'interrupted' }))
 }
 
 function somethingRuns(state: Busy): boolean {
@@ -64,4 +82,9 @@ function ended(state: Busy, stopReason: TurnEnd, error?: Failure): Body {
 function nextOf(state: Busy): readonly Body[] {
   const [next] = state.queue
   return next === undefined ? [] : beginTurn(state.turns + 1, next.promptId, next.content)
+}
+
+/** The one end of a prompt. */
+export function isEnd(entry: Entry): entry is Entry & { readonly kind: 'turn_ended' | 'prompt_withdrawn' } {
+  return entry.kind === 'turn_ended' || entry.kind === 'prompt_withdrawn'
 }

@@ -7,6 +7,7 @@ import { Audience, type Client } from './audience.ts'
 import type { Effect } from './batch.ts'
 import type { Command } from './commands.ts'
 import type { Entry } from './entries.ts'
+import { isEnd } from './end-turn.ts'
 import { Feed, type Sink } from './feed.ts'
 import { type Attaching, type Opening, configuration } from './opening.ts'
 import { Rest } from './rest.ts'
@@ -109,10 +110,7 @@ export class Session {
       leave: (feed: Feed) => this.#left(feed),
     }
     const feed = new Feed(source, sink, from)
-    if (attaching !== undefined) {
-      this.#toolbox.declare(feed, attaching.opening)
-      this.#toolbox.leave(attaching.opening)
-    }
+    if (attaching !== undefined) this.declare(feed, attaching.opening)
     this.#audience.join(feed, attaching?.client)
     this.#rest.cancel()
     return feed
@@ -128,6 +126,12 @@ export class Session {
       this.forgo(opening)
       throw error
     }
+  }
+
+  /** From now on this reader's prompts have these directories, and these servers are its word. */
+  declare(feed: Feed, opening: Opening): void {
+    this.#toolbox.declare(feed, opening)
+    this.forgo(opening)
   }
 
   /** Whoever opened it will not attach, or has attached and speaks for itself. */
@@ -176,6 +180,7 @@ export class Session {
       this.#isClosing = false
     }
     await this.leave()
+    this.#audience.changed('closed')
   }
 
   /** The owner stops: a waiting turn is suspended, any other is interrupted. Nothing is stored after this. */
@@ -293,8 +298,4 @@ export class Session {
   #inTheBackground(work: Promise<void>): void {
     work.catch((error: unknown) => this.#world.report(error))
   }
-}
-
-function isEnd(entry: Entry): entry is Entry & { readonly kind: 'turn_ended' | 'prompt_withdrawn' } {
-  return entry.kind === 'turn_ended' || entry.kind === 'prompt_withdrawn'
 }

@@ -7,7 +7,9 @@ import type { Wire } from '../transport/wire.ts'
 import { Outbox, type Reply } from './outbox.ts'
 import { type Incoming, type RequestId, errorLine, notificationLine, parseMessage, resultLine } from './protocol.ts'
 import { type AgentWish, wishedAgent } from './v1/agent.ts'
+import type { Client } from '../../session/audience.ts'
 import { type ServerInfo, initializeResult } from './v1/initialize.ts'
+import { clientOf } from './v1/introduction.ts'
 import type { V1Methods } from './v1/methods.ts'
 import { type NoticeName, wantedNotices } from './v1/notices.ts'
 
@@ -49,6 +51,8 @@ export async function serveConnection(wire: Wire, host: ConnectionHost): Promise
 
 /** Past these a client is read no further until some of what it asked is done: a disk may hang, and memory is not a queue. */
 const UNFINISHED = { messages: 256, chars: 64 * 1024 * 1024 }
+
+const NO_ANSWER = { kind: 'no answer' } as const
 
 class Connection {
   readonly #wire: Wire
@@ -152,7 +156,7 @@ class Connection {
       this.#wire.send(resultLine(id, initializeResult(params, { info, accepts, methods: Object.keys(methods) })))
       this.#initialized = true
       this.#wanted = wantedNotices(params)
-      this.#methods ??= this.#load(wish)
+      this.#methods ??= this.#load(wish, clientOf(params))
       // Whoever asks for a session hears of a failure; here nobody waits yet.
       this.#methods.catch(() => undefined)
     } catch (error) {
@@ -160,13 +164,15 @@ class Connection {
     }
   }
 
-  async #load(agent: AgentWish): Promise<V1Methods> {
+  async #load(agent: AgentWish, info: Client): Promise<V1Methods> {
     const { V1Methods: Methods } = await import('./v1/methods.ts')
     const { parseOutcome } = await import('./v1/params.ts')
     const client = {
       wire: this.#wire,
       outbox: this.#outbox,
-      optionOf: ({ result, failed }: Reply) => (failed ? null : parseOutcome(result)),
+      info,
+      wanted: this.#wanted,
+      answerOf: ({ result, failed }: Reply) => (failed ? NO_ANSWER : parseOutcome(result)),
       report: (error: unknown) => this.#host.report(error),
     }
     const { agents } = this.#host

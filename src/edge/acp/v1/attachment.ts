@@ -1,20 +1,31 @@
 /** One client's view of one session: entries become updates, ends become responses, questions become requests. */
 import { ParleyError, isParleyError } from '../../../errors/parley-error.ts'
+import type { Content } from '../../../ports/content.ts'
+import type { Client } from '../../../session/audience.ts'
 import type { Entry } from '../../../session/entries.ts'
-import type { Feed, Sink } from '../../../session/feed.ts'
-import type { Session } from '../../../session/session.ts'
 import { withdrawn } from '../../../session/evolve.ts'
-import { type EndedPrompt, type OpenQuestion, type State, isBusy } from '../../../session/state.ts'
+import type { Change, Feed, Sink } from '../../../session/feed.ts'
+import type { Opening } from '../../../session/opening.ts'
+import type { Session } from '../../../session/session.ts'
+import { isBusy, isOpenPrompt } from '../../../session/state.ts'
 import type { Wire } from '../../transport/wire.ts'
 import type { Outbox, Reply } from '../outbox.ts'
-import { type RequestId, errorLine, failureLine, notificationLine, requestLine, resultLine } from '../protocol.ts'
-import { commandsUpdate, titleUpdate, updateJson } from './project.ts'
+import type { RequestId } from '../protocol.ts'
+import { Asking, type PermissionAnswer } from './asking.ts'
+import type { NoticeName } from './notices.ts'
+import { OpenPrompts } from './open-prompts.ts'
+import { Pictures, type View } from './pictures.ts'
+import { commandsUpdate, phaseUpdate, titleUpdate } from './project.ts'
+import { entryLine, sharedLines, updateLine } from './update-lines.ts'
 
 export interface ClientSide {
   readonly wire: Wire
   readonly outbox: Outbox
-  /** Reads the client's answer to a permission request: the chosen option, or null for anything else. */
-  optionOf(reply: Reply): string | null
+  /** What it calls itself. */
+  readonly info: Client
+  /** What it asked to be told beyond the standard. */
+  readonly wanted: ReadonlySet<NoticeName>
+  answerOf(reply: Reply): PermissionAnswer
   report(error: unknown): void
 }
 
@@ -24,30 +35,48 @@ export interface AdoptedPrompt {
   readonly requestId: RequestId
 }
 
+export interface Start {
+  /** The cursor that the client has. */
+  readonly from: number
+  readonly opening: Opening
+}
+
+type Place = 'joining' | 'replaying' | 'live'
+
 export class Attachment implements Sink {
   readonly session: Session
   readonly #client: ClientSide
   readonly #feed: Feed
-  readonly #prefix: string
-  /** Prompts of this connection that wait for their end, and the requests that wait with them. */
-  readonly #prompts = new Map<string, RequestId[]>()
-  /** Those of them that are still being stored: whoever stores them says so if that fails. */
-  readonly #arriving = new Set<string>()
-  #asked: { readonly requestId: string; readonly rpcId: string } | undefined
-  #replaying = false
+  readonly #prompts: OpenPrompts
+  readonly #asking: Asking
+  readonly #pictures: Pictures
+  #place: Place = 'joining'
+  /** Somebody has closed or deleted the session. */
+  #over: { readonly phase: 'closed' | 'deleted'; readonly isTold: boolean } | undefined
+  /** Something has changed while the client had no room to be told of it. */
+  #isOwed = false
 
-  constructor(session: Session, client: ClientSide, from: number) {
+  constructor(session: Session, client: ClientSide, { from, opening }: Start) {
     this.session = session
     this.#client = client
-    this.#prefix = `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":${JSON.stringify(session.id)},"update":`
-    this.#feed = session.attach(this, from)
+    const { outbox, info } = client
+    this.#prompts = new OpenPrompts(session.id)
+    this.#pictures = new Pictures(client.wanted)
+    this.#asking = new Asking({
+      session,
+      outbox,
+      answerOf: (reply) => client.answerOf(reply),
+      decline: (requestId, why) => session.decline(this.#feed, requestId, why),
+      report: (error) => client.report(error),
+    })
+    this.#feed = session.attach(this, from, { opening, client: info })
   }
 
   /** All that was said, then the state as it is; whatever comes meanwhile waits. */
   async replay(): Promise<void> {
-    this.#replaying = true
+    this.#place = 'replaying'
     await this.#feed.replay(this.session.state.seq)
-    this.#replaying = false
+    this.#place = 'joining'
     this.tellState()
   }
 
@@ -58,69 +87,57 @@ export class Attachment implements Sink {
       ...(title === null ? [] : [titleUpdate(title)]),
       ...(commands.length === 0 ? [] : [commandsUpdate(commands)]),
     ]
-    this.#send(updates.map((update) => this.#line(JSON.stringify(update), this.#feed.cursor)).join(''))
+    this.#send(updates.map((update) => updateLine(this.session.id, update, this.#feed.cursor)).join(''))
   }
 
   /** From here on everything as it is stored; an open question is put to this client too. */
   async goLive(): Promise<void> {
     await this.#feed.goLive()
-    this.#answerWhatIsOver()
-    this.#askOpenQuestion()
+    this.#place = 'live'
+    this.#send(this.#answersOfWhatIsOver() + this.#news())
   }
 
   /** Takes over the prompts of an earlier view of the same session on this connection, and asks its question anew. */
   inherit(former: Attachment): void {
-    for (const [promptId, rpcIds] of former.#prompts) this.#prompts.set(promptId, rpcIds)
-    former.#prompts.clear()
-    if (former.#asked !== undefined) this.#send(former.#withdrawQuestion(former.#asked.requestId))
+    this.#prompts.inherit(former.#prompts)
+    this.#send(former.#asking.withdraw())
+  }
+
+  /** Opened again on the same connection: this declaration replaces its former one. */
+  declare(opening: Opening): void {
+    this.session.declare(this.#feed, opening)
   }
 
   /** Each is answered on this connection, after the entries up to its end. */
   adopt(prompts: readonly AdoptedPrompt[]): void {
-    for (const { promptId, requestId } of prompts)
-      this.#prompts.set(promptId, [...(this.#prompts.get(promptId) ?? []), requestId])
+    for (const { promptId, requestId } of prompts) this.#prompts.wait(promptId, requestId)
   }
 
   /** The prompts of this connection that have not ended. */
   openPrompts(): readonly string[] {
-    return [...this.#prompts.keys()]
+    return this.#prompts.ids
   }
 
-  promptOf(rpcId: RequestId): string | undefined {
-    return this.openPrompts().find((promptId) => this.#prompts.get(promptId)?.includes(rpcId))
+  promptOf(requestId: RequestId): string | undefined {
+    return this.#prompts.of(requestId)
   }
 
-  /** From now on the end of `promptId` answers `rpcId`. */
-  expectEnd(promptId: string, rpcId: RequestId): void {
-    this.#prompts.set(promptId, [...(this.#prompts.get(promptId) ?? []), rpcId])
-    this.#arriving.add(promptId)
-  }
-
-  /** The prompt is stored: its end is an entry. */
-  accepted(promptId: string): void {
-    this.#arriving.delete(promptId)
-  }
-
-  /** The request was refused and waits no longer; false when it has been answered already. */
-  refused(promptId: string, rpcId: RequestId): boolean {
-    this.#arriving.delete(promptId)
-    const waiting = this.#prompts.get(promptId) ?? []
-    const others = waiting.filter((id) => id !== rpcId)
-    if (others.length === 0) this.#prompts.delete(promptId)
-    else this.#prompts.set(promptId, others)
-    return others.length < waiting.length
-  }
-
-  /** Answers the requests that wait for a prompt which ended before they came. */
-  answerEnded(ended: EndedPrompt): void {
-    this.#send(this.#answers(ended))
+  /** Its end answers `requestId`, and so does a refusal unless it is thrown. */
+  async prompt(promptId: string, content: readonly Content[], requestId: RequestId): Promise<void> {
+    this.#prompts.wait(promptId, requestId)
+    this.#prompts.arrives(promptId)
+    try {
+      const entries = await this.session.prompt(promptId, content, this.#feed)
+      this.#prompts.accepted(promptId)
+      // Sent again after its end, it is answered with that.
+      if (entries.length === 0 && !isOpenPrompt(promptId, this.session.state)) this.#send(this.#lateAnswers(promptId))
+    } catch (error) {
+      if (this.#prompts.refused(promptId, requestId)) throw error
+    }
   }
 
   take(entries: readonly Entry[]): void {
-    let lines = ''
-    for (const entry of entries) lines += this.#told(entry)
-    this.#send(lines)
-    if (!this.#replaying) this.#askOpenQuestion()
+    this.#send(this.#linesOf(entries) + this.#news())
   }
 
   congested(): boolean {
@@ -134,107 +151,111 @@ export class Attachment implements Sink {
   /** What could not be stored will not be told; whoever waits for it hears why. */
   failed(error: unknown): void {
     const known = isParleyError(error) ? error : new ParleyError('INTERNAL_ERROR', {}, error)
-    for (const [promptId, rpcIds] of this.#prompts) {
-      if (this.#stillComes(promptId)) continue
-      for (const id of rpcIds) this.#send(errorLine(id, known))
-      this.#prompts.delete(promptId)
-    }
+    const lost = this.#prompts.ids.filter((promptId) => !this.#stillComes(promptId))
+    this.#send(lost.map((promptId) => this.#prompts.failures(promptId, known)).join(''))
+  }
+
+  changed(what: Change): void {
+    if (what === 'closed' || what === 'deleted') this.#over = { phase: what, isTold: false }
+    if (this.#place === 'live') this.#tellNews()
+    if (what === 'deleted') this.#send(this.#answersOfLost())
   }
 
   detach(): void {
     this.#feed.end()
-    if (this.#asked !== undefined) this.#client.outbox.withdraw(this.#asked.rpcId)
+    this.#asking.withdraw()
   }
 
   /** A prompt that waits in the queue has its turn, whatever became of the one before it. */
   #stillComes(promptId: string): boolean {
     const { state, isGone } = this.session
     const isQueued = isBusy(state) && state.queue.some((queued) => queued.promptId === promptId)
-    return this.#arriving.has(promptId) || (isQueued && !isGone)
+    return this.#prompts.isArriving(promptId) || (isQueued && !isGone)
   }
 
-  /** What ended before this view began is told by no entry; what the session does not know was never accepted. */
-  #answerWhatIsOver(): void {
-    const { existing } = this.session
-    for (const promptId of this.openPrompts()) {
-      if (this.#arriving.has(promptId) || isOpen(promptId, existing)) continue
-      const ended = existing.ended.findLast((prompt) => prompt.promptId === promptId)
-      this.answerEnded(ended ?? { promptId, stopReason: 'interrupted' })
-    }
+  /** Built once for everyone where nothing in it is for this client alone. */
+  #linesOf(entries: readonly Entry[]): string {
+    if (this.#place === 'replaying') return entries.map((entry) => this.#replayed(entry)).join('')
+    const { text, isPersonal } = sharedLines(this.session.id, entries)
+    const isForAll = !isPersonal || (this.#prompts.isEmpty && !this.#asking.isOpen)
+    return isForAll ? text : entries.map((entry) => this.#told(entry)).join('')
   }
 
   #told(entry: Entry): string {
-    if (this.#replaying) return this.#replayed(entry)
-    if (entry.kind === 'prompt_withdrawn') return this.#end(entry)
-    if (entry.kind === 'turn_ended') {
-      // Its sender hears of the end in the response, everyone else in the transcript.
-      return this.#prompts.has(entry.promptId) ? this.#end(entry) : this.#update(entry)
+    const { id } = this.session
+    switch (entry.kind) {
+      case 'prompt_withdrawn':
+        return this.#prompts.answers(withdrawn(entry))
+      case 'turn_ended':
+        // Its sender hears of the end in the response, everyone else in the transcript.
+        return this.#prompts.has(entry.promptId) ? this.#prompts.answers(entry) : entryLine(id, entry)
+      case 'permission_resolved':
+        return this.#asking.withdraw(entry.requestId)
+      default:
+        return this.#isOwnEcho(entry) ? '' : entryLine(id, entry)
     }
-    if (entry.kind === 'permission_resolved') return this.#withdrawQuestion(entry.requestId)
-    const isOwnEcho = entry.kind === 'message_chunk' && entry.role === 'user' && this.#prompts.has(entry.promptId)
-    return isOwnEcho ? '' : this.#update(entry)
+  }
+
+  #isOwnEcho(entry: Entry): boolean {
+    return entry.kind === 'message_chunk' && entry.role === 'user' && this.#prompts.has(entry.promptId)
   }
 
   /** The whole conversation; whoever was slow may hear of the end of its own prompt only here. */
   #replayed(entry: Entry): string {
     if (STATE_ONLY.has(entry.kind)) return ''
-    const isEnd = entry.kind === 'turn_ended' || entry.kind === 'prompt_withdrawn'
-    return this.#update(entry) + (isEnd ? this.#end(entry) : '')
+    const line = entryLine(this.session.id, entry)
+    if (entry.kind === 'turn_ended') return line + this.#prompts.answers(entry)
+    return entry.kind === 'prompt_withdrawn' ? line + this.#prompts.answers(withdrawn(entry)) : line
   }
 
-  #end(entry: Entry & { readonly kind: 'turn_ended' | 'prompt_withdrawn' }): string {
-    if (entry.kind === 'turn_ended') return this.#answers(entry)
-    return this.#answers(withdrawn(entry))
-  }
-
-  #update(entry: Entry): string {
-    const json = updateJson(entry)
-    return json === null ? '' : this.#line(json, entry.seq)
-  }
-
-  #line(update: string, seq: number): string {
-    return `${this.#prefix}${update},"_meta":{"parley/seq":${seq}}}}\n`
-  }
-
-  #answers(ended: EndedPrompt): string {
-    const rpcIds = this.#prompts.get(ended.promptId) ?? []
-    this.#prompts.delete(ended.promptId)
-    return rpcIds.map((id) => answerLine(id, ended, this.session.id)).join('')
-  }
-
-  #askOpenQuestion(): void {
+  /** What ended before this view began is told by no entry. */
+  #answersOfWhatIsOver(): string {
     const { state } = this.session
-    if (state.phase !== 'waiting' && state.phase !== 'suspended') return
-    const { question } = state
-    if (this.#asked?.requestId === question.requestId || this.#feed.cursor < state.seq) return
-    const rpcId = this.#client.outbox.open((reply) => this.#answered(question.requestId, reply))
-    this.#asked = { requestId: question.requestId, rpcId }
-    this.#send(requestLine(rpcId, 'session/request_permission', permissionParams(this.session.id, question)))
+    const over = this.#prompts.ids.filter((id) => !this.#prompts.isArriving(id) && !isOpenPrompt(id, state))
+    return over.map((promptId) => this.#lateAnswers(promptId)).join('')
   }
 
-  #answered(requestId: string, reply: Reply): void {
-    this.#asked = undefined
-    const optionId = this.#client.optionOf(reply)
-    // A client that errs or makes up an option has not answered; others still may. Nobody else there: that is a no.
-    if (!this.#isOffered(optionId) && this.session.clients.length > 1) return
-    this.session.dispatch({ kind: 'answer', requestId, optionId }).catch((error: unknown) => {
-      // Somebody else was first, which is how it should be.
-      if (!isParleyError(error, 'PERMISSION_UNKNOWN')) this.#client.report(error)
+  /** What the session does not know was never accepted. */
+  #lateAnswers(promptId: string): string {
+    const ended = this.session.existing.ended.findLast((prompt) => prompt.promptId === promptId)
+    return this.#prompts.answers(ended ?? { promptId, stopReason: 'interrupted' })
+  }
+
+  /** The session is deleted: nothing is left that could tell of the ends of these, which its closing cancelled. */
+  #answersOfLost(): string {
+    return this.#prompts.ids.map((promptId) => this.#prompts.answers({ promptId, stopReason: 'withdrawn' })).join('')
+  }
+
+  #tellNews(): void {
+    if (!this.congested()) return this.#send(this.#news())
+    if (this.#isOwed) return
+    this.#isOwed = true
+    const told = this.room().then(() => {
+      this.#isOwed = false
+      this.#tellNews()
     })
+    // A client that is gone is told nothing.
+    told.catch(() => undefined)
   }
 
-  #isOffered(optionId: string | null): boolean {
-    const { state } = this.session
-    if (state.phase !== 'waiting' && state.phase !== 'suspended') return false
-    return state.question.options.some((option) => option.optionId === optionId)
+  /** What no entry tells of, once the client has all entries: the open question, the end of the session, the notices. */
+  #news(): string {
+    const isDeleted = this.#over?.phase === 'deleted'
+    const isBehind = this.#feed.cursor < this.session.state.seq
+    if (this.#place !== 'live' || (isBehind && !isDeleted)) return ''
+    return this.#asking.ask() + this.#endOfSession() + this.#pictures.lines(this.#view(isDeleted))
   }
 
-  #withdrawQuestion(requestId: string): string {
-    const asked = this.#asked
-    if (asked?.requestId !== requestId) return ''
-    this.#asked = undefined
-    this.#client.outbox.withdraw(asked.rpcId)
-    return notificationLine('$/cancel_request', { requestId: asked.rpcId })
+  #endOfSession(): string {
+    if (this.#over === undefined || this.#over.isTold) return ''
+    const { phase } = this.#over
+    this.#over = { phase, isTold: true }
+    return updateLine(this.session.id, phaseUpdate(phase), this.#feed.cursor)
+  }
+
+  #view(isDeleted: boolean): View {
+    const isMine = (promptId: string) => this.#prompts.has(promptId)
+    return { session: this.session, feed: this.#feed, isDeleted, isMine }
   }
 
   #send(lines: string): void {
@@ -242,26 +263,5 @@ export class Attachment implements Sink {
   }
 }
 
-function isOpen(promptId: string, state: State): boolean {
-  return isBusy(state) && [state.turn, ...state.queue].some((prompt) => prompt.promptId === promptId)
-}
-
 /** Told once, at the end of a replay, as they are by then. */
 const STATE_ONLY: ReadonlySet<Entry['kind']> = new Set(['title', 'commands'])
-
-function answerLine(id: RequestId, { stopReason, error }: EndedPrompt, session: string): string {
-  switch (stopReason) {
-    case 'interrupted':
-      return errorLine(id, new ParleyError('TURN_INTERRUPTED', { session }))
-    case 'error':
-      return failureLine(id, error ?? { code: 'AGENT_FAILED', message: 'The agent failed.' })
-    case 'withdrawn':
-      return resultLine(id, { stopReason: 'cancelled' })
-    default:
-      return resultLine(id, { stopReason })
-  }
-}
-
-function permissionParams(sessionId: string, { toolCallId, call, options }: OpenQuestion) {
-  return { sessionId, toolCall: { ...call, toolCallId }, options }
-}

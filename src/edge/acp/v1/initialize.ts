@@ -1,6 +1,7 @@
 /** The first exchange, exactly as ACP's initialization page and the founding exchange A have it. */
 import { fail } from '../../../errors/parley-error.ts'
 import type { PromptKinds } from '../../../ports/agent.ts'
+import { SESSION_METHODS } from './parley.ts'
 import { NOTICES } from './notices.ts'
 
 const PROTOCOL_VERSION = 1
@@ -28,7 +29,15 @@ export function initializeResult(params: unknown, { info, accepts, methods }: Of
       promptCapabilities: accepts,
       mcpCapabilities: { http: true, sse: false },
       sessionCapabilities: { list: {}, resume: {}, close: {}, delete: {}, additionalDirectories: {} },
-      _meta: { parley: { cursor: {}, promptId: {}, adopt: {}, notifications: NOTICES, methods } },
+      _meta: {
+        parley: {
+          cursor: {},
+          promptId: {},
+          adopt: {},
+          notifications: NOTICES,
+          methods: [...SESSION_METHODS, ...methods],
+        },
+      },
     },
     agentInfo: info,
     authMethods: [],

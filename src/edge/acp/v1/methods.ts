@@ -1,14 +1,16 @@
 /** ACP v1's methods as commands to sessions: one row each. */
 import { fail } from '../../../errors/parley-error.ts'
 import type { Agents } from '../../../ports/agent.ts'
+import type { Opening } from '../../../session/opening.ts'
 import type { Session } from '../../../session/session.ts'
 import type { Sessions } from '../../../session/sessions.ts'
 import type { RequestId } from '../protocol.ts'
 import type { AgentWish } from './agent.ts'
-import { type AdoptedPrompt, Attachment, type ClientSide } from './attachment.ts'
+import { type AdoptedPrompt, Attachment, type ClientSide, type Start } from './attachment.ts'
 import { decodeCursor, encodeCursor } from './cursor.ts'
 import { requireAbsolutePath, requireDirectories, requireDirectoriesOfStored } from './directories.ts'
 import { type Parsed, asContent, parseParams } from './params.ts'
+import { fork, rename } from './parley.ts'
 import { sessionInfo } from './session-info.ts'
 
 const LIST_PAGE = 50
@@ -19,6 +21,14 @@ export interface V1Host {
   readonly agents: Agents
   readonly agent: AgentWish
   newId(): string
+}
+
+/** A session that was opened for whoever attaches next. */
+interface Opened {
+  readonly session: Session
+  readonly opening: Opening
+  /** The cursor that the client goes on from, if it names one. */
+  readonly after: number | undefined
 }
 
 /** What a request is answered with, and what follows the answer. */
@@ -53,6 +63,10 @@ export class V1Methods {
         return this.#close(parseParams(method, params))
       case 'session/delete':
         return this.#delete(parseParams(method, params))
+      case '_parley/rename':
+        return rename(this.#host.sessions, parseParams(method, params))
+      case '_parley/fork':
+        return fork(this.#host.sessions, parseParams(method, params))
       default:
         return undefined
     }
@@ -80,15 +94,16 @@ export class V1Methods {
 
   async #new(params: Parsed<'session/new'>): Promise<Answer> {
     await requireDirectories(params)
-    const session = await this.#host.sessions.create({ ...params, agent: this.#host.agent.name })
-    const attachment = this.#attach(session, 0)
+    const opening = { ...params, agent: this.#host.agent.name }
+    const session = await this.#host.sessions.create(opening)
+    const attachment = this.#attach(session, { from: 0, opening })
     return { result: { sessionId: session.id }, afterwards: () => attachment.goLive() }
   }
 
   /** What the client has not had yet, then the response, then what comes. */
   async #load(params: Parsed<'session/load'>): Promise<Answer> {
-    const session = await this.#open(params)
-    const attachment = this.#attach(session, startOf(params, session) ?? 0)
+    const { session, opening, after } = await this.#open(params)
+    const attachment = this.#attach(session, { from: after ?? 0, opening })
     attachment.adopt(adoptedIn(params))
     await attachment.replay()
     return { result: goneOn(session), afterwards: () => attachment.goLive() }
@@ -96,30 +111,34 @@ export class V1Methods {
 
   /** The response, then what comes; with a cursor, first what the client has missed since. */
   async #resume(params: Parsed<'session/resume'>): Promise<Answer> {
-    const session = await this.#open(params)
-    const start = startOf(params, session)
-    const attachment = this.#resumed(session, start)
+    const opened = await this.#open(params)
+    const attachment = this.#resumed(opened)
     attachment.adopt(adoptedIn(params))
-    if (start === undefined) attachment.tellState()
-    return { result: goneOn(session), afterwards: () => attachment.goLive() }
+    if (opened.after === undefined) attachment.tellState()
+    return { result: goneOn(opened.session), afterwards: () => attachment.goLive() }
   }
 
-  #resumed(session: Session, start: number | undefined): Attachment {
+  #resumed({ session, opening, after }: Opened): Attachment {
     const present = this.#attachments.get(session.id)
     // Whoever has it open already misses nothing of what is still on its way.
-    const isPresent = present?.session === session && start === undefined
-    return isPresent ? present : this.#attach(session, start ?? session.state.seq)
+    if (present?.session !== session || after !== undefined)
+      return this.#attach(session, { from: after ?? session.state.seq, opening })
+    present.declare(opening)
+    return present
   }
 
-  async #open(params: Parsed<'session/load' | 'session/resume'>): Promise<Session> {
+  async #open(params: Parsed<'session/load' | 'session/resume'>): Promise<Opened> {
     const cwdIsThere = await requireDirectoriesOfStored(params)
     const { sessions, agent } = this.#host
-    const session = await sessions.open(params.sessionId, agent.chosen ? { ...params, agent: agent.name } : params)
-    if (!cwdIsThere) {
-      const text = `The directory ${params.cwd} of this session is gone. The conversation is whole, but tools that work in it will fail.`
-      await session.dispatch({ kind: 'notice', text })
+    const opening = agent.chosen ? { ...params, agent: agent.name } : params
+    const session = await sessions.open(params.sessionId, opening)
+    try {
+      if (!cwdIsThere) await session.dispatch({ kind: 'notice', text: cwdIsGone(params.cwd) })
+      return { session, opening, after: startOf(params, session) }
+    } catch (error) {
+      session.forgo(opening)
+      throw error
     }
-    return session
   }
 
   async #list({ cwd, cursor }: Parsed<'session/list'>): Promise<Answer> {
@@ -141,21 +160,22 @@ export class V1Methods {
     const content = asContent(params.prompt)
     this.#requireAccepted(content, attachment.session)
     const promptId = promptIdOf(params) ?? this.#host.newId()
-    attachment.expectEnd(promptId, id)
-    try {
-      const entries = await attachment.session.prompt(promptId, content)
-      attachment.accepted(promptId)
-      const ended = attachment.session.existing.ended.find((prompt) => prompt.promptId === promptId)
-      if (entries.length === 0 && ended !== undefined) attachment.answerEnded(ended)
-    } catch (error) {
-      if (attachment.refused(promptId, id)) throw error
-    }
+    if (attachment.session.isGone) await this.#gone(sessionId)
+    await attachment.prompt(promptId, content, id)
     return 'answered later'
   }
 
   async #notAttached(session: string): Promise<never> {
     const known = await this.#host.sessions.find(session)
-    return fail(known ? 'SESSION_NOT_ATTACHED' : 'SESSION_NOT_FOUND', { session })
+    return known === undefined || known.phase === 'closed'
+      ? this.#gone(session)
+      : fail('SESSION_NOT_ATTACHED', { session })
+  }
+
+  /** Somebody has closed or deleted it. */
+  async #gone(session: string): Promise<never> {
+    const known = await this.#host.sessions.find(session)
+    return fail(known === undefined ? 'SESSION_NOT_FOUND' : 'SESSION_CLOSED', { session })
   }
 
   #requireAccepted(content: ReturnType<typeof asContent>, { existing }: Session): void {
@@ -179,9 +199,9 @@ export class V1Methods {
   }
 
   /** Opening a session again on the same connection replaces the view of it, never adds a second. */
-  #attach(session: Session, from: number): Attachment {
+  #attach(session: Session, start: Start): Attachment {
     const former = this.#attachments.get(session.id)
-    const attachment = new Attachment(session, this.#host.client, from)
+    const attachment = new Attachment(session, this.#host.client, start)
     if (former !== undefined) {
       attachment.inherit(former)
       former.detach()
@@ -221,4 +241,8 @@ function adoptedIn({ _meta }: GoingOn): readonly AdoptedPrompt[] {
 
 function goneOn({ state }: Session) {
   return { _meta: { 'parley/seq': state.seq } }
+}
+
+function cwdIsGone(cwd: string): string {
+  return `The directory ${cwd} of this session is gone. The conversation is whole, but tools that work in it will fail.`
 }

@@ -1,7 +1,7 @@
 /** What a client is told beyond ACP, if it asked for it in `initialize`: `_parley/<name>` notifications. */
 
 /** Those that there are; advertised in the answer. */
-export const NOTICES = ['server'] as const
+export const NOTICES = ['turn', 'queue', 'presence', 'mcp', 'server'] as const
 
 export type NoticeName = (typeof NOTICES)[number]
 

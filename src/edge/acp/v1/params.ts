@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { fail } from '../../../errors/parley-error.ts'
 import type { Content } from '../../../ports/content.ts'
 import type { McpServer } from '../../../ports/tools.ts'
+import type { PermissionAnswer } from './asking.ts'
 
 const meta = z.record(z.string(), z.unknown()).nullish()
 const annotated = { annotations: z.record(z.string(), z.unknown()).nullish(), _meta: meta }
@@ -93,6 +94,8 @@ const schemas = {
   'session/cancel': z.object({ sessionId, _meta: meta }),
   'session/close': z.object({ sessionId, _meta: meta }),
   'session/delete': z.object({ sessionId, _meta: meta }),
+  '_parley/rename': z.object({ sessionId, title: z.string(), _meta: meta }),
+  '_parley/fork': z.object({ sessionId, at: z.number().nullish(), _meta: meta }),
   'session/list': z.object({ cwd: z.string().nullish(), cursor: z.string().nullish(), _meta: meta }),
 } as const
 
@@ -112,10 +115,12 @@ export function parseParams<Method extends keyof typeof schemas>(method: Method,
   return fail('PARAMS_INVALID', { method, reason: firstIssue(parsed.error) })
 }
 
-/** The option that was chosen; null for everything that is not an answer. */
-export function parseOutcome(result: unknown): string | null {
+/** What a client answered to a permission request. */
+export function parseOutcome(result: unknown): PermissionAnswer {
   const parsed = outcome.safeParse(result)
-  return parsed.success && parsed.data.outcome.outcome === 'selected' ? parsed.data.outcome.optionId : null
+  if (!parsed.success) return { kind: 'no answer' }
+  const chosen = parsed.data.outcome
+  return chosen.outcome === 'selected' ? { kind: 'option', optionId: chosen.optionId } : { kind: 'dismissed' }
 }
 
 /** Values are left out: a header or an environment variable may be a secret. */

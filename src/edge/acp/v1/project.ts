@@ -37,6 +37,11 @@ export function titleUpdate(title: string): Update {
   return { sessionUpdate: 'session_info_update', title }
 }
 
+/** Somebody has closed or deleted the session; v1 has no word for that, so it stands in a slot of our own. */
+export function phaseUpdate(phase: 'closed' | 'deleted'): Update {
+  return { sessionUpdate: 'session_info_update', _meta: { 'parley/phase': phase } }
+}
+
 export function commandsUpdate(commands: readonly SlashCommand[]): Update {
   const availableCommands = commands.map(({ name, description, hint }) => ({
     name,
@@ -51,7 +56,7 @@ function endUpdate(entry: Entry & { readonly kind: 'turn_ended' }): Update | und
   const messageId = `${entry.turnId}-end`
   switch (entry.stopReason) {
     case 'interrupted':
-      return spoken(INTERRUPTED, messageId)
+      return spoken(entry.error?.message ?? INTERRUPTED, messageId)
     case 'error':
       return spoken(`This turn failed: ${entry.error?.message ?? 'the reason is not known.'}`, messageId)
     default:
@@ -61,16 +66,4 @@ function endUpdate(entry: Entry & { readonly kind: 'turn_ended' }): Update | und
 
 function spoken(text: string, messageId: string): Update {
   return { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text }, messageId }
-}
-
-const lines = new WeakMap<Entry, string | null>()
-
-/** The update as JSON, serialised once however many clients are told; null when there is none. */
-export function updateJson(entry: Entry): string | null {
-  const known = lines.get(entry)
-  if (known !== undefined) return known
-  const update = updateOf(entry)
-  const json = update === undefined ? null : JSON.stringify(update)
-  lines.set(entry, json)
-  return json
 }

@@ -1,0 +1,95 @@
+/** The prompts of one connection that wait for their end, and the requests that wait with them: each is answered once. */
+import { ParleyError } from '../../../errors/parley-error.ts'
+import type { EndedPrompt } from '../../../session/state.ts'
+import { type RequestId, errorLine, failureLine, resultLine } from '../protocol.ts'
+
+export class OpenPrompts {
+  readonly #session: string
+  readonly #waiting = new Map<string, readonly RequestId[]>()
+  /** Those that are still being stored: whoever stores them says so if that fails. */
+  readonly #arriving = new Set<string>()
+
+  constructor(session: string) {
+    this.#session = session
+  }
+
+  get isEmpty(): boolean {
+    return this.#waiting.size === 0
+  }
+
+  get ids(): readonly string[] {
+    return [...this.#waiting.keys()]
+  }
+
+  has(promptId: string): boolean {
+    return this.#waiting.has(promptId)
+  }
+
+  isArriving(promptId: string): boolean {
+    return this.#arriving.has(promptId)
+  }
+
+  /** The prompt that this request waits for. */
+  of(requestId: RequestId): string | undefined {
+    return this.ids.find((promptId) => this.#waiting.get(promptId)?.includes(requestId))
+  }
+
+  /** From now on the end of `promptId` answers `requestId`. */
+  wait(promptId: string, requestId: RequestId): void {
+    this.#waiting.set(promptId, [...(this.#waiting.get(promptId) ?? []), requestId])
+  }
+
+  arrives(promptId: string): void {
+    this.#arriving.add(promptId)
+  }
+
+  /** The prompt is stored: its end is an entry. */
+  accepted(promptId: string): void {
+    this.#arriving.delete(promptId)
+  }
+
+  /** The request was refused and waits no longer; false when it has been answered already. */
+  refused(promptId: string, requestId: RequestId): boolean {
+    this.#arriving.delete(promptId)
+    const waiting = this.#waiting.get(promptId) ?? []
+    const others = waiting.filter((id) => id !== requestId)
+    if (others.length === 0) this.#waiting.delete(promptId)
+    else this.#waiting.set(promptId, others)
+    return others.length < waiting.length
+  }
+
+  /** Takes over all that `former` waits for. */
+  inherit(former: OpenPrompts): void {
+    for (const [promptId, requestIds] of former.#waiting) this.#waiting.set(promptId, requestIds)
+    for (const promptId of former.#arriving) this.#arriving.add(promptId)
+    former.#waiting.clear()
+    former.#arriving.clear()
+  }
+
+  /** The lines that answer the requests of this prompt, if any wait. */
+  answers({ promptId, stopReason, error }: EndedPrompt): string {
+    return this.#take(promptId, (id) => {
+      switch (stopReason) {
+        case 'interrupted':
+          return errorLine(id, new ParleyError('TURN_INTERRUPTED', { session: this.#session }))
+        case 'error':
+          return failureLine(id, error ?? { code: 'AGENT_FAILED', message: 'The agent failed.' })
+        case 'withdrawn':
+          return resultLine(id, { stopReason: 'cancelled' })
+        default:
+          return resultLine(id, { stopReason })
+      }
+    })
+  }
+
+  /** The lines that tell the requests of this prompt what went wrong. */
+  failures(promptId: string, error: ParleyError): string {
+    return this.#take(promptId, (id) => errorLine(id, error))
+  }
+
+  #take(promptId: string, lineFor: (id: RequestId) => string): string {
+    const requestIds = this.#waiting.get(promptId) ?? []
+    this.#waiting.delete(promptId)
+    return requestIds.map(lineFor).join('')
+  }
+}

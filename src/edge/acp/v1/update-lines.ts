@@ -1,0 +1,63 @@
+/** Updates as lines of the wire, serialised once however many clients are told. */
+import type { Entry } from '../../../session/entries.ts'
+import { type Update, updateOf } from './project.ts'
+
+export interface SharedLines {
+  /** What everyone is told who neither sent a prompt that it speaks of nor was asked a question that it settles. */
+  readonly text: string
+  /** Whether it speaks of prompts or settles questions at all. */
+  readonly isPersonal: boolean
+}
+
+/** The line of one update; `seq` is the cursor of whoever has it. */
+export function updateLine(sessionId: string, update: Update, seq: number): string {
+  return lineOf(sessionId, JSON.stringify(update), seq)
+}
+
+/** The line of an entry; empty for facts that ACP v1 has no word for. */
+export function entryLine(sessionId: string, entry: Entry): string {
+  const json = updateJson(entry)
+  return json === null ? '' : lineOf(sessionId, json, entry.seq)
+}
+
+const batches = new WeakMap<readonly Entry[], SharedLines>()
+
+/** The same for everyone who is told this very batch. */
+export function sharedLines(sessionId: string, entries: readonly Entry[]): SharedLines {
+  const known = batches.get(entries)
+  if (known !== undefined) return known
+  let text = ''
+  for (const entry of entries) text += entryLine(sessionId, entry)
+  const shared = { text, isPersonal: entries.some(isPersonal) }
+  batches.set(entries, shared)
+  return shared
+}
+
+function isPersonal(entry: Entry): boolean {
+  switch (entry.kind) {
+    case 'message_chunk':
+      return entry.role === 'user'
+    case 'turn_ended':
+    case 'prompt_withdrawn':
+    case 'permission_resolved':
+      return true
+    default:
+      return false
+  }
+}
+
+const updates = new WeakMap<Entry, string | null>()
+
+function updateJson(entry: Entry): string | null {
+  const known = updates.get(entry)
+  if (known !== undefined) return known
+  const update = updateOf(entry)
+  const json = update === undefined ? null : JSON.stringify(update)
+  updates.set(entry, json)
+  return json
+}
+
+function lineOf(sessionId: string, update: string, seq: number): string {
+  const session = JSON.stringify(sessionId)
+  return `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":${session},"update":${update},"_meta":{"parley/seq":${seq}}}}\n`
+}
