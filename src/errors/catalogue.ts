@@ -127,6 +127,16 @@ export const catalogue = {
     false,
     (d) => `Session ${d.session} belongs to ${d.cwd}, not to ${d.given}. Open it with its own cwd.`,
   ),
+  TITLE_INVALID: row<{ limit: number }>(
+    INVALID_PARAMS,
+    false,
+    (d) => `A title is one line of 1 to ${d.limit} characters, none of them a control character.`,
+  ),
+  FORK_POINT_UNKNOWN: row<{ session: string; at: number; head: number }>(
+    INVALID_PARAMS,
+    false,
+    (d) => `Session ${d.session} can be forked at one of its entries, which are 1 to ${d.head}, not at ${d.at}.`,
+  ),
   QUEUE_FULL: row<{ session: string; limit: number }>(
     INVALID_REQUEST,
     true,

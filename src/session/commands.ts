@@ -27,6 +27,9 @@ export type Command =
   | { readonly kind: 'notice'; readonly text: string }
   /** `why` tells whoever reads the conversation what kind of answer that was. */
   | { readonly kind: 'answer'; readonly requestId: string; readonly optionId: string | null; readonly why?: string }
+  | { readonly kind: 'rename'; readonly title: string }
+  /** The session is a copy of `session` up to here, and goes on by itself. */
+  | { readonly kind: 'fork'; readonly session: string }
   | { readonly kind: 'close' }
   | { readonly kind: 'offer_commands'; readonly commands: readonly SlashCommand[] }
   | { readonly kind: 'agent'; readonly turnId: string; readonly event: AgentEvent }

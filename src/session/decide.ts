@@ -4,10 +4,10 @@ import type { Content } from '../ports/content.ts'
 import type { AgentEvent, Command } from './commands.ts'
 import { ENTRY_FORMAT, type Body } from './entries.ts'
 import { beginTurn, callSaid } from './turn-entries.ts'
-import { endTurn, haltTurn, withdrawQuestion } from './end-turn.ts'
+import { cutCopiedTurn, endTurn, haltTurn, withdrawQuestion } from './end-turn.ts'
 import { askPermission, resolvePermission } from './permission.ts'
-import { type Busy, type State, isBusy, withoutQuestion } from './state.ts'
-import { titleFrom } from './title.ts'
+import { type Busy, type Existing, type State, isBusy, withoutQuestion } from './state.ts'
+import { forkTitle, titleFrom } from './title.ts'
 
 /** Prompts that may wait behind a running turn. */
 export const QUEUE_LIMIT = 32
@@ -31,6 +31,10 @@ export function decide(command: Command, state: State): readonly Body[] {
       return command.text === state.notice ? [] : [{ kind: 'notice', text: command.text }]
     case 'answer':
       return resolvePermission(command, state)
+    case 'rename':
+      return titled(command.title, state)
+    case 'fork':
+      return fork(command, state)
     case 'close':
       return close(state)
     case 'offer_commands':
@@ -140,8 +144,21 @@ function agentSaid(event: AgentEvent, state: Busy): readonly Body[] {
     case 'plan':
       return [{ kind: 'plan', entries: event.entries }]
     case 'title':
-      return event.title === state.title ? [] : [{ kind: 'title', title: event.title }]
+      return titled(event.title, state)
   }
+}
+
+function titled(title: string, state: Existing): readonly Body[] {
+  return title === state.title ? [] : [{ kind: 'title', title }]
+}
+
+/** In the copy nobody works on what was open at its last entry. */
+function fork({ session }: Of<'fork'>, state: Existing): readonly Body[] {
+  return [
+    { kind: 'forked_from', from: { session, seq: state.seq } },
+    ...(isBusy(state) ? cutCopiedTurn(state) : []),
+    ...(state.title === null ? [] : titled(forkTitle(state.title), state)),
+  ]
 }
 
 /** Chunks of one role in a row are one message; anything between them begins another. */

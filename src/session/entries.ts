@@ -21,6 +21,11 @@ export interface Failure {
   readonly message: string
 }
 
+export interface ForkPoint {
+  readonly session: string
+  readonly seq: number
+}
+
 export type Body =
   | {
       readonly kind: 'session_created'
@@ -94,6 +99,8 @@ export type Body =
   /** Something that whoever reads the conversation should know, said by the server itself. */
   | { readonly kind: 'notice'; readonly text: string }
   | { readonly kind: 'title'; readonly title: string }
+  /** What stands before this is a copy of another session's entries up to there. */
+  | { readonly kind: 'forked_from'; readonly from: ForkPoint }
   | { readonly kind: 'commands'; readonly commands: readonly SlashCommand[] }
 
 /** A fact with its place and time: `seq` is 1, 2, 3 … without holes, `at` is milliseconds since 1970. */

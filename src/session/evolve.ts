@@ -20,7 +20,9 @@ export function evolve(state: State, entry: Entry): Existing {
   if (entry.seq !== state.seq + 1) throw reasonForHole(state, entry)
   if (entry.kind === 'session_created') return created(state.id, entry)
   if (state.phase === 'absent') throw reasonForHole(state, entry)
-  const seen = { ...state, seq: entry.seq, updatedAt: entry.at }
+  // A session with a new name is not more recent for that.
+  const updatedAt = entry.kind === 'title' ? state.updatedAt : entry.at
+  const seen = { ...state, seq: entry.seq, updatedAt }
   return isBusy(seen) ? inTurn(seen, entry) : outsideTurn(seen, entry)
 }
 
@@ -39,6 +41,8 @@ function outsideTurn(state: Exclude<Existing, Busy>, entry: Entry): Existing {
       return { ...state, phase: 'closed' }
     case 'session_configured':
       return { ...configured(state, entry), phase: 'idle' }
+    case 'forked_from':
+      return { ...forked(state, entry), phase: 'idle' }
     default:
       return about(state, entry)
   }
@@ -98,9 +102,16 @@ function about(state: Existing, entry: Entry): Existing {
       return { ...state, notice: entry.text }
     case 'session_configured':
       return configured(state, entry)
+    case 'forked_from':
+      return forked(state, entry)
     default:
       return state
   }
+}
+
+/** Another session, and so a new one: what was always allowed was allowed in the one that it comes from. */
+function forked<Now extends Existing>(state: Now, entry: Entry): Now {
+  return { ...state, createdAt: entry.at, allowedTools: [] }
 }
 
 function configured<Now extends Existing>(state: Now, entry: Body & { readonly kind: 'session_configured' }): Now {

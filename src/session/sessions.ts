@@ -1,12 +1,15 @@
 /** All sessions of one owner: creates, opens, lists, closes, deletes and recovers them. */
 import { fail } from '../errors/parley-error.ts'
-import type { ListQuery, SessionId, SessionPhase, SessionRow } from '../ports/journal.ts'
+import type { Cursor, ListQuery, SessionId, SessionPhase, SessionRow } from '../ports/journal.ts'
 import type { SlashCommand } from '../ports/content.ts'
+import type { Command } from './commands.ts'
+import { forkSession } from './fork.ts'
 import { type Opening, configuration } from './opening.ts'
 import { Session } from './session.ts'
 import { absent, rowOf } from './state.ts'
+import { namedTitle } from './title.ts'
 import type { World } from './world.ts'
-import { loadState } from './writer.ts'
+import { Writer, loadState } from './writer.ts'
 
 const UNFINISHED: readonly SessionPhase[] = ['working', 'waiting']
 
@@ -63,6 +66,20 @@ export class Sessions {
       await Promise.all([session.reopen(opening), offer(session, named)])
       return session
     })
+  }
+
+  /** Gives it another name, live or not. Throws SESSION_NOT_FOUND and TITLE_INVALID. */
+  async rename(id: SessionId, name: string): Promise<void> {
+    const rename = { kind: 'rename', title: namedTitle(name) } as const
+    await this.#withLive(id, async (session) => {
+      if (session !== undefined) await session.dispatch(rename)
+      else await this.#leave(id, this.#dispatchToStored(id, rename))
+    })
+  }
+
+  /** A new session that begins as a copy of this one, at `at` or now. Throws SESSION_NOT_FOUND and FORK_POINT_UNKNOWN. */
+  fork(id: SessionId, at?: Cursor): Promise<SessionId> {
+    return forkSession(this.#world, id, at)
   }
 
   list(query: ListQuery): Promise<readonly SessionRow[]> {
@@ -173,6 +190,12 @@ export class Sessions {
     )
     await this.#leaving.get(id)
     await left
+  }
+
+  /** Nobody reads it and nothing runs in it: its tools need not be opened for this. */
+  async #dispatchToStored(id: SessionId, command: Command): Promise<void> {
+    const nobody = { published: () => {}, effect: () => {}, failed: () => {} }
+    await new Writer(this.#world, await loadState(this.#world, id), nobody).dispatch(command)
   }
 
   async #agent(name: string): Promise<OpenedAgent> {

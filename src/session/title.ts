@@ -1,18 +1,41 @@
-/** A session's first name: the beginning of what was asked first, until somebody gives it a better one. */
+/** What a session is called: the beginning of what was asked first, until somebody gives it a better name. */
+import { fail } from '../errors/parley-error.ts'
 import type { Content } from '../ports/content.ts'
 
-const LONGEST = 80
+const LONGEST_FIRST = 80
+const LONGEST = 200
 
 /** Undefined when the prompt has no words. */
 export function titleFrom(content: readonly Content[]): string | undefined {
   const text = content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join(' ')
-  const line = text.replace(/\s+/gu, ' ').trim()
-  if (line === '') return undefined
+  const line = inOneLine(text)
+  return line === '' ? undefined : clipped(line, LONGEST_FIRST)
+}
+
+/** A name that somebody gives: one line, however much white space it came with. Throws TITLE_INVALID. */
+export function namedTitle(text: string): string {
+  const line = inOneLine(text)
+  const isFit = line !== '' && Array.from(line).length <= LONGEST && !/[\p{Cc}\p{Cs}]/u.test(line)
+  return isFit ? line : fail('TITLE_INVALID', { limit: LONGEST })
+}
+
+/** A fork of a fork is a fork. */
+export function forkTitle(title: string): string {
+  return title.startsWith(FORK) ? title : clipped(FORK + title, LONGEST)
+}
+
+const FORK = 'Fork of '
+
+function inOneLine(text: string): string {
+  return text.replace(/\s+/gu, ' ').trim()
+}
+
+function clipped(line: string, longest: number): string {
   const letters = Array.from(line)
-  return letters.length <= LONGEST
+  return letters.length <= longest
     ? line
     : `${letters
-        .slice(0, LONGEST - 1)
+        .slice(0, longest - 1)
         .join('')
         .trimEnd()}…`
 }

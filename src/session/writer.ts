@@ -172,14 +172,19 @@ function settle(taken: readonly Pending[], { outcomes }: Batch): void {
 
 const PAGE = { entries: 2_000, chars: 4 * 1024 * 1024 }
 
-/** The state that the journal tells: its snapshot and what came after. `absent` when there is no such session. */
-export async function loadState({ journal }: Pick<World, 'journal'>, id: SessionId): Promise<State> {
+/** The state that the journal tells, at `until` or now: a snapshot and what came after. `absent` when there is no such session. */
+export async function loadState(
+  { journal }: Pick<World, 'journal'>,
+  id: SessionId,
+  until = Number.POSITIVE_INFINITY,
+): Promise<State> {
   const head = await journal.head(id)
   if (head === undefined) return absent(id)
-  let state: State = (head.snapshot && decodeState(head.snapshot.state)) ?? absent(id)
+  const snapshot = head.snapshot !== undefined && head.snapshot.seq <= until ? head.snapshot : undefined
+  let state: State = (snapshot && decodeState(snapshot.state)) ?? absent(id)
   for (;;) {
     const page = await journal.page(id, state.seq, PAGE)
-    if (page.length === 0) return state
-    for (const stored of page) state = evolve(state, decodeEntry(stored))
+    if (page.length === 0 || state.seq >= until) return state
+    for (const stored of page) if (stored.seq <= until) state = evolve(state, decodeEntry(stored))
   }
 }

@@ -63,6 +63,8 @@ const commands = {
   withdraw: fc.record({ kind: fc.constant('withdraw'), promptId }),
   notice: fc.record({ kind: fc.constant('notice'), text: words }),
   answer: fc.record({ kind: fc.constant('answer'), requestId, optionId }),
+  rename: words.map((title) => ({ kind: 'rename' as const, title })),
+  fork: fc.constant({ kind: 'fork', session: 's-0' }),
   close: fc.constant({ kind: 'close' }),
   offer_commands: fc.record({
     kind: fc.constant('offer_commands'),

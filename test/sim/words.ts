@@ -100,6 +100,8 @@ export const prompt = (promptId: string, words: string): Command => ({
 export const cancel = (...queued: string[]): Command => ({ kind: 'cancel', queued })
 export const withdraw = (promptId: string): Command => ({ kind: 'withdraw', promptId })
 export const close: Command = { kind: 'close' }
+export const rename = (title: string): Command => ({ kind: 'rename', title })
+export const fork: Command = { kind: 'fork', session: 's-0' }
 export const halt: Command = { kind: 'halt' }
 export const answer = (requestId: string, optionId: string | null): Command => ({
   kind: 'answer',

@@ -1,0 +1,62 @@
+/** Anyone may give a session another name, whether it is live or not. */
+import { describe, expect, test } from 'vitest'
+import { House, here, prompted } from '../../test/sim/house.ts'
+
+describe('a new name', () => {
+  test('is heard by everyone who reads the session, and is not lost to the first prompt', async () => {
+    const house = new House()
+    const { session, reader } = await house.open()
+    await house.sessions.rename(session.id, 'Better')
+    await prompted(session, 'p1', 'What is it?')
+    expect(reader.entries.filter(({ kind }) => kind === 'title')).toMatchObject([{ title: 'Better' }])
+    expect(await house.sessions.find(session.id)).toMatchObject({ title: 'Better' })
+  })
+
+  test('does not make the session more recent', async () => {
+    const house = new House()
+    const { session } = await house.open()
+    const before = await house.sessions.find(session.id)
+    await house.clock.advance(1_000)
+    await house.sessions.rename(session.id, 'Better')
+    expect(await house.sessions.find(session.id)).toMatchObject({ updatedAt: before?.updatedAt, title: 'Better' })
+  })
+
+  test('reaches a session that nobody has open, and opens none of its tools', async () => {
+    const house = new House()
+    const { session } = await house.open()
+    await house.sessions.close(session.id)
+    const next = new House(house.disk)
+    const [, opened] = await Promise.all([
+      next.sessions.rename(session.id, 'Better'),
+      next.sessions.open(session.id, here),
+    ])
+    expect(opened.existing).toMatchObject({ title: 'Better', phase: 'idle' })
+    expect(next.tools.opened).toHaveLength(1)
+    await next.sessions.close(session.id)
+    await next.sessions.rename(session.id, 'Best')
+    expect(await next.sessions.find(session.id)).toMatchObject({ title: 'Best', phase: 'closed' })
+    expect(next.tools.opened).toHaveLength(1)
+  })
+
+  test('is one line: white space runs together', async () => {
+    const house = new House()
+    const { session } = await house.open()
+    await house.sessions.rename(session.id, '  A\n\tname   of two lines ')
+    expect(session.existing.title).toBe('A name of two lines')
+    await house.sessions.rename(session.id, '👋'.repeat(200))
+    expect(session.existing.title).toBe('👋'.repeat(200))
+  })
+
+  test.each(['', ' \n ', 'x'.repeat(201), 'red \u001b[31m', 'nul \0', 'half \ud83d'])('cannot be %j', async (name) => {
+    const house = new House()
+    const { session } = await house.open()
+    await expect(house.sessions.rename(session.id, name)).rejects.toMatchObject({ code: 'TITLE_INVALID' })
+    expect(session.existing.title).toBeNull()
+  })
+
+  test('for a session that never was is refused', async () => {
+    const house = new House()
+    await expect(house.sessions.rename('s-9', 'Better')).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' })
+    expect(await house.sessions.list({ limit: 9 })).toEqual([])
+  })
+})
