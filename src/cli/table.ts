@@ -9,13 +9,15 @@ const session: OptionRow = {
 const json: OptionRow = { flags: '--json', summary: 'one line of JSON per item, for programs' }
 const agent: OptionRow = { flags: '--agent <agent>', summary: 'guide, or script:FILE (env PARLEY_AGENT)' }
 
+const embedded: OptionRow = { flags: '--embedded', summary: 'owner and agent in this one process' }
+
 const background: OptionRow = { flags: '--background', summary: 'started by another command', hidden: true }
 
 /** `parley` without a command. */
 export const chat: CommandRow = {
   usage: 'chat',
   summary: 'chat in this directory: its newest session, or a new one',
-  options: [session, cwd, agent],
+  options: [session, cwd, agent, embedded],
   load: () => import('./commands/chat.ts'),
 }
 
@@ -23,8 +25,20 @@ export const commands: readonly CommandRow[] = [
   {
     usage: 'run <prompt>',
     summary: 'answer one prompt in a new session; the exit code says how it ended',
-    options: [json, session, cwd, agent],
+    options: [json, session, cwd, agent, embedded],
     load: () => import('./commands/run.ts'),
+  },
+  {
+    usage: 'new',
+    summary: 'start a session: opens its chat at a terminal, prints its id elsewhere',
+    options: [json, cwd, agent],
+    load: () => import('./commands/new.ts'),
+  },
+  {
+    usage: 'attach [id]',
+    summary: 'join a session, in mid-sentence if need be; the newest of this directory if absent',
+    options: [json, cwd, agent],
+    load: () => import('./commands/attach.ts'),
   },
   {
     usage: 'ls',
@@ -37,6 +51,30 @@ export const commands: readonly CommandRow[] = [
     summary: 'print what was said in a session; the beginning of its id is enough',
     options: [json],
     load: () => import('./commands/show.ts'),
+  },
+  {
+    usage: 'rename <id> <title>',
+    summary: 'give a session another title',
+    options: [],
+    load: () => import('./commands/rename.ts'),
+  },
+  {
+    usage: 'fork <id>',
+    summary: 'start a session that begins as this one does; prints its id',
+    options: [json, { flags: '--at <seq>', summary: 'only as far as this entry' }],
+    load: () => import('./commands/fork.ts'),
+  },
+  {
+    usage: 'close <id...>',
+    summary: 'end what runs in sessions; they can be opened again',
+    options: [],
+    load: () => import('./commands/close.ts'),
+  },
+  {
+    usage: 'rm <id...>',
+    summary: 'delete sessions for good; asks first',
+    options: [{ flags: '--yes', summary: 'do not ask' }],
+    load: () => import('./commands/rm.ts'),
   },
   {
     usage: 'acp',

@@ -3,7 +3,7 @@ import type { Config } from '../config/schema.ts'
 import { type Update, commandsUpdate, titleUpdate, updateOf } from '../edge/acp/v1/project.ts'
 import { type SessionInfo, sessionInfo } from '../edge/acp/v1/session-info.ts'
 import { fail } from '../errors/parley-error.ts'
-import type { SessionRow } from '../ports/journal.ts'
+import type { SessionPhase, SessionRow } from '../ports/journal.ts'
 import { haltTurn } from '../session/end-turn.ts'
 import { type Entry, decodeEntry } from '../session/entries.ts'
 import { evolve } from '../session/evolve.ts'
@@ -21,12 +21,15 @@ export interface UpdateParams {
   readonly _meta: { readonly 'parley/seq': number }
 }
 
+/** A session, and how it stands when it is not simply idle. */
+export type Listed = SessionInfo & { readonly _meta?: { readonly 'parley/phase': Exclude<SessionPhase, 'idle'> } }
+
 /** How far the last turn is, when it has not ended. */
 export type Unfinished = 'working' | 'waiting'
 
 export interface Reader {
   /** Newest first. */
-  list(cwd?: string): AsyncIterable<SessionInfo>
+  list(cwd?: string): AsyncIterable<Listed>
   /** The session of this id, or the only one whose id begins so. Throws SESSION_NOT_FOUND or SESSION_AMBIGUOUS. */
   find(prefix: string): Promise<SessionInfo>
   /**
@@ -41,7 +44,8 @@ export async function openReader(config: Config): Promise<Reader> {
   const journal = await openJournalReader(config)
   return {
     async *list(cwd) {
-      for await (const row of rows(journal, cwd)) yield sessionInfo(row)
+      const owned = hasOwner(config)
+      for await (const row of rows(journal, cwd)) yield listed(row, owned)
     },
     async find(prefix) {
       return sessionInfo(await findRow(journal, prefix))
@@ -49,6 +53,14 @@ export async function openReader(config: Config): Promise<Reader> {
     updates: (sessionId) => updatesOf(journal, sessionId, () => hasOwner(config)),
     close: () => journal.close(),
   }
+}
+
+/** A turn that its owner left behind does not run any more; one that waits for an answer still does. */
+function listed(row: SessionRow, owned: boolean): Listed {
+  const { phase } = row
+  const info = sessionInfo(row)
+  if (phase === 'idle' || (phase === 'working' && !owned)) return info
+  return { ...info, _meta: { 'parley/phase': phase } }
 }
 
 async function* rows(journal: JournalReader, cwd: string | undefined): AsyncGenerator<SessionRow> {

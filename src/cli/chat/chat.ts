@@ -3,8 +3,10 @@ import type { Client, SessionInfo } from '../../client/connect.ts'
 import { emptyTranscript, roleOf, told } from '../../client/transcript.ts'
 import type { Update } from '../../client/updates.ts'
 import type { CommandInput } from '../command.ts'
-import { cwdOf, findSession, newestSession } from '../opening.ts'
+import { cwdOf, newestSession, sessionToJoin } from '../opening.ts'
 import { textOption } from '../options.ts'
+
+type Options = CommandInput['options']
 
 export interface Opened {
   readonly sessionId: string
@@ -32,20 +34,25 @@ export class Updates {
   }
 }
 
-/** A past that ends in a turn that still runs: what was said before that turn answered, and what it has said so far. */
-export function splitAtTurn(past: readonly Update[]) {
-  const asked = past.findLastIndex((update) => roleOf(update) === 'user')
+/** What was said for good, and what the turn has said so far that still runs: its sentence may go on. */
+export function pastOf(past: readonly Update[], busy: boolean) {
+  const asked = busy ? past.findLastIndex((update) => roleOf(update) === 'user') : past.length
   return { before: told(emptyTranscript, past.slice(0, asked + 1)), current: past.slice(asked + 1) }
 }
 
-/** A new session, the one that was named, or the newest of the directory; a new one where there is none. */
-export async function openChat(client: Client, options: CommandInput['options'], fresh = false): Promise<Opened> {
-  const id = textOption(options, 'session')
+/** What a chat begins with: a new session in any case, one that is there in any case, or what there is. */
+export type Beginning = 'new' | 'join' | 'go on'
+
+export async function openChat(client: Client, options: Options, beginning: Beginning = 'go on'): Promise<Opened> {
   const cwd = cwdOf(options)
-  const known = fresh ? undefined : id === undefined ? await newestSession(client, cwd) : await findSession(client, id)
-  if (known === undefined || (id === undefined && !client.can.load)) {
-    return { sessionId: await client.newSession(cwd), cwd, continued: undefined }
-  }
+  const known = await knownSession(client, options, beginning)
+  if (known === undefined) return { sessionId: await client.newSession(cwd), cwd, continued: undefined }
   await client.loadSession(known)
   return { sessionId: known.sessionId, cwd: known.cwd, continued: known }
+}
+
+async function knownSession(client: Client, options: Options, beginning: Beginning): Promise<SessionInfo | undefined> {
+  if (beginning === 'new') return undefined
+  if (beginning === 'join' || textOption(options, 'session') !== undefined) return sessionToJoin(client, options)
+  return client.can.load ? newestSession(client, cwdOf(options)) : undefined
 }

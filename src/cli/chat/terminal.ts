@@ -3,7 +3,6 @@ import type { Client } from '../../client/connect.ts'
 import type { ConnectionEvent, Face } from '../../client/face.ts'
 import type { Notice, TurnNotice } from '../../client/notices.ts'
 import type { PermissionQuestion } from '../../client/questions.ts'
-import { emptyTranscript, told } from '../../client/transcript.ts'
 import type { Update } from '../../client/updates.ts'
 import { isParleyError, reasonOf } from '../../errors/parley-error.ts'
 import { askOnKeys } from '../asking.ts'
@@ -18,21 +17,15 @@ import { nameWindow, windowTitles } from '../terminal/window.ts'
 import { playTurn } from '../turn.ts'
 import { View } from '../view/view.ts'
 import { workWith } from '../working.ts'
-import { type Opened, Updates, openChat, splitAtTurn } from './chat.ts'
+import { type Beginning, type Opened, Updates, openChat, pastOf } from './chat.ts'
 import { Desk } from './desk.ts'
 import { greetingRows, promptsOf } from './greeting.ts'
 
-/** What kind of beginning: always a new session; or one that is shown whole. */
-export interface Beginning {
-  readonly fresh?: boolean
-  readonly whole?: boolean
-}
-
 type Options = CommandInput['options']
 
-export async function chatOnTerminal(reaching: Reaching, options: Options, beginning: Beginning = {}): Promise<number> {
+export async function chatOnTerminal(reaching: Reaching, options: Options, beginning?: Beginning): Promise<number> {
   const restore = windowTitles(process.stdout)
-  const chat = new TerminalChat(reaching, beginning)
+  const chat = new TerminalChat(reaching, beginning ?? 'go on')
   try {
     return await workWith({ ...reaching, notices: companyNotices }, chat, (company) => chat.run(company, options))
   } finally {
@@ -115,7 +108,7 @@ class TerminalChat implements Face {
 
   async run(working: Working, options: Options): Promise<number> {
     this.#working = working
-    const opened = await openChat(working.client, options, this.#beginning.fresh)
+    const opened = await openChat(working.client, options, this.#beginning)
     this.#sessionId = opened.sessionId
     await this.#company.known(working.client)
     this.#begin(opened)
@@ -136,13 +129,13 @@ class TerminalChat implements Face {
       nameWindow(process.stdout, update)
     })
     const { busy } = this.#company
-    const { before, current } = busy ? splitAtTurn(past) : { before: told(emptyTranscript, past), current: [] }
+    const { before, current } = pastOf(past, busy)
     this.#view.recall(before)
     this.#desk.remember(promptsOf(before))
     const { agent, agentChosen } = this.#reaching.config
     // A session that goes on keeps the agent that it has.
     const answers = opened.continued === undefined || agentChosen ? agent.kind : undefined
-    const greeting = { ...opened, agent: answers, transcript: before, whole: this.#beginning.whole === true }
+    const greeting = { ...opened, agent: answers, transcript: before, whole: this.#beginning === 'join' }
     this.#desk.screen.draw(greetingRows(greeting, this.#desk.look), [])
     this.#isGreeted = true
     if (busy) this.#watch()

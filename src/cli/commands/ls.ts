@@ -2,7 +2,7 @@
 import { homedir } from 'node:os'
 import { resolve } from 'node:path'
 import { loadConfig } from '../../config/load.ts'
-import { openReader } from '../../server/reader.ts'
+import { type Listed, openReader } from '../../server/reader.ts'
 import type { CommandInput } from '../command.ts'
 import { printJson } from '../json.ts'
 import { shortId } from '../opening.ts'
@@ -12,13 +12,6 @@ import { paintOn } from '../surfaces.ts'
 import type { Paint } from '../terminal/colors.ts'
 import { ago } from '../terminal/pace.ts'
 import { oneLine, widthOf } from '../terminal/text.ts'
-
-interface Listed {
-  readonly sessionId: string
-  readonly cwd: string
-  readonly title?: string
-  readonly updatedAt: string
-}
 
 export async function run({ options }: CommandInput): Promise<number> {
   const config = await loadConfig()
@@ -45,15 +38,30 @@ const TITLE = 40
 
 function tablePrinter(paint: Paint): (session: Listed) => void {
   const columns = process.stdout.isTTY ? process.stdout.columns || 80 : Infinity
-  const room = Math.max(12, Math.min(TITLE, columns - 40))
-  return ({ sessionId, cwd, title, updatedAt }) => {
+  const room = Math.max(12, Math.min(TITLE, columns - 42))
+  return ({ sessionId, cwd, title, updatedAt, _meta }) => {
     const cells = [
-      paint('code', shortId(sessionId)),
+      `${paint('code', shortId(sessionId))} ${markOf(_meta?.['parley/phase'], paint)}`,
       paint('dim', pad(ago(new Date(updatedAt)), WHEN)),
       pad(oneLine(title ?? '(untitled)', room), room),
-      paint('dim', oneLine(homely(cwd), columns - room - WHEN - 14)),
+      paint('dim', oneLine(homely(cwd), columns - room - WHEN - 16)),
     ]
     process.stdout.write(`${cells.join('  ')}\n`)
+  }
+}
+
+/** One column: what needs a person stands out. */
+function markOf(phase: 'working' | 'waiting' | 'suspended' | 'closed' | undefined, paint: Paint): string {
+  switch (phase) {
+    case 'working':
+      return paint('good', '●')
+    case 'waiting':
+    case 'suspended':
+      return paint('asking', '?')
+    case 'closed':
+      return paint('dim', '×')
+    case undefined:
+      return ' '
   }
 }
 

@@ -1,0 +1,28 @@
+/** `parley fork ID`: a session that begins as this one does, and goes its own way. */
+import { loadConfig } from '../../config/load.ts'
+import { fail } from '../../errors/parley-error.ts'
+import type { CommandInput } from '../command.ts'
+import { OK } from '../exit.ts'
+import { printJson } from '../json.ts'
+import { findSession } from '../opening.ts'
+import { textOption } from '../options.ts'
+import { nobody, workWith } from '../working.ts'
+
+export async function run({ args, options }: CommandInput): Promise<number> {
+  const [id = ''] = args
+  const at = seqOf(textOption(options, 'at'))
+  const config = await loadConfig()
+  return workWith({ config, embedded: false }, nobody, async ({ client }) => {
+    const { sessionId } = await findSession(client, id)
+    const fork = await client.fork(sessionId, at)
+    if (options['json'] === true) printJson(await findSession(client, fork))
+    else process.stdout.write(`${fork}\n`)
+    return OK
+  })
+}
+
+function seqOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  if (/^[1-9]\d{0,14}$/u.test(text)) return Number(text)
+  return fail('CONFIG_INVALID', { key: '--at', value: JSON.stringify(text), reason: 'it is the number of an entry' })
+}

@@ -1,0 +1,25 @@
+/** `parley new`: a session that nobody has said anything in yet. */
+import { loadConfig } from '../../config/load.ts'
+import type { CommandInput } from '../command.ts'
+import { OK } from '../exit.ts'
+import { printJson } from '../json.ts'
+import { cwdOf, findSession } from '../opening.ts'
+import { textOption } from '../options.ts'
+import { isTerminal } from '../surfaces.ts'
+import { nobody, workWith } from '../working.ts'
+
+export async function run({ options }: CommandInput): Promise<number> {
+  const config = await loadConfig({ agent: textOption(options, 'agent') })
+  const reaching = { config, embedded: false }
+  const isJson = options['json'] === true
+  if (!isJson && isTerminal(process.stdin, config) && isTerminal(process.stdout, config)) {
+    const { chatOnTerminal } = await import('../chat/terminal.ts')
+    return chatOnTerminal(reaching, options, 'new')
+  }
+  return workWith(reaching, nobody, async ({ client }) => {
+    const sessionId = await client.newSession(cwdOf(options))
+    if (isJson) printJson(await findSession(client, sessionId))
+    else process.stdout.write(`${sessionId}\n`)
+    return OK
+  })
+}

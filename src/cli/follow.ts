@@ -1,0 +1,99 @@
+/** Follows a session for whoever reads our output: what was said, then what is being said, through every loss of the server. */
+import type { ConnectionEvent, Face } from '../client/face.ts'
+import type { Notice } from '../client/notices.ts'
+import { reasonOf } from '../errors/parley-error.ts'
+import { Updates, pastOf } from './chat/chat.ts'
+import type { CommandInput } from './command.ts'
+import { Company } from './company.ts'
+import { OK, TRY_AGAIN } from './exit.ts'
+import { printJson } from './json.ts'
+import { sessionToJoin } from './opening.ts'
+import type { Reaching } from './reach.ts'
+import { paintOn } from './surfaces.ts'
+import { plainScreen } from './terminal/screen.ts'
+import { transcriptRows } from './view/transcript-rows.ts'
+import { View } from './view/view.ts'
+import { nobody, workWith } from './working.ts'
+
+type Options = CommandInput['options']
+
+/** Resolves when it is told to stop, when the session is closed or deleted, and when the server is stopped. */
+export function follow(reaching: Reaching, options: Options): Promise<number> {
+  const following: Reaching = { ...reaching, notices: ['turn'] }
+  return options['json'] === true ? followJson(following, options) : followText(following, options)
+}
+
+function followJson(reaching: Reaching, options: Options): Promise<number> {
+  const end = new End()
+  const face: Face = {
+    ...nobody,
+    updated: printJson,
+    noticed: (notice) => end.noticed(notice),
+    connection: (event) => end.connection(event),
+  }
+  return workWith(reaching, face, async ({ client, stops }) => {
+    await client.loadSession(await sessionToJoin(client, options))
+    return end.code(stops.signal)
+  })
+}
+
+function followText(reaching: Reaching, options: Options): Promise<number> {
+  const end = new End()
+  const company = new Company()
+  const updates = new Updates()
+  const screen = plainScreen((text) => process.stdout.write(text))
+  const paint = paintOn(process.stdout, reaching.config)
+  const view = new View({ screen, paint })
+  const face: Face = {
+    ...nobody,
+    updated: ({ update }) => updates.take(update),
+    noticed(notice) {
+      const wasBusy = company.busy
+      company.take(notice)
+      if (wasBusy && !company.busy) view.end()
+      end.noticed(notice)
+    },
+    connection: (event) => end.connection(event),
+  }
+  return workWith(reaching, face, async ({ client, stops }) => {
+    await client.loadSession(await sessionToJoin(client, options))
+    await company.known(client)
+    const { before, current } = pastOf(
+      updates.goLive((update) => view.update(update)),
+      company.busy,
+    )
+    screen.draw(transcriptRows(before, { paint, width: screen.width }), [])
+    view.recall(before)
+    for (const update of current) view.update(update)
+    const code = await end.code(stops.signal)
+    view.end()
+    return code
+  })
+}
+
+/** Why nothing more comes, and the exit code that says so. */
+class End {
+  #settle: (code: number) => void = () => undefined
+  readonly #settled = new Promise<number>((resolve) => (this.#settle = resolve))
+
+  noticed(notice: Notice): void {
+    if (notice.kind === 'turn' && (notice.phase === 'closed' || notice.phase === 'deleted')) this.#settle(OK)
+  }
+
+  connection(event: ConnectionEvent): void {
+    if (event.kind === 'stopped') this.#fail('The server was stopped.')
+    if (event.kind === 'lost' || event.kind === 'detached') this.#fail(reasonOf(event.reason))
+  }
+
+  /** Whoever follows is told to stop, not cancelled: that is how it ends. */
+  code(stopped: AbortSignal): Promise<number> {
+    stopped.addEventListener('abort', () => this.#settle(OK))
+    if (stopped.aborted) this.#settle(OK)
+    return this.#settled
+  }
+
+  #fail(reason: string): void {
+    process.stderr.write(`parley: ${reason}\n`)
+    this.#settle(TRY_AGAIN)
+  }
+}
