@@ -1,5 +1,5 @@
 /** The tools that a session's agent may call: one list, always current, whatever its servers do. */
-import type { Content } from './content.ts'
+import type { Content, EmbeddedResource } from './content.ts'
 import type { Signal } from './signal.ts'
 
 /** How to reach an MCP server, as `session/new`, `load` and `resume` name it. `env` and `headers` are secrets. */
@@ -33,6 +33,48 @@ export interface Tool {
   readonly trusted: boolean
   /** The server says that the tool changes nothing. A claim, unless `trusted`. */
   readonly readOnly: boolean
+  /** Differs when the server changed what it says of the tool: whoever allowed the former allowed something else. */
+  readonly digest: string
+}
+
+/** What a server offers to be read. */
+export interface Resource {
+  readonly server: string
+  readonly uri: string
+  /** What people read. */
+  readonly title: string
+  readonly description: string
+  readonly mimeType?: string
+  /** Bytes, as the server says. */
+  readonly size?: number
+}
+
+/** A family of resources: a URI with holes, as RFC 6570 has them. */
+export interface ResourceTemplate extends Omit<Resource, 'uri' | 'size'> {
+  readonly uriTemplate: string
+}
+
+/** A text with holes that people may choose to say: a slash command. */
+export interface PromptTemplate {
+  /** Unique among the prompts of the registry, in the letters of `Tool.name`. */
+  readonly name: string
+  readonly original: string
+  readonly title: string
+  readonly description: string
+  readonly server: string
+  readonly arguments: readonly PromptArgument[]
+}
+
+export interface PromptArgument {
+  readonly name: string
+  readonly title: string
+  readonly description: string
+  readonly required: boolean
+}
+
+export interface PromptMessage {
+  readonly role: 'user' | 'assistant'
+  readonly content: Content
 }
 
 export interface ServerStatus {
@@ -43,14 +85,40 @@ export interface ServerStatus {
   /** Why it failed; one sentence without secrets. */
   readonly reason?: string
   readonly tools: number
+  /** With a handshake and a session, or without: said of a server that is ready, like all that follows. */
+  readonly era?: 'legacy' | 'modern'
+  /** The revision of MCP that both speak. */
+  readonly protocol?: string
+  /** What its last listing took. */
+  readonly latencyMs?: number
+  /** What it has and Parley does not use yet. */
+  readonly unused?: readonly string[]
 }
 
 /** An immutable picture of the registry; `version` grows by one with every change. */
 export interface ToolList {
   readonly version: number
   readonly tools: readonly Tool[]
+  readonly resources: readonly Resource[]
+  readonly templates: readonly ResourceTemplate[]
+  readonly prompts: readonly PromptTemplate[]
   readonly servers: readonly ServerStatus[]
 }
+
+/** What a server wants to know from the person for whom it works. */
+export type Elicitation =
+  | {
+      readonly mode: 'form'
+      readonly server: string
+      readonly message: string
+      /** JSON Schema of a flat object. */
+      readonly schema: Readonly<Record<string, unknown>>
+    }
+  | { readonly mode: 'url'; readonly server: string; readonly message: string; readonly url: string }
+
+export type ElicitationAnswer =
+  | { readonly action: 'accept'; readonly content?: Readonly<Record<string, ElicitedValue>> }
+  | { readonly action: 'decline' | 'cancel' }
 
 export interface ToolResult {
   readonly content: readonly Content[]
@@ -65,6 +133,19 @@ export interface ToolCallOptions {
   /** Milliseconds without an answer or progress until TOOL_TIMEOUT; the adapter has a default. */
   readonly timeoutMs?: number
   readonly onProgress?: (progress: ToolProgress) => void
+  /** Asked on behalf of the server while the call runs; without it, and when it throws, the answer is `cancel`. */
+  readonly onElicit?: (question: Elicitation) => Promise<ElicitationAnswer>
+}
+
+export type ElicitedValue = string | number | boolean | readonly string[]
+
+/** What is to be completed: a value of one argument of a prompt or of one hole of a template. */
+export interface CompletionRequest {
+  readonly of: { readonly prompt: string } | { readonly uriTemplate: string }
+  readonly argument: string
+  readonly value: string
+  /** The arguments that are known already. */
+  readonly known?: Readonly<Record<string, string>>
 }
 
 export interface ToolProgress {
@@ -88,6 +169,16 @@ export interface ToolRegistry {
    * TOOL_CANCELLED, TOOL_NOT_RUN (it provably did not run) or TOOL_LOST (the answer was lost; it may have run).
    */
   call(name: string, args: unknown, options: ToolCallOptions): Promise<ToolResult>
+  /** Reads a resource, listed or not, at the server that spoke of it. Throws MCP_REQUEST. */
+  read(server: string, uri: string, options: ToolCallOptions): Promise<readonly EmbeddedResource['resource'][]>
+  /** Fills a prompt in. Throws MCP_REQUEST. */
+  prompt(
+    name: string,
+    args: Readonly<Record<string, string>>,
+    options: ToolCallOptions,
+  ): Promise<readonly PromptMessage[]>
+  /** At most a hundred suggestions; none where the server has none to make or fails. Throws only MCP_REQUEST. */
+  complete(server: string, request: CompletionRequest, options: ToolCallOptions): Promise<readonly string[]>
   /** Calls `listener` after each change of the list; returns how to stop that. */
   onChange(listener: (list: ToolList) => void): () => void
   /** Refuses calls from now on and closes when those that are under way have ended. */

@@ -130,7 +130,7 @@ describe('a question', () => {
 })
 
 describe('a tool needs no question', () => {
-  const tool = { name: 's__t', original: 't', title: 't', description: '', inputSchema: {}, server: 's' }
+  const tool = { name: 's__t', original: 't', title: 't', description: '', inputSchema: {}, server: 's', digest: 'd' }
   test.each([
     { trusted: true, readOnly: true, allowed: [], isAsked: false },
     { trusted: true, readOnly: false, allowed: [], isAsked: true },

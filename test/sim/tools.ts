@@ -1,5 +1,5 @@
 /** A tool registry whose tools do what the test says. */
-import type { Tool, ToolHost, ToolHostRequest, ToolRegistry, ToolResult } from '../../src/ports/tools.ts'
+import type { ServerStatus, Tool, ToolHost, ToolHostRequest, ToolRegistry, ToolResult } from '../../src/ports/tools.ts'
 
 export type Run = (args: unknown) => Promise<ToolResult>
 
@@ -10,6 +10,11 @@ export class TestTools implements ToolHost {
   /** Registries that were opened and not closed. */
   running = 0
   readonly called: string[] = []
+  /** Who is told of changes, for each registry that is open. */
+  readonly #listeners = new Set<() => void>()
+  readonly #states = new Map<string, ServerStatus['state']>()
+  /** What each registry that is open was opened with. */
+  readonly current = new Set<ToolHostRequest>()
 
   add(name: string, run: Run, claims: Partial<Tool> = {}): void {
     const tool = {
@@ -21,18 +26,31 @@ export class TestTools implements ToolHost {
       server: 'test',
       trusted: false,
       readOnly: false,
+      digest: name,
     }
     this.tools.set(name, { tool: { ...tool, ...claims }, run })
+  }
+
+  /** What a named server does from now on. */
+  become(name: string, state: ServerStatus['state']): void {
+    this.#states.set(name, state)
+    for (const listener of this.#listeners) listener()
   }
 
   open(request: ToolHostRequest): ToolRegistry {
     this.opened.push(request)
     this.running += 1
     let closed = false
-    const list = () => ({ version: 1, tools: [...this.tools.values()].map(({ tool }) => tool), servers: [] })
+    this.current.add(request)
+    const list = () => ({
+      ...{ version: 1, resources: [], templates: [], prompts: [] },
+      servers: request.servers.map(({ name }) => this.#status(name)),
+      tools: [...this.tools.values()].map(({ tool }) => tool),
+    })
     const close = async (): Promise<void> => {
       if (!closed) this.running -= 1
       closed = true
+      this.current.delete(request)
     }
     return {
       list,
@@ -42,9 +60,20 @@ export class TestTools implements ToolHost {
         this.called.push(name)
         return this.tools.get(name)?.run(args) ?? { content: [], isError: true }
       },
-      onChange: () => () => {},
+      read: async () => [],
+      prompt: async () => [],
+      complete: async () => [],
+      onChange: (listener) => {
+        const told = () => listener(list())
+        this.#listeners.add(told)
+        return () => void this.#listeners.delete(told)
+      },
       retire: close,
       close,
     }
+  }
+
+  #status(name: string): ServerStatus {
+    return { name, title: name, state: this.#states.get(name) ?? 'ready', tools: 0 }
   }
 }

@@ -1,7 +1,23 @@
 /** What the registry knows of a connected server, whatever protocol it speaks. */
+import type { OAuthClientProvider } from '@modelcontextprotocol/client'
 import type { Clock } from '../../ports/clock.ts'
 import type { Processes } from '../../ports/process.ts'
-import type { McpServer, ToolCallOptions, ToolResult } from '../../ports/tools.ts'
+import type {
+  CompletionRequest,
+  McpServer,
+  PromptMessage,
+  PromptTemplate,
+  Resource,
+  ResourceTemplate,
+  ServerStatus,
+  ToolCallOptions,
+  ToolRegistry,
+  ToolResult,
+} from '../../ports/tools.ts'
+
+import type { Eras } from './eras.ts'
+
+export type HttpServer = Extract<McpServer, { readonly type: 'http' | 'sse' }>
 
 /** A tool as its server describes it, cleaned of what we cannot use. */
 export interface ServerTool {
@@ -11,15 +27,45 @@ export interface ServerTool {
   readonly inputSchema: Readonly<Record<string, unknown>>
   readonly outputSchema?: Readonly<Record<string, unknown>>
   readonly readOnly: boolean
+  readonly digest: string
+}
+
+export type ServerResource = Omit<Resource, 'server'>
+export type ServerTemplate = Omit<ResourceTemplate, 'server'>
+export type ServerPrompt = Omit<PromptTemplate, 'server' | 'name'>
+
+/** All that a server has, as last listed. */
+export interface Offer {
+  readonly tools: readonly ServerTool[]
+  readonly resources: readonly ServerResource[]
+  readonly templates: readonly ServerTemplate[]
+  readonly prompts: readonly ServerPrompt[]
+}
+
+export const NOTHING: Offer = { tools: [], resources: [], templates: [], prompts: [] }
+
+export interface About {
+  /** What the server calls itself, for people. */
+  readonly title: string
+  readonly speaks: Pick<ServerStatus, 'era' | 'protocol' | 'unused'>
 }
 
 export interface Connection {
-  /** What the server calls itself, for people. */
-  readonly title: string
-  /** Its tools as last listed. */
-  tools(): readonly ServerTool[]
+  readonly about: About
+  offer(): Offer
+  /** What the last listing took. */
+  latencyMs(): number
   /** Throws what `ToolRegistry.call` throws; `name` is what the errors call the tool. */
   call(tool: ServerTool, args: unknown, options: CallOptions): Promise<ToolResult>
+  read(uri: string, options: CallOptions): ReturnType<ToolRegistry['read']>
+  prompt(
+    original: string,
+    args: Readonly<Record<string, string>>,
+    options: CallOptions,
+  ): Promise<readonly PromptMessage[]>
+  complete(request: CompletionRequest, options: CallOptions): Promise<readonly string[]>
+  /** The root set is another now. */
+  rootsChanged(): void
   /** Closes it when its last call has ended: a connection of no more use may still bring answers. */
   retire(): Promise<void>
   /** Ends the connection, its session at the server, and its process. Idempotent. */
@@ -28,6 +74,8 @@ export interface Connection {
 
 export interface CallOptions extends ToolCallOptions {
   readonly name: string
+  /** Whatever progress there is. */
+  readonly totalMs?: number
 }
 
 export interface ClientInfo {
@@ -47,8 +95,18 @@ export interface Limits {
   readonly callMs: number
   /** A tool call, whatever progress it reports. */
   readonly callTotalMs: number
-  /** The least time between two listings of one server's tools. */
+  /** The least time between two listings of one server's tools, resources or prompts. */
   readonly listPauseMs: number
+  /** The same for a server that says that they changed and has nothing new. */
+  readonly idleListPauseMs: number
+  /** After each loss in a row of a server that worked; a process is left alone after the last. */
+  readonly restartPausesMs: readonly number[]
+  /** Whoever ran so long is not counted as lost in a row. */
+  readonly steadyMs: number
+  /** Until a server that never worked is tried again, if somebody wants it. */
+  readonly retryMs: number
+  /** Until a process that was lost too often is tried again, if somebody wants it. */
+  readonly restMs: number
   /** For a process that was asked to end. */
   readonly graceMs: number
 }
@@ -60,6 +118,11 @@ export const DEFAULT_LIMITS: Limits = {
   callMs: 60_000,
   callTotalMs: 600_000,
   listPauseMs: 500,
+  idleListPauseMs: 8000,
+  restartPausesMs: [250, 1000, 4000, 15_000, 30_000],
+  steadyMs: 60_000,
+  retryMs: 30_000,
+  restMs: 300_000,
   graceMs: 1000,
 }
 
@@ -71,6 +134,11 @@ export interface Surroundings {
   readonly limits: Limits
   /** Told, in a sentence without secrets, what people should know and no call can say. */
   readonly warn: (sentence: string) => void
+  /** Which configurations turned out to speak the older protocol. */
+  readonly eras: Eras
+  /** Whether there is somebody whom servers may ask. */
+  readonly elicitation: boolean
+  readonly authProvider?: (server: McpServer) => OAuthClientProvider | undefined
 }
 
 export interface ConnectRequest {
@@ -79,7 +147,10 @@ export interface ConnectRequest {
   readonly label: string
   readonly cwd: string
   readonly signal: AbortSignal
-  readonly onTools: () => void
+  /** Absolute paths of the root set, as they are now. */
+  readonly roots: () => readonly string[]
+  /** What it offers is another. */
+  readonly onOffer: () => void
   /** The connection is of no more use; the reason is a sentence without secrets. */
   readonly onLost: (reason: string) => void
 }

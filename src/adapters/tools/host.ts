@@ -3,9 +3,11 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Processes } from '../../ports/process.ts'
 import type { McpServer, ToolHost, ToolHostRequest } from '../../ports/tools.ts'
 import { DEFAULT_LIMITS, type ClientInfo, type Limits, type Surroundings } from './connection.ts'
+import { openEras } from './eras.ts'
 import { serverLabels } from './names.ts'
 import { openPool } from './pool.ts'
-import { openRegistry } from './registry.ts'
+import { Registry } from './registry.ts'
+import type { ServerRules } from './rules.ts'
 import type { ServerConfig } from './server.ts'
 
 /** One of Parley's own servers: trusted, and started when it is first needed. */
@@ -25,17 +27,33 @@ export interface ToolHostOptions {
   readonly clientInfo: ClientInfo
   readonly builtin?: readonly BuiltinServer[]
   readonly limits?: Partial<Limits>
+  /** By the name under which a client or a configuration names the server. */
+  readonly rules?: Readonly<Record<string, ServerRules>>
+  /** Whether calls will come with somebody whom servers may ask. */
+  readonly elicitation?: boolean
+  /** Who lets us in at a server that asks for authorization. */
+  readonly authProvider?: Surroundings['authProvider']
   /** Told, in a sentence without secrets, what is wrong with a server's tools. */
   readonly warn?: (sentence: string) => void
 }
 
-export function openToolHost({ builtin = [], limits, warn = () => undefined, ...rest }: ToolHostOptions): ToolHost {
-  const around: Surroundings = { ...rest, warn, limits: { ...DEFAULT_LIMITS, ...limits } }
+export function openToolHost({ builtin = [], rules = {}, ...options }: ToolHostOptions): ToolHost {
+  const { clock, processes, clientInfo, limits, warn = () => undefined, elicitation = false, authProvider } = options
+  const around: Surroundings = {
+    clock,
+    processes,
+    clientInfo,
+    warn,
+    elicitation,
+    eras: openEras(clock),
+    limits: { ...DEFAULT_LIMITS, ...limits },
+    ...(authProvider && { authProvider }),
+  }
   const pool = openPool(around)
   return {
     open(request) {
-      const configs = configsOf(request, builtin)
-      return openRegistry({
+      const configs = configsOf(request, builtin, rules)
+      return new Registry({
         clock: around.clock,
         patienceMs: around.limits.callMs,
         lease: (changed) => configs.map((config) => pool.take(config, changed)),
@@ -44,32 +62,53 @@ export function openToolHost({ builtin = [], limits, warn = () => undefined, ...
   }
 }
 
-function configsOf(request: ToolHostRequest, builtin: readonly BuiltinServer[]): readonly ServerConfig[] {
+function configsOf(
+  request: ToolHostRequest,
+  builtin: readonly BuiltinServer[],
+  rules: Readonly<Record<string, ServerRules>>,
+): readonly ServerConfig[] {
   const labels = serverLabels([...builtin, ...request.servers].map((server) => server.name))
   const own = builtin.map((server, index) => ownConfig(server, labels[index] ?? server.name, request))
-  const named = request.servers.map((server, index) =>
-    namedConfig(server, labels[builtin.length + index] ?? server.name, request),
-  )
+  const named = request.servers.map((server, index) => ({
+    ...namedConfig(server, labels[builtin.length + index] ?? server.name, request),
+    rules: rules[server.name] ?? {},
+  }))
   return [...own, ...named]
 }
 
 function ownConfig(server: BuiltinServer, label: string, request: ToolHostRequest): ServerConfig {
   const { scope, cwd, roots } = request
   return {
-    key: JSON.stringify([scope, label, cwd, roots]),
     label,
+    cwd,
+    roots,
     title: server.title,
     trusted: true,
     lazy: true,
-    cwd,
+    isProcess: false,
+    rules: {},
+    key: JSON.stringify([scope, label, cwd, roots]),
     locate: () => server.connect(request),
     release: async () => server.release?.(request),
   }
 }
 
-function namedConfig(server: McpServer, label: string, { scope, cwd }: ToolHostRequest): ServerConfig {
-  const key = JSON.stringify([scope, label, cwd, canonical(server)])
-  return { key, label, title: label, trusted: false, lazy: false, cwd, locate: async () => server }
+function namedConfig(
+  server: McpServer,
+  label: string,
+  { scope, cwd, roots }: ToolHostRequest,
+): Omit<ServerConfig, 'rules'> {
+  return {
+    label,
+    cwd,
+    roots,
+    title: label,
+    trusted: false,
+    lazy: false,
+    isProcess: server.type === 'stdio',
+    key: JSON.stringify([scope, label, cwd, canonical(server)]),
+    locate: async () => server,
+  }
 }
 
 /** The order in which variables and headers were named changes nothing. */

@@ -63,7 +63,7 @@ describe('a server over Streamable HTTP', () => {
       ] as const
       const registry = open([web(`${server.url}?api_key=k`, headers)])
       const list = await registry.ready(5000, signal)
-      expect(list.servers).toEqual([{ name: 'web', title: 'Raw HTTP', state: 'ready', tools: 6 }])
+      expect(list.servers).toMatchObject([{ name: 'web', title: 'Raw HTTP', state: 'ready', tools: 6, era: 'legacy' }])
       expect(await registry.call('web__echo', { a: 1 }, withoutSignal())).toMatchObject({
         content: [{ text: '{"a":1}' }],
       })
@@ -222,7 +222,13 @@ describe('a server of the newest protocol', () => {
     const server = await modern()
     const registry = open([web(server.url)])
     const list = await registry.ready(5000, signal)
-    expect(list.servers[0]).toEqual({ name: 'web', title: 'Modern', state: 'ready', tools: 1 })
+    expect(list.servers[0]).toMatchObject({
+      title: 'Modern',
+      state: 'ready',
+      tools: 1,
+      era: 'modern',
+      protocol: '2026-07-28',
+    })
     expect(await registry.call('web__greet', { who: 'you' }, withoutSignal())).toEqual({
       content: [{ type: 'text', text: 'hello you' }],
       isError: false,

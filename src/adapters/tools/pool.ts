@@ -47,7 +47,10 @@ export function openPool(around: Surroundings): Pool {
 
   return {
     take(config, changed) {
-      const one = shared.get(config.key) ?? start(config)
+      const running = shared.get(config.key)
+      const one = running ?? start(config)
+      running?.server.revive()
+      running?.server.follow(config.roots)
       // A function of its own for each share: one registry may take the same server twice.
       const listener = (): void => changed()
       one.listeners.add(listener)

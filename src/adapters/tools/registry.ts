@@ -1,134 +1,181 @@
 /** The tools of one session: one list over all of its servers, always current, each server on its own. */
-import { fail } from '../../errors/parley-error.ts'
+import { fail, isParleyError, reasonOf } from '../../errors/parley-error.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Signal } from '../../ports/signal.ts'
-import type { ServerStatus, Tool, ToolCallOptions, ToolList, ToolRegistry } from '../../ports/tools.ts'
+import type { CompletionRequest, ToolCallOptions, ToolList, ToolRegistry } from '../../ports/tools.ts'
 import { openCalls } from './calls.ts'
-import type { ServerTool } from './connection.ts'
+import type { CallOptions, Connection, Offer } from './connection.ts'
 import { registryName, registryPrefix } from './names.ts'
+import { lastPicture, picture } from './picture.ts'
 import type { Lease } from './pool.ts'
+import { limitsFor } from './rules.ts'
 import type { Server } from './server.ts'
 
 export interface RegistryOptions {
   readonly clock: Clock
-  /** Takes a share in each server; `changed` hears of its state and its tools. */
+  /** Takes a share in each server; `changed` hears of its state and of what it offers. */
   readonly lease: (changed: () => void) => readonly Lease[]
   /** How long a call waits for a server that is still connecting. */
   readonly patienceMs: number
 }
 
-export function openRegistry({ clock, lease, patienceMs }: RegistryOptions): ToolRegistry {
-  const listeners = new Set<(list: ToolList) => void>()
-  const leases = lease(changed)
-  const servers = leases.map(({ server }) => server)
-  const calls = openCalls()
+export class Registry implements ToolRegistry {
+  readonly #clock: Clock
+  readonly #patienceMs: number
+  readonly #listeners = new Set<(list: ToolList) => void>()
+  readonly #leases: readonly Lease[]
+  readonly #servers: readonly Server[]
+  readonly #calls = openCalls()
   /** How long each server that is connecting was waited for in vain. */
-  const inVain = new Map<Server, number>()
-  let list = picture(servers, 1)
-  let closed: Promise<void> | undefined
-  for (const server of servers) if (!server.config.lazy) server.start()
+  readonly #inVain = new Map<Server, number>()
+  #list: ToolList
+  #isClosed = false
+  #gone: Promise<void> | undefined
 
-  function changed(): void {
-    const { version } = list
-    list = closed === undefined ? picture(servers, version + 1) : lastPicture(servers, version + 1)
-    for (const listener of listeners) listener(list)
+  constructor({ clock, lease, patienceMs }: RegistryOptions) {
+    this.#clock = clock
+    this.#patienceMs = patienceMs
+    this.#leases = lease(() => this.#changed())
+    this.#servers = this.#leases.map(({ server }) => server)
+    this.#list = picture(this.#servers, 1)
+    for (const server of this.#servers) if (!server.config.lazy) server.start()
   }
 
-  function connecting(whether: boolean): readonly Server[] {
-    return servers.filter((server) => (server.status().state === 'connecting') === whether)
+  list(): ToolList {
+    return this.#list
   }
 
-  /** A server that is not connected yet may have the tool: the name says whose it would be. */
-  async function find(name: string, options: ToolCallOptions): Promise<Found> {
-    const found = lookUp(servers, name)
-    if (found !== undefined) return found
-    const candidates = servers.filter((server) => name.startsWith(registryPrefix(server.config.label)))
-    for (const server of candidates) if (server.status().state === 'idle') server.start()
-    await settled(candidates, { clock, limitMs: options.timeoutMs ?? patienceMs, signal: options.signal })
-    return lookUp(servers, name) ?? fail('TOOL_UNKNOWN', { tool: name })
+  async ready(limitMs: number, signal: Signal): Promise<ToolList> {
+    if (this.#isClosed) return this.#list
+    for (const server of this.#servers) if (server.status().state === 'ready') this.#inVain.delete(server)
+    for (const server of this.#servers) server.start()
+    const worthIt = this.#servers.filter((server) => (this.#inVain.get(server) ?? -1) < limitMs)
+    await settled(worthIt, { clock: this.#clock, limitMs, signal })
+    if (!signal.aborted) {
+      const late = this.#servers.filter((server) => server.status().state === 'connecting')
+      for (const server of late) this.#inVain.set(server, Math.max(limitMs, this.#inVain.get(server) ?? 0))
+    }
+    return this.#list
   }
 
-  async function leave(): Promise<void> {
-    calls.end()
-    const gone = Promise.all(leases.map((one) => one.release()))
-    changed()
+  call(name: string, args: unknown, options: ToolCallOptions): ReturnType<ToolRegistry['call']> {
+    return this.#calls.run(name, options, async (own) => {
+      const { server, item } = await this.#find(name, own, 'tools')
+      const given = { ...own, name, ...limitsFor(item.original, server.config.rules, own) }
+      return await server.use(given, (connection) => connection.call(item, args, given))
+    })
+  }
+
+  read(server: string, uri: string, options: ToolCallOptions): ReturnType<ToolRegistry['read']> {
+    const what = `the resource ${uri.slice(0, 200)}`
+    return this.#ask({ server, what }, options, (connection, own) => connection.read(uri, own))
+  }
+
+  async prompt(
+    name: string,
+    args: Readonly<Record<string, string>>,
+    options: ToolCallOptions,
+  ): ReturnType<ToolRegistry['prompt']> {
+    const what = `the prompt ${name}`
+    const { server, item } = await this.#find(name, options, 'prompts').catch(() =>
+      fail('MCP_REQUEST', { server: name.split('__', 1)[0] ?? name, what, reason: 'it has no such prompt now' }),
+    )
+    const { label } = server.config
+    return await this.#ask({ server: label, what }, options, (connection, own) =>
+      connection.prompt(item.original, args, own),
+    )
+  }
+
+  complete(server: string, request: CompletionRequest, options: ToolCallOptions): Promise<readonly string[]> {
+    return this.#ask({ server, what: 'suggestions' }, options, (connection, own) => connection.complete(request, own))
+  }
+
+  onChange(listener: (list: ToolList) => void): () => void {
+    this.#listeners.add(listener)
+    return () => void this.#listeners.delete(listener)
+  }
+
+  async retire(): Promise<void> {
+    await this.#calls.finish()
+    await this.close()
+  }
+
+  close(): Promise<void> {
+    this.#gone ??= this.#leave()
+    return this.#gone
+  }
+
+  async #leave(): Promise<void> {
+    this.#isClosed = true
+    this.#calls.end()
+    const gone = Promise.all(this.#leases.map((one) => one.release()))
+    this.#changed()
     await gone
   }
 
-  function close(): Promise<void> {
-    // Set before anyone is told: whoever asks for the list then must see it closed.
-    if (closed === undefined) {
-      let resolve: (gone: Promise<void>) => void = () => undefined
-      closed = new Promise((done) => (resolve = done))
-      resolve(leave())
+  #changed(): void {
+    const version = this.#list.version + 1
+    this.#list = this.#isClosed ? lastPicture(this.#servers, version) : picture(this.#servers, version)
+    for (const listener of this.#listeners) listener(this.#list)
+  }
+
+  /** A server that is not connected yet may have it: the name says whose it would be. */
+  async #find<Kind extends 'tools' | 'prompts'>(name: string, options: ToolCallOptions, kind: Kind) {
+    const found = lookUp(this.#servers, name, kind)
+    if (found !== undefined) return found
+    const candidates = this.#servers.filter((server) => name.startsWith(registryPrefix(server.config.label)))
+    for (const server of candidates) if (server.status().state === 'idle') server.start()
+    const patience = { clock: this.#clock, limitMs: options.timeoutMs ?? this.#patienceMs, signal: options.signal }
+    await settled(candidates, patience)
+    return lookUp(this.#servers, name, kind) ?? fail('TOOL_UNKNOWN', { tool: name })
+  }
+
+  /** What changes nothing fails in one way only. */
+  async #ask<Result>(asked: Asked, options: ToolCallOptions, work: Work<Result>): Promise<Result> {
+    try {
+      return await this.#calls.run(asked.what, options, async (own) => {
+        const server = this.#servers.find(({ config }) => config.label === asked.server)
+        if (server === undefined) return fail('MCP_REQUEST', { ...asked, reason: 'there is no such server' })
+        const given = { ...own, name: asked.what }
+        return await server.use(given, (connection) => work(connection, given))
+      })
+    } catch (error) {
+      if (isParleyError(error, 'MCP_REQUEST')) throw error
+      return fail('MCP_REQUEST', { ...asked, reason: whyOf(error) }, error)
     }
-    return closed
-  }
-
-  return {
-    list: () => list,
-    async ready(limitMs, signal) {
-      if (closed !== undefined) return list
-      for (const server of connecting(false)) inVain.delete(server)
-      for (const server of servers) server.start()
-      const worthIt = servers.filter((server) => (inVain.get(server) ?? -1) < limitMs)
-      await settled(worthIt, { clock, limitMs, signal })
-      if (!signal.aborted)
-        for (const server of connecting(true)) inVain.set(server, Math.max(limitMs, inVain.get(server) ?? 0))
-      return list
-    },
-    call: (name, args, options) =>
-      calls.run(name, options, async (own) => {
-        const { server, tool } = await find(name, own)
-        return await server.call(tool, args, { ...own, name })
-      }),
-    onChange(listener) {
-      listeners.add(listener)
-      return () => void listeners.delete(listener)
-    },
-    async retire() {
-      await calls.finish()
-      await close()
-    },
-    close,
   }
 }
 
-interface Found {
+interface Asked {
+  readonly server: string
+  readonly what: string
+}
+
+type Work<Result> = (connection: Connection, options: CallOptions) => Promise<Result>
+
+function whyOf(error: unknown): string {
+  if (isParleyError(error, 'TOOL_TIMEOUT')) return `it did not answer within ${error.details.ms} ms`
+  if (isParleyError(error, 'TOOL_CANCELLED')) return 'the request was cancelled'
+  if (isParleyError(error, 'TOOL_NOT_RUN') || isParleyError(error, 'TOOL_LOST')) return error.details.reason
+  return reasonOf(error).replace(/\.$/, '')
+}
+
+interface Found<Item> {
   readonly server: Server
-  readonly tool: ServerTool
+  readonly item: Item
 }
 
-function lookUp(servers: readonly Server[], name: string): Found | undefined {
+function lookUp<Kind extends 'tools' | 'prompts'>(
+  servers: readonly Server[],
+  name: string,
+  kind: Kind,
+): Found<Offer[Kind][number]> | undefined {
   for (const server of servers) {
-    const tool = server.knownTools().find(({ original }) => registryName(server.config.label, original) === name)
-    if (tool !== undefined) return { server, tool }
+    const known: readonly Offer[Kind][number][] = server.known()[kind]
+    const item = known.find(({ original }) => registryName(server.config.label, original) === name)
+    if (item !== undefined) return { server, item }
   }
   return undefined
-}
-
-function picture(servers: readonly Server[], version: number): ToolList {
-  const tools = servers.flatMap((server) => server.tools().map((tool) => describe(server, tool)))
-  return Object.freeze({
-    version,
-    tools: Object.freeze(tools),
-    servers: Object.freeze(servers.map((server) => server.status())),
-  })
-}
-
-/** Its servers may live on in another registry; for this one they are closed. */
-function lastPicture(servers: readonly Server[], version: number): ToolList {
-  const statuses = servers.map((server): ServerStatus => {
-    const { name, title } = server.status()
-    return { name, title, state: 'closed', tools: 0 }
-  })
-  return Object.freeze({ version, tools: Object.freeze([]), servers: Object.freeze(statuses) })
-}
-
-function describe({ config }: Server, tool: ServerTool): Tool {
-  const { original, title, description, inputSchema, readOnly } = tool
-  const name = registryName(config.label, original)
-  return { name, original, title, description, inputSchema, server: config.label, trusted: config.trusted, readOnly }
 }
 
 interface Patience {

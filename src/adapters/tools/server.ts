@@ -1,7 +1,10 @@
 /** One server of a registry through its life: waiting, connecting, ready, lost, connected again, closed. */
 import { fail, isParleyError, reasonOf } from '../../errors/parley-error.ts'
-import type { McpServer, ServerStatus, ToolResult } from '../../ports/tools.ts'
-import type { CallOptions, Connection, ServerTool, Surroundings } from './connection.ts'
+import type { Timer } from '../../ports/clock.ts'
+import type { McpServer, ServerStatus } from '../../ports/tools.ts'
+import { NOTHING, type CallOptions, type Connection, type Offer, type Surroundings } from './connection.ts'
+import { permitted, type ServerRules } from './rules.ts'
+import { countRestarts, type Restarts } from './restarts.ts'
 
 export interface ServerConfig {
   /** Equal for what may share one connection. */
@@ -10,9 +13,14 @@ export interface ServerConfig {
   readonly label: string
   readonly title: string
   readonly trusted: boolean
+  /** Starting it starts a process. */
+  readonly isProcess: boolean
   /** It waits for its first use. */
   readonly lazy: boolean
   readonly cwd: string
+  /** The root set when it was first named. */
+  readonly roots: readonly string[]
+  readonly rules: ServerRules
   /** How to reach it; Parley's own servers are started by this. */
   readonly locate: () => Promise<McpServer>
   /** Called once, when it will not be located again. */
@@ -22,54 +30,73 @@ export interface ServerConfig {
 type Phase =
   | { readonly state: 'idle' }
   | { readonly state: 'connecting'; readonly done: Promise<void>; readonly abort: AbortController }
-  | { readonly state: 'ready'; readonly connection: Connection }
-  /** `retryAt` is on the clock of `elapsed`; a server that never worked has none. */
-  | { readonly state: 'failed'; readonly reason: string; readonly retryAt?: number }
+  | { readonly state: 'ready'; readonly connection: Connection; readonly since: number }
+  /** `retryAt` is on the clock of `elapsed`; `timer` starts it by itself. */
+  | { readonly state: 'failed'; readonly reason: string; readonly retryAt: number; readonly timer?: Timer }
   | { readonly state: 'closed' }
 
 /** Enough for the answer to a request that is under way. */
 const BREATH_MS = 10
-/** A server that could not be connected again is not tried at every turn. */
-const RETRY_MS = 30_000
 
 export class Server {
   readonly config: ServerConfig
   readonly #around: Surroundings
   readonly #changed: () => void
+  readonly #restarts: Restarts
   /** Connections of no more use that still wait for answers. */
   readonly #retired = new Set<Connection>()
   #phase: Phase = { state: 'idle' }
   #title: string
-  #known: readonly ServerTool[] | undefined
+  #known: Offer | undefined
+  #roots: readonly string[]
 
-  /** `changed` is called when the state or the tools did. */
+  /** `changed` is called when the state or what it offers did. */
   constructor(config: ServerConfig, around: Surroundings, changed: () => void) {
     this.config = config
     this.#around = around
     this.#changed = changed
     this.#title = config.title
+    this.#roots = config.roots
+    const { restartPausesMs: pausesMs, steadyMs } = around.limits
+    this.#restarts = countRestarts({ pausesMs, steadyMs, forEver: !config.isProcess })
   }
 
   status(): ServerStatus {
-    const status = { name: this.config.label, title: this.#title, state: this.#phase.state, tools: this.tools().length }
-    return this.#phase.state === 'failed' ? { ...status, reason: this.#phase.reason } : status
+    const { state } = this.#phase
+    const status = { name: this.config.label, title: this.#title, state, tools: this.offer().tools.length }
+    if (this.#phase.state === 'failed') return { ...status, reason: this.#phase.reason }
+    if (this.#phase.state !== 'ready') return status
+    const { about } = this.#phase.connection
+    return { ...status, ...about.speaks, latencyMs: this.#phase.connection.latencyMs() }
   }
 
-  /** Its tools, as long as it can be called. */
-  tools(): readonly ServerTool[] {
-    return this.#phase.state === 'ready' ? this.knownTools() : []
+  /** What it offers, as long as it can be asked for it. */
+  offer(): Offer {
+    return this.#phase.state === 'ready' ? this.known() : NOTHING
   }
 
-  /** Its tools, or what they were when it was lost. */
-  knownTools(): readonly ServerTool[] {
-    return this.#known ?? []
+  /** What it offers, or did when it was lost. */
+  known(): Offer {
+    return this.#known ?? NOTHING
   }
 
-  /** Connects it, also again after it was lost. Not again when it never worked. */
+  /** Connects it, also again after it was lost, unless it has to wait. */
   start(): void {
-    if (!this.#mayStart()) return
-    const abort = new AbortController()
-    this.#enter({ state: 'connecting', abort, done: this.#connect(abort.signal) })
+    if (this.#mayStart()) this.#connectNow()
+  }
+
+  /** Somebody names it anew: it gets every chance that it had at first. */
+  revive(): void {
+    if (this.#phase.state !== 'failed') return
+    this.#restarts.forgive()
+    this.#connectNow()
+  }
+
+  /** Those who share it have another root set now. */
+  follow(roots: readonly string[]): void {
+    if (JSON.stringify(roots) === JSON.stringify(this.#roots)) return
+    this.#roots = roots
+    if (this.#phase.state === 'ready') this.#phase.connection.rootsChanged()
   }
 
   /** Resolves when it is not connecting. */
@@ -77,18 +104,17 @@ export class Server {
     if (this.#phase.state === 'connecting') await this.#phase.done
   }
 
-  /** Connects first where needed. Throws what `ToolRegistry.call` throws. */
-  async call(tool: ServerTool, args: unknown, options: CallOptions): Promise<ToolResult> {
+  /** Does `work` on its connection, connecting first where needed. Throws what `ToolRegistry.call` throws. */
+  async use<Result>(options: CallOptions, work: (connection: Connection) => Promise<Result>): Promise<Result> {
     const connection = await unlessCancelled(this.#connected(options.name), options)
     try {
-      return await connection.call(tool, args, options)
+      return await work(connection)
     } catch (error) {
       const same = this.#phase.state === 'ready' && this.#phase.connection === connection
       if (same || !isParleyError(error, 'TOOL_NOT_RUN') || options.signal.aborted) throw error
     }
     // It provably did not run because the connection was dead before we knew: a new one deserves one try.
-    const next = await unlessCancelled(this.#connected(options.name), options)
-    return await next.call(tool, args, options)
+    return await work(await unlessCancelled(this.#connected(options.name), options))
   }
 
   async close(): Promise<void> {
@@ -105,11 +131,19 @@ export class Server {
 
   #mayStart(): boolean {
     if (this.#phase.state === 'idle') return true
-    return this.#phase.state === 'failed' && (this.#phase.retryAt ?? Infinity) <= this.#around.clock.elapsed()
+    if (this.#phase.state !== 'failed') return false
+    return this.#phase.retryAt <= this.#around.clock.elapsed()
+  }
+
+  #connectNow(): void {
+    if (this.#phase.state === 'closed') return
+    const abort = new AbortController()
+    this.#enter({ state: 'connecting', abort, done: this.#connect(abort.signal) })
   }
 
   #enter(next: Phase): void {
     if (this.#phase.state === 'closed') return
+    if (this.#phase.state === 'failed') this.#phase.timer?.cancel()
     this.#phase = next
     this.#changed()
   }
@@ -120,9 +154,7 @@ export class Server {
       // Closing came while the server answered.
       if (signal.aborted) await connection.close()
     } catch (error) {
-      const reason = isParleyError(error) ? error.message : reasonOf(error)
-      const again = this.#known === undefined ? {} : { retryAt: this.#around.clock.elapsed() + RETRY_MS }
-      this.#enter({ state: 'failed', reason, ...again })
+      this.#failed(isParleyError(error) ? error.message : reasonOf(error))
     }
   }
 
@@ -138,11 +170,11 @@ export class Server {
       lost = reason
       this.#lose(reason)
     }
-    const events = { onTools: () => this.#relisted(), onLost }
+    const events = { onOffer: () => this.#relisted(), onLost, roots: () => this.#roots }
     const connection = await mcp.connect({ server, label, cwd, signal, ...events }, this.#around)
-    this.#title = connection.title
-    this.#known = connection.tools()
-    this.#enter({ state: 'ready', connection })
+    this.#title = connection.about.title
+    this.#known = permitted(connection.offer(), this.config.rules)
+    this.#enter({ state: 'ready', connection, since: this.#around.clock.elapsed() })
     // It may have gone in the very moment in which it came.
     if (lost !== undefined) this.#lose(lost)
     return connection
@@ -150,17 +182,37 @@ export class Server {
 
   #relisted(): void {
     if (this.#phase.state !== 'ready') return
-    this.#known = this.#phase.connection.tools()
+    this.#known = permitted(this.#phase.connection.offer(), this.config.rules)
     this.#changed()
   }
 
   #lose(reason: string): void {
     if (this.#phase.state !== 'ready') return
-    const { connection } = this.#phase
+    const { connection, since } = this.#phase
     this.#retired.add(connection)
     void connection.retire().then(() => this.#retired.delete(connection))
-    const sentence = `MCP server ${this.config.label} was lost: ${reason}.`
-    this.#enter({ state: 'failed', reason: sentence, retryAt: this.#around.clock.elapsed() })
+    this.#waitAfter(`MCP server ${this.config.label} was lost: ${reason}.`, this.#around.clock.elapsed() - since)
+  }
+
+  /** A server that never worked is tried again only when somebody wants it. */
+  #failed(reason: string): void {
+    const { clock, limits } = this.#around
+    if (this.#known === undefined) this.#enter({ state: 'failed', reason, retryAt: clock.elapsed() + limits.retryMs })
+    else this.#waitAfter(reason, 0)
+  }
+
+  #waitAfter(reason: string, livedMs: number): void {
+    if (this.#phase.state === 'closed') return
+    const { clock, limits } = this.#around
+    const pause = this.#restarts.lost(livedMs)
+    if (pause === undefined) {
+      const given = `${reason} It was lost ${this.#restarts.count} times soon after its start and rests for now.`
+      return this.#enter({ state: 'failed', reason: given, retryAt: clock.elapsed() + limits.restMs })
+    }
+    // Whoever needs it need not wait after the first loss, nor where trying costs no process.
+    const retryAt = this.#restarts.count > 1 && this.config.isProcess ? clock.elapsed() + pause : clock.elapsed()
+    const timer = this.config.lazy ? undefined : clock.after(pause, () => this.#connectNow())
+    this.#enter({ state: 'failed', reason, retryAt, ...(timer && { timer }) })
   }
 
   async #connected(name: string): Promise<Connection> {

@@ -52,8 +52,10 @@ describe('connecting', () => {
     const registry = bench().open([stdioServer('docs', { pageSize: 2 })])
     expect(registry.list()).toMatchObject({ tools: [], servers: [{ name: 'docs', state: 'connecting' }] })
     const list = await readied(registry)
-    expect(list.servers).toEqual([{ name: 'docs', title: 'Scripted Server', state: 'ready', tools: 9 }])
+    expect(list.servers).toMatchObject([{ name: 'docs', title: 'Scripted Server', state: 'ready', tools: 9 }])
+    expect(list.servers[0]).toMatchObject({ era: 'legacy', protocol: '2025-11-25', latencyMs: expect.any(Number) })
     expect(list.tools[0]).toEqual({
+      digest: expect.stringMatching(/^[0-9a-f]{16}$/),
       name: 'docs__echo',
       original: 'echo',
       title: 'Echo',
@@ -186,7 +188,7 @@ describe('the list', () => {
     ])
     expect(names.filter((name) => name === 'sloppy__echo')).toHaveLength(1)
     expect(names).toHaveLength(13)
-    expect(made.warnings).toHaveLength(7)
+    expect(made.warnings).toHaveLength(8)
     expect(made.warnings).toContain(
       'MCP server sloppy: tool "no-schema" was left out: its inputSchema does not describe an object.',
     )

@@ -10,23 +10,26 @@ export interface CoalesceOptions {
   readonly clock: Clock
   /** The least time from the start of one run to the start of the next. */
   readonly pauseMs: number
+  /** What that grows to, doubling, while wish after wish turns out to have had no cause. */
+  readonly idlePauseMs: number
   readonly signal: AbortSignal
 }
 
-/** `work` must not throw. It runs at once when nothing ran lately, else when the pause is over. */
-export function coalesce(work: () => Promise<void>, { clock, pauseMs, signal }: CoalesceOptions): Coalesced {
+/** `work` says whether there was anything to do, and must not throw. It runs at once when nothing ran lately. */
+export function coalesce(work: () => Promise<boolean>, options: CoalesceOptions): Coalesced {
+  const { clock, pauseMs, idlePauseMs, signal } = options
   let state: 'idle' | 'running' | 'running, wished again' = 'idle'
 
-  async function run(): Promise<void> {
+  async function run(before: number): Promise<void> {
     state = 'running'
-    const pause = clock.sleep(pauseMs, signal)
+    const begun = clock.elapsed()
+    const pause = (await work()) ? pauseMs : Math.min(before * 2, idlePauseMs)
+    const rest = Math.max(0, pause - (clock.elapsed() - begun))
     // The pause is cut short when the connection ends; nobody waits for it then.
-    pause.catch(() => undefined)
-    await work()
-    await pause.catch(() => undefined)
+    await clock.sleep(rest, signal).catch(() => undefined)
     const again = wishedAgain() && !signal.aborted
     state = 'idle'
-    if (again) void run()
+    if (again) void run(pause)
   }
 
   function wishedAgain(): boolean {
@@ -35,7 +38,7 @@ export function coalesce(work: () => Promise<void>, { clock, pauseMs, signal }: 
 
   return {
     wish() {
-      if (state === 'idle') void run()
+      if (state === 'idle') void run(pauseMs / 2)
       else state = 'running, wished again'
     },
   }

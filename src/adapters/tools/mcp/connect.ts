@@ -1,102 +1,178 @@
-/** Connects one MCP server, in the newest protocol that it speaks, and keeps its list of tools true. */
-import { Client, SdkError, SdkErrorCode } from '@modelcontextprotocol/client'
+/** Connects one MCP server, in the newest way that it knows, and keeps what it offers true. */
+import { Client, SdkError, SdkErrorCode, SdkHttpError } from '@modelcontextprotocol/client'
 import { fail, isParleyError } from '../../../errors/parley-error.ts'
+import type { McpServer } from '../../../ports/tools.ts'
 import type { Connection, ConnectRequest, ServerTool, Surroundings } from '../connection.ts'
-import { reasonIn } from './call.ts'
+import { answerServer, capabilities, type Askable } from './asking.ts'
+import { isObject } from './json.ts'
 import { openLink } from './link.ts'
 import { placeOf, redactor } from './redact.ts'
-import { serve, type Attempt, type Session, type SessionEvents } from './session.ts'
-import { watchWire } from './wire.ts'
+import { reasonIn } from './request.ts'
+import type { Attempt, Session, SessionEvents } from './attempt.ts'
+import { serve } from './session.ts'
+import { openRequests, watchWire } from './wire.ts'
+
+/** `auto` asks for the newest protocol first; `sse` is the first one over HTTP. */
+type Way = 'auto' | 'legacy' | 'sse'
 
 const TOO_LATE = 'it did not answer in time'
 
 /** Throws MCP_CONNECT with a reason that holds no secret. Nothing is left open then. */
 export async function connect(request: ConnectRequest, around: Surroundings): Promise<Connection> {
   const redact = redactor(request.server)
-  const attempt: Attempt = { request, around, redact }
   try {
-    const session = await firstThatWorks(attempt)
-    return await serve(session, attempt)
+    return await firstThatWorks({ request, around, redact })
   } catch (error) {
     const reason = redact(isParleyError(error) ? error.message : reasonFor(error, request)).replace(/\.$/, '')
     return fail('MCP_CONNECT', { server: request.label, reason })
   }
 }
 
-/** Why an attempt failed, and whether an older way of connecting may work. */
+/** Why an attempt failed, and which other way may work. */
 class AttemptFailed extends Error {
-  readonly mayBeOld: boolean
+  readonly next: Way | undefined
 
-  constructor(reason: string, mayBeOld: boolean) {
+  constructor(reason: string, next: Way | undefined) {
     super(reason)
-    this.mayBeOld = mayBeOld
+    this.next = next
   }
 }
 
-/** The newest protocol asks a question first; a server that dies of it, or never answers, is met anew in the old way. */
-async function firstThatWorks(attempt: Attempt): Promise<Session> {
-  if (attempt.request.server.type === 'sse') return await open(attempt, 'legacy')
+/** The question for the newest protocol must do no harm: whoever takes it badly is met anew as if it had not been asked. */
+async function firstThatWorks(attempt: Attempt): Promise<Connection> {
+  const { server, signal } = attempt.request
+  const tried: { readonly way: Way; readonly error: unknown }[] = []
+  let next: Way | undefined = firstWay(server, attempt.around)
+  while (next !== undefined) {
+    const way: Way = next
+    try {
+      return await throughWay(attempt, way)
+    } catch (error) {
+      tried.push({ way, error })
+      if (way === 'legacy') attempt.around.eras.forget(server)
+      next = signal.aborted || !(error instanceof AttemptFailed) ? undefined : error.next
+      if (tried.some((one) => one.way === next)) next = undefined
+    }
+  }
+  // That the last resort failed too says nothing of a server that was never meant to be met so.
+  throw tried.findLast(({ way }) => way !== 'sse' || server.type === 'sse')?.error
+}
+
+function firstWay(server: McpServer, { eras }: Surroundings): Way {
+  if (server.type === 'sse') return 'sse'
+  return eras.isLegacy(server) ? 'legacy' : 'auto'
+}
+
+async function throughWay(attempt: Attempt, way: Way): Promise<Connection> {
+  const session = await open(attempt, way)
   try {
-    return await open(attempt, 'auto')
+    const connection = await serve(session, attempt)
+    if (way === 'auto' && connection.about.speaks.era === 'legacy')
+      attempt.around.eras.foundLegacy(attempt.request.server)
+    return connection
   } catch (error) {
-    if (!(error instanceof AttemptFailed && error.mayBeOld) || attempt.request.signal.aborted) throw error
-    return await open(attempt, 'legacy')
+    // A process may have greeted us well and still be confused by what it was asked before.
+    const isProcess = attempt.request.server.type === 'stdio'
+    throw new AttemptFailed((error as Error).message, isProcess && way === 'auto' ? 'legacy' : undefined)
   }
 }
 
-async function open(attempt: Attempt, mode: 'auto' | 'legacy'): Promise<Session> {
-  const { request, around } = attempt
+async function open(attempt: Attempt, way: Way): Promise<Session> {
+  const { request, around, redact } = attempt
   let events: SessionEvents = { onChanged: () => undefined, onGone: () => undefined }
-  const link = openLink(request.server, request.cwd, {
+  const warned = new Set<string>()
+  const warn = (sentence: string): void => {
+    if (!warned.has(sentence)) around.warn(`MCP server ${request.label}: ${redact(sentence)}.`)
+    warned.add(sentence)
+  }
+  const requests = openRequests()
+  const link = openLink(serverFor(request.server, way), request.cwd, {
     around,
-    events: { onStreamBack: () => events.onChanged(), onStreamGone: (reason) => events.onGone(reason) },
+    resumptions: requests,
+    events: {
+      onStreamBack: () => (['tools', 'resources', 'prompts'] as const).forEach((kind) => events.onChanged(kind)),
+      onStreamGone: (reason) => events.onGone(reason),
+    },
   })
   const listed: ServerTool[] = []
-  watchWire(link.transport, {
+  watchWire(link.transport, requests, {
     onTools(tools, faults) {
       listed.push(...tools)
-      for (const fault of faults) around.warn(`MCP server ${request.label}: ${attempt.redact(fault)}.`)
+      faults.forEach(warn)
     },
   })
   const client = new Client(around.clientInfo, {
-    capabilities: {},
-    versionNegotiation: { mode, probe: { timeoutMs: around.limits.probeMs, maxRetries: 0 } },
+    capabilities: capabilities(around),
+    versionNegotiation: {
+      mode: way === 'auto' ? 'auto' : 'legacy',
+      probe: { timeoutMs: around.limits.probeMs, maxRetries: 0 },
+    },
   })
+  const askable = new Set<Askable>()
+  answerServer(client, around, { request, askable })
   client.onclose = () => events.onGone(link.end() ?? 'the connection was closed')
-  const session: Session = { client, link, listed, listen: (next) => void (events = next) }
-  await shakeHands(session, attempt, mode)
+  const session: Session = { client, link, askable, listed, warn, listen: (next) => void (events = next) }
+  await shakeHands(session, attempt, way)
   return session
 }
 
-async function shakeHands({ client, link }: Session, attempt: Attempt, mode: 'auto' | 'legacy'): Promise<void> {
+function serverFor(server: McpServer, way: Way): McpServer {
+  return server.type === 'http' && way === 'sse' ? { ...server, type: 'sse' } : server
+}
+
+async function shakeHands({ client, link }: Session, attempt: Attempt, way: Way): Promise<void> {
   const { request, around } = attempt
-  const { connectMs, silenceMs } = around.limits
-  const patience = mode === 'auto' && request.server.type === 'stdio' ? silenceMs : connectMs
+  const { connectMs, silenceMs, probeMs } = around.limits
+  const isTrial =
+    (way === 'auto' && request.server.type === 'stdio') || (way === 'sse' && request.server.type === 'http')
+  const patience = isTrial ? silenceMs : connectMs
   let late = false
   const leave = (): void => void link.close()
   request.signal.addEventListener('abort', leave, { once: true })
-  const timer = around.clock.after(connectMs + around.limits.probeMs, () => {
+  const timer = around.clock.after(patience + probeMs, () => {
     late = true
     leave()
   })
   try {
     await client.connect(link.transport, { timeout: patience, signal: request.signal })
   } catch (error) {
+    const end = link.end()
     await link.close()
-    if (late) throw new AttemptFailed(TOO_LATE, true)
+    if (late)
+      throw new AttemptFailed(TOO_LATE, otherWay(new SdkError(SdkErrorCode.RequestTimeout, TOO_LATE), request, way))
     // A command that cannot be started is not started better a second time.
     if (isParleyError(error) && error.code !== 'PROCESS_GONE') throw error
-    throw new AttemptFailed(link.end() ?? reasonFor(error, request), mayBeOld(error, request))
+    throw new AttemptFailed(end ?? reasonFor(error, request), otherWay(error, request, way))
   } finally {
     timer.cancel()
     request.signal.removeEventListener('abort', leave)
   }
 }
 
-/** Over HTTP only silence leaves the question open; a process may also have ended because of it. */
-function mayBeOld(error: unknown, { server }: ConnectRequest): boolean {
-  if (server.type === 'stdio') return true
-  return error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout
+/** A process may have ended or gone silent because of the question; over HTTP only silence leaves it open. */
+function otherWay(error: unknown, { server }: ConnectRequest, way: Way): Way | undefined {
+  if (server.type === 'stdio') return way === 'auto' ? 'legacy' : 'auto'
+  if (server.type === 'sse' || way === 'sse') return undefined
+  if (error instanceof SdkHttpError) return speaksOnlySse(error) ? 'sse' : way === 'legacy' ? 'auto' : undefined
+  if (error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout) return way === 'auto' ? 'legacy' : 'auto'
+  return way === 'legacy' ? 'auto' : undefined
+}
+
+/** What a server says that knows nothing of being posted to; one that answers in JSON-RPC knows it well. */
+const POSTED_IN_VAIN: ReadonlySet<number> = new Set([400, 404, 405, 406, 410, 415])
+
+function speaksOnlySse({ status, data }: SdkHttpError): boolean {
+  return POSTED_IN_VAIN.has(status) && !isJsonRpc(data.text)
+}
+
+function isJsonRpc(text: unknown): boolean {
+  try {
+    const message: unknown = JSON.parse(String(text))
+    return isObject(message) && message.jsonrpc === '2.0'
+  } catch {
+    // A page for people, or nothing.
+    return false
+  }
 }
 
 function reasonFor(error: unknown, { server }: ConnectRequest): string {

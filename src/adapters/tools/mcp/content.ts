@@ -23,7 +23,7 @@ export function readResult(raw: JsonObject, limit = RESULT_LIMIT): ToolResult {
   return { content: shown, structured, isError: raw.isError === true }
 }
 
-function readContent(item: unknown): Content {
+export function readContent(item: unknown): Content {
   if (!isObject(item)) return unknown(typeof item)
   const more = extras(item)
   switch (item.type) {
@@ -60,7 +60,7 @@ function readResource(item: JsonObject): Content {
   return resource === undefined ? unknown('resource') : { type: 'resource', resource, ...extras(item) }
 }
 
-function readBody(resource: JsonObject): EmbeddedResource['resource'] | undefined {
+export function readBody(resource: JsonObject): EmbeddedResource['resource'] | undefined {
   const { uri, text, blob } = resource
   if (typeof uri !== 'string') return undefined
   const more = { ...optionalTexts(resource, ['mimeType']), ...(isObject(resource._meta) && { _meta: resource._meta }) }

@@ -1,41 +1,54 @@
-/** Keeps a list of tools true: listed again whenever the server says that it changed, or may have said so unheard. */
-import type { Client } from '@modelcontextprotocol/client'
+/** Hears what a server says of its lists, and keeps listening to one that tells only those who listen. */
+import { ProtocolError, type Client } from '@modelcontextprotocol/client'
 import type { Clock } from '../../../ports/clock.ts'
-import { isUnreachable } from './call.ts'
+import { KINDS, type Kind } from './listing.ts'
+import { isUnreachable } from './request.ts'
 
 export interface FollowOptions {
   readonly clock: Clock
   readonly signal: AbortSignal
-  readonly onChanged: () => void
+  readonly onChanged: (kind: Kind) => void
   readonly onGone: (reason: string) => void
 }
 
-const FIRST_PAUSE_MS = 1000
+const FIRST_PAUSE_MS = 500
 const LONGEST_PAUSE_MS = 30_000
 /** A server that refuses this often says that it will not tell us. */
 const MOST_REFUSALS = 5
+const FILTERS = {
+  tools: { toolsListChanged: true },
+  resources: { resourcesListChanged: true },
+  prompts: { promptsListChanged: true },
+} as const
 
 export function followChanges(client: Client, options: FollowOptions): void {
-  if (client.getServerCapabilities()?.tools?.listChanged !== true) return
-  client.setNotificationHandler('notifications/tools/list_changed', options.onChanged)
+  // Some say it without having announced that they would.
+  client.setNotificationHandler('notifications/tools/list_changed', () => options.onChanged('tools'))
+  client.setNotificationHandler('notifications/resources/list_changed', () => options.onChanged('resources'))
+  client.setNotificationHandler('notifications/prompts/list_changed', () => options.onChanged('prompts'))
+  const announced = KINDS.filter((kind) => client.getServerCapabilities()?.[kind]?.listChanged === true)
   // Older servers tell without being asked.
-  if (client.getProtocolEra() === 'modern') void listen(client, options)
+  if (client.getProtocolEra() === 'modern' && announced.length > 0) void listen(client, announced, options)
 }
 
 /** The newest protocol tells only those who listen, and forgets them when the stream breaks. */
-async function listen(client: Client, { clock, signal, onChanged, onGone }: FollowOptions): Promise<void> {
+async function listen(client: Client, kinds: readonly Kind[], options: FollowOptions): Promise<void> {
+  const { clock, signal, onChanged, onGone } = options
+  const filter = Object.assign({}, ...kinds.map((kind) => FILTERS[kind])) as object
   let refusals = 0
+  let failures = 0
   for (let round = 0; !signal.aborted && refusals < MOST_REFUSALS; round++) {
     try {
-      const subscription = await client.listen({ toolsListChanged: true }, { signal })
-      refusals = 0
-      if (round > 0) onChanged()
+      const subscription = await client.listen(filter, { signal })
+      refusals = failures = 0
+      if (round > 0) kinds.forEach(onChanged)
       if ((await subscription.closed) === 'local') return
     } catch (error) {
       if (isUnreachable(error)) return onGone('the server cannot be reached any more')
-      refusals++
+      failures++
+      if (error instanceof ProtocolError) refusals++
     }
-    const pause = Math.min(FIRST_PAUSE_MS * 2 ** refusals, LONGEST_PAUSE_MS)
+    const pause = Math.min(FIRST_PAUSE_MS * 2 ** Math.min(failures, 10), LONGEST_PAUSE_MS)
     // The connection ended in the meantime: there is nothing left to follow.
     await clock.sleep(pause, signal).catch(() => undefined)
   }

@@ -1,9 +1,11 @@
 /** A transport to one server, fresh for every attempt to connect. */
 import type { Transport } from '@modelcontextprotocol/client'
 import type { McpServer } from '../../../ports/tools.ts'
-import type { Surroundings } from '../connection.ts'
-import { openHttp, type HttpEvents } from './http.ts'
+import type { HttpServer, Surroundings } from '../connection.ts'
+import { openHttp } from './http.ts'
+import type { StreamEvents } from './http-stream.ts'
 import { StdioTransport } from './stdio-transport.ts'
+import type { Resumptions } from './wire.ts'
 
 export interface Link {
   readonly transport: Transport
@@ -13,15 +15,18 @@ export interface Link {
   close(): Promise<void>
 }
 
+export interface LinkSurroundings {
+  readonly around: Surroundings
+  readonly events: StreamEvents
+  readonly resumptions: Resumptions
+}
+
 /** For a server that does not answer the word of goodbye. */
 const GOODBYE_MS = 2000
 
-export function openLink(
-  server: McpServer,
-  cwd: string,
-  { around, events }: { readonly around: Surroundings; readonly events: HttpEvents },
-): Link {
-  if (server.type !== 'stdio') return httpLink(openHttp(server, events), around)
+export function openLink(server: McpServer, cwd: string, here: LinkSurroundings): Link {
+  const { around } = here
+  if (server.type !== 'stdio') return httpLink(server, here)
   const { command, args, env } = server
   const transport = new StdioTransport({
     processes: around.processes,
@@ -32,11 +37,30 @@ export function openLink(
   return { transport, end: () => transport.end, close: () => transport.close() }
 }
 
-function httpLink(http: ReturnType<typeof openHttp>, { clock }: Surroundings): Link {
+function httpLink(server: HttpServer, { around, events, resumptions }: LinkSurroundings): Link {
+  const { clock } = around
+  let end: string | undefined
+  const authProvider = around.authProvider?.(server)
+  const http = openHttp(server, {
+    clock,
+    resumptions,
+    ...(authProvider && { authProvider }),
+    events: {
+      ...events,
+      onStreamGone(reason) {
+        if (end !== undefined) return
+        end = reason
+        // Where the one stream is the session, no open answer can come any more: all who wait are told.
+        if (server.type === 'sse') void http.transport.close()
+        else events.onStreamGone(reason)
+      },
+    },
+  })
   return {
     transport: http.transport,
-    end: () => undefined,
+    end: () => end,
     async close() {
+      end ??= 'the connection was closed'
       // A server that cannot hear the goodbye has already forgotten us, or will.
       const patience = new Promise<void>((over) => clock.after(GOODBYE_MS, over))
       await Promise.race([http.end().catch(() => undefined), patience])

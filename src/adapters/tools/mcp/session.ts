@@ -1,41 +1,21 @@
-/** A server that has answered: its tools kept up to date, its calls checked, its end noticed. */
-import type { Client } from '@modelcontextprotocol/client'
+/** A server that has answered: what it offers kept up to date, its calls checked, its end noticed. */
 import { fail } from '../../../errors/parley-error.ts'
-import type { Connection, ConnectRequest, ServerTool, Surroundings } from '../connection.ts'
+import type { CallOptions, Connection, ServerTool } from '../connection.ts'
+import { aboutOf } from './about.ts'
 import { openSchemas } from './arguments.ts'
-import { callTool, reasonIn, type CallLine } from './call.ts'
-import { coalesce } from './coalesce.ts'
-import { followChanges } from './follow.ts'
+import type { Attempt, Session } from './attempt.ts'
+import { callTool, type CallLine } from './call.ts'
 import { isObject } from './json.ts'
-import type { Link } from './link.ts'
-import type { Redact } from './redact.ts'
-
-export interface Attempt {
-  readonly request: ConnectRequest
-  readonly around: Surroundings
-  readonly redact: Redact
-}
-
-export interface SessionEvents {
-  readonly onChanged: () => void
-  readonly onGone: (reason: string) => void
-}
-
-export interface Session {
-  readonly client: Client
-  readonly link: Link
-  /** The tools of the listing that is under way or was the last, page by page. */
-  readonly listed: ServerTool[]
-  /** Who is told from now on. */
-  readonly listen: (events: SessionEvents) => void
-}
+import { keepOffer } from './offer.ts'
+import { complete, prompt, read } from './reading.ts'
+import { reasonIn } from './request.ts'
 
 /** Throws, with nothing left open, when the tools cannot be listed. */
 export async function serve(session: Session, attempt: Attempt): Promise<Connection> {
-  const { client, link } = session
+  const { client, link, askable } = session
   const { request, around, redact } = attempt
   const over = new AbortController()
-  const calls = new Set<Promise<unknown>>()
+  const open = new Set<Promise<unknown>>()
   let closed: Promise<void> | undefined
 
   function close(): Promise<void> {
@@ -50,108 +30,61 @@ export async function serve(session: Session, attempt: Attempt): Promise<Connect
     request.onLost(redact(reason))
   }
 
-  const tools = await keepTools(session, attempt, { over: over.signal, lose }).catch(async (error: unknown) => {
+  const kept = await keepOffer(session, attempt, { over: over.signal, lose }).catch(async (error: unknown) => {
     await close()
     throw new Error(`its tools could not be listed (${link.end() ?? reasonIn(error)})`)
   })
   const { clock, limits } = around
-  const call = counted(caller({ client, clock, limits, redact, end: link.end, lose }, attempt), calls)
-  const retire = async (): Promise<void> => {
-    over.abort()
-    await Promise.allSettled(calls)
-    await close()
+  const line = { client, askable, label: request.label, clock, limits, redact, end: link.end, lose }
+  const counted = counting(open)
+  const call = caller(line, session)
+  return {
+    about: aboutOf(client, request.label),
+    offer: kept.offer,
+    latencyMs: kept.latencyMs,
+    call: (tool, args, options) => counted(call(tool, args, options)),
+    read: (uri, options) => counted(read(line, uri, options)),
+    prompt: (original, args, options) => counted(prompt(line, { original, args }, options)),
+    complete: (wanted, options) => counted(complete(line, wanted, options)),
+    rootsChanged() {
+      // The newest protocol asks when it wants to know; and whoever cannot be told learns of it with the next question.
+      if (client.getProtocolEra() === 'legacy') client.sendRootsListChanged().catch(() => undefined)
+    },
+    async retire() {
+      over.abort()
+      await Promise.allSettled(open)
+      await close()
+    },
+    close,
   }
-  return { title: titleOf(client) ?? request.label, tools, call, retire, close }
 }
 
-function counted(call: Connection['call'], calls: Set<Promise<unknown>>): Connection['call'] {
-  return async (...request) => {
-    const running = call(...request)
-    calls.add(running)
+function counting(open: Set<Promise<unknown>>): <Result>(running: Promise<Result>) => Promise<Result> {
+  return async (running) => {
+    open.add(running)
     try {
       return await running
     } finally {
-      calls.delete(running)
+      open.delete(running)
     }
   }
 }
 
-interface Life {
-  /** Aborts when the connection ends. */
-  readonly over: AbortSignal
-  readonly lose: (reason: string) => void
-}
-
-/** Resolves after the first listing with a view of the newest one. */
-async function keepTools(
-  session: Session,
-  { request, around, redact }: Attempt,
-  { over, lose }: Life,
-): Promise<() => readonly ServerTool[]> {
-  let tools: readonly ServerTool[] | undefined
-  let changedEarly = false
-
-  async function relist(): Promise<void> {
-    try {
-      tools = await listTools(session, around, over)
-      if (!over.aborted) request.onTools()
-    } catch (error) {
-      // What is known stays valid until the server is lost or says more.
-      if (!over.aborted)
-        around.warn(`MCP server ${request.label} could not list its tools again: ${redact(reasonIn(error))}.`)
-    }
-  }
-
-  const changes = coalesce(relist, { clock: around.clock, pauseMs: around.limits.listPauseMs, signal: over })
-  const onChanged = (): void => {
-    // Two listings at once would mix their pages.
-    if (tools === undefined) changedEarly = true
-    else changes.wish()
-  }
-  session.listen({ onChanged, onGone: lose })
-  followChanges(session.client, { clock: around.clock, signal: over, onChanged, onGone: lose })
-  tools = await listTools(session, around, request.signal)
-  if (changedEarly) changes.wish()
-  return () => tools ?? []
-}
-
-async function listTools(
-  { client, listed }: Session,
-  { limits }: Surroundings,
-  signal: AbortSignal,
-): Promise<readonly ServerTool[]> {
-  if (client.getServerCapabilities()?.tools === undefined) return []
-  listed.length = 0
-  const answer = await client.listTools(undefined, { cacheMode: 'refresh', timeout: limits.connectMs, signal })
-  // The protocol layer may have left some out; and a name that comes twice means one tool, for it is called by name.
-  const kept = new Set(answer.tools.map((tool) => tool.name))
-  const byName = new Map<string, ServerTool>()
-  for (const tool of listed) if (kept.has(tool.original) && !byName.has(tool.original)) byName.set(tool.original, tool)
-  return [...byName.values()]
-}
-
-function caller(line: CallLine, { request, around, redact }: Attempt): Connection['call'] {
-  const schemas = openSchemas((what, fault) => {
-    around.warn(
-      `MCP server ${request.label}: the ${what} is wrong and was not followed to the letter (${redact(fault)}).`,
-    )
-  })
-  return async (tool, args = {}, options) => {
-    if (!isObject(args)) return fail('TOOL_ARGUMENTS', { tool: options.name, reason: 'they must be an object' })
-    const wrong = schemas.check(tool.inputSchema, args, `inputSchema of tool ${tool.original}`)
+function caller(line: CallLine, { warn }: Session) {
+  const schemas = openSchemas((what, fault) =>
+    warn(`the ${what} is wrong and was not followed to the letter (${fault})`),
+  )
+  return async (tool: ServerTool, args: unknown, options: CallOptions) => {
+    const given = args ?? {}
+    if (!isObject(given)) return fail('TOOL_ARGUMENTS', { tool: options.name, reason: 'they must be an object' })
+    const wrong = schemas.check(tool.inputSchema, given, `inputSchema of tool ${tool.original}`)
     if (wrong !== undefined) return fail('TOOL_ARGUMENTS', { tool: options.name, reason: wrong })
-    const result = await callTool(line, { tool, args, options })
+    const result = await callTool(line, { tool, args: given, options })
     if (tool.outputSchema !== undefined && !result.isError) {
       const odd = schemas.check(tool.outputSchema, result.structured, `outputSchema of tool ${tool.original}`)
       // It ran: what it said is worth more than what it should have said.
-      if (odd !== undefined)
-        around.warn(`MCP server ${request.label}: a result of tool ${tool.original} does not fit its outputSchema.`)
+      if (odd !== undefined) warn(`a result of tool ${tool.original} does not fit its outputSchema`)
     }
     return result
   }
-}
-
-function titleOf(client: Client): string | undefined {
-  const info = client.getServerVersion()
-  return info?.title ?? info?.name
 }

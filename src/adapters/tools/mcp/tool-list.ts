@@ -1,6 +1,7 @@
 /** Reads what a server says of its tools one by one, so that a malformed one costs only itself. */
+import { createHash } from 'node:crypto'
 import type { ServerTool } from '../connection.ts'
-import { isObject, textIn, type JsonObject } from './json.ts'
+import { depthWithin, isObject, textIn, type JsonObject } from './json.ts'
 
 export interface CleanTools {
   /** What the protocol layer may see: nothing that it could stumble over. */
@@ -9,6 +10,10 @@ export interface CleanTools {
   /** One sentence for each that was left out. */
   readonly faults: readonly string[]
 }
+
+/** Beyond these a definition is no description any more, but a burden on everybody who reads it. */
+const MOST_CHARS = 256 * 1024
+const DEEPEST = 100
 
 export function cleanTools(raw: readonly unknown[]): CleanTools {
   const wire: JsonObject[] = []
@@ -31,6 +36,8 @@ function readTool(entry: unknown): ServerTool | string {
   if (!isObject(entry)) return 'it is not an object'
   const original = textIn(entry, 'name')
   if (original === undefined) return 'it has no name'
+  const burden = burdenOf(entry)
+  if (burden !== undefined) return burden
   const inputSchema = readInputSchema(entry.inputSchema)
   if (inputSchema === undefined) return 'its inputSchema does not describe an object'
   const annotations = isObject(entry.annotations) ? entry.annotations : {}
@@ -41,7 +48,16 @@ function readTool(entry: unknown): ServerTool | string {
     inputSchema,
     ...(isObject(entry.outputSchema) && { outputSchema: entry.outputSchema }),
     readOnly: annotations.readOnlyHint === true,
+    digest: digestOf(entry),
   }
+}
+
+function burdenOf(entry: JsonObject): string | undefined {
+  if (!depthWithin(entry, DEEPEST)) return `its definition nests more than ${DEEPEST} deep`
+  if (JSON.stringify(entry).length > MOST_CHARS) return `its definition is longer than ${MOST_CHARS} characters`
+  const { execution } = entry
+  const onlyAsTask = isObject(execution) && execution.taskSupport === 'required'
+  return onlyAsTask ? 'it can only be called as a task, which Parley does not speak yet' : undefined
 }
 
 /** Arguments are always an object; a schema that does not say so but allows it is read that way. */
@@ -49,6 +65,17 @@ function readInputSchema(schema: unknown): JsonObject | undefined {
   if (!isObject(schema)) return undefined
   if (schema.type === 'object') return schema
   return schema.type === undefined ? { ...schema, type: 'object' } : undefined
+}
+
+/** Of what says what the tool does and takes; the order in which it is said changes nothing, nor does its picture. */
+function digestOf({ name, title, description, inputSchema, outputSchema, annotations }: JsonObject): string {
+  const said = [name, title, description, inputSchema, outputSchema, annotations].map((part) => part ?? null)
+  return createHash('sha256').update(JSON.stringify(said, sortedKeys)).digest('hex').slice(0, 16)
+}
+
+function sortedKeys(_key: string, value: unknown): unknown {
+  if (!isObject(value)) return value
+  return Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)))
 }
 
 function nameFor(entry: unknown, index: number): string {

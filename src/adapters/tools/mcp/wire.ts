@@ -1,13 +1,23 @@
 /** Stands between a transport and the protocol layer, which throws whole answers away where a part would do. */
-import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
+import type { JSONRPCMessage, Transport, TransportSendOptions } from '@modelcontextprotocol/client'
 import type { ServerTool } from '../connection.ts'
-import { isObject, type JsonObject } from './json.ts'
+import { isObject, textIn, type JsonObject } from './json.ts'
 import { cleanTools } from './tool-list.ts'
 
-/** Under this key of an answer's `_meta` stands the result of a call exactly as the server sent it. */
+/** Under this key of an answer's `_meta` stands the answer exactly as the server sent it. */
 export const RAW_RESULT = 'parley/result'
 /** The code of the error that we put in place of an answer that cannot come any more. */
 export const ANSWER_LOST = -32097
+
+/** What the streams of open answers can be resumed by. */
+export interface Resumptions {
+  has(token: string): boolean
+}
+
+export interface OpenRequests extends Resumptions {
+  readonly methods: Map<string | number, string>
+  readonly tokens: Map<string | number, string>
+}
 
 export interface WireEvents {
   /** A page of tools came in. */
@@ -16,27 +26,51 @@ export interface WireEvents {
 
 type Mutable = Record<string, unknown>
 
+export function openRequests(): OpenRequests {
+  const tokens = new Map<string | number, string>()
+  return { methods: new Map(), tokens, has: (token) => [...tokens.values()].includes(token) }
+}
+
 /** Call it before the transport is handed to the client, which keeps a handler that it finds. */
-export function watchWire(transport: Transport, { onTools }: WireEvents): void {
-  const open = new Set<unknown>()
+export function watchWire(transport: Transport, open: OpenRequests, { onTools }: WireEvents): void {
   const send = transport.send.bind(transport)
 
   transport.onmessage = (message) => {
     if (!('id' in message) || 'method' in message) return
-    open.delete(message.id)
-    if ('result' in message && isObject(message.result)) tame(message.result, onTools)
+    const id = knownId(message.id, open)
+    if (id === undefined) return
+    const method = open.methods.get(id)
+    open.methods.delete(id)
+    open.tokens.delete(id)
+    // Some servers answer 7 with "7".
+    ;(message as Mutable).id = id
+    if ('result' in message && isObject(message.result)) tame(method, message.result, onTools)
   }
 
   transport.send = async (message, options) => {
     if (!isRequest(message)) return await send(message, options)
-    open.add(message.id)
-    const onRequestStreamEnd = (): void => {
-      options?.onRequestStreamEnd?.()
-      // Without this the caller would learn of the broken stream only by its own timeout.
-      if (open.has(message.id)) transport.onmessage?.(lostAnswer(message.id))
-    }
-    await send(message, { ...options, onRequestStreamEnd })
+    open.methods.set(message.id, message.method)
+    await send(message, { ...options, ...watching(message.id, options) })
   }
+
+  function watching(id: string | number, options: TransportSendOptions | undefined): TransportSendOptions {
+    return {
+      onresumptiontoken(token) {
+        if (open.methods.has(id)) open.tokens.set(id, token)
+        options?.onresumptiontoken?.(token)
+      },
+      onRequestStreamEnd() {
+        options?.onRequestStreamEnd?.()
+        // Without this the caller would learn of the broken stream only by its own timeout.
+        if (open.methods.has(id)) transport.onmessage?.(lostAnswer(id))
+      },
+    }
+  }
+}
+
+function knownId(id: unknown, { methods }: OpenRequests): string | number | undefined {
+  if ((typeof id === 'string' || typeof id === 'number') && methods.has(id)) return id
+  return typeof id === 'string' && id !== '' && methods.has(Number(id)) ? Number(id) : undefined
 }
 
 function isRequest(
@@ -49,13 +83,53 @@ function lostAnswer(id: string | number): JSONRPCMessage {
   return { jsonrpc: '2.0', id, error: { code: ANSWER_LOST, message: 'the stream ended before the answer came' } }
 }
 
-function tame(result: Mutable, onTools: WireEvents['onTools']): void {
-  if (Array.isArray(result.tools)) tameTools(result, result.tools, onTools)
-  else if ('content' in result || 'structuredContent' in result) tameCall(result)
+/** Where the list stands in an answer that is one. */
+const LISTS: Readonly<Record<string, string>> = {
+  'resources/list': 'resources',
+  'resources/templates/list': 'resourceTemplates',
+  'prompts/list': 'prompts',
+  'resources/read': 'contents',
+  'prompts/get': 'messages',
 }
 
-function tameTools(result: Mutable, raw: readonly unknown[], onTools: WireEvents['onTools']): void {
-  const { wire, tools, faults } = cleanTools(raw)
+function tame(method: string | undefined, result: Mutable, onTools: WireEvents['onTools']): void {
+  if (method === undefined || isUnfinished(result)) return
+  if (!isObject(result._meta)) delete result._meta
+  tameCaching(result)
+  const list = LISTS[method]
+  if (method === 'initialize') tameGreeting(result)
+  else if (method === 'tools/list') tameTools(result, onTools)
+  else if (method === 'tools/call') tameCall(result)
+  else if (list !== undefined) hide(result, [list, 'nextCursor', 'description'], { [list]: [], ...cursorOf(result) })
+}
+
+/** The newest protocol has answers that only ask for more. */
+function isUnfinished({ resultType }: Mutable): boolean {
+  return resultType !== undefined && resultType !== 'complete'
+}
+
+/** How long an answer holds is a hint; a malformed one means not at all. */
+function tameCaching(result: Mutable): void {
+  const { ttlMs, cacheScope } = result
+  if (ttlMs !== undefined && !(Number.isSafeInteger(ttlMs) && Number(ttlMs) >= 0)) result.ttlMs = 0
+  if (cacheScope !== undefined && cacheScope !== 'public' && cacheScope !== 'private') result.cacheScope = 'private'
+}
+
+/** What a server says of itself is for people; only its protocol and its capabilities matter. */
+function tameGreeting(result: Mutable): void {
+  const info = isObject(result.serverInfo) ? result.serverInfo : {}
+  const title = textIn(info, 'title')
+  result.serverInfo = {
+    name: textIn(info, 'name') ?? title ?? 'nameless',
+    version: textIn(info, 'version') ?? '0',
+    ...(title !== undefined && { title }),
+  }
+  if (typeof result.instructions !== 'string') delete result.instructions
+  if (!isObject(result.capabilities)) result.capabilities = {}
+}
+
+function tameTools(result: Mutable, onTools: WireEvents['onTools']): void {
+  const { wire, tools, faults } = cleanTools(Array.isArray(result.tools) ? (result.tools as readonly unknown[]) : [])
   result.tools = wire
   if (typeof result.nextCursor !== 'string') delete result.nextCursor
   onTools(tools, faults)
@@ -63,8 +137,16 @@ function tameTools(result: Mutable, raw: readonly unknown[], onTools: WireEvents
 
 /** The protocol layer gets an empty answer that no rule can refuse; ours is read from what stands beside it. */
 function tameCall(result: Mutable): void {
+  hide(result, ['content', 'structuredContent', 'isError', 'task'], { content: [] })
+}
+
+function hide(result: Mutable, keys: readonly string[], instead: JsonObject): void {
   const raw: JsonObject = { ...result }
-  for (const key of ['content', 'structuredContent', 'isError']) delete result[key]
-  result.content = []
+  for (const key of keys) delete result[key]
+  Object.assign(result, instead)
   result._meta = { ...(isObject(result._meta) ? result._meta : {}), [RAW_RESULT]: raw }
+}
+
+function cursorOf({ nextCursor }: Mutable): JsonObject {
+  return typeof nextCursor === 'string' ? { nextCursor } : {}
 }

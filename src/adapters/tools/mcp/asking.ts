@@ -1,0 +1,97 @@
+/** What a server may ask of us: where the work is, and what the person wants for whom it works. */
+import { pathToFileURL } from 'node:url'
+import { basename } from 'node:path'
+import type { Client } from '@modelcontextprotocol/client'
+import type { Elicitation, ElicitationAnswer, ElicitedValue } from '../../../ports/tools.ts'
+import type { CallOptions, ConnectRequest, Surroundings } from '../connection.ts'
+import { isObject, textIn, type JsonObject } from './json.ts'
+
+/** A request that is open, and whoever is behind it. */
+export interface Askable {
+  readonly options: CallOptions
+  /** Its time does not run until the returned function is called. */
+  readonly hold: () => () => void
+}
+
+interface Asking {
+  readonly request: ConnectRequest
+  readonly askable: ReadonlySet<Askable>
+}
+
+/** What we say that we can answer. */
+export function capabilities({ elicitation }: Surroundings) {
+  return {
+    roots: { listChanged: true },
+    ...(elicitation && { elicitation: { form: { applyDefaults: true }, url: {} } }),
+  }
+}
+
+/** Call it before the client connects. */
+export function answerServer(client: Client, around: Surroundings, { request, askable }: Asking): void {
+  client.setRequestHandler('roots/list', () => ({
+    roots: request.roots().map((path) => ({ uri: pathToFileURL(path).href, name: basename(path) || path })),
+  }))
+  if (!around.elicitation) return
+  client.setRequestHandler('elicitation/create', async ({ params }) => {
+    const question = readQuestion(params, request.label)
+    const answer = question === undefined ? CANCEL : await ask(question, askable)
+    return answer.action === 'accept'
+      ? { action: 'accept', content: filledIn(answer.content) }
+      : { action: answer.action }
+  })
+}
+
+const CANCEL = { action: 'cancel' } as const
+
+function filledIn(content: Readonly<Record<string, ElicitedValue>> = {}) {
+  const copied = Object.entries(content).map(([key, value]) => [key, isList(value) ? [...value] : value])
+  return Object.fromEntries(copied) as Record<string, string | number | boolean | string[]>
+}
+
+function isList(value: ElicitedValue): value is readonly string[] {
+  return Array.isArray(value)
+}
+
+/** An older server does not say which of its calls it asks for; the latest that has somebody to ask is taken. */
+async function ask(question: Elicitation, askable: ReadonlySet<Askable>): Promise<ElicitationAnswer> {
+  const one = [...askable].findLast(({ options }) => options.onElicit !== undefined)
+  if (one?.options.onElicit === undefined) return CANCEL
+  const goOn = one.hold()
+  try {
+    return await one.options.onElicit(question)
+  } catch {
+    // Silence and errors are never a yes.
+    return CANCEL
+  } finally {
+    goOn()
+  }
+}
+
+function readQuestion(params: JsonObject, server: string): Elicitation | undefined {
+  const message = textIn(params, 'message') ?? ''
+  if (params.mode === 'url') return urlQuestion(params, server)
+  if (params.mode !== undefined && params.mode !== 'form') return undefined
+  const schema = params.requestedSchema
+  return isObject(schema) ? { mode: 'form', server, message, schema } : undefined
+}
+
+/** Anything else than a page of the web could do things on the machine of whoever opens it. */
+function urlQuestion(params: JsonObject, server: string): Elicitation | undefined {
+  const url = textIn(params, 'url')
+  if (url === undefined || !URL.canParse(url) || !['https:', 'http:'].includes(new URL(url).protocol)) return undefined
+  return { mode: 'url', server, message: textIn(params, 'message') ?? '', url }
+}
+
+/** Whether there were pages to visit and all were; `data` is what came with the error that demands it. */
+export async function askForUrls(data: unknown, { onElicit }: CallOptions, server: string): Promise<boolean> {
+  const listed = isObject(data) && Array.isArray(data.elicitations) ? (data.elicitations as readonly unknown[]) : []
+  const questions = listed.map((entry) => (isObject(entry) ? urlQuestion(entry, server) : undefined))
+  if (onElicit === undefined || questions.length === 0) return false
+  for (const question of questions) {
+    if (question === undefined) return false
+    // Silence and errors are never a yes.
+    const answer = await onElicit(question).catch(() => undefined)
+    if (answer?.action !== 'accept') return false
+  }
+  return true
+}

@@ -1,0 +1,66 @@
+/** Keeps what a server offers true: listed again, each kind on its own, when the server says that it changed. */
+import { NOTHING, type Offer } from '../connection.ts'
+import { coalesce, type Coalesced } from './coalesce.ts'
+import { followChanges } from './follow.ts'
+import { KINDS, list, type Kind, type Listing } from './listing.ts'
+import { reasonIn } from './request.ts'
+import type { Attempt, Session } from './attempt.ts'
+
+interface Life {
+  /** Aborts when the connection ends. */
+  readonly over: AbortSignal
+  readonly lose: (reason: string) => void
+}
+
+export interface Kept {
+  readonly offer: () => Offer
+  readonly latencyMs: () => number
+}
+
+/** Resolves when the tools were listed for the first time; who has resources and prompts has them soon after. */
+export async function keepOffer(session: Session, attempt: Attempt, { over, lose }: Life): Promise<Kept> {
+  const { request, around, redact } = attempt
+  const { clock, limits } = around
+  const listing: Listing = { ...session, timeoutMs: limits.connectMs }
+  let offer = NOTHING
+  let latencyMs = 0
+
+  async function listNow(kind: Kind, signal: AbortSignal): Promise<boolean> {
+    const since = clock.elapsed()
+    const before = offer
+    const listed = await list(kind, listing, signal)
+    latencyMs = Math.round(clock.elapsed() - since)
+    offer = { ...before, ...offer, ...listed }
+    return JSON.stringify(offer) !== JSON.stringify(before)
+  }
+
+  async function relist(kind: Kind): Promise<boolean> {
+    try {
+      const changed = await listNow(kind, over)
+      if (changed && !over.aborted) request.onOffer()
+      return changed
+    } catch (error) {
+      // What is known stays valid until the server is lost or says more.
+      if (!over.aborted) session.warn(`its ${kind} could not be listed again: ${redact(reasonIn(error))}`)
+      return false
+    }
+  }
+
+  const { listPauseMs: pauseMs, idleListPauseMs: idlePauseMs } = limits
+  const wishes = new Map<Kind, Coalesced>(
+    KINDS.map((kind) => [kind, coalesce(() => relist(kind), { clock, pauseMs, idlePauseMs, signal: over })]),
+  )
+  let begun = false
+  let changedEarly = false
+  const onChanged = (kind: Kind): void => {
+    // Two listings of the tools at once would mix their pages.
+    if (begun || kind !== 'tools') wishes.get(kind)?.wish()
+    else changedEarly = true
+  }
+  session.listen({ onChanged, onGone: lose })
+  followChanges(session.client, { clock, signal: over, onChanged, onGone: lose })
+  await listNow('tools', request.signal)
+  begun = true
+  for (const kind of KINDS) if (kind !== 'tools' || changedEarly) onChanged(kind)
+  return { offer: () => offer, latencyMs: () => latencyMs }
+}

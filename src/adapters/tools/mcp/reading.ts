@@ -1,0 +1,47 @@
+/** What a server has besides tools: resources to read, prompts to fill in, and suggestions for both. */
+import type { CompletionRequest, PromptMessage, ToolRegistry } from '../../../ports/tools.ts'
+import type { CallOptions } from '../connection.ts'
+import type { CallLine } from './call.ts'
+import { isObject, type JsonObject } from './json.ts'
+import { readBodies, readMessages } from './offers.ts'
+import { send } from './request.ts'
+import { RAW_RESULT } from './wire.ts'
+
+const MOST_SUGGESTIONS = 100
+
+export async function read(line: CallLine, uri: string, options: CallOptions): ReturnType<ToolRegistry['read']> {
+  const answer = await send(line, options, (own) => line.client.readResource({ uri }, { ...own, cacheMode: 'bypass' }))
+  return readBodies(rawOf(answer))
+}
+
+export async function prompt(
+  line: CallLine,
+  { original, args }: { readonly original: string; readonly args: Readonly<Record<string, string>> },
+  options: CallOptions,
+): Promise<readonly PromptMessage[]> {
+  const answer = await send(line, options, (own) =>
+    line.client.getPrompt({ name: original, arguments: { ...args } }, own),
+  )
+  return readMessages(rawOf(answer))
+}
+
+export async function complete(
+  line: CallLine,
+  { of, argument, value, known }: CompletionRequest,
+  options: CallOptions,
+): Promise<readonly string[]> {
+  if (line.client.getServerCapabilities()?.completions === undefined) return []
+  const ref =
+    'prompt' in of
+      ? { type: 'ref/prompt' as const, name: of.prompt }
+      : { type: 'ref/resource' as const, uri: of.uriTemplate }
+  const context = known === undefined ? {} : { context: { arguments: { ...known } } }
+  const wanted = { ref, argument: { name: argument, value }, ...context }
+  const { completion } = await send(line, options, (own) => line.client.complete(wanted, own))
+  return completion.values.slice(0, MOST_SUGGESTIONS)
+}
+
+function rawOf(answer: { readonly _meta?: JsonObject | undefined }): JsonObject {
+  const raw = answer._meta?.[RAW_RESULT]
+  return isObject(raw) ? raw : {}
+}

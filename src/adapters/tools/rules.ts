@@ -1,0 +1,42 @@
+/** What people decided about a server: which of its tools are used, and how long they may take. */
+import type { Offer, ServerTool } from './connection.ts'
+
+export interface ServerRules {
+  /** Names or patterns with `*`, as the server names its tools; without any, all tools are used. */
+  readonly include?: readonly string[]
+  /** Counts more than `include`. */
+  readonly exclude?: readonly string[]
+  /** Milliseconds without an answer or progress. */
+  readonly timeoutMs?: number
+  /** Milliseconds, whatever progress there is. */
+  readonly totalMs?: number
+  /** The same for single tools. */
+  readonly tools?: Readonly<Record<string, { readonly timeoutMs?: number; readonly totalMs?: number }>>
+}
+
+export function permitted(offer: Offer, { include, exclude = [] }: ServerRules): Offer {
+  const wanted = include === undefined ? () => true : anyOf(include)
+  const unwanted = anyOf(exclude)
+  return { ...offer, tools: offer.tools.filter((tool) => wanted(tool) && !unwanted(tool)) }
+}
+
+/** What whoever calls says counts most, then what is said of the tool, then of its server. */
+export function limitsFor(
+  tool: string,
+  { timeoutMs, totalMs, tools = {} }: ServerRules,
+  asked: { readonly timeoutMs?: number },
+): { readonly timeoutMs?: number; readonly totalMs?: number } {
+  const own = tools[tool] ?? {}
+  const quiet = asked.timeoutMs ?? own.timeoutMs ?? timeoutMs
+  const total = own.totalMs ?? totalMs
+  return { ...(quiet !== undefined && { timeoutMs: quiet }), ...(total !== undefined && { totalMs: total }) }
+}
+
+function anyOf(patterns: readonly string[]): (tool: ServerTool) => boolean {
+  const expressions = patterns.map((pattern) => new RegExp(`^${pattern.split('*').map(literally).join('.*')}$`, 's'))
+  return ({ original }) => expressions.some((expression) => expression.test(original))
+}
+
+function literally(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)
+}
