@@ -1,6 +1,6 @@
 /** What an ACP v1 client is told of an entry: one `session/update`, or nothing. */
 import type { SlashCommand } from '../../../ports/content.ts'
-import type { Entry } from '../../../session/entries.ts'
+import type { Entry, ForkPoint } from '../../../session/entries.ts'
 
 export type Update = { readonly sessionUpdate: string } & Readonly<Record<string, unknown>>
 
@@ -22,6 +22,8 @@ export function updateOf(entry: Entry): Update | undefined {
       return titleUpdate(entry.title)
     case 'commands':
       return commandsUpdate(entry.commands)
+    case 'forked_from':
+      return forkedUpdate(entry.from)
     case 'notice':
       return spoken(entry.text, `notice-${entry.seq}`)
     case 'turn_ended':
@@ -35,6 +37,11 @@ const CHUNK_OF = { user: 'user_message_chunk', agent: 'agent_message_chunk', tho
 
 export function titleUpdate(title: string): Update {
   return { sessionUpdate: 'session_info_update', title }
+}
+
+/** v1 has no word for that either. */
+function forkedUpdate({ session: sessionId, seq }: ForkPoint): Update {
+  return { sessionUpdate: 'session_info_update', _meta: { 'parley/forkedFrom': { sessionId, seq } } }
 }
 
 /** Somebody has closed or deleted the session; v1 has no word for that, so it stands in a slot of our own. */

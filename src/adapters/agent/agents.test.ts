@@ -1,0 +1,69 @@
+/** Agents by their names: what can be named, and what becomes of a script that changes. */
+import { execFileSync } from 'node:child_process'
+import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { Agents, Turn } from '../../ports/agent.ts'
+import { systemClock } from '../clock.ts'
+import { openAgents } from './agents.ts'
+
+let directory: string
+let path: string
+let agents: Agents
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'parley-agents-'))
+  path = join(directory, 'script.jsonl')
+  await writeFile(path, '{"end": "refusal"}\n')
+  agents = openAgents({ default: `script:${path}`, clock: systemClock })
+})
+
+afterEach(() => rm(directory, { recursive: true, force: true }))
+
+/** How a turn of this agent ends; the scripts here say nothing before that. */
+async function endOf(name: string): Promise<string> {
+  const turn = { turnId: 't1', signal: new AbortController().signal } as Turn
+  return (await agents.open(name)).run(turn)
+}
+
+test('the guide and any script can be named; a script without its file is the default', async () => {
+  expect((await agents.open('guide')).commands).not.toEqual([])
+  expect(await endOf(`script:${path}`)).toBe('refusal')
+  expect(await endOf('script')).toBe('refusal')
+})
+
+test('a script is read anew whenever it is opened; whoever has it keeps what it was', async () => {
+  const kept = await agents.open(`script:${path}`)
+  await writeFile(path, '{"end": "max_tokens"}\n')
+  expect(await endOf(`script:${path}`)).toBe('max_tokens')
+  expect(await kept.run({ turnId: 't1', signal: new AbortController().signal } as Turn)).toBe('refusal')
+})
+
+describe('what is no agent is refused:', () => {
+  test.each([
+    ['', 'AGENT_UNKNOWN'],
+    ['model', 'AGENT_UNKNOWN'],
+    ['script:', 'AGENT_UNKNOWN'],
+    ['Guide', 'AGENT_UNKNOWN'],
+    ['script:script.jsonl', 'PATH_NOT_ABSOLUTE'],
+    ['script:../script.jsonl', 'PATH_NOT_ABSOLUTE'],
+    ['script:/nowhere.jsonl', 'SCRIPT_UNREADABLE'],
+    ['script:/nul\0.jsonl', 'SCRIPT_UNREADABLE'],
+    ['script:/', 'SCRIPT_UNREADABLE'],
+    ['script:/dev/zero', 'SCRIPT_UNREADABLE'],
+  ])('%j', async (name, code) => {
+    await expect(agents.open(name)).rejects.toMatchObject({ code })
+  })
+
+  test('a pipe, which might never end', async () => {
+    const pipe = join(directory, 'pipe')
+    execFileSync('mkfifo', [pipe])
+    await expect(agents.open(`script:${pipe}`)).rejects.toMatchObject({ code: 'SCRIPT_UNREADABLE' })
+  })
+
+  test('a file longer than anybody writes', async () => {
+    await truncate(path, 17 * 1024 * 1024)
+    await expect(agents.open(`script:${path}`)).rejects.toMatchObject({ code: 'SCRIPT_UNREADABLE' })
+  })
+})
