@@ -2,7 +2,7 @@ import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { keyRing, loadKey, withoutKeys } from './keys.ts'
+import { hashOf, KeyRing, loadKey, withoutKeys } from './keys.ts'
 
 const STRONG = '0123456789abcdef'
 
@@ -57,11 +57,18 @@ test('a key file that others can read draws a warning, one that holds no key is 
   }
 })
 
-test('a ring knows which of its keys was offered', () => {
-  const keyOf = keyRing([STRONG, 'another'])
-  expect([keyOf(STRONG), keyOf('another'), keyOf(''), keyOf(`${STRONG} `)]).toEqual([0, 1, null, null])
-  expect(() => keyRing([])).toThrow(/at least one key/)
-  expect(() => keyRing([''])).toThrow(/at least one key/)
+test('a ring knows whose key was offered, and what it opens', () => {
+  const ring = new KeyRing([STRONG, 'another'])
+  const names = () => [STRONG, 'another', 'third', '', `${STRONG} `].map((key) => ring.principalOf(key)?.name)
+  expect(names()).toEqual(['main', 'main-2', undefined, undefined, undefined])
+  ring.setNamed([{ name: 'ci', sha256: hashOf('third'), collections: ['notes'] }])
+  expect(names()[2]).toBe('ci')
+  const ci = ring.principalOf('third')
+  expect(ci).toMatchObject({ collections: ['notes'] })
+  ring.setNamed([{ name: 'ci', sha256: hashOf('third'), collections: 'all' }])
+  expect(ci === null || ring.knows(ci)).toBe(false)
+  expect(() => new KeyRing([])).toThrow(/at least one key/)
+  expect(() => new KeyRing([''])).toThrow(/at least one key/)
 })
 
 test('no key gets into a log', () => {

@@ -81,20 +81,69 @@ async function openToOthers(path: string): Promise<readonly string[]> {
   return (mode & 0o077) === 0 ? [] : [`The key file ${path} can be read by others on this machine; chmod it to 600.`]
 }
 
-/** Knows keys by their hash. `null` for a wrong one; else which one it is, for as long as the server runs. */
-export function keyRing(keys: readonly string[]): (offered: string) => number | null {
-  if (keys.length === 0 || keys.includes('')) fail('DOCS_KEY_MISSING', {})
-  const hashes = keys.map(hash)
-  return (offered) => {
-    const wanted = hash(offered)
+/** Whose key it is and what it opens. */
+export interface Principal {
+  /** Another key, or the same one with other rights, is another principal. */
+  readonly id: string
+  readonly name: string
+  readonly collections: 'all' | readonly string[]
+}
+
+/** A key as it is kept: never itself. */
+export interface KnownKey {
+  readonly name: string
+  /** Of the key, in hexadecimal digits. Keys are random and long, so a plain hash gives nothing away. */
+  readonly sha256: string
+  readonly collections: 'all' | readonly string[]
+}
+
+export function hashOf(key: string): string {
+  return createHash('sha256').update(key).digest('hex')
+}
+
+/** Opens every collection. */
+export function masterKey(key: string, name: string): KnownKey {
+  return { name, sha256: hashOf(key), collections: 'all' }
+}
+
+/** The keys that open the door now. */
+export class KeyRing {
+  readonly #fixed: readonly Ring[]
+  #named: readonly Ring[] = []
+
+  /** Throws DOCS_KEY_MISSING. The fixed ones stay for as long as the server runs. */
+  constructor(fixed: readonly string[]) {
+    if (fixed.length === 0 || fixed.includes('')) fail('DOCS_KEY_MISSING', {})
+    this.#fixed = fixed.map((key, i) => ringOf(masterKey(key, i === 0 ? 'main' : `main-${i + 1}`)))
+  }
+
+  setNamed(keys: readonly KnownKey[]): void {
+    this.#named = keys.map(ringOf)
+  }
+
+  /** Null for a wrong key. */
+  principalOf(offered: string): Principal | null {
+    const wanted = createHash('sha256').update(offered).digest()
     // Every hash is compared, so that the time tells nothing of which one came close.
-    const matches = hashes.map((known) => timingSafeEqual(known, wanted))
-    return matches.includes(true) ? matches.indexOf(true) : null
+    const rings = [...this.#fixed, ...this.#named]
+    const matches = rings.map(({ hash }) => timingSafeEqual(hash, wanted))
+    return rings[matches.indexOf(true)]?.principal ?? null
+  }
+
+  /** Whether this principal's key still opens the same. */
+  knows({ id }: Principal): boolean {
+    return [...this.#fixed, ...this.#named].some(({ principal }) => principal.id === id)
   }
 }
 
-function hash(key: string): Buffer {
-  return createHash('sha256').update(key).digest()
+interface Ring {
+  readonly hash: Buffer
+  readonly principal: Principal
+}
+
+function ringOf(key: KnownKey): Ring {
+  const { name, sha256, collections } = key
+  return { hash: Buffer.from(sha256, 'hex'), principal: { id: JSON.stringify(key), name, collections } }
 }
 
 /** A log that no key gets into, whoever wrote the line, and nothing that a terminal would obey: names of files can hold it. */

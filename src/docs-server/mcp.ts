@@ -1,39 +1,91 @@
-/** An MCP server over the document tools; every session and every modern request has its own. */
+/** An MCP server over the documents that one key opens; every session and every modern request has its own. */
 import {
   type CallToolResult,
   type Implementation,
   ProtocolError,
   ProtocolErrorCode,
   Server,
+  type Tool,
 } from '@modelcontextprotocol/server'
 import { ParleyError, reasonOf } from '../errors/parley-error.ts'
-import type { DocumentIndex } from './index/protocol.ts'
+import type { Change } from './library.ts'
+import { offerResources } from './resources.ts'
+import { listDocuments } from './tools/list-documents.ts'
 import { minDocGlobalSearch } from './tools/min-doc-global-search.ts'
+import { outline } from './tools/outline.ts'
 import { readDocument } from './tools/read-document.ts'
 import { searchDocuments } from './tools/search-documents.ts'
 import { Arguments, type DocumentTool } from './tools/tool.ts'
+import type { View } from './view.ts'
 
-export interface Toolbox {
-  readonly tools: readonly DocumentTool[]
-  /** False while no served directory is there: the tools are withdrawn, and clients are told. */
-  available: boolean
+export type Era = 'legacy' | 'modern'
+
+/** A server for one client, and the way in which it passes news on. */
+export interface ClientServer {
+  readonly server: Server
+  tell(change: Change): Promise<void>
 }
 
-export function toolboxOver(index: DocumentIndex): Toolbox {
-  return { tools: [minDocGlobalSearch(index), searchDocuments(index), readDocument(index)], available: true }
+export interface McpOptions {
+  readonly about: Implementation
+  readonly view: View
+  readonly log: (line: string) => void
 }
 
-export function mcpServer(about: Implementation, toolbox: Toolbox, log: (line: string) => void): Server {
-  const server = new Server(about, { capabilities: { tools: { listChanged: true } } })
-  server.setRequestHandler('tools/list', () => ({
-    tools: toolbox.available ? toolbox.tools.map((tool) => tool.definition) : [],
-  }))
-  server.setRequestHandler('tools/call', async ({ params }) => {
-    const tool = toolbox.tools.find(({ definition }) => definition.name === params.name)
-    if (tool === undefined) throw unknownTool(params.name)
-    return callOf(tool, params.arguments, log)
+const TOOLS: readonly DocumentTool[] = [minDocGlobalSearch, searchDocuments, readDocument, listDocuments, outline]
+/** What a key opens, others may not see; the documents may change at any time. */
+const CACHE = { ttlMs: 5_000, cacheScope: 'private' } as const
+
+export function documentServer({ about, view, log }: McpOptions, era: Era): ClientServer {
+  const server = new Server(about, {
+    capabilities: { tools: { listChanged: true }, resources: { subscribe: true, listChanged: true }, completions: {} },
+    cacheHints: {
+      'tools/list': CACHE,
+      'resources/list': CACHE,
+      'resources/read': CACHE,
+      'resources/templates/list': CACHE,
+    },
   })
-  return server
+  server.setRequestHandler('tools/list', () => ({ tools: toolsOf(view.present()) }))
+  server.setRequestHandler('tools/call', async ({ params }) => {
+    const tool = TOOLS.find(({ name }) => name === params.name)
+    if (tool === undefined) throw unknownTool(params.name)
+    return callOf(tool, new Arguments(tool.name, params.arguments, view), log)
+  })
+  const isSubscribed = offerResources(server, view, era)
+  const news = newsFor(view)
+  return {
+    server,
+    async tell(change) {
+      const told = news(change)
+      if (told?.kind === 'collections') await server.sendToolListChanged()
+      if (told?.kind === 'resources') await server.sendResourceListChanged()
+      if (told?.kind !== 'updated') return
+      const uris = told.uris.flatMap(isSubscribed)
+      await Promise.all(uris.map((uri) => server.sendResourceUpdated({ uri })))
+    },
+  }
+}
+
+/** Withdrawn while none of the collections is there. */
+function toolsOf(present: readonly string[]): Tool[] {
+  return present.length === 0 ? [] : TOOLS.map((tool) => tool.definition(present))
+}
+
+/** What of a change may be heard through this view. The tools name its collections, so they change with these and only then. */
+export function newsFor(view: View): (change: Change) => Change | null {
+  const collections = () => view.present().join('\n')
+  let told = collections()
+  return (change) => {
+    if (change.kind === 'updated') {
+      const uris = change.uris.filter((uri) => view.opens(uri))
+      return uris.length === 0 ? null : { kind: 'updated', uris }
+    }
+    if (change.kind === 'resources') return change
+    const before = told
+    told = collections()
+    return told === before ? null : change
+  }
 }
 
 function unknownTool(name: string): ProtocolError {
@@ -42,16 +94,12 @@ function unknownTool(name: string): ProtocolError {
 }
 
 /** A withdrawn tool still answers: that its directory is gone. A failure is never an empty result. */
-async function callOf(
-  tool: DocumentTool,
-  values: Readonly<Record<string, unknown>> | undefined,
-  log: (line: string) => void,
-): Promise<CallToolResult> {
+async function callOf(tool: DocumentTool, args: Arguments, log: (line: string) => void): Promise<CallToolResult> {
   try {
-    return await tool.call(new Arguments(tool.definition.name, values))
+    return await tool.call(args)
   } catch (error) {
     const known = error instanceof ParleyError ? error : new ParleyError('INTERNAL_ERROR', {}, error)
-    if (known !== error) log(`${tool.definition.name} failed: ${reasonOf(error)}`)
+    if (known !== error) log(`${tool.name} failed: ${reasonOf(error)}`)
     return { content: [{ type: 'text', text: known.message }], isError: true }
   }
 }

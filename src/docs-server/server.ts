@@ -1,41 +1,46 @@
-/** `parley docs`: serves directories of documents to MCP clients, over Streamable HTTP. */
-import { once } from 'node:events'
-import { createServer, type Server as HttpServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { hostname } from 'node:os'
-import { createMcpHandler } from '@modelcontextprotocol/server'
-import { fail, reasonOf } from '../errors/parley-error.ts'
-import { endpoint } from './http/endpoint.ts'
-import { Sessions } from './http/sessions.ts'
-import { IndexClient } from './index/client.ts'
+/** `parley docs`: serves collections of documents to MCP clients, over Streamable HTTP. */
+import { fail } from '../errors/parley-error.ts'
+import { checkDirectories, type Collection, collectionsOf, merged } from './collections.ts'
+import { type Certificate, isLoopback, openDoor } from './http/door.ts'
 import type { IndexLimits } from './index/protocol.ts'
-import { checkDirectories } from './directories.ts'
-import { keyRing, weaknessOf, withoutKeys } from './keys.ts'
-import { mcpServer, toolboxOver } from './mcp.ts'
+import { KeyRing, type KnownKey, type Principal, weaknessOf, withoutKeys } from './keys.ts'
+import { Library } from './library.ts'
+import { documentServer, newsFor } from './mcp.ts'
+import { type View, viewOf } from './view.ts'
 
-export interface DocsServerOptions {
-  /** One or more; each must be there at the start. */
+export interface LibrarySettings {
+  /** One collection each; each must be there at the start. */
   readonly directories: readonly string[]
+  /** Collections that may come and go; `setAdded` says which there are now. */
+  readonly added?: readonly Collection[]
   /** What clients are told. */
   readonly name: string
   readonly version: string
-  /** Any of them opens the door; a session belongs to the key that opened it. */
-  readonly keys: readonly string[]
   /** The bundle of `index/worker.ts`. */
   readonly workerUrl: URL
   /** One line at a time, without any key in it. */
   readonly log: (line: string) => void
+  readonly limits?: Partial<IndexLimits>
+  /** Looks for changes every two seconds instead of asking the system, as network file systems need it. */
+  readonly poll?: boolean
+}
+
+export interface DocsServerOptions extends LibrarySettings {
+  /** Any of them opens everything; a session belongs to the key that opened it. */
+  readonly keys: readonly string[]
+  /** Keys that may come and go; `setKeys` says which there are now. */
+  readonly namedKeys?: readonly KnownKey[]
   /** 0 or absent: a free one. */
   readonly port?: number
   /** 127.0.0.1 if absent. */
   readonly host?: string
+  /** Without it, other addresses than loopback are refused. */
+  readonly tls?: Certificate
+  readonly allowPlainHttp?: boolean
   /** Further names by which requests may call this host, when it listens on more than loopback. */
   readonly allowedHosts?: readonly string[]
   /** Whether `?api_key=` is accepted; by default only on loopback, because addresses end up in logs. */
   readonly allowQueryKey?: boolean
-  readonly limits?: Partial<IndexLimits>
-  /** Looks for changes every two seconds instead of asking the system, as network file systems need it. */
-  readonly poll?: boolean
   /** A session without a request for so long is ended; half an hour if absent. */
   readonly sessionIdleMs?: number
   /** One session more ends the one that was quiet for longest; 1,000 if absent. */
@@ -46,6 +51,10 @@ export interface DocsServer extends AsyncDisposable {
   /** The endpoint, without a key. */
   readonly url: string
   readonly port: number
+  /** Serves these beside the directories it was started with; clients are told. */
+  setAdded(collections: readonly Collection[]): void
+  /** These keys open the door beside those it was started with; what others had open is ended. */
+  setKeys(keys: readonly KnownKey[]): Promise<void>
   /** Ends sessions, connections and the index. Idempotent. */
   close(): Promise<void>
 }
@@ -56,67 +65,79 @@ const MOST_SESSIONS = 1_000
 
 /**
  * Resolves as soon as it listens; a search waits for the first index. Throws DIRECTORY_MISSING, DOCS_KEY_MISSING,
- * DOCS_KEY_WEAK or DOCS_LISTEN.
+ * DOCS_KEY_WEAK, DOCS_PLAIN_HTTP, DOCS_TLS or DOCS_LISTEN.
  */
 export async function openDocsServer(options: DocsServerOptions): Promise<DocsServer> {
-  const { host = '127.0.0.1', port = 0, poll = false, directories } = options
-  const loopback = isLoopback(host)
+  const { host = '127.0.0.1', namedKeys = [] } = options
   const log = withoutKeys(options.keys, options.log)
-  const keyOf = keyRing(options.keys)
-  if (!loopback) refuseWeakKeys(options.keys)
-  await checkDirectories(directories)
-
-  const limits = { ...LIMITS, ...options.limits }
-  const index = new IndexClient(
-    options.workerUrl,
-    { directories, limits, poll },
-    {
-      log,
-      directories: (present) => setAvailable(present.includes(true)),
-    },
-  )
-  const toolbox = toolboxOver(index)
-  const build = () => mcpServer({ name: options.name, version: options.version }, toolbox, log)
-  const { sessionIdleMs = HALF_AN_HOUR, mostSessions = MOST_SESSIONS } = options
-  const sessions = new Sessions({ build, idleMs: sessionIdleMs, most: mostSessions })
-  const modern = createMcpHandler(build, { legacy: 'reject' })
-  function setAvailable(available: boolean): void {
-    if (toolbox.available === available) return
-    toolbox.available = available
-    modern.notify.toolsChanged()
-    sessions.toolsChanged().catch((error: unknown) => log(`Clients could not be told of a change: ${reasonOf(error)}`))
+  const ring = new KeyRing(options.keys)
+  ring.setNamed(namedKeys)
+  if (!isLoopback(host)) refuseWeakKeys(options.keys)
+  const library = await openLibrary({ ...options, log })
+  const view = viewsOf(library)
+  const about = { name: options.name, version: options.version }
+  const service = {
+    open: (principal: Principal, era: 'legacy' | 'modern') =>
+      documentServer({ about, view: view(principal), log }, era),
+    newsFor: (principal: Principal) => newsFor(view(principal)),
+    principalOf: (offered: string | null) => (offered === null ? null : ring.principalOf(offered)),
   }
-
-  const hosts = [
-    'localhost',
-    '127.0.0.1',
-    '[::1]',
-    ...(loopback ? [] : [host, hostname()]),
-    ...(options.allowedHosts ?? []),
-  ]
-  const { allowQueryKey = loopback } = options
-  const answer = endpoint({ hosts, addresses: !loopback, keyOf, allowQueryKey, sessions, modern, log })
-  // Longer than clients keep a connection, so that none sends a request into one that is being closed.
-  const http = createServer({ keepAliveTimeout: 75_000 }, (request, response) => void answer(request, response))
-  const close = closeOnce(async () => {
-    await Promise.all([sessions.close(), modern.close(), closed(http), index[Symbol.asyncDispose]()])
-  })
   try {
-    await listen(http, host, port)
+    const door = await openDoor({
+      ...HTTP,
+      ...defined(options),
+      allowQueryKey: options.allowQueryKey ?? isLoopback(host),
+      service,
+      log,
+    })
+    library.listen((change) => door.tell(change))
+    const close = closeOnce(async () => {
+      await Promise.all([door.close(), library[Symbol.asyncDispose]()])
+    })
+    return {
+      url: door.url,
+      port: door.port,
+      setAdded: (added) => library.setCollections(merged(collectionsOf(options.directories), added)),
+      async setKeys(keys) {
+        ring.setNamed(keys)
+        await door.retain((principal) => ring.knows(principal))
+      },
+      close,
+      [Symbol.asyncDispose]: close,
+    }
   } catch (error) {
-    await close()
+    await library[Symbol.asyncDispose]()
     throw error
   }
-  const bound = (http.address() as AddressInfo).port
-  return { url: `http://${urlHost(host)}:${bound}/mcp`, port: bound, close, [Symbol.asyncDispose]: close }
 }
 
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || host.startsWith('127.')
+const HTTP = {
+  host: '127.0.0.1',
+  port: 0,
+  allowPlainHttp: false,
+  allowedHosts: [],
+  sessionIdleMs: HALF_AN_HOUR,
+  mostSessions: MOST_SESSIONS,
 }
 
-function urlHost(host: string): string {
-  return host.includes(':') ? `[${host}]` : host
+/** An option that is there but undefined is one that is absent. */
+function defined<Options extends object>(options: Options): Options {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as Options
+}
+
+/** Throws DIRECTORY_MISSING. */
+export async function openLibrary(settings: LibrarySettings): Promise<Library> {
+  const { directories, added = [], limits, poll = false, workerUrl, log } = settings
+  if (directories.length === 0 && added.length === 0) {
+    fail('DIRECTORY_MISSING', { what: 'The directory to serve', path: '(none given)' })
+  }
+  await checkDirectories(directories)
+  const collections = merged(collectionsOf(directories), added)
+  return new Library({ collections, workerUrl, limits: { ...LIMITS, ...limits }, poll, log })
+}
+
+function viewsOf(library: Library): (principal: Principal) => View {
+  return (principal) => viewOf(library, principal)
 }
 
 function refuseWeakKeys(keys: readonly string[]): void {
@@ -124,21 +145,6 @@ function refuseWeakKeys(keys: readonly string[]): void {
     const reason = weaknessOf(key)
     if (reason !== undefined) fail('DOCS_KEY_WEAK', { source: 'the options', reason })
   }
-}
-
-async function listen(http: HttpServer, host: string, port: number): Promise<void> {
-  http.listen(port, host)
-  try {
-    await once(http, 'listening')
-  } catch (error) {
-    fail('DOCS_LISTEN', { host, port, reason: reasonOf(error) }, error)
-  }
-}
-
-async function closed(http: HttpServer): Promise<void> {
-  const over = new Promise<void>((resolve) => http.close(() => resolve()))
-  http.closeAllConnections()
-  await over
 }
 
 function closeOnce(close: () => Promise<void>): () => Promise<void> {

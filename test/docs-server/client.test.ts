@@ -26,7 +26,7 @@ test.each([
   const client = await connected(server.url, mode, () => changed())
   expect(client.getNegotiatedProtocolVersion()).toBe(version)
   const { tools } = await client.listTools()
-  expect(tools.map(({ name }) => name)).toEqual(['MinDocGlobalSearch', 'search_documents', 'read_document'])
+  expect(tools.map(({ name }) => name)).toContain('search_documents')
   const answer = await client.callTool({ name: 'search_documents', arguments: { query: '软RAID' } })
   expect(answer.structuredContent as FoundPassages).toMatchObject({ total: 1, results: [{ file: 'a.md', line: 3 }] })
   await rm(directory, { recursive: true })

@@ -29,7 +29,7 @@ test('the founding exchange works as it is written, without an Accept header and
   const id = String(first.headers['mcp-session-id'])
   expect(id).toMatch(/^mcp-session-[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
   expect(first.text).toBe(
-    '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"parley-docs","version":"0.0.0"}}}',
+    '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true},"completions":{}},"serverInfo":{"name":"parley-docs","version":"0.0.0"}}}',
   )
 
   const headers = { ...JSON_ONLY, 'Mcp-Session-Id': id }
@@ -41,7 +41,13 @@ test('the founding exchange works as it is written, without an Accept header and
   expect(third.headers['content-type']).toBe('application/json')
   expect(third.text).toMatch(/^\{"jsonrpc":"2.0","id":2,"result":\{"tools":\[/)
   const { tools } = (JSON.parse(third.text) as { result: { tools: Record<string, unknown>[] } }).result
-  expect(tools.map(({ name }) => name)).toEqual(['MinDocGlobalSearch', 'search_documents', 'read_document'])
+  expect(tools.map(({ name }) => name)).toEqual([
+    'MinDocGlobalSearch',
+    'search_documents',
+    'read_document',
+    'list_documents',
+    'outline',
+  ])
   for (const tool of tools) {
     expect(tool).toMatchObject({
       title: expect.any(String),

@@ -108,6 +108,7 @@ test('a result says where it stands, in which words, and where to read on', asyn
     {
       title: 'Guide',
       headingPath: ['Guide', 'Setup', 'Linux'],
+      collection: expect.any(String),
       file: 'docs/guide.md',
       line: 10,
       snippet,
@@ -116,6 +117,7 @@ test('a result says where it stands, in which words, and where to read on', asyn
         [create, create + 6],
       ],
       score: expect.any(Number),
+      modified: expect.stringMatching(/Z$/),
       uri: expect.stringMatching(/^doc:\/\/[^/]+\/docs\/guide\.md#L5$/),
     },
   ])

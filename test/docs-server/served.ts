@@ -86,6 +86,25 @@ export function opened(server: DocsServer, { path, method, headers, body }: RawR
   })
 }
 
+/** What a stream carries, message by message; notes where it is, for whoever comes back to it. */
+export async function* messagesOf(
+  stream: IncomingMessage,
+  note: (eventId: string) => void = () => undefined,
+): AsyncGenerator<string> {
+  let text = ''
+  for await (const chunk of stream.setEncoding('utf8')) {
+    text += String(chunk)
+    const events = text.split('\n\n')
+    text = events.pop() ?? ''
+    for (const event of events) {
+      const id = /^id: (.*)$/m.exec(event)?.[1]
+      if (id !== undefined) note(id)
+      const data = /^data: (.+)$/m.exec(event)?.[1]
+      if (data !== undefined) yield data
+    }
+  }
+}
+
 export const INITIALIZE = {
   jsonrpc: '2.0',
   id: 1,
@@ -107,16 +126,18 @@ export interface ToolAnswer {
 export class RawSession {
   readonly server: DocsServer
   readonly id: string
+  readonly path: string
   #lastId = 1
 
-  constructor(server: DocsServer, id: string) {
+  constructor(server: DocsServer, id: string, key = KEY) {
     this.server = server
     this.id = id
+    this.path = `/mcp?api_key=${key}`
   }
 
-  static async open(server: DocsServer): Promise<RawSession> {
-    const answer = await raw(server, { body: INITIALIZE })
-    const session = new RawSession(server, String(answer.headers['mcp-session-id']))
+  static async open(server: DocsServer, key = KEY): Promise<RawSession> {
+    const answer = await raw(server, { path: `/mcp?api_key=${key}`, body: INITIALIZE })
+    const session = new RawSession(server, String(answer.headers['mcp-session-id']), key)
     await session.send({ jsonrpc: '2.0', method: 'notifications/initialized' })
     return session
   }
@@ -126,7 +147,7 @@ export class RawSession {
   }
 
   send(body: unknown): Promise<RawAnswer> {
-    return raw(this.server, { headers: this.headers, body })
+    return raw(this.server, { path: this.path, headers: this.headers, body })
   }
 
   async request(method: string, params?: unknown): Promise<unknown> {
@@ -142,17 +163,8 @@ export class RawSession {
   /** Notifications as they arrive, as on the wire. */
   async *listen(): AsyncGenerator<string> {
     const headers = { Accept: 'text/event-stream', 'Mcp-Session-Id': this.id }
-    const stream = await opened(this.server, { path: `/mcp?api_key=${KEY}`, method: 'GET', headers })
-    let text = ''
-    for await (const chunk of stream.setEncoding('utf8')) {
-      text += String(chunk)
-      const events = text.split('\n\n')
-      text = events.pop() ?? ''
-      for (const event of events) {
-        const data = /^data: (.*)$/m.exec(event)?.[1]
-        if (data !== undefined) yield data
-      }
-    }
+    const stream = await opened(this.server, { path: this.path, method: 'GET', headers })
+    yield* messagesOf(stream)
   }
 }
 
@@ -163,11 +175,13 @@ export interface FoundPassages {
   readonly results: readonly {
     readonly title: string
     readonly headingPath: readonly string[]
+    readonly collection: string
     readonly file: string
     readonly line: number
     readonly snippet: string
     readonly highlights: readonly (readonly [number, number])[]
     readonly score: number
+    readonly modified: string
     readonly uri: string
   }[]
 }

@@ -83,7 +83,7 @@ test('warns of the demo key on loopback and refuses it elsewhere', async () => {
   const near = await start(home, [notes], demo)
   expect((await call(near.url, demo.PARLEY_DOCS_KEY)).status).toBe(200)
   expect(near.stderr()).toMatch(/Warning: .*demo key/u)
-  const far = await start(home, [notes, '--host', '0.0.0.0'], demo)
+  const far = await start(home, [notes, '--host', '0.0.0.0', '--allow-plain-http'], demo)
   expect(far.url).toBe('exit 1')
   expect(far.stderr()).toMatch(/^parley: .*demo key.*\n$/u)
 })
@@ -93,7 +93,7 @@ test.each([
   { what: 'an empty name, as of a variable that is not set', args: [''], exit: 2, words: 'name the directory' },
   { what: 'an empty port', args: ['.', '--port', ''], exit: 2, words: '--port' },
   { what: 'a port that is none', args: ['.', '--port', '70000'], exit: 2, words: '65535' },
-  { what: 'no directory', args: [], exit: 2, words: 'missing required argument' },
+  { what: 'no directory', args: [], exit: 2, words: 'name a directory to serve' },
 ])('refuses $what in one line', async ({ args, exit, words }) => {
   const docs = await start(freshDirectory(), args)
   expect(docs.url).toBe(`exit ${exit}`)

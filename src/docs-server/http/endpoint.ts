@@ -7,8 +7,10 @@ import {
   originValidation,
   toNodeHandler,
 } from '@modelcontextprotocol/node'
-import { isJsonContentType, isLegacyRequest, type McpHttpHandler } from '@modelcontextprotocol/server'
+import { isJsonContentType, isLegacyRequest } from '@modelcontextprotocol/server'
+import type { Principal } from '../keys.ts'
 import { plainly } from './headers.ts'
+import type { Modern } from './modern.ts'
 import { refusal, type RefusalName, refuse } from './refusal.ts'
 import type { Exchange, Sessions } from './sessions.ts'
 
@@ -17,13 +19,13 @@ export interface EndpointOptions {
   readonly hosts: readonly string[]
   /** Whether any address in numbers will do: the trick needs a name, and who listens on all addresses cannot list them. */
   readonly addresses: boolean
-  /** Says which key was offered, or null for a wrong one. */
-  readonly keyOf: (offered: string) => number | null
+  /** Whose key was offered, if any was; null for a wrong one. */
+  readonly principalOf: (offered: string | null) => Principal | null
   /** Whether the key may stand in the address. */
   readonly allowQueryKey: boolean
   readonly sessions: Sessions
   /** Serves the revisions without sessions. */
-  readonly modern: McpHttpHandler
+  readonly modern: Modern
   readonly log: (line: string) => void
 }
 
@@ -40,12 +42,14 @@ export function endpoint(options: EndpointOptions): Endpoint {
     if (!(byAddress || hostIsOurs(request, response)) || !originIsOurs(request, response)) return
     const [path = '', query = ''] = (request.url ?? '').split('?', 2)
     if (!PATHS.has(path)) return refuse(response, 'path')
-    const key = offeredKey(request.headers, new URLSearchParams(options.allowQueryKey ? query : ''), options.keyOf)
-    if (key === null) return refuse(response, 'key')
+    const params = new URLSearchParams(options.allowQueryKey ? query : '')
+    const principal = options.principalOf(offeredKey(request.headers, params))
+    if (principal === null) return refuse(response, 'key')
     const wrong = wrongIn(request)
     if (wrong !== null) return refuse(response, wrong)
     const over = new Promise<void>((resolve) => response.once('close', () => resolve()))
-    const fetch = (web: Request) => route(options, web, { key, over })
+    const streams = /\btext\/event-stream\b/i.test(request.headers.accept ?? '')
+    const fetch = (web: Request) => route(options, web, { principal, streams, over })
     const onerror = (error: Error) => options.log(`A request failed: ${error.message}`)
     await toNodeHandler({ fetch }, { onerror })(request as NodeIncomingMessageLike, plainly(response))
   }
@@ -55,15 +59,10 @@ function isAddress(host: string): boolean {
   return URL.canParse(`http://${host}`) && isIP(new URL(`http://${host}`).hostname.replace(/^\[|\]$/g, '')) !== 0
 }
 
-function offeredKey(
-  headers: IncomingMessage['headers'],
-  query: URLSearchParams,
-  keyOf: EndpointOptions['keyOf'],
-): number | null {
+function offeredKey(headers: IncomingMessage['headers'], query: URLSearchParams): string | null {
   const bearer = /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1]
   const header = headers['x-api-key']
-  const offered = bearer ?? (typeof header === 'string' ? header : query.get('api_key'))
-  return offered === null ? null : keyOf(offered)
+  return bearer ?? (typeof header === 'string' ? header : query.get('api_key'))
 }
 
 /** What is wrong with a request, as far as its head tells. */
@@ -84,14 +83,14 @@ function accepts(header: string | undefined, type: string): boolean {
 async function route(
   { sessions, modern }: EndpointOptions,
   web: Request,
-  whose: Pick<Exchange, 'key' | 'over'>,
+  whose: Omit<Exchange, 'request' | 'body'>,
 ): Promise<Response> {
   const body = web.method === 'POST' ? parsed(await web.text()) : undefined
   if (body === NOT_JSON) return refusal('json')
   const request = acceptingAll(web)
   if (body === undefined && isModern(web)) return refusal('postOnly')
   if (await isLegacyRequest(request, body)) return sessions.handle({ request, body, ...whose })
-  return modern.fetch(request, { parsedBody: body })
+  return modern.handle({ request, body, ...whose })
 }
 
 /** The first revision that has neither sessions to end nor a stream to get. */

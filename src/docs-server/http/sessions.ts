@@ -3,9 +3,13 @@ import { randomUUID } from 'node:crypto'
 import {
   isInitializeRequest,
   type JSONRPCMessage,
-  type Server,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server'
+import type { Principal } from '../keys.ts'
+import type { Change } from '../library.ts'
+import type { ClientServer } from '../mcp.ts'
+import { asJson, endingWith } from './answer.ts'
+import { SessionEvents } from './events.ts'
 import { refusal } from './refusal.ts'
 
 /** One HTTP exchange: the request, what its body says, whose key it carries, and when it is over. */
@@ -13,22 +17,25 @@ export interface Exchange {
   readonly request: Request
   /** Undefined for a request without a body. */
   readonly body: unknown
-  readonly key: number
+  /** Whether the client says that it can read an answer from a stream. */
+  readonly streams: boolean
+  readonly principal: Principal
   readonly over: Promise<void>
 }
 
 export interface SessionOptions {
-  readonly build: () => Server
+  readonly build: (principal: Principal) => ClientServer
   /** A session without any exchange for so long is ended. */
   readonly idleMs: number
   /** One more ends the session that was quiet for longest. */
   readonly most: number
+  readonly log: (line: string) => void
 }
 
 interface Session {
   readonly transport: SessionTransport
-  readonly server: Server
-  readonly key: number
+  readonly client: ClientServer
+  readonly principal: Principal
   readonly idle: NodeJS.Timeout
   exchanges: number
 }
@@ -46,6 +53,8 @@ class SessionTransport extends WebStandardStreamableHTTPServerTransport {
 
 /** The first revision in which a body is one message. */
 const WITHOUT_BATCHES = '2025-06-18'
+/** After a lost stream a client comes back this soon. */
+const RETRY_MS = 1_000
 
 export class Sessions {
   readonly #options: SessionOptions
@@ -61,27 +70,27 @@ export class Sessions {
     if (id === null) return isInitializeRequest(exchange.body) ? this.#open(exchange) : refusal('sessionNeeded')
     const session = this.#sessions.get(id)
     // Another key must not even learn that the session is there.
-    if (session === undefined || session.key !== exchange.key) return refusal('sessionUnknown')
+    if (session === undefined || session.principal.id !== exchange.principal.id) return refusal('sessionUnknown')
     if (Array.isArray(exchange.body) && !mayBatch(session)) return refusal('batch')
     this.#busy(id, session, exchange.over)
-    const answer = await session.transport.handleRequest(exchange.request, { parsedBody: exchange.body })
-    if (answer.headers.get('content-type') === 'text/event-stream') freeWhenLeft(session, exchange.over)
-    return answer
+    return answered(session.transport, exchange)
   }
 
-  async #open({ request, body, key, over }: Exchange): Promise<Response> {
-    const server = this.#options.build()
+  async #open(exchange: Exchange): Promise<Response> {
+    const { principal, over } = exchange
+    const client = this.#options.build(principal)
     const transport = new SessionTransport({
       sessionIdGenerator: () => `mcp-session-${randomUUID()}`,
-      enableJsonResponse: true,
+      eventStore: new SessionEvents(),
+      retryInterval: RETRY_MS,
       onsessioninitialized: (id) => {
         const idle = setTimeout(() => void this.#end(id), this.#options.idleMs).unref()
-        this.#busy(id, { transport, server, key, idle, exchanges: 0 }, over)
+        this.#busy(id, { transport, client, principal, idle, exchanges: 0 }, over)
       },
       onsessionclosed: (id) => this.#forget(id),
     })
-    await server.connect(transport)
-    const answer = await transport.handleRequest(request, { parsedBody: body })
+    await client.server.connect(transport)
+    const answer = await answered(transport, exchange)
     await this.#makeRoom()
     return answer
   }
@@ -113,7 +122,7 @@ export class Sessions {
 
   async #close(id: string, session: Session): Promise<void> {
     this.#forget(id)
-    await session.server.close()
+    await session.client.server.close()
   }
 
   #forget(id: string): void {
@@ -121,22 +130,31 @@ export class Sessions {
     this.#sessions.delete(id)
   }
 
-  /** Tells every session that the list of tools is another now; it reaches those that listen. */
-  async toolsChanged(): Promise<void> {
-    await Promise.all([...this.#sessions.values()].map(({ server }) => server.sendToolListChanged()))
+  /** Passes news on to every session; it reaches those that listen, and those that come back to a lost stream. */
+  tell(change: Change): void {
+    for (const { client } of this.#sessions.values()) {
+      client.tell(change).catch((error: unknown) => this.#options.log(`A client could not be told: ${String(error)}`))
+    }
   }
 
-  async close(): Promise<void> {
-    await Promise.all([...this.#sessions].map(([id, session]) => this.#close(id, session)))
+  /** Ends the sessions of keys that open no more what they did. */
+  async retain(knows: (principal: Principal) => boolean): Promise<void> {
+    const gone = [...this.#sessions].filter(([, { principal }]) => !knows(principal))
+    await Promise.all(gone.map(([id, session]) => this.#close(id, session)))
+  }
+
+  close(): Promise<void> {
+    return this.retain(() => false)
   }
 }
 
-/** Nothing else notices that nobody reads the stream any more, and a session has only one. */
-function freeWhenLeft({ transport }: Session, over: Promise<void>): void {
-  void over.then(() => transport.closeStandaloneSSEStream())
+async function answered(transport: SessionTransport, { request, body, streams, over }: Exchange): Promise<Response> {
+  const answer = await transport.handleRequest(request, { parsedBody: body })
+  if (answer.headers.get('content-type') !== 'text/event-stream') return answer
+  return streams ? endingWith(answer, over) : asJson(answer, Array.isArray(body))
 }
 
-function mayBatch({ server }: Session): boolean {
-  const version = server.getNegotiatedProtocolVersion()
+function mayBatch({ client }: Session): boolean {
+  const version = client.server.getNegotiatedProtocolVersion()
   return version !== undefined && version < WITHOUT_BATCHES
 }

@@ -1,14 +1,20 @@
 /** The server's side of the index worker: a call is a message and its answer. */
 import { Worker } from 'node:worker_threads'
 import { fail, ParleyError, reasonOf } from '../../errors/parley-error.ts'
+import type { Collection } from '../collections.ts'
 import type {
-  Call,
+  Changes,
   DocumentHit,
   DocumentIndex,
+  DocumentList,
+  DocumentOutline,
   Excerpt,
   FromWorker,
   IndexOptions,
+  ListRequest,
   Operation,
+  OperationRequest,
+  OutlineRequest,
   Page,
   PassageHit,
   ReadRequest,
@@ -18,7 +24,9 @@ import type {
 
 export interface IndexEvents {
   readonly log: (line: string) => void
-  readonly directories: (present: readonly boolean[]) => void
+  /** The names of the collections whose directories are there. */
+  readonly present: (names: readonly string[]) => void
+  readonly changed: (changes: Changes) => void
 }
 
 interface Waiting {
@@ -31,18 +39,16 @@ const CLOSE_MS = 3_000
 const FIRST_PAUSE_MS = 250
 const MOST_DEATHS = 5
 const LONG_LIFE_MS = 60_000
-/** Keeps the generations of one worker apart from those of the next. */
-const GENERATIONS = 2 ** 32
 
 export class IndexClient implements DocumentIndex, AsyncDisposable {
-  readonly #start: () => Worker
+  readonly #start: (collections: readonly Collection[]) => Worker
   readonly #events: IndexEvents
   readonly #waiting = new Map<number, Waiting>()
+  #collections: readonly Collection[]
   #worker: Worker
   #ended: Promise<void> = Promise.resolve()
   #again: NodeJS.Timeout | undefined
   #lastCall = 0
-  #workers = 0
   #deaths = 0
   /** Why the worker is not there, as long as it is not. */
   #lost: string | undefined
@@ -50,15 +56,16 @@ export class IndexClient implements DocumentIndex, AsyncDisposable {
 
   constructor(workerUrl: URL, options: IndexOptions, events: IndexEvents) {
     this.#events = events
-    this.#start = () => new Worker(workerUrl, { workerData: options, name: 'parley-docs' })
+    this.#collections = options.collections
+    this.#start = (collections) =>
+      new Worker(workerUrl, { workerData: { ...options, collections } satisfies IndexOptions, name: 'parley-docs' })
     this.#worker = this.#launch()
   }
 
   #launch(): Worker {
-    const worker = this.#start()
+    const worker = this.#start(this.#collections)
     const since = performance.now()
     let reason = 'the index has ended'
-    this.#workers += 1
     this.#lost = undefined
     worker.on('message', (message: FromWorker) => this.#receive(message))
     worker.on('error', (error) => void (reason = reasonOf(error)))
@@ -68,23 +75,33 @@ export class IndexClient implements DocumentIndex, AsyncDisposable {
     return worker
   }
 
-  async passages(request: SearchRequest): Promise<Page<PassageHit>> {
-    return this.#numbered((await this.#call('passages', request)) as Page<PassageHit>)
+  /** Serves these from now on. */
+  setCollections(collections: readonly Collection[]): void {
+    this.#collections = collections
+    if (this.#lost === undefined) this.#post({ collections })
   }
 
-  async documents(request: SearchRequest): Promise<Page<DocumentHit>> {
-    return this.#numbered((await this.#call('documents', request)) as Page<DocumentHit>)
+  passages(request: SearchRequest): Promise<Page<PassageHit>> {
+    return this.#call('passages', request) as Promise<Page<PassageHit>>
+  }
+
+  documents(request: SearchRequest): Promise<Page<DocumentHit>> {
+    return this.#call('documents', request) as Promise<Page<DocumentHit>>
   }
 
   read(request: ReadRequest): Promise<Excerpt> {
     return this.#call('read', request) as Promise<Excerpt>
   }
 
-  #numbered<Hit>(page: Page<Hit>): Page<Hit> {
-    return { ...page, generation: page.generation + (this.#workers - 1) * GENERATIONS }
+  list(request: ListRequest): Promise<DocumentList> {
+    return this.#call('list', request) as Promise<DocumentList>
   }
 
-  async #call(operation: Operation, request: Call['request']): Promise<unknown> {
+  outline(request: OutlineRequest): Promise<DocumentOutline> {
+    return this.#call('outline', request) as Promise<DocumentOutline>
+  }
+
+  async #call(operation: Operation, request: OperationRequest): Promise<unknown> {
     if (this.#lost !== undefined) return fail('DOCS_INDEX_UNAVAILABLE', { reason: this.#lost })
     const id = ++this.#lastCall
     const answer = new Promise((resolve, reject) => this.#waiting.set(id, { resolve, reject }))
@@ -98,7 +115,8 @@ export class IndexClient implements DocumentIndex, AsyncDisposable {
 
   #receive(message: FromWorker): void {
     if (message.kind === 'log') return this.#events.log(message.line)
-    if (message.kind === 'directories') return this.#events.directories(message.present)
+    if (message.kind === 'present') return this.#events.present(message.names)
+    if (message.kind === 'changed') return this.#events.changed(message)
     const waiting = this.#waiting.get(message.id)
     this.#waiting.delete(message.id)
     if (message.kind === 'answer') waiting?.resolve(message.value)

@@ -1,27 +1,36 @@
-/** The full-text index in SQLite: documents, their passages, and the words of those. It lives as long as its process. */
+/** The full-text index in SQLite: documents, their passages, and the words of those. */
+import { randomBytes } from 'node:crypto'
 import { DatabaseSync, type StatementSyncInstance } from '@photostructure/sqlite'
 import { indexText, TOKENIZER } from '../../text/tokens.ts'
 import type { Passage } from './passages.ts'
 
 export interface NewDocument {
-  readonly directory: number
+  readonly collection: number
   /** Relative to its directory, with `/`. */
   readonly file: string
   readonly uri: string
   readonly title: string
+  readonly mimeType: string
+  readonly bytes: number
   readonly created: string
   readonly modified: string
   readonly passages: readonly Passage[]
 }
 
-export interface PassageRow {
+export interface DocumentRow {
   readonly document: number
-  readonly directory: number
+  readonly collection: number
+  readonly name: string
   readonly file: string
   readonly uri: string
   readonly title: string
+  readonly mimeType: string
+  readonly bytes: number
   readonly created: string
   readonly modified: string
+}
+
+export interface PassageRow extends DocumentRow {
   readonly headingPath: string
   readonly line: number
   readonly text: string
@@ -30,24 +39,27 @@ export interface PassageRow {
 
 /**
  * `title` holds the titles that a passage stands under. They are not part of it: a match there counts for its place among
- * the results, never for being one.
+ * the results, never for being one. `scope` holds one word that no text has: the collection.
  */
 const SCHEMA = `
+  CREATE TABLE state (epoch TEXT NOT NULL, generation INTEGER NOT NULL);
+  CREATE TABLE collections (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
   CREATE TABLE documents (
-    id INTEGER PRIMARY KEY, directory INTEGER NOT NULL, file TEXT NOT NULL, uri TEXT NOT NULL UNIQUE,
-    title TEXT NOT NULL, created TEXT NOT NULL, modified TEXT NOT NULL
+    id INTEGER PRIMARY KEY, collection INTEGER NOT NULL, file TEXT NOT NULL, uri TEXT NOT NULL UNIQUE, title TEXT NOT NULL,
+    mimeType TEXT NOT NULL, bytes INTEGER NOT NULL, created TEXT NOT NULL, modified TEXT NOT NULL
   );
+  CREATE INDEX documents_in ON documents (collection, uri);
   CREATE TABLE passages (
     id INTEGER PRIMARY KEY, document INTEGER NOT NULL, headingPath TEXT NOT NULL, line INTEGER NOT NULL, text TEXT NOT NULL
   );
   CREATE INDEX passages_of ON passages (document);
   CREATE VIRTUAL TABLE words USING fts5 (
-    title, heading, text, tokenize = "${TOKENIZER}", content = '', contentless_delete = 1
+    title, heading, text, scope, tokenize = "${TOKENIZER}", content = '', contentless_delete = 1
   );
 `
 
 /** How much a word counts in the titles above, in a heading of the passage, and in its text. */
-const RANK = 'bm25(words, 2.0, 4.0, 1.0)'
+const RANK = 'bm25(words, 2.0, 4.0, 1.0, 0.0)'
 const OWN = '{heading text}'
 
 export interface Wanted {
@@ -57,15 +69,25 @@ export interface Wanted {
   readonly phrase: string
   readonly limit: number
   readonly offset: number
+  /** Collections by number; null for all of them. */
+  readonly scope: readonly number[] | null
+  readonly updatedAfter?: string
 }
 
 export class Database implements Disposable {
   // An empty name is a temporary file of SQLite's own: no name, no leftover, and no more memory than its cache.
   readonly #db = new DatabaseSync('')
   readonly #statements = new Map<string, StatementSyncInstance>()
+  readonly #epoch = randomBytes(6).toString('base64url')
+  #generation = 0
 
   constructor() {
     this.#db.exec(`PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA cache_size = -32768; ${SCHEMA}`)
+  }
+
+  /** Names this state of this index. */
+  get generation(): string {
+    return `${this.#epoch}.${this.#generation}`
   }
 
   /** All of the changes, or none of them. */
@@ -74,21 +96,36 @@ export class Database implements Disposable {
     try {
       write()
       this.#db.exec('COMMIT')
+      this.#generation += 1
     } finally {
       if (this.#db.isTransaction) this.#db.exec('ROLLBACK')
     }
   }
 
+  /** The number of a collection, which it keeps. */
+  collection(name: string): number {
+    this.#sql('INSERT OR IGNORE INTO collections (name) VALUES (?)').run(name)
+    return (this.#sql('SELECT id FROM collections WHERE name = ?').get(name) as { readonly id: number }).id
+  }
+
+  /** Whether nothing of any other collection is in the index. */
+  holdsOnly(collections: readonly number[]): boolean {
+    const holders = this.#sql(
+      'SELECT id FROM collections WHERE EXISTS (SELECT 1 FROM documents WHERE collection = collections.id)',
+    )
+    return (holders.all() as readonly { id: number }[]).every(({ id }) => collections.includes(id))
+  }
+
   /** Adds a document, or puts it in the place of the one with its uri, which keeps its id. */
   put(document: NewDocument): void {
-    const { directory, file, uri, title, created, modified } = document
-    const values = [directory, file, uri, title, created, modified]
+    const { collection, file, uri, title, mimeType, bytes, created, modified } = document
+    const values = [collection, file, uri, title, mimeType, bytes, created, modified]
     const { id } = this.#sql(
-      `INSERT INTO documents (directory, file, uri, title, created, modified) VALUES (?, ?, ?, ?, ?, ?)
-         ON CONFLICT (uri) DO UPDATE SET title = excluded.title, modified = excluded.modified RETURNING id`,
+      `INSERT INTO documents (collection, file, uri, title, mimeType, bytes, created, modified) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+         ON CONFLICT (uri) DO UPDATE SET title = excluded.title, bytes = excluded.bytes, modified = excluded.modified RETURNING id`,
     ).get(...values) as { readonly id: number }
     this.#removePassages(id)
-    for (const passage of document.passages) this.#putPassage(id, title, passage)
+    for (const passage of document.passages) this.#putPassage(id, document, passage)
   }
 
   /** Prepares each statement once. */
@@ -98,15 +135,17 @@ export class Database implements Disposable {
     return statement
   }
 
-  #putPassage(document: number, title: string, { headingPath, line, text, heading, body }: Passage): void {
+  #putPassage(document: number, { title, collection }: NewDocument, passage: Passage): void {
+    const { headingPath, line, text, heading, body } = passage
     const { lastInsertRowid } = this.#sql(
       'INSERT INTO passages (document, headingPath, line, text) VALUES (?, ?, ?, ?)',
     ).run(document, JSON.stringify(headingPath), line, text)
-    this.#sql('INSERT INTO words (rowid, title, heading, text) VALUES (?, ?, ?, ?)').run(
+    this.#sql('INSERT INTO words (rowid, title, heading, text, scope) VALUES (?, ?, ?, ?, ?)').run(
       lastInsertRowid,
       indexText([title, ...headingPath].join('\n\n')),
       indexText(heading),
       indexText(body),
+      scopeWord(collection),
     )
   }
 
@@ -120,29 +159,63 @@ export class Database implements Disposable {
     this.#sql('DELETE FROM passages WHERE document = ?').run(document)
   }
 
-  countPassages({ all }: Wanted): number {
-    return this.#count('SELECT count(*) AS n FROM words WHERE words MATCH ?', [own(all.join(' AND '))])
+  document(uri: string): DocumentRow | undefined {
+    return this.#sql(
+      `SELECT ${DOCUMENT} FROM documents d JOIN collections c ON c.id = d.collection WHERE d.uri = ?`,
+    ).get(uri) as DocumentRow | undefined
+  }
+
+  /** In the order of their uris, from behind `after` on; `prefix` is how their file begins. */
+  list(
+    scope: readonly number[],
+    { after, limit, prefix }: { after: string; limit: number; prefix: string },
+  ): readonly DocumentRow[] {
+    return this.#db
+      .prepare(
+        `SELECT ${DOCUMENT} FROM documents d JOIN collections c ON c.id = d.collection
+         WHERE d.collection IN (${scope.map(Number).join(',')}) AND d.uri > ? AND substr(d.file, 1, length(?)) = ?
+         ORDER BY d.uri LIMIT ?`,
+      )
+      .all(after, prefix, prefix, limit) as DocumentRow[]
+  }
+
+  countList(scope: readonly number[], prefix: string): number {
+    return this.#count(
+      `SELECT count(*) AS n FROM documents d
+       WHERE d.collection IN (${scope.map(Number).join(',')}) AND substr(d.file, 1, length(?)) = ?`,
+      [prefix, prefix],
+    )
+  }
+
+  countPassages(wanted: Wanted): number {
+    const { sql, values } = since(wanted)
+    return this.#count(`SELECT count(*) AS n FROM words WHERE words MATCH ? ${sql}`, [
+      within(wanted, own(wanted.all.join(' AND '))),
+      ...values,
+    ])
   }
 
   passages(wanted: Wanted): readonly PassageRow[] {
-    const everywhere = `${own(wanted.all.join(' AND '))} AND (${wanted.all.join(' OR ')})`
+    const everywhere = within(wanted, `${own(wanted.all.join(' AND '))} AND (${wanted.all.join(' OR ')})`)
+    const { sql, values } = since(wanted)
     return this.#db
       .prepare(
         `WITH hit AS MATERIALIZED (
            SELECT rowid AS id, ${RANK} AS rank, rowid IN (SELECT rowid FROM words WHERE words MATCH ?) AS phrase
-           FROM words WHERE words MATCH ? ORDER BY phrase DESC, rank, id LIMIT ? OFFSET ?)
-         SELECT ${COLUMNS} FROM hit JOIN passages p ON p.id = hit.id JOIN documents d ON d.id = p.document
-         ORDER BY hit.phrase DESC, hit.rank, hit.id`,
+           FROM words WHERE words MATCH ? ${sql} ORDER BY phrase DESC, rank, id LIMIT ? OFFSET ?)
+         SELECT ${COLUMNS} FROM hit ${JOINED} ORDER BY hit.phrase DESC, hit.rank, hit.id`,
       )
-      .all(own(wanted.phrase), everywhere, wanted.limit, wanted.offset) as PassageRow[]
+      .all(own(wanted.phrase), everywhere, ...values, wanted.limit, wanted.offset) as PassageRow[]
   }
 
-  countDocuments({ all }: Wanted): number {
-    return this.#count(`SELECT count(*) AS n FROM (${inDocuments(all)})`, all.map(own))
+  countDocuments(wanted: Wanted): number {
+    const { sql, values } = inDocuments(wanted)
+    return this.#count(`SELECT count(*) AS n FROM (${sql})`, values)
   }
 
   /** A row for each document in which everything occurs, with the best of its passages. */
   documents(wanted: Wanted): readonly PassageRow[] {
+    const { sql, values } = inDocuments(wanted)
     return this.#db
       .prepare(
         `WITH hit AS MATERIALIZED (
@@ -150,14 +223,13 @@ export class Database implements Disposable {
            FROM words WHERE words MATCH ?),
          best AS (
            SELECT p.id, hit.rank, max(hit.phrase * 1000000 - hit.rank) AS worth FROM hit JOIN passages p ON p.id = hit.id
-           WHERE p.document IN (${inDocuments(wanted.all)}) GROUP BY p.document)
-         SELECT ${COLUMNS} FROM best AS hit JOIN passages p ON p.id = hit.id JOIN documents d ON d.id = p.document
-         ORDER BY hit.worth DESC, d.id LIMIT ? OFFSET ?`,
+           WHERE p.document IN (${sql}) GROUP BY p.document)
+         SELECT ${COLUMNS} FROM best AS hit ${JOINED} ORDER BY hit.worth DESC, d.id LIMIT ? OFFSET ?`,
       )
       .all(
         own(wanted.phrase),
-        own(wanted.all.join(' OR ')),
-        ...wanted.all.map(own),
+        within(wanted, own(wanted.all.join(' OR '))),
+        ...values,
         wanted.limit,
         wanted.offset,
       ) as PassageRow[]
@@ -172,15 +244,43 @@ export class Database implements Disposable {
   }
 }
 
-const COLUMNS = `d.id AS document, d.directory, d.file, d.uri, d.title, d.created, d.modified,
-  p.headingPath, p.line, p.text, hit.rank`
+const DOCUMENT = `d.id AS document, d.collection, c.name, d.file, d.uri, d.title, d.mimeType, d.bytes, d.created, d.modified`
+const COLUMNS = `${DOCUMENT}, p.headingPath, p.line, p.text, hit.rank`
+const JOINED = `JOIN passages p ON p.id = hit.id JOIN documents d ON d.id = p.document
+  JOIN collections c ON c.id = d.collection`
 
 function own(expression: string): string {
   return `${OWN} : (${expression})`
 }
 
-/** One placeholder for each expression. */
-function inDocuments(all: readonly string[]): string {
-  const one = 'SELECT DISTINCT document FROM passages WHERE id IN (SELECT rowid FROM words WHERE words MATCH ?)'
-  return all.map(() => one).join(' INTERSECT ')
+/** A private character keeps it apart from every word of a text. */
+function scopeWord(collection: number): string {
+  return `\u{e001}${collection}`
+}
+
+function within({ scope }: Wanted, expression: string): string {
+  if (scope === null) return expression
+  const words = scope.map((collection) => `"${scopeWord(collection)}"`)
+  return `(${expression}) AND scope : (${words.join(' OR ')})`
+}
+
+interface Clause {
+  readonly sql: string
+  readonly values: readonly string[]
+}
+
+function since({ updatedAfter }: Wanted): Clause {
+  if (updatedAfter === undefined) return { sql: '', values: [] }
+  const sql = 'AND rowid IN (SELECT p.id FROM passages p JOIN documents d ON d.id = p.document WHERE d.modified > ?)'
+  return { sql, values: [updatedAfter] }
+}
+
+/** The documents in which each expression occurs. */
+function inDocuments(wanted: Wanted): Clause {
+  const { sql, values } = since(wanted)
+  const one = `SELECT DISTINCT document FROM passages WHERE id IN (SELECT rowid FROM words WHERE words MATCH ? ${sql})`
+  return {
+    sql: wanted.all.map(() => one).join(' INTERSECT '),
+    values: wanted.all.flatMap((expression) => [within(wanted, own(expression)), ...values]),
+  }
 }

@@ -5,17 +5,25 @@ import { markdown } from './formats/markdown.ts'
 import { restructuredText } from './formats/restructured-text.ts'
 import type { Outline } from './outline.ts'
 
-export type Format = (source: string) => Outline
+export interface Format {
+  /** Of the text that is given of the document, which is not always that of the file. */
+  readonly mimeType: string
+  readonly read: (source: string) => Outline
+}
 
-const plain: Format = (text) => ({ text, headings: [] })
+const PLAIN: Format = { mimeType: 'text/plain', read: (text) => ({ text, headings: [] }) }
 
-const BY_EXTENSION: ReadonlyMap<string, Format> = new Map([
-  ...['md', 'markdown', 'mdown', 'mkd', 'mdx'].map((extension) => [extension, markdown] as const),
-  ...['rst', 'rest'].map((extension) => [extension, restructuredText] as const),
-  ...['adoc', 'asciidoc', 'asc'].map((extension) => [extension, asciidoc] as const),
-  ...['html', 'htm', 'xhtml'].map((extension) => [extension, html] as const),
-  ...['txt', 'text'].map((extension) => [extension, plain] as const),
-])
+const FORMATS: readonly (readonly [extensions: string, format: Format])[] = [
+  ['md markdown mdown mkd mdx', { mimeType: 'text/markdown', read: markdown }],
+  ['rst rest', { mimeType: 'text/x-rst', read: restructuredText }],
+  ['adoc asciidoc asc', { mimeType: 'text/asciidoc', read: asciidoc }],
+  ['html htm xhtml', { mimeType: 'text/plain', read: html }],
+  ['txt text', PLAIN],
+]
+
+const BY_EXTENSION: ReadonlyMap<string, Format> = new Map(
+  FORMATS.flatMap(([extensions, format]) => extensions.split(' ').map((extension) => [extension, format] as const)),
+)
 
 const PLAIN_NAMES =
   /^(?:readme|license|licence|copying|notice|changelog|changes|news|authors|contributing|install|todo)$/i
@@ -24,5 +32,5 @@ const PLAIN_NAMES =
 export function formatOf(fileName: string): Format | undefined {
   const dot = fileName.lastIndexOf('.')
   if (dot > 0) return BY_EXTENSION.get(fileName.slice(dot + 1).toLowerCase())
-  return PLAIN_NAMES.test(fileName) ? plain : undefined
+  return PLAIN_NAMES.test(fileName) ? PLAIN : undefined
 }

@@ -1,30 +1,25 @@
 /** Keeps the index true to the directories: one look through them at the start, another whenever something changed. */
-import { basename, resolve } from 'node:path'
+import { basename } from 'node:path'
 import { reasonOf } from '../../errors/parley-error.ts'
+import type { Collection } from '../collections.ts'
 import type { Database, NewDocument } from './database.ts'
 import { load } from './load.ts'
 import { passagesOf, titleOf } from './passages.ts'
-import type { IndexOptions } from './protocol.ts'
-import { type Budget, type FoundFile, identityOf, walk } from './walk.ts'
-import { type Watch, watch } from './watch.ts'
-
-/** A served directory and what is known of it. */
-export interface Directory {
-  /** As the user named it. */
-  readonly path: string
-  /** Its name in uris: unique, and short. */
-  readonly label: string
-}
+import type { Changes, IndexOptions } from './protocol.ts'
+import { Served } from './served.ts'
+import { type Budget, type FoundFile, walk } from './walk.ts'
 
 export interface IndexerEvents {
   readonly log: (line: string) => void
-  readonly directories: (present: readonly boolean[]) => void
+  readonly present: (names: readonly string[]) => void
+  readonly changed: (changes: Changes) => void
 }
 
 interface Known {
   readonly stamp: string
   readonly path: string
   readonly bytes: number
+  readonly collection: string
 }
 
 /** How often it is checked that the directories are still there, and looked through where nothing tells of changes. */
@@ -36,20 +31,15 @@ const LONGEST_SETTLE_MS = 1_500
 const DOCUMENTS_PER_CHANGE = 32
 
 export class Indexer implements AsyncDisposable {
-  readonly directories: readonly Directory[]
   /** Settles when everything was looked at once. */
   readonly first: Promise<void>
   readonly #database: Database
   readonly #options: IndexOptions
   readonly #events: IndexerEvents
+  #served: readonly Served[]
   /** What is in the index or was skipped, by uri. */
   readonly #known = new Map<string, Known>()
-  readonly #identities: (string | null)[]
-  readonly #watches: (Watch | null)[]
-  /** The directories in each as the last look found them, and as they were when watching began. */
-  readonly #inside: ReadonlySet<string>[]
-  #watched: readonly ReadonlySet<string>[] = []
-  #generation = 0
+  #complete = false
   #truncated = false
   #lookTimer: NodeJS.Timeout | undefined
   readonly #ticker: NodeJS.Timeout
@@ -63,30 +53,45 @@ export class Indexer implements AsyncDisposable {
     this.#database = database
     this.#options = options
     this.#events = events
-    this.directories = labelled(options.directories)
-    this.#identities = this.directories.map(() => null)
-    this.#watches = this.directories.map(() => null)
-    this.#inside = this.directories.map(() => new Set<string>())
+    this.#served = options.collections.map((collection) => this.#serve(collection))
     this.first = this.#look()
     this.#looking = this.first
     this.#ticker = setInterval(() => void this.#tick(), TICK_MS)
   }
 
-  get generation(): number {
-    return this.#generation
+  #serve(collection: Collection): Served {
+    return new Served(collection, this.#database.collection(collection.name))
   }
 
-  /** Which directories are there, in their order. */
-  get present(): readonly boolean[] {
-    return this.#identities.map((identity) => identity !== null)
+  get served(): readonly Served[] {
+    return this.#served
   }
 
-  /** What a reader must know to trust what is found. */
-  get notice(): string | undefined {
-    const gone = this.directories.filter((_, i) => this.#identities[i] === null)
+  /** Whether everything was looked through at least once. */
+  get complete(): boolean {
+    return this.#complete
+  }
+
+  /** Serves these from now on; those that were served before stay as they are. */
+  setCollections(collections: readonly Collection[]): void {
+    this.#looking = this.#looking.then(async () => {
+      if (this.#closed) return
+      const before = this.#served
+      const kept = (collection: Collection) =>
+        before.find((one) => one.collection.name === collection.name && one.collection.path === collection.path)
+      this.#served = collections.map((collection) => kept(collection) ?? this.#serve(collection))
+      for (const one of before) if (!this.#served.includes(one)) await one.unwatch()
+      await this.#look()
+    })
+  }
+
+  /** What a reader of these collections must know to trust what is found. */
+  noticeFor(names: readonly string[]): string | undefined {
+    const asked = this.#served.filter(({ collection }) => names.includes(collection.name))
+    const gone = asked.filter(({ present }) => !present)
     const { files, bytes } = this.#options.limits
     const notices = [
-      ...(gone.length > 0 ? [`Not searched, because it is gone: ${gone.map(({ path }) => path).join(', ')}.`] : []),
+      ...(gone.length > 0 ? [`Not searched, because it is gone: ${gone.map(nameOf).join(', ')}.`] : []),
       ...(this.#truncated
         ? [`Only the first ${this.#known.size} documents were indexed (limits: ${files} files, ${bytes} bytes).`]
         : []),
@@ -95,14 +100,18 @@ export class Indexer implements AsyncDisposable {
     return notices.length === 0 ? undefined : notices.join(' ')
   }
 
-  /** Where the document of this uri is on the disk. */
-  find(uri: string): Pick<FoundFile, 'path' | 'bytes'> | undefined {
-    return this.#known.get(uri)
+  /** Where the document of this uri is on the disk, if it is in one of these collections. */
+  find(uri: string, names: readonly string[]): Pick<FoundFile, 'path' | 'bytes' | 'stamp'> | undefined {
+    const known = this.#known.get(uri)
+    return known !== undefined && names.includes(known.collection) ? known : undefined
   }
 
   /** Watching begins after a look, so what happened meanwhile is looked for once more. */
   async #settle(): Promise<void> {
-    await this.#rewatch()
+    for (const one of this.#served) {
+      if (this.#closed || this.#options.poll) break
+      await one.rewatch(() => this.#lookSoon(), this.#events.log)
+    }
     this.#lookSoon()
   }
 
@@ -117,93 +126,84 @@ export class Indexer implements AsyncDisposable {
 
   async #tick(): Promise<void> {
     this.#ticks += 1
-    const full = this.#ticks % TICKS_PER_FULL_LOOK === 0
-    const identities = await Promise.all(this.directories.map(({ path }) => identityOf(path)))
-    const moved = identities.some((identity, i) => identity !== this.#identities[i])
-    const blind = identities.some((identity, i) => identity !== null && this.#watches[i] === null)
-    if (full || moved || blind) this.#lookSoon()
+    const wishes = await Promise.all(this.#served.map((one) => one.needsLook()))
+    if (this.#ticks % TICKS_PER_FULL_LOOK === 0 || wishes.includes(true)) this.#lookSoon()
   }
 
   /** Never fails: what cannot be read now is tried again at the next look. */
   async #look(): Promise<void> {
     if (this.#closed) return
     const started = performance.now()
-    const first = this.#generation === 0
-    const before = [...this.#identities]
+    const first = !this.#complete
+    let moved: readonly Served[] = []
     try {
-      await this.#reconcile()
+      moved = await this.#reconcile()
+      this.#complete = true
     } catch (error) {
       this.#events.log(`The documents could not be looked through (${reasonOf(error)}); trying again.`)
       this.#lookSoon()
     }
     this.#lastLookMs = performance.now() - started
-    if (first || this.#identities.some((now, i) => now !== before[i])) this.#directoriesChanged(first, before)
-    else if (this.#hasUnwatched()) this.#settleSoon()
-  }
-
-  /** The system's watch does not see into what lies in a new directory; only a watch begun afresh does. */
-  #hasUnwatched(): boolean {
-    return this.#inside.some((now, i) => [...now].some((directory) => this.#watched[i]?.has(directory) !== true))
-  }
-
-  #directoriesChanged(first: boolean, before: readonly (string | null)[]): void {
-    for (const [i, { path }] of this.directories.entries()) {
-      if (!first && before[i] === null && this.present[i] === true) this.#events.log(`${path} is back and searched.`)
-      if (before[i] !== null && this.present[i] === false) this.#events.log(`${path} is gone; nothing in it is found.`)
-    }
-    this.#events.directories(this.present)
-    this.#settleSoon()
+    if (!first) for (const one of moved) this.#events.log(whereabouts(one))
+    this.#events.present(this.#served.filter(({ present }) => present).map(nameOf))
+    if (first || moved.length > 0 || this.#served.some(({ hasUnwatched }) => hasUnwatched)) this.#settleSoon()
   }
 
   #settleSoon(): void {
     this.#settling = this.#settling.then(() => this.#settle())
   }
 
-  async #rewatch(): Promise<void> {
-    this.#watched = [...this.#inside]
-    if (this.#options.poll) return
-    for (const [i, { path }] of this.directories.entries()) {
-      await this.#watches[i]?.close()
-      const there = this.#identities[i] !== null && !this.#closed
-      this.#watches[i] = there ? await watch(resolve(path), () => this.#lookSoon(), this.#events.log) : null
-    }
-  }
-
-  async #reconcile(): Promise<void> {
+  /** Resolves with the collections that came or went. */
+  async #reconcile(): Promise<readonly Served[]> {
     const budget: Budget = { ...this.#options.limits }
     const seen = new Set<string>()
+    const moved: Served[] = []
     let truncated = false
-    for (const [i, directory] of this.directories.entries()) {
-      const found = await walk(resolve(directory.path), budget)
-      this.#identities[i] = found?.identity ?? null
-      this.#inside[i] = found?.directories ?? new Set()
+    for (const served of this.#served) {
+      const found = await walk(served.directory, budget)
+      if (served.take(found)) moved.push(served)
       truncated ||= found?.truncated === true
+      // What a directory held that is gone now stays in the index, out of sight: it is often back soon.
+      if (found === null) for (const uri of this.#urisIn(served)) seen.add(uri)
       const changed: Candidate[] = []
       for (const file of found?.files ?? []) {
-        const uri = uriOf(directory, file.file)
+        const uri = uriOf(served.collection, file.file)
         seen.add(uri)
-        if (this.#known.get(uri)?.stamp !== file.stamp) changed.push({ ...file, uri, directory: i })
+        if (this.#known.get(uri)?.stamp !== file.stamp) changed.push({ ...file, uri, served })
       }
       await this.#take(changed)
     }
     this.#truncated = truncated
     this.#forget([...this.#known.keys()].filter((uri) => !seen.has(uri)))
-    if (this.#generation === 0) this.#generation = 1
+    return moved
+  }
+
+  #urisIn({ collection }: Served): readonly string[] {
+    return [...this.#known].filter(([, known]) => known.collection === collection.name).map(([uri]) => uri)
   }
 
   async #take(files: readonly Candidate[]): Promise<void> {
     for (let i = 0; i < files.length && !this.#closed; i += DOCUMENTS_PER_CHANGE) {
       const batch = files.slice(i, i + DOCUMENTS_PER_CHANGE)
       const documents = await Promise.all(batch.map((file) => this.#read(file)))
-      this.#change(() => {
+      this.#database.change(() => {
         for (const [j, { uri }] of batch.entries()) {
           const document = documents[j]
           if (document) this.#database.put(document)
           else this.#database.remove(uri)
         }
       })
-      for (const { uri, stamp, path, bytes } of batch) this.#known.set(uri, { stamp, path, bytes })
+      const updated = batch.map(({ uri }) => uri).filter((uri) => this.#known.has(uri))
+      for (const { uri, stamp, path, bytes, served } of batch) {
+        this.#known.set(uri, { stamp, path, bytes, collection: nameOf(served) })
+      }
+      this.#tell({ updated, listChanged: updated.length < batch.length })
     }
+  }
+
+  /** The first look is what every reader waits for; only what changes after it is news. */
+  #tell(changes: Changes): void {
+    if (this.#complete) this.#events.changed(changes)
   }
 
   /** Null for what is no document after all; it is read again when it changes. */
@@ -211,7 +211,9 @@ export class Indexer implements AsyncDisposable {
     try {
       const loaded = await load(file)
       if ('outline' in loaded) {
-        return { ...file, title: titleOf(loaded.outline, basename(file.file)), passages: passagesOf(loaded.outline) }
+        const { outline, mimeType } = loaded
+        const title = titleOf(outline, basename(file.file))
+        return { ...file, collection: file.served.id, title, mimeType, passages: passagesOf(outline) }
       }
       this.#events.log(`${file.path} is not searched: ${loaded.skipped}.`)
     } catch (error) {
@@ -222,15 +224,11 @@ export class Indexer implements AsyncDisposable {
 
   #forget(uris: readonly string[]): void {
     if (uris.length === 0) return
-    this.#change(() => {
+    this.#database.change(() => {
       for (const uri of uris) this.#database.remove(uri)
     })
     for (const uri of uris) this.#known.delete(uri)
-  }
-
-  #change(write: () => void): void {
-    this.#database.change(write)
-    this.#generation += 1
+    this.#tell({ updated: [], listChanged: true })
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -239,25 +237,20 @@ export class Indexer implements AsyncDisposable {
     clearTimeout(this.#lookTimer)
     await this.#looking
     await this.#settling
-    for (const watching of this.#watches) await watching?.close()
+    for (const one of this.#served) await one.unwatch()
   }
 }
 
-type Candidate = FoundFile & { readonly uri: string; readonly directory: number }
+type Candidate = FoundFile & { readonly uri: string; readonly served: Served }
 
-function uriOf(directory: Directory, file: string): string {
-  return `doc://${encodeURIComponent(directory.label)}/${file.split('/').map(encodeURIComponent).join('/')}`
+function nameOf({ collection }: Served): string {
+  return collection.name
 }
 
-/** The same directory given twice is served once. */
-function labelled(paths: readonly string[]): readonly Directory[] {
-  const taken = new Set<string>()
-  const once = new Map(paths.map((path) => [resolve(path), path]))
-  return [...once.values()].map((path) => {
-    const name = basename(resolve(path)) || 'root'
-    let label = name
-    for (let n = 2; taken.has(label); n++) label = `${name}-${n}`
-    taken.add(label)
-    return { path, label }
-  })
+function whereabouts({ collection, present }: Served): string {
+  return present ? `${collection.path} is there and searched.` : `${collection.path} is gone; nothing in it is found.`
+}
+
+function uriOf(collection: Collection, file: string): string {
+  return `doc://${encodeURIComponent(collection.name)}/${file.split('/').map(encodeURIComponent).join('/')}`
 }

@@ -8,7 +8,7 @@ import type { Outline } from './outline.ts'
 import { type FoundFile, LARGEST_FILE } from './walk.ts'
 
 export type Loaded =
-  | { readonly outline: Outline }
+  | { readonly outline: Outline; readonly mimeType: string }
   /** Why it is not in the index. */
   | { readonly skipped: string }
 
@@ -17,7 +17,7 @@ export async function load({ path, bytes }: Pick<FoundFile, 'path' | 'bytes'>): 
   const format = formatOf(basename(path))
   const text = decode(await read(path))
   if (text === null || format === undefined) return { skipped: 'it is not text' }
-  return { outline: format(text) }
+  return { outline: format.read(text), mimeType: format.mimeType }
 }
 
 /** A symbolic link that took the file's place is not followed. */

@@ -4,7 +4,7 @@ import { formatOf } from './formats.ts'
 import { passagesOf, sectionsOf, titleOf } from './passages.ts'
 
 function outlineOf(source: string) {
-  return formatOf('a.md')?.(source) ?? { text: '', headings: [] }
+  return formatOf('a.md')?.read(source) ?? { text: '', headings: [] }
 }
 
 test('a section is a passage that knows its place', () => {

@@ -1,5 +1,6 @@
 /** What the server asks of its index worker, and what the worker tells by itself. */
 import type { ErrorCode } from '../../errors/catalogue.ts'
+import type { Collection } from '../collections.ts'
 
 export interface IndexLimits {
   readonly files: number
@@ -7,8 +8,7 @@ export interface IndexLimits {
 }
 
 export interface IndexOptions {
-  /** As the user named them; resolved against the working directory. */
-  readonly directories: readonly string[]
+  readonly collections: readonly Collection[]
   readonly limits: IndexLimits
   /** Looks for changes every two seconds instead of asking the system, as network file systems need it. */
   readonly poll: boolean
@@ -21,31 +21,42 @@ export type Highlight = readonly [start: number, end: number]
 export interface PassageHit {
   readonly title: string
   readonly headingPath: readonly string[]
+  readonly collection: string
   /** Relative to its directory. */
   readonly file: string
   readonly line: number
   readonly snippet: string
   readonly highlights: readonly Highlight[]
   readonly score: number
+  readonly modified: string
   readonly uri: string
 }
 
-/** A document in which a query's words all occur. `id` stays the same as long as the server runs. */
-export interface DocumentHit {
+/** A document as lists show it. `id` stays the same as long as the document is in the index. */
+export interface DocumentInfo {
   readonly id: number
+  readonly uri: string
   readonly title: string
+  readonly collection: string
   readonly file: string
-  readonly directory: { readonly id: number; readonly label: string; readonly path: string }
-  readonly snippet: string
+  /** Of the text that is given of it, which is not always that of the file. */
+  readonly mimeType: string
+  readonly bytes: number
   readonly created: string
   readonly modified: string
+}
+
+/** A document in which a query's words all occur. */
+export interface DocumentHit extends DocumentInfo {
+  readonly collectionId: number
+  readonly snippet: string
 }
 
 export interface Page<Hit> {
   readonly total: number
   readonly hits: readonly Hit[]
-  /** Counts the changes of the index; pages of different generations do not fit together. */
-  readonly generation: number
+  /** Names a state of the index; pages of different ones do not fit together. */
+  readonly generation: string
   /** What a reader must know of the index to trust the result: a limit that was reached, a directory that is gone. */
   readonly notice?: string
 }
@@ -54,6 +65,7 @@ export interface Excerpt {
   readonly uri: string
   readonly title: string
   readonly file: string
+  readonly mimeType: string
   /** The line of the first character. */
   readonly line: number
   readonly text: string
@@ -63,17 +75,60 @@ export interface Excerpt {
   readonly totalCharacters: number
 }
 
-export interface SearchRequest {
-  readonly query: string
-  readonly offset: number
-  readonly limit: number
+export interface OutlineEntry {
+  readonly level: number
+  readonly title: string
+  readonly line: number
+  /** Leads to the section: `doc://…#slug`. */
+  readonly uri: string
 }
 
-export interface ReadRequest {
+export interface DocumentOutline extends DocumentInfo {
+  readonly headings: readonly OutlineEntry[]
+  readonly totalCharacters: number
+}
+
+/** The names of the collections that the asker may see; what lies in others is not there. */
+interface Scoped {
+  readonly collections: readonly string[]
+}
+
+export interface SearchRequest extends Scoped {
+  readonly query: string
+  /** Whether the words must all occur, or stand next to each other too. */
+  readonly mode: 'all' | 'phrase'
+  readonly offset: number
+  readonly limit: number
+  /** ISO 8601; only documents modified after it. */
+  readonly updatedAfter?: string
+}
+
+export interface ReadRequest extends Scoped {
+  /** `#L12` begins there; another fragment names a section. */
   readonly uri: string
   readonly section?: string
   readonly offset?: number
   readonly limit: number
+}
+
+export interface ListRequest extends Scoped {
+  /** The uri of the last document of the page before. */
+  readonly after?: string
+  readonly limit: number
+  /** How their files begin. */
+  readonly prefix?: string
+}
+
+export interface DocumentList {
+  readonly total: number
+  readonly documents: readonly DocumentInfo[]
+  /** The last of them, if there are more. */
+  readonly next?: string
+  readonly notice?: string
+}
+
+export interface OutlineRequest extends Scoped {
+  readonly uri: string
 }
 
 /** Every call waits for the first index and throws what the catalogue says. */
@@ -81,21 +136,32 @@ export interface DocumentIndex {
   passages(request: SearchRequest): Promise<Page<PassageHit>>
   documents(request: SearchRequest): Promise<Page<DocumentHit>>
   read(request: ReadRequest): Promise<Excerpt>
+  list(request: ListRequest): Promise<DocumentList>
+  outline(request: OutlineRequest): Promise<DocumentOutline>
 }
 
 export type Operation = keyof DocumentIndex
 
+export type OperationRequest = SearchRequest | ReadRequest | ListRequest | OutlineRequest
+
 export interface Call {
   readonly id: number
   readonly operation: Operation
-  readonly request: SearchRequest | ReadRequest
+  readonly request: OperationRequest
 }
 
-export type ToWorker = Call | 'close'
+export type ToWorker = Call | 'close' | { readonly collections: readonly Collection[] }
 
 export type FromWorker =
   | { readonly kind: 'answer'; readonly id: number; readonly value: unknown }
   | { readonly kind: 'failure'; readonly id: number; readonly code: ErrorCode; readonly details: object }
   | { readonly kind: 'log'; readonly line: string }
-  /** Which of the served directories are there; told once at the start and at every change. */
-  | { readonly kind: 'directories'; readonly present: readonly boolean[] }
+  /** Which of the collections are there; told once at the start and at every change. */
+  | { readonly kind: 'present'; readonly names: readonly string[] }
+  | ({ readonly kind: 'changed' } & Changes)
+
+/** What became of documents that were known before, by uri, and how many came or went. */
+export interface Changes {
+  readonly updated: readonly string[]
+  readonly listChanged: boolean
+}

@@ -4,7 +4,17 @@ import type { ErrorCode } from '../../errors/catalogue.ts'
 import { isParleyError, reasonOf } from '../../errors/parley-error.ts'
 import { Database } from './database.ts'
 import { Indexer } from './indexer.ts'
-import type { Call, DocumentIndex, FromWorker, IndexOptions, ReadRequest, SearchRequest, ToWorker } from './protocol.ts'
+import type {
+  Call,
+  DocumentIndex,
+  FromWorker,
+  IndexOptions,
+  ListRequest,
+  OutlineRequest,
+  ReadRequest,
+  SearchRequest,
+  ToWorker,
+} from './protocol.ts'
 import { Search } from './search.ts'
 
 const tell = (message: FromWorker) => parentPort?.postMessage(message)
@@ -12,7 +22,8 @@ const tell = (message: FromWorker) => parentPort?.postMessage(message)
 const database = new Database()
 const indexer = new Indexer(database, workerData as IndexOptions, {
   log: (line) => tell({ kind: 'log', line }),
-  directories: (present) => tell({ kind: 'directories', present }),
+  present: (names) => tell({ kind: 'present', names }),
+  changed: (changes) => tell({ kind: 'changed', ...changes }),
 })
 const search = new Search(database, indexer)
 
@@ -20,9 +31,17 @@ const operations: { readonly [Name in keyof DocumentIndex]: (call: Call) => Prom
   passages: ({ request }) => search.passages(request as SearchRequest),
   documents: ({ request }) => search.documents(request as SearchRequest),
   read: ({ request }) => search.read(request as ReadRequest),
+  list: ({ request }) => search.list(request as ListRequest),
+  outline: ({ request }) => search.outline(request as OutlineRequest),
 }
 
-parentPort?.on('message', (message: ToWorker) => void (message === 'close' ? close() : answer(message)))
+parentPort?.on('message', (message: ToWorker) => void receive(message))
+
+function receive(message: ToWorker): Promise<void> | void {
+  if (message === 'close') return close()
+  if ('collections' in message) return indexer.setCollections(message.collections)
+  return answer(message)
+}
 
 async function answer(call: Call): Promise<void> {
   try {

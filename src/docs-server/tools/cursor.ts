@@ -1,24 +1,42 @@
-/** Cursors of a search: where the next page starts, for which query, and in which state of the index. */
+/** Cursors: opaque to whoever receives them, and good only for what they were made for. */
 import { createHash } from 'node:crypto'
 import { fail } from '../../errors/parley-error.ts'
 
+/** Where the next page of a search starts, and in which state of the index. */
 export interface Place {
   readonly offset: number
-  readonly generation: number
+  readonly generation: string
 }
 
-/** Opaque to whoever receives it. */
-export function cursorOf(query: string, { offset, generation }: Place): string {
-  return Buffer.from(JSON.stringify([digest(query), offset, generation])).toString('base64url')
+/** `search` is whatever makes a search another one. */
+export function cursorOf(search: unknown, { offset, generation }: Place): string {
+  return written([digest(search), offset, generation])
 }
 
-/** Throws CURSOR_INVALID for one that was not made here, or for another query. */
-export function placeOf(query: string, cursor: string): Place {
+/** Throws CURSOR_INVALID for one that was not made here, or for another search. */
+export function placeOf(search: unknown, cursor: string): Place {
   const [made, offset, generation] = read(cursor)
-  if (made !== digest(query) || !isCount(offset) || !isCount(generation)) {
-    return fail('CURSOR_INVALID', { cursor: JSON.stringify(cursor.slice(0, 40)) })
-  }
+  if (made !== digest(search) || !isCount(offset) || typeof generation !== 'string') return unknown(cursor)
   return { offset, generation }
+}
+
+/** Where the next page of a list starts: behind `last`, whatever comes or goes meanwhile. */
+export function cursorAfter(list: unknown, last: string): string {
+  return written([digest(list), last])
+}
+
+/** Throws CURSOR_INVALID. */
+export function afterOf(list: unknown, cursor: string): string {
+  const [made, last] = read(cursor)
+  return made === digest(list) && typeof last === 'string' ? last : unknown(cursor)
+}
+
+function unknown(cursor: string): never {
+  return fail('CURSOR_INVALID', { cursor: JSON.stringify(cursor.slice(0, 40)) })
+}
+
+function written(parts: readonly unknown[]): string {
+  return Buffer.from(JSON.stringify(parts)).toString('base64url')
 }
 
 function read(cursor: string): readonly unknown[] {
@@ -35,6 +53,6 @@ function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && Number(value) >= 0
 }
 
-function digest(query: string): string {
-  return createHash('sha256').update(query).digest('base64url').slice(0, 12)
+function digest(value: unknown): string {
+  return createHash('sha256').update(JSON.stringify(value)).digest('base64url').slice(0, 12)
 }

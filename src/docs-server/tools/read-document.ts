@@ -1,58 +1,57 @@
 /** Reads on where a search led: a document, or one section of it, in pieces. */
-import type { DocumentIndex } from '../index/protocol.ts'
 import { type DocumentTool, READS_ONLY, result } from './tool.ts'
 
 const NAME = 'read_document'
 const USUAL = 8_000
 const MOST = 50_000
 
-export function readDocument(index: DocumentIndex): DocumentTool {
-  return {
-    definition: {
-      name: NAME,
-      title: 'Read a document',
-      description:
-        'Reads a document that a search found, from the line that the uri names (#L12) or from its start. With section only that section; with offset from there. Go on with offset set to nextOffset until there is none.',
-      inputSchema: {
-        type: 'object',
-        properties: {
-          uri: { type: 'string', description: 'uri of a search result.' },
-          section: { type: 'string', description: 'A heading, or several from the top: Setup > Linux.' },
-          offset: { type: 'integer', minimum: 0, description: 'In UTF-16 units from the start of the document.' },
-          limit: { type: 'integer', minimum: 1, maximum: MOST, default: USUAL, description: 'Characters at most.' },
-        },
-        required: ['uri'],
+export const readDocument: DocumentTool = {
+  name: NAME,
+  definition: () => ({
+    name: NAME,
+    title: 'Read a document',
+    description:
+      'Reads a document that a search found, from the line that the uri names (#L12), its section (#setup) or its start. With section only that section; with offset from there. Go on with offset set to nextOffset until there is none.',
+    inputSchema: {
+      type: 'object',
+      properties: {
+        uri: { type: 'string', description: 'uri of a search result.' },
+        section: { type: 'string', description: 'A heading, or several from the top: Setup > Linux.' },
+        offset: { type: 'integer', minimum: 0, description: 'In UTF-16 units from the start of the document.' },
+        limit: { type: 'integer', minimum: 1, maximum: MOST, default: USUAL, description: 'Characters at most.' },
       },
-      outputSchema: {
-        type: 'object',
-        properties: {
-          uri: { type: 'string' },
-          title: { type: 'string' },
-          file: { type: 'string', description: 'Path in the served directory.' },
-          line: { type: 'integer', minimum: 1, description: 'Line of the first character.' },
-          text: { type: 'string' },
-          offset: { type: 'integer', minimum: 0 },
-          nextOffset: { type: 'integer', minimum: 1, description: 'Absent at the end of the document or section.' },
-          totalCharacters: { type: 'integer', minimum: 0, description: 'Length of the whole document.' },
-        },
-        required: ['uri', 'title', 'file', 'line', 'text', 'offset', 'totalCharacters'],
-        additionalProperties: false,
+      required: ['uri'],
+    },
+    outputSchema: {
+      type: 'object',
+      properties: {
+        uri: { type: 'string' },
+        title: { type: 'string' },
+        file: { type: 'string', description: 'Path in the served directory.' },
+        line: { type: 'integer', minimum: 1, description: 'Line of the first character.' },
+        text: { type: 'string' },
+        offset: { type: 'integer', minimum: 0 },
+        nextOffset: { type: 'integer', minimum: 1, description: 'Absent at the end of the document or section.' },
+        totalCharacters: { type: 'integer', minimum: 0, description: 'Length of the whole document.' },
       },
-      annotations: { title: 'Read a document', ...READS_ONLY },
+      required: ['uri', 'title', 'file', 'line', 'text', 'offset', 'totalCharacters'],
+      additionalProperties: false,
     },
-    async call(args) {
-      const uri = args.text('uri')
-      const section = args.optionalText('section')
-      const offset = args.whole('offset', 0, Number.MAX_SAFE_INTEGER)
-      const limit = args.whole('limit', 1, MOST) ?? USUAL
-      const excerpt = await index.read({
-        uri,
-        limit,
-        ...(section === undefined ? {} : { section }),
-        ...(offset === undefined ? {} : { offset }),
-      })
-      const more = excerpt.nextOffset === undefined ? [] : [`[more with offset ${excerpt.nextOffset}]`]
-      return result({ ...excerpt }, [`${excerpt.file}:${excerpt.line}`, excerpt.text, ...more].join('\n\n'))
-    },
-  }
+    annotations: { title: 'Read a document', ...READS_ONLY },
+  }),
+  async call(args) {
+    const uri = args.text('uri')
+    const section = args.optionalText('section')
+    const offset = args.whole('offset', 0, Number.MAX_SAFE_INTEGER)
+    const limit = args.whole('limit', 1, MOST) ?? USUAL
+    const { mimeType: _, ...excerpt } = await args.view.index.read({
+      uri,
+      collections: args.view.all(),
+      limit,
+      ...(section === undefined ? {} : { section }),
+      ...(offset === undefined ? {} : { offset }),
+    })
+    const more = excerpt.nextOffset === undefined ? [] : [`[more with offset ${excerpt.nextOffset}]`]
+    return result({ ...excerpt }, [`${excerpt.file}:${excerpt.line}`, excerpt.text, ...more].join('\n\n'))
+  },
 }

@@ -1,0 +1,98 @@
+/** `parley docs DIR…`: serves until it is told to stop. */
+import { resolve } from 'node:path'
+import type { Config } from '../../../config/schema.ts'
+import { fail } from '../../../errors/parley-error.ts'
+import { docsKey, openDocs, openDocsOverStdio } from '../../../server/docs.ts'
+import { addedCollections, collectionRecords } from '../../../docs-server/state.ts'
+import type { CommandInput } from '../../command.ts'
+import { textOption } from '../../options.ts'
+
+type Options = CommandInput['options']
+
+export async function serve(config: Config, { args, options }: CommandInput): Promise<number> {
+  const directories = args.map(directoryOf)
+  const added = addedCollections(await collectionRecords(config.home).all())
+  if (directories.length + added.length === 0) {
+    fail('CONFIG_INVALID', { key: 'DIR', value: 'absent', reason: 'name a directory to serve, or parley docs add one' })
+  }
+  if (added.length > 0) say(`Also serving what was added: ${added.map(({ name }) => name).join(', ')}.`)
+  return options['stdio'] === true ? overStdio(config, directories) : overHttp(config, directories, options)
+}
+
+async function overHttp(config: Config, directories: readonly string[], options: Options): Promise<number> {
+  const host = textOption(options, 'host') ?? '127.0.0.1'
+  const key = await docsKey(config, { host, file: textOption(options, 'keyFile') })
+  for (const warning of key.warnings) say(`Warning: ${warning}`)
+  const server = await openDocs(config, {
+    directories,
+    key: key.key,
+    host,
+    port: portOf(textOption(options, 'port')),
+    log: say,
+    allowPlainHttp: options['allowPlainHttp'] === true,
+    ...(options['allowQueryKey'] === true ? { allowQueryKey: true } : {}),
+    ...hostsOf(textOption(options, 'allowHost')),
+    ...tlsOf(options),
+  })
+  process.stdout.write(`${server.url}\n`)
+  say(`Serving ${directories.join(', ') || 'what was added'} over MCP (Streamable HTTP). Stop with Ctrl-C.`)
+  say(
+    key.path === undefined
+      ? 'The key is that of PARLEY_DOCS_KEY.'
+      : `The key is in ${key.path}. Send it as Authorization: Bearer, X-API-Key or ?api_key=.`,
+  )
+  await untilTold()
+  await server.close()
+  return 0
+}
+
+async function overStdio(config: Config, directories: readonly string[]): Promise<number> {
+  const { stdin: input, stdout: output } = process
+  const docs = await openDocsOverStdio(config, { directories, log: say, input, output })
+  await Promise.race([docs.ended, untilTold()])
+  await docs[Symbol.asyncDispose]()
+  return 0
+}
+
+/** stdout has the address or the protocol and nothing else, so that a program can read it. */
+function say(line: string): void {
+  process.stderr.write(`${line}\n`)
+}
+
+/** An empty text is a variable that was not set, and not this directory. */
+function directoryOf(directory: string): string {
+  if (directory !== '') return resolve(directory)
+  return fail('CONFIG_INVALID', { key: 'DIR', value: '""', reason: 'name the directory to serve' })
+}
+
+function hostsOf(names: string | undefined): { readonly allowedHosts?: readonly string[] } {
+  return names === undefined ? {} : { allowedHosts: names.split(',').map((name) => name.trim()) }
+}
+
+function tlsOf(options: Options): { readonly tls?: { readonly certFile: string; readonly keyFile: string } } {
+  const [certFile, keyFile] = [textOption(options, 'tlsCert'), textOption(options, 'tlsKey')]
+  if (certFile === undefined && keyFile === undefined) return {}
+  if (certFile !== undefined && keyFile !== undefined) return { tls: { certFile, keyFile } }
+  return fail('CONFIG_INVALID', {
+    key: certFile === undefined ? '--tls-cert' : '--tls-key',
+    value: 'absent',
+    reason: 'a certificate and its key belong together',
+  })
+}
+
+function portOf(text = '0'): number {
+  const port = Number(text)
+  if (/^\d+$/u.test(text) && port <= 65_535) return port
+  return fail('CONFIG_INVALID', {
+    key: '--port',
+    value: JSON.stringify(text),
+    reason: 'it is a whole number from 0 to 65535',
+  })
+}
+
+function untilTold(): Promise<void> {
+  return new Promise((stop) => {
+    process.once('SIGINT', () => stop())
+    process.once('SIGTERM', () => stop())
+  })
+}
