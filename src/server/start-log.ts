@@ -33,7 +33,9 @@ function wordsAfter(descriptor: number, before: number): string | undefined {
   const bytes = Buffer.alloc(Math.max(0, size - from))
   readSync(descriptor, bytes, 0, bytes.length, from)
   const lines = bytes.toString('utf8').split('\n').flatMap(words)
-  return lines.length === 0 ? undefined : lines.slice(-LAST.lines).join(' / ')
+  // Of the many lines of a crash one names the error.
+  const crash = lines.findLast((line) => /^(?:\[?\w*Error\b|Uncaught)/u.test(line))
+  return crash ?? (lines.length === 0 ? undefined : lines.slice(-LAST.lines).join(' / '))
 }
 
 function words(line: string): readonly string[] {

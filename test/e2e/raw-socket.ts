@@ -1,0 +1,77 @@
+/** A client of our own on the server's socket: it writes raw lines and keeps every message that came back; no SDK between. */
+import { once } from 'node:events'
+import { type Socket, connect } from 'node:net'
+import type { Fields, Message } from './message.ts'
+
+export class RawSocket {
+  readonly socket: Socket
+  /** Everything so far, in order. */
+  readonly received: Message[] = []
+  /** Resolves when the server has closed its side. */
+  readonly closed: Promise<void>
+  #ended = false
+  #rest = ''
+  #lastId = 0
+
+  private constructor(socket: Socket) {
+    this.socket = socket
+    socket.setEncoding('utf8').on('data', (text: string) => this.#read(text))
+    socket.on('error', () => {
+      // It broke, which is one way to end; whoever waits hears of that.
+    })
+    this.closed = new Promise((resolve) => {
+      socket.on('close', () => {
+        this.#ended = true
+        this.socket.emit('heard')
+        resolve()
+      })
+    })
+  }
+
+  /** Connected, and past the first exchange. */
+  static async open(path: string, meta: Fields = {}): Promise<RawSocket> {
+    const socket = connect(path)
+    await once(socket, 'connect')
+    const client = new RawSocket(socket)
+    await client.request('initialize', { protocolVersion: 1, clientCapabilities: { _meta: meta } })
+    return client
+  }
+
+  ask(method: string, params: Fields): number {
+    this.#lastId += 1
+    this.socket.write(`${JSON.stringify({ jsonrpc: '2.0', id: this.#lastId, method, params })}\n`)
+    return this.#lastId
+  }
+
+  /** The response, result or error. Rejects when the connection ends without one. */
+  request(method: string, params: Fields): Promise<Message> {
+    return this.answerTo(this.ask(method, params))
+  }
+
+  answerTo(id: number): Promise<Message> {
+    return this.until((message) => message.id === id && message.method === undefined)
+  }
+
+  /** The first message, received already or yet to come, that fits. */
+  async until(fits: (message: Message) => boolean): Promise<Message> {
+    for (;;) {
+      const found = this.received.find(fits)
+      if (found !== undefined) return found
+      if (this.#ended)
+        throw new Error(`the connection ended before that; last: ${JSON.stringify(this.received.at(-1))}`)
+      await new Promise((resolve) => this.socket.once('heard', resolve))
+    }
+  }
+
+  async leave(): Promise<void> {
+    this.socket.destroy()
+    await this.closed
+  }
+
+  #read(text: string): void {
+    const lines = (this.#rest + text).split('\n')
+    this.#rest = lines.pop() ?? ''
+    this.received.push(...lines.map((line) => JSON.parse(line) as Message))
+    this.socket.emit('heard')
+  }
+}

@@ -1,0 +1,212 @@
+/** A server that a command starts: exactly one, soon, and on its own; or a clear word why not. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { markerOf } from '../../src/adapters/process/environment.ts'
+import { dial, startServer } from '../../src/server/launch.ts'
+import { carrying, running, runs, until } from '../fixtures/process/running.ts'
+import { RawSocket } from './raw-socket.ts'
+import {
+  cleanUpServers,
+  logOf,
+  openSession,
+  pidIn,
+  placeWith,
+  serve,
+  start,
+  startInBackground,
+  whereOf,
+} from './server.ts'
+
+cleanUpServers()
+
+test('many that need one at once start exactly one, and all are served', async () => {
+  const place = await placeWith()
+  await Promise.all(Array.from({ length: 8 }, () => startServer(whereOf(place))))
+  const clients = await Promise.all(Array.from({ length: 8 }, () => RawSocket.open(place.socket)))
+  const answers = await Promise.all(clients.map((client) => client.request('_parley/status', {})))
+  expect(new Set(answers.map(({ result }) => result?.['pid']))).toEqual(new Set([pidIn(place.home)]))
+  const servers = (): readonly number[] => serversOf(place.home)
+  await until(() => servers().length === 1)
+})
+
+test('after a kill -9 in the middle of everything, the next that needs one has one', async () => {
+  const place = await placeWith()
+  for (let life = 0; life < 3; life += 1) {
+    const pid = await startInBackground(place)
+    const client = await RawSocket.open(place.socket)
+    await openSession(client, place)
+    process.kill(pid, 'SIGKILL')
+    await client.closed
+  }
+  await startInBackground(place)
+  const client = await RawSocket.open(place.socket)
+  const { result } = await client.request('session/list', {})
+  expect(result?.['sessions']).toHaveLength(3)
+})
+
+describe('is on its own', () => {
+  test('whoever started it may end, and what read its output is not kept waiting', async () => {
+    const place = await placeWith()
+    const caller = callerOf(place)
+    let heard = ''
+    caller.stdout?.on('data', (text: Buffer) => (heard += String(text)))
+    const [code] = (await once(caller, 'close')) as [number]
+    // `close` comes when every holder of its pipes is gone, and the server is not.
+    expect({ code, heard }).toEqual({ code: 0, heard: 'started\n' })
+    const pid = pidIn(place.home) ?? 0
+    expect(runs(pid)).toBe(true)
+    const held = readdirSync(`/proc/${pid}/fd`).map((name) => linkOf(`/proc/${pid}/fd/${name}`))
+    expect(held.filter((target) => target.startsWith('/dev/') && target !== '/dev/null')).toEqual([])
+    expect(linkOf(`/proc/${pid}/cwd`)).toBe('/')
+  })
+
+  test('a session that happened to start it does not take it along', async () => {
+    const place = await placeWith()
+    const marker = markerOf({ home: 'some', id: 'session' })
+    const pid = await startInBackground(place, { PARLEY_CHILD: marker, PARLEY_AGENT: 'script:gone' })
+    expect(carrying(`PARLEY_CHILD=${marker}`)).not.toContain(pid)
+    await openSession(await RawSocket.open(place.socket), place)
+  })
+})
+
+describe('says why it cannot', () => {
+  test('with the last words of the log, as soon as the process has ended', async () => {
+    const place = await placeWith()
+    mkdirSync(place.home)
+    appendFileSync(
+      join(place.home, 'journal.db'),
+      'this is no database, and it is long enough to be sure of that'.repeat(99),
+    )
+    const began = performance.now()
+    const error = await failureOf(startServer(whereOf(place)))
+    expect(error).toMatchObject({ code: 'SERVER_START_FAILED', details: { log: join(place.home, 'parley.log') } })
+    expect(String(error)).toMatch(/journal\.db .*left (?:it )?untouched/u)
+    expect(performance.now() - began).toBeLessThan(20_000)
+  })
+
+  test('where the state directory cannot be made', async () => {
+    const place = await placeWith()
+    writeFileSync(place.home, 'a file')
+    const error = await failureOf(startServer(whereOf({ ...place, home: join(place.home, 'deep') })))
+    expect(error).toMatchObject({ code: 'SERVER_START_FAILED' })
+    expect(String(error)).toMatch(/ENOTDIR/u)
+  })
+
+  test('when an owner that is no server has the state', async () => {
+    const place = await placeWith()
+    const embedded = start(place, ['acp', '--embedded'])
+    embedded.child.stdin.write('{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}\n')
+    await until(() => pidIn(place.home) !== undefined)
+    expect(await failureOf(startServer(whereOf(place)))).toMatchObject({
+      code: 'STATE_IN_USE',
+      details: { pid: embedded.child.pid },
+    })
+  })
+
+  test('and nobody waits for a server that is not there', async () => {
+    const place = await placeWith()
+    expect(await failureOf(dial(place.socket))).toMatchObject({ code: 'SERVER_ABSENT' })
+  })
+})
+
+test('one that is stopping is waited for, and another started', async () => {
+  const place = await placeWith([{ chunk: 'w{n} ', times: 60, everyMs: 20 }])
+  const first = await serve(place)
+  const client = await RawSocket.open(place.socket)
+  const sessionId = await openSession(client, place)
+  client.ask('session/prompt', { sessionId, prompt: [{ type: 'text', text: 'go' }] })
+  await client.until(({ method }) => method === 'session/update')
+  await client.request('_parley/stop', { graceMs: 0 })
+  await client.closed
+  const pid = await startInBackground(place)
+  expect(pid).not.toBe(first.child.pid)
+  expect(runs(first.child.pid ?? 0)).toBe(false)
+})
+
+describe('ends by itself', () => {
+  const SOON = { PARLEY_IDLE_MINUTES: '0.01' }
+
+  test('when nobody has used it for a while, and not while somebody does', async () => {
+    const place = await placeWith()
+    const pid = await startInBackground(place, SOON)
+    const client = await RawSocket.open(place.socket)
+    // Several times as long as it would wait without anybody.
+    await new Promise((resolve) => setTimeout(resolve, 2_000))
+    expect(runs(pid)).toBe(true)
+    await client.leave()
+    await until(() => !runs(pid), 10_000)
+    expect(logOf(place)).toContain('nobody has used it for 0.01 minutes')
+    expect(existsSync(place.socket)).toBe(false)
+  })
+
+  test('when its socket was removed, so that nobody can come in', async () => {
+    const place = await placeWith()
+    const pid = await startInBackground(place, SOON)
+    const client = await RawSocket.open(place.socket)
+    rmSync(place.socket)
+    await until(() => !runs(pid), 10_000)
+    await client.closed
+    expect(logOf(place)).toContain('its socket is gone')
+  })
+
+  test('when its state directory was removed, and leaves the socket of its successor alone', async () => {
+    const place = await placeWith()
+    const first = await startInBackground(place, { PARLEY_IDLE_MINUTES: '0.02' })
+    await RawSocket.open(place.socket)
+    rmSync(place.home, { recursive: true })
+    const second = await startInBackground(place)
+    await until(() => !runs(first), 10_000)
+    expect(runs(second)).toBe(true)
+    await RawSocket.open(place.socket)
+  })
+
+  test('only if a command started it', async () => {
+    const place = await placeWith()
+    const server = await serve(place, SOON)
+    await new Promise((resolve) => setTimeout(resolve, 2_000))
+    expect(runs(server.child.pid ?? 0)).toBe(true)
+  })
+})
+
+function serversOf(home: string): readonly number[] {
+  return running('serve\0--background').filter((pid) => readFileSync(`/proc/${pid}/environ`, 'utf8').includes(home))
+}
+
+/** A process of its own that needs a server, with pipes for its output. */
+function callerOf(place: Parameters<typeof whereOf>[0]): ChildProcess {
+  const launch = new URL('../../src/server/launch.ts', import.meta.url).href
+  const program = `const { startServer } = await import(${JSON.stringify(launch)})
+    await startServer(${JSON.stringify(whereOf(place))})
+    console.log('started')`
+  return spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', program], {
+    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+  })
+}
+
+async function failureOf(work: Promise<unknown>): Promise<unknown> {
+  return work.then(
+    () => undefined,
+    (error: unknown) => error,
+  )
+}
+
+function linkOf(path: string): string {
+  try {
+    return readlinkSync(path)
+  } catch {
+    // It was closed while we looked.
+    return ''
+  }
+}

@@ -1,0 +1,192 @@
+/** `parley serve`: who may own the state and listen on the socket, and whom a bad connection harms. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterEach, describe, expect, test } from 'vitest'
+import { runs, until } from '../fixtures/process/running.ts'
+import { Cli } from './cli.ts'
+import { binary } from './parley.ts'
+import { RawSocket } from './raw-socket.ts'
+import { cleanUpServers, openSession, placeWith, serve, start } from './server.ts'
+
+cleanUpServers()
+
+describe('parley serve', () => {
+  test('says where it listens, for its user alone, and cleans up when it is told to stop', async () => {
+    const place = await placeWith()
+    const server = await serve(place)
+    expect(server.stdout).toBe(`Parley ${version()} listens on ${place.socket}\n`)
+    expect(statSync(place.socket).mode & 0o777).toBe(0o600)
+    expect(statSync(place.home).mode & 0o777).toBe(0o700)
+    server.child.kill('SIGTERM')
+    expect(await server.finished).toMatchObject({ code: 0, signal: null, stderr: '' })
+    expect(existsSync(place.socket)).toBe(false)
+    expect(existsSync(join(place.home, 'server.pid'))).toBe(false)
+  })
+
+  test('a second one says who has the state, and ends with 75', async () => {
+    const place = await placeWith()
+    const first = await serve(place)
+    const second = await start(place, ['serve']).finished
+    expect(second).toMatchObject({ code: 75, stdout: '' })
+    expect(second.stderr).toContain(`pid ${first.child.pid}`)
+    expect(second.stderr.trim().split('\n')).toHaveLength(1)
+    await RawSocket.open(place.socket)
+  })
+
+  test('takes over the socket of one that was killed', async () => {
+    const place = await placeWith()
+    const first = await serve(place)
+    first.child.kill('SIGKILL')
+    await first.finished
+    expect(existsSync(place.socket)).toBe(true)
+    await serve(place)
+    await RawSocket.open(place.socket)
+  })
+
+  test('leaves alone what is no socket in the place of its socket, and says so', async () => {
+    const place = await placeWith()
+    mkdirSync(place.socket, { recursive: true })
+    const { code, stderr } = await start(place, ['serve']).finished
+    expect(code).toBe(1)
+    expect(stderr).toContain(place.socket)
+    expect(statSync(place.socket).isDirectory()).toBe(true)
+  })
+
+  test('takes a state directory that is named from where it was started', async () => {
+    const place = await placeWith()
+    const server = new Cli(['serve'], { home: place.home, cwd: place.cwd, env: { PARLEY_HOME: 'here' } })
+    try {
+      await server.until(`listens on ${join(place.cwd, 'here', 'server.sock')}`)
+    } finally {
+      server.child.kill('SIGTERM')
+      await server.finished
+    }
+  })
+})
+
+describe('a state directory whose path is too long for a socket', () => {
+  const temporary: string[] = []
+  afterEach(() => {
+    for (const directory of temporary.splice(0)) rmSync(directory, { recursive: true, force: true })
+  })
+  const long = `${'long/'.repeat(30)}home`
+  function elsewhere(): { readonly TMPDIR: string; readonly directory: string } {
+    const TMPDIR = mkdtempSync(join(tmpdir(), 'p-'))
+    temporary.push(TMPDIR)
+    return { TMPDIR, directory: join(TMPDIR, `parley-${process.getuid?.()}`) }
+  }
+
+  test('has its socket in a private directory', async () => {
+    const { TMPDIR, directory } = elsewhere()
+    const server = await serve(await placeWith([], long), { TMPDIR })
+    const socket = /listens on (.*)\n/u.exec(server.stdout)?.[1] ?? ''
+    expect(dirname(socket)).toBe(directory)
+    expect(statSync(directory).mode & 0o777).toBe(0o700)
+    await RawSocket.open(socket)
+  })
+
+  test('is refused where that directory is a link to another', async () => {
+    const { TMPDIR, directory } = elsewhere()
+    symlinkSync(tmpdir(), directory)
+    const { code, stderr } = await start(await placeWith([], long), ['serve'], { TMPDIR }).finished
+    expect(code).toBe(1)
+    expect(stderr).toContain(`move ${directory} away`)
+  })
+
+  test('is refused where that directory is another user’s', async () => {
+    const { TMPDIR, directory } = elsewhere()
+    mkdirSync(directory, { mode: 0o777 })
+    // Only root can give a directory away; anyone else finds a stranger’s by its link.
+    if (process.getuid?.() === 0) chownSync(directory, 12_345, 12_345)
+    else {
+      rmSync(directory, { recursive: true })
+      symlinkSync('/', directory)
+    }
+    const { code, stderr } = await start(await placeWith([], long), ['serve'], { TMPDIR }).finished
+    expect(code).toBe(1)
+    expect(stderr).toContain(`move ${directory} away`)
+  })
+})
+
+describe('of many clients', () => {
+  test('a hundred are served at once', async () => {
+    const place = await placeWith()
+    await serve(place)
+    const clients = await Promise.all(Array.from({ length: 100 }, () => RawSocket.open(place.socket)))
+    const answers = await Promise.all(clients.map((client) => client.request('session/list', {})))
+    expect(answers.map(({ result }) => result?.['sessions'])).toEqual(clients.map(() => []))
+  })
+
+  test('one that breaks off in the middle of a line, and one that sends nonsense, harm no other', async () => {
+    const place = await placeWith([{ chunk: 'still here' }])
+    await serve(place)
+    const [good, broken, silent] = await Promise.all([1, 2, 3].map(() => RawSocket.open(place.socket)))
+    if (good === undefined || broken === undefined || silent === undefined) throw new Error('three were opened')
+    const sessionId = await openSession(good, place)
+    broken.socket.write('{"jsonrpc":"2.0","id":9,"meth')
+    await broken.leave()
+    silent.socket.write(Buffer.from([0xff, 0xfe, 0x0a]))
+    expect((await silent.until(({ error }) => error !== undefined)).error?.code).toBe(-32700)
+    const prompt = { sessionId, prompt: [{ type: 'text', text: 'go' }] }
+    expect((await good.request('session/prompt', prompt)).result).toEqual({ stopReason: 'end_turn' })
+  })
+
+  test('those for whom there are no descriptors left are turned away, and the others stay', async () => {
+    const place = await placeWith()
+    const limited = spawn('/bin/sh', ['-c', 'ulimit -n 60; exec "$@"', 'sh', process.execPath, binary, 'serve'], {
+      env: { ...process.env, PARLEY_HOME: place.home },
+    })
+    try {
+      await once(limited.stdout, 'data')
+      const first = await RawSocket.open(place.socket)
+      const many = Array.from({ length: 100 }, () => connect(place.socket))
+      for (const socket of many) socket.on('error', () => undefined)
+      await Promise.race(many.map((socket) => new Promise((resolve) => socket.on('close', resolve))))
+      expect((await first.request('session/list', {})).error).toBeUndefined()
+      for (const socket of many) socket.destroy()
+      await until(() => descriptorsOf(limited.pid) < 50)
+      await RawSocket.open(place.socket)
+    } finally {
+      limited.kill('SIGKILL')
+      await once(limited, 'close')
+    }
+  })
+})
+
+test('sessions belong to the server: whoever prompted may leave, and another finds the turn going on', async () => {
+  const place = await placeWith([{ chunk: 'w{n} ', times: 400, everyMs: 5 }])
+  const server = await serve(place)
+  const first = await RawSocket.open(place.socket)
+  const sessionId = await openSession(first, place)
+  first.ask('session/prompt', { sessionId, prompt: [{ type: 'text', text: 'go' }] })
+  await first.until(({ method }) => method === 'session/update')
+  await first.leave()
+  const second = await RawSocket.open(place.socket)
+  await second.request('session/load', { sessionId, cwd: place.cwd, mcpServers: [] })
+  const seen = second.received.length
+  await second.until((message) => message.method === 'session/update' && second.received.indexOf(message) > seen)
+  expect(runs(server.child.pid ?? 0)).toBe(true)
+})
+
+function version(): string {
+  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8')
+  return (JSON.parse(text) as { readonly version: string }).version
+}
+
+function descriptorsOf(pid: number | undefined): number {
+  return readdirSync(`/proc/${pid}/fd`).length
+}

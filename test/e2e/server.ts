@@ -1,0 +1,99 @@
+/** Servers of the real binary for tests: in the foreground of a test, or started in the background as commands do. */
+import { mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach } from 'vitest'
+import { socketPathOf } from '../../src/config/socket.ts'
+import { type Where, startServer } from '../../src/server/launch.ts'
+import { runs, until } from '../fixtures/process/running.ts'
+import { Cli } from './cli.ts'
+import type { Fields } from './message.ts'
+import { binary, freshDirectory, scriptAgent } from './parley.ts'
+import type { RawSocket } from './raw-socket.ts'
+
+export interface Place {
+  /** The state directory. */
+  readonly home: string
+  readonly socket: string
+  /** Where sessions work. */
+  readonly cwd: string
+  readonly agent: string
+}
+
+const directories: string[] = []
+const homes: string[] = []
+const started: Cli[] = []
+
+/** Call once in a test file: no server outlives its test, however that ends. */
+export function cleanUpServers(): void {
+  afterEach(async () => {
+    for (const { child } of started.splice(0)) child.kill('SIGKILL')
+    const pids = homes.splice(0).flatMap((home) => pidIn(home) ?? [])
+    for (const pid of pids.filter(runs)) process.kill(pid, 'SIGKILL')
+    await until(() => !pids.some(runs))
+    for (const directory of directories.splice(0)) rmSync(directory, { recursive: true, force: true, maxRetries: 3 })
+  })
+}
+
+/** A state directory that is not there yet, a working directory and a script. */
+export async function placeWith(steps: readonly Fields[] = [], inside = 'home'): Promise<Place> {
+  const directory = freshDirectory()
+  directories.push(directory)
+  const home = join(directory, inside)
+  const cwd = join(directory, 'work')
+  mkdirSync(cwd)
+  homes.push(home)
+  return { home, socket: socketPathOf(home), cwd, agent: await scriptAgent(directory, steps) }
+}
+
+/** `parley serve`, listening. */
+export async function serve(place: Place, env: Readonly<Record<string, string>> = {}): Promise<Cli> {
+  const cli = start(place, ['serve'], env)
+  await cli.until('listens on')
+  return cli
+}
+
+export function start(
+  { home, cwd, agent }: Place,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Cli {
+  const cli = new Cli(args, { home, cwd, agent, env })
+  started.push(cli)
+  return cli
+}
+
+/** What commands start a server with. */
+export function whereOf({ home, socket }: Place, env: Readonly<Record<string, string>> = {}): Where {
+  const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('PARLEY_'))
+  const environment = { ...Object.fromEntries(inherited), XDG_CONFIG_HOME: join(home, 'config'), ...env }
+  return { home, socket, environment, program: binary }
+}
+
+/** A server in the background; its pid. */
+export async function startInBackground(place: Place, env: Readonly<Record<string, string>> = {}): Promise<number> {
+  await startServer(whereOf(place, env))
+  return pidIn(place.home) ?? 0
+}
+
+export function pidIn(home: string): number | undefined {
+  try {
+    return Number.parseInt(readFileSync(join(home, 'server.pid'), 'utf8'), 10)
+  } catch {
+    // Nobody has the state.
+    return undefined
+  }
+}
+
+export function logOf({ home }: Place): string {
+  return readFileSync(join(home, 'parley.log'), 'utf8')
+}
+
+export async function openSession(
+  client: RawSocket,
+  { cwd }: Place,
+  mcpServers: readonly Fields[] = [],
+): Promise<string> {
+  const { result, error } = await client.request('session/new', { cwd, mcpServers })
+  if (result === undefined) throw new Error(`session/new was refused: ${error?.message}`)
+  return String(result['sessionId'])
+}
