@@ -1,0 +1,341 @@
+import { describe, expect, test } from 'vitest'
+import { type Book, type Fields, Stage, Wire, answering, plain, update } from '../../test/fixtures/client/stage.ts'
+import { isParleyError } from '../errors/parley-error.ts'
+import { connect } from './connect.ts'
+import type { Face } from './face.ts'
+
+const question = (id: string) => ({
+  id,
+  method: 'session/request_permission',
+  params: {
+    sessionId: 's',
+    toolCall: { toolCallId: 't' },
+    options: [{ optionId: 'yes', name: 'Yes', kind: 'allow_once' }],
+  },
+})
+const opened = answering({ 'session/new': { sessionId: 's' } })
+const resumed = answering({ 'session/resume': { _meta: { 'parley/seq': 9 } } })
+
+async function codeOf(promise: Promise<unknown>): Promise<string | undefined> {
+  const error: unknown = await promise.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  )
+  if (isParleyError(error, 'PEER_REFUSED')) return error.details.code
+  return isParleyError(error) ? error.code : undefined
+}
+
+describe('a connection that is lost in the middle of a turn', () => {
+  test('comes back at the last entry seen, with the prompt that is open, which is answered once', async () => {
+    const stage = new Stage(opened, resumed)
+    const client = await stage.connect()
+    const sessionId = await client.newSession('/w')
+    const ended = client.prompt(sessionId, 'go')
+    const sent = await stage.wire(0).until('session/prompt')
+    stage.wire(0).say(update(4))
+    stage.wire(0).say(update(5))
+    stage.wire(0).cut()
+    await stage.until('reconnected')
+    expect(await stage.wire(1).until('session/resume')).toMatchObject({
+      params: {
+        sessionId: 's',
+        cwd: '/w',
+        _meta: { 'parley/after': 5, 'parley/prompts': [{ requestId: sent.id, promptId: 'p1' }] },
+      },
+    })
+    stage.wire(1).say(update(6))
+    stage.wire(1).say({ id: sent.id, result: { stopReason: 'end_turn' } })
+    expect(await ended).toEqual({ stopReason: 'end_turn' })
+    expect(stage.updates.map(({ _meta }) => _meta?.['parley/seq'])).toEqual([4, 5, 6])
+    expect(stage.wire(1).heard.map(({ method }) => method)).toEqual(['initialize', 'session/resume'])
+    expect(stage.kinds).toEqual(['reconnecting', 'reconnected'])
+    expect(sent.params).toMatchObject({ _meta: { 'parley/promptId': 'p1' } })
+  })
+
+  test('a turn that was cut is told as interrupted, in the words of the server', async () => {
+    const stage = new Stage(opened, ({ id, method, params }, wire) => {
+      if (method !== 'session/resume') return
+      wire.say({ id, result: {} })
+      const { _meta } = params as { readonly _meta: { readonly 'parley/prompts': readonly Fields[] } }
+      const [prompt] = _meta['parley/prompts']
+      const error = { code: -32_603, message: 'The turn was interrupted.', data: { code: 'TURN_INTERRUPTED' } }
+      wire.say({ id: prompt?.['requestId'], error })
+    })
+    const client = await stage.connect()
+    const ended = client.prompt(await client.newSession('/w'), 'go')
+    await stage.wire(0).until('session/prompt')
+    stage.wire(0).cut()
+    expect(await codeOf(ended)).toBe('TURN_INTERRUPTED')
+  })
+
+  test('lost again while it comes back, it is tried again, and the prompt is adopted again', async () => {
+    const dies: Book = ({ method }, wire) => {
+      if (method === 'session/resume') wire.cut()
+    }
+    const stage = new Stage(opened, dies, dies, resumed)
+    const client = await stage.connect()
+    const ended = client.prompt(await client.newSession('/w'), 'go')
+    const sent = await stage.wire(0).until('session/prompt')
+    stage.wire(0).cut()
+    await stage.until('reconnected')
+    stage.wire(3).say({ id: sent.id, result: { stopReason: 'end_turn' } })
+    expect(await ended).toEqual({ stopReason: 'end_turn' })
+    expect(stage.wire(3).heard.at(-1)?.params).toMatchObject({ _meta: { 'parley/prompts': [{ promptId: 'p1' }] } })
+    expect(stage.kinds).toEqual(['reconnecting', 'reconnected'])
+  })
+
+  test('a server that is about to go is no place to stay', async () => {
+    const stopping: Book = ({ id, method }, wire) => {
+      const error = { code: -32_603, message: 'It is stopping.', data: { code: 'SERVER_STOPPING' } }
+      if (method === 'session/resume') wire.say({ id, error })
+    }
+    const stage = new Stage(opened, stopping, resumed)
+    const client = await stage.connect()
+    await client.newSession('/w')
+    stage.wire(0).cut()
+    await stage.until('reconnected')
+    expect(stage.dials).toBe(3)
+  })
+
+  test('a cancel that was said meanwhile arrives', async () => {
+    let back: () => void = () => undefined
+    const stage = new Stage(opened, (message, wire) => {
+      if (message.method === 'session/resume') back = () => resumed(message, wire)
+    })
+    const client = await stage.connect()
+    void client.prompt(await client.newSession('/w'), 'go').catch(() => undefined)
+    await stage.wire(0).until('session/prompt')
+    stage.wire(0).cut()
+    await stage.until('reconnecting')
+    client.cancel('s')
+    await new Promise(setImmediate)
+    await stage.wire(1).until('session/resume')
+    back()
+    expect(await stage.wire(1).until('session/cancel')).toMatchObject({ params: { sessionId: 's' } })
+  })
+})
+
+describe('requests that were lost with their connection', () => {
+  test('a list is asked again, a new session and a fork are not', async () => {
+    const stage = new Stage(opened, answering({ 'session/list': { sessions: [{ sessionId: 'a', cwd: '/' }] } }))
+    const client = await stage.connect()
+    await client.newSession('/w')
+    const listed = client.sessions().next()
+    const another = client.fork('s')
+    await stage.wire(0).until('_parley/fork')
+    stage.wire(0).cut()
+    expect(await codeOf(another)).toBe('CONNECTION_LOST')
+    stage.wire(0).cut()
+    await stage.wire(1).until('session/resume')
+    resumed(await stage.wire(1).until('session/resume'), stage.wire(1))
+    expect((await listed).value).toEqual({ sessionId: 'a', cwd: '/' })
+    expect(stage.wires.flatMap(({ heard }) => heard).filter(({ method }) => method === '_parley/fork')).toHaveLength(1)
+  })
+
+  test('a load is asked again for what it has not brought', async () => {
+    const stage = new Stage(
+      ({ method }, wire) => {
+        if (method !== 'session/load') return
+        for (const seq of [1, 2, 3]) wire.say(update(seq))
+        setImmediate(() => wire.cut())
+      },
+      ({ id, method }, wire) => {
+        if (method !== 'session/load') return
+        wire.say(update(4))
+        wire.say({ id, result: { _meta: { 'parley/seq': 4 } } })
+      },
+    )
+    const client = await stage.connect()
+    await client.loadSession({ sessionId: 's', cwd: '/w' })
+    expect(stage.updates.map(({ _meta }) => _meta?.['parley/seq'])).toEqual([1, 2, 3, 4])
+    expect(stage.wire(0).heard.at(-1)?.params).not.toHaveProperty('_meta')
+    expect(stage.wire(1).heard.at(-1)).toMatchObject({
+      method: 'session/load',
+      params: { _meta: { 'parley/after': 3 } },
+    })
+  })
+
+  test('a delete that had been done is done', async () => {
+    const stage = new Stage(
+      ({ method }, wire) => {
+        if (method === 'session/delete') wire.cut()
+      },
+      ({ id, method }, wire) => {
+        const error = { code: -32_002, message: 'There is none.', data: { code: 'SESSION_NOT_FOUND' } }
+        if (method === 'session/delete') wire.say({ id, error })
+      },
+    )
+    const client = await stage.connect()
+    await client.deleteSession('s')
+    expect(stage.dials).toBe(2)
+  })
+})
+
+describe('a question', () => {
+  test('of the old server is withdrawn unanswered, and the one that is asked anew is answered', async () => {
+    const stage = new Stage(opened, resumed)
+    const reasons: unknown[] = []
+    let asked = 0
+    stage.ask = (_question, withdrawn) => {
+      asked += 1
+      if (asked === 2) return Promise.resolve('yes')
+      return new Promise((resolve) => {
+        withdrawn.addEventListener('abort', () => {
+          reasons.push(withdrawn.reason)
+          resolve('yes')
+        })
+      })
+    }
+    const client = await stage.connect()
+    await client.newSession('/w')
+    stage.wire(0).say(question('boot1-1'))
+    await new Promise(setImmediate)
+    stage.wire(0).cut()
+    await stage.until('reconnected')
+    stage.wire(1).say(question('boot2-1'))
+    await new Promise(setImmediate)
+    expect(reasons).toEqual(['disconnected'])
+    const answers = stage.wires.flatMap(({ heard }) => heard).filter((message) => 'result' in message)
+    expect(answers).toMatchObject([{ id: 'boot2-1', result: { outcome: { optionId: 'yes' } } }])
+  })
+
+  test('that somebody else has answered says so', async () => {
+    const stage = new Stage(opened)
+    const reason = new Promise<unknown>((resolve) => {
+      stage.ask = (_question, withdrawn) =>
+        new Promise(() => withdrawn.addEventListener('abort', () => resolve(withdrawn.reason)))
+    })
+    const client = await stage.connect()
+    await client.newSession('/w')
+    stage.wire(0).say(question('q'))
+    stage.wire(0).say({ method: '$/cancel_request', params: { requestId: 'q' } })
+    expect(await reason).toBe('elsewhere')
+  })
+
+  test('is left to others by a client that leaves', async () => {
+    const stage = new Stage(opened)
+    const client = await stage.connect()
+    await client.newSession('/w')
+    stage.wire(0).say(question('q'))
+    await new Promise(setImmediate)
+    client.close()
+    await client.closed
+    expect(stage.wire(0).heard.filter((message) => 'result' in message)).toEqual([])
+  })
+})
+
+describe('a server that is stopped in order', () => {
+  test('is not started again until somebody wants something of it, and then the sessions go on', async () => {
+    const stage = new Stage(opened, (message, wire) => {
+      resumed(message, wire)
+      answering({ 'session/prompt': { stopReason: 'end_turn' } })(message, wire)
+    })
+    const client = await stage.connect()
+    await client.newSession('/w')
+    const cut = client.prompt('s', 'one')
+    await stage.wire(0).until('session/prompt')
+    stage.wire(0).say(update(7))
+    stage.wire(0).say({ method: '_parley/server', params: { state: 'stopping' } })
+    await new Promise(setImmediate)
+    stage.wire(0).cut()
+    expect(await codeOf(cut)).toBe('SERVER_STOPPED')
+    expect({ kinds: stage.kinds, dials: stage.dials }).toEqual({ kinds: ['stopped'], dials: 1 })
+    expect(await client.prompt('s', 'two')).toEqual({ stopReason: 'end_turn' })
+    expect(stage.wire(1).heard.map(({ method }) => method)).toEqual(['initialize', 'session/resume', 'session/prompt'])
+    expect(stage.wire(1).heard[1]?.params).toMatchObject({ _meta: { 'parley/after': 7 } })
+    expect(stage.kinds).toEqual(['stopped', 'reconnected'])
+  })
+
+  test('that nobody can reach any more is given up, and tried again when it is wanted', async () => {
+    const stage = new Stage(opened)
+    const client = await stage.connect()
+    await client.newSession('/w')
+    const cut = client.prompt('s', 'one')
+    await stage.wire(0).until('session/prompt')
+    stage.wire(0).cut()
+    expect(await codeOf(cut)).toBe('CONNECTION_LOST')
+    expect(stage.kinds).toEqual(['reconnecting', 'lost'])
+    const dials = stage.dials
+    expect(dials).toBeGreaterThan(3)
+    stage.books.push(resumed)
+    client.rename('s', 'x').catch(() => undefined)
+    await stage.until('reconnected')
+    expect(stage.dials).toBe(dials + 1)
+  })
+})
+
+describe('sessions that are over', () => {
+  test('one that was deleted meanwhile is let go, and the others go on', async () => {
+    let count = 0
+    const stage = new Stage(
+      ({ id, method }, wire) => {
+        if (method === 'session/new') wire.say({ id, result: { sessionId: `s${(count += 1)}` } })
+      },
+      ({ id, method, params }, wire) => {
+        if (method !== 'session/resume') return
+        const error = { code: -32_002, message: 'There is no session s1.', data: { code: 'SESSION_NOT_FOUND' } }
+        wire.say(params?.['sessionId'] === 's1' ? { id, error } : { id, result: {} })
+      },
+    )
+    const client = await stage.connect()
+    await client.newSession('/w')
+    await client.newSession('/w')
+    const gone = client.prompt('s1', 'go')
+    await stage.wire(0).until('session/prompt')
+    stage.wire(0).cut()
+    expect(await codeOf(gone)).toBe('SESSION_NOT_FOUND')
+    await stage.until('reconnected')
+    expect(stage.events).toMatchObject([
+      { kind: 'reconnecting' },
+      { kind: 'detached', sessionId: 's1' },
+      { kind: 'reconnected' },
+    ])
+  })
+
+  test.each([
+    ['a notice', { method: '_parley/turn', params: { sessionId: 's', phase: 'closed' } }],
+    [
+      'an update',
+      {
+        method: 'session/update',
+        params: {
+          sessionId: 's',
+          update: { sessionUpdate: 'session_info_update' },
+          _meta: { 'parley/phase': 'deleted' },
+        },
+      },
+    ],
+  ])('one that %s has ended is not opened again by coming back', async (_name, told) => {
+    const stage = new Stage(opened, resumed)
+    const client = await stage.connect()
+    await client.newSession('/w')
+    stage.wire(0).say(told)
+    await new Promise(setImmediate)
+    stage.wire(0).cut()
+    await stage.until('reconnected')
+    expect(stage.wire(1).heard.map(({ method }) => method)).toEqual(['initialize'])
+  })
+})
+
+test('with an agent that is no Parley server, what is lost is lost', async () => {
+  const stage = new Stage()
+  let dials = 0
+  let wire: Wire | undefined
+  const dial = async () => {
+    dials += 1
+    wire = new Wire(({ id, method }, on) => {
+      if (method === 'initialize') on.say({ id, result: plain })
+    })
+    return wire.pipe
+  }
+  const face: Face = { updated: () => undefined, ask: stage.ask, connection: (event) => stage.events.push(event) }
+  const means = { dial, pause: async () => undefined, newId: () => 'p' }
+  const client = await connect(means, face, { info: { name: 't', title: 'T', version: '1' } })
+  const listed = client.sessions().next()
+  await wire?.until('session/list')
+  wire?.cut()
+  expect(await codeOf(listed)).toBe('CONNECTION_LOST')
+  await client.closed
+  expect({ dials, kinds: stage.kinds }).toEqual({ dials: 1, kinds: ['lost'] })
+  expect(await codeOf(client.rename('s', 'x'))).toBe('CAPABILITY_MISSING')
+})
