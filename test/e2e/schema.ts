@@ -42,6 +42,9 @@ function wrongIn(message: Message, asked: RawClient['asked']): string | undefine
   if (message.id === undefined) return 'neither a request nor a response'
   if (message.error !== undefined) return wrongInError(message)
   const method = asked.get(message.id)
+  // ACP leaves methods that begin so to whoever made them.
+  if (method?.startsWith('_') === true)
+    return typeof message.result === 'object' ? undefined : 'a result that is no object'
   const type = RESULTS[method ?? '']
   return type === undefined ? `a result of ${method ?? 'nothing that was asked'}` : against(type, message.result)
 }

@@ -21,9 +21,11 @@ beforeEach(async () => {
 
 afterEach(() => rm(directory, { recursive: true, force: true }))
 
+const { signal } = new AbortController()
+const turn = { turnId: 't1', signal } as Partial<Turn> as Turn
+
 /** How a turn of this agent ends; the scripts here say nothing before that. */
 async function endOf(name: string): Promise<string> {
-  const turn = { turnId: 't1', signal: new AbortController().signal } as Turn
   return (await agents.open(name)).run(turn)
 }
 
@@ -37,7 +39,7 @@ test('a script is read anew whenever it is opened; whoever has it keeps what it 
   const kept = await agents.open(`script:${path}`)
   await writeFile(path, '{"end": "max_tokens"}\n')
   expect(await endOf(`script:${path}`)).toBe('max_tokens')
-  expect(await kept.run({ turnId: 't1', signal: new AbortController().signal } as Turn)).toBe('refusal')
+  expect(await kept.run(turn)).toBe('refusal')
 })
 
 describe('what is no agent is refused:', () => {

@@ -14,8 +14,9 @@ const titles = (client: WireClient) => client.updates.flatMap(({ update }) => up
 
 test('what can be asked is advertised', async () => {
   const client = await openStreet().client()
-  const { agentCapabilities } = client.received[0]?.result as { agentCapabilities: { _meta: { parley: Fields } } }
-  expect(agentCapabilities._meta.parley['methods']).toEqual(['_parley/rename', '_parley/fork'])
+  expect(client.received[0]?.result).toMatchObject({
+    agentCapabilities: { _meta: { parley: { methods: ['_parley/rename', '_parley/fork'] } } },
+  })
 })
 
 describe('_parley/rename', () => {
