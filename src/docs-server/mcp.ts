@@ -16,9 +16,7 @@ import { outline } from './tools/outline.ts'
 import { readDocument } from './tools/read-document.ts'
 import { searchDocuments } from './tools/search-documents.ts'
 import { Arguments, type DocumentTool } from './tools/tool.ts'
-import type { View } from './view.ts'
-
-export type Era = 'legacy' | 'modern'
+import type { Era, View } from './view.ts'
 
 /** A server for one client, and the way in which it passes news on. */
 export interface ClientServer {

@@ -10,9 +10,8 @@ import {
 import { isParleyError, ParleyError, reasonOf } from '../errors/parley-error.ts'
 import { completed, TEMPLATES } from './completion.ts'
 import type { DocumentInfo } from './index/protocol.ts'
-import type { Era } from './mcp.ts'
 import { afterOf, cursorAfter } from './tools/cursor.ts'
-import type { View } from './view.ts'
+import type { Era, View } from './view.ts'
 
 const PAGE = 100
 const LONGEST_TEXT = 1_000_000

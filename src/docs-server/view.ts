@@ -3,6 +3,9 @@ import type { DocumentIndex } from './index/protocol.ts'
 import type { Principal } from './keys.ts'
 import type { Library } from './library.ts'
 
+/** Of the protocol: with sessions (up to 2025-11-25), or without. */
+export type Era = 'legacy' | 'modern'
+
 export interface View {
   readonly index: DocumentIndex
   /** The names of the open collections, in the order in which they are served. */

@@ -5,6 +5,7 @@ import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { expect, onTestFinished, test } from 'vitest'
+import { parley } from './cli.ts'
 import { binary, freshDirectory } from './parley.ts'
 
 interface Started {
@@ -75,6 +76,37 @@ test('makes a key that only its owner may read, takes that one, and ends when to
   expect(docs.stderr()).toContain(file)
   expect(docs.stderr()).not.toContain(key)
   expect(await docs.stop()).toBe(0)
+})
+
+test('a named key opens a running server until it is removed, and only its hash is kept', async () => {
+  const { home, notes } = folder()
+  const docs = await start(home, [notes])
+  const added = await parley(['docs', 'key', 'add', 'ci', '--collections', 'notes'], { home })
+  const key = added.stdout.trim()
+  expect({ code: added.code, key }).toEqual({ code: 0, key: expect.stringMatching(/^[\w-]{32}$/u) })
+  const status = async () => (await call(docs.url, key)).status
+  await expect.poll(status, { timeout: 5_000 }).toBe(200)
+  const listed = await parley(['docs', 'key', 'ls', '--json'], { home })
+  expect(JSON.parse(listed.stdout)).toEqual({ name: 'ci', collections: ['notes'], created: expect.any(String) })
+  expect(readFileSync(join(home, 'docs-keys/ci.json'), 'utf8')).not.toContain(key)
+  expect(statSync(join(home, 'docs-keys/ci.json')).mode & 0o777).toBe(0o600)
+  expect((await parley(['docs', 'key', 'add', 'ci'], { home })).stderr).toContain('already')
+  expect((await parley(['docs', 'key', 'rm', 'ci'], { home })).code).toBe(0)
+  await expect.poll(status, { timeout: 5_000 }).toBe(401)
+  expect((await parley(['docs', 'key', 'rm', 'ci'], { home })).stderr).toContain('There is no key ci')
+})
+
+test.each([
+  { args: ['key', 'dance'], words: 'add, ls or rm' },
+  { args: ['add', 'notes'], words: 'give NAME and DIR' },
+  { args: ['add', '../x', '.'], words: 'cannot be called' },
+  { args: ['rm', 'notes', 'more'], words: 'only NAME may follow' },
+  { args: ['add', 'notes', '/nowhere'], words: '/nowhere' },
+])('parley docs $args is refused in one line', async ({ args, words }) => {
+  const { code, stderr, stdout } = await parley(['docs', ...args], { home: freshDirectory() })
+  expect([code === 0, stdout]).toEqual([false, ''])
+  expect(stderr).toMatch(/^parley: .*\n$/u)
+  expect(stderr).toContain(words)
 })
 
 test('warns of the demo key on loopback and refuses it elsewhere', async () => {
