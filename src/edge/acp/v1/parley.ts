@@ -1,17 +1,20 @@
 /** What may be asked of any session beyond ACP, attached to it or not; `docs/protocol.md` describes it. */
 import type { Sessions } from '../../../session/sessions.ts'
-import type { Answer } from './methods.ts'
 import type { Parsed } from './params.ts'
 
 export const SESSION_METHODS = ['_parley/rename', '_parley/fork'] as const
 
+interface Answered {
+  readonly result: unknown
+}
+
 /** Whoever is attached hears of it as of any title. */
-export async function rename(sessions: Sessions, params: Parsed<'_parley/rename'>): Promise<Answer> {
+export async function rename(sessions: Sessions, params: Parsed<'_parley/rename'>): Promise<Answered> {
   await sessions.rename(params.sessionId, params.title)
   return { result: {} }
 }
 
 /** The new session is stored and listed; it is opened like any other. */
-export async function fork(sessions: Sessions, params: Parsed<'_parley/fork'>): Promise<Answer> {
+export async function fork(sessions: Sessions, params: Parsed<'_parley/fork'>): Promise<Answered> {
   return { result: { sessionId: await sessions.fork(params.sessionId, params.at ?? undefined) } }
 }
