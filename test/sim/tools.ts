@@ -43,7 +43,10 @@ export class TestTools implements ToolHost {
     let closed = false
     this.current.add(request)
     const list = () => ({
-      ...{ version: 1, resources: [], templates: [], prompts: [] },
+      version: 1,
+      resources: [],
+      templates: [],
+      prompts: [],
       servers: request.servers.map(({ name }) => this.#status(name)),
       tools: [...this.tools.values()].map(({ tool }) => tool),
     })

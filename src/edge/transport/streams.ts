@@ -1,5 +1,4 @@
 /** A wire over a pair of Node streams: stdin and stdout, a socket, or a pipe within the process. */
-import { once } from 'node:events'
 import type { Readable, Writable } from 'node:stream'
 import { type Line, LineCutter } from './lines.ts'
 import type { Wire } from './wire.ts'
@@ -8,25 +7,31 @@ import type { Wire } from './wire.ts'
 const LONGEST_LINE = 32 * 1024 * 1024
 /** Bytes owed to a client before it is read for from the journal instead of memory. */
 const CONGESTED = 1024 * 1024
+/** Bytes owed to a client that does not read and yet asks: past these it is cut off. It can go on from its cursor. */
+const CUT_OFF = 64 * 1024 * 1024
 
 export function openWire(input: Readable, output: Writable): Wire {
+  const room = roomOf(output)
   let gone = false
-  output.on('error', () => {
+  const lose = (): void => {
     // EPIPE and its kin: the client is gone, and the session goes on without it.
     gone = true
-  })
-  output.on('close', () => {
-    gone = true
-  })
+  }
+  output.on('error', lose)
+  output.on('close', lose)
   return {
     lines: linesOf(input),
     send(lines) {
-      if (!gone) output.write(lines)
+      if (gone) return
+      output.write(lines)
+      if (output.writableLength <= CUT_OFF) return
+      lose()
+      output.destroy()
+      input.destroy()
     },
     congested: () => !gone && output.writableLength > CONGESTED,
     async room() {
-      while (!output.destroyed && output.writableNeedDrain)
-        await Promise.race([once(output, 'drain'), once(output, 'close')])
+      while (!output.destroyed && output.writableNeedDrain) await room()
     },
     async close() {
       if (!gone) {
@@ -39,10 +44,23 @@ export function openWire(input: Readable, output: Writable): Wire {
   }
 }
 
+/** Waits until `output` has been read, or never will be; one listener for all who wait. */
+function roomOf(output: Writable): () => Promise<void> {
+  const waiting: (() => void)[] = []
+  const wake = (): void => {
+    for (const resume of waiting.splice(0)) resume()
+  }
+  output.on('drain', wake)
+  output.on('close', wake)
+  return () => new Promise((resolve) => waiting.push(resolve))
+}
+
 async function* linesOf(input: Readable): AsyncGenerator<readonly Line[]> {
   const cutter = new LineCutter(LONGEST_LINE)
   try {
-    for await (const bytes of input) yield cutter.push(bytes as Uint8Array)
+    // A client that has closed its side of a socket may still be owed answers on ours.
+    const chunks = input.iterator({ destroyOnReturn: false })
+    for await (const bytes of chunks) yield cutter.push(bytes as Uint8Array)
     yield cutter.end()
   } catch {
     // A connection that breaks has ended; nobody is there to be told.

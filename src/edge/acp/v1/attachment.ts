@@ -1,7 +1,8 @@
 /** One client's view of one session: entries become updates, ends become responses, questions become requests. */
-import { ParleyError, isParleyError } from '../../../errors/parley-error.ts'
+import { ParleyError, fail, isParleyError } from '../../../errors/parley-error.ts'
 import type { Content } from '../../../ports/content.ts'
 import type { Client } from '../../../session/audience.ts'
+import { QUEUE_LIMIT } from '../../../session/decide.ts'
 import type { Entry } from '../../../session/entries.ts'
 import { withdrawn } from '../../../session/evolve.ts'
 import type { Change, Feed, Sink } from '../../../session/feed.ts'
@@ -13,7 +14,7 @@ import type { Outbox, Reply } from '../outbox.ts'
 import type { RequestId } from '../protocol.ts'
 import { Asking, type PermissionAnswer } from './asking.ts'
 import type { NoticeName } from './notices.ts'
-import { OpenPrompts } from './open-prompts.ts'
+import { type AdoptedPrompt, OpenPrompts } from './open-prompts.ts'
 import { Pictures, type View } from './pictures.ts'
 import { commandsUpdate, phaseUpdate, titleUpdate } from './project.ts'
 import { entryLine, sharedLines, updateLine } from './update-lines.ts'
@@ -29,19 +30,14 @@ export interface ClientSide {
   report(error: unknown): void
 }
 
-/** A prompt of this client's former connection, and the request that still waits for its end. */
-export interface AdoptedPrompt {
-  readonly promptId: string
-  readonly requestId: RequestId
-}
-
 export interface Start {
   /** The cursor that the client has. */
   readonly from: number
   readonly opening: Opening
 }
 
-type Place = 'joining' | 'replaying' | 'live'
+/** `left`: another view took its place, or its client is gone; it says nothing more. */
+type Place = 'joining' | 'replaying' | 'live' | 'left'
 
 export class Attachment implements Sink {
   readonly session: Session
@@ -53,6 +49,8 @@ export class Attachment implements Sink {
   #place: Place = 'joining'
   /** Somebody has closed or deleted the session. */
   #over: { readonly phase: 'closed' | 'deleted'; readonly isTold: boolean } | undefined
+  /** No prompt is left that ended before this view began. */
+  #isSettled = true
   /** Something has changed while the client had no room to be told of it. */
   #isOwed = false
 
@@ -76,6 +74,8 @@ export class Attachment implements Sink {
   async replay(): Promise<void> {
     this.#place = 'replaying'
     await this.#feed.replay(this.session.state.seq)
+    // A client that is gone, or that opened it once more, needs no more of this.
+    if (this.#isLeft()) return
     this.#place = 'joining'
     this.tellState()
   }
@@ -93,13 +93,16 @@ export class Attachment implements Sink {
   /** From here on everything as it is stored; an open question is put to this client too. */
   async goLive(): Promise<void> {
     await this.#feed.goLive()
+    if (this.#isLeft()) return
     this.#place = 'live'
-    this.#send(this.#answersOfWhatIsOver() + this.#news())
+    this.#send(this.#news())
   }
 
   /** Takes over the prompts of an earlier view of the same session on this connection, and asks its question anew. */
   inherit(former: Attachment): void {
+    former.#place = 'left'
     this.#prompts.inherit(former.#prompts)
+    this.#isSettled = false
     this.#send(former.#asking.withdraw())
   }
 
@@ -111,6 +114,7 @@ export class Attachment implements Sink {
   /** Each is answered on this connection, after the entries up to its end. */
   adopt(prompts: readonly AdoptedPrompt[]): void {
     for (const { promptId, requestId } of prompts) this.#prompts.wait(promptId, requestId)
+    this.#isSettled = false
   }
 
   /** The prompts of this connection that have not ended. */
@@ -124,6 +128,8 @@ export class Attachment implements Sink {
 
   /** Its end answers `requestId`, and so does a refusal unless it is thrown. */
   async prompt(promptId: string, content: readonly Content[], requestId: RequestId): Promise<void> {
+    if (this.#prompts.waitingFor(promptId) >= QUEUE_LIMIT)
+      fail('QUEUE_FULL', { session: this.session.id, limit: QUEUE_LIMIT })
     this.#prompts.wait(promptId, requestId)
     this.#prompts.arrives(promptId)
     try {
@@ -157,13 +163,42 @@ export class Attachment implements Sink {
 
   changed(what: Change): void {
     if (what === 'closed' || what === 'deleted') this.#over = { phase: what, isTold: false }
-    if (this.#place === 'live') this.#tellNews()
+    this.tellNews()
     if (what === 'deleted') this.#send(this.#answersOfLost())
   }
 
+  /** The client leaves the session, or could not open it: each of its prompts is answered with its end, or with what went wrong. */
+  abandon(error: ParleyError): void {
+    const { state } = this.session
+    const waiting = this.#prompts.ids.filter((promptId) => !this.#prompts.isArriving(promptId))
+    const answers = waiting.map((promptId) =>
+      isOpenPrompt(promptId, state) ? this.#prompts.failures(promptId, error) : this.#lateAnswers(promptId),
+    )
+    this.#send(answers.join('') + this.#asking.withdraw())
+    this.detach()
+  }
+
+  /** What has changed besides the entries, as soon as the client has room for it. */
+  tellNews(): void {
+    if (!this.congested()) return this.#send(this.#news())
+    if (this.#isOwed) return
+    this.#isOwed = true
+    const told = this.room().then(() => {
+      this.#isOwed = false
+      this.tellNews()
+    })
+    // A client that is gone is told nothing.
+    told.catch(() => undefined)
+  }
+
   detach(): void {
+    this.#place = 'left'
     this.#feed.end()
     this.#asking.withdraw()
+  }
+
+  #isLeft(): boolean {
+    return this.#place === 'left'
   }
 
   /** A prompt that waits in the queue has its turn, whatever became of the one before it. */
@@ -210,6 +245,8 @@ export class Attachment implements Sink {
 
   /** What ended before this view began is told by no entry. */
   #answersOfWhatIsOver(): string {
+    if (this.#isSettled) return ''
+    this.#isSettled = true
     const { state } = this.session
     const over = this.#prompts.ids.filter((id) => !this.#prompts.isArriving(id) && !isOpenPrompt(id, state))
     return over.map((promptId) => this.#lateAnswers(promptId)).join('')
@@ -226,24 +263,17 @@ export class Attachment implements Sink {
     return this.#prompts.ids.map((promptId) => this.#prompts.answers({ promptId, stopReason: 'withdrawn' })).join('')
   }
 
-  #tellNews(): void {
-    if (!this.congested()) return this.#send(this.#news())
-    if (this.#isOwed) return
-    this.#isOwed = true
-    const told = this.room().then(() => {
-      this.#isOwed = false
-      this.#tellNews()
-    })
-    // A client that is gone is told nothing.
-    told.catch(() => undefined)
-  }
-
   /** What no entry tells of, once the client has all entries: the open question, the end of the session, the notices. */
   #news(): string {
     const isDeleted = this.#over?.phase === 'deleted'
     const isBehind = this.#feed.cursor < this.session.state.seq
     if (this.#place !== 'live' || (isBehind && !isDeleted)) return ''
-    return this.#asking.ask() + this.#endOfSession() + this.#pictures.lines(this.#view(isDeleted))
+    return (
+      this.#answersOfWhatIsOver() +
+      this.#asking.ask() +
+      this.#endOfSession() +
+      this.#pictures.lines(this.#view(isDeleted))
+    )
   }
 
   #endOfSession(): string {

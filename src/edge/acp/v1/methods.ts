@@ -1,14 +1,15 @@
 /** ACP v1's methods as commands to sessions: one row each. */
-import { fail } from '../../../errors/parley-error.ts'
+import { ParleyError, fail, isParleyError } from '../../../errors/parley-error.ts'
 import type { Agents } from '../../../ports/agent.ts'
 import type { Opening } from '../../../session/opening.ts'
 import type { Session } from '../../../session/session.ts'
 import type { Sessions } from '../../../session/sessions.ts'
 import type { RequestId } from '../protocol.ts'
 import type { AgentWish } from './agent.ts'
-import { type AdoptedPrompt, Attachment, type ClientSide, type Start } from './attachment.ts'
+import { Attachment, type ClientSide, type Start } from './attachment.ts'
 import { decodeCursor, encodeCursor } from './cursor.ts'
 import { requireAbsolutePath, requireDirectories, requireDirectoriesOfStored } from './directories.ts'
+import type { AdoptedPrompt } from './open-prompts.ts'
 import { type Parsed, asContent, parseParams } from './params.ts'
 import { fork, rename } from './parley.ts'
 import { sessionInfo } from './session-info.ts'
@@ -105,26 +106,37 @@ export class V1Methods {
     const { session, opening, after } = await this.#open(params)
     const attachment = this.#attach(session, { from: after ?? 0, opening })
     attachment.adopt(adoptedIn(params))
-    await attachment.replay()
+    await this.#replay(attachment)
     return { result: goneOn(session), afterwards: () => attachment.goLive() }
+  }
+
+  /** A load that fails leaves nothing open behind. */
+  async #replay(attachment: Attachment): Promise<void> {
+    try {
+      await attachment.replay()
+    } catch (error) {
+      this.#abandon(attachment.session.id, isParleyError(error) ? error : new ParleyError('INTERNAL_ERROR', {}, error))
+      throw error
+    }
   }
 
   /** The response, then what comes; with a cursor, first what the client has missed since. */
   async #resume(params: Parsed<'session/resume'>): Promise<Answer> {
-    const opened = await this.#open(params)
-    const attachment = this.#resumed(opened)
+    const { session, opening, after } = await this.#open(params)
+    const present = this.#attachments.get(session.id)
+    if (present?.session === session && after === undefined) return this.#resumeHere(present, opening, params)
+    const attachment = this.#attach(session, { from: after ?? session.state.seq, opening })
     attachment.adopt(adoptedIn(params))
-    if (opened.after === undefined) attachment.tellState()
-    return { result: goneOn(opened.session), afterwards: () => attachment.goLive() }
+    if (after === undefined) attachment.tellState()
+    return { result: goneOn(session), afterwards: () => attachment.goLive() }
   }
 
-  #resumed({ session, opening, after }: Opened): Attachment {
-    const present = this.#attachments.get(session.id)
-    // Whoever has it open already misses nothing of what is still on its way.
-    if (present?.session !== session || after !== undefined)
-      return this.#attach(session, { from: after ?? session.state.seq, opening })
+  /** Whoever has it open already misses nothing of what is still on its way. */
+  #resumeHere(present: Attachment, opening: Opening, params: GoingOn): Answer {
     present.declare(opening)
-    return present
+    present.adopt(adoptedIn(params))
+    present.tellState()
+    return { result: goneOn(present.session), afterwards: async () => present.tellNews() }
   }
 
   async #open(params: Parsed<'session/load' | 'session/resume'>): Promise<Opened> {
@@ -188,13 +200,13 @@ export class V1Methods {
 
   async #close({ sessionId }: Parsed<'session/close'>): Promise<Answer> {
     await this.#host.sessions.close(sessionId)
-    this.#detach(sessionId)
+    this.#abandon(sessionId, new ParleyError('SESSION_CLOSED', { session: sessionId }))
     return { result: {} }
   }
 
   async #delete({ sessionId }: Parsed<'session/delete'>): Promise<Answer> {
     await this.#host.sessions.delete(sessionId)
-    this.#detach(sessionId)
+    this.#abandon(sessionId, new ParleyError('SESSION_CLOSED', { session: sessionId }))
     return { result: {} }
   }
 
@@ -210,8 +222,8 @@ export class V1Methods {
     return attachment
   }
 
-  #detach(sessionId: string): void {
-    this.#attachments.get(sessionId)?.detach()
+  #abandon(sessionId: string, error: ParleyError): void {
+    this.#attachments.get(sessionId)?.abandon(error)
     this.#attachments.delete(sessionId)
   }
 }

@@ -3,6 +3,12 @@ import { ParleyError } from '../../../errors/parley-error.ts'
 import type { EndedPrompt } from '../../../session/state.ts'
 import { type RequestId, errorLine, failureLine, resultLine } from '../protocol.ts'
 
+/** A prompt of this client's former connection, and the request that still waits for its end. */
+export interface AdoptedPrompt {
+  readonly promptId: string
+  readonly requestId: RequestId
+}
+
 export class OpenPrompts {
   readonly #session: string
   readonly #waiting = new Map<string, readonly RequestId[]>()
@@ -32,6 +38,11 @@ export class OpenPrompts {
   /** The prompt that this request waits for. */
   of(requestId: RequestId): string | undefined {
     return this.ids.find((promptId) => this.#waiting.get(promptId)?.includes(requestId))
+  }
+
+  /** How many requests wait for it. */
+  waitingFor(promptId: string): number {
+    return this.#waiting.get(promptId)?.length ?? 0
   }
 
   /** From now on the end of `promptId` answers `requestId`. */

@@ -1,0 +1,318 @@
+/** Several plain ACP clients on one session: what one does, the others see; what one breaks, the others do not feel. */
+import { describe, expect, test } from 'vitest'
+import { type Fields, updateIn } from '../../../../test/e2e/message.ts'
+import { quiet } from '../../../../test/sim/clock.ts'
+import { signal, untilCancelled } from '../../../../test/sim/puppet.ts'
+import { type Street, cleanUp, create, openStreet, opening, prompt } from '../../../../test/sim/street.ts'
+import type { WireClient } from '../../../../test/sim/wire-client.ts'
+import { text } from '../../../../test/sim/words.ts'
+
+cleanUp()
+
+/** One who creates a session, and another who joins it. */
+async function two(
+  street: Street,
+  more: Fields = {},
+): Promise<{ ada: WireClient; bob: WireClient; sessionId: string }> {
+  const ada = await street.client()
+  const bob = await street.client()
+  const sessionId = await create(ada, more)
+  await bob.request('session/load', opening(sessionId, more))
+  await quiet()
+  return { ada, bob, sessionId }
+}
+
+const kinds = (client: WireClient) => client.updates.map(({ update }) => update.sessionUpdate)
+const phases = (client: WireClient) =>
+  client.updates.flatMap(({ update }) => (update['_meta'] as Fields | undefined)?.['parley/phase'] ?? [])
+
+describe('a prompt by one', () => {
+  test('appears to the others with its words, and to its sender without', async () => {
+    const { ada, bob, sessionId } = await two(openStreet())
+    await ada.request('session/prompt', prompt(sessionId, 'Hello'))
+    await quiet()
+    expect(kinds(ada)).not.toContain('user_message_chunk')
+    expect(kinds(bob)).toEqual(expect.arrayContaining(['user_message_chunk', 'agent_message_chunk']))
+    expect(bob.text).toBe(ada.text)
+  })
+
+  test('of two at once waits for the other, and both end', async () => {
+    const { ada, bob, sessionId } = await two(openStreet())
+    const answers = [ada, bob].map((one) => one.request('session/prompt', prompt(sessionId, 'Hello')))
+    expect((await Promise.all(answers)).map(({ result }) => result)).toEqual([
+      { stopReason: 'end_turn' },
+      { stopReason: 'end_turn' },
+    ])
+  })
+})
+
+describe('session/cancel', () => {
+  test('by anyone ends the turn that runs, and of those that wait only the own', async () => {
+    const street = openStreet()
+    street.house.agent.script = untilCancelled
+    const { ada, bob, sessionId } = await two(street)
+    const runs = ada.ask('session/prompt', prompt(sessionId, 'Run'))
+    await quiet()
+    const waits = ada.ask('session/prompt', prompt(sessionId, 'Wait'))
+    const mine = bob.ask('session/prompt', prompt(sessionId, 'Wait too'))
+    await quiet()
+
+    bob.notify('session/cancel', { sessionId })
+    expect((await ada.answerTo(runs)).result).toEqual({ stopReason: 'cancelled' })
+    expect((await bob.answerTo(mine)).result).toEqual({ stopReason: 'cancelled' })
+    expect(street.house.agent.turns).toHaveLength(2)
+    expect(ada.received.some(({ id }) => id === waits)).toBe(false)
+  })
+})
+
+describe('$/cancel_request', () => {
+  test('withdraws a prompt that waits, and nothing else', async () => {
+    const street = openStreet()
+    street.house.agent.script = untilCancelled
+    const { ada, bob, sessionId } = await two(street)
+    const runs = ada.ask('session/prompt', prompt(sessionId, 'Run'))
+    await quiet()
+    const waits = bob.ask('session/prompt', prompt(sessionId, 'Wait'))
+    await quiet()
+    bob.notify('$/cancel_request', { requestId: waits })
+    expect((await bob.answerTo(waits)).result).toEqual({ stopReason: 'cancelled' })
+    expect(ada.received.some(({ id }) => id === runs)).toBe(false)
+  })
+})
+
+describe('a connection that drops', () => {
+  test('is a detach: the turn goes on, and what its client had waiting runs', async () => {
+    const street = openStreet()
+    const go = signal()
+    street.house.agent.script = async (turn) => {
+      await go.given
+      await turn.say(text(`${turn.turnId} `))
+      return 'end_turn'
+    }
+    const { ada, bob, sessionId } = await two(street)
+    ada.ask('session/prompt', prompt(sessionId, 'First'))
+    ada.ask('session/prompt', prompt(sessionId, 'Second'))
+    await quiet()
+    await ada.leave()
+    go.give()
+    await bob.until((message) => JSON.stringify(updateIn(message) ?? '').includes('t2 '))
+    expect(bob.text).toBe('t1 t2 ')
+  })
+})
+
+describe('closing by one', () => {
+  test('cancels the prompts of all, tells all, and refuses who prompts then', async () => {
+    const street = openStreet()
+    street.house.agent.script = untilCancelled
+    const { ada, bob, sessionId } = await two(street)
+    const runs = ada.ask('session/prompt', prompt(sessionId, 'Run'))
+    const waits = bob.ask('session/prompt', prompt(sessionId, 'Wait'))
+    await quiet()
+
+    const carl = await street.client()
+    expect((await carl.request('session/close', { sessionId })).result).toEqual({})
+    expect((await ada.answerTo(runs)).result).toEqual({ stopReason: 'cancelled' })
+    expect((await bob.answerTo(waits)).result).toEqual({ stopReason: 'cancelled' })
+    expect([ada, bob].map(phases)).toEqual([['closed'], ['closed']])
+    for (const client of [ada, carl]) {
+      const { error } = await client.request('session/prompt', prompt(sessionId, 'Still there?'))
+      expect(error?.data).toMatchObject({ code: 'SESSION_CLOSED' })
+    }
+  })
+
+  test('twice is closing once', async () => {
+    const { ada, bob, sessionId } = await two(openStreet())
+    const answers = [ada, bob, ada].map((one) => one.request('session/close', { sessionId }))
+    expect((await Promise.all(answers)).map(({ result }) => result)).toEqual([{}, {}, {}])
+    expect(phases(bob)).toEqual(['closed'])
+  })
+
+  test('ends nothing for good: whoever loads it has the conversation, and is not told that it was closed', async () => {
+    const street = openStreet()
+    const { ada, bob, sessionId } = await two(street)
+    await ada.request('session/prompt', prompt(sessionId, 'Hello'))
+    await ada.request('session/close', { sessionId })
+    const carl = await street.client()
+    await carl.request('session/load', opening(sessionId))
+    expect(carl.text).toBe('Hello!')
+    expect(phases(carl)).toEqual([])
+    await bob.request('session/resume', opening(sessionId))
+    const { result } = await bob.request('session/prompt', prompt(sessionId, 'Again'))
+    expect(result).toEqual({ stopReason: 'end_turn' })
+  })
+})
+
+describe('deleting by one', () => {
+  test('cancels the prompts of all, tells all, and there is no such session then', async () => {
+    const street = openStreet()
+    street.house.agent.script = untilCancelled
+    const { ada, bob, sessionId } = await two(street)
+    const runs = bob.ask('session/prompt', prompt(sessionId, 'Run'))
+    await quiet()
+    expect((await ada.request('session/delete', { sessionId })).result).toEqual({})
+    expect((await bob.answerTo(runs)).result).toEqual({ stopReason: 'cancelled' })
+    await quiet()
+    expect(phases(bob).at(-1)).toBe('deleted')
+    for (const method of ['session/prompt', 'session/load']) {
+      const params = method === 'session/load' ? opening(sessionId) : prompt(sessionId, 'Hello?')
+      expect((await bob.request(method, params)).error?.data).toMatchObject({ code: 'SESSION_NOT_FOUND' })
+    }
+  })
+})
+
+describe('what one declares', () => {
+  const server = (name: string, command = 'true') => ({ name, command, args: [], env: [] })
+  const names = (street: Street) =>
+    [...street.house.tools.current].map(({ servers }) => servers.map(({ name }) => name))
+
+  test('gives its own prompts its directories, also when they waited and it has gone', async () => {
+    const street = openStreet()
+    const go = signal()
+    street.house.agent.script = async () => {
+      await go.given
+      return 'end_turn'
+    }
+    const ada = await street.client()
+    const bob = await street.client()
+    const sessionId = await create(ada, { additionalDirectories: ['/tmp'] })
+    await bob.request('session/load', opening(sessionId, { additionalDirectories: ['/usr'] }))
+    const last = bob.ask('session/prompt', prompt(sessionId, 'One'))
+    await quiet()
+    ada.ask('session/prompt', prompt(sessionId, 'Two'))
+    await quiet()
+    await ada.leave()
+    go.give()
+    await bob.answerTo(last)
+    await bob.request('session/prompt', prompt(sessionId, 'Three'))
+    expect(street.house.agent.turns.map(({ roots }) => roots)).toEqual([
+      ['/', '/usr'],
+      ['/', '/tmp'],
+      ['/', '/usr'],
+    ])
+  })
+
+  test('joins the servers of the others by name; none takes nothing away, and a name said again is the newer one', async () => {
+    const street = openStreet()
+    const { sessionId } = await two(street, { mcpServers: [server('docs')] })
+    const carl = await street.client()
+    await carl.request('session/load', opening(sessionId))
+    expect(names(street)).toEqual([['docs']])
+    const dora = await street.client()
+    await dora.request('session/resume', opening(sessionId, { mcpServers: [server('files'), server('docs', 'false')] }))
+    const [request] = street.house.tools.current
+    expect(request?.servers).toMatchObject([{ name: 'docs', command: 'false' }, { name: 'files' }])
+  })
+
+  test('does not disturb the turn that runs: it keeps the tools that it began with', async () => {
+    const street = openStreet()
+    const go = signal()
+    street.house.agent.script = async () => {
+      await go.given
+      return 'end_turn'
+    }
+    const { ada, bob, sessionId } = await two(street, { mcpServers: [server('docs')] })
+    const runs = ada.ask('session/prompt', prompt(sessionId, 'Run'))
+    await quiet()
+    await bob.request('session/load', opening(sessionId, { mcpServers: [server('docs', 'false')] }))
+    expect(names(street)).toEqual([['docs'], ['docs']])
+    go.give()
+    await ada.answerTo(runs)
+    await quiet()
+    expect(street.house.tools.running).toBe(1)
+  })
+
+  test('goes with it, but not from its own prompt that still runs', async () => {
+    const street = openStreet()
+    const go = signal()
+    street.house.agent.script = async () => {
+      await go.given
+      return 'end_turn'
+    }
+    const ada = await street.client()
+    const bob = await street.client()
+    const sessionId = await create(ada, { mcpServers: [server('docs')] })
+    await bob.request('session/load', opening(sessionId, { mcpServers: [server('files')] }))
+    ada.ask('session/prompt', prompt(sessionId, 'Run'))
+    await quiet()
+    const last = bob.ask('session/prompt', prompt(sessionId, 'And then'))
+    await ada.leave()
+    expect(names(street)).toEqual([['docs', 'files']])
+    go.give()
+    await bob.answerTo(last)
+    await quiet()
+    expect(names(street)).toEqual([['files']])
+  })
+
+  test('stays while nobody is there, for whoever comes next and names none', async () => {
+    const street = openStreet()
+    const ada = await street.client()
+    const sessionId = await create(ada, { mcpServers: [server('docs')] })
+    await ada.leave()
+    const bob = await street.client()
+    await bob.request('session/load', opening(sessionId))
+    expect(names(street)).toEqual([['docs']])
+    expect(street.house.tools.opened).toHaveLength(1)
+  })
+
+  test('is forgotten when what it asked for was refused', async () => {
+    const street = openStreet()
+    const { bob, sessionId } = await two(street)
+    const beyond = { mcpServers: [server('docs')], _meta: { 'parley/after': 1_000 } }
+    await bob.request('session/load', opening(sessionId, beyond))
+    await quiet()
+    expect(names(street)).toEqual([[]])
+  })
+})
+
+describe('a session that nobody has wanted for a minute', () => {
+  test('leaves memory with its tools, and opens again whole', async () => {
+    const street = openStreet()
+    const { ada, bob, sessionId } = await two(street)
+    await ada.request('session/prompt', prompt(sessionId, 'Hello'))
+    await ada.leave()
+    await street.house.clock.advance(120_000)
+    expect(street.house.tools.running).toBe(1)
+
+    await bob.leave()
+    await street.house.clock.advance(59_000)
+    expect(street.house.tools.running).toBe(1)
+    await street.house.clock.advance(1_000)
+    expect(street.house.tools.running).toBe(0)
+    expect((await street.house.sessions.census()).sessions).toBe(0)
+
+    const carl = await street.client()
+    await carl.request('session/load', opening(sessionId))
+    expect(carl.text).toBe('Hello!')
+    expect((await carl.request('session/prompt', prompt(sessionId, 'Again'))).result).toEqual({
+      stopReason: 'end_turn',
+    })
+  })
+
+  test('stays while a turn runs', async () => {
+    const street = openStreet()
+    street.house.agent.script = untilCancelled
+    const ada = await street.client()
+    const sessionId = await create(ada)
+    ada.ask('session/prompt', prompt(sessionId, 'Run'))
+    await quiet()
+    await ada.leave()
+    await street.house.clock.advance(600_000)
+    expect((await street.house.sessions.census()).working).toBe(1)
+  })
+
+  test('and is opened in that very moment has one writer', async () => {
+    const street = openStreet()
+    const { house } = street
+    const ada = await street.client()
+    const sessionId = await create(ada)
+    await ada.leave()
+    const bob = await street.client()
+    const resting = house.clock.advance(60_000)
+    const loaded = bob.request('session/load', opening(sessionId))
+    await Promise.all([resting, loaded])
+    const { result } = await bob.request('session/prompt', prompt(sessionId, 'Hello'))
+    expect(result).toEqual({ stopReason: 'end_turn' })
+    expect((await house.sessions.census()).sessions).toBe(1)
+    expect(house.reported).toEqual([])
+  })
+})
