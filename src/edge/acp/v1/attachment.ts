@@ -265,9 +265,9 @@ export class Attachment implements Sink {
 
   /** What no entry tells of, once the client has all entries: the open question, the end of the session, the notices. */
   #news(): string {
+    if (this.#place !== 'live') return ''
     const isDeleted = this.#over?.phase === 'deleted'
-    const isBehind = this.#feed.cursor < this.session.state.seq
-    if (this.#place !== 'live' || (isBehind && !isDeleted)) return ''
+    if (this.#feed.cursor < this.session.state.seq && !isDeleted) return ''
     return (
       this.#answersOfWhatIsOver() +
       this.#asking.ask() +
