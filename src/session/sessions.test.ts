@@ -29,6 +29,14 @@ describe('creating', () => {
     expect(house.tools.running).toBe(0)
     expect(await house.sessions.list({ limit: 10 })).toEqual([])
   })
+
+  test('while the owner stops ends with it', async () => {
+    const house = new House()
+    const creating = house.sessions.create(here)
+    await house.sessions.halt()
+    expect((await creating).isGone).toBe(true)
+    expect(house.tools.running).toBe(0)
+  })
 })
 
 describe('opening', () => {

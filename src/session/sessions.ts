@@ -32,24 +32,9 @@ export class Sessions {
   }
 
   /** Throws what keeps its agent from being opened, with nothing stored. */
-  async create(opening: Opening): Promise<Session> {
-    const { agents, clock } = this.#world
-    const agent = opening.agent ?? agents.default
-    const { commands } = await agents.open(agent)
-    const id = clock.id()
-    const session = new Session(this.#world, absent(id), opening)
-    this.#live.set(id, Promise.resolve(session))
-    const { cwd, additionalDirectories } = opening
-    const create = session.dispatch({ kind: 'create', cwd, additionalDirectories, agent })
-    const offer = session.dispatch({ kind: 'offer_commands', commands })
-    try {
-      await Promise.all([create, offer])
-    } catch (error) {
-      this.#live.delete(id)
-      await session.leave()
-      throw error
-    }
-    return this.#watched(session)
+  create(opening: Opening): Promise<Session> {
+    const id = this.#world.clock.id()
+    return this.#opened(id, this.#create(id, opening))
   }
 
   /**
@@ -60,7 +45,7 @@ export class Sessions {
   async open(id: SessionId, opening: Opening): Promise<Session> {
     const named = opening.agent === undefined ? undefined : await this.#agent(opening.agent)
     return this.#withLive(id, async (session) => {
-      if (session === undefined) return this.#openStored(id, { opening, named })
+      if (session === undefined) return this.#opened(id, this.#load(id, { opening, named }))
       requireSameCwd(id, session.existing.cwd, opening)
       requireOpened(session.existing.agent, opening, named)
       await Promise.all([session.reopen(opening), offer(session, named)])
@@ -206,8 +191,8 @@ export class Sessions {
     }
   }
 
-  async #openStored(id: SessionId, request: Request): Promise<Session> {
-    const opened = this.#load(id, request)
+  /** Whoever comes while it is being opened, or stops the owner, waits for it. */
+  async #opened(id: SessionId, opened: Promise<Session>): Promise<Session> {
     this.#live.set(id, opened)
     try {
       return await opened
@@ -215,6 +200,22 @@ export class Sessions {
       if (this.#live.get(id) === opened) this.#live.delete(id)
       throw error
     }
+  }
+
+  async #create(id: SessionId, opening: Opening): Promise<Session> {
+    const { agents } = this.#world
+    const { cwd, additionalDirectories, agent = agents.default } = opening
+    const { commands } = await agents.open(agent)
+    const session = new Session(this.#world, absent(id), opening)
+    const create = session.dispatch({ kind: 'create', cwd, additionalDirectories, agent })
+    const offer = session.dispatch({ kind: 'offer_commands', commands })
+    try {
+      await Promise.all([create, offer])
+    } catch (error) {
+      await session.leave()
+      throw error
+    }
+    return this.#watched(session)
   }
 
   async #load(id: SessionId, { opening, named }: Request): Promise<Session> {
