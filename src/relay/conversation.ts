@@ -1,5 +1,6 @@
 /** What client and server said to each other, as far as it takes to bring the client to a new server without its noticing. Pure. */
 import { ParleyError } from '../errors/parley-error.ts'
+import { isOpening, repeated, resumption } from './going-on.ts'
 import { type Introduction, introduced } from './introduction.ts'
 import { NOTHING } from './lines.ts'
 import {
@@ -15,10 +16,11 @@ import {
   read,
   requestLine,
 } from './messages.ts'
+import { OwnRequests } from './own-requests.ts'
 import { type OpenCall, type OpenPrompt, OpenRequests, named } from './requests.ts'
 import { isOlder, versionIn } from './takeover.ts'
 import { seenIn } from './updates.ts'
-import { type View, Views } from './views.ts'
+import { Views } from './views.ts'
 
 export interface Conversing {
   readonly introduction: Introduction
@@ -28,22 +30,17 @@ export interface Conversing {
   say(sentence: string): void
 }
 
-/** What the client gets in place of the answer to a request of our own. */
-type Answered = (response: Response) => Buffer
-
 export class Conversation {
   readonly #host: Conversing
   readonly #requests = new OpenRequests()
   readonly #views = new Views()
   /** Requests of the server that the client has not answered. */
   readonly #asked = new Map<string, RequestId>()
-  /** Our own requests to the server, by their keys. */
-  readonly #own = new Map<string, Answered>()
+  readonly #own = new OwnRequests()
   /** Requests of the client that were sent again and wait for their answer. */
   readonly #repeated = new Set<string>()
   /** The `initialize` that was answered last, as it was sent. */
   #greeting: Fields | undefined
-  #count = 0
   /** Nothing more may be asked: an older server has been asked to make room for one of our version. */
   #waitsForRoom = false
   #end: 'unforeseen' | 'stops' | 'makes room' = 'unforeseen'
@@ -68,7 +65,7 @@ export class Conversation {
 
   /** All that was lost with the former server is restored. */
   get isWhole(): boolean {
-    return this.#own.size === 0 && this.#repeated.size === 0
+    return this.#own.areAnswered && this.#repeated.size === 0
   }
 
   /** What the server gets for a line of the client. */
@@ -123,16 +120,17 @@ export class Conversation {
       this.#failed(call, stopped ? new ParleyError('SERVER_STOPPING', {}) : restarted(call)),
     )
     this.#views.lose()
-    return Buffer.concat([...withdrawn, ...failed, this.#interrupt((sessionId) => !this.#willBeOpen(sessionId))])
+    this.#requests.orphan()
+    return Buffer.concat([...withdrawn, ...failed, this.#interrupt(({ sessionId }) => !this.#willBeOpen(sessionId))])
   }
 
   /** What a new server is told, so that all goes on where it was. */
   restore(): Buffer {
     const lines: Buffer[] = []
-    if (this.#greeting !== undefined) lines.push(this.#askOwn('initialize', this.#greeting, () => NOTHING))
+    if (this.#greeting !== undefined) lines.push(this.#own.line('initialize', this.#greeting, () => NOTHING))
     for (const [sessionId, view] of this.#views.open()) {
-      const params = { ...view.opening, _meta: this.#goingOn(sessionId, view) }
-      lines.push(this.#askOwn('session/resume', params, (response) => this.#resumed(sessionId, response)))
+      const params = resumption(view, this.#requests.promptsOf(sessionId))
+      lines.push(this.#own.line('session/resume', params, (response) => this.#resumed(sessionId, response)))
     }
     for (const call of this.#requests.calls()) lines.push(this.#again(call))
     return Buffer.concat(lines)
@@ -150,7 +148,7 @@ export class Conversation {
     const prompt = method === 'session/prompt' ? named(request, () => this.#host.newId()) : undefined
     if (prompt !== undefined) {
       const { sessionId, promptId } = prompt
-      this.#requests.add({ kind: 'prompt', id, sessionId, promptId, wantsEnd: false })
+      this.#requests.add({ kind: 'prompt', id, sessionId, promptId, wantsEnd: false, isOrphan: false })
       return requestLine(id, method, prompt.params)
     }
     this.#requests.add({ kind: 'call', id, method, params, line })
@@ -165,18 +163,14 @@ export class Conversation {
   }
 
   #answered(response: Response, line: Buffer): Buffer {
-    const key = keyOf(response.id)
-    const own = this.#own.get(key)
-    if (own !== undefined) {
-      this.#own.delete(key)
-      return own(response)
-    }
+    const own = this.#own.answer(response)
+    if (own !== undefined) return own
     const request = this.#requests.take(response.id)
     // What could not be read has no id; anything else that nobody waits for was answered by us.
     if (request === undefined) return response.id === null ? line : NOTHING
     if (request.kind === 'prompt') return this.#promptEnded(request, line)
     const told = this.#callAnswered(request, response, line)
-    return this.#repeated.delete(key) ? Buffer.concat([told, this.#abandoned(request)]) : told
+    return this.#repeated.delete(keyOf(response.id)) ? Buffer.concat([told, this.#abandoned(request)]) : told
   }
 
   #promptEnded({ sessionId, promptId }: OpenPrompt, line: Buffer): Buffer {
@@ -188,7 +182,7 @@ export class Conversation {
     this.#views.answered(call, response)
     if (response.errorCode !== undefined) return line
     if (call.method === 'initialize') return this.#greeted(call, response, line)
-    if (call.method === 'session/load' || call.method === 'session/resume') this.#cancelAgain(call.params['sessionId'])
+    if (isOpening(call)) this.#cancelAgain(call.params['sessionId'])
     return line
   }
 
@@ -196,7 +190,7 @@ export class Conversation {
   #abandoned(call: OpenCall): Buffer {
     const { sessionId } = call.params
     if (!isOpening(call) || this.#views.get(sessionId)?.isOpen === true) return NOTHING
-    return this.#interrupt((one) => one === sessionId)
+    return this.#interrupt((prompt) => prompt.isOrphan && prompt.sessionId === sessionId)
   }
 
   /** An older server is asked to make room, as long as the client has not begun to work with it and nobody else does. */
@@ -207,7 +201,7 @@ export class Conversation {
       return this.#met(call, line)
     this.#requests.add(call)
     this.#waitsForRoom = true
-    const stop = this.#askOwn('_parley/stop', { ifIdle: true }, (response) => {
+    const stop = this.#own.line('_parley/stop', { ifIdle: true }, (response) => {
       this.#waitsForRoom = false
       if (response.result['stopping'] === true) this.#end = 'makes room'
       if (this.#end === 'makes room') return NOTHING
@@ -250,35 +244,11 @@ export class Conversation {
     if (isOver(meta['parley/phase']) || isOver(fieldsOf(update['_meta'])['parley/phase'])) this.#views.forget(sessionId)
   }
 
-  #askOwn(method: string, params: Fields, answered: Answered): Buffer {
-    this.#count += 1
-    const id = `parley-relay-${this.#count}`
-    this.#own.set(keyOf(id), answered)
-    return requestLine(id, method, params)
-  }
-
   /** The same request, but for what the client has of its answer already. */
   #again(call: OpenCall): Buffer {
+    const { sessionId } = call.params
     this.#repeated.add(keyOf(call.id))
-    const { id, method, params } = call
-    const view = this.#views.get(params['sessionId'])
-    if (!isOpening(call) || (view?.isOpen === true && view.load !== 'replaying')) return call.line
-    const sessionId = String(params['sessionId'])
-    const goingOn =
-      view?.load === 'replaying' ? this.#goingOn(sessionId, view) : { 'parley/prompts': this.#prompts(sessionId) }
-    return requestLine(id, method, { ...params, _meta: { ...fieldsOf(params['_meta']), ...goingOn } })
-  }
-
-  #goingOn(sessionId: string, view: View): Fields {
-    const ended = view.ended.map((promptId, index) => ({ requestId: `parley-relay-ended-${index}`, promptId }))
-    return {
-      ...(view.cursor === undefined ? {} : { 'parley/after': view.cursor }),
-      'parley/prompts': [...this.#prompts(sessionId), ...ended],
-    }
-  }
-
-  #prompts(sessionId: string): readonly Fields[] {
-    return this.#requests.promptsOf(sessionId).map(({ id, promptId }) => ({ requestId: id, promptId }))
+    return repeated(call, this.#views.get(sessionId), this.#requests.promptsOf(String(sessionId)))
   }
 
   #resumed(sessionId: string, { errorCode }: Response): Buffer {
@@ -287,7 +257,7 @@ export class Conversation {
     if (errorCode === undefined) return this.#cancelAgain(sessionId)
     this.#host.say(`Session ${sessionId} could not be resumed after the server was restarted (${errorCode}).`)
     this.#views.forget(sessionId)
-    return this.#interrupt((one) => one === sessionId)
+    return this.#interrupt((prompt) => prompt.isOrphan && prompt.sessionId === sessionId)
   }
 
   /** A cancel may have been lost with the server, while what it cancelled waits still. */
@@ -298,11 +268,9 @@ export class Conversation {
     return NOTHING
   }
 
-  /** Answers the prompts of sessions that no server will answer for. */
-  #interrupt(isLost: (sessionId: string) => boolean): Buffer {
-    return Buffer.concat(
-      this.#requests.takePrompts(({ sessionId }) => isLost(sessionId)).map((prompt) => this.#cut(prompt)),
-    )
+  /** Answers prompts that no server will answer. */
+  #interrupt(isLost: (prompt: OpenPrompt) => boolean): Buffer {
+    return Buffer.concat(this.#requests.takePrompts(isLost).map((prompt) => this.#cut(prompt)))
   }
 
   #failed(call: OpenCall, error: ParleyError): Buffer {
@@ -322,10 +290,6 @@ export class Conversation {
 }
 
 const CANCELS: ReadonlySet<string> = new Set(['session/cancel', '$/cancel_request'])
-
-function isOpening({ method }: OpenCall): boolean {
-  return method === 'session/load' || method === 'session/resume'
-}
 
 function restarted({ method }: OpenCall): ParleyError {
   return new ParleyError('SERVER_RESTARTED', { method })

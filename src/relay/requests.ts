@@ -9,6 +9,8 @@ export interface OpenPrompt {
   readonly promptId: string
   /** The client wants it to end. */
   wantsEnd: boolean
+  /** It was sent to a server that is gone. */
+  isOrphan: boolean
 }
 
 /** Anything else, as it was sent. */
@@ -65,6 +67,11 @@ export class OpenRequests {
     return this.#prompts().filter((prompt) => fits(prompt) && this.take(prompt.id) !== undefined)
   }
 
+  /** The server that they were sent to is gone. */
+  orphan(): void {
+    for (const prompt of this.#prompts()) prompt.isOrphan = true
+  }
+
   calls(): readonly OpenCall[] {
     return [...this.#open.values()].filter((request) => request.kind === 'call')
   }
@@ -87,9 +94,9 @@ export class OpenRequests {
 }
 
 /** A prompt under the name by which it runs once; the client's own where it gives one. Undefined where there is no place for it. */
-export function named({ params }: Request, newId: () => string): NamedPrompt | undefined {
+export function named({ id, params }: Request, newId: () => string): NamedPrompt | undefined {
   const { sessionId, _meta: meta = null } = params
-  if (typeof sessionId !== 'string' || (meta !== null && !isFields(meta))) return undefined
+  if (id === null || typeof sessionId !== 'string' || (meta !== null && !isFields(meta))) return undefined
   const given = meta?.['parley/promptId']
   const promptId = typeof given === 'string' && given !== '' ? given : newId()
   return { sessionId, promptId, params: { ...params, _meta: { ...meta, 'parley/promptId': promptId } } }

@@ -1,0 +1,280 @@
+/** The server is killed with kill -9 while relays are attached: their clients notice no more than one interrupted prompt. */
+import { copyFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { stdioServer } from '../fixtures/mcp/servers.ts'
+import { running, until } from '../fixtures/process/running.ts'
+import { type Message, type SeenUpdate, textOf, updatesIn } from './message.ts'
+import { initialize, newSession, promptOf } from './parley.ts'
+import type { RawClient } from './raw-client.ts'
+import {
+  cleanUp,
+  connect,
+  connectTwo,
+  cursorsOf,
+  killServer,
+  placeWith,
+  serverOf,
+  serversStarted,
+  startRelay,
+  transcriptOf,
+} from './relays.ts'
+
+cleanUp()
+
+const STREAM = [{ chunk: 'w{n} ', times: 2_000, everyMs: 1 }]
+
+const said = (messages: readonly Message[]): string => updatesIn(messages).map(textOf).join('')
+const answersTo = ({ received }: RawClient, id: number): readonly Message[] =>
+  received.filter((message) => message.id === id && message.method === undefined)
+const onlyAnswer = async (client: RawClient, id: number): Promise<unknown> => {
+  await client.answerTo(id)
+  // Whatever else came for it would have come before the answer to something asked later.
+  await client.request('session/list', {})
+  const answers = answersTo(client, id)
+  expect(answers).toHaveLength(1)
+  return answers[0]?.result?.['stopReason'] ?? answers[0]?.error?.data?.['code']
+}
+
+/** A client has each entry once and in order, and of the transcript none is missing that came while it was there. */
+async function expectWhole(
+  place: Parameters<typeof transcriptOf>[0],
+  sessionId: string,
+  clients: readonly RawClient[],
+) {
+  const whole = await transcriptOf(place, sessionId)
+  for (const client of clients) {
+    const cursors = cursorsOf(client, sessionId)
+    expect(cursors).toEqual([...new Set(cursors)].toSorted((a, b) => a - b))
+    const seen = updatesIn(client.received, sessionId)
+    const told = (updates: readonly SeenUpdate[]): string =>
+      updates
+        .filter(({ update }) => update.sessionUpdate === 'agent_message_chunk')
+        .map(textOf)
+        .join('')
+    expect(told(whole).replaceAll(/Interrupted: [^.]*\.[^.]*\./gu, '')).toBe(
+      told(seen).replaceAll(/Interrupted: [^.]*\.[^.]*\./gu, ''),
+    )
+  }
+}
+
+test.each([1, 2, 3, 4])('in the middle of a stream, %i', async (round) => {
+  const place = await placeWith(STREAM)
+  const { one, other, sessionId } = await connectTwo(place)
+  const first = one.ask('session/prompt', promptOf(sessionId, 'go'))
+  await one.until((message) => said([message]).startsWith(`w${round * 137} `))
+  await killServer(place)
+
+  expect(await onlyAnswer(one, first)).toBe('TURN_INTERRUPTED')
+  const second = one.ask('session/prompt', promptOf(sessionId, 'again'))
+  expect(await onlyAnswer(one, second)).toBe('end_turn')
+  const third = other.ask('session/prompt', promptOf(sessionId, 'and again'))
+  expect(await onlyAnswer(other, third)).toBe('end_turn')
+  await one.until((message) => message.params !== undefined && said(one.received).split('w2000 ').length === 3)
+
+  await expectWhole(place, sessionId, [one, other])
+  expect(serversStarted(place)).toHaveLength(2)
+})
+
+test('again and again, while prompts of both are waiting', async () => {
+  const place = await placeWith([{ chunk: 'w{n} ', times: 40, everyMs: 2 }])
+  const { one, other, sessionId } = await connectTwo(place)
+  const asked: [RawClient, number][] = []
+  for (let round = 0; round < 5; round += 1) {
+    // A prompt that is on its way to a server that dies would be one that was interrupted.
+    await Promise.all([one, other].map((client) => client.request('session/list', {})))
+    asked.push([one, one.ask('session/prompt', promptOf(sessionId, `one ${round}`))])
+    asked.push([other, other.ask('session/prompt', promptOf(sessionId, `other ${round}`))])
+    await one.until(() => said(one.received).split('w7 ').length > round + 1)
+    await killServer(place)
+  }
+  for (const [client, id] of asked) expect(await onlyAnswer(client, id)).toMatch(/TURN_INTERRUPTED|end_turn/)
+  for (const client of [one, other]) {
+    const last = client.ask('session/prompt', promptOf(sessionId, 'last'))
+    expect(await onlyAnswer(client, last)).toBe('end_turn')
+  }
+  await expectWhole(place, sessionId, [one, other])
+  expect(serversStarted(place)).toHaveLength(6)
+})
+
+test('while nothing runs, nobody notices, and the server is there again', async () => {
+  const place = await placeWith([{ chunk: 'hello' }])
+  const { one, other, sessionId } = await connectTwo(place)
+  await one.request('session/prompt', promptOf(sessionId, 'go'))
+  await other.until((message) => said([message]) === 'hello')
+  const before = [one.received.length, other.received.length]
+  const killed = await killServer(place)
+  await until(() => serverOf(place) !== undefined && serverOf(place) !== killed)
+  await one.request('session/prompt', promptOf(sessionId, 'again'))
+  await other.until(() => said(other.received).endsWith('againhello'))
+  expect(said(one.received.slice(before[0]))).toBe('hello')
+  expect(said(other.received.slice(before[1]))).toBe('againhello')
+  await expectWhole(place, sessionId, [one, other])
+})
+
+test('while a tool runs: its call is failed as perhaps run, and is not run again', async () => {
+  const place = await placeWith([{ toolCall: { name: 'think', arguments: { ms: 60_000, every: 1_000 } } }])
+  const { env: _env, type: _type, ...server } = stdioServer('slow')
+  const { one, other, sessionId } = await connectTwo(place, [{ ...server, env: [] }])
+  const prompt = one.ask('session/prompt', promptOf(sessionId, 'go'))
+  const isRunning = (message: Message): boolean => JSON.stringify(message.params ?? {}).includes('"in_progress"')
+  await Promise.all([one.until(isRunning), other.until(isRunning)])
+  await killServer(place)
+  expect(await onlyAnswer(one, prompt)).toBe('TURN_INTERRUPTED')
+  for (const client of [one, other]) {
+    await client.until((message) => JSON.stringify(message.params ?? {}).includes('"failed"'))
+    expect(client.received.filter(isRunning)).toHaveLength(1)
+  }
+})
+
+describe('while a question waits', () => {
+  const STORY = [
+    { permission: { title: 'May I?', toolCallId: 'ask', toolCall: { name: 'echo', arguments: { text: 'it ran' } } } },
+    { chunk: 'and on' },
+  ]
+  const questions = ({ received }: RawClient) =>
+    received.filter(({ method }) => method === 'session/request_permission')
+  const withdrawn = ({ received }: RawClient) =>
+    received.filter(({ method }) => method === '$/cancel_request').map(({ params }) => params?.['requestId'])
+
+  async function asked() {
+    const place = await placeWith(STORY)
+    const { env: _env, type: _type, ...echo } = stdioServer('echo')
+    const { one, other, sessionId } = await connectTwo(place, [{ ...echo, env: [] }])
+    const prompt = one.ask('session/prompt', promptOf(sessionId, 'go'))
+    await Promise.all([one, other].map((client) => client.until(() => questions(client).length === 1)))
+    return { place, one, other, sessionId, prompt }
+  }
+
+  test('it is withdrawn and asked anew, its prompt stays open, and late answers to the old one count for nothing', async () => {
+    const { place, one, other, sessionId, prompt } = await asked()
+    await killServer(place)
+    await Promise.all([one, other].map((client) => client.until(() => questions(client).length === 2)))
+    for (const client of [one, other]) {
+      const [old, anew] = questions(client)
+      expect(withdrawn(client)).toEqual([old?.id])
+      expect(anew?.id).not.toBe(old?.id)
+      client.reply(old?.id, { outcome: { outcome: 'selected', optionId: 'reject_once' } })
+    }
+    expect(answersTo(one, prompt)).toEqual([])
+    other.reply(questions(other)[1]?.id, { outcome: { outcome: 'selected', optionId: 'allow_once' } })
+    expect(await onlyAnswer(one, prompt)).toBe('end_turn')
+    expect(withdrawn(one)).toEqual(questions(one).map(({ id }) => id))
+    await expectWhole(place, sessionId, [one, other])
+    expect(JSON.stringify(updatesIn(one.received))).toContain('it ran')
+  })
+
+  test('a cancel that dies with the server is not forgotten', async () => {
+    const { place, one, sessionId, prompt } = await asked()
+    process.kill(serverOf(place) ?? 0, 'SIGSTOP')
+    one.notify('session/cancel', { sessionId })
+    // What comes after it on the same pipe has been taken from the client: so has the cancel.
+    one.write(`${' '.repeat(200_000)}\n`)
+    await until(() => one.child.stdin.writableLength === 0)
+    await killServer(place)
+    expect(await onlyAnswer(one, prompt)).toBe('cancelled')
+  })
+})
+
+test('in the middle of a load: it goes on where it was', async () => {
+  const padding = 'x'.repeat(500)
+  const place = await placeWith([{ chunk: `<{n}>${padding}`, times: 50 }, { thought: 'hm' }, { chunk: `.${padding}` }])
+  const { one, other, sessionId } = await connectTwo(place)
+  for (let turn = 0; turn < 40; turn += 1) await one.request('session/prompt', promptOf(sessionId, `go ${turn}`))
+  const reader = await connect(place)
+  reader.child.stdout.pause()
+  const load = reader.ask('session/load', { sessionId, cwd: place.cwd, mcpServers: [] })
+  await until(() => reader.child.stdout.readableLength > 0)
+  await killServer(place)
+  reader.child.stdout.resume()
+  const answer = await reader.answerTo(load)
+  expect(answer.error).toBeUndefined()
+  const whole = await transcriptOf(place, sessionId)
+  const contents = (updates: readonly SeenUpdate[]) => updates.filter(({ update }) => 'content' in update)
+  expect(contents(updatesIn(reader.received)).map(textOf).join('')).toBe(contents(whole).map(textOf).join(''))
+  const live = reader.ask('session/prompt', promptOf(sessionId, 'more'))
+  expect(await onlyAnswer(reader, live)).toBe('end_turn')
+  await expectWhole(place, sessionId, [one, other])
+})
+
+test('while the relay is still starting', async () => {
+  const place = await placeWith([{ chunk: 'hello' }])
+  const client = startRelay(place)
+  const greeting = initialize(client)
+  await until(() => serverOf(place) !== undefined)
+  await killServer(place)
+  await greeting
+  const sessionId = await newSession(client, place.cwd)
+  const prompt = client.ask('session/prompt', promptOf(sessionId, 'go'))
+  expect(await onlyAnswer(client, prompt)).toBe('end_turn')
+})
+
+test('a session that somebody closed or deleted meanwhile stays so, and the others go on', async () => {
+  const place = await placeWith([{ chunk: 'hello' }])
+  const { one, other, sessionId } = await connectTwo(place)
+  const kept = await newSession(one, place.cwd)
+  const deleted = await newSession(one, place.cwd)
+  await other.request('session/close', { sessionId })
+  await other.request('session/delete', { sessionId: deleted })
+  await one.request('session/list', {})
+  const killed = await killServer(place)
+  await until(() => serverOf(place) !== undefined && serverOf(place) !== killed)
+  const codes = await Promise.all(
+    [kept, deleted].map(async (id) => {
+      const { result, error } = await one.request('session/prompt', promptOf(id, 'go'))
+      return result?.['stopReason'] ?? error?.data?.['code']
+    }),
+  )
+  expect(codes).toEqual(['end_turn', 'SESSION_NOT_FOUND'])
+  expect((await one.request('session/prompt', promptOf(sessionId, 'go'))).error?.data?.['code']).toMatch(
+    /SESSION_(CLOSED|NOT_ATTACHED)/,
+  )
+})
+
+describe('when no server can be started', () => {
+  async function broken() {
+    const place = await placeWith([{ chunk: 'w{n} ', times: 3_000, everyMs: 1 }])
+    const client = await connect(place)
+    const sessionId = await newSession(client, place.cwd)
+    const prompt = client.ask('session/prompt', promptOf(sessionId, 'go'))
+    await client.until((message) => said([message]).startsWith('w3'))
+    const stored = readdirSync(place.home).filter((name) => name.includes('journal') || name.endsWith('.db'))
+    const journal = stored.find((name) => !name.includes('-')) ?? ''
+    process.kill(serverOf(place) ?? 0, 'SIGSTOP')
+    return { place, client, sessionId, prompt, journal: join(place.home, journal), stored }
+  }
+
+  test('everyone who waits is told, and the next message tries again', async () => {
+    const { place, client, sessionId, prompt, journal } = await broken()
+    const copy = join(place.home, 'kept')
+    copyFileSync(journal, copy)
+    await killServer(place)
+    rmSync(journal)
+    writeFileSync(journal, 'this is no journal')
+    expect(await onlyAnswerWithoutServer(client, prompt)).toBe('TURN_INTERRUPTED')
+    const { error } = await client.request('session/list', {})
+    expect(error).toMatchObject({ data: { code: 'SERVER_START_FAILED' } })
+    expect(client.stderr).toContain('is not a Parley journal')
+    rmSync(journal)
+    copyFileSync(copy, journal)
+    const again = client.ask('session/prompt', promptOf(sessionId, 'again'))
+    expect(await onlyAnswer(client, again)).toBe('end_turn')
+  })
+
+  async function onlyAnswerWithoutServer(client: RawClient, id: number): Promise<unknown> {
+    const { error } = await client.answerTo(id)
+    expect(answersTo(client, id)).toHaveLength(1)
+    return error?.data?.['code']
+  }
+})
+
+test('no process of a killed server stays', async () => {
+  const place = await placeWith([{ toolCall: { name: 'think', arguments: { ms: 60_000, every: 1_000 } } }])
+  const { env: _env, type: _type, ...server } = stdioServer(`mark-${process.pid}`)
+  const { one, sessionId } = await connectTwo(place, [{ ...server, env: [] }])
+  one.ask('session/prompt', promptOf(sessionId, 'go'))
+  await one.until((message) => JSON.stringify(message.params ?? {}).includes('"in_progress"'))
+  const former = running(`mark-${process.pid}`)
+  await killServer(place)
+  await until(() => running(`mark-${process.pid}`).every((pid) => !former.includes(pid)))
+})

@@ -1,0 +1,175 @@
+/** `parley acp` as an editor meets it while nothing goes wrong: what passes, what it waits for, how it ends. */
+import { spawnSync } from 'node:child_process'
+import { expect, test } from 'vitest'
+import { carrying, until } from '../fixtures/process/running.ts'
+import { type Message, textOf, updatesIn } from './message.ts'
+import { binary, initialize, newSession, promptOf } from './parley.ts'
+import {
+  cleanUp,
+  connect,
+  connectTwo,
+  cursorsOf,
+  placeWith,
+  serverOf,
+  serversStarted,
+  startRelay,
+  transcriptOf,
+} from './relays.ts'
+
+cleanUp()
+
+const SHORT = [{ chunk: 'w{n} ', times: 5 }]
+const SLOW = [{ chunk: 'w{n} ', times: 200, everyMs: 5 }]
+
+const said = (messages: readonly Message[]): string => updatesIn(messages).map(textOf).join('')
+const counted = (times: number): string => Array.from({ length: times }, (_, index) => `w${index + 1} `).join('')
+
+test('a session runs over the relay, which starts the server and leaves it behind', async () => {
+  const place = await placeWith(SHORT)
+  const client = await connect(place)
+  const sessionId = await newSession(client, place.cwd)
+  const { result } = await client.request('session/prompt', promptOf(sessionId, 'go'))
+  expect(result).toEqual({ stopReason: 'end_turn' })
+  expect(said(client.received)).toBe(counted(5))
+  expect(await client.leave()).toEqual({ code: 0, signal: null })
+  expect(serverOf(place)).toBeDefined()
+
+  const next = await connect(place)
+  expect(JSON.stringify((await next.request('session/list', {})).result)).toContain(sessionId)
+  expect(serversStarted(place)).toHaveLength(1)
+})
+
+test('relays that start at the same moment are served by one server', async () => {
+  const place = await placeWith(SHORT)
+  const clients = [1, 2, 3].map(() => startRelay(place))
+  await Promise.all(clients.map(initialize))
+  await Promise.all(clients.map((client) => client.request('session/list', {})))
+  expect(serversStarted(place)).toEqual([serverOf(place)])
+})
+
+test('a client that closes stdin in mid-turn ends its relay, and another finds that the turn went on', async () => {
+  const place = await placeWith(SLOW)
+  const client = await connect(place)
+  const sessionId = await newSession(client, place.cwd)
+  client.ask('session/prompt', promptOf(sessionId, 'go'))
+  await client.until((message) => said([message]).startsWith('w3'))
+  expect(await client.leave()).toEqual({ code: 0, signal: null })
+
+  const next = await connect(place)
+  await next.request('session/load', { sessionId, cwd: place.cwd, mcpServers: [] })
+  await next.until((message) => said([message]).endsWith('w200 '))
+  expect(said(next.received)).toBe(`go${counted(200)}`)
+})
+
+test('what was asked before stdin closed is answered, be the last line ended or not', async () => {
+  const place = await placeWith(SHORT)
+  const client = startRelay(place)
+  client.write('{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}\n')
+  client.write('{"jsonrpc":"2.0","id":2,"method":"session/list"}')
+  client.asked.set(1, 'initialize').set(2, 'session/list')
+  expect(await client.leave()).toEqual({ code: 0, signal: null })
+  expect(client.received.map(({ id }) => id)).toEqual([1, 2])
+})
+
+test('half a line of the client is sent when it is whole, and never when it is not', async () => {
+  const place = await placeWith(SHORT)
+  const client = await connect(place)
+  const line = Buffer.from('{"jsonrpc":"2.0","id":"ü","method":"session/list","params":{}}\n')
+  client.asked.set('ü', 'session/list')
+  for (const byte of line) client.write(Uint8Array.of(byte))
+  await client.answerTo('ü')
+  client.write('{"jsonrpc":"2.0","id":9,"method":"session/li')
+  expect(await client.leave()).toEqual({ code: 0, signal: null })
+  expect(client.received).toHaveLength(2)
+})
+
+test('lines that are no messages get the one answer that the server gives', async () => {
+  const place = await placeWith(SHORT)
+  const client = await connect(place)
+  client.write('{"jsonrpc":"2.0",\n')
+  client.write(Buffer.from([0x22, 0xff, 0x22, 0x0a]))
+  client.write('[]\n')
+  await client.request('session/list', {})
+  expect(client.received.slice(1, -1).map(({ id, error }) => [id, error?.data?.['code']])).toEqual([
+    [null, 'MESSAGE_MALFORMED'],
+    [null, 'MESSAGE_MALFORMED'],
+    [null, 'MESSAGE_INVALID'],
+  ])
+})
+
+test('a line of 40 MiB is refused in one answer, and the next one is read', async () => {
+  const client = await connect(await placeWith(SHORT))
+  client.write(`{"jsonrpc":"2.0","id":9,"method":"session/list","params":{"cwd":"${'x'.repeat(40 * 1024 * 1024)}"}}\n`)
+  await client.request('session/list', {})
+  expect(client.received.slice(1).map(({ id, error }) => [id, error?.data?.['code']])).toEqual([
+    [null, 'MESSAGE_TOO_LONG'],
+    [2, undefined],
+  ])
+})
+
+test('two clients of one session see the same, but for what one of them has asked itself', async () => {
+  const place = await placeWith(SHORT)
+  const { one, other, sessionId } = await connectTwo(place)
+  await one.request('session/prompt', promptOf(sessionId, 'go'))
+  await other.until((message) => said([message]).endsWith('w5 '))
+  expect(said(one.received)).toBe(counted(5))
+  expect(said(other.received)).toBe(`go${counted(5)}`)
+  const whole = await transcriptOf(place, sessionId)
+  expect(whole.map(textOf).join('')).toBe(`go${counted(5)}`)
+  expect(cursorsOf(one, sessionId)).toEqual(cursorsOf(one, sessionId).toSorted((a, b) => a - b))
+})
+
+test('a client that stops reading costs the relay no memory, and gets everything once it reads on', async () => {
+  const padding = 'x'.repeat(2_000)
+  const place = await placeWith([{ chunk: `<{n}>${padding}`, times: 20_000 }])
+  const { one, other, sessionId } = await connectTwo(place)
+  other.child.stdout.pause()
+  await one.request('session/prompt', promptOf(sessionId, 'go'))
+  expect(memoryOf(other.child.pid)).toBeLessThan(100)
+  other.child.stdout.resume()
+  await other.until((message) => said([message]).includes('<20000>'))
+  const numbers = said(other.received).replaceAll(padding, '')
+  expect(numbers).toBe(`go${Array.from({ length: 20_000 }, (_, index) => `<${index + 1}>`).join('')}`)
+})
+
+test('a session gets the agent that the relay was given', async () => {
+  const place = await placeWith(SHORT)
+  const guided = await connect(place, { args: [] })
+  const sessionId = await newSession(guided, place.cwd)
+  await guided.request('session/prompt', promptOf(sessionId, 'hello'))
+  expect(said(guided.received)).not.toContain('w1')
+  const scripted = await connect(place, { args: [`--agent=${place.agent}`] })
+  await scripted.request('session/prompt', promptOf(await newSession(scripted, place.cwd), 'hello'))
+  expect(said(scripted.received)).toBe(counted(5))
+})
+
+test('a wrong command line is explained by the whole program', async () => {
+  const { home } = await placeWith(SHORT)
+  const run = (...args: readonly string[]) =>
+    spawnSync(process.execPath, [binary, 'acp', ...args], {
+      env: { ...process.env, PARLEY_HOME: home },
+      encoding: 'utf8',
+    })
+  expect(run('--frobnicate')).toMatchObject({ status: 2, stdout: '' })
+  expect(run('--help').stdout).toContain('--embedded')
+  expect(run('--agent', 'nobody')).toMatchObject({
+    status: 2,
+    stdout: '',
+    stderr: expect.stringContaining('agent') as string,
+  })
+})
+
+test('a client that is killed leaves no relay behind', async () => {
+  const place = await placeWith(SLOW)
+  const client = await connect(place)
+  const before = carrying(`PARLEY_HOME=${place.home}`)
+  client.child.stdout.destroy()
+  client.child.stdin.destroy()
+  await until(() => carrying(`PARLEY_HOME=${place.home}`).length < before.length)
+})
+
+/** Resident, in MiB. */
+function memoryOf(pid: number | undefined): number {
+  const { stdout } = spawnSync('ps', ['-o', 'rss=', '-p', String(pid)], { encoding: 'utf8' })
+  return Number(stdout) / 1024
+}

@@ -1,0 +1,131 @@
+/** Starts relays as editors would, all on one state directory, and ends the server that serves them as roughly as a test wants. */
+import { spawn } from 'node:child_process'
+import { mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, expect } from 'vitest'
+import { carrying, runs, until } from '../fixtures/process/running.ts'
+import { type Fields, updatesIn } from './message.ts'
+import { binary, freshDirectory, initialize, newSession, scriptAgent } from './parley.ts'
+import { RawClient } from './raw-client.ts'
+import { deviations } from './schema.ts'
+
+export interface Place {
+  readonly home: string
+  readonly cwd: string
+  readonly agent: string
+}
+
+const places: Place[] = []
+const relays: RawClient[] = []
+
+/** Call once in a test file. Every line that a relay wrote must be good ACP, and no process may stay. */
+export function cleanUp(): void {
+  afterEach(async () => {
+    const started = relays.splice(0)
+    for (const relay of started) if (!relay.gone) await relay.kill()
+    for (const { home } of places.splice(0)) {
+      await until(() => {
+        for (const pid of carrying(`PARLEY_HOME=${home}`)) kill(pid)
+        return carrying(`PARLEY_HOME=${home}`).length === 0
+      })
+      rmSync(join(home, '..'), { recursive: true, force: true, maxRetries: 3 })
+    }
+    expect(started.flatMap(deviations)).toEqual([])
+  })
+}
+
+export async function placeWith(steps: readonly Fields[]): Promise<Place> {
+  const directory = freshDirectory()
+  const place = {
+    home: join(directory, 'home'),
+    cwd: join(directory, 'work'),
+    agent: await scriptAgent(directory, steps),
+  }
+  mkdirSync(place.cwd)
+  places.push(place)
+  return place
+}
+
+export interface RelayStart {
+  readonly bin?: string
+  readonly args?: readonly string[]
+  readonly env?: Readonly<Record<string, string>>
+}
+
+export function startRelay({ home, agent }: Place, { bin = binary, args, env = {} }: RelayStart = {}): RawClient {
+  const clean = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('PARLEY_')))
+  const child = spawn(process.execPath, [bin, 'acp', ...(args ?? ['--agent', agent])], {
+    cwd: '/',
+    env: { ...clean, XDG_CONFIG_HOME: join(home, 'config'), PARLEY_HOME: home, ...env },
+  })
+  const relay = new RawClient(child)
+  relays.push(relay)
+  return relay
+}
+
+/** Started, and past the first exchange. */
+export async function connect(place: Place, start?: RelayStart): Promise<RawClient> {
+  const relay = startRelay(place, start)
+  await initialize(relay)
+  return relay
+}
+
+/** Two relays, the first of which has made a session that the second has joined. */
+export async function connectTwo(
+  place: Place,
+  mcpServers: readonly Fields[] = [],
+): Promise<{ readonly one: RawClient; readonly other: RawClient; readonly sessionId: string }> {
+  const one = await connect(place)
+  const sessionId = await newSession(one, place.cwd, mcpServers)
+  const other = await connect(place)
+  await other.request('session/resume', { sessionId, cwd: place.cwd, mcpServers: [] })
+  return { one, other, sessionId }
+}
+
+/** The process that serves the state directory now. */
+export function serverOf({ home }: Place): number | undefined {
+  try {
+    const pid = Number.parseInt(readFileSync(join(home, 'server.pid'), 'utf8'), 10)
+    return runs(pid) ? pid : undefined
+  } catch {
+    // None has come so far.
+    return undefined
+  }
+}
+
+/** `kill -9`; resolves when the process is gone. */
+export async function killServer(place: Place): Promise<number> {
+  const pid = serverOf(place)
+  if (pid === undefined) throw new Error('no server runs')
+  kill(pid)
+  await until(() => !runs(pid))
+  return pid
+}
+
+/** Each server that ever listened there, by the log. */
+export function serversStarted({ home }: Place): readonly number[] {
+  const lines = readFileSync(join(home, 'parley.log'), 'utf8').split('\n')
+  return lines
+    .filter((line) => line.includes('"msg":"started"'))
+    .map((line) => (JSON.parse(line) as { pid: number }).pid)
+}
+
+/** The cursors of what a client was told of a session, as they came. */
+export function cursorsOf(relay: RawClient, sessionId: string): readonly number[] {
+  return updatesIn(relay.received, sessionId).map(({ seq }) => seq)
+}
+
+/** What was told of a session, from its very beginning, by a server that is asked for all of it. */
+export async function transcriptOf(place: Place, sessionId: string) {
+  const reader = await connect(place)
+  await reader.request('session/load', { sessionId, cwd: place.cwd, mcpServers: [] })
+  return updatesIn(reader.received, sessionId)
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // It was faster.
+  }
+}
