@@ -3,12 +3,16 @@ import type { Face, Withdrawal } from '../client/face.ts'
 import type { PermissionOption, PermissionQuestion } from '../client/questions.ts'
 import type { Company } from './company.ts'
 import type { Key } from './terminal/keyboard.ts'
+import { now } from './terminal/pace.ts'
 import { oneLine } from './terminal/text.ts'
 import { questionTitle } from './view/rows.ts'
 import type { View } from './view/view.ts'
 
 /** Calls `pressed` with every key until the returned function is called. */
 type ListenToKeys = (pressed: (key: Key) => void) => () => void
+
+/** Milliseconds in which nobody can have read a question. */
+const UNREAD = 400
 
 /** The number of an option is its answer; no other key is. */
 export function askOnKeys(listen: ListenToKeys, view: View) {
@@ -36,7 +40,10 @@ export function askOnKeys(listen: ListenToKeys, view: View) {
         resolve(option)
       }
       const none = (): void => settle(undefined)
+      const shown = now()
       const stop = listen(({ text }) => {
+        // Whoever was writing a moment ago has not read the question yet.
+        if (now() - shown < UNREAD) return
         const option = /^[1-9]$/u.test(text) ? question.options[Number(text) - 1] : undefined
         if (option !== undefined) settle(option)
       })

@@ -6,7 +6,7 @@ import type { Notice, Present } from '../client/notices.ts'
 /** What `Company` lives on. */
 export const companyNotices: readonly NoticeKind[] = ['turn', 'presence', 'queue']
 
-const BUSY: ReadonlySet<string> = new Set(['working', 'cancelling', 'waiting'])
+const BUSY: ReadonlySet<string> = new Set(['working', 'cancelling', 'waiting', 'suspended'])
 
 export class Company {
   #phase = 'idle'
@@ -33,6 +33,11 @@ export class Company {
   /** A turn runs, or waits for an answer. */
   get busy(): boolean {
     return BUSY.has(this.#phase)
+  }
+
+  /** The turn waits for somebody to answer its question. */
+  get waits(): boolean {
+    return this.#phase === 'waiting' || this.#phase === 'suspended'
   }
 
   /** The turn that runs answers a prompt of ours. */

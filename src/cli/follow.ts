@@ -41,9 +41,9 @@ function followText(reaching: Reaching, options: Options): Promise<number> {
   const end = new End()
   const company = new Company()
   const updates = new Updates()
-  const screen = plainScreen((text) => process.stdout.write(text))
+  const page = onePage((text) => process.stdout.write(text))
   const paint = paintOn(process.stdout, reaching.config)
-  const view = new View({ screen, paint })
+  const view = new View({ screen: page.screen, paint, answer: (text) => page.write(text) })
   const face: Face = {
     ...nobody,
     updated: ({ update }) => updates.take(update),
@@ -62,13 +62,27 @@ function followText(reaching: Reaching, options: Options): Promise<number> {
       updates.goLive((update) => view.update(update)),
       company.busy,
     )
-    screen.draw(transcriptRows(before, { paint, width: screen.width }), [])
+    page.screen.draw([...transcriptRows(before, { paint, width: page.screen.width }), ''], [])
     view.recall(before)
     for (const update of current) view.update(update)
     const code = await end.code(stops.signal)
     view.end()
     return code
   })
+}
+
+/** Words as they come and rows as they are settled, one below the other: set apart by one empty line at most. */
+function onePage(print: (text: string) => void) {
+  // As if an empty line stood above the first.
+  let newlines = 2
+  const write = (text: string): void => {
+    const rest = text.replace(/^\n+/u, '')
+    const led = '\n'.repeat(Math.min(text.length - rest.length, Math.max(0, 2 - newlines)))
+    const trailing = rest.length - rest.replace(/\n+$/u, '').length
+    newlines = rest === '' ? newlines + led.length : trailing
+    print(led + rest)
+  }
+  return { write, screen: plainScreen((rows) => write(newlines === 0 ? `\n\n${rows}` : rows)) }
 }
 
 /** Why nothing more comes, and the exit code that says so. */

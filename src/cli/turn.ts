@@ -17,7 +17,7 @@ export async function playTurn({ client, sessionId, view, withdrawn }: TurnOf, t
   try {
     const { stopReason } = await client.prompt(sessionId, text, withdrawn)
     view.end()
-    const why = WHY[stopReason]
+    const why = withdrawn?.aborted === true ? '(taken back)' : WHY[stopReason]
     if (why !== undefined) view.note('dim', why)
     return exitOfStop(stopReason)
   } catch (error) {

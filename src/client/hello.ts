@@ -34,11 +34,12 @@ export interface Introduced {
 
 /** Throws PROTOCOL_UNSUPPORTED. */
 export async function introduce(peer: Peer, id: RequestId, { info, notices = [], agent }: Hello): Promise<Introduced> {
-  const _meta = {
-    'parley/notifications': [...notices, 'server'],
-    ...(agent === undefined ? {} : { 'parley/agent': agent.name, 'parley/agentChosen': agent.chosen }),
+  const params = {
+    protocolVersion: PROTOCOL_VERSION,
+    clientCapabilities: { _meta: { 'parley/notifications': [...notices, 'server'] } },
+    clientInfo: info,
+    ...(agent && { _meta: { 'parley/agent': agent.name, 'parley/agentChosen': agent.chosen } }),
   }
-  const params = { protocolVersion: PROTOCOL_VERSION, clientCapabilities: { _meta }, clientInfo: info }
   const result = fieldsOf(await peer.request(id, 'initialize', params))
   const found = result['protocolVersion']
   if (found !== PROTOCOL_VERSION) fail('PROTOCOL_UNSUPPORTED', { found: String(found), known: PROTOCOL_VERSION })

@@ -13,6 +13,8 @@ export interface DeskHost {
   interrupt(): boolean
   /** Ctrl-C while keys are kept or lent. */
   stop(): void
+  /** The line stands there: what is live has a new place. */
+  began(): void
   /** What was typed for the next prompt has changed. */
   typed(text: string): void
 }
@@ -68,7 +70,9 @@ export class Desk {
     const text = this.#typed
     this.#typed = ''
     try {
-      const entered = (await this.#prompt?.read(text, reading.signal)) ?? ({ kind: 'leave' } as const)
+      const reads = this.#prompt?.read(text, reading.signal)
+      this.#host.began()
+      const entered = (await reads) ?? ({ kind: 'leave' } as const)
       if (entered.kind === 'stopped') this.#typed = entered.text
       return entered
     } finally {

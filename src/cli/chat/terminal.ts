@@ -50,8 +50,8 @@ class TerminalChat implements Face {
   #sessionId = ''
   /** The turn of our own prompt, while it waits or runs. */
   #own: { readonly text: string; queued: boolean; readonly withdraw: AbortController } | undefined
-  /** Somebody else's turn is shown. */
-  #watching = false
+  /** Somebody else's turn is shown, and whether it was cancelled. */
+  #watched: { cancelled: boolean } | undefined
   #connection = ''
   #asking: Promise<unknown> = Promise.resolve()
   #greet: () => void = () => undefined
@@ -68,6 +68,7 @@ class TerminalChat implements Face {
       commands: () => this.#view.transcript.commands.map(({ name }) => name),
       interrupt: () => this.#interruptOthers(),
       stop: () => this.#working?.stops.interrupt(),
+      began: () => this.#view.refresh(),
       typed: (text) => this.#view.showTyped(text),
     })
     this.#view = new View({ screen: this.#desk.screen, paint })
@@ -149,7 +150,7 @@ class TerminalChat implements Face {
     if (client === undefined || stops === undefined) return
     const own = { text, queued: this.#company.busy, withdraw: new AbortController() }
     this.#own = own
-    this.#watching = false
+    this.#watched = undefined
     this.#cancelOnInterrupt()
     this.#desk.keep()
     try {
@@ -171,12 +172,13 @@ class TerminalChat implements Face {
   /** The turn stands otherwise than before; ours is shown by whoever plays it. */
   #turned({ mine, phase }: TurnNotice): void {
     const { busy, over } = this.#company
-    if (over !== undefined) return this.#end(`This session was ${over} by somebody else.`)
+    if (over !== undefined) return this.#end('Somebody else closed or deleted this session.')
     const own = this.#own
     if (own !== undefined) {
       if (own.queued && mine && phase === 'working') this.#ownBegins(own)
-    } else if (busy && !this.#watching) this.#watch()
-    else if (!busy && this.#watching) this.#unwatch()
+    } else if (busy && this.#watched === undefined) this.#watch()
+    else if (!busy && this.#watched !== undefined) this.#unwatch()
+    if (phase === 'cancelling' && this.#watched !== undefined) this.#watched.cancelled = true
   }
 
   #ownBegins(own: { readonly text: string; queued: boolean }): void {
@@ -185,13 +187,15 @@ class TerminalChat implements Face {
   }
 
   #watch(): void {
-    this.#watching = true
+    this.#watched = { cancelled: false }
     this.#view.begin()
   }
 
   #unwatch(): void {
-    this.#watching = false
+    const cancelled = this.#watched?.cancelled === true
+    this.#watched = undefined
     this.#view.end()
+    if (cancelled) this.#view.note('dim', '(cancelled)')
     this.#view.gap()
   }
 
@@ -201,7 +205,7 @@ class TerminalChat implements Face {
 
   /** Besides what is said in the conversation. */
   #tell(style: 'dim' | 'bad', text: string): void {
-    if (this.#watching) this.#unwatch()
+    if (this.#watched !== undefined) this.#unwatch()
     this.#view.note(style, text)
   }
 

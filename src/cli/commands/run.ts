@@ -81,8 +81,14 @@ function onlyOurs(company: Company, face: Face): Face {
 async function sessionFor({ client, stops }: Working, company: Company, options: Options): Promise<string> {
   const sessionId = await openedFor(client, options)
   await company.known(client)
+  if (company.busy) say(whyItWaits(company, sessionId))
   stops.onInterrupt(() => client.cancel(sessionId))
   return sessionId
+}
+
+function whyItWaits({ waits }: Company, sessionId: string): string {
+  if (!waits) return 'Another turn runs in this session; this prompt waits for its end.'
+  return `This session waits for an answer to its question. Give one with: parley attach ${shortId(sessionId)}`
 }
 
 /** A session that is resumed tells of itself before the turn begins; only the turn is shown. */

@@ -97,7 +97,8 @@ export class View {
   /** A line of ours. */
   note(style: Style, text: string): void {
     this.#endMessage()
-    this.#settle([this.#surfaces.paint(style, clean(text))])
+    const flow = new Flow({ ...this.#look, only: style })
+    this.#settle([...flow.push(clean(text)), ...flow.end()])
     this.#draw()
   }
 
@@ -120,6 +121,11 @@ export class View {
   showStatus(text: string): void {
     if (text === this.#status) return
     this.#status = text
+    this.#draw()
+  }
+
+  /** Shows what is live where the screen has it now. */
+  refresh(): void {
     this.#draw()
   }
 
