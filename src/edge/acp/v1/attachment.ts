@@ -115,6 +115,7 @@ export class Attachment implements Sink {
   adopt(prompts: readonly AdoptedPrompt[]): void {
     for (const { promptId, requestId } of prompts) this.#prompts.wait(promptId, requestId)
     this.#isSettled = false
+    this.#pictures.changed('queue')
   }
 
   /** The prompts of this connection that have not ended. */
@@ -135,8 +136,10 @@ export class Attachment implements Sink {
     try {
       const entries = await this.session.prompt(promptId, content, this.#feed)
       this.#prompts.accepted(promptId)
-      // Sent again after its end, it is answered with that.
-      if (entries.length === 0 && !isOpenPrompt(promptId, this.session.state)) this.#send(this.#lateAnswers(promptId))
+      // Sent again after its end, it is answered with that, once the client has all that was said until then.
+      if (entries.length > 0 || isOpenPrompt(promptId, this.session.state)) return
+      this.#isSettled = false
+      this.tellNews()
     } catch (error) {
       if (this.#prompts.refused(promptId, requestId)) throw error
     }
@@ -163,6 +166,7 @@ export class Attachment implements Sink {
 
   changed(what: Change): void {
     if (what === 'closed' || what === 'deleted') this.#over = { phase: what, isTold: false }
+    else this.#pictures.changed(what)
     this.tellNews()
     if (what === 'deleted') this.#send(this.#answersOfLost())
   }

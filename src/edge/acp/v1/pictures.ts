@@ -17,28 +17,50 @@ export interface View {
   isMine(promptId: string): boolean
 }
 
+type Name = Exclude<NoticeName, 'server'>
+
 /** Of one session for one client: each is told again only when it has changed. */
 export class Pictures {
-  readonly #wanted: readonly (readonly [name: string, picture: (view: View) => object])[]
-  readonly #told = new Map<string, string>()
+  readonly #wanted: ReadonlySet<NoticeName>
+  readonly #told = new Map<Name, string>()
+  /** What may no longer be as it was told. */
+  readonly #stale = new Set<Name>(['turn', 'queue', 'presence', 'mcp'])
+  #seen: readonly unknown[] = []
 
   constructor(wanted: ReadonlySet<NoticeName>) {
-    const all = Object.entries({ turn, queue, presence, mcp })
-    this.#wanted = all.filter(([name]) => (wanted as ReadonlySet<string>).has(name))
+    this.#wanted = wanted
+  }
+
+  changed(name: Name): void {
+    this.#stale.add(name)
   }
 
   /** The lines that bring the client up to date; none where it is. */
   lines(view: View): string {
-    return this.#wanted.map(([name, picture]) => this.#line(name, picture(view), view.session.id)).join('')
+    if (this.#wanted.size === 0) return ''
+    this.#look(view)
+    const names = [...this.#stale].filter((name) => this.#wanted.has(name))
+    this.#stale.clear()
+    return names.map((name) => this.#line(name, view)).join('')
   }
 
-  #line(name: string, picture: object, sessionId: string): string {
-    const line = notificationLine(`_parley/${name}`, { sessionId, ...picture })
+  /** Most entries are words and change none of these. */
+  #look({ session: { state }, isDeleted }: View): void {
+    const seen = isBusy(state) ? [state.phase, isDeleted, state.turn.turnId, state.queue] : [state.phase, isDeleted]
+    if (seen.length === this.#seen.length && seen.every((one, n) => one === this.#seen[n])) return
+    this.#seen = seen
+    this.#stale.add('turn').add('queue')
+  }
+
+  #line(name: Name, view: View): string {
+    const line = notificationLine(`_parley/${name}`, { sessionId: view.session.id, ...PICTURES[name](view) })
     if (this.#told.get(name) === line) return ''
     this.#told.set(name, line)
     return line
   }
 }
+
+const PICTURES: Readonly<Record<Name, (view: View) => object>> = { turn, queue, presence, mcp }
 
 function turn({ session, isDeleted }: View): object {
   const state = session.existing
