@@ -1,0 +1,268 @@
+/** Calls that go wrong in every way that a server can find, and what the agent is told. */
+import { describe, expect, test } from 'vitest'
+import type { Elicitation, ElicitationAnswer } from '../../src/ports/tools.ts'
+import { never, playStdio, wordsOf, type Case } from '../fixtures/mcp/torture.ts'
+import { until } from '../fixtures/process/running.ts'
+
+const times: readonly Case[] = [
+  {
+    row: 'L6',
+    does: 'never answers a call',
+    async check({ ready, failure, log }) {
+      await ready()
+      expect(await failure('do', {}, { timeoutMs: 50 })).toBe('TOOL_TIMEOUT')
+      await until(() => log.methods().includes('notifications/cancelled'))
+    },
+  },
+  {
+    row: 'L6 (per server)',
+    does: 'never answers a call',
+    options: { rules: { s: { timeoutMs: 50, tools: { say: { timeoutMs: 40 } } } } },
+    async check({ ready, call }) {
+      await ready()
+      await expect(call()).rejects.toThrow('within 50 ms')
+      await expect(call('say', { text: '' })).rejects.toThrow('within 40 ms')
+    },
+  },
+  {
+    row: 'P3 S7',
+    does: 'answers after it was told to stop',
+    async check({ ready, failure, call, log }) {
+      await ready()
+      const abort = new AbortController()
+      const cancelled = failure('do', {}, { signal: abort.signal })
+      await until(() => log.methods().includes('tools/call'))
+      const at = Date.now()
+      abort.abort()
+      expect(await cancelled).toBe('TOOL_CANCELLED')
+      expect(wordsOf(await call('say', { text: 'next' }))).toBe('next')
+      const told = log.read().find(({ method }) => method === 'notifications/cancelled')
+      expect((told?.at ?? Infinity) - at).toBeLessThan(100)
+    },
+  },
+  {
+    row: 'L6 G13',
+    does: 'shows progress for ever',
+    options: { limits: { callMs: 200, callTotalMs: 600 } },
+    async check({ ready, failure }) {
+      await ready()
+      const since = performance.now()
+      expect(await failure()).toBe('TOOL_TIMEOUT')
+      expect(performance.now() - since).toBeGreaterThan(550)
+    },
+  },
+  {
+    row: 'P1 P2',
+    does: 'shows progress ten thousand times',
+    async check({ ready, call }) {
+      await ready()
+      let told = 0
+      expect(wordsOf(await call('do', {}, { onProgress: () => void told++ }))).toBe('done')
+      expect(told).toBeGreaterThan(0)
+      expect(told).toBeLessThan(100)
+    },
+  },
+]
+
+const answers: readonly Case[] = [
+  {
+    row: 'C1 G7',
+    does: 'answers with every kind of content',
+    async check({ ready, call }) {
+      await ready()
+      const { content } = await call()
+      expect(content.map(({ type }) => type)).toEqual([
+        'text',
+        'image',
+        'audio',
+        'text',
+        'resource_link',
+        'resource',
+        'text',
+        'text',
+      ])
+      expect(content[0]).toEqual({ type: 'text', text: 'words', annotations: { audience: ['user'] } })
+    },
+  },
+  {
+    row: 'C4 C5',
+    does: 'answers with structured content alone',
+    async check({ ready, call }) {
+      await ready()
+      expect(await call()).toMatchObject({ structured: [1, 'two'], content: [{ text: '[1,"two"]' }] })
+    },
+  },
+  {
+    row: 'C3 G7',
+    does: 'does not keep the promise of its output',
+    async check({ ready, call, bench }) {
+      await ready()
+      expect(await call()).toMatchObject({ content: [{ text: 'it ran' }], structured: { m: 1 }, isError: false })
+      expect(bench.warnings.join()).toContain('does not fit its outputSchema')
+    },
+  },
+  {
+    row: 'J2',
+    does: 'promises output in a schema that is broken',
+    async check({ ready, call, bench }) {
+      await ready()
+      expect(wordsOf(await call())).toBe('done')
+      expect(bench.warnings.join()).toContain('the outputSchema of tool do is wrong')
+    },
+  },
+  {
+    row: 'founding B',
+    does: 'has a schema that contradicts itself',
+    async check({ ready, call, failure, bench }) {
+      await ready()
+      expect(wordsOf(await call('do', { page: 1 }))).toBe('done')
+      expect(await failure('do', { page: {} })).toBe('TOOL_ARGUMENTS')
+      expect(bench.warnings.join()).toContain('wants type')
+    },
+  },
+  {
+    row: 'J3',
+    does: 'has a pattern that takes for ever',
+    async check({ ready, call }) {
+      await ready()
+      const since = performance.now()
+      expect(wordsOf(await call('do', { text: `${'a'.repeat(40)}!` }))).toBe(`${'a'.repeat(40)}!`)
+      expect(performance.now() - since).toBeLessThan(2000)
+    },
+  },
+  {
+    row: 'C2',
+    does: 'fails in words',
+    async check({ ready, call }) {
+      await ready()
+      expect(await call()).toEqual({ content: [{ type: 'text', text: 'no such file' }], isError: true })
+    },
+  },
+  {
+    row: 'C2',
+    does: 'refuses in the protocol',
+    async check({ ready, call }) {
+      await ready()
+      const result = await call()
+      expect(result.isError).toBe(true)
+      expect(wordsOf(result)).toContain('not with [hidden]')
+    },
+  },
+  {
+    row: 'C7',
+    does: 'answers with fifty megabytes',
+    async check({ ready, call }) {
+      await ready()
+      const { content } = await call()
+      expect(JSON.stringify(content).length).toBeLessThan(11 * 1024 * 1024)
+      expect(wordsOf({ content, isError: false })).toContain('[Left out: the rest of a text of 52428800 characters')
+    },
+  },
+  {
+    row: 'K1',
+    does: 'answers with a task',
+    async check({ ready, call }) {
+      await ready()
+      await expect(call()).rejects.toThrow('a task, which Parley does not speak yet. It may have run.')
+    },
+  },
+]
+
+const john: ElicitationAnswer = { action: 'accept', content: { name: 'John' } }
+
+const questions: readonly Case[] = [
+  {
+    row: 'U4 U5',
+    does: 'asks the person',
+    options: { elicitation: true, limits: { callMs: 300 } },
+    async check({ ready, call }) {
+      await ready()
+      const asked: Elicitation[] = []
+      const onElicit = async (question: Elicitation): Promise<ElicitationAnswer> => {
+        asked.push(question)
+        // People think for longer than servers.
+        await new Promise((resolve) => setTimeout(resolve, 600))
+        return john
+      }
+      expect(JSON.parse(wordsOf(await call('do', {}, { onElicit })))).toEqual(john)
+      expect(asked).toMatchObject([{ mode: 'form', server: 's', message: 'name?' }])
+    },
+  },
+  {
+    row: 'U5',
+    does: 'asks the person',
+    options: { elicitation: true },
+    async check({ ready, call }) {
+      await ready()
+      expect(JSON.parse(wordsOf(await call()))).toEqual({ action: 'cancel' })
+      const onElicit = (): Promise<never> => Promise.reject(new Error('no'))
+      expect(JSON.parse(wordsOf(await call('do', {}, { onElicit })))).toEqual({ action: 'cancel' })
+    },
+  },
+  {
+    row: 'U7 Z5',
+    does: 'asks the person',
+    options: { elicitation: true },
+    async check({ ready, call }) {
+      await ready()
+      const asked: Elicitation[] = []
+      const onElicit = async (question: Elicitation): Promise<ElicitationAnswer> => {
+        asked.push(question)
+        return { action: 'accept' }
+      }
+      await call('do', { url: 'file:///etc/passwd' }, { onElicit })
+      expect(asked).toEqual([])
+      await call('do', { url: 'https://example.org/' }, { onElicit })
+      expect(asked).toEqual([{ mode: 'url', server: 's', message: 'look', url: 'https://example.org/' }])
+    },
+  },
+  {
+    row: 'U4',
+    does: 'asks the person',
+    async check({ ready, call }) {
+      await ready()
+      expect(JSON.parse(wordsOf(await call('do', {}, { onElicit: async () => john })))).toMatchObject({ code: -32601 })
+    },
+  },
+  {
+    row: 'U8',
+    does: 'demands a page to be visited',
+    options: { elicitation: true },
+    async check({ ready, call }) {
+      await ready()
+      expect(wordsOf(await call('do', {}, { onElicit: async () => ({ action: 'accept' }) }))).toBe('welcome')
+    },
+  },
+  {
+    row: 'U8',
+    does: 'demands a page to be visited',
+    async check({ ready, call }) {
+      await ready()
+      expect(await call()).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('sign in') }] })
+    },
+  },
+  {
+    row: 'U2',
+    does: 'asks where the work is',
+    async check({ ready, call, bench, server, registry, log }) {
+      await ready()
+      expect(JSON.parse(wordsOf(await call()))).toEqual({ roots: [{ uri: 'file:///', name: '/' }] })
+      const more = bench.open([server], 'one', ['/', '/tmp/a b'])
+      await more.ready(20_000, never)
+      const wider = bench.open([server], 'one', ['/', '/tmp/c d'])
+      expect(JSON.parse(wordsOf(await wider.call('s__do', {}, { signal: never })))).toMatchObject({
+        roots: [{}, { uri: 'file:///tmp/c%20d', name: 'c d' }],
+      })
+      await until(() => log.methods().includes('notifications/roots/list_changed'))
+      await registry.close()
+    },
+  },
+]
+
+describe.each([
+  ['takes its time', times],
+  ['answers', answers],
+  ['asks back', questions],
+])('a server %s, and', (_, cases) => {
+  test.each(cases)('$does ($row)', playStdio)
+})

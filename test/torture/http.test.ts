@@ -1,0 +1,389 @@
+/** Servers over HTTP that lose streams, sessions and patience, and what a session notices of it. */
+import { describe, expect, test } from 'vitest'
+import { DO, text } from '../fixtures/mcp/scripted.mjs'
+import { event, json, listen, playHttp, streaming, type HttpCase, type Script } from '../fixtures/mcp/torture-http.ts'
+import { changeTo, originals, wordsOf } from '../fixtures/mcp/torture.ts'
+import { until } from '../fixtures/process/running.ts'
+
+const nothing: Script = () => false
+const onCall =
+  (run: Script): Script =>
+  (request, response, http) =>
+    request.message?.method === 'tools/call' && run(request, response, http) !== false
+const onGet =
+  (run: Script): Script =>
+  (request, response, http) =>
+    request.verb === 'GET' && run(request, response, http) !== false
+
+const works: HttpCase['check'] = async ({ ready, call }) => {
+  expect((await ready()).servers[0]).toMatchObject({ state: 'ready' })
+  expect(wordsOf(await call('say', { text: 'hi' }))).toBe('hi')
+}
+
+const calls: readonly HttpCase[] = [
+  {
+    row: 'M7 G1',
+    does: 'breaks an answer off',
+    script: onCall((_, response) => {
+      streaming(response).write(': thinking\n\n')
+      setTimeout(() => response.destroy(), 20)
+    }),
+    async check({ ready, failure, http }) {
+      await ready()
+      const since = performance.now()
+      expect(await failure()).toBe('TOOL_LOST')
+      expect(performance.now() - since).toBeLessThan(1000)
+      expect(http.count('tools/call')).toBe(1)
+    },
+  },
+  {
+    row: 'G1',
+    does: 'ends an answer without one',
+    script: onCall((_, response) => streaming(response).end()),
+    async check({ ready, failure }) {
+      await ready()
+      expect(await failure()).toBe('TOOL_LOST')
+    },
+  },
+  {
+    row: 'G1 H7',
+    does: 'promises to go on with an answer and does not',
+    script: (request, response) => {
+      if (request.message?.method === 'tools/call')
+        return (streaming(response).end('id: 1\nretry: 50\ndata:\n\n'), true)
+      if (request.headers['last-event-id'] === '1') return (response.writeHead(404).end(), true)
+      return false
+    },
+    async check({ ready, failure }) {
+      await ready()
+      const since = performance.now()
+      expect(await failure()).toBe('TOOL_LOST')
+      expect(performance.now() - since).toBeLessThan(2000)
+    },
+  },
+  {
+    row: 'H7 H9',
+    does: 'goes on with an answer elsewhere',
+    script: (request, response, { requests }) => {
+      if (request.message?.method === 'tools/call')
+        return (streaming(response).end('id: 1\nretry: 50\ndata:\n\n'), true)
+      if (request.headers['last-event-id'] !== '1') return false
+      const { id } = requests.find(({ message }) => message?.method === 'tools/call')?.message ?? {}
+      return (streaming(response).write(event({ jsonrpc: '2.0', id, result: text('at last') }, '2')), true)
+    },
+    async check({ ready, call }) {
+      await ready()
+      expect(wordsOf(await call())).toBe('at last')
+    },
+  },
+  {
+    row: 'H4 G2',
+    does: 'forgets its sessions while ten calls come',
+    script: nothing,
+    async check({ ready, call, http }) {
+      await ready()
+      http.sessions.clear()
+      const results = await Promise.all(Array.from({ length: 10 }, (_, n) => call('say', { text: `${n}` })))
+      expect(results.map(wordsOf)).toEqual(Array.from({ length: 10 }, (_, n) => `${n}`))
+      expect(http.count('initialize')).toBe(2)
+    },
+  },
+  {
+    row: 'H4',
+    does: 'forgets every session at once',
+    script: onCall((_, response) => response.writeHead(404).end()),
+    async check({ ready, failure, http }) {
+      await ready()
+      expect(await failure()).toBe('TOOL_NOT_RUN')
+      expect(http.count('tools/call')).toBe(2)
+      expect(http.count('initialize')).toBeLessThanOrEqual(3)
+    },
+  },
+  {
+    row: 'C7',
+    does: 'answers with a stream of one endless event',
+    script: onCall((_, response) => {
+      streaming(response).write('data: ')
+      const more = (): void => void (response.destroyed || response.write('x'.repeat(1 << 20), more))
+      more()
+    }),
+    async check({ ready, failure }) {
+      await ready()
+      expect(await failure()).toBe('TOOL_LOST')
+    },
+  },
+  {
+    row: 'E4',
+    does: 'answers with a page for people',
+    script: onCall((_, response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Hello</h1>')),
+    async check({ ready, failure }) {
+      await ready()
+      expect(await failure()).toBe('TOOL_LOST')
+    },
+  },
+  {
+    row: 'E4',
+    does: 'is overloaded once',
+    script: onCall(
+      (_, response, { count }) => count('tools/call') === 1 && response.writeHead(503).end() !== undefined,
+    ),
+    async check({ ready, failure, call }) {
+      await ready()
+      // Whoever stands in front of a server does not know how far a call came.
+      expect(await failure()).toBe('TOOL_LOST')
+      expect(wordsOf(await call())).toBe('done')
+    },
+  },
+  {
+    row: 'H8 P3',
+    does: 'is told of a cancelled call by word',
+    script: onCall(() => undefined),
+    async check({ ready, failure, http }) {
+      await ready()
+      const abort = new AbortController()
+      const cancelled = failure('do', {}, { signal: abort.signal })
+      await until(() => http.count('tools/call') === 1)
+      abort.abort()
+      expect(await cancelled).toBe('TOOL_CANCELLED')
+      await until(() => http.count('notifications/cancelled') === 1)
+    },
+  },
+]
+
+const streams: readonly HttpCase[] = [
+  {
+    row: 'H10 G3',
+    does: 'loses its stream four times',
+    script: nothing,
+    async check({ ready, registry, http }) {
+      await ready()
+      for (let round = 0; round < 4; round++) {
+        await until(() => http.streams.size === 1)
+        for (const stream of http.streams) stream.destroy()
+        await until(() => http.streams.size === 0)
+      }
+      http.methods['tools/list'] = () => ({ tools: [{ ...DO, name: 'unheard' }] })
+      await changeTo(registry, (list) => originals(list).includes('unheard'))
+      expect(http.count('initialize')).toBe(1)
+    },
+  },
+  {
+    row: 'H10',
+    does: 'refuses its stream at first',
+    script: onGet((_, response, { count }) => count('GET') < 3 && response.writeHead(503).end() !== undefined),
+    async check({ ready, registry, http }) {
+      await ready()
+      await until(() => http.streams.size === 1)
+      http.methods['tools/list'] = () => ({ tools: [{ ...DO, name: 'new' }] })
+      http.tell('notifications/tools/list_changed')
+      await changeTo(registry, (list) => originals(list).includes('new'))
+    },
+  },
+  {
+    row: 'H12',
+    does: 'takes a dead stream for alive',
+    script: onGet((_, response, { streams: open, count }) => {
+      if (count('initialize') > 1) return false
+      if (count('GET') === 1) return listen(response, { streams: open } as never)
+      return void response.writeHead(409).end()
+    }),
+    async check({ ready, registry, http }) {
+      await ready()
+      await until(() => http.streams.size === 1)
+      for (const stream of http.streams) stream.destroy()
+      await changeTo(registry, ({ servers }) => servers[0]?.state === 'failed')
+      await changeTo(registry, ({ servers }) => servers[0]?.state === 'ready')
+      expect(http.count('initialize')).toBe(2)
+      expect(http.count('GET')).toBeLessThan(10)
+    },
+  },
+  {
+    row: 'H6',
+    does: 'has no stream',
+    script: onGet((_, response) => response.writeHead(405).end()),
+    async check(scene) {
+      await works(scene)
+      expect(scene.http.count('GET')).toBe(1)
+    },
+  },
+  {
+    row: 'H6',
+    does: 'says 404 where it has no stream',
+    script: onGet((_, response) => response.writeHead(404).end()),
+    async check(scene) {
+      await works(scene)
+      expect(scene.http.count('initialize')).toBe(1)
+    },
+  },
+  {
+    row: 'H6',
+    does: 'answers notifications with 200',
+    script: ({ message }, response) =>
+      message?.id === undefined && message?.method !== undefined && (json(response, {}), true),
+    async check({ ready, registry, http }) {
+      await ready()
+      await until(() => http.streams.size === 1)
+      http.methods['tools/list'] = () => ({ tools: [{ ...DO, name: 'new' }] })
+      http.tell('notifications/tools/list_changed')
+      await changeTo(registry, (list) => originals(list).includes('new'))
+    },
+  },
+  {
+    row: 'H7 (retry)',
+    does: 'wants to be asked again in no time',
+    script: onGet((_, response) => streaming(response).end('retry: 0\n\n')),
+    async check(scene) {
+      await works(scene)
+      await new Promise((resolve) => setTimeout(resolve, 500))
+      expect(scene.http.count('GET')).toBeLessThan(12)
+    },
+  },
+]
+
+const meetings: readonly HttpCase[] = [
+  {
+    row: 'N6',
+    does: 'lets nobody in',
+    script: (_, response) => (response.writeHead(401).end('who are you? sentinel-secret'), true),
+    async check({ ready, http }) {
+      const [server] = (await ready()).servers
+      expect(server).toMatchObject({ state: 'failed', reason: expect.stringContaining('HTTP 401') })
+      expect(JSON.stringify(server)).not.toContain('sentinel')
+      expect(http.count('GET')).toBe(0)
+    },
+  },
+  {
+    row: 'N4',
+    does: 'says 404 to what it does not know, in JSON-RPC',
+    script: ({ message }, response) =>
+      message?.method === 'server/discover' &&
+      (response
+        .writeHead(404, { 'content-type': 'application/json' })
+        .end(JSON.stringify({ jsonrpc: '2.0', id: message.id, error: { code: -32601, message: 'no' } })),
+      true),
+    check: works,
+  },
+  {
+    row: 'E1',
+    does: 'says in JSON-RPC that nothing is there',
+    script: ({ message }, response) => {
+      if (message === undefined) return false
+      const error = { code: -32601, message: 'no' }
+      response.writeHead(404, { 'content-type': 'application/json' })
+      return (response.end(JSON.stringify({ jsonrpc: '2.0', id: message.id ?? null, error })), true)
+    },
+    async check({ ready, http }) {
+      expect((await ready()).servers[0]).toMatchObject({ state: 'failed' })
+      expect(http.count('GET')).toBe(0)
+    },
+  },
+  {
+    row: 'N4',
+    does: 'never answers the question for the newest protocol',
+    script: ({ message }) => message?.method === 'server/discover',
+    check: works,
+  },
+  {
+    row: 'H2 H3',
+    does: 'wants its headers on everything',
+    script: nothing,
+    headers: [
+      ['x-team', 'red'],
+      ['X-TEAM', 'blue'],
+      ['MCP-Protocol-Version', '1999-01-01'],
+    ],
+    async check({ ready, call, registry, http }) {
+      await ready()
+      await call()
+      await until(() => http.count('GET') === 1)
+      await registry.close()
+      const later = http.requests.filter(({ headers }) => headers['mcp-session-id'] !== undefined)
+      expect(new Set(later.map(({ verb }) => verb))).toEqual(new Set(['POST', 'GET', 'DELETE']))
+      for (const { headers, url } of later) {
+        expect(headers).toMatchObject({ 'x-team': 'blue', 'mcp-session-id': 'session-0' })
+        expect(url).toBe('/mcp?api_key=sentinel-secret')
+      }
+      expect(later.at(-1)?.headers['mcp-protocol-version']).toBe('2025-11-25')
+    },
+  },
+  {
+    row: 'Z4',
+    does: 'sends us elsewhere',
+    script: (_, response) => (response.writeHead(307, { location: 'http://169.254.169.254/latest/' }).end(), true),
+    check: async ({ ready }) => expect((await ready()).servers[0]).toMatchObject({ state: 'failed' }),
+  },
+  {
+    row: 'H5',
+    does: 'does not hear the goodbye',
+    script: ({ verb }) => verb === 'DELETE',
+    async check(scene) {
+      await works(scene)
+      const since = performance.now()
+      await scene.registry.close()
+      expect(performance.now() - since).toBeLessThan(4000)
+    },
+  },
+]
+
+/** The first protocol over HTTP: one stream that brings everything, and an address to post to. */
+function first(over: (stream: Parameters<Script>[1], http: Parameters<Script>[2]) => void = () => undefined): Script {
+  return ({ verb, url, message }, response, http) => {
+    if (verb === 'GET') {
+      listen(response, http)
+      response.write('event: endpoint\ndata: /messages?session=1\n\n')
+      return true
+    }
+    if (!url.startsWith('/messages')) return (response.writeHead(405).end(), true)
+    response.writeHead(202).end()
+    const [stream] = http.streams
+    if (message?.method === 'tools/call') over(response, http)
+    const box = {
+      writeHead: () => box,
+      setHeader: () => box,
+      end: (words: string) => stream?.write(`data: ${words}\n\n`),
+    }
+    if (message?.id !== undefined) http.answer(box as never, message)
+    return true
+  }
+}
+
+const older: readonly HttpCase[] = [
+  { row: 'founding B', does: 'speaks SSE as announced', type: 'sse', script: first(), check: works },
+  { row: 'E1 G4', does: 'speaks only SSE behind an HTTP entry', script: first(), check: works },
+  {
+    row: 'E2',
+    does: 'names an address of somebody else',
+    type: 'sse',
+    script: (_, response, http) => {
+      listen(response, http)
+      return (response.write('event: endpoint\ndata: http://127.0.0.1:9/messages\n\n'), true)
+    },
+    check: async ({ ready }) => expect((await ready()).servers[0]).toMatchObject({ state: 'failed' }),
+  },
+  {
+    row: 'G1',
+    does: 'loses the stream of SSE in the middle of a call',
+    type: 'sse',
+    script: first((_, { streams: open }) => {
+      for (const stream of open) stream.destroy()
+      open.clear()
+    }),
+    async check({ ready, failure, registry, http }) {
+      await ready()
+      const since = performance.now()
+      expect(await failure()).toBe('TOOL_LOST')
+      expect(performance.now() - since).toBeLessThan(1000)
+      await changeTo(registry, ({ servers }) => servers[0]?.state === 'ready')
+      expect(http.count('initialize')).toBe(2)
+    },
+  },
+]
+
+describe.each([
+  ['is called and', calls],
+  ['streams and', streams],
+  ['is met and', meetings],
+  ['is old and', older],
+])('a server over HTTP %s', (_, cases) => {
+  test.each(cases)('$does ($row)', playHttp)
+})

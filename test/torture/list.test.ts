@@ -1,0 +1,185 @@
+/** Servers that list badly, too often or too much, and the one list that comes of it. */
+import { describe, expect, test } from 'vitest'
+import { changeTo, never, originals, playStdio, wordsOf, type Case } from '../fixtures/mcp/torture.ts'
+
+function listings(methods: readonly (string | undefined)[]): number {
+  return methods.filter((method) => method === 'tools/list').length
+}
+
+const definitions: readonly Case[] = [
+  {
+    row: 'T9 G6 J3 K1',
+    does: 'has malformed tools among good ones',
+    async check({ ready, call, bench }) {
+      expect((await ready()).servers).toMatchObject([{ state: 'ready', tools: 2 }])
+      expect(originals(await ready())).toEqual(['say', 'do'])
+      expect(wordsOf(await call())).toBe('done')
+      expect(bench.warnings).toHaveLength(10)
+      expect(bench.warnings.join()).toContain('tool "task" was left out: it can only be called as a task')
+    },
+  },
+  {
+    row: 'T1',
+    does: 'pages by empty cursors',
+    check: async ({ ready }) => expect(originals(await ready())).toEqual(['say', 'do']),
+  },
+  {
+    row: 'T1',
+    does: 'pages without end',
+    async check({ ready, bench }) {
+      expect((await ready()).tools.length).toBeGreaterThan(50)
+      expect(bench.warnings.join()).toContain('has no end')
+    },
+  },
+  {
+    row: 'T7 T8',
+    does: 'has odd names',
+    async check({ ready, registry }) {
+      const { tools } = await ready()
+      expect(new Set(tools.map((tool) => tool.name)).size).toBe(9)
+      for (const tool of tools) {
+        expect(tool.name).toMatch(/^[A-Za-z0-9_-]{1,64}$/)
+        expect(wordsOf(await registry.call(tool.name, {}, { signal: never }))).toBe(tool.original)
+      }
+    },
+  },
+  {
+    row: 'T7',
+    does: 'has odd names',
+    async check({ ready, bench, server }) {
+      const alone = (await ready()).tools.map((tool) => tool.name)
+      const other = { ...server, name: 'other' }
+      const both = await bench.open([other, server]).ready(20_000, never)
+      expect(both.tools.filter((tool) => tool.server === 's').map((tool) => tool.name)).toEqual(alone)
+    },
+  },
+  {
+    row: 'T7',
+    does: 'has one name twice',
+    async check({ ready, bench }) {
+      expect((await ready()).tools.map((tool) => tool.title)).toEqual(['first'])
+      expect(bench.warnings.join()).toContain('tool "do" is listed twice; the first counts')
+    },
+  },
+  {
+    row: 'P (include, exclude)',
+    does: 'has odd names',
+    options: { rules: { s: { include: ['get*', 'a__b'], exclude: ['*/*'] } } },
+    async check({ ready, failure }) {
+      expect(originals(await ready())).toEqual(['get user', 'get_user', 'a__b'])
+      expect(await failure('get/user')).toBe('TOOL_UNKNOWN')
+    },
+  },
+  {
+    row: 'Z9',
+    does: 'changes what a tool says of itself',
+    async check({ ready, call, registry }) {
+      const [before] = (await ready()).tools
+      await call()
+      const { tools } = await changeTo(registry, (list) => list.tools[0]?.description === 'deletes a file')
+      expect(tools[0]?.name).toBe(before?.name)
+      expect(tools[0]?.digest).not.toBe(before?.digest)
+    },
+  },
+]
+
+const changes: readonly Case[] = [
+  {
+    row: 'T2 G5',
+    does: 'changes in a storm',
+    async check({ ready, call, registry, log }) {
+      await ready()
+      const since = performance.now()
+      await call()
+      await changeTo(registry, (list) => originals(list).some((name) => name !== 'do' && name !== 'v0'))
+      expect(performance.now() - since).toBeLessThan(500)
+      await changeTo(registry, (list) => originals(list).includes('v40'))
+      expect(listings(log.methods())).toBeLessThanOrEqual(4)
+    },
+  },
+  {
+    row: 'T2 G5',
+    does: 'changes for four seconds',
+    async check({ ready, call, registry, log }) {
+      await ready()
+      const seen: number[] = []
+      registry.onChange((list) => seen.push(Number(originals(list).at(-1)?.slice(1))))
+      await call()
+      await changeTo(registry, (list) => originals(list).includes('v40'))
+      expect(seen.filter((version) => version > 0 && version < 40).length).toBeGreaterThan(2)
+      expect(listings(log.methods())).toBeLessThanOrEqual(10)
+    },
+  },
+  {
+    row: 'T2',
+    does: 'says after each list that it changed',
+    options: { limits: { listPauseMs: 20, idleListPauseMs: 10_000 } },
+    async check({ ready, log }) {
+      await ready()
+      await new Promise((resolve) => setTimeout(resolve, 1000))
+      // 20, 40, 80, 160, 320, 640 …: without growing pauses there would be fifty.
+      expect(listings(log.methods())).toBeLessThanOrEqual(8)
+    },
+  },
+  {
+    row: 'T2',
+    does: 'changes while it is first listed',
+    async check({ registry }) {
+      await changeTo(registry, (list) => originals(list).includes('v1'))
+    },
+  },
+  {
+    row: 'T2',
+    does: 'fails to list again',
+    async check({ ready, call, bench }) {
+      await ready()
+      await call()
+      expect(wordsOf(await call('say', { text: 'still' }))).toBe('changed')
+      await expect.poll(() => bench.warnings.join()).toContain('its tools could not be listed again: ')
+    },
+  },
+]
+
+const more: readonly Case[] = [
+  {
+    row: 'X1 X7',
+    does: 'has resources and prompts',
+    async check({ ready, registry, call }) {
+      await ready()
+      const list = await changeTo(registry, ({ prompts, resources }) => prompts.length > 0 && resources.length > 0)
+      expect(list.resources).toEqual([{ server: 's', uri: 'test://one', title: 'one', description: '', size: 3 }])
+      expect(list.templates).toMatchObject([{ uriTemplate: 'test://{id}' }])
+      expect(list.prompts).toMatchObject([{ name: 's__review', arguments: [{ name: 'file', required: true }] }])
+      const options = { signal: never }
+      expect(await registry.read('s', 'test://unlisted', options)).toEqual([{ uri: 'test://unlisted', text: 'words' }])
+      await expect(registry.read('s', 'test://gone', options)).rejects.toMatchObject({ code: 'MCP_REQUEST' })
+      await expect(registry.read('t', 'test://one', options)).rejects.toThrow('there is no such server')
+      expect(await registry.prompt('s__review', { file: 'a.ts' }, options)).toMatchObject([
+        { role: 'user', content: { text: 'a.ts' } },
+        { role: 'assistant', content: { type: 'text' } },
+      ])
+      await expect(registry.prompt('s__none', {}, options)).rejects.toMatchObject({ code: 'MCP_REQUEST' })
+      const wish = { of: { prompt: 'review' }, argument: 'file', value: 'v' }
+      expect(await registry.complete('s', wish, options)).toHaveLength(90)
+      await call()
+      await changeTo(registry, ({ resources }) => resources.length === 2)
+    },
+  },
+  {
+    row: 'X1',
+    does: 'lists resources never',
+    async check({ ready, call, bench }) {
+      expect((await ready()).servers[0]?.state).toBe('ready')
+      expect(wordsOf(await call())).toBe('done')
+      await expect.poll(() => bench.warnings.join()).toContain('its prompts could not be listed again')
+    },
+  },
+]
+
+describe.each([
+  ['defines', definitions],
+  ['changes', changes],
+  ['offers more', more],
+])('a server %s, and', (_, cases) => {
+  test.each(cases)('$does ($row)', playStdio)
+})

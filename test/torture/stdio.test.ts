@@ -1,0 +1,213 @@
+/** Processes that do everything wrong, and what a session notices of it. */
+import { describe, expect, test } from 'vitest'
+import { changeTo, never, playStdio, wordsOf, type Case } from '../fixtures/mcp/torture.ts'
+import { carrying, runs, until } from '../fixtures/process/running.ts'
+
+const works: Case['check'] = async ({ ready, call }) => {
+  expect((await ready()).servers[0]?.state).toBe('ready')
+  expect(wordsOf(await call('say', { text: 'hi' }))).toBe('hi')
+}
+
+const starting: readonly Case[] = [
+  {
+    row: 'N3',
+    does: 'dies when asked for the newest protocol',
+    async check(scene) {
+      await works(scene)
+      expect(scene.log.methods().filter((method) => method === 'start')).toHaveLength(2)
+    },
+  },
+  { row: 'N3', does: 'is confused by the question and fails everything after it', check: works },
+  { row: 'N3', does: 'is confused by the question and lists no tools after it', check: works },
+  { row: 'N3', does: 'answers the question with nonsense', check: works },
+  {
+    row: 'N3',
+    does: 'says nothing to the question',
+    async check(scene) {
+      await works(scene)
+      expect(scene.log.methods().filter((method) => method === 'start')).toHaveLength(1)
+    },
+  },
+  {
+    row: 'N5',
+    does: 'honest',
+    async check({ ready, bench, registry, server, log }) {
+      await ready()
+      await registry.close()
+      const again = bench.open([server])
+      expect((await again.ready(20_000, never)).servers[0]?.era).toBe('legacy')
+      expect(log.methods().filter((method) => method === 'server/discover')).toHaveLength(1)
+    },
+  },
+  {
+    row: 'L3',
+    does: 'speaks only 2023-01-01',
+    async check({ ready }) {
+      const [server] = (await ready()).servers
+      expect(server).toMatchObject({ state: 'failed', reason: expect.stringContaining('2023-01-01') })
+    },
+  },
+  {
+    row: 'L3',
+    does: 'speaks 2024-11-05',
+    async check(scene) {
+      await works(scene)
+      expect(scene.registry.list().servers[0]?.protocol).toBe('2024-11-05')
+    },
+  },
+  { row: 'L3', does: 'greets with malformed words', check: works },
+  {
+    row: 'L4',
+    does: 'announces no tools',
+    async check({ ready, log }) {
+      expect((await ready()).servers[0]).toMatchObject({ state: 'ready', tools: 0 })
+      expect(log.methods()).not.toContain('tools/list')
+    },
+  },
+]
+
+const streams: readonly Case[] = [
+  { row: 'S9', does: 'writes a banner and junk', check: works },
+  { row: 'S2', does: 'complains without end', check: works },
+  {
+    row: 'S10',
+    does: 'answers with a line without end',
+    async check({ ready, failure, registry }) {
+      await ready()
+      expect(await failure()).toBe('TOOL_LOST')
+      await changeTo(registry, ({ servers }) => servers[0]?.state === 'ready')
+    },
+  },
+  {
+    row: 'S1',
+    does: 'splits its characters',
+    check: async ({ ready, call }) => {
+      await ready()
+      expect(wordsOf(await call())).toBe('软RAID')
+    },
+  },
+  {
+    row: 'B1',
+    does: 'answers with ids of another type',
+    check: async ({ ready, call }) => {
+      await ready()
+      expect(wordsOf(await call('do', {}, { timeoutMs: 5000 }))).toBe('as a string')
+    },
+  },
+  {
+    row: 'B1',
+    does: 'answers what nobody asked, and twice',
+    check: async ({ ready, call }) => {
+      await ready()
+      expect([wordsOf(await call()), wordsOf(await call())]).toEqual(['first', 'first'])
+    },
+  },
+  {
+    row: 'P4 U3',
+    does: 'asks for what we cannot do',
+    async check({ ready, log }) {
+      await ready()
+      await until(() => log.read().filter(({ id }) => id === 'x1' || id === 'x2').length === 2)
+      expect(log.read().find(({ id }) => id === 'x1')).toMatchObject({ error: { code: -32601 } })
+      expect(log.read().find(({ id }) => id === 'x2')).toMatchObject({ result: {} })
+    },
+  },
+  {
+    row: 'S12',
+    does: 'tells its environment',
+    async check({ ready, call }) {
+      process.env.PARLEY_SENTINEL = 'sentinel'
+      await ready()
+      const told = JSON.parse(wordsOf(await call())) as { names: string[]; cwd: string }
+      delete process.env.PARLEY_SENTINEL
+      expect(told.names).toEqual(expect.arrayContaining(['PATH', 'TOKEN']))
+      expect(told.names.filter((name) => name.startsWith('PARLEY_'))).toEqual(['PARLEY_CHILD'])
+      expect(told.cwd).toBe('/')
+    },
+  },
+]
+
+const ends: readonly Case[] = [
+  {
+    row: 'S6 G10',
+    does: 'ends in the middle of a call',
+    async check({ ready, call, registry }) {
+      await ready()
+      await expect(call()).rejects.toThrow(
+        'The answer of tool s__do was lost: it ended with exit code 3: out of cheese. It may have run.',
+      )
+      await changeTo(registry, ({ servers }) => servers[0]?.state === 'ready')
+      expect(wordsOf(await call('say', { text: 'back' }))).toBe('back')
+    },
+  },
+  {
+    row: 'S6 G10',
+    does: 'is killed in the middle of a call',
+    async check({ ready, call }) {
+      await ready()
+      await expect(call()).rejects.toThrow('it ended with signal SIGKILL')
+    },
+  },
+  {
+    row: 'S6',
+    does: 'ends once',
+    async check({ ready, registry }) {
+      await ready()
+      await changeTo(registry, ({ servers }) => servers[0]?.state === 'failed')
+      await changeTo(registry, ({ servers }) => servers[0]?.state === 'ready')
+    },
+  },
+  {
+    row: 'S6',
+    does: 'ends soon after each start',
+    options: { limits: { restartPausesMs: [1, 1, 1], restMs: 60_000 } },
+    async check({ registry, log, failure }) {
+      const rests = ({ servers }: ReturnType<typeof registry.list>): boolean =>
+        servers[0]?.reason?.includes('rests') === true
+      expect((await changeTo(registry, rests)).servers[0]?.reason).toBe(
+        'MCP server s was lost: it ended with exit code 9. It was lost 4 times soon after its start and rests for now.',
+      )
+      expect(await failure()).toBe('TOOL_NOT_RUN')
+      // Its first start died of nothing but its own: no start is spent on the newest protocol once the older is known.
+      expect(log.methods().filter((method) => method === 'start')).toHaveLength(4)
+    },
+  },
+  {
+    row: 'S6',
+    does: 'closes its output and stays',
+    async check({ ready, failure }) {
+      await ready()
+      expect(await failure()).toBe('TOOL_LOST')
+    },
+  },
+  {
+    row: 'S4 G9',
+    does: 'has a grandchild that ignores every signal',
+    async check({ ready, registry, log }) {
+      await ready()
+      const child = log.read().find(({ method }) => method === 'grandchild') as unknown as { child: number }
+      expect(runs(child.child)).toBe(true)
+      await registry.close()
+      expect(runs(child.child)).toBe(false)
+    },
+  },
+  {
+    row: 'S3',
+    does: 'stays at the end of its input',
+    async check({ ready, registry, bench }) {
+      await ready()
+      const since = performance.now()
+      await registry.close()
+      expect(performance.now() - since).toBeLessThan(5000)
+      expect(carrying(bench.marker)).toEqual([])
+    },
+  },
+]
+
+describe.each([
+  ['starts', starting],
+  ['speaks', streams],
+  ['ends', ends],
+])('a process %s, and', (_, cases) => {
+  test.each(cases)('$does ($row)', playStdio)
+})
