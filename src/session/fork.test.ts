@@ -8,7 +8,7 @@ import { signal, untilCancelled } from '../../test/sim/puppet.ts'
 import { live, replayed, wishes } from '../../test/sim/wishes.ts'
 import { options, text } from '../../test/sim/words.ts'
 import { decideBatch } from './batch.ts'
-import { decodeEntry } from './entries.ts'
+import { type Entry, decodeEntry } from './entries.ts'
 import { loadState } from './writer.ts'
 
 const bodies = <E extends { readonly at: number }>(entries: readonly E[]) =>
@@ -178,7 +178,11 @@ test('in any life, cut anywhere, a fork has nothing open and each of its prompts
     for (let cut = 1; cut <= stored.length; cut += 1) {
       const copied = stored.slice(0, cut)
       const { state, entries } = decideBatch([{ kind: 'fork', session: 's-0' }], replayed(copied), 1)
-      const { accepted, ends, strays, leftOpen, openQuestions } = account([...copied.map(decodeEntry), ...entries])
+      const all = [...copied.map(decodeEntry), ...entries]
+      const { accepted, ends, strays, leftOpen, openQuestions } = account(all)
+      const turns = (wanted: Entry['kind']) =>
+        all.flatMap(({ kind, ...entry }) => (kind === wanted && 'turnId' in entry ? [entry.turnId] : []))
+      expect(turns('turn_ended')).toEqual(turns('turn_started'))
       expect(state).toMatchObject({ phase: 'idle', allowedTools: [] })
       expect({ strays, leftOpen, openQuestions }).toEqual({ strays: [], leftOpen: [], openQuestions: [] })
       for (const promptId of accepted) expect([cut, promptId, ends(promptId)]).toEqual([cut, promptId, 1])
