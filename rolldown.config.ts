@@ -1,22 +1,30 @@
 /** Bundles the entries that start fast because each loads only what it needs. Native packages stay outside. */
-import { defineConfig } from 'rolldown'
+import { type OutputOptions, type RolldownOptions, defineConfig } from 'rolldown'
 
-export default defineConfig({
-  input: {
-    relay: 'src/cli/relay.ts',
-    main: 'src/cli/main.ts',
-    index: 'src/index.ts',
-    'journal-worker': 'src/adapters/journal/sqlite/worker.ts',
-    'docs-worker': 'src/docs-server/index/worker.ts',
-  },
+const output: OutputOptions = {
+  dir: 'dist',
+  format: 'esm',
+  entryFileNames: '[name].mjs',
+  chunkFileNames: 'chunks/[name]-[hash].mjs',
+  sourcemap: false,
+}
+const common: RolldownOptions = {
   platform: 'node',
   external: [/^@photostructure\/sqlite$/, /^@parcel\/watcher$/],
-  output: {
-    dir: 'dist',
-    format: 'esm',
-    entryFileNames: '[name].mjs',
-    chunkFileNames: 'chunks/[name]-[hash].mjs',
-    cleanDir: true,
-    sourcemap: false,
+  output,
+}
+
+export default defineConfig([
+  {
+    ...common,
+    input: {
+      main: 'src/cli/main.ts',
+      index: 'src/index.ts',
+      'journal-worker': 'src/adapters/journal/sqlite/worker.ts',
+      'docs-worker': 'src/docs-server/index/worker.ts',
+    },
+    output: { ...output, cleanDir: true },
   },
-})
+  // An editor waits for it: one file, whatever it has in common with the others.
+  { ...common, input: { relay: 'src/cli/relay.ts' } },
+])

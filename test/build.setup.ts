@@ -9,16 +9,23 @@ import config from '../rolldown.config.ts'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const dist = join(root, 'dist')
 
+type Input = Readonly<Record<string, string>>
+
 /** vitest calls this before the first test file. */
 export async function setup(): Promise<void> {
-  const entries = Object.entries(config.input as Readonly<Record<string, string>>)
-  const input = Object.fromEntries(entries.filter(([, source]) => existsSync(join(root, source))))
-  if (isFresh(Object.keys(input))) return
-  try {
-    await buildInto(dist, input)
-  } catch {
-    for (const [name, source] of Object.entries(input)) await buildAlone(name, source)
+  const inputs = config.map(({ input }) => present(input as Input))
+  if (isFresh(inputs.flatMap(Object.keys))) return
+  for (const input of inputs) {
+    try {
+      await buildInto(dist, input)
+    } catch {
+      for (const [name, source] of Object.entries(input)) await buildAlone(name, source)
+    }
   }
+}
+
+function present(input: Input): Input {
+  return Object.fromEntries(Object.entries(input).filter(([, source]) => existsSync(join(root, source))))
 }
 
 /** A bundle that cannot be built fails the tests that run it, which miss it, and no others. */
@@ -51,11 +58,12 @@ function sources(): readonly string[] {
  * Builds beside and renames file by file, chunks first: a test that runs meanwhile in another process finds the old bundle or
  * the new one, never half of one. Chunks carry a hash of their content, so the old ones may stay.
  */
-async function buildInto(target: string, input: Readonly<Record<string, string>>): Promise<void> {
+async function buildInto(target: string, input: Input): Promise<void> {
+  const [common] = config
   const draft = mkdtempSync(join(root, 'node_modules', '.parley-build-'))
   try {
-    const output = { ...config.output, dir: draft, cleanDir: false }
-    await build({ ...config, cwd: root, input, output, logLevel: 'silent' } as BuildOptions)
+    const output = { ...common?.output, dir: draft, cleanDir: false }
+    await build({ ...common, cwd: root, input, output, logLevel: 'silent' } as BuildOptions)
     const files = readdirSync(draft, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.mjs'))
     for (const file of files.toSorted((a, b) => Number(b.includes('chunks/')) - Number(a.includes('chunks/')))) {
       await mkdir(dirname(join(target, file)), { recursive: true })

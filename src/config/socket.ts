@@ -1,5 +1,4 @@
 /** Where the server of a state directory listens: beside its journal, or in a private directory when that path is too long. */
-import { createHash } from 'node:crypto'
 import { chmodSync, lstatSync, mkdirSync } from 'node:fs'
 import { tmpdir, userInfo } from 'node:os'
 import { basename, dirname, join } from 'node:path'
@@ -37,6 +36,8 @@ function isElsewhere(socket: string): boolean {
 }
 
 function elsewhere(home: string): string {
+  // Loaded where it is needed: an editor waits while its relay starts, and most paths fit.
+  const { createHash } = process.getBuiltinModule('node:crypto')
   const name = join(directoryName(), `${createHash('sha256').update(home).digest('hex').slice(0, 16)}.sock`)
   const path = join(tmpdir(), name)
   return fits(path) ? path : join('/tmp', name)
