@@ -22,7 +22,7 @@ function leftovers(): number {
   const db = new DatabaseSync(join(directory, 'journal.db'), { readOnly: true })
   try {
     const row = db.prepare('SELECT count(*) AS n FROM entries WHERE session NOT IN (SELECT key FROM sessions)').get()
-    return Number((row as { readonly n: number }).n)
+    return (row as { readonly n: number }).n
   } finally {
     db.close()
   }
