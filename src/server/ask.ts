@@ -1,6 +1,5 @@
 /** Asks the running server one thing from outside, and leaves again: how it is, or to stop. Never starts one. */
 import type { Socket } from 'node:net'
-import { createInterface } from 'node:readline'
 import { ParleyError, fail } from '../errors/parley-error.ts'
 import { holderOf } from './holder.ts'
 import { type Place, dial } from './launch.ts'
@@ -49,14 +48,25 @@ function send(connection: Socket, request: object): void {
 
 /** Undefined when the connection ends without one. */
 async function answerOn(connection: Socket, method: string): Promise<Reply | undefined> {
-  // That it breaks is its end, and the lines end with it.
-  connection.on('error', () => undefined)
-  for await (const line of createInterface({ input: connection })) {
+  for await (const line of linesOn(connection)) {
     const reply = JSON.parse(line) as Reply
     if (reply.error !== undefined) refused(method, reply.error)
     if (reply.id === 1) return reply
   }
   return undefined
+}
+
+async function* linesOn(connection: Socket): AsyncGenerator<string> {
+  let text = ''
+  try {
+    for await (const piece of connection.setEncoding('utf8')) {
+      const lines = (text + String(piece)).split('\n')
+      text = lines.pop() ?? ''
+      yield* lines
+    }
+  } catch {
+    // That it breaks is its end too.
+  }
 }
 
 function refused(method: string, { message, data }: NonNullable<Reply['error']>): never {

@@ -3,6 +3,12 @@ import { once } from 'node:events'
 import { type Socket, connect } from 'node:net'
 import type { Fields, Message } from './message.ts'
 
+/** Beyond ACP. */
+export interface Wishes {
+  readonly agent?: string
+  readonly notifications?: readonly string[]
+}
+
 export class RawSocket {
   readonly socket: Socket
   /** Everything so far, in order. */
@@ -29,11 +35,15 @@ export class RawSocket {
   }
 
   /** Connected, and past the first exchange. */
-  static async open(path: string, meta: Fields = {}): Promise<RawSocket> {
+  static async open(path: string, { agent, notifications = [] }: Wishes = {}): Promise<RawSocket> {
     const socket = connect(path)
     await once(socket, 'connect')
     const client = new RawSocket(socket)
-    await client.request('initialize', { protocolVersion: 1, clientCapabilities: { _meta: meta } })
+    await client.request('initialize', {
+      protocolVersion: 1,
+      clientCapabilities: { _meta: { 'parley/notifications': notifications } },
+      ...(agent === undefined ? {} : { _meta: { 'parley/agent': agent } }),
+    })
     return client
   }
 

@@ -1,0 +1,295 @@
+/** The end of a server: turns get their time, clients hear how theirs ended, and nothing is left. */
+import { describe, expect, test } from 'vitest'
+import { stdioServer } from '../fixtures/mcp/servers.ts'
+import { carrying, runs, until } from '../fixtures/process/running.ts'
+import { jsonLines, parley } from './cli.ts'
+import { type Fields, type Message, textOf, updatesIn } from './message.ts'
+import { RawSocket } from './raw-socket.ts'
+import {
+  type Place,
+  cleanUpServers,
+  logOf,
+  openSession,
+  pidIn,
+  placeWith,
+  serve,
+  start,
+  startInBackground,
+} from './server.ts'
+
+cleanUpServers()
+
+const SLOW = [{ chunk: 'w{n} ', times: 10_000, everyMs: 5 }]
+const BRIEF = [{ chunk: 'w{n} ', times: 100, everyMs: 10 }, { chunk: 'whole' }]
+
+const said = (messages: readonly Message[]): string => updatesIn(messages).map(textOf).join('')
+const promptOf = (sessionId: string): Fields => ({ sessionId, prompt: [{ type: 'text', text: 'go' }] })
+
+interface Turn {
+  readonly client: RawSocket
+  readonly sessionId: string
+  readonly prompt: number
+}
+
+/** A client that hears of the server, and a turn of it that runs. */
+async function beginTurn(place: Place): Promise<Turn> {
+  const client = await RawSocket.open(place.socket, { notifications: ['server'] })
+  const sessionId = await openSession(client, place)
+  const prompt = client.ask('session/prompt', promptOf(sessionId))
+  await client.until((message) => said([message]).startsWith('w'))
+  return { client, sessionId, prompt }
+}
+
+const methodsOf = ({ received }: RawSocket): readonly (string | undefined)[] => received.map(({ method }) => method)
+
+describe('a server that is to stop', () => {
+  test('lets a running turn end, takes no new work, and says so before it goes', async () => {
+    const place = await placeWith(BRIEF)
+    const server = await serve(place)
+    const { client, prompt } = await beginTurn(place)
+    const other = await RawSocket.open(place.socket)
+    const known = await openSession(other, place)
+
+    expect((await client.request('_parley/stop', {})).result).toEqual({ stopping: true, working: 1 })
+    const refused = [
+      await other.request('session/new', { cwd: place.cwd, mcpServers: [] }),
+      await other.request('session/prompt', promptOf(known)),
+    ]
+    expect(refused.map(({ error }) => error?.data)).toEqual([
+      { code: 'SERVER_STOPPING', retryable: true },
+      { code: 'SERVER_STOPPING', retryable: true },
+    ])
+    expect((await other.request('session/list', {})).error).toBeUndefined()
+
+    expect((await client.answerTo(prompt)).result).toEqual({ stopReason: 'end_turn' })
+    await Promise.all([client.closed, other.closed])
+    expect(said(client.received)).toMatch(/whole$/u)
+    expect(client.received.at(-1)).toEqual({ jsonrpc: '2.0', method: '_parley/server', params: { state: 'stopping' } })
+    expect(methodsOf(other)).not.toContain('_parley/server')
+    expect(await server.finished).toMatchObject({ code: 0, stderr: '' })
+  })
+
+  test('ends a turn that takes longer as interrupted, and its client hears that', async () => {
+    const place = await placeWith(SLOW)
+    const server = await serve(place)
+    const { client, sessionId, prompt } = await beginTurn(place)
+    await client.request('_parley/stop', { graceMs: 100 })
+    expect((await client.answerTo(prompt)).error?.data).toMatchObject({ code: 'TURN_INTERRUPTED' })
+    await client.closed
+    expect((await server.finished).code).toBe(0)
+
+    await serve(place)
+    const next = await RawSocket.open(place.socket)
+    await next.request('session/load', { sessionId, cwd: place.cwd, mcpServers: [] })
+    expect(said(next.received)).toContain(said(client.received).trim())
+    expect(JSON.stringify(next.received)).toContain('Interrupted')
+  })
+
+  test('does not wait for a turn that waits for a person: the next server asks again', async () => {
+    const place = await placeWith([{ permission: { title: 'May I?' } }, { chunk: 'thank you' }])
+    const server = await serve(place)
+    const client = await RawSocket.open(place.socket)
+    const sessionId = await openSession(client, place)
+    client.ask('session/prompt', promptOf(sessionId))
+    await client.until(({ method }) => method === 'session/request_permission')
+    const { result } = await client.request('_parley/stop', { graceMs: 60_000 })
+    expect(result).toEqual({ stopping: true, working: 0 })
+    expect((await server.finished).code).toBe(0)
+
+    await serve(place)
+    const next = await RawSocket.open(place.socket)
+    await next.request('session/load', { sessionId, cwd: place.cwd, mcpServers: [] })
+    await next.until(({ method }) => method === 'session/request_permission')
+  })
+
+  test('goes on if it was only to stop when idle, and was not', async () => {
+    const place = await placeWith(BRIEF)
+    await serve(place)
+    const { client, prompt } = await beginTurn(place)
+    expect((await client.request('_parley/stop', { ifIdle: true })).result).toEqual({ stopping: false, working: 1 })
+    expect((await client.answerTo(prompt)).result).toEqual({ stopReason: 'end_turn' })
+    expect((await client.request('_parley/stop', { ifIdle: true })).result).toEqual({ stopping: true, working: 0 })
+    await client.closed
+  })
+
+  test('hurries at a second signal', async () => {
+    const place = await placeWith(SLOW)
+    const server = await serve(place)
+    const { client, prompt } = await beginTurn(place)
+    server.child.kill('SIGTERM')
+    await until(() => logOf(place).includes('stopping'))
+    const began = performance.now()
+    server.child.kill('SIGTERM')
+    expect((await client.answerTo(prompt)).error?.data).toMatchObject({ code: 'TURN_INTERRUPTED' })
+    expect((await server.finished).code).toBe(0)
+    // The grace is ten seconds.
+    expect(performance.now() - began).toBeLessThan(8_000)
+  })
+
+  test('is not kept by a client that does not read', async () => {
+    const place = await placeWith([{ chunk: 'x'.repeat(10_000), times: 1_000 }])
+    const server = await serve(place)
+    const client = await RawSocket.open(place.socket)
+    const sessionId = await openSession(client, place)
+    client.ask('session/prompt', promptOf(sessionId))
+    client.socket.pause()
+    server.child.kill('SIGTERM')
+    expect((await server.finished).code).toBe(0)
+  })
+
+  test('refuses an order that it does not understand', async () => {
+    const place = await placeWith()
+    await serve(place)
+    const client = await RawSocket.open(place.socket)
+    const wrong = [{ graceMs: -1 }, { graceMs: '5' }, { ifIdle: 'yes' }]
+    const answers = await Promise.all(wrong.map((params) => client.request('_parley/stop', params)))
+    expect(answers.map(({ error }) => error?.code)).toEqual([-32602, -32602, -32602])
+    expect((await client.request('_parley/status', {})).result).toMatchObject({ clients: 0 })
+  })
+})
+
+describe('leaves no process', () => {
+  async function withChildren(
+    place: Place,
+  ): Promise<{ readonly server: number; readonly children: readonly number[] }> {
+    const server = await startInBackground(place)
+    const client = await RawSocket.open(place.socket)
+    const { type: _type, env: _env, ...deaf } = stdioServer('deaf', { stubborn: true })
+    const { type: _other, env: _none, ...plain } = stdioServer('plain')
+    await openSession(client, place, [
+      { ...deaf, env: [{ name: 'OF', value: place.home }] },
+      { ...plain, env: [{ name: 'OF', value: place.home }] },
+    ])
+    await until(() => carrying(`OF=${place.home}`).length === 2, 10_000)
+    return { server, children: carrying(`OF=${place.home}`) }
+  }
+
+  test('when it stops', async () => {
+    const place = await placeWith()
+    const { server, children } = await withChildren(place)
+    const { code } = await start(place, ['stop']).finished
+    expect(code).toBe(0)
+    expect([server, ...children].filter(runs)).toEqual([])
+  })
+
+  test('when it is killed', async () => {
+    const place = await placeWith()
+    const { server, children } = await withChildren(place)
+    process.kill(server, 'SIGKILL')
+    await until(() => !children.some(runs), 10_000)
+    await startInBackground(place)
+    await RawSocket.open(place.socket)
+  })
+})
+
+describe('parley stop', () => {
+  test('says what it waits for, and returns when the process has gone', async () => {
+    const place = await placeWith(BRIEF)
+    const pid = await startInBackground(place)
+    const speaking = await RawSocket.open(place.socket, place)
+    const sessionId = await openSession(speaking, place)
+    speaking.ask('session/prompt', promptOf(sessionId))
+    await speaking.until(({ method }) => method === 'session/update')
+    const { code, stdout, stderr } = await parley(['stop', '--grace', '30'], place)
+    expect({ code, stdout }).toEqual({ code: 0, stdout: `The Parley server (pid ${pid}) has stopped.\n` })
+    expect(stderr).toBe('Waiting for 1 running turn, up to 30 s …\n')
+    expect(runs(pid)).toBe(false)
+  })
+
+  test('is content when none runs', async () => {
+    const place = await placeWith()
+    expect(await parley(['stop'], place)).toMatchObject({
+      code: 0,
+      stdout: 'No Parley server is running.\n',
+      stderr: '',
+    })
+  })
+
+  test.each(['soon', '-1', ''])('refuses a grace of "%s"', async (grace) => {
+    const { code, stderr } = await parley(['stop', '--grace', grace], await placeWith())
+    expect(code).toBe(2)
+    expect(stderr).toContain('--grace')
+  })
+})
+
+describe('parley status', () => {
+  test('tells how the server is, for people and for programs', async () => {
+    const place = await placeWith(SLOW)
+    const server = await serve(place)
+    await beginTurn(place)
+    const { code, stdout } = await parley(['status', '--json'], place)
+    expect(code).toBe(0)
+    expect(jsonLines(stdout)).toEqual([
+      {
+        pid: server.child.pid,
+        version: expect.stringMatching(/^\d+\.\d+\.\d+/u),
+        socket: place.socket,
+        uptimeSeconds: expect.any(Number),
+        sessions: 1,
+        clients: 1,
+        mcpServers: expect.any(Number),
+        working: 1,
+      },
+    ])
+    const text = await parley(['status'], place)
+    expect(text.stdout).toMatch(new RegExp(`^pid +${server.child.pid}$`, 'mu'))
+  })
+
+  test.each([[['status']], [['status', '--json']]])('%j starts none, and says so in one line', async (args) => {
+    const place = await placeWith()
+    const { code, stdout, stderr } = await parley(args, place)
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr).toMatch(/^parley: No Parley server is running.*\n$/u)
+    expect(pidIn(place.home)).toBeUndefined()
+  })
+
+  test('of a server that hangs does not hang', async () => {
+    const place = await placeWith()
+    const pid = await startInBackground(place)
+    process.kill(pid, 'SIGSTOP')
+    const { code, stderr } = await parley(['status'], place)
+    expect(code).toBe(1)
+    expect(stderr).toContain(`pid ${pid}`)
+  })
+})
+
+describe('parley logs', () => {
+  test('tells of starts, recoveries and stops, readably or as they are', async () => {
+    const place = await placeWith(SLOW)
+    const first = await startInBackground(place)
+    const speaking = await RawSocket.open(place.socket, place)
+    const sessionId = await openSession(speaking, place)
+    speaking.ask('session/prompt', promptOf(sessionId))
+    await speaking.until(({ method }) => method === 'session/update')
+    process.kill(first, 'SIGKILL')
+    await speaking.closed
+    await startInBackground(place)
+    expect(await parley(['stop'], place)).toMatchObject({ code: 0 })
+
+    const { stdout } = await parley(['logs'], place)
+    const told = stdout.trim().split('\n')
+    expect(told.map((line) => /^\S+Z (\w+)/u.exec(line)?.[1])).toEqual([
+      'started',
+      'started',
+      'recovered',
+      'stopping',
+      'stopped',
+    ])
+    expect(told[0]).toMatch(/version \d/u)
+    const json = await parley(['logs', '--json', '-n', '2'], place)
+    expect(jsonLines(json.stdout).map(({ msg }) => msg)).toEqual(['stopping', 'stopped'])
+  })
+
+  test('goes on with what comes', async () => {
+    const place = await placeWith()
+    const following = start(place, ['logs', '-f', '-n', '0'])
+    await startInBackground(place)
+    await following.until('started')
+    following.child.kill('SIGTERM')
+    expect((await following.finished).code).toBe(0)
+  })
+
+  test('has nothing to say where there was no server', async () => {
+    expect(await parley(['logs'], await placeWith())).toMatchObject({ code: 0, stdout: '', stderr: '' })
+  })
+})
