@@ -23,6 +23,8 @@ export type Command =
   | { readonly kind: 'cancel'; readonly queued: readonly string[] }
   /** Takes back a prompt that waits; one that runs is cancelled. */
   | { readonly kind: 'withdraw'; readonly promptId: string }
+  /** Their client has lost its connection and asks for their ends: those that never came have none, even if they still come. */
+  | { readonly kind: 'disown'; readonly promptIds: readonly string[] }
   /** Said once: the same text again is no news. */
   | { readonly kind: 'notice'; readonly text: string }
   /** `why` tells whoever reads the conversation what kind of answer that was. */

@@ -226,6 +226,7 @@ const commands: Record<Command['kind'], Command> = {
   fork: say.fork,
   close: say.close,
   withdraw: say.withdraw('p1'),
+  disown: { kind: 'disown', promptIds: ['p1', 'p9'] },
   notice: { kind: 'notice', text: 'The directory is gone.' },
   offer_commands: { kind: 'offer_commands', commands: [{ name: 'call', description: 'Runs a tool' }] },
   agent: say.says(1, 'x'),
@@ -262,6 +263,7 @@ const table: Record<Command['kind'], Record<State['phase'], Told>> = {
     waiting: ['permission_resolved', 'turn_cancel_requested'],
     suspended: ['permission_resolved', 'turn_cancel_requested', 'tool_call_patched', 'turn_ended'],
   },
+  disown: { absent: SNF, ...everywhereElse(['prompt_withdrawn']) },
   notice: { absent: SNF, ...everywhereElse(['notice']) },
   answer: {
     absent: SNF,

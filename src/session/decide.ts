@@ -27,6 +27,8 @@ export function decide(command: Command, state: State): readonly Body[] {
       return isBusy(state) ? cancel(command, state) : []
     case 'withdraw':
       return isBusy(state) ? withdraw(command, state) : []
+    case 'disown':
+      return disown(command, state)
     case 'notice':
       return command.text === state.notice ? [] : [{ kind: 'notice', text: command.text }]
     case 'answer':
@@ -104,6 +106,12 @@ function cancel(command: Of<'cancel'>, state: Busy): readonly Body[] {
     ...withdrawn.map(({ promptId }): Body => ({ kind: 'prompt_withdrawn', promptId, reason: 'cancelled' })),
     ...cancelTurn({ ...state, queue: stays }),
   ]
+}
+
+/** On a lost connection a prompt may be behind the question of what became of it; it must not run after the answer. */
+function disown({ promptIds }: Of<'disown'>, state: Exclude<State, { phase: 'absent' }>): readonly Body[] {
+  const unknown = promptIds.filter((promptId) => !isKnown(promptId, state))
+  return [...new Set(unknown)].map((promptId) => ({ kind: 'prompt_withdrawn', promptId, reason: 'interrupted' }))
 }
 
 function withdraw({ promptId }: Of<'withdraw'>, state: Busy): readonly Body[] {

@@ -39,6 +39,8 @@ function outsideTurn(state: Exclude<Existing, Busy>, entry: Entry): Existing {
       return { ...state, phase: 'working', turn: turnOf(queued(entry), state), queue: [] }
     case 'session_closed':
       return { ...state, phase: 'closed' }
+    case 'prompt_withdrawn':
+      return { ...state, ended: remember(state, withdrawn(entry)) }
     case 'session_configured':
       return { ...configured(state, entry), phase: 'idle' }
     case 'forked_from':

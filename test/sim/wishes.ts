@@ -61,6 +61,7 @@ const commands = {
   prompt: fc.record({ kind: fc.constant('prompt'), promptId, content: fc.array(content, { maxLength: 2 }) }),
   cancel: fc.record({ kind: fc.constant('cancel'), queued: fc.subarray(['p1', 'p3', 'p5']) }),
   withdraw: fc.record({ kind: fc.constant('withdraw'), promptId }),
+  disown: fc.record({ kind: fc.constant('disown'), promptIds: fc.subarray(['p2', 'p4', 'p6']) }),
   notice: fc.record({ kind: fc.constant('notice'), text: words }),
   answer: fc.record({ kind: fc.constant('answer'), requestId, optionId }),
   rename: words.map((title) => ({ kind: 'rename' as const, title })),

@@ -104,10 +104,19 @@ export class V1Methods {
   /** What the client has not had yet, then the response, then what comes. */
   async #load(params: Parsed<'session/load'>): Promise<Answer> {
     const { session, opening, after } = await this.#open(params)
+    await this.#disown(session, params)
     const attachment = this.#attach(session, { from: after ?? 0, opening })
     attachment.adopt(adoptedIn(params))
     await this.#replay(attachment)
     return { result: goneOn(session), afterwards: () => attachment.goLive() }
+  }
+
+  /** What is still on its way over the lost connection comes too late from here on. */
+  async #disown(session: Session, params: GoingOn): Promise<void> {
+    const promptIds = adoptedIn(params).map(({ promptId }) => promptId)
+    if (promptIds.length === 0) return
+    // A disk that is full must keep nobody from reading on; such a prompt is not stored either.
+    await session.dispatch({ kind: 'disown', promptIds }).catch((error: unknown) => this.#host.client.report(error))
   }
 
   /** A load that fails leaves nothing open behind. */
@@ -123,6 +132,7 @@ export class V1Methods {
   /** The response, then what comes; with a cursor, first what the client has missed since. */
   async #resume(params: Parsed<'session/resume'>): Promise<Answer> {
     const { session, opening, after } = await this.#open(params)
+    await this.#disown(session, params)
     const present = this.#attachments.get(session.id)
     if (present?.session === session && after === undefined) return this.#resumeHere(present, opening, params)
     const attachment = this.#attach(session, { from: after ?? session.state.seq, opening })
