@@ -3,6 +3,8 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { afterEach } from 'vitest'
+import { holderOf } from '../../src/server/holder.ts'
 import { binary } from './parley.ts'
 
 export interface Run {
@@ -11,6 +13,8 @@ export interface Run {
   /** Where it runs; `home/work` if absent. */
   readonly cwd?: string
   readonly agent?: string
+  /** Another build of the binary. */
+  readonly program?: string
   readonly env?: Readonly<Record<string, string>>
 }
 
@@ -27,11 +31,12 @@ export class Cli {
   stdout = ''
   stderr = ''
 
-  constructor(args: readonly string[], { home, cwd = workIn(home), agent, env = {} }: Run) {
+  constructor(args: readonly string[], { program = binary, home, cwd = workIn(home), agent, env = {} }: Run) {
+    homes.add(home)
     const inherited = Object.entries(process.env).filter(
       ([name]) => !/^(?:PARLEY_|NO_COLOR|FORCE_COLOR|CI$)/u.test(name),
     )
-    this.child = spawn(process.execPath, [binary, ...args], {
+    this.child = spawn(process.execPath, [program, ...args], {
       cwd,
       env: {
         ...Object.fromEntries(inherited),
@@ -67,6 +72,24 @@ export class Cli {
     this.stderr += stderr
     this.child.emit('heard')
   }
+}
+
+const homes = new Set<string>()
+
+/** Call once in a test file: no server that a command has started in the background outlives its test. */
+export function endServers(): void {
+  afterEach(() => {
+    for (const home of homes) killServer(home)
+    homes.clear()
+  })
+}
+
+/** `kill -9`. False when there is none. */
+export function killServer(home: string): boolean {
+  const holder = holderOf(home)
+  if (holder?.isServer !== true) return false
+  process.kill(holder.pid, 'SIGKILL')
+  return true
 }
 
 /** Runs it to its end with `input` on stdin. */
