@@ -1,7 +1,7 @@
 /** The served collections with their index, and who is told when something in them changes. */
 import type { Collection } from './collections.ts'
 import { IndexClient } from './index/client.ts'
-import type { Changes, DocumentIndex, IndexLimits } from './index/protocol.ts'
+import type { Changes, DocumentIndex, IndexLimits, IndexOptions } from './index/protocol.ts'
 
 export type Change =
   /** Other collections are there than before. */
@@ -16,6 +16,9 @@ export interface LibraryOptions {
   readonly workerUrl: URL
   readonly limits: IndexLimits
   readonly poll: boolean
+  readonly code: boolean
+  readonly file?: string
+  readonly extract?: NonNullable<IndexOptions['extract']>
   readonly log: (line: string) => void
 }
 

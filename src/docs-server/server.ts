@@ -23,6 +23,12 @@ export interface LibrarySettings {
   readonly limits?: Partial<IndexLimits>
   /** Looks for changes every two seconds instead of asking the system, as network file systems need it. */
   readonly poll?: boolean
+  /** Whether source code is searched too. */
+  readonly code?: boolean
+  /** Where the index is kept between runs; it lives as long as the server if absent. */
+  readonly indexFile?: string
+  /** For files that only a library can read. */
+  readonly extract?: { readonly milliseconds?: number; readonly megabytes?: number }
 }
 
 export interface DocsServerOptions extends LibrarySettings {
@@ -127,13 +133,22 @@ function defined<Options extends object>(options: Options): Options {
 
 /** Throws DIRECTORY_MISSING. */
 export async function openLibrary(settings: LibrarySettings): Promise<Library> {
-  const { directories, added = [], limits, poll = false, workerUrl, log } = settings
+  const { directories, added = [], limits, poll = false, code = false, workerUrl, log, indexFile, extract } = settings
   if (directories.length === 0 && added.length === 0) {
     fail('DIRECTORY_MISSING', { what: 'The directory to serve', path: '(none given)' })
   }
   await checkDirectories(directories)
   const collections = merged(collectionsOf(directories), added)
-  return new Library({ collections, workerUrl, limits: { ...LIMITS, ...limits }, poll, log })
+  return new Library({
+    collections,
+    workerUrl,
+    limits: { ...LIMITS, ...limits },
+    poll,
+    code,
+    log,
+    ...(indexFile === undefined ? {} : { file: indexFile }),
+    ...(extract === undefined ? {} : { extract }),
+  })
 }
 
 function viewsOf(library: Library): (principal: Principal) => View {

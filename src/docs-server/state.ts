@@ -1,5 +1,6 @@
 /** What `parley docs add` and `parley docs key add` keep in the state directory, and servers pick up while they run. */
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
+import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Collection } from './collections.ts'
 import { hashOf, type KnownKey } from './keys.ts'
@@ -43,6 +44,21 @@ export function knownKeys(records: ReadonlyMap<string, KeyRecord>): readonly Kno
 
 export function addedCollections(records: ReadonlyMap<string, CollectionRecord>): readonly Collection[] {
   return [...records].map(([name, { directory }]) => ({ name, path: directory }))
+}
+
+/** An index that no server has opened for so long is made anew when one does. */
+const KEPT_MS = 30 * 86_400_000
+
+/** Where the index of these directories is kept; servers of the same ones share it, one after the other. */
+export async function indexFileFor(home: string, directories: readonly string[]): Promise<string> {
+  const folder = join(home, 'docs-index')
+  // No index was kept yet if the folder is not there.
+  for (const file of await readdir(folder).catch(() => [])) {
+    const { mtimeMs } = await stat(join(folder, file))
+    if (Date.now() - mtimeMs > KEPT_MS) await rm(join(folder, file), { force: true })
+  }
+  const name = createHash('sha256').update(JSON.stringify(directories)).digest('hex').slice(0, 16)
+  return join(folder, `${name}.sqlite`)
 }
 
 function parseKey(value: unknown): KeyRecord | undefined {

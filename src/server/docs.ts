@@ -5,8 +5,8 @@ import type { Readable, Writable } from 'node:stream'
 import type { Config } from '../config/schema.ts'
 import { type LoadedKey, loadKey } from '../docs-server/keys.ts'
 import type { IndexLimits } from '../docs-server/index/protocol.ts'
-import { type DocsServer, openDocsServer } from '../docs-server/server.ts'
-import { addedCollections, collectionRecords, keyRecords, knownKeys } from '../docs-server/state.ts'
+import { type DocsServer, type LibrarySettings, openDocsServer } from '../docs-server/server.ts'
+import { addedCollections, collectionRecords, indexFileFor, keyRecords, knownKeys } from '../docs-server/state.ts'
 import { openStdioDocs, type StdioDocs } from '../docs-server/stdio.ts'
 import { fail, reasonOf } from '../errors/parley-error.ts'
 import { serverInfo } from './version.ts'
@@ -50,7 +50,7 @@ export async function openDocs({ home }: Config, request: HttpDocsRequest): Prom
   const [collections, keys] = [collectionRecords(home), keyRecords(home)]
   const server = await openDocsServer({
     ...rest,
-    ...settings(),
+    ...(await settings(home, request)),
     keys: [key],
     added: addedCollections(await collections.all()),
     namedKeys: knownKeys(await keys.all()),
@@ -73,7 +73,11 @@ export async function openDocsOverStdio(
   request: DocsRequest & { readonly input: Readable; readonly output: Writable },
 ): Promise<StdioDocs> {
   const collections = collectionRecords(home)
-  const docs = await openStdioDocs({ ...request, ...settings(), added: addedCollections(await collections.all()) })
+  const docs = await openStdioDocs({
+    ...request,
+    ...(await settings(home, request)),
+    added: addedCollections(await collections.all()),
+  })
   const stop = collections.watch((records) => docs.setAdded(addedCollections(records)))
   return {
     ...docs,
@@ -84,10 +88,13 @@ export async function openDocsOverStdio(
   }
 }
 
-function settings(): { readonly name: string; readonly version: string; readonly workerUrl: URL; limits: IndexLimits } {
+async function settings(home: string, { directories }: DocsRequest): Promise<Settings> {
   const { name, version } = serverInfo
-  return { name: `${name}-docs`, version, workerUrl: workerUrl('docs-worker'), limits: LIMITS }
+  const indexFile = await indexFileFor(home, directories)
+  return { name: `${name}-docs`, version, workerUrl: workerUrl('docs-worker'), limits: LIMITS, code: true, indexFile }
 }
+
+type Settings = Pick<LibrarySettings, 'name' | 'version' | 'workerUrl' | 'limits' | 'code' | 'indexFile'>
 
 async function pem(path: string): Promise<Buffer> {
   return readFile(path).catch((error: unknown) => fail('DOCS_TLS', { reason: reasonOf(error) }, error))

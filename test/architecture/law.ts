@@ -50,11 +50,14 @@ export const packages: Readonly<Record<string, readonly string[]>> = {
   '@parcel/watcher': ['docs-server'],
   '@photostructure/sqlite': ['adapters/journal', 'docs-server'], // two stores with nothing in common
   commander: ['cli'],
+  fflate: ['docs-server'],
   ignore: ['docs-server'],
+  mammoth: ['docs-server'],
   picocolors: ['cli'],
   pino: ['server'],
   'smol-toml': ['config'],
   'string-width': ['cli'],
+  unpdf: ['docs-server'],
   undici: ['adapters/tools'],
   zod: ['edge', 'config', 'docs-server', 'adapters/agent', 'adapters/tools'], // wherever unknown input is parsed
 }

@@ -61,6 +61,7 @@ test('when the directory vanishes, clients are told, tools say so, and all is we
   await found(session, 'alpha', ['a.md'])
   const notifications = session.listen()
   const changed = '{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}'
+  const listed = '{"jsonrpc":"2.0","method":"notifications/resources/list_changed"}'
 
   const gone = notifications.next()
   await rename(directory, join(parent, 'elsewhere'))
@@ -70,6 +71,7 @@ test('when the directory vanishes, clients are told, tools say so, and all is we
   expect(answer).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('docs is gone') }] })
   expect(log.join('\n')).toContain(`${directory} is gone`)
 
+  expect((await notifications.next()).value).toBe(listed)
   const back = notifications.next()
   await mkdir(directory)
   await write(directory, { 'b.md': 'alpha' })

@@ -12,6 +12,8 @@ export interface NewDocument {
   readonly title: string
   readonly mimeType: string
   readonly bytes: number
+  /** Changes whenever the file does. */
+  readonly stamp: string
   readonly created: string
   readonly modified: string
   readonly passages: readonly Passage[]
@@ -42,12 +44,13 @@ export interface PassageRow extends DocumentRow {
  * the results, never for being one. `scope` holds one word that no text has: the collection.
  */
 const SCHEMA = `
-  CREATE TABLE state (epoch TEXT NOT NULL, generation INTEGER NOT NULL);
+  CREATE TABLE state (epoch TEXT NOT NULL, generation INTEGER NOT NULL, complete INTEGER NOT NULL);
   CREATE TABLE collections (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
   CREATE TABLE documents (
     id INTEGER PRIMARY KEY, collection INTEGER NOT NULL, file TEXT NOT NULL, uri TEXT NOT NULL UNIQUE, title TEXT NOT NULL,
-    mimeType TEXT NOT NULL, bytes INTEGER NOT NULL, created TEXT NOT NULL, modified TEXT NOT NULL
+    mimeType TEXT NOT NULL, bytes INTEGER NOT NULL, stamp TEXT NOT NULL, created TEXT NOT NULL, modified TEXT NOT NULL
   );
+  CREATE TABLE skipped (uri TEXT PRIMARY KEY, collection INTEGER NOT NULL, file TEXT NOT NULL, bytes INTEGER NOT NULL, stamp TEXT NOT NULL);
   CREATE INDEX documents_in ON documents (collection, uri);
   CREATE TABLE passages (
     id INTEGER PRIMARY KEY, document INTEGER NOT NULL, headingPath TEXT NOT NULL, line INTEGER NOT NULL, text TEXT NOT NULL
@@ -57,6 +60,11 @@ const SCHEMA = `
     title, heading, text, scope, tokenize = "${TOKENIZER}", content = '', contentless_delete = 1
   );
 `
+
+const CACHE = 'PRAGMA cache_size = -32768'
+const TEMPORARY = `PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; ${CACHE}`
+/** Held by one process; a crash of it, though not of the machine, loses no transaction, and neither ever leaves half of one. */
+const LASTING = `PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; ${CACHE}`
 
 /** How much a word counts in the titles above, in a heading of the passage, and in its text. */
 const RANK = 'bm25(words, 2.0, 4.0, 1.0, 0.0)'
@@ -74,32 +82,97 @@ export interface Wanted {
   readonly updatedAfter?: string
 }
 
+/** Of the tables and of what is written into them; an index of another version is made anew. */
+export const SCHEMA_VERSION = 1
+
+/** What is known of a file without looking at it: also of those that are no documents after all. */
+export interface KnownFile {
+  readonly uri: string
+  readonly name: string
+  readonly file: string
+  readonly bytes: number
+  readonly stamp: string
+}
+
+export type SkippedFile = Pick<NewDocument, 'uri' | 'collection' | 'file' | 'bytes' | 'stamp'>
+
+interface State {
+  readonly epoch: string
+  readonly generation: number
+  readonly complete: number
+}
+
 export class Database implements Disposable {
-  // An empty name is a temporary file of SQLite's own: no name, no leftover, and no more memory than its cache.
-  readonly #db = new DatabaseSync('')
+  readonly #db: InstanceType<typeof DatabaseSync>
   readonly #statements = new Map<string, StatementSyncInstance>()
-  readonly #epoch = randomBytes(6).toString('base64url')
-  #generation = 0
+  #state: State
 
-  constructor() {
-    this.#db.exec(`PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA cache_size = -32768; ${SCHEMA}`)
+  /** An empty name is a temporary file of SQLite's own: no name, no leftover, and no more memory than its cache. */
+  constructor(file: string) {
+    this.#db = new DatabaseSync(file)
+    try {
+      this.#db.exec(file === '' ? TEMPORARY : LASTING)
+      if (this.version === 0) this.#create()
+      this.#state = this.#sql('SELECT epoch, generation, complete FROM state').get() as State
+    } catch (error) {
+      this.#db.close()
+      throw error
+    }
   }
 
-  /** Names this state of this index. */
+  /** All at once, so that a file that was cut short holds nothing instead of half of it. */
+  #create(): void {
+    const epoch = randomBytes(6).toString('base64url')
+    const state = `INSERT INTO state VALUES ('${epoch}', 0, 0)`
+    this.#db.exec(`BEGIN; ${SCHEMA}; ${state}; PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT`)
+  }
+
+  get version(): number {
+    return (this.#sql('PRAGMA user_version').get() as { readonly user_version: number }).user_version
+  }
+
+  /** Names this state of this index; no other one ever has the same name. */
   get generation(): string {
-    return `${this.#epoch}.${this.#generation}`
+    return `${this.#state.epoch}.${this.#state.generation}`
   }
 
-  /** All of the changes, or none of them. */
+  /** Whether everything was looked through at least once, maybe by an earlier process. */
+  get complete(): boolean {
+    return this.#state.complete === 1
+  }
+
+  setComplete(): void {
+    if (!this.complete) this.#inTransaction({ ...this.#state, complete: 1 }, () => undefined)
+  }
+
+  /** All of the changes, or none of them, whatever is killed; with them the generation becomes another one. */
   change(write: () => void): void {
+    this.#inTransaction({ ...this.#state, generation: this.#state.generation + 1 }, write)
+  }
+
+  #inTransaction(state: State, write: () => void): void {
     this.#db.exec('BEGIN')
     try {
       write()
+      this.#sql('UPDATE state SET generation = ?, complete = ?').run(state.generation, state.complete)
       this.#db.exec('COMMIT')
-      this.#generation += 1
+      this.#state = state
     } finally {
       if (this.#db.isTransaction) this.#db.exec('ROLLBACK')
     }
+  }
+
+  /** Every file that was read or skipped, as it was then. */
+  known(): readonly KnownFile[] {
+    const of = (table: string) =>
+      `SELECT t.uri, c.name, t.file, t.bytes, t.stamp FROM ${table} t JOIN collections c ON c.id = t.collection`
+    return this.#db.prepare(`${of('documents')} UNION ALL ${of('skipped')}`).all() as KnownFile[]
+  }
+
+  /** Remembers a file that is no document after all, so that it is read again only when it changes. */
+  skip({ uri, collection, file, bytes, stamp }: SkippedFile): void {
+    this.remove(uri)
+    this.#sql('INSERT INTO skipped VALUES (?, ?, ?, ?, ?)').run(uri, collection, file, bytes, stamp)
   }
 
   /** The number of a collection, which it keeps. */
@@ -118,11 +191,14 @@ export class Database implements Disposable {
 
   /** Adds a document, or puts it in the place of the one with its uri, which keeps its id. */
   put(document: NewDocument): void {
-    const { collection, file, uri, title, mimeType, bytes, created, modified } = document
-    const values = [collection, file, uri, title, mimeType, bytes, created, modified]
+    const { collection, file, uri, title, mimeType, bytes, stamp, created, modified } = document
+    const values = [collection, file, uri, title, mimeType, bytes, stamp, created, modified]
+    this.#sql('DELETE FROM skipped WHERE uri = ?').run(uri)
     const { id } = this.#sql(
-      `INSERT INTO documents (collection, file, uri, title, mimeType, bytes, created, modified) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-         ON CONFLICT (uri) DO UPDATE SET title = excluded.title, bytes = excluded.bytes, modified = excluded.modified RETURNING id`,
+      `INSERT INTO documents (collection, file, uri, title, mimeType, bytes, stamp, created, modified)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+         ON CONFLICT (uri) DO UPDATE SET
+           title = excluded.title, bytes = excluded.bytes, stamp = excluded.stamp, modified = excluded.modified RETURNING id`,
     ).get(...values) as { readonly id: number }
     this.#removePassages(id)
     for (const passage of document.passages) this.#putPassage(id, document, passage)
@@ -152,6 +228,7 @@ export class Database implements Disposable {
   remove(uri: string): void {
     const row = this.#sql('DELETE FROM documents WHERE uri = ? RETURNING id').get(uri) as { id: number } | undefined
     if (row !== undefined) this.#removePassages(row.id)
+    this.#sql('DELETE FROM skipped WHERE uri = ?').run(uri)
   }
 
   #removePassages(document: number): void {

@@ -1,9 +1,9 @@
 /** Keeps the index true to the directories: one look through them at the start, another whenever something changed. */
-import { basename } from 'node:path'
+import { basename, join } from 'node:path'
 import { reasonOf } from '../../errors/parley-error.ts'
 import type { Collection } from '../collections.ts'
 import type { Database, NewDocument } from './database.ts'
-import { load } from './load.ts'
+import { load, type Unpack } from './load.ts'
 import { passagesOf, titleOf } from './passages.ts'
 import type { Changes, IndexOptions } from './protocol.ts'
 import { Served } from './served.ts'
@@ -13,6 +13,12 @@ export interface IndexerEvents {
   readonly log: (line: string) => void
   readonly present: (names: readonly string[]) => void
   readonly changed: (changes: Changes) => void
+}
+
+export interface IndexerParts {
+  readonly database: Database
+  readonly unpack: Unpack
+  readonly options: IndexOptions
 }
 
 interface Known {
@@ -31,15 +37,17 @@ const LONGEST_SETTLE_MS = 1_500
 const DOCUMENTS_PER_CHANGE = 32
 
 export class Indexer implements AsyncDisposable {
-  /** Settles when everything was looked at once. */
+  /** Settles when there is an index to search: everything was looked at once, now or by an earlier process. */
   readonly first: Promise<void>
   readonly #database: Database
+  readonly #unpack: Unpack
   readonly #options: IndexOptions
   readonly #events: IndexerEvents
   #served: readonly Served[]
   /** What is in the index or was skipped, by uri. */
   readonly #known = new Map<string, Known>()
-  #complete = false
+  /** Whether this process has looked through everything. */
+  #looked = false
   #truncated = false
   #lookTimer: NodeJS.Timeout | undefined
   readonly #ticker: NodeJS.Timeout
@@ -49,13 +57,16 @@ export class Indexer implements AsyncDisposable {
   #lastLookMs = 0
   #closed = false
 
-  constructor(database: Database, options: IndexOptions, events: IndexerEvents) {
+  constructor({ database, unpack, options }: IndexerParts, events: IndexerEvents) {
     this.#database = database
+    this.#unpack = unpack
     this.#options = options
     this.#events = events
     this.#served = options.collections.map((collection) => this.#serve(collection))
-    this.first = this.#look()
-    this.#looking = this.first
+    this.#remember()
+    const there = Promise.all(this.#served.map((one) => one.find())).then(() => undefined)
+    this.#looking = there.then(() => this.#look())
+    this.first = database.complete ? there : this.#looking
     this.#ticker = setInterval(() => void this.#tick(), TICK_MS)
   }
 
@@ -69,7 +80,15 @@ export class Indexer implements AsyncDisposable {
 
   /** Whether everything was looked through at least once. */
   get complete(): boolean {
-    return this.#complete
+    return this.#database.complete
+  }
+
+  /** Takes over what an earlier process knew. What is not served any more is not looked for, and so forgotten. */
+  #remember(): void {
+    const directories = new Map(this.#served.map(({ collection, directory }) => [collection.name, directory]))
+    for (const { uri, name, file, bytes, stamp } of this.#database.known()) {
+      this.#known.set(uri, { stamp, bytes, collection: name, path: join(directories.get(name) ?? '', file) })
+    }
   }
 
   /** Serves these from now on; those that were served before stay as they are. */
@@ -91,6 +110,7 @@ export class Indexer implements AsyncDisposable {
     const gone = asked.filter(({ present }) => !present)
     const { files, bytes } = this.#options.limits
     const notices = [
+      ...(this.#looked ? [] : ['The documents are still being looked through; this is how they were the last time.']),
       ...(gone.length > 0 ? [`Not searched, because it is gone: ${gone.map(nameOf).join(', ')}.`] : []),
       ...(this.#truncated
         ? [`Only the first ${this.#known.size} documents were indexed (limits: ${files} files, ${bytes} bytes).`]
@@ -134,11 +154,12 @@ export class Indexer implements AsyncDisposable {
   async #look(): Promise<void> {
     if (this.#closed) return
     const started = performance.now()
-    const first = !this.#complete
+    const first = !this.#looked
     let moved: readonly Served[] = []
     try {
       moved = await this.#reconcile()
-      this.#complete = true
+      this.#database.setComplete()
+      this.#looked = true
     } catch (error) {
       this.#events.log(`The documents could not be looked through (${reasonOf(error)}); trying again.`)
       this.#lookSoon()
@@ -160,7 +181,7 @@ export class Indexer implements AsyncDisposable {
     const moved: Served[] = []
     let truncated = false
     for (const served of this.#served) {
-      const found = await walk(served.directory, budget)
+      const found = await walk(served.directory, budget, this.#options.code)
       if (served.take(found)) moved.push(served)
       truncated ||= found?.truncated === true
       // What a directory held that is gone now stays in the index, out of sight: it is often back soon.
@@ -187,10 +208,10 @@ export class Indexer implements AsyncDisposable {
       const batch = files.slice(i, i + DOCUMENTS_PER_CHANGE)
       const documents = await Promise.all(batch.map((file) => this.#read(file)))
       this.#database.change(() => {
-        for (const [j, { uri }] of batch.entries()) {
+        for (const [j, file] of batch.entries()) {
           const document = documents[j]
           if (document) this.#database.put(document)
-          else this.#database.remove(uri)
+          else this.#database.skip({ ...file, collection: file.served.id })
         }
       })
       const updated = batch.map(({ uri }) => uri).filter((uri) => this.#known.has(uri))
@@ -203,13 +224,13 @@ export class Indexer implements AsyncDisposable {
 
   /** The first look is what every reader waits for; only what changes after it is news. */
   #tell(changes: Changes): void {
-    if (this.#complete) this.#events.changed(changes)
+    if (this.#looked) this.#events.changed(changes)
   }
 
   /** Null for what is no document after all; it is read again when it changes. */
   async #read(file: Candidate): Promise<NewDocument | null> {
     try {
-      const loaded = await load(file)
+      const loaded = await load(file, this.#unpack)
       if ('outline' in loaded) {
         const { outline, mimeType } = loaded
         const title = titleOf(outline, basename(file.file))
@@ -217,7 +238,7 @@ export class Indexer implements AsyncDisposable {
       }
       this.#events.log(`${file.path} is not searched: ${loaded.skipped}.`)
     } catch (error) {
-      this.#events.log(`${file.path} is not searched: it cannot be read (${reasonOf(error)}).`)
+      this.#events.log(`${file.path} is not searched: ${reasonOf(error)}.`)
     }
     return null
   }

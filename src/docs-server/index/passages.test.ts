@@ -1,10 +1,10 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { formatOf } from './formats.ts'
+import { markdown } from './formats/markdown.ts'
 import { passagesOf, sectionsOf, titleOf } from './passages.ts'
 
 function outlineOf(source: string) {
-  return formatOf('a.md')?.read(source) ?? { text: '', headings: [] }
+  return markdown(source)
 }
 
 test('a section is a passage that knows its place', () => {

@@ -23,7 +23,8 @@ const LONGEST = 800
 const SHORTEST = 300
 
 export function titleOf(outline: Outline, fileName: string): string {
-  const own = outline.title ?? outline.headings.find((heading) => heading.title !== '')?.title
+  // A heading without text of its own only says where one is, such as a page.
+  const own = outline.title ?? outline.headings.find(({ title, start, end }) => title !== '' && end > start)?.title
   return own ?? fileName.replace(/(?<=.)\.[^.]*$/, '')
 }
 

@@ -1,6 +1,7 @@
 /** What the server asks of its index worker, and what the worker tells by itself. */
 import type { ErrorCode } from '../../errors/catalogue.ts'
 import type { Collection } from '../collections.ts'
+import type { ExtractLimits } from './extract/extractor.ts'
 
 export interface IndexLimits {
   readonly files: number
@@ -12,6 +13,11 @@ export interface IndexOptions {
   readonly limits: IndexLimits
   /** Looks for changes every two seconds instead of asking the system, as network file systems need it. */
   readonly poll: boolean
+  /** Whether source code is searched too. */
+  readonly code: boolean
+  /** Where the index is kept between runs; it lives as long as its process if absent. */
+  readonly file?: string
+  readonly extract?: Partial<ExtractLimits>
 }
 
 /** UTF-16 offsets into the snippet, the end not included. */

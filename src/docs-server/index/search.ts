@@ -3,7 +3,7 @@ import { fail } from '../../errors/parley-error.ts'
 import { asOnePhrase, findMatches, type Part, parseQuery, phrase } from '../../text/query.ts'
 import type { Database, PassageRow, Wanted } from './database.ts'
 import type { Indexer } from './indexer.ts'
-import { load } from './load.ts'
+import { load, type Loaded as LoadedFile, type Unpack } from './load.ts'
 import type {
   DocumentHit,
   DocumentIndex,
@@ -20,17 +20,26 @@ import type {
 import { excerptOf, infoOf, type Loaded, outlineOf } from './reading.ts'
 import type { Served } from './served.ts'
 import { lineAt, snippetOf } from './snippet.ts'
+import type { FoundFile as File } from './walk.ts'
 
 const LONGEST_SNIPPET = 1_000
 const LONGEST_DESCRIPTION = 200
 
+interface SearchParts {
+  readonly database: Database
+  readonly indexer: Indexer
+  readonly unpack: Unpack
+}
+
 export class Search implements DocumentIndex {
   readonly #database: Database
   readonly #indexer: Indexer
+  readonly #load: (found: FoundFile) => Promise<LoadedFile>
 
-  constructor(database: Database, indexer: Indexer) {
+  constructor({ database, indexer, unpack }: SearchParts) {
     this.#database = database
     this.#indexer = indexer
+    this.#load = remembering((found) => load(found, unpack))
   }
 
   async passages(request: SearchRequest): Promise<Page<PassageHit>> {
@@ -56,11 +65,11 @@ export class Search implements DocumentIndex {
   }
 
   async read(request: ReadRequest): Promise<Excerpt> {
-    return excerptOf(await this.#load(request.uri, request.collections), request)
+    return excerptOf(await this.#open(request.uri, request.collections), request)
   }
 
   async outline(request: OutlineRequest): Promise<DocumentOutline> {
-    return outlineOf(await this.#load(request.uri, request.collections))
+    return outlineOf(await this.#open(request.uri, request.collections))
   }
 
   async list({ collections, after = '', limit, prefix = '' }: ListRequest): Promise<DocumentList> {
@@ -77,13 +86,13 @@ export class Search implements DocumentIndex {
     }
   }
 
-  async #load(address: string, collections: readonly string[]): Promise<Loaded> {
+  async #open(address: string, collections: readonly string[]): Promise<Loaded> {
     const present = await this.#ready(collections)
     const uri = canonical(address)
     const names = present.map(({ collection }) => collection.name)
     const [found, row] = [this.#indexer.find(uri, names), this.#database.document(uri)]
     if (found === undefined || row === undefined) return fail('DOCUMENT_UNKNOWN', { uri })
-    const loaded = await load(found).catch((error: unknown) => fail('DOCUMENT_UNKNOWN', { uri }, error))
+    const loaded = await this.#load(found).catch((error: unknown) => fail('DOCUMENT_UNKNOWN', { uri }, error))
     return 'outline' in loaded ? { row, outline: loaded.outline } : fail('DOCUMENT_UNKNOWN', { uri })
   }
 
@@ -116,6 +125,25 @@ export class Search implements DocumentIndex {
   #page<Hit>({ collections }: SearchRequest, found: Pick<Page<Hit>, 'total' | 'hits'>): Page<Hit> {
     const notice = this.#indexer.noticeFor(collections)
     return { ...found, generation: this.#database.generation, ...(notice === undefined ? {} : { notice }) }
+  }
+}
+
+type FoundFile = Pick<File, 'path' | 'bytes' | 'stamp'>
+
+const MOST_REMEMBERED = 8
+
+/** Who reads a document reads on in it, and some take seconds to unpack. */
+function remembering(read: (found: FoundFile) => Promise<LoadedFile>): (found: FoundFile) => Promise<LoadedFile> {
+  const remembered = new Map<string, Promise<LoadedFile>>()
+  return (found) => {
+    const name = `${found.path}\n${found.stamp}`
+    const loading = remembered.get(name) ?? read(found)
+    remembered.delete(name)
+    remembered.set(name, loading)
+    loading.catch(() => remembered.delete(name))
+    const [oldest = ''] = remembered.keys()
+    if (remembered.size > MOST_REMEMBERED) remembered.delete(oldest)
+    return loading
   }
 }
 

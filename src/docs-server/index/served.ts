@@ -25,6 +25,11 @@ export class Served {
     return this.#identity !== null
   }
 
+  /** Sees whether the directory is there, before anything in it is looked at. */
+  async find(): Promise<void> {
+    this.#identity = await identityOf(this.directory)
+  }
+
   /** Takes what a look found; null when there is nothing to look at. Says whether it came, went, or is another one now. */
   take(found: Walk | null): boolean {
     const before = this.#identity

@@ -26,21 +26,18 @@ export interface Walk {
   readonly directories: ReadonlySet<string>
 }
 
-/** A larger file is found, and skipped when it is read: it costs nothing. */
-export const LARGEST_FILE = 5_000_000
-
 export interface Budget {
   files: number
   bytes: number
 }
 
 /** Null when there is no such directory (now). Takes what it finds out of the budget. */
-export async function walk(directory: string, budget: Budget): Promise<Walk | null> {
+export async function walk(directory: string, budget: Budget, code = false): Promise<Walk | null> {
   const root = await rootOf(directory)
   if (root === null) return null
   const files: FoundFile[] = []
   const directories = new Set<string>()
-  const truncated = !(await walkInto({ root: root.path, budget, files, directories }, '', []))
+  const truncated = !(await walkInto({ root: root.path, budget, code, files, directories }, '', []))
   return { files, truncated, identity: root.identity, directories }
 }
 
@@ -62,6 +59,8 @@ async function rootOf(directory: string): Promise<{ path: string; identity: stri
 
 interface Task {
   readonly root: string
+  /** Whether source code is a document. */
+  readonly code: boolean
   readonly budget: Budget
   readonly files: FoundFile[]
   readonly directories: Set<string>
@@ -73,9 +72,10 @@ async function walkInto(task: Task, base: string, above: IgnoreRules): Promise<b
   const rules = await rulesIn(task.root, base, above)
   const wanted = entries.filter((entry) => {
     const path = `${base}${entry.name}${entry.isDirectory() ? '/' : ''}`
-    return (entry.isDirectory() || isDocument(entry)) && !isIgnored(path, entry.name, rules)
+    return (entry.isDirectory() || isDocument(entry, task.code)) && !isIgnored(path, entry.name, rules)
   })
-  const found = await Promise.all(wanted.filter(isDocument).map((entry) => describe(task.root, `${base}${entry.name}`)))
+  const files = wanted.filter((entry) => isDocument(entry, task.code))
+  const found = await Promise.all(files.map((entry) => describe(task.root, `${base}${entry.name}`)))
   for (const file of found) if (file !== null && !take(task, file)) return false
   for (const entry of wanted) {
     if (entry.isDirectory() && !(await walkDeeper(task, `${base}${entry.name}/`, rules))) return false
@@ -93,8 +93,8 @@ async function walkDeeper(task: Task, base: string, above: IgnoreRules): Promise
   return walkInto(task, base, above)
 }
 
-function isDocument(entry: Dirent): boolean {
-  return entry.isFile() && formatOf(entry.name) !== undefined
+function isDocument(entry: Dirent, code: boolean): boolean {
+  return entry.isFile() && formatOf(entry.name, code) !== undefined
 }
 
 async function list(path: string): Promise<readonly Dirent[]> {
@@ -128,7 +128,8 @@ function described(stats: Stats): Omit<FoundFile, 'file' | 'path'> {
 }
 
 function take({ budget, files }: Task, file: FoundFile): boolean {
-  if (file.bytes > LARGEST_FILE) {
+  // It is found, and skipped when it is read: it costs nothing.
+  if (file.bytes > (formatOf(file.file.slice(file.file.lastIndexOf('/') + 1), true)?.largest ?? 0)) {
     files.push(file)
     return true
   }
