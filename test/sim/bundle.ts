@@ -17,7 +17,7 @@ export async function loadSimulation(): Promise<typeof Play> {
       cwd: root,
       input: 'test/sim/play.ts',
       platform: 'node',
-      resolve: { alias: { 'node:fs/promises': join(root, 'test/sim/directories.ts') } },
+      resolve: { alias: { 'node:fs/promises': fileURLToPath(new URL('./directories.ts', import.meta.url)) } },
       output: { dir, format: 'esm', entryFileNames: 'play.mjs', codeSplitting: false },
       logLevel: 'silent',
     })

@@ -8,6 +8,8 @@ import type { Finding, Oversight } from './oversight.ts'
 interface Case {
   readonly who: string
   readonly link: Link
+  /** All that this client asked, over all its connections. */
+  readonly asked: readonly Asked[]
   readonly oversight: Oversight
 }
 
@@ -40,14 +42,17 @@ function checkOver({ who, oversight }: Case, question: Question): readonly Findi
 const REFUSALS: ReadonlySet<string> = new Set(['QUEUE_FULL', 'SESSION_NOT_ATTACHED', 'SESSION_NOT_FOUND'])
 const UNKNOWN: ReadonlySet<string> = new Set(['JOURNAL_FULL', 'JOURNAL_IO', 'JOURNAL_CONFLICT', 'SESSION_CLOSED'])
 
-function checkEnd({ who, oversight, link }: Case, asked: Asked, { result, error }: Message): readonly Finding[] {
+function checkEnd({ who, oversight, asked: all }: Case, asked: Asked, { result, error }: Message): readonly Finding[] {
   if (asked.method !== 'session/prompt') return []
   const entries = oversight.storage.entries(asked.sessionId)
   const accepted = entries.find((entry) => isAcceptedAs(entry, asked.words))
   const told = String(result?.['stopReason'] ?? error?.data?.['code'])
-  const stored = accepted === undefined ? 'never accepted' : endOf(accepted, entries)
+  const promptId = asked.promptId ?? (accepted !== undefined && 'promptId' in accepted ? accepted.promptId : undefined)
+  const stored = endOf(promptId, entries) ?? (accepted === undefined ? 'never accepted' : 'not ended')
   // Whoever heard that it is not known has sent it again.
-  const wasSentAgain = asked.adoptedBy !== undefined && link.asked.some((one) => isSentAgain(one, asked))
+  const wasSentAgain = asked.adoptedBy !== undefined && all.some((one) => isSentAgain(one, asked))
+  // The end of a prompt that ends with its session is not stored any more.
+  if (told === 'cancelled' && oversight.storage.deleted.has(asked.sessionId)) return []
   if (agrees(told, stored, asked) || (told === 'TURN_INTERRUPTED' && wasSentAgain)) return []
   return [{ promise: 2, what: `${who} is told ${told} of “${asked.words}” in ${asked.sessionId}; stored is ${stored}` }]
 }
@@ -64,13 +69,12 @@ function isSentAgain(later: Asked, { id, promptId }: Asked): boolean {
   return later.promptId === promptId && later.id > id
 }
 
-function endOf(accepted: Entry, entries: readonly Entry[]): string {
-  const promptId = 'promptId' in accepted ? accepted.promptId : ''
+function endOf(promptId: string | undefined, entries: readonly Entry[]): string | undefined {
   for (const entry of entries) {
     if (entry.kind === 'prompt_withdrawn' && entry.promptId === promptId) return entry.reason
     if (entry.kind === 'turn_ended' && entry.promptId === promptId) return entry.stopReason
   }
-  return 'not ended'
+  return undefined
 }
 
 function checkViews({ who, link, oversight }: Case, isComplete: boolean): readonly Finding[] {

@@ -109,7 +109,8 @@ class ViewCheck {
     const stopReason = request.answers[0]?.result?.['stopReason']
     const id = request.promptId ?? this.#acceptedAs(request.words)
     const end = this.#judged.entries.find((entry) => isEndOf(entry, id))
-    if (stopReason === undefined || end === undefined || this.#judged.isDeleted) return undefined
+    const { view, isDeleted } = this.#judged
+    if (stopReason === undefined || end === undefined || isDeleted || view.isLeft) return undefined
     const missing = this.#missing(end.seq)
     return missing === undefined ? undefined : `hears of the end of ${id} before ${words(missing)}`
   }

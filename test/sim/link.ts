@@ -66,6 +66,11 @@ export class Link {
     )
   }
 
+  /** It has not heard yet how its new session is called. */
+  get isCreating(): boolean {
+    return this.asked.some(({ method, answers }) => method === 'session/new' && answers.length === 0)
+  }
+
   ask(asked: Asked): void {
     this.asked.push(asked)
     const { id, method, params } = asked
@@ -130,7 +135,7 @@ export class Link {
       )
     if (asked.method === 'initialize') this.isInitialized = true
     if (asked.method === 'session/prompt') this.current(asked.sessionId)?.told.push({ kind: 'answer', request: asked })
-    if (message.result === undefined) return
+    if (message.result === undefined) return this.#failed(asked)
     if (OPENINGS.has(asked.method)) this.#opened(asked, message.result)
     if (asked.method === 'session/close' || asked.method === 'session/delete') this.#left(asked.sessionId)
   }
@@ -148,9 +153,15 @@ export class Link {
     this.#begin({ ...asked, sessionId }, false, head)
   }
 
+  /** What it had open may be open still, or not. */
+  #failed({ method, sessionId }: Asked): void {
+    const view = this.current(sessionId)
+    if (OPENINGS.has(method) && view !== undefined) view.isOver = true
+  }
+
   #left(sessionId: string): void {
     const view = this.current(sessionId)
-    if (view !== undefined) view.isOver = true
+    if (view !== undefined) [view.isOver, view.isLeft] = [true, true]
     this.#current.delete(sessionId)
   }
 

@@ -48,7 +48,8 @@ export class Member {
     const { link } = this
     if (link === undefined || link.opening(sessionId) !== undefined) return
     // A plain resume of what is open goes on with what is on its way: nobody could say where it begins.
-    if (method === 'session/resume' && link.current(sessionId) !== undefined) return
+    const mayBeOpen = link.current(sessionId) !== undefined || link.isCreating
+    if (method === 'session/resume' && mayBeOpen) return
     this.#ask(link, method, { sessionId, ...opening })
   }
 

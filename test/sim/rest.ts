@@ -1,4 +1,5 @@
 /** The end of a run: the disk is well, every turn comes to its end, everyone reads; then all that was promised is checked. */
+import type { Journal } from '../../src/ports/journal.ts'
 import { checkJournal } from './check-journal.ts'
 import { checkLink } from './check-link.ts'
 import { quiet } from './clock.ts'
@@ -36,6 +37,7 @@ class Rest {
     await this.#settle()
     for (const { link, name } of members) if (link?.isReading === true) this.#checkAsked(name, link)
     await this.#audit()
+    await this.#winBack()
     await this.#endTurns()
     await this.#promptOnceMore()
     this.#check((link) => link.isReading)
@@ -79,7 +81,7 @@ class Rest {
       const last = entries.findLast(({ kind }) => kind === 'permission_requested' || kind === 'permission_resolved')
       const isStale = entries.some(({ kind, seq }) => kind === 'session_closed' && seq > (view?.from ?? 0))
       if (last?.kind !== 'permission_requested' || isStale || oversight.storage.lost.has(sessionId)) continue
-      if (view?.replaying !== false || link.opening(sessionId) !== undefined) continue
+      if (view?.replaying !== false || view.isOver || link.opening(sessionId) !== undefined) continue
       const isAsked = link.questions.some((one) => one.toolCallId === last.toolCallId && one.sessionId === sessionId)
       if (!isAsked) oversight.found(5, `${who} is not asked about ${last.toolCallId} of ${sessionId}`)
     }
@@ -88,19 +90,18 @@ class Rest {
   /** One more client, which has seen nothing, opens everything. */
   async #audit(): Promise<void> {
     this.#simulation.join(this.#auditor)
-    const sessions = await this.#unfinished(false)
-    for (const id of sessions) this.#auditor.open('session/load', id)
+    for (const { id } of await this.#sessions()) this.#auditor.open('session/load', id)
     await this.#settle()
   }
 
   async #endTurns(): Promise<void> {
     for (let round = 0; round < ROUNDS; round += 1) {
-      const unfinished = await this.#unfinished(true)
+      const unfinished = await this.#unfinished()
       if (unfinished.length === 0) return
       for (const id of unfinished) this.#end(id)
       await this.#work()
     }
-    this.#simulation.oversight.found(2, `turns do not end: ${(await this.#unfinished(true)).join(', ')}`)
+    this.#simulation.oversight.found(2, `turns do not end: ${(await this.#unfinished()).join(', ')}`)
   }
 
   #end(sessionId: string): void {
@@ -119,17 +120,21 @@ class Rest {
     await this.#settle()
   }
 
-  async #unfinished(isBusy: boolean): Promise<readonly string[]> {
-    const rows = await this.#simulation.oversight.storage.journal.list({ limit: 1_000 })
-    const isUnfinished = (phase: string) => phase !== 'idle' && phase !== 'closed'
-    return rows.filter(({ phase }) => !isBusy || isUnfinished(phase)).map(({ id }) => id)
+  #sessions(): ReturnType<Journal['list']> {
+    return this.#simulation.oversight.storage.journal.list({ limit: 1_000 })
+  }
+
+  async #unfinished(): Promise<readonly string[]> {
+    const rows = await this.#sessions()
+    return rows.flatMap(({ id, phase }) => (phase === 'idle' || phase === 'closed' ? [] : [id]))
   }
 
   /** After all that, the session still works. */
   async #promptOnceMore(): Promise<void> {
-    await this.#winBack()
-    const sessions = await this.#unfinished(false)
-    for (const id of sessions) this.#auditor.prompt(id, false)
+    const sessions = await this.#sessions()
+    for (const { id, phase } of sessions) if (phase === 'closed') this.#auditor.open('session/load', id)
+    await this.#settle()
+    for (const { id } of sessions) this.#auditor.prompt(id, false)
     await this.#settle()
     await this.#work()
     for (const { method, sessionId, answers } of this.#auditor.link?.asked.slice(this.#judgedFrom) ?? []) {
@@ -157,8 +162,10 @@ class Rest {
 
   #check(isComplete: (link: Link) => boolean): void {
     const { members, oversight } = this.#simulation
-    for (const { name, links } of [...members, this.#auditor])
-      for (const link of links) this.#found(checkLink({ who: name, link, oversight }, link.isOpen && isComplete(link)))
+    for (const { name: who, links } of [...members, this.#auditor]) {
+      const asked = links.flatMap((link) => link.asked)
+      for (const link of links) this.#found(checkLink({ who, link, asked, oversight }, link.isOpen && isComplete(link)))
+    }
   }
 
   #found(findings: readonly Finding[]): void {

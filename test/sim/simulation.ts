@@ -155,6 +155,6 @@ export class Simulation {
   }
 }
 
-export function pick<Value>(values: readonly Value[], roll: number): Value | undefined {
+function pick<Value>(values: readonly Value[], roll: number): Value | undefined {
   return values[Math.floor(roll * values.length)]
 }

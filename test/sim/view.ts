@@ -16,6 +16,8 @@ export class View {
   replaying: boolean
   /** Nothing more is owed to it: another view took its place, or the session was lost to another writer. */
   isOver = false
+  /** The client has closed or deleted the session by itself. */
+  isLeft = false
   /** What a client goes on from. */
   cursor: number
 

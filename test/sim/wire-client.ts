@@ -23,6 +23,11 @@ export class WireClient {
     this.#served = serveConnection(openWire(this.#input, this.#output), host)
   }
 
+  /** The server has let go of it without being asked to. */
+  get isCutOff(): boolean {
+    return this.#output.destroyed
+  }
+
   /** From now on it reads nothing. */
   stall(): void {
     this.#output.pause()

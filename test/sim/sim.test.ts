@@ -1,0 +1,34 @@
+/**
+ * Promises 1 to 6 and 8 of DESIGN section 2 under clients that join, leave, break, stall and race each other over a server that
+ * is killed and a disk that fails. `npm run sim` plays as many more seeds as one likes.
+ */
+import { beforeAll, expect, test } from 'vitest'
+import { loadSimulation } from './bundle.ts'
+import type * as Play from './play.ts'
+import { failureOf } from './report.ts'
+import { knownSeeds } from './seeds.ts'
+
+const SEEDS = 200
+const CLIENTS = 100
+
+let simulation: typeof Play
+
+beforeAll(async () => {
+  simulation = await loadSimulation()
+})
+
+async function expectNoFailure(seed: number, clients: number): Promise<void> {
+  const outcome = await simulation.playSeed(seed, clients)
+  if (outcome.findings.length > 0) expect.fail(failureOf(outcome, await simulation.shrink(seed, clients), clients))
+}
+
+test('whatever clients, disks and crashes do, what was promised holds', async () => {
+  for (let seed = 1; seed <= SEEDS; seed += 1) await expectNoFailure(seed, CLIENTS)
+}, 180_000)
+
+test('a seed that is typed in again gives the same run', async () => {
+  const play = () => simulation.trace(7, CLIENTS)
+  expect(await play()).toEqual(await play())
+})
+
+test.each(knownSeeds)('seed $seed, which once found: $found', ({ seed, clients }) => expectNoFailure(seed, clients))
