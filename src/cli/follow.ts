@@ -71,18 +71,20 @@ function followText(reaching: Reaching, options: Options): Promise<number> {
   })
 }
 
-/** Words as they come and rows as they are settled, one below the other: set apart by one empty line at most. */
+/** Words as they come and rows as they are settled, one below the other, with one empty line between the two. */
 function onePage(print: (text: string) => void) {
   // As if an empty line stood above the first.
   let newlines = 2
-  const write = (text: string): void => {
+  let last: 'words' | 'rows' | undefined
+  const write = (kind: 'words' | 'rows', text: string): void => {
     const rest = text.replace(/^\n+/u, '')
-    const led = '\n'.repeat(Math.min(text.length - rest.length, Math.max(0, 2 - newlines)))
-    const trailing = rest.length - rest.replace(/\n+$/u, '').length
-    newlines = rest === '' ? newlines + led.length : trailing
+    const wanted = last === undefined || last === kind ? text.length - rest.length : 2
+    const led = '\n'.repeat(Math.min(wanted, Math.max(0, 2 - newlines)))
+    newlines = rest === '' ? newlines + led.length : rest.length - rest.replace(/\n+$/u, '').length
+    last = rest === '' ? last : kind
     print(led + rest)
   }
-  return { write, screen: plainScreen((rows) => write(newlines === 0 ? `\n\n${rows}` : rows)) }
+  return { write: (text: string) => write('words', text), screen: plainScreen((rows) => write('rows', rows)) }
 }
 
 /** Why nothing more comes, and the exit code that says so. */

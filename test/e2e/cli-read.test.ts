@@ -1,8 +1,10 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { Cli, jsonLines, parley, workIn } from './cli.ts'
+import { Cli, endServers, jsonLines, parley, workIn } from './cli.ts'
 import { freshDirectory, initialize, newSession, promptOf, scriptAgent, startParley } from './parley.ts'
+
+endServers()
 
 describe('parley ls', () => {
   test('is empty where nothing was said, and makes nothing', async () => {
@@ -22,7 +24,7 @@ describe('parley ls', () => {
       expect.objectContaining({ cwd: workIn(home) }),
     ])
     const { stdout } = await parley(['ls'], { home })
-    expect(stdout).toMatch(/^[0-9a-f]{8} {2}just now +second +\/\n[0-9a-f]{8} {2}just now +first words +\S+\/work\n$/u)
+    expect(stdout).toMatch(/^[0-9a-f]{8} {4}just now +second +\/\n[0-9a-f]{8} {4}just now +first words +\S+\/work\n$/u)
     expect(jsonLines((await parley(['ls', '--json', '--cwd', '/'], { home })).stdout)).toEqual([listed[0]])
     expect((await parley(['ls', '--cwd', '/wo'], { home })).stdout).toBe('')
   })
@@ -39,7 +41,7 @@ describe('parley show', () => {
       { chunk: 'Bye.' },
     ]
     const agent = await scriptAgent(home, script)
-    await parley(['run', '你好'], { home, agent })
+    await parley(['run', '--embedded', '你好'], { home, agent })
     const [session] = jsonLines((await parley(['ls', '--json'], { home })).stdout)
     const sessionId = String(session?.['sessionId'])
     const shown = jsonLines((await parley(['show', '--json', sessionId], { home })).stdout)
@@ -77,7 +79,7 @@ describe('parley show', () => {
       { chunk: 'word {n}\n', times: 10_000, everyMs: 20 },
     ]
     const agent = await scriptAgent(home, steps)
-    const cli = new Cli(['run', 'go'], { home, agent })
+    const cli = new Cli(['run', 'go', '--embedded'], { home, agent })
     await cli.until('word 5')
     cli.child.kill('SIGKILL')
     await cli.finished

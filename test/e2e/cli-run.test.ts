@@ -1,7 +1,8 @@
 import { mkdirSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { Cli, jsonLines, parley, workIn } from './cli.ts'
+import { Cli, endServers, jsonLines, killServer, parley, workIn } from './cli.ts'
+import { holderOf } from '../../src/server/holder.ts'
 import { freshDirectory, scriptAgent } from './parley.ts'
 
 const slow = [{ chunk: 'word {n}\n', times: 10_000, everyMs: 20 }]
@@ -19,6 +20,8 @@ async function stage(...steps: readonly Readonly<Record<string, unknown>>[]) {
   const home = freshDirectory()
   return { home, agent: await scriptAgent(home, steps) }
 }
+
+endServers()
 
 describe('parley run', () => {
   test.each([
@@ -147,13 +150,68 @@ describe('stopping', () => {
     expect(jsonLines(stdout).at(-1)).toEqual({ stopReason: 'cancelled' })
   })
 
-  test('SIGTERM interrupts the turn and closes cleanly, exit 75', async () => {
+  test('a second Ctrl-C does not wait for the end of what it has cancelled', async () => {
+    const run = await stage({ chunk: 'Hi.\n' }, { sleepMs: 600_000 })
+    const cli = new Cli(['run', 'go'], run)
+    await cli.until('Hi.')
+    // Stopped, the server cannot answer the first.
+    const pid = holderOf(run.home)?.pid ?? 0
+    process.kill(pid, 'SIGSTOP')
+    cli.child.kill('SIGINT')
+    await new Promise(setImmediate)
+    cli.child.kill('SIGINT')
+    expect(await cli.finished).toMatchObject({ code: 130, signal: null })
+    process.kill(pid, 'SIGCONT')
+  })
+
+  test('SIGTERM ends the command and not the turn, exit 75', async () => {
     const run = await stage(...slow)
     const cli = new Cli(['run', 'go'], run)
     await cli.until('word 2')
     cli.child.kill('SIGTERM')
     expect(await cli.finished).toMatchObject({ code: 75, signal: null, stderr: '' })
+    const [session] = jsonLines((await parley(['ls', '--json'], run)).stdout)
+    expect(session).toMatchObject({ _meta: { 'parley/phase': 'working' } })
+    expect((await parley(['ls'], run)).stdout).toMatch(/^[0-9a-f]{8} ● /u)
+  })
+
+  test('with --embedded, SIGTERM interrupts the turn and closes cleanly, exit 75', async () => {
+    const run = await stage(...slow)
+    const cli = new Cli(['run', 'go', '--embedded'], run)
+    await cli.until('word 2')
+    cli.child.kill('SIGTERM')
+    expect(await cli.finished).toMatchObject({ code: 75, signal: null, stderr: '' })
+    expect(holderOf(run.home)).toBeUndefined()
     expect((await parley(['show', await onlyId(run.home)], run)).stdout).toContain('Interrupted')
+  })
+
+  test('a server that is killed in the middle of the turn: what was said is there, and it says interrupted, exit 75', async () => {
+    const run = await stage(...slow)
+    const cli = new Cli(['run', '--json', 'go'], run)
+    await cli.until('word 5')
+    expect(killServer(run.home)).toBe(true)
+    const { code, stdout, stderr } = await cli.finished
+    expect(code).toBe(75)
+    expect(stderr).toMatch(/^parley: The turn was interrupted because the server stopped\..*\n$/u)
+    const said = jsonLines(stdout)
+    const seqs = said.map(({ _meta }) => (_meta as { readonly 'parley/seq': number })['parley/seq'])
+    expect(seqs).toEqual(seqs.toSorted((a, b) => a - b))
+    // Whatever was stored was told, and nothing twice.
+    const shown = jsonLines((await parley(['show', '--json', await onlyId(run.home)], run)).stdout)
+    const words = (lines: readonly object[]) => JSON.stringify(lines).match(/word \d+/gu) ?? []
+    expect(words(said)).toEqual(words(shown))
+    expect(new Set(words(said)).size).toBe(words(said).length)
+  })
+
+  test('a server that is stopped in the middle of the turn: the same', async () => {
+    const run = await stage(...slow)
+    const cli = new Cli(['run', 'go'], run)
+    await cli.until('word 5')
+    expect(await parley(['stop', '--grace', '0'], run)).toMatchObject({ code: 0 })
+    const { code, stderr } = await cli.finished
+    expect(code).toBe(75)
+    expect(stderr).toMatch(/^parley: .*(?:interrupted|was stopped).*\n$/u)
+    expect(holderOf(run.home)).toBeUndefined()
   })
 
   test('a reader that leaves ends it quietly', async () => {
@@ -165,7 +223,7 @@ describe('stopping', () => {
 
   test('state that another process owns is refused with its pid, exit 75, but can be looked at', async () => {
     const run = await stage(...slow)
-    const owner = new Cli(['run', 'go'], run)
+    const owner = new Cli(['run', 'go', '--embedded'], run)
     await owner.until('word 2')
     const refused = await parley(['run', 'me too'], run)
     expect(refused.code).toBe(75)
@@ -185,6 +243,13 @@ describe('parley with prompts from a pipe', () => {
     expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: 'Hi.\nHi.\n', stderr: '' })
     const { stdout: shown } = await parley(['show', await onlyId(run.home)], run)
     expect(shown).toMatch(/› one\n\nHi\.\n\n› 两\n\nHi\.\n$/u)
+  })
+
+  test('leaves none of its pipes to the server that it has started', async () => {
+    const run = await stage({ chunk: 'Hi.' })
+    // `finished` is when the last holder of its pipes has closed them.
+    expect(await parley([], run, 'one\n')).toMatchObject({ code: 0, stdout: 'Hi.\n', stderr: '' })
+    expect(holderOf(run.home)).toMatchObject({ isServer: true })
   })
 
   test('goes on with the newest session of the directory, and shows nothing of its past', async () => {

@@ -165,6 +165,7 @@ export class View {
   #answerKey = ''
 
   #answerChunk(key: string, text: string): void {
+    this.#endMessage()
     if (this.#answerEnd !== 'nothing' && key !== this.#answerKey)
       this.#answer(this.#answerEnd === 'open' ? '\n\n' : '\n')
     this.#answerKey = key

@@ -1,0 +1,210 @@
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { createInterface } from 'node:readline'
+import { mkdirSync } from 'node:fs'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { socketPathOf } from '../../src/config/socket.ts'
+import { Cli, type Run, endServers, jsonLines, killServer, parley } from './cli.ts'
+import { freshDirectory, scriptAgent } from './parley.ts'
+
+const slow = { chunk: 'word {n} ', times: 10_000, everyMs: 20 }
+
+endServers()
+
+async function stage(...steps: readonly Readonly<Record<string, unknown>>[]): Promise<Run> {
+  const home = freshDirectory()
+  return { home, agent: await scriptAgent(home, steps) }
+}
+
+function start(args: readonly string[], run: Run): Cli {
+  const cli = new Cli(args, run)
+  onTestFinished(async () => {
+    cli.child.kill('SIGKILL')
+    await cli.finished
+  })
+  return cli
+}
+
+async function idOf(run: Run): Promise<string> {
+  const sessions = jsonLines((await parley(['ls', '--json'], run)).stdout)
+  expect(sessions).toHaveLength(1)
+  return String(sessions[0]?.['sessionId'])
+}
+
+function seqsIn(stdout: string): readonly number[] {
+  return jsonLines(stdout).map(({ _meta }) => (_meta as { readonly 'parley/seq': number })['parley/seq'])
+}
+
+function wordsIn(stdout: string): readonly string[] {
+  return stdout.match(/word \d+/gu) ?? []
+}
+
+describe('parley attach', () => {
+  test('joins in the middle of a sentence, goes on with it, and ends when it is told to', async () => {
+    const run = await stage(slow)
+    const asking = start(['run', 'go'], run)
+    await asking.until('word 9')
+    const attached = start(['attach'], run)
+    await attached.until('word 15 ')
+    attached.child.kill('SIGTERM')
+    const { code, stdout, stderr } = await attached.finished
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(stdout).toMatch(/^› go\n\nword 1 word 2 word 3 /u)
+    const words = wordsIn(stdout)
+    expect(words).toEqual(words.map((_, index) => `word ${index + 1}`))
+  })
+
+  test('--json gives every entry once and in order, however often the server is killed meanwhile', async () => {
+    const run = await stage(slow)
+    const asking = start(['run', '--json', 'go'], run)
+    await asking.until('word 3')
+    const id = await idOf(run)
+    const attached = start(['attach', '--json', id.slice(0, 8)], run)
+    for (let life = 1; life <= 3; life += 1) {
+      if (life === 1) await attached.until('word 9')
+      killServer(run.home)
+      await untilInterrupted(attached, life)
+      const next = start(['run', '--session', id, '--json', `again ${life}`], run)
+      await attached.until(`again ${life}`)
+      await next.until('word 2')
+    }
+    attached.child.kill('SIGINT')
+    const { code, stdout } = await attached.finished
+    expect(code).toBe(0)
+    const seqs = seqsIn(stdout)
+    expect(seqs).toEqual(seqs.toSorted((a, b) => a - b))
+    const shown = jsonLines((await parley(['show', '--json', id], run)).stdout)
+    const said = wordsIn(stdout)
+    expect(said).toEqual(wordsIn(JSON.stringify(shown)).slice(0, said.length))
+  })
+
+  test('tells of the prompts of others, and ends when the session is closed', async () => {
+    const run = await stage({ chunk: 'Hi.' })
+    const id = (await parley(['new'], run)).stdout.trim()
+    const attached = start(['attach', id], run)
+    const json = start(['attach', '--json', id], run)
+    await untilClients(run, 2)
+    await parley(['run', '--session', id, 'hello'], run)
+    await attached.until('Hi.')
+    await json.until('Hi.')
+    expect(await parley(['close', id], run)).toMatchObject({ code: 0, stderr: '' })
+    expect(await attached.finished).toMatchObject({ code: 0, stdout: '› hello\n\nHi.\n', stderr: '' })
+    expect((await json.finished).code).toBe(0)
+  })
+
+  test('leaves the questions of a turn to whoever can answer', async () => {
+    const run = await stage({ permission: { title: 'Delete all' } }, { chunk: 'Over.' })
+    const id = (await parley(['new'], run)).stdout.trim()
+    const attached = start(['attach', '--json', id], run)
+    // Refused by the one who asked, not by the one who looks on.
+    const { stderr } = await parley(['run', '--session', id, 'go'], run)
+    expect(stderr).toContain('Rejected: Delete all')
+    await attached.until('Over.')
+    expect(attached.stderr).toBe('')
+  })
+
+  test('ends with 75 when the server is stopped in order, and does not start it again', async () => {
+    const run = await stage({ chunk: 'Hi.' })
+    await parley(['run', 'hello'], run)
+    const attached = start(['attach'], run)
+    await attached.until('Hi.')
+    await parley(['stop'], run)
+    expect(await attached.finished).toMatchObject({ code: 75, stderr: 'parley: The server was stopped.\n' })
+    expect(killServer(run.home)).toBe(false)
+  })
+
+  test('says so where there is no session, exit 1', async () => {
+    const run = await stage()
+    expect(await parley(['attach'], run)).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^parley: There is no session in \/\S+\/work\. .*\n$/u),
+    })
+    expect(await parley(['attach', 'zzz'], run)).toMatchObject({ code: 1 })
+    expect(await parley(['attach', ''], run)).toMatchObject({ code: 2 })
+  })
+})
+
+describe('a prompt in a session that is busy', () => {
+  test('waits for its turn, shows only its own answer, and says that it waits', async () => {
+    const run = await stage({ chunk: 'Hi.' }, { sleepMs: 600_000 })
+    const first = start(['run', 'one'], run)
+    await first.until('Hi.')
+    const second = start(['run', '--session', await idOf(run), 'two'], run)
+    await untilSaid(second, 'Another turn runs in this session; this prompt waits for its end.\n')
+    expect(second.stdout).toBe('')
+    first.child.kill('SIGINT')
+    await second.until('Hi.')
+    second.child.kill('SIGINT')
+    expect(await second.finished).toMatchObject({ code: 130, stdout: 'Hi.\n' })
+    expect(await first.finished).toMatchObject({ code: 130, stdout: 'Hi.\n' })
+  })
+})
+
+describe('an older server', () => {
+  /** Plays a server of version 0.0.1 that says how many turns it runs. */
+  async function older(home: string, working: number): Promise<readonly string[]> {
+    mkdirSync(home, { recursive: true })
+    const heard: string[] = []
+    const server = createServer((socket) => {
+      const answer = (id: unknown, result: object) =>
+        socket.write(`${JSON.stringify({ jsonrpc: '2.0', id, result })}\n`)
+      createInterface({ input: socket }).on('line', (line) => {
+        const { id, method, params } = JSON.parse(line) as { id: unknown; method: string; params: object }
+        heard.push(method)
+        if (method === 'initialize') answer(id, introduction)
+        if (method === '_parley/stop') {
+          const stopping = working === 0 || !('ifIdle' in params)
+          answer(id, { stopping, working })
+          if (stopping) server.close(() => undefined)
+          if (stopping) socket.end()
+        }
+        if (method === 'session/list') answer(id, { sessions: [] })
+        if (method === 'session/new') answer(id, { sessionId: 'old' })
+      })
+    })
+    server.listen(socketPathOf(home))
+    onTestFinished(() => void server.close())
+    await once(server, 'listening')
+    return heard
+  }
+  const introduction = {
+    protocolVersion: 1,
+    agentInfo: { name: 'parley', version: '0.0.1' },
+    agentCapabilities: {
+      loadSession: true,
+      sessionCapabilities: { list: {}, resume: {} },
+      _meta: { parley: { cursor: {}, notifications: ['server'], methods: ['_parley/stop'] } },
+    },
+  }
+
+  test('that has nothing to do is replaced without a word', async () => {
+    const run = await stage({ chunk: 'Hi.' })
+    const heard = await older(run.home, 0)
+    expect(await parley(['run', 'hello'], run)).toMatchObject({ code: 0, stdout: 'Hi.\n', stderr: '' })
+    expect(heard.filter((method) => method === '_parley/stop')).toHaveLength(1)
+    expect(killServer(run.home)).toBe(true)
+  })
+
+  test('whose turns run is used as it is where nobody can be asked, and that is said', async () => {
+    const run = await stage({ chunk: 'Hi.' })
+    await older(run.home, 2)
+    const { code, stdout, stderr } = await parley(['new'], run)
+    expect({ code, stdout }).toEqual({ code: 0, stdout: 'old\n' })
+    expect(stderr).toMatch(/^parley: an older Parley \(0\.0\.1\) is still running 2 turns\. .*\n$/u)
+  })
+})
+
+async function untilSaid(cli: Cli, text: string): Promise<void> {
+  while (!cli.stderr.includes(text)) await once(cli.child, 'heard')
+}
+
+async function untilClients(run: Run, count: number): Promise<void> {
+  for (;;) {
+    const [status] = jsonLines((await parley(['status', '--json'], run)).stdout)
+    if (status?.['clients'] === count) return
+  }
+}
+
+async function untilInterrupted(cli: Cli, times: number): Promise<void> {
+  while ((cli.stdout.match(/Interrupted: the server/gu) ?? []).length < times) await once(cli.child, 'heard')
+}

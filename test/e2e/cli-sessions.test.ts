@@ -1,0 +1,150 @@
+import { describe, expect, test } from 'vitest'
+import { type Run, endServers, jsonLines, parley, workIn } from './cli.ts'
+import { freshDirectory, scriptAgent } from './parley.ts'
+
+endServers()
+
+async function stage(...steps: readonly Readonly<Record<string, unknown>>[]): Promise<Run> {
+  const home = freshDirectory()
+  return { home, agent: await scriptAgent(home, steps) }
+}
+
+async function listed(run: Run) {
+  return jsonLines((await parley(['ls', '--json'], run)).stdout)
+}
+
+async function newSession(run: Run): Promise<string> {
+  const { code, stdout, stderr } = await parley(['new'], run)
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  return stdout.trim()
+}
+
+describe('parley new', () => {
+  test('prints the id of a session that can be gone on with', async () => {
+    const run = await stage({ chunk: 'Hi.' })
+    const id = await newSession(run)
+    expect(await parley(['run', '--session', id, 'hello'], run)).toMatchObject({ code: 0, stdout: 'Hi.\n' })
+    expect(await listed(run)).toMatchObject([{ sessionId: id, title: 'hello' }])
+  })
+
+  test('--json prints one SessionInfo', async () => {
+    const run = await stage()
+    const { stdout } = await parley(['new', '--json'], run)
+    expect(jsonLines(stdout)).toEqual([
+      { sessionId: expect.any(String), cwd: workIn(run.home), updatedAt: expect.stringMatching(/^\d{4}-.*Z$/u) },
+    ])
+  })
+
+  test('keeps the agent that it was given', async () => {
+    const run = await stage({ chunk: 'From the script.' })
+    const id = await newSession(run)
+    const { home } = run
+    expect(await parley(['run', '--session', id, 'hello'], { home })).toMatchObject({ stdout: 'From the script.\n' })
+  })
+})
+
+describe('parley rename', () => {
+  test('gives another title', async () => {
+    const run = await stage()
+    const id = await newSession(run)
+    expect(await parley(['rename', id.slice(0, 8), 'Über 标题'], run)).toEqual({
+      code: 0,
+      signal: null,
+      stdout: '',
+      stderr: '',
+    })
+    expect(await listed(run)).toMatchObject([{ sessionId: id, title: 'Über 标题' }])
+  })
+
+  test('an empty title is wrong usage, exit 2', async () => {
+    expect(await parley(['rename', 'x', ' '], await stage())).toMatchObject({ code: 2 })
+  })
+})
+
+describe('parley fork', () => {
+  test('starts a session that begins as the first one, which stays as it is', async () => {
+    const run = await stage({ chunk: 'Hi.' })
+    const id = await newSession(run)
+    await parley(['run', '--session', id, 'one'], run)
+    const before = (await parley(['show', '--json', id], run)).stdout
+    const { code, stdout } = await parley(['fork', id], run)
+    expect(code).toBe(0)
+    const fork = stdout.trim()
+    await parley(['run', '--session', fork, 'two'], run)
+    expect((await parley(['show', fork], run)).stdout).toMatch(/› one\n\nHi\.\n[^]*› two\n\nHi\.\n$/u)
+    expect((await parley(['show', '--json', id], run)).stdout).toBe(before)
+  })
+
+  test('--at says how far, and --json prints its SessionInfo', async () => {
+    const run = await stage({ chunk: 'Hi.' })
+    const id = await newSession(run)
+    await parley(['run', '--session', id, 'one'], run)
+    const seq = lastSeq((await parley(['show', '--json', id], run)).stdout)
+    await parley(['run', '--session', id, 'two'], run)
+    const { code, stdout } = await parley(['fork', id, '--at', String(seq), '--json'], run)
+    expect(code).toBe(0)
+    const [info] = jsonLines(stdout)
+    expect(info).toMatchObject({ cwd: workIn(run.home) })
+    const { stdout: shown } = await parley(['show', String(info?.['sessionId'])], run)
+    expect(shown).toContain('› one')
+    expect(shown).not.toContain('› two')
+  })
+
+  test.each(['0', '-1', 'x', '1.5', ''])('--at %j is wrong usage, exit 2', async (at) => {
+    expect(await parley(['fork', 'x', `--at=${at}`], await stage())).toMatchObject({ code: 2, stdout: '' })
+  })
+
+  test('an entry that is not there is one clear line, exit 1', async () => {
+    const run = await stage()
+    const { code, stderr } = await parley(['fork', await newSession(run), '--at', '999'], run)
+    expect(code).toBe(1)
+    expect(stderr.trimEnd().split('\n')).toHaveLength(1)
+  })
+})
+
+describe('parley close', () => {
+  test('ends what runs, and the session can be opened again', async () => {
+    const run = await stage({ chunk: 'Hi.' })
+    const [one, two] = [await newSession(run), await newSession(run)]
+    expect(await parley(['close', one, two, one.slice(0, 9)], run)).toMatchObject({ code: 0, stdout: '', stderr: '' })
+    expect((await listed(run)).map(({ _meta }) => _meta)).toEqual([
+      { 'parley/phase': 'closed' },
+      { 'parley/phase': 'closed' },
+    ])
+    expect(await parley(['run', '--session', one, 'hello'], run)).toMatchObject({ code: 0, stdout: 'Hi.\n' })
+  })
+
+  test('closes nothing when one of the ids is not to be found', async () => {
+    const run = await stage()
+    const id = await newSession(run)
+    expect(await parley(['close', id, 'zzz'], run)).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^parley: There is no session zzz\..*\n$/u),
+    })
+    expect((await listed(run))[0]).not.toHaveProperty('_meta')
+  })
+})
+
+describe('parley rm', () => {
+  test('deletes for good, but not without being asked where nobody can be', async () => {
+    const run = await stage()
+    const [one, two] = [await newSession(run), await newSession(run)]
+    expect(await parley(['rm', one], run)).toMatchObject({ code: 2, stderr: expect.stringContaining('--yes') })
+    expect(await parley(['rm', '--yes', one, 'zzz'], run)).toMatchObject({ code: 1 })
+    expect(await listed(run)).toHaveLength(2)
+    expect(await parley(['rm', '--yes', one], run)).toMatchObject({ code: 0, stdout: '', stderr: '' })
+    expect(await listed(run)).toMatchObject([{ sessionId: two }])
+  })
+})
+
+test.each([['rename', 'x'], ['fork'], ['close'], ['rm', '--yes'], ['show']])(
+  '%s without a session is wrong usage, exit 2',
+  async (...args) => {
+    expect(await parley(args, await stage())).toMatchObject({ code: 2, stdout: '' })
+  },
+)
+
+function lastSeq(stdout: string): number {
+  const last = jsonLines(stdout).at(-1) as { readonly _meta: { readonly 'parley/seq': number } }
+  return last._meta['parley/seq']
+}
