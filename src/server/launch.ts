@@ -82,10 +82,14 @@ async function startOnce(where: Where, deadline: number): Promise<void> {
     const end = await acceptedOrEnded(where, start.ended, deadline)
     if (end === undefined) return start.stepBack()
     if (end.code === STATE_IN_USE) await untilServedOrFree(where, deadline)
-    else fail('SERVER_START_FAILED', { log: log.path, reason: log.lastWords() ?? `${end.how}.` })
+    else fail('SERVER_START_FAILED', { log: log.path, reason: sentenceOf(log.lastWords() ?? end.how) })
   } finally {
     log.close()
   }
+}
+
+function sentenceOf(words: string): string {
+  return `${words.replace(/[.\s]+$/u, '')}.`
 }
 
 interface Start {

@@ -1,5 +1,5 @@
 /** The log as whoever starts a server holds it: the new process writes to it, and if it fails its last words are read. */
-import { closeSync, fstatSync, mkdirSync, openSync, readSync } from 'node:fs'
+import { closeSync, fstatSync, mkdirSync, openSync, readSync, statfsSync } from 'node:fs'
 import { fail, reasonOf } from '../errors/parley-error.ts'
 import { logPathIn, parse, sentenceOf } from './log-line.ts'
 
@@ -21,7 +21,12 @@ export function openStartLog(home: string): StartLog {
     mkdirSync(home, { recursive: true, mode: 0o700 })
     const descriptor = openSync(path, 'a+', 0o600)
     const { size } = fstatSync(descriptor)
-    return { path, descriptor, lastWords: () => wordsAfter(descriptor, size), close: () => closeSync(descriptor) }
+    return {
+      path,
+      descriptor,
+      lastWords: () => wordsAfter(descriptor, size) ?? whyNothing(home),
+      close: () => closeSync(descriptor),
+    }
   } catch (error) {
     return fail('SERVER_START_FAILED', { log: path, reason: `${reasonOf(error)}.` }, error)
   }
@@ -36,6 +41,11 @@ function wordsAfter(descriptor: number, before: number): string | undefined {
   // Of the many lines of a crash one names the error.
   const crash = lines.findLast((line) => /^(?:\[?\w*Error\b|Uncaught)/u.test(line))
   return crash ?? (lines.length === 0 ? undefined : lines.slice(-LAST.lines).join(' / '))
+}
+
+/** Who dies on a full disk cannot write down of what. */
+function whyNothing(home: string): string | undefined {
+  return statfsSync(home).bavail === 0 ? `the disk is full, so nothing more can be stored in ${home}` : undefined
 }
 
 function words(line: string): readonly string[] {

@@ -24,7 +24,7 @@ export async function stopServer(place: Place, { graceMs, onProgress }: Stopping
   return pid
 }
 
-export function turns(count: number): string {
+function turns(count: number): string {
   return `${count} running turn${count === 1 ? '' : 's'}`
 }
 
