@@ -29,7 +29,7 @@ export function openWire(input: Readable, output: Writable): Wire {
       output.destroy()
       input.destroy()
     },
-    congested: () => !gone && output.writableLength > CONGESTED,
+    congested: () => !gone && !output.destroyed && output.writableLength > CONGESTED,
     async room() {
       while (!output.destroyed && output.writableNeedDrain) await room()
     },
