@@ -1,6 +1,6 @@
 /** Permission questions: put to the person at the keyboard, or refused where nobody can be asked. */
-import type { Face, Withdrawal } from '../client/face.ts'
-import type { PermissionOption, PermissionQuestion } from '../client/questions.ts'
+import type { Face } from '../client/face.ts'
+import type { PermissionOption, PermissionQuestion, Withdrawal } from '../client/questions.ts'
 import type { Company } from './company.ts'
 import type { Key } from './terminal/keyboard.ts'
 import { now } from './terminal/pace.ts'

@@ -27,7 +27,7 @@ export async function takeOver(client: Client, { version, config }: Newer): Prom
 }
 
 /** By the numbers of a version; what is not written so is not older. */
-export function isOlder(version: string, than: string): boolean {
+function isOlder(version: string, than: string): boolean {
   const [a, b] = [numbersOf(version), numbersOf(than)]
   if (a === undefined || b === undefined) return false
   const index = a.findIndex((number, at) => number !== b[at])

@@ -16,9 +16,6 @@ export interface Face {
   connection?(event: ConnectionEvent): void
 }
 
-/** Why a question is no longer asked: somebody else answered, the turn was cancelled here, or the connection was lost. */
-export type Withdrawal = 'elsewhere' | 'cancelled' | 'disconnected'
-
 export type ConnectionEvent =
   /** Lost; requests wait, and nothing is to be done. */
   | { readonly kind: 'reconnecting' }

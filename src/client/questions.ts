@@ -1,6 +1,5 @@
 /** Permission requests that wait for a person. Each is answered exactly once, whatever happens first. */
 import { fieldsOf } from './capabilities.ts'
-import type { Withdrawal } from './face.ts'
 import type { RequestId } from './peer.ts'
 import type { ToolCallUpdate } from './updates.ts'
 
@@ -15,6 +14,9 @@ export interface PermissionOption {
   readonly name: string
   readonly kind: string
 }
+
+/** Why a question is no longer asked: somebody else answered, the turn was cancelled here, or the connection was lost. */
+export type Withdrawal = 'elsewhere' | 'cancelled' | 'disconnected'
 
 type Outcome = { readonly outcome: 'cancelled' } | { readonly outcome: 'selected'; readonly optionId: string }
 type Ask = (question: PermissionQuestion, withdrawn: AbortSignal) => Promise<string | null>
