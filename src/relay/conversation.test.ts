@@ -1,0 +1,351 @@
+/** The relay's memory of both sides, without a pipe: what a new server is told, and what the client hears of the loss. */
+import { describe, expect, test } from 'vitest'
+import { ParleyError } from '../errors/parley-error.ts'
+import { Conversation } from './conversation.ts'
+import { type Fields, isFields } from './messages.ts'
+
+const MCP = [{ name: 'secret', command: '/bin/tool', args: [], env: [{ name: 'TOKEN', value: 'hush' }] }]
+
+interface Told {
+  readonly id?: unknown
+  readonly method?: string
+  readonly params?: Fields
+  readonly result?: Fields
+  readonly error?: { readonly data?: Fields }
+}
+
+/** A client and a server that say what a test makes them say. */
+class Talk {
+  readonly asked: Told[] = []
+  readonly said: string[] = []
+  #prompts = 0
+  readonly conversation = new Conversation({
+    introduction: { version: '0.2.0', agent: 'guide', agentChosen: false },
+    newId: () => `p-${(this.#prompts += 1)}`,
+    ask: (line) => void this.asked.push(...read(line)),
+    say: (sentence) => void this.said.push(sentence),
+  })
+
+  client(message: Told | string): readonly Told[] {
+    return read(this.conversation.fromClient(lineOf(message)))
+  }
+
+  server(message: Told | string): readonly Told[] {
+    return read(this.conversation.fromServer(lineOf(message)))
+  }
+
+  /** Asked and answered. */
+  exchange(id: number, method: string, { params, result }: { readonly params: Fields; readonly result: Fields }): void {
+    this.client({ id, method, params })
+    this.server({ id, result })
+  }
+
+  update(seq: number, sessionId = 's'): readonly Told[] {
+    const update = { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: 'w' } }
+    return this.server({ method: 'session/update', params: { sessionId, update, _meta: { 'parley/seq': seq } } })
+  }
+
+  lose(): readonly Told[] {
+    return read(this.conversation.lose())
+  }
+
+  restore(): readonly Told[] {
+    return read(this.conversation.restore())
+  }
+
+  prompt(id: number, sessionId = 's'): Told | undefined {
+    return this.client({
+      id,
+      method: 'session/prompt',
+      params: { sessionId, prompt: [{ type: 'text', text: 'go' }] },
+    })[0]
+  }
+}
+
+/** Greeted, with session `s` open. */
+function opened(): Talk {
+  const talk = new Talk()
+  talk.exchange(0, 'initialize', { params: { protocolVersion: 1 }, result: { protocolVersion: 1 } })
+  talk.exchange(1, 'session/new', { params: { cwd: '/w', mcpServers: MCP }, result: { sessionId: 's' } })
+  return talk
+}
+
+function lineOf(message: Told | string): Buffer {
+  return Buffer.from(typeof message === 'string' ? message : `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
+}
+
+function read(lines: Buffer): readonly Told[] {
+  const messages = lines.toString().split('\n').slice(0, -1)
+  return messages.map((line) => JSON.parse(line) as Told)
+}
+
+function metaOf(told: Told | undefined): Fields {
+  const meta = told?.params?.['_meta']
+  return isFields(meta) ? meta : {}
+}
+
+const of = (told: readonly Told[], method: string): readonly Told[] => told.filter((one) => one.method === method)
+
+describe('what the client says', () => {
+  test('is introduced: its agent, and the wish to hear when the server stops', () => {
+    const [told] = new Talk().client({
+      id: 0,
+      method: 'initialize',
+      params: { protocolVersion: 1, clientCapabilities: { fs: {}, _meta: { 'parley/notifications': ['turn'], a: 1 } } },
+    })
+    expect(told?.params).toEqual({
+      protocolVersion: 1,
+      clientCapabilities: { fs: {}, _meta: { 'parley/notifications': ['turn', 'server'], a: 1 } },
+      _meta: { 'parley/agent': 'guide' },
+    })
+  })
+
+  test('has a name on every prompt, its own where it gives one', () => {
+    const talk = opened()
+    expect(metaOf(talk.prompt(2))).toEqual({ 'parley/promptId': 'p-1' })
+    const params = { sessionId: 's', prompt: [], _meta: { 'parley/promptId': 'mine', b: 2 } }
+    expect(talk.client({ id: 3, method: 'session/prompt', params })[0]?.params).toEqual(params)
+  })
+
+  test.each(['{"half', '[]', '7', '{"jsonrpc":"1.0"}', '{"jsonrpc":"2.0","id":{},"method":"x"}'])(
+    'passes untouched where it is no message: %s',
+    (line) => {
+      const bytes = Buffer.from(`${line}\n`)
+      expect(new Talk().conversation.fromClient(bytes)).toBe(bytes)
+    },
+  )
+
+  test('is not passed on when it answers what nobody asks any longer', () => {
+    const talk = opened()
+    talk.server({ id: 'boot-1', method: 'session/request_permission', params: { sessionId: 's' } })
+    expect(talk.client({ id: 'boot-1', result: {} })).toHaveLength(1)
+    expect(talk.client({ id: 'boot-1', result: {} })).toEqual([])
+  })
+})
+
+describe('after the loss of the server', () => {
+  test('a session is resumed from the last entry seen, with all that was declared, and its prompts', () => {
+    const talk = opened()
+    talk.prompt(2)
+    talk.update(7)
+    expect(talk.lose()).toEqual([])
+    const [greeting, resume, ...more] = talk.restore()
+    expect(more).toEqual([])
+    expect(greeting).toMatchObject({ method: 'initialize', params: { protocolVersion: 1 } })
+    expect(resume).toMatchObject({ method: 'session/resume', params: { sessionId: 's', cwd: '/w', mcpServers: MCP } })
+    expect(metaOf(resume)).toEqual({ 'parley/after': 7, 'parley/prompts': [{ requestId: 2, promptId: 'p-1' }] })
+    expect([greeting, resume].flatMap((one) => talk.server({ id: one?.id, result: {} }))).toEqual([])
+    expect(talk.server({ id: 2, result: { stopReason: 'end_turn' } })).toHaveLength(1)
+    expect(talk.server({ id: 2, result: { stopReason: 'end_turn' } })).toEqual([])
+  })
+
+  test('an end that lies behind the cursor is adopted, so that it is not told as that of a stranger', () => {
+    const talk = opened()
+    talk.prompt(2)
+    talk.update(7)
+    talk.server({ id: 2, error: { data: { code: 'AGENT_FAILED' } } })
+    talk.lose()
+    const [prompt] = metaOf(of(talk.restore(), 'session/resume')[0])['parley/prompts'] as readonly {
+      requestId: string
+      promptId: string
+    }[]
+    expect(prompt?.promptId).toBe('p-1')
+    expect(talk.server({ id: prompt?.requestId, error: { data: { code: 'AGENT_FAILED' } } })).toEqual([])
+    talk.update(9)
+    talk.lose()
+    expect(metaOf(of(talk.restore(), 'session/resume')[0])['parley/prompts']).toEqual([])
+  })
+
+  test('what the client was asked is withdrawn', () => {
+    const talk = opened()
+    talk.server({ id: 'boot-1', method: 'session/request_permission', params: { sessionId: 's' } })
+    talk.server({ id: 'boot-2', method: 'session/request_permission', params: { sessionId: 's' } })
+    talk.server({ method: '$/cancel_request', params: { requestId: 'boot-2' } })
+    expect(talk.lose()).toMatchObject([{ method: '$/cancel_request', params: { requestId: 'boot-1' } }])
+    expect(talk.client({ id: 'boot-1', result: {} })).toEqual([])
+  })
+
+  test('what may be asked twice is asked again, the rest fails with one clear error', () => {
+    const talk = opened()
+    talk.client({ id: 5, method: 'session/list', params: {} })
+    talk.client({ id: 6, method: '_parley/fork', params: { sessionId: 's' } })
+    talk.client({ id: 7, method: '_other/thing', params: {} })
+    expect(talk.lose().map(({ id, error }) => [id, error?.data?.['code'], error?.data?.['retryable']])).toEqual([
+      [6, 'SERVER_RESTARTED', true],
+      [7, 'SERVER_RESTARTED', true],
+    ])
+    expect(of(talk.restore(), 'session/list')).toMatchObject([{ id: 5 }])
+    expect(talk.conversation.isWhole).toBe(false)
+  })
+
+  test('a session that cannot be resumed has its open prompts answered, and no later one', () => {
+    const talk = opened()
+    talk.prompt(2)
+    talk.lose()
+    const [resume] = of(talk.restore(), 'session/resume')
+    talk.prompt(3)
+    const told = talk.server({ id: resume?.id, error: { data: { code: 'SESSION_NOT_FOUND' } } })
+    expect(told).toMatchObject([{ id: 2, error: { data: { code: 'TURN_INTERRUPTED', session: 's' } } }])
+    expect(talk.server({ id: 3, error: { data: { code: 'SESSION_NOT_FOUND' } } })).toHaveLength(1)
+    talk.lose()
+    expect(of(talk.restore(), 'session/resume')).toEqual([])
+  })
+
+  test('a cancel goes out again for a prompt that still waits', () => {
+    const talk = opened()
+    talk.prompt(2)
+    talk.client({ method: 'session/cancel', params: { sessionId: 's' } })
+    talk.lose()
+    const [resume] = of(talk.restore(), 'session/resume')
+    talk.server({ id: resume?.id, result: {} })
+    expect(talk.asked).toMatchObject([{ method: '$/cancel_request', params: { requestId: 2 } }])
+  })
+
+  test.each(['closed', 'deleted'])('a session that somebody has %s is not opened again', (phase) => {
+    const talk = opened()
+    const update = { sessionUpdate: 'session_info_update' }
+    talk.server({ method: 'session/update', params: { sessionId: 's', update, _meta: { 'parley/phase': phase } } })
+    talk.lose()
+    expect(of(talk.restore(), 'session/resume')).toEqual([])
+  })
+})
+
+describe('a load that was cut', () => {
+  const params = { sessionId: 's', cwd: '/w', mcpServers: [] }
+
+  test('before it began is asked again as it was', () => {
+    const talk = new Talk()
+    talk.client({ id: 4, method: 'session/load', params })
+    talk.lose()
+    const [load] = talk.restore()
+    expect(load).toMatchObject({ id: 4, method: 'session/load' })
+    expect(metaOf(load)['parley/after']).toBe(0)
+  })
+
+  test('in the middle goes on after what has come', () => {
+    const talk = new Talk()
+    talk.client({ id: 4, method: 'session/load', params })
+    talk.update(1)
+    talk.update(5)
+    talk.lose()
+    expect(metaOf(talk.restore()[0])['parley/after']).toBe(5)
+    talk.update(9)
+    expect(talk.server({ id: 4, result: { _meta: { 'parley/seq': 9 } } })).toHaveLength(1)
+    talk.lose()
+    expect(metaOf(of(talk.restore(), 'session/resume')[0])['parley/after']).toBe(9)
+  })
+
+  test('of a session that was open: before it began the open one is resumed, then all is asked', () => {
+    const talk = opened()
+    talk.update(7)
+    talk.client({ id: 4, method: 'session/load', params })
+    talk.update(8)
+    talk.lose()
+    const [, resume, load] = talk.restore()
+    expect(metaOf(resume)['parley/after']).toBe(8)
+    expect(metaOf(load)).toEqual({})
+  })
+
+  test('of a session that was open: once it has begun it takes the place of the open one', () => {
+    const talk = opened()
+    talk.update(7)
+    talk.client({ id: 4, method: 'session/load', params })
+    talk.update(2)
+    talk.lose()
+    const restored = talk.restore()
+    expect(of(restored, 'session/resume')).toEqual([])
+    expect(metaOf(of(restored, 'session/load')[0])['parley/after']).toBe(2)
+  })
+})
+
+describe('a resume', () => {
+  const params = { sessionId: 's', cwd: '/w' }
+
+  test('begins where the server says that the session stands', () => {
+    const talk = new Talk()
+    talk.exchange(4, 'session/resume', { params, result: { _meta: { 'parley/seq': 30 } } })
+    talk.lose()
+    expect(metaOf(talk.restore()[0])['parley/after']).toBe(30)
+  })
+
+  test('with a cursor begins there, however far the session is', () => {
+    const talk = new Talk()
+    const _meta = { 'parley/after': 12 }
+    talk.exchange(4, 'session/resume', { params: { ...params, _meta }, result: { _meta: { 'parley/seq': 30 } } })
+    talk.lose()
+    expect(metaOf(talk.restore()[0])['parley/after']).toBe(12)
+  })
+
+  test('of a session that is open takes nothing from what is on its way', () => {
+    const talk = opened()
+    talk.update(7)
+    talk.exchange(4, 'session/resume', { params, result: { _meta: { 'parley/seq': 30 } } })
+    talk.lose()
+    expect(metaOf(of(talk.restore(), 'session/resume')[0])['parley/after']).toBe(7)
+  })
+})
+
+describe('a server that stops in order', () => {
+  test('is not told to the client; calls that it left open are answered, prompts wait on', () => {
+    const talk = opened()
+    talk.prompt(2)
+    talk.client({ id: 5, method: 'session/list', params: {} })
+    expect(talk.server({ method: '_parley/server', params: { state: 'stopping' } })).toEqual([])
+    expect(talk.conversation.end).toBe('stops')
+    expect(talk.lose()).toMatchObject([{ id: 5, error: { data: { code: 'SERVER_STOPPING' } } }])
+    expect(metaOf(of(talk.restore(), 'session/resume')[0])['parley/prompts']).toEqual([
+      { requestId: 2, promptId: 'p-1' },
+    ])
+  })
+
+  test('that is older and idle makes room before the client has its first answer', () => {
+    const talk = new Talk()
+    talk.client({ id: 0, method: 'initialize', params: { protocolVersion: 1 } })
+    const result = {
+      agentInfo: { name: 'parley', version: '0.1.0' },
+      agentCapabilities: { _meta: { parley: { methods: ['_parley/stop'] } } },
+    }
+    expect(talk.server({ id: 0, result })).toEqual([])
+    expect(talk.asked).toMatchObject([{ method: '_parley/stop', params: { ifIdle: true } }])
+    expect(talk.conversation.waitsForRoom).toBe(true)
+    expect(talk.server({ id: talk.asked[0]?.id, result: { stopping: true, working: 0 } })).toEqual([])
+    expect(talk.conversation.end).toBe('makes room')
+    expect(talk.lose()).toEqual([])
+    expect(talk.restore()).toMatchObject([{ id: 0, method: 'initialize' }])
+  })
+
+  test('that is older and busy is worked with', () => {
+    const talk = new Talk()
+    talk.client({ id: 0, method: 'initialize', params: { protocolVersion: 1 } })
+    const result = {
+      agentInfo: { name: 'parley', version: '0.1.0' },
+      agentCapabilities: { _meta: { parley: { methods: ['_parley/stop'] } } },
+    }
+    talk.server({ id: 0, result })
+    expect(talk.server({ id: talk.asked[0]?.id, result: { stopping: false, working: 1 } })).toMatchObject([
+      { id: 0, result },
+    ])
+    expect(talk.conversation.waitsForRoom).toBe(false)
+  })
+})
+
+test('when no server can be had, everyone who waits is told why', () => {
+  const talk = opened()
+  talk.prompt(2)
+  talk.client({ id: 5, method: 'session/list', params: {} })
+  const told = read(talk.conversation.giveUp(new ParleyError('SERVER_LOST', { reason: 'it is gone' })))
+  expect(told.map(({ id, error }) => [id, error?.data?.['code']])).toEqual([
+    [5, 'SERVER_LOST'],
+    [2, 'TURN_INTERRUPTED'],
+  ])
+  expect(talk.conversation.isOwed).toBe(false)
+})
+
+test('secrets of MCP servers are in no error and on no screen', () => {
+  const talk = opened()
+  talk.prompt(2)
+  const lost = talk.lose()
+  const [resume] = of(talk.restore(), 'session/resume')
+  const told = [...lost, ...talk.server({ id: resume?.id, error: { data: { code: 'JOURNAL_IO' } } })]
+  expect(JSON.stringify([told, talk.said])).not.toContain('hush')
+})
