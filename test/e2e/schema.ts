@@ -11,32 +11,36 @@ const ajv = new Ajv2020.default({ strict: false, validateFormats: false, allErro
 ajv.addSchema(schema, 'acp')
 const validators = new Map<string, ValidateFunction>()
 
-const RESULTS: Readonly<Record<string, string>> = {
-  initialize: 'InitializeResponse',
-  'session/new': 'NewSessionResponse',
-  'session/load': 'LoadSessionResponse',
-  'session/resume': 'ResumeSessionResponse',
-  'session/list': 'ListSessionsResponse',
-  'session/prompt': 'PromptResponse',
-  'session/close': 'CloseSessionResponse',
-  'session/delete': 'DeleteSessionResponse',
+interface Definition {
+  readonly 'x-side'?: string
+  readonly 'x-method'?: string
 }
+
+/** The type of each method's result, where the agent answers, or of its params, where the agent calls. */
+function typesBy(side: string, isOurs: (name: string) => boolean): Readonly<Record<string, string>> {
+  const types = Object.entries(schema['$defs'] as Readonly<Record<string, Definition>>)
+    .filter(([name, type]) => type['x-side'] === side && isOurs(name))
+    .map(([name, type]) => [type['x-method'] ?? '', name] as const)
+  return Object.fromEntries(types)
+}
+
+const RESULTS = typesBy('agent', (name) => name.endsWith('Response'))
 const FROM_AGENT: Readonly<Record<string, string>> = {
-  'session/update': 'SessionNotification',
-  'session/request_permission': 'RequestPermissionRequest',
+  ...typesBy('client', (name) => !name.endsWith('Response')),
   '$/cancel_request': 'CancelRequestNotification',
 }
 
 /** One sentence per line that is not as the schema has it. */
 export function deviations({ received, asked, impurities }: RawClient): readonly string[] {
   const found = received.flatMap((message) => {
-    const wrong = wrongIn(message, asked)
+    const wrong = deviation(message, asked)
     return wrong === undefined ? [] : [`${wrong}: ${JSON.stringify(message).slice(0, 300)}`]
   })
   return [...impurities.map((line) => `not a message: ${line.slice(0, 300)}`), ...found]
 }
 
-function wrongIn(message: Message, asked: RawClient['asked']): string | undefined {
+/** What is wrong with one message of the agent, if anything; `asked` names the method of each request by its id. */
+export function deviation(message: Message, asked: RawClient['asked']): string | undefined {
   if (message.jsonrpc !== '2.0') return 'no jsonrpc 2.0'
   if (message.method !== undefined) return wrongInCall(message, message.method)
   if (message.id === undefined) return 'neither a request nor a response'
