@@ -1,0 +1,17 @@
+/** `npm run judge:docs`: the server beside substring search and trigrams, on the judged queries, in one run. */
+import { compare } from './compare.ts'
+
+const { passages, rows } = await compare()
+console.log(`${passages} passages\n`)
+console.log('| group | half | system | queries | recall@10 | nDCG@10 | nothing found |')
+console.log('|---|---|---|---|---|---|---|')
+for (const { group, half, system, score } of rows) {
+  const { queries, recall, ndcg, empty } = score
+  console.log(
+    `| ${group} | ${half} | ${system} | ${queries} | ${recall.toFixed(3)} | ${ndcg.toFixed(3)} | ${empty.length} |`,
+  )
+}
+for (const { system, score } of rows) {
+  if (system === 'parley' && score.empty.length > 0)
+    console.log(`\nparley found nothing for: ${score.empty.join(' · ')}`)
+}
