@@ -11,7 +11,10 @@ export interface Neighbourhood {
 }
 
 /** Milliseconds to wait before each try in a row. */
-const PATIENCE: readonly number[] = [0, 100, 300, 900, 2_700]
+const PATIENCE: readonly number[] = [0, 0, 300, 900, 2_700]
+/** What a start that failed counts: it has been patient itself, and somebody waits. */
+const START_FAILED = 2
+
 export class Search {
   readonly #around: Neighbourhood
   /** Tries and servers in a row that came to nothing. */
@@ -47,7 +50,7 @@ export class Search {
         return await this.#dialOrStart()
       } catch (error) {
         reason = error
-        this.#failures += isLasting(error) ? PATIENCE.length : 1
+        this.#failures += isLasting(error) ? PATIENCE.length : START_FAILED
       }
     }
     if (isParleyError(reason)) throw reason
