@@ -92,11 +92,10 @@ export class PromptLine {
     const { output } = this.#options
     const kept = live.slice(-Math.max(1, (output.rows || 24) - 4))
     if (rows.length === 0 && sameRows(kept, this.#live)) return
-    const height = line.getCursorPos().rows
     this.#wipe(line)
     this.#live = kept
     // Readline goes up to where it believes the line to begin, and writes it again from there.
-    output.write([...rows, ...kept].map((row) => `${row}\n`).join('') + '\n'.repeat(height))
+    output.write([...rows, ...kept].map((row) => `${row}\n`).join('') + '\n'.repeat(believedHeight(line)))
     line.prompt(true)
   }
 
@@ -141,6 +140,11 @@ export class PromptLine {
     const fitting = this.#options.commands().filter((name) => `/${name}`.startsWith(typed))
     return [fitting.map((name) => `/${name} `), typed]
   }
+}
+
+/** How far readline will go up: after a paste that is less than the rows that the line has. */
+function believedHeight(line: Interface): number {
+  return (line as Interface & { readonly prevRows?: number }).prevRows ?? 0
 }
 
 function collectLines(line: Interface, entered: (text: string) => void): void {

@@ -47,6 +47,39 @@ function onPipe(play: (view: View) => void) {
   return { answer, beside }
 }
 
+test('what is true around the conversation stands below it until it is true no more', () => {
+  onTerminal((view, live) => {
+    view.begin()
+    view.update(say('Half a sen'))
+    view.showStatus('Reconnecting …')
+    expect(live()).toEqual(['Half a sen', 'Reconnecting …'])
+    view.showStatus('')
+    expect(live()).toEqual(['Half a sen'])
+  })
+})
+
+test.each([
+  ['answered elsewhere', ['? Delete all → answered elsewhere']],
+  [null, []],
+])('a question that ends with %j leaves %j', (answer, rows) => {
+  const { settled } = onTerminal((view, live) => {
+    view.showQuestion({ sessionId: 's', toolCall: { toolCallId: 'q', title: 'Delete all' }, options: [] })
+    expect(live()[0]).toBe('? Delete all')
+    view.endQuestion(answer)
+    expect(live()).toEqual([])
+  })
+  expect(settled).toEqual(rows)
+})
+
+test('on one page, what was asked stands before its answer', () => {
+  const page: string[] = []
+  const screen = plainScreen((text) => page.push(text))
+  const view = new View({ screen, paint: paintFor(false), answer: (text) => page.push(text) })
+  view.update({ ...say('Why?', 'u'), sessionUpdate: 'user_message_chunk' })
+  view.update(say('Because.'))
+  expect(page).toEqual(['› Why?\n', 'Because.'])
+})
+
 test('words, a tool call and words again stand apart from each other', () => {
   const { settled, live } = onTerminal((view) => {
     view.begin()
