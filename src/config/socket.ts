@@ -4,7 +4,7 @@ import { tmpdir, userInfo } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { fail } from '../errors/parley-error.ts'
 
-/** Bytes that every system takes as the path of a socket. */
+/** Bytes that every system takes as the path of a socket, with room for the name under which it is made. */
 const LONGEST = 100
 
 /** `home` is absolute. Client and server come to the same path by themselves. */

@@ -48,6 +48,11 @@ export async function openServer(config: Config, options: ServeOptions): Promise
   }
 }
 
+/** What every client needs first, while there are descriptors to load it with: what failed to load once stays so. */
+async function loadMethods(): Promise<void> {
+  await Promise.all([import('../edge/acp/v1/methods.ts'), import('../edge/acp/v1/params.ts')])
+}
+
 /** What a server that stops takes no more of. */
 const NEW_WORK: ReadonlySet<string> = new Set(['session/new', 'session/prompt', '_parley/fork'])
 
@@ -92,6 +97,7 @@ class Server implements RunningServer {
       () => this.stop('the state cannot be served', 0),
     )
     if (background) this.#watch(this.#listening)
+    loadMethods().catch(log.report)
   }
 
   stop(why: string, graceMs = GRACE): void {

@@ -19,6 +19,7 @@ import { carrying, running, runs, until } from '../fixtures/process/running.ts'
 import { RawSocket } from './raw-socket.ts'
 import {
   cleanUpServers,
+  deaf,
   logOf,
   openSession,
   pidIn,
@@ -49,6 +50,7 @@ test('after a kill -9 in the middle of everything, the next that needs one has o
     await openSession(client, place)
     process.kill(pid, 'SIGKILL')
     await client.closed
+    await deaf(place.socket)
   }
   await startInBackground(place)
   const client = await RawSocket.open(place.socket)
@@ -163,9 +165,11 @@ describe('ends by itself', () => {
 
   test('when its state directory was removed, and leaves the socket of its successor alone', async () => {
     const place = await placeWith()
-    const first = await startInBackground(place, { PARLEY_IDLE_MINUTES: '0.02' })
+    // It looks every three seconds, which is after its successor has come.
+    const first = await startInBackground(place, { PARLEY_IDLE_MINUTES: '0.2' })
     await RawSocket.open(place.socket)
-    rmSync(place.home, { recursive: true })
+    // The log may be written meanwhile.
+    rmSync(place.home, { recursive: true, maxRetries: 9 })
     const second = await startInBackground(place)
     await until(() => !runs(first), 10_000)
     expect(runs(second)).toBe(true)

@@ -8,6 +8,7 @@ import { RawSocket } from './raw-socket.ts'
 import {
   type Place,
   cleanUpServers,
+  deaf,
   logOf,
   openSession,
   pidIn,
@@ -263,6 +264,7 @@ describe('parley logs', () => {
     await speaking.until(({ method }) => method === 'session/update')
     process.kill(first, 'SIGKILL')
     await speaking.closed
+    await deaf(place.socket)
     await startInBackground(place)
     expect(await parley(['stop'], place)).toMatchObject({ code: 0 })
 

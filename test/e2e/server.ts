@@ -1,5 +1,6 @@
 /** Servers of the real binary for tests: in the foreground of a test, or started in the background as commands do. */
 import { mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import { afterEach } from 'vitest'
 import { socketPathOf } from '../../src/config/socket.ts'
@@ -73,6 +74,19 @@ export function whereOf({ home, socket }: Place, env: Readonly<Record<string, st
 export async function startInBackground(place: Place, env: Readonly<Record<string, string>> = {}): Promise<number> {
   await startServer(whereOf(place, env))
   return pidIn(place.home) ?? 0
+}
+
+/** Resolves when nobody listens: the kernel closes what a killed process held one after the other. */
+export async function deaf(socket: string): Promise<void> {
+  for (;;) {
+    const knocking = connect(socket)
+    const refused = await new Promise((resolve) => {
+      knocking.once('connect', () => resolve(false))
+      knocking.once('error', () => resolve(true))
+    })
+    knocking.destroy()
+    if (refused === true) return
+  }
 }
 
 export function pidIn(home: string): number | undefined {

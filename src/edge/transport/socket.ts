@@ -1,5 +1,5 @@
 /** The server's own socket: every connection to it is a wire, and none that breaks harms another. */
-import { chmodSync, lstatSync, mkdirSync, rmSync } from 'node:fs'
+import { chmodSync, lstatSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { type Server, type Socket, createServer } from 'node:net'
 import { dirname } from 'node:path'
 import { fail, reasonOf } from '../../errors/parley-error.ts'
@@ -32,14 +32,20 @@ export interface ListeningSocket {
 export async function listenOn(path: string, host: SocketHost): Promise<ListeningSocket> {
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-    removeStale(path)
     // A client may close its side and still read what it is owed.
     const server = createServer({ allowHalfOpen: true }, (socket) => host.connected(wireOf(socket)))
-    await listening(server, path)
+    await listening(server, `${path}~`)
     server.on('error', (error) => host.report(error))
+    putInPlace(server, path)
     const made = identityOf(path)
     const isThere = (): boolean => made !== undefined && identityOf(path) === made
-    return { isThere, close: () => close(server, isThere()) }
+    return {
+      isThere,
+      close() {
+        if (isThere()) rmSync(path, { force: true })
+        server.close()
+      },
+    }
   } catch (error) {
     return fail('SOCKET_UNUSABLE', { path, reason: reasonOf(error) }, error)
   }
@@ -49,15 +55,20 @@ function wireOf(socket: Socket): SocketWire {
   return { ...openWire(socket, socket), destroy: () => void socket.destroy() }
 }
 
-function removeStale(path: string): void {
+/**
+ * Made under another name, because whoever made a socket removes what has its name when it ends, even if by then that is
+ * the socket of a successor.
+ */
+function putInPlace(server: Server, path: string): void {
   const found = lstatSync(path, { throwIfNoEntry: false })
-  if (found === undefined) return
-  if (!found.isSocket()) throw new Error('something that is no socket is in its place; move it away')
-  rmSync(path)
+  if (found?.isSocket() !== false) return renameSync(`${path}~`, path)
+  server.close()
+  throw new Error('something that is no socket is in its place; move it away')
 }
 
 /** Nobody but the user may connect, not even between the socket's making and its mode: Node makes it before `listen` returns. */
 function listening(server: Server, path: string): Promise<void> {
+  rmSync(path, { force: true })
   return new Promise((resolve, reject) => {
     server.once('error', reject)
     const mask = process.umask(0o177)
@@ -72,12 +83,6 @@ function listening(server: Server, path: string): Promise<void> {
     // A system that does not heed the mask is told again.
     if (server.listening) chmodSync(path, 0o600)
   })
-}
-
-/** Closing removes the file, whosever it is by now: where it is not ours any more, nobody can come in, and that is all we want. */
-function close(server: Server, isOurs: boolean): void {
-  if (isOurs) server.close()
-  else server.unref()
 }
 
 function identityOf(path: string): string | undefined {

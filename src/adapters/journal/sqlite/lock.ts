@@ -33,7 +33,8 @@ export function takeLock(directory: string): OwnerLock {
   writePid(pidPath)
   return {
     release() {
-      rmSync(pidPath, { force: true })
+      // Where the directory was removed meanwhile, the note is that of a successor.
+      if (ownerPid(directory) === process.pid) rmSync(pidPath, { force: true })
       db.close()
     },
   }
