@@ -4,12 +4,17 @@ import { parseArgs } from 'node:util'
 import { setup as build } from '../build.setup.ts'
 import { report } from './report.ts'
 import { runMany } from './many.ts'
+import { reportThrees, runThrees } from './series.ts'
+import { reportStall } from './report-stall.ts'
+import { runStall } from './stall.ts'
 import { openTracing } from './tracing.ts'
 
 const USAGE = `npm run kill -- [--runs N] [--seed S] [--faults SHARE] [--trace] [--jobs N] [--bin FILE] [--keep]
   --runs    how many runs count (40; 4 with --trace)
   --seed    the seed of the first run; the next one has the next (random)
   --faults  the share of runs that are cut at a named point inside the server instead of by the clock (0.3)
+  --three   kills the server under two relays and a follower instead (20 runs)
+  --stall   one client reads nothing for a minute under a flood of 200,000 updates instead; --updates N, --seconds N
   --trace   under strace: was every update on the disk before it was told?
   --bin     another build of the binary, such as one that is broken on purpose
   --keep    keeps the state directories`
@@ -21,6 +26,10 @@ const { values } = parseArgs({
     faults: { type: 'string', default: '0.3' },
     jobs: { type: 'string' },
     bin: { type: 'string' },
+    three: { type: 'boolean', default: false },
+    stall: { type: 'boolean', default: false },
+    updates: { type: 'string', default: '200000' },
+    seconds: { type: 'string', default: '60' },
     trace: { type: 'boolean', default: false },
     keep: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
@@ -32,6 +41,27 @@ async function main(): Promise<number> {
     console.log(USAGE)
     return 0
   }
+  if (values.stall) return stallOne()
+  return values.three ? killUnderThree() : killUnderOne()
+}
+
+async function stallOne(): Promise<number> {
+  if (values.bin === undefined) await build()
+  const updates = Number(values.updates)
+  const plan = { updates, stallMs: Number(values.seconds) * 1_000, ...(values.bin && { bin: values.bin }) }
+  return reportStall(updates, await runStall(plan))
+}
+
+async function killUnderThree(): Promise<number> {
+  if (values.bin === undefined) await build()
+  const began = performance.now()
+  const jobs = Number(values.jobs ?? availableParallelism())
+  const series = { runs: Number(values.runs ?? 20), seed: firstSeed(), jobs }
+  const results = await runThrees(series, { keep: values.keep, ...(values.bin && { bin: values.bin }) })
+  return reportThrees(results, (performance.now() - began) / 1000)
+}
+
+async function killUnderOne(): Promise<number> {
   const tracing = values.trace ? openTracing() : undefined
   if (typeof tracing === 'string') {
     console.error(tracing)
@@ -40,7 +70,7 @@ async function main(): Promise<number> {
   if (values.bin === undefined) await build()
   const plan = {
     runs: Number(values.runs ?? (values.trace ? 4 : 40)),
-    seed: Number(values.seed ?? Math.floor(Math.random() * 1_000_000)),
+    seed: firstSeed(),
     faultShare: Number(values.faults),
     jobs: Number(values.jobs ?? availableParallelism() + 1),
   }
@@ -52,6 +82,10 @@ async function main(): Promise<number> {
     console.log(`\n${covered} chunks were told after one of ${syncs} syncs of the log had put them on the disk`)
   }
   return report(results, { seconds: (performance.now() - began) / 1000, repeat: (seed) => repeat(seed) })
+}
+
+function firstSeed(): number {
+  return Number(values.seed ?? Math.floor(Math.random() * 1_000_000))
 }
 
 /** What to type to see a failure again. */

@@ -41,7 +41,7 @@ export function report(results: readonly RunResult[], { seconds, repeat }: Conte
   return failed.length === 0 && (cuts.length < ENOUGH_CUTS || share >= LEAST_IN_MID_TURN) ? 0 : 1
 }
 
-export function totals(results: readonly RunResult[]): string {
+export function totals(results: readonly Pick<RunResult, 'findings'>[]): string {
   const kinds = results.flatMap(({ findings }) => findings.map(({ kind }) => kind))
   const count = (kind: FindingKind): number => kinds.filter((one) => one === kind).length
   return `${count('lost')} lost, ${count('doubled')} doubled, ${count('without an end')} without an end${count('early') === 0 ? '' : `, ${count('early')} told before the disk had them`}${count('wrong') === 0 ? '' : `, ${count('wrong')} otherwise wrong`}`

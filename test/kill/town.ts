@@ -1,0 +1,160 @@
+/** A state directory of its own, its server, and the clients that attach to it: relays as editors run them, followers at a pipe. */
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { mkdirSync, readFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { socketPathOf } from '../../src/config/socket.ts'
+import { carrying, running, runs, until } from '../fixtures/process/running.ts'
+import type { Fields, Message } from '../e2e/message.ts'
+import { binary, initialize, scriptAgent } from '../e2e/parley.ts'
+import { RawClient } from '../e2e/raw-client.ts'
+
+/** Whatever takes longer hangs. Milliseconds. */
+const PATIENCE = 30_000
+
+export class Town {
+  readonly directory: string
+  readonly home: string
+  readonly cwd: string
+  /** Where the tool writes down what it did. */
+  readonly effects: string
+  readonly #agent: string
+  readonly #bin: string
+  readonly #children: ChildProcessWithoutNullStreams[] = []
+
+  private constructor(directory: string, agent: string, bin: string) {
+    this.directory = directory
+    this.home = join(directory, 'home')
+    this.cwd = join(directory, 'work')
+    this.effects = join(directory, 'effects.jsonl')
+    this.#agent = agent
+    this.#bin = bin
+    mkdirSync(this.cwd)
+  }
+
+  static async found(steps: readonly Fields[], bin = binary): Promise<Town> {
+    const directory = await mkdtemp(join(tmpdir(), 'parley-town-'))
+    return new Town(directory, await scriptAgent(directory, steps), bin)
+  }
+
+  get socket(): string {
+    return socketPathOf(this.home)
+  }
+
+  /** What the sessions of this town open with; `life` tells the tool who called it. */
+  opening(life: string): Fields {
+    const args = [new URL('appending-server.sh', import.meta.url).pathname, this.effects, life]
+    return { cwd: this.cwd, mcpServers: [{ name: 'appending', command: '/bin/sh', args, env: [] }] }
+  }
+
+  /** `parley acp`, past its first exchange. */
+  async relay(): Promise<RawClient> {
+    const relay = new RawClient(this.start(['acp', '--agent', this.#agent]))
+    await initialize(relay)
+    return relay
+  }
+
+  /** `parley attach --json`. */
+  follow(sessionId: string): Follower {
+    return new Follower(this.start(['attach', '--json', sessionId]))
+  }
+
+  start(args: readonly string[]): ChildProcessWithoutNullStreams {
+    const clean = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('PARLEY_')))
+    const env = { ...clean, XDG_CONFIG_HOME: join(this.directory, 'config'), PARLEY_HOME: this.home }
+    const child = spawn(process.execPath, [this.#bin, ...args], { cwd: this.cwd, env })
+    this.#children.push(child)
+    return child
+  }
+
+  /** The process that serves this town now. */
+  server(): number | undefined {
+    try {
+      const pid = Number.parseInt(readFileSync(join(this.home, 'server.pid'), 'utf8'), 10)
+      return runs(pid) ? pid : undefined
+    } catch {
+      // None has come so far.
+      return undefined
+    }
+  }
+
+  /** kill -9; gives the pid, once the process is gone. */
+  async killServer(): Promise<number> {
+    const pid = this.server()
+    if (pid === undefined) throw new Error('no server runs')
+    process.kill(pid, 'SIGKILL')
+    await until(() => !runs(pid))
+    return pid
+  }
+
+  /** Everyone leaves and the server is stopped in order; gives the processes that stay all the same. */
+  async empty(): Promise<readonly number[]> {
+    for (const child of this.#children) child.stdin.end()
+    const followers = this.#children.filter(({ spawnargs }) => spawnargs.includes('attach'))
+    for (const child of followers) child.kill('SIGINT')
+    const stop = this.start(['stop', '--grace', '0'])
+    await patiently('the server to stop', new Promise((resolve) => stop.on('close', resolve)))
+    const stay = () => [...carrying(`PARLEY_HOME=${this.home}`), ...this.#tools()]
+    await until(() => stay().length === 0, 3_000).catch(() => undefined)
+    return stay()
+  }
+
+  /** However it ended, nothing of it stays. */
+  async raze(keep = false): Promise<void> {
+    for (const pid of [...carrying(`PARLEY_HOME=${this.home}`), ...this.#tools()]) endNow(pid)
+    for (const child of this.#children) child.kill('SIGKILL')
+    await until(() => this.server() === undefined).catch(() => undefined)
+    if (!keep) await rm(this.directory, { recursive: true, force: true, maxRetries: 3 })
+  }
+
+  /** The tool is named by the file that it writes; its environment says nothing of ours. */
+  #tools(): readonly number[] {
+    return running(this.effects)
+  }
+}
+
+/** What `parley attach --json` prints: the params of each update, one per line. */
+export class Follower {
+  readonly messages: Message[] = []
+  stderr = ''
+  readonly #child: ChildProcessWithoutNullStreams
+  #rest = ''
+
+  constructor(child: ChildProcessWithoutNullStreams) {
+    this.#child = child
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (this.stderr += text))
+    child.stdout.setEncoding('utf8').on('data', (text: string) => this.#read(text))
+  }
+
+  async until(check: () => boolean): Promise<void> {
+    while (!check()) {
+      if (this.#child.exitCode !== null) throw new Error(`attach has ended: ${this.stderr}`)
+      await new Promise((resolve) => this.#child.once('heard', resolve))
+    }
+  }
+
+  #read(text: string): void {
+    const lines = (this.#rest + text).split('\n')
+    this.#rest = lines.pop() ?? ''
+    for (const line of lines)
+      this.messages.push({ jsonrpc: '2.0', method: 'session/update', params: JSON.parse(line) as Fields })
+    this.#child.emit('heard')
+  }
+}
+
+export async function patiently<Value>(what: string, work: Promise<Value>): Promise<Value> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error(`waited ${PATIENCE} ms for ${what}`)), PATIENCE)
+  })
+  return Promise.race([work, late]).finally(() => clearTimeout(timer))
+}
+
+function endNow(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // It was faster.
+  }
+}
