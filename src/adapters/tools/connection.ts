@@ -1,5 +1,4 @@
 /** What the registry knows of a connected server, whatever protocol it speaks. */
-import type { OAuthClientProvider } from '@modelcontextprotocol/client'
 import type { Clock } from '../../ports/clock.ts'
 import type { Processes } from '../../ports/process.ts'
 import type {
@@ -16,6 +15,7 @@ import type {
 } from '../../ports/tools.ts'
 
 import type { Eras } from './eras.ts'
+import type { Authorization } from './mcp/authorization.ts'
 
 export type HttpServer = Extract<McpServer, { readonly type: 'http' | 'sse' }>
 
@@ -138,7 +138,8 @@ export interface Surroundings {
   readonly eras: Eras
   /** Whether there is somebody whom servers may ask. */
   readonly elicitation: boolean
-  readonly authProvider?: (server: McpServer) => OAuthClientProvider | undefined
+  /** Who helps us in at a server that asks for authorization. */
+  readonly authorize?: (server: McpServer) => Authorization | undefined
 }
 
 export interface ConnectRequest {
@@ -146,6 +147,8 @@ export interface ConnectRequest {
   /** What the server is called in sentences. */
   readonly label: string
   readonly cwd: string
+  /** Which protocol to speak; `auto` finds out. */
+  readonly protocol: 'auto' | 'legacy' | 'modern'
   readonly signal: AbortSignal
   /** Absolute paths of the root set, as they are now. */
   readonly roots: () => readonly string[]

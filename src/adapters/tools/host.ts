@@ -32,13 +32,13 @@ export interface ToolHostOptions {
   /** Whether calls will come with somebody whom servers may ask. */
   readonly elicitation?: boolean
   /** Who lets us in at a server that asks for authorization. */
-  readonly authProvider?: Surroundings['authProvider']
+  readonly authorize?: Surroundings['authorize']
   /** Told, in a sentence without secrets, what is wrong with a server's tools. */
   readonly warn?: (sentence: string) => void
 }
 
 export function openToolHost({ builtin = [], rules = {}, ...options }: ToolHostOptions): ToolHost {
-  const { clock, processes, clientInfo, limits, warn = () => undefined, elicitation = false, authProvider } = options
+  const { clock, processes, clientInfo, limits, warn = () => undefined, elicitation = false, authorize } = options
   const around: Surroundings = {
     clock,
     processes,
@@ -47,7 +47,7 @@ export function openToolHost({ builtin = [], rules = {}, ...options }: ToolHostO
     elicitation,
     eras: openEras(clock),
     limits: { ...DEFAULT_LIMITS, ...limits },
-    ...(authProvider && { authProvider }),
+    ...(authorize && { authorize }),
   }
   const pool = openPool(around)
   return {

@@ -2,6 +2,8 @@
 import type { Offer, ServerTool } from './connection.ts'
 
 export interface ServerRules {
+  /** Which protocol to speak, where finding out does harm or fails. */
+  readonly protocol?: 'auto' | 'legacy' | 'modern'
   /** Names or patterns with `*`, as the server names its tools; without any, all tools are used. */
   readonly include?: readonly string[]
   /** Counts more than `include`. */

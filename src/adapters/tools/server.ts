@@ -159,7 +159,7 @@ export class Server {
   }
 
   async #open(signal: AbortSignal): Promise<Connection> {
-    const { label, cwd, lazy, locate } = this.config
+    const { label, cwd, lazy, rules, locate } = this.config
     // Starting a process stops this one for some milliseconds: the answer to `session/new` goes first.
     if (!lazy) await this.#around.clock.sleep(BREATH_MS, signal)
     const server = await locate()
@@ -171,7 +171,10 @@ export class Server {
       this.#lose(reason)
     }
     const events = { onOffer: () => this.#relisted(), onLost, roots: () => this.#roots }
-    const connection = await mcp.connect({ server, label, cwd, signal, ...events }, this.#around)
+    const connection = await mcp.connect(
+      { server, label, cwd, signal, protocol: rules.protocol ?? 'auto', ...events },
+      this.#around,
+    )
     this.#title = connection.about.title
     this.#known = permitted(connection.offer(), this.config.rules)
     this.#enter({ state: 'ready', connection, since: this.#around.clock.elapsed() })

@@ -25,6 +25,12 @@ export function openSchemas(onFault: (what: string, fault: string) => void): Sch
   }
 }
 
+/** Models fill in what they have no value for; null for what need not be there is checked as if it were not. */
+export function withoutIdleNulls(args: JsonObject, { required }: JsonObject): JsonObject {
+  const needed: readonly unknown[] = Array.isArray(required) ? required : []
+  return Object.fromEntries(Object.entries(args).filter(([key, value]) => value !== null || needed.includes(key)))
+}
+
 type Check = (value: unknown) => string | undefined
 
 function compile(schema: JsonObject): { readonly check: Check; readonly fault?: string } {

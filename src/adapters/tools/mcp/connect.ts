@@ -1,5 +1,5 @@
 /** Connects one MCP server, in the newest way that it knows, and keeps what it offers true. */
-import { Client, SdkError, SdkErrorCode, SdkHttpError } from '@modelcontextprotocol/client'
+import { Client, SdkError, SdkErrorCode, SdkHttpError, type PriorDiscovery } from '@modelcontextprotocol/client'
 import { fail, isParleyError } from '../../../errors/parley-error.ts'
 import type { McpServer } from '../../../ports/tools.ts'
 import type { Connection, ConnectRequest, ServerTool, Surroundings } from '../connection.ts'
@@ -13,7 +13,19 @@ import { serve } from './session.ts'
 import { openRequests, watchWire } from './wire.ts'
 
 /** `auto` asks for the newest protocol first; `sse` is the first one over HTTP. */
-type Way = 'auto' | 'legacy' | 'sse'
+type Way = 'auto' | 'legacy' | 'modern' | 'sse'
+
+/** What is taken for granted of a server that is said to speak the newest protocol: it is not asked. */
+const ASSUMED: PriorDiscovery = {
+  kind: 'modern',
+  discover: {
+    resultType: 'complete',
+    supportedVersions: ['2026-07-28'],
+    capabilities: { tools: {} },
+    ttlMs: 0,
+    cacheScope: 'private',
+  },
+}
 
 const TOO_LATE = 'it did not answer in time'
 
@@ -42,7 +54,7 @@ class AttemptFailed extends Error {
 async function firstThatWorks(attempt: Attempt): Promise<Connection> {
   const { server, signal } = attempt.request
   const tried: { readonly way: Way; readonly error: unknown }[] = []
-  let next: Way | undefined = firstWay(server, attempt.around)
+  let next: Way | undefined = firstWay(attempt)
   while (next !== undefined) {
     const way: Way = next
     try {
@@ -51,15 +63,16 @@ async function firstThatWorks(attempt: Attempt): Promise<Connection> {
       tried.push({ way, error })
       if (way === 'legacy') attempt.around.eras.forget(server)
       next = signal.aborted || !(error instanceof AttemptFailed) ? undefined : error.next
-      if (tried.some((one) => one.way === next)) next = undefined
+      if (tried.filter((one) => one.way === next).length >= (next === way ? 2 : 1)) next = undefined
     }
   }
   // That the last resort failed too says nothing of a server that was never meant to be met so.
   throw tried.findLast(({ way }) => way !== 'sse' || server.type === 'sse')?.error
 }
 
-function firstWay(server: McpServer, { eras }: Surroundings): Way {
+function firstWay({ request: { server, protocol }, around: { eras } }: Attempt): Way {
   if (server.type === 'sse') return 'sse'
+  if (protocol !== 'auto') return protocol
   return eras.isLegacy(server) ? 'legacy' : 'auto'
 }
 
@@ -105,7 +118,7 @@ async function open(attempt: Attempt, way: Way): Promise<Session> {
     capabilities: capabilities(around),
     versionNegotiation: {
       mode: way === 'auto' ? 'auto' : 'legacy',
-      probe: { timeoutMs: around.limits.probeMs, maxRetries: 0 },
+      probe: { timeoutMs: probeTime(request, around), maxRetries: 0 },
     },
   })
   const askable = new Set<Askable>()
@@ -114,6 +127,11 @@ async function open(attempt: Attempt, way: Way): Promise<Session> {
   const session: Session = { client, link, askable, listed, warn, listen: (next) => void (events = next) }
   await shakeHands(session, attempt, way)
   return session
+}
+
+/** The way through an authorization server is long, and silence over HTTP says nothing of the protocol anyway. */
+function probeTime({ server }: ConnectRequest, { authorize, limits }: Surroundings): number {
+  return server.type === 'stdio' || authorize === undefined ? limits.probeMs : limits.connectMs
 }
 
 function serverFor(server: McpServer, way: Way): McpServer {
@@ -130,14 +148,20 @@ async function shakeHands({ client, link }: Session, attempt: Attempt, way: Way)
   const leave = (): void => void link.close()
   request.signal.addEventListener('abort', leave, { once: true })
   const timer = around.clock.after(patience + probeMs, () => {
+    if (link.pending() !== undefined) return
     late = true
     leave()
   })
   try {
-    await client.connect(link.transport, { timeout: patience, signal: request.signal })
+    const known = way === 'modern' ? { prior: ASSUMED } : {}
+    await client.connect(link.transport, { timeout: patience, signal: request.signal, ...known })
   } catch (error) {
     const end = link.end()
+    const pending = link.pending()
+    // A person may take longer than any server; what they allowed counts for the next attempt.
+    const allowed = await pending?.then(() => true).catch(() => false)
     await link.close()
+    if (allowed === true) throw new AttemptFailed('it was asked again', way)
     if (late)
       throw new AttemptFailed(TOO_LATE, otherWay(new SdkError(SdkErrorCode.RequestTimeout, TOO_LATE), request, way))
     // A command that cannot be started is not started better a second time.
@@ -150,7 +174,8 @@ async function shakeHands({ client, link }: Session, attempt: Attempt, way: Way)
 }
 
 /** A process may have ended or gone silent because of the question; over HTTP only silence leaves it open. */
-function otherWay(error: unknown, { server }: ConnectRequest, way: Way): Way | undefined {
+function otherWay(error: unknown, { server, protocol }: ConnectRequest, way: Way): Way | undefined {
+  if (protocol !== 'auto') return undefined
   if (server.type === 'stdio') return way === 'auto' ? 'legacy' : 'auto'
   if (server.type === 'sse' || way === 'sse') return undefined
   if (error instanceof SdkHttpError) return speaksOnlySse(error) ? 'sse' : way === 'legacy' ? 'auto' : undefined

@@ -3,11 +3,11 @@ import {
   SSEClientTransport,
   StreamableHTTPClientTransport,
   type FetchLike,
-  type OAuthClientProvider,
   type Transport,
 } from '@modelcontextprotocol/client'
 import type { Clock } from '../../../ports/clock.ts'
 import type { HttpServer } from '../connection.ts'
+import { authorizing, type Authorization, type Finishing, type Pending } from './authorization.ts'
 import { configuredHeaders } from './headers.ts'
 import { keepingStream, reconnection, type StreamEvents } from './http-stream.ts'
 import { openNetwork } from './network.ts'
@@ -17,11 +17,13 @@ export interface HttpSurroundings {
   readonly clock: Clock
   readonly events: StreamEvents
   readonly resumptions: Resumptions
-  readonly authProvider?: OAuthClientProvider
+  readonly authorization?: Authorization | undefined
 }
 
 export interface HttpLink {
   readonly transport: Transport
+  /** The authorization that is under way. */
+  readonly pending: Pending
   /** Tells the server that its session is over. */
   end(): Promise<void>
   /** Closes every socket. */
@@ -29,23 +31,26 @@ export interface HttpLink {
 }
 
 export function openHttp(server: HttpServer, around: HttpSurroundings): HttpLink {
-  const { clock, events, resumptions, authProvider } = around
+  const { clock, events, resumptions, authorization } = around
   const network = openNetwork(server)
   const options = {
     requestInit: { headers: configuredHeaders(server) },
-    ...(authProvider && { authProvider }),
+    ...(authorization && { authProvider: authorization.provider }),
   }
+  const asking = (transport: Finishing): Pick<HttpLink, 'pending'> => ({
+    pending: authorization === undefined ? () => undefined : authorizing(transport, authorization),
+  })
   const url = new URL(server.url)
   if (server.type === 'sse') {
     const transport = new SSEClientTransport(url, { ...options, fetch: onlyOneStream(network.fetch, events) })
-    return { transport, end: async () => undefined, destroy: () => network.destroy() }
+    return { transport, ...asking(transport), end: async () => undefined, destroy: () => network.destroy() }
   }
   const transport = new StreamableHTTPClientTransport(url, {
     ...options,
     fetch: keepingStream(accepted(network.fetch), { events, resumptions }),
     ...reconnection(clock),
   })
-  return { transport, end: () => transport.terminateSession(), destroy: () => network.destroy() }
+  return { transport, ...asking(transport), end: () => transport.terminateSession(), destroy: () => network.destroy() }
 }
 
 /** The protocol layer asks for the stream of the server's own messages only after a 202; some servers say 200 or 204. */

@@ -2,6 +2,7 @@
 import type { Transport } from '@modelcontextprotocol/client'
 import type { McpServer } from '../../../ports/tools.ts'
 import type { HttpServer, Surroundings } from '../connection.ts'
+import type { Pending } from './authorization.ts'
 import { openHttp } from './http.ts'
 import type { StreamEvents } from './http-stream.ts'
 import { StdioTransport } from './stdio-transport.ts'
@@ -11,6 +12,8 @@ export interface Link {
   readonly transport: Transport
   /** Why the other side is gone, if it is and said so. */
   readonly end: () => string | undefined
+  /** The authorization that is under way, if any. */
+  readonly pending: Pending
   /** Says goodbye where the protocol has a word for it, and leaves nothing open. */
   close(): Promise<void>
 }
@@ -34,17 +37,16 @@ export function openLink(server: McpServer, cwd: string, here: LinkSurroundings)
     graceMs: around.limits.graceMs,
     spec: { command, args, env, cwd },
   })
-  return { transport, end: () => transport.end, close: () => transport.close() }
+  return { transport, pending: () => undefined, end: () => transport.end, close: () => transport.close() }
 }
 
 function httpLink(server: HttpServer, { around, events, resumptions }: LinkSurroundings): Link {
   const { clock } = around
   let end: string | undefined
-  const authProvider = around.authProvider?.(server)
   const http = openHttp(server, {
     clock,
     resumptions,
-    ...(authProvider && { authProvider }),
+    authorization: around.authorize?.(server),
     events: {
       ...events,
       onStreamGone(reason) {
@@ -58,6 +60,7 @@ function httpLink(server: HttpServer, { around, events, resumptions }: LinkSurro
   })
   return {
     transport: http.transport,
+    pending: http.pending,
     end: () => end,
     async close() {
       end ??= 'the connection was closed'

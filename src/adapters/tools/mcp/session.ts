@@ -2,7 +2,7 @@
 import { fail } from '../../../errors/parley-error.ts'
 import type { CallOptions, Connection, ServerTool } from '../connection.ts'
 import { aboutOf } from './about.ts'
-import { openSchemas } from './arguments.ts'
+import { openSchemas, withoutIdleNulls } from './arguments.ts'
 import type { Attempt, Session } from './attempt.ts'
 import { callTool, type CallLine } from './call.ts'
 import { isObject } from './json.ts'
@@ -77,7 +77,11 @@ function caller(line: CallLine, { warn }: Session) {
   return async (tool: ServerTool, args: unknown, options: CallOptions) => {
     const given = args ?? {}
     if (!isObject(given)) return fail('TOOL_ARGUMENTS', { tool: options.name, reason: 'they must be an object' })
-    const wrong = schemas.check(tool.inputSchema, given, `inputSchema of tool ${tool.original}`)
+    const wrong = schemas.check(
+      tool.inputSchema,
+      withoutIdleNulls(given, tool.inputSchema),
+      `inputSchema of tool ${tool.original}`,
+    )
     if (wrong !== undefined) return fail('TOOL_ARGUMENTS', { tool: options.name, reason: wrong })
     const result = await callTool(line, { tool, args: given, options })
     if (tool.outputSchema !== undefined && !result.isError) {
