@@ -22,7 +22,7 @@ import {
 
 cleanUp()
 
-const STREAM = [{ chunk: 'w{n} ', times: 2_000, everyMs: 1 }]
+const STREAM = [{ chunk: 'w{n} ', times: 500, everyMs: 1 }]
 
 const said = (messages: readonly Message[]): string => updatesIn(messages).map(textOf).join('')
 const answersTo = ({ received }: RawClient, id: number): readonly Message[] =>
@@ -62,7 +62,7 @@ test.each([1, 2, 3, 4])('in the middle of a stream, %i', async (round) => {
   const place = await placeWith(STREAM)
   const { one, other, sessionId } = await connectTwo(place)
   const first = one.ask('session/prompt', promptOf(sessionId, 'go'))
-  await one.until((message) => said([message]).startsWith(`w${round * 137} `))
+  await one.until((message) => said([message]).startsWith(`w${round * 97} `))
   await killServer(place)
 
   expect(await onlyAnswer(one, first)).toBe('TURN_INTERRUPTED')
@@ -70,7 +70,7 @@ test.each([1, 2, 3, 4])('in the middle of a stream, %i', async (round) => {
   expect(await onlyAnswer(one, second)).toBe('end_turn')
   const third = other.ask('session/prompt', promptOf(sessionId, 'and again'))
   expect(await onlyAnswer(other, third)).toBe('end_turn')
-  await one.until((message) => message.params !== undefined && said(one.received).split('w2000 ').length === 3)
+  await one.until((message) => message.params !== undefined && said(one.received).split('w500 ').length === 3)
 
   await expectWhole(place, sessionId, [one, other])
   expect(serversStarted(place)).toHaveLength(2)
