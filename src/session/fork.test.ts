@@ -123,7 +123,7 @@ describe('a fork of a session', () => {
     if (state.phase !== 'waiting') throw new Error('it must have asked')
     await session.dispatch({ kind: 'answer', requestId: state.question.requestId, optionId: 'allow_always' })
     await quiet()
-    expect(session.existing.allowedTools).toEqual(['files__delete'])
+    expect(session.existing.allowedTools).toEqual(['files__delete#files__delete'])
     const fork = await house.sessions.open(await house.sessions.fork(session.id), here)
     expect(fork.existing.allowedTools).toEqual([])
   })

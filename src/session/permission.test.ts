@@ -135,7 +135,8 @@ describe('a tool needs no question', () => {
     { trusted: true, readOnly: true, allowed: [], isAsked: false },
     { trusted: true, readOnly: false, allowed: [], isAsked: true },
     { trusted: false, readOnly: true, allowed: [], isAsked: true },
-    { trusted: false, readOnly: false, allowed: ['s__t'], isAsked: false },
+    { trusted: false, readOnly: false, allowed: ['s__t#d'], isAsked: false },
+    { trusted: false, readOnly: false, allowed: ['s__t#former'], isAsked: true },
     { trusted: false, readOnly: false, allowed: ['s__other'], isAsked: true },
   ])('trusted: $trusted, read-only: $readOnly, always allowed: $allowed → asked: $isAsked', (one) => {
     expect(needsQuestion({ ...tool, trusted: one.trusted, readOnly: one.readOnly }, one.allowed)).toBe(one.isAsked)

@@ -16,7 +16,12 @@ export const TOOL_OPTIONS: readonly PermissionOption[] = [
 
 /** A tool runs unasked only if a trusted server says it changes nothing, or somebody said "always" in this session. */
 export function needsQuestion(tool: Tool, allowed: readonly string[]): boolean {
-  return !(tool.trusted && tool.readOnly) && !allowed.includes(tool.name)
+  return !(tool.trusted && tool.readOnly) && !allowed.includes(allowanceOf(tool))
+}
+
+/** What "always" is said of: the tool as its server describes it now. One that says something else has to be allowed anew. */
+export function allowanceOf({ name, digest }: Tool): string {
+  return `${name}#${digest}`
 }
 
 export function isYes(outcome: PermissionOutcome): boolean {

@@ -4,7 +4,7 @@ import type { Question, ToolRequest, Turn } from '../ports/agent.ts'
 import type { PermissionOutcome, ToolCallContent, ToolKind } from '../ports/content.ts'
 import type { Faults } from '../ports/fault.ts'
 import type { Tool, ToolList, ToolResult } from '../ports/tools.ts'
-import { TOOL_OPTIONS, isYes, needsQuestion } from './permission.ts'
+import { TOOL_OPTIONS, allowanceOf, isYes, needsQuestion } from './permission.ts'
 
 export interface ToolCalling {
   readonly turn: Turn
@@ -61,7 +61,9 @@ async function mayRun(
     await calling.turn.report(toolCallId, patch)
     return true
   }
-  return isYes(await calling.ask({ toolCallId, patch, options: TOOL_OPTIONS, state: request.resume }, tool.name))
+  return isYes(
+    await calling.ask({ toolCallId, patch, options: TOOL_OPTIONS, state: request.resume }, allowanceOf(tool)),
+  )
 }
 
 async function refuse(turn: Turn, toolCallId: string, why: string): Promise<ToolResult> {

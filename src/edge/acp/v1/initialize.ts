@@ -27,7 +27,7 @@ export function initializeResult(params: unknown, { info, accepts, methods }: Of
     agentCapabilities: {
       loadSession: true,
       promptCapabilities: accepts,
-      mcpCapabilities: { http: true, sse: false },
+      mcpCapabilities: { http: true, sse: true },
       sessionCapabilities: { list: {}, resume: {}, close: {}, delete: {}, additionalDirectories: {} },
       _meta: {
         parley: {

@@ -57,8 +57,8 @@ const stdio = z.object({
     .transform((env) => env ?? []),
 })
 const mcpServer = z
-  .union([z.object({ type: z.literal('http'), ...remote }), stdio], {
-    error: 'must be a stdio server (name, command, args, env) or an http server (name, url, headers)',
+  .union([z.object({ type: z.enum(['http', 'sse']), ...remote }), stdio], {
+    error: 'must be a stdio server (name, command, args, env) or an http or sse server (name, url, headers)',
   })
   .transform(asMcpServer)
 
@@ -133,12 +133,14 @@ function firstIssue({ issues }: z.ZodError): string {
 }
 
 function asMcpServer(
-  server: z.output<typeof stdio> | { type: 'http'; name: string; url: string; headers: z.output<typeof pair>[] },
+  server:
+    | z.output<typeof stdio>
+    | { type: 'http' | 'sse'; name: string; url: string; headers: z.output<typeof pair>[] },
 ): McpServer {
   const { name } = server
-  if (server.type === 'http') {
+  if ('url' in server) {
     return {
-      type: 'http',
+      type: server.type,
       name,
       url: server.url,
       headers: server.headers.map(({ name, value }) => [name, value] as const),
