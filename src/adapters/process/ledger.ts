@@ -18,12 +18,18 @@ export async function killDeserters(marker: string): Promise<void> {
   for (const pid of await markedProcesses((found) => found === marker)) kill(pid)
 }
 
+/** There may be more processes than we have descriptors, and clients that connect meanwhile need some too. */
+const AT_ONCE = 16
+
 /** The processes, other than ourselves, whose marker pleases `wanted`. */
 async function markedProcesses(wanted: (marker: string) => boolean): Promise<readonly number[]> {
   // No /proc, no ledger: the guard alone has to do.
   const names = await readdir('/proc').catch(() => [])
   const pids = names.filter((name) => /^\d+$/.test(name)).map(Number)
-  const markers = await Promise.all(pids.map(markerOfProcess))
+  const markers: (string | undefined)[] = []
+  for (let at = 0; at < pids.length; at += AT_ONCE) {
+    markers.push(...(await Promise.all(pids.slice(at, at + AT_ONCE).map(markerOfProcess))))
+  }
   // A server that was started from inside a session carries that session's marker and must not end itself.
   return pids.filter((pid, index) => pid !== process.pid && wanted(markers[index] ?? ''))
 }
