@@ -67,9 +67,11 @@ test('one answers, the others hear that it is no longer asked, and a late answer
 
 describe.each(NONE)('whoever is asked and answers with %s', (_what, reply) => {
   test('leaves the question to the others, and is not asked again', async () => {
-    const { clients, id } = await asked(2)
+    const { clients, sessionId, id } = await asked(2)
     const [ada, bob] = clients as [WireClient, WireClient]
     await answer(ada, reply)
+    const visitor = await street.client()
+    await visitor.request('session/resume', opening(sessionId))
     await quiet()
     expect(outcomes).toEqual([])
     await answer(bob, chosen('allow_once'))

@@ -133,6 +133,10 @@ test('MCP servers are told as they come and go', async () => {
     sessionId,
     servers: [{ name: 'docs', title: 'docs', state: 'failed', tools: 0 }],
   })
+  const told = ada.all('_parley/mcp').length
+  await ada.request('session/prompt', prompt(sessionId, 'Hello'))
+  await quiet()
+  expect(ada.all('_parley/mcp')).toHaveLength(told)
 })
 
 test('whoever deletes a session tells it to those who asked', async () => {
