@@ -113,11 +113,13 @@ class Relay {
   /** The one after a server that is gone: at once, or when somebody wants one if it stopped because somebody wanted that. */
   async #next(): Promise<Socket> {
     const { end } = this.#conversation
-    await this.#tell(this.#conversation.lose())
-    if (end !== 'stops') this.#become({ kind: 'sought' })
+    const why = new ParleyError('SERVER_STOPPING', {})
+    // Before the client is told, which may take its time: nothing more goes to the one that is gone.
+    this.#become(end === 'stops' ? { kind: 'not wanted', why } : { kind: 'sought' })
     if (end === 'unforeseen') this.#search.failed()
     else this.#search.succeeded()
-    return end === 'stops' ? this.#rest(new ParleyError('SERVER_STOPPING', {})) : this.#find()
+    await this.#tell(this.#conversation.lose())
+    return this.#server.kind === 'not wanted' ? this.#rest(why) : this.#find()
   }
 
   async #find(): Promise<Socket> {
@@ -221,8 +223,10 @@ class Bell {
   }
 }
 
+/** Resolves when there is room again; nobody need wait for a stream that is closed. */
 function drained(stream: NodeJS.WritableStream): Promise<void> {
   return new Promise((resolve) => {
+    if (!stream.writable) return resolve()
     const done = (): void => {
       stream.off('drain', done).off('close', done)
       resolve()

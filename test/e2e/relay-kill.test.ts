@@ -197,6 +197,23 @@ test('in the middle of a load: it goes on where it was', async () => {
   await expectWhole(place, sessionId, [one, other])
 })
 
+test('while a client does not read and goes on asking: all is answered once it reads', async () => {
+  const place = await placeWith([{ chunk: `{n} ${'x'.repeat(2_000)}`, times: 2_000 }])
+  const { one, other, sessionId } = await connectTwo(place)
+  other.child.stdout.pause()
+  await one.request('session/prompt', promptOf(sessionId, 'go'))
+  await killServer(place)
+  const asked: number[] = []
+  for (let times = 0; times < 20; times += 1) {
+    asked.push(other.ask('session/list', {}))
+    // Each as a message of its own, some of them on a socket that is known to be dead.
+    await one.request('session/list', {})
+  }
+  other.child.stdout.resume()
+  for (const id of asked) expect((await other.answerTo(id)).error).toBeUndefined()
+  await expectWhole(place, sessionId, [one])
+})
+
 test('while the relay is still starting', async () => {
   const place = await placeWith([{ chunk: 'hello' }])
   const client = startRelay(place)
