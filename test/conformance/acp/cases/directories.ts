@@ -1,0 +1,182 @@
+/** additionalDirectories and the root set. */
+import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Case, first, one, unless } from '../case.ts'
+import { accepting, refusing } from '../mutant.ts'
+import { fieldsOf, listOf } from '../record.ts'
+import type { Stage } from '../stage.ts'
+import { isRefused } from './json-rpc.ts'
+
+const NEEDED = 'agentCapabilities.sessionCapabilities.additionalDirectories'
+const FILES = { fs: { readTextFile: true, writeTextFile: true } }
+
+const BAD: readonly (readonly [string, unknown])[] = [
+  ['no list', '/tmp'],
+  ['no text', [5]],
+  ['empty', ['']],
+  ['relative', ['lib']],
+  ['one good, one relative', ['/tmp', 'lib']],
+]
+
+/** The script reads a file by the client's hand; the paths that the client was asked for. */
+async function readsOf(stage: Stage, sessionId: string, path: string): Promise<readonly unknown[]> {
+  stage.answers({ 'fs/read_text_file': () => ({ content: 'the content' }) })
+  const { mark } = stage.a
+  stage.script([{ readFile: { path } }, { chunk: '.' }])
+  await stage.prompt(sessionId)
+  const { entries } = stage.a.since(mark)
+  return entries
+    .filter(({ message }) => message.method === 'fs/read_text_file')
+    .map(({ message }) => message.params?.['path'])
+}
+
+/** A read of its own before the turn ends, of what lies outside. */
+const straying = {
+  on: { result: 'session/prompt' },
+  before: { id: 'r', method: 'fs/read_text_file', params: { sessionId: '$session', path: '/etc/passwd' } },
+} as const
+
+export const directoryCases: readonly Case[] = [
+  one({
+    row: 'A-AD-1',
+    name: 'absolute directories are taken by new, load and resume',
+    play: async (stage) => {
+      stage.needs(NEEDED)
+      const additionalDirectories = [stage.dir('lib')]
+      const sessionId = await stage.session({ additionalDirectories })
+      await stage.prompt(sessionId)
+      await stage.again()
+      const params = { sessionId, cwd: stage.cwd, mcpServers: [], additionalDirectories }
+      return stage.a.ask('session/load', params)
+    },
+    check: ({ error }) => unless(error === undefined, `refused: ${error?.message}`),
+    mutant: refusing('session/load'),
+  }),
+  ...BAD.map(([what, additionalDirectories]) =>
+    one({
+      row: 'A-AD-2',
+      name: `directories that are ${what} are refused, and no session is made`,
+      play: async (stage) => {
+        stage.needs(NEEDED)
+        const answer = await stage.a.ask('session/new', { cwd: stage.cwd, mcpServers: [], additionalDirectories })
+        const list = await stage.a.ask('session/list', { cwd: stage.cwd })
+        return { answer, made: listOf(fieldsOf(list.result)['sessions']).length }
+      },
+      check: ({ answer, made }) => first(isRefused(-32_602)(answer), unless(made === 0, 'a session was made')),
+      mutant: accepting('session/new', { sessionId: 's' }),
+    }),
+  ),
+  one({
+    row: 'A-AD-3',
+    name: 'a directory that is not there is refused, never dropped in silence',
+    play: async (stage) => {
+      stage.needs(NEEDED)
+      const additionalDirectories = [join(stage.directory, 'gone')]
+      return stage.a.ask('session/new', { cwd: stage.cwd, mcpServers: [], additionalDirectories })
+    },
+    check: ({ error }) => unless(error !== undefined, 'it was taken'),
+    mutant: accepting('session/new', { sessionId: 's' }),
+  }),
+  one({
+    row: 'A-AD-4',
+    name: 'directories that a load does not name are outside again',
+    client: FILES,
+    script: [],
+    play: async (stage) => {
+      const lib = stage.dir('lib')
+      writeFileSync(join(lib, 'a.txt'), 'a')
+      const sessionId = await stage.session({ additionalDirectories: [lib] })
+      const inside = await readsOf(stage, sessionId, join(lib, 'a.txt'))
+      await stage.again()
+      const params = { sessionId, cwd: stage.cwd, mcpServers: [] }
+      stage.mustWork(await stage.a.ask('session/load', params), 'session/load')
+      return { inside, outside: await readsOf(stage, sessionId, join(lib, 'a.txt')) }
+    },
+    check: ({ inside, outside }) =>
+      first(
+        unless(inside.length === 1, 'the file inside was not read'),
+        unless(outside.length === 0, 'a file of a directory that was not named again was read'),
+      ),
+    mutant: { ...straying, nth: 2 },
+  }),
+  one({
+    row: 'A-AD-5',
+    name: 'a load with another working directory is refused',
+    play: async (stage) => {
+      stage.needs('agentCapabilities.loadSession')
+      const sessionId = await stage.session()
+      await stage.prompt(sessionId)
+      await stage.again()
+      return stage.a.ask('session/load', { sessionId, cwd: stage.dir('other'), mcpServers: [] })
+    },
+    check: ({ error }) => unless(error !== undefined, 'it was taken'),
+    mutant: accepting('session/load'),
+  }),
+  one({
+    row: 'A-AD-6',
+    name: 'a relative path is one below the working directory, not below the others',
+    client: FILES,
+    script: [],
+    play: async (stage) => {
+      const lib = stage.dir('lib')
+      const sessionId = await stage.session({ additionalDirectories: [lib] })
+      return { asked: await readsOf(stage, sessionId, 'a.txt'), expected: join(stage.cwd, 'a.txt') }
+    },
+    check: ({ asked, expected }) => unless(asked[0] === expected, `it read ${String(asked[0])}`),
+    mutant: { on: { call: 'fs/read_text_file' }, set: 'params.path', to: '/elsewhere/a.txt' },
+  }),
+  ...(['..', 'symlink'] as const).map((way) =>
+    one({
+      row: 'A-AD-7',
+      name: `what is reached by a ${way} out of the root set is outside`,
+      client: FILES,
+      script: [],
+      play: async (stage) => {
+        const outside = stage.dir('outside')
+        writeFileSync(join(outside, 'secret.txt'), 'secret')
+        mkdirSync(join(stage.cwd, 'sub'))
+        symlinkSync(outside, join(stage.cwd, 'link'))
+        const path = way === '..' ? `${stage.cwd}/sub/../../outside/secret.txt` : join(stage.cwd, 'link', 'secret.txt')
+        return readsOf(stage, await stage.session(), path)
+      },
+      check: (asked) => unless(asked.length === 0, `it read ${String(asked[0])}`),
+      mutant: straying,
+    }),
+  ),
+  one({
+    row: 'A-AD-8',
+    name: 'being in the root set is no trust: nothing in it is run when a session opens',
+    play: async (stage) => {
+      const lib = stage.dir('lib')
+      const proof = join(stage.directory, 'ran')
+      for (const name of ['AGENTS.md', 'CLAUDE.md', '.parley.toml', '.mcp.json'])
+        writeFileSync(join(lib, name), JSON.stringify({ mcpServers: { x: { command: 'touch', args: [proof] } } }))
+      await stage.session({ cwd: lib })
+      await stage.a.quiet(100)
+      const list = await stage.a.ask('_x/ran', {})
+      return { answered: list.error !== undefined, proof }
+    },
+    check: ({ answered, proof }) =>
+      first(unless(answered, 'no answer'), unless(!existsSync(proof), 'a program was run')),
+    mutant: accepting('_x/ran'),
+  }),
+  one({
+    row: 'A-AD-9',
+    name: 'a fork has the directories of nobody',
+    client: FILES,
+    script: [],
+    ours: true,
+    play: async (stage) => {
+      const lib = stage.dir('lib')
+      writeFileSync(join(lib, 'a.txt'), 'a')
+      const source = await stage.session({ additionalDirectories: [lib] })
+      const fork = stage.mustWork(await stage.a.ask('_parley/fork', { sessionId: source }), '_parley/fork')
+      const sessionId = String(fork['sessionId'])
+      const params = { sessionId, cwd: stage.cwd, mcpServers: [] }
+      stage.mustWork(await stage.a.ask('session/load', params), 'session/load')
+      return readsOf(stage, sessionId, join(lib, 'a.txt'))
+    },
+    check: (asked) => unless(asked.length === 0, 'a file of the source’s directories was read'),
+    mutant: straying,
+  }),
+]

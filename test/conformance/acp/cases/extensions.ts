@@ -1,0 +1,205 @@
+/** Methods and keys beyond the standard, and errors. */
+import { type Case, first, one, unless } from '../case.ts'
+import { law } from '../laws.ts'
+import { accepting, onResult, refusing } from '../mutant.ts'
+import { errorOf, fieldsOf } from '../record.ts'
+import { isRefused } from './json-rpc.ts'
+
+export const extensionCases: readonly Case[] = [
+  one({
+    row: 'A-EX-1',
+    name: 'a request beyond the standard gets an answer',
+    play: ({ a }) => a.ask('_x/y', { any: 'thing' }),
+    check: isRefused(-32_601),
+    mutant: { on: { error: '_x/y' }, set: 'error.code', to: -32_603 },
+  }),
+  one({
+    row: 'A-EX-2',
+    name: 'a notification beyond the standard is ignored',
+    play: async (stage) => {
+      const { mark } = stage.a
+      stage.a.tell('_x/n', { any: 'thing' })
+      await stage.a.quiet(100)
+      return stage.a.since(mark).entries.filter(({ from, message }) => from === 'agent' && message.method === undefined)
+    },
+    check: (answers) => unless(answers.length === 0, 'it was answered'),
+    mutant: { on: { result: 'initialize' }, after: { id: null, error: { code: -32_601, message: 'No such.' } } },
+  }),
+  one({
+    row: 'A-EX-3',
+    name: 'any `_meta` is taken, that of tracing too',
+    play: async (stage) => {
+      const _meta = {
+        traceparent: '00-80e1afed08e019fc1110464cfa66635c-7a085853722dc6d2-01',
+        tracestate: 'a=b',
+        baggage: 'c=d',
+        'x/y': { z: [null] },
+      }
+      const sessionId = await stage.session({ _meta })
+      const prompt = [{ type: 'text', text: 'Say hello.', _meta, annotations: { priority: 1 } }]
+      return stage.mustWork(await stage.a.ask('session/prompt', { sessionId, prompt, _meta }), 'session/prompt')
+    },
+    check: ({ stopReason }) => unless(typeof stopReason === 'string', 'it was refused'),
+    mutant: refusing('session/prompt'),
+  }),
+  one({
+    row: 'A-EX-4',
+    name: 'what is beyond the standard is announced in `_meta`, and nothing of it comes unasked',
+    play: async (stage) => {
+      await stage.prompt(await stage.session())
+      await stage.a.quiet(100)
+      return stage.a.received.find(({ method }) => method?.startsWith('_') === true)?.method
+    },
+    check: (method, transcript) =>
+      first(unless(method === undefined, `${String(method)} came unasked`), law('A-CV-3')(method, transcript)),
+    mutant: { on: { result: 'session/prompt' }, before: { method: '_x/unasked', params: {} } },
+  }),
+  one({
+    row: 'A-EX-5',
+    name: 'keys that look like ours, with values that are none of ours, harm nobody',
+    play: async (stage) => {
+      const _meta = { 'x/seq': -1, constructor: 'x', toString: 5, '': null }
+      return stage.mustWork(
+        await stage.a.ask('session/prompt', {
+          sessionId: await stage.session(),
+          prompt: [{ type: 'text', text: 'Hello.' }],
+          _meta,
+        }),
+        'session/prompt',
+      )
+    },
+    check: ({ stopReason }) => unless(typeof stopReason === 'string', 'it was refused'),
+    mutant: refusing('session/prompt'),
+  }),
+]
+
+/** Requests that are wrong, and the code that says how. */
+const WRONG: readonly (readonly [string, Readonly<Record<string, unknown>>, number])[] = [
+  ['foo/bar', {}, -32_601],
+  ['session/new', { cwd: 5, mcpServers: [] }, -32_602],
+  ['session/new', {}, -32_602],
+  ['session/prompt', { sessionId: 'x' }, -32_602],
+  ['session/prompt', { sessionId: 'x', prompt: 'text' }, -32_602],
+  ['session/prompt', { sessionId: 'x', prompt: [{ type: 'smell', data: '' }] }, -32_602],
+]
+
+export const errorCases: readonly Case[] = [
+  ...WRONG.map(([method, params, code]) =>
+    one({
+      row: 'A-ER-1',
+      name: `${method} with ${JSON.stringify(params).slice(0, 60)} is refused with ${code}`,
+      play: ({ a }) => a.ask(method, params),
+      check: isRefused(code),
+      mutant: { on: { error: method }, set: 'error.code', to: -32_099 },
+    }),
+  ),
+  one({
+    row: 'A-ER-2',
+    name: 'an error says one line, without our insides',
+    play: async ({ a, cwd }) => [
+      await a.ask('foo\nbar', {}),
+      await a.ask('session/new', { cwd: 'no\nsuch', mcpServers: [] }),
+      await a.ask('session/new', {
+        cwd,
+        mcpServers: [{ name: 'x', command: 5, args: [], env: [{ name: 'TOKEN', value: 'sentinel' }] }],
+      }),
+      await a.ask('session/prompt', { sessionId: 'x'.repeat(10_000), prompt: [{ type: 'text', text: 'Hello.' }] }),
+    ],
+    check: (answers, transcript) => {
+      const texts = answers.map((answer) => JSON.stringify(errorOf(answer) ?? {}))
+      return first(
+        law('A-ER-2')(answers, transcript),
+        unless(!texts.some((text) => text.includes('sentinel')), 'a secret is told'),
+        unless(!texts.some((text) => /\\n\s+at |node_modules/u.test(text)), 'a stack is told'),
+        unless(
+          texts.every((text) => text.length < 40_000),
+          'it has no end',
+        ),
+      )
+    },
+    mutant: { on: { error: 'session/new' }, set: 'error.message', to: 'Error: it broke\n    at main.js:1' },
+  }),
+]
+
+export const authCases: readonly Case[] = [
+  one({
+    row: 'A-AU-1',
+    name: 'ways to sign in are a list, each with an id of its own',
+    raw: true,
+    play: async (stage) => (await stage.initialize()).result,
+    check: (result) => {
+      const methods = result?.['authMethods'] ?? []
+      if (!Array.isArray(methods)) return 'it is no list'
+      const ids = methods.map((method) => fieldsOf(method)['id'])
+      return unless(
+        new Set(ids).size === ids.length && ids.every((id) => typeof id === 'string'),
+        `the ids ${ids.join(', ')}`,
+      )
+    },
+    mutant: onResult('initialize', 'authMethods', [
+      { id: 'a', name: 'A' },
+      { id: 'a', name: 'B' },
+    ]),
+  }),
+  one({
+    row: 'A-AU-2',
+    name: 'a client without terminals for that is offered no way that needs one',
+    raw: true,
+    play: async (stage) => (await stage.initialize()).result,
+    check: (result) => {
+      const methods = (result?.['authMethods'] ?? []) as readonly { readonly type?: string }[]
+      return unless(
+        methods.every(({ type }) => type !== 'terminal'),
+        'it is',
+      )
+    },
+    mutant: onResult('initialize', 'authMethods', [{ type: 'terminal', id: 't', name: 'T' }]),
+  }),
+  one({
+    row: 'A-AU-4',
+    name: 'an agent that has no way to sign in does not ask for it',
+    play: async (stage) => {
+      const methods = stage.offer['authMethods']
+      const { error } = await stage.a.ask('session/new', { cwd: stage.cwd, mcpServers: [] })
+      return { ways: Array.isArray(methods) ? methods.length : 0, code: error?.code }
+    },
+    check: ({ ways, code }) => unless(ways > 0 || code !== -32_000, 'it asks for what cannot be done'),
+    mutant: refusing('session/new', -32_000),
+  }),
+  one({
+    row: 'A-AU-3',
+    name: 'a way to sign in that is not there is refused',
+    play: ({ a }) => a.ask('authenticate', { methodId: 'no-such' }),
+    check: ({ error }) => unless(error !== undefined, 'it was taken'),
+    mutant: accepting('authenticate'),
+  }),
+  one({
+    row: 'A-AU-5',
+    name: 'who cannot sign out is not offered it',
+    play: async (stage) => {
+      const offered = fieldsOf(fieldsOf(stage.offer['agentCapabilities'])['auth'])['logout']
+      if (offered !== undefined && offered !== null) return undefined
+      return stage.a.ask('logout', {})
+    },
+    check: (answer) =>
+      unless(answer === undefined || answer.error !== undefined, 'it was taken, though it is not offered'),
+    mutant: accepting('logout'),
+  }),
+  one({
+    row: 'A-AU-6',
+    name: 'a way that needs a terminal names arguments, never a command, and an environment by name',
+    raw: true,
+    play: async (stage) => {
+      const { result } = await stage.initialize(stage.a, { auth: { terminal: true } })
+      return ((result?.['authMethods'] ?? []) as readonly Readonly<Record<string, unknown>>[]).filter(
+        ({ type }) => type === 'terminal',
+      )
+    },
+    check: (methods) =>
+      first(
+        unless(!methods.some((method) => 'command' in method), 'it names a command'),
+        unless(!methods.some(({ env }) => Array.isArray(env)), 'the environment is a list'),
+      ),
+    mutant: onResult('initialize', 'authMethods', [{ type: 'terminal', id: 't', name: 'T', command: 'sh', env: [] }]),
+  }),
+]

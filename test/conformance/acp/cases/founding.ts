@@ -1,0 +1,95 @@
+/** The two founding exchanges, byte for byte where bytes are given, and the meeting of two processes. */
+import type { Message } from '../../../e2e/message.ts'
+import { type Case, first, one, unless } from '../case.ts'
+import { onResult, withoutUpdate } from '../mutant.ts'
+import { fieldsOf, textOf, updatesOf } from '../record.ts'
+import { TALK, isSpoken, opened } from './load.ts'
+
+const EXCHANGE_A =
+  '{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1,"clientCapabilities":{"fs":{"readTextFile":true,"writeTextFile":true},"terminal":true},"clientInfo":{"name":"my-client","title":"My Client","version":"1.0.0"}}}\n'
+
+const greeting = { ...(JSON.parse(EXCHANGE_A) as Message), id: 0 as const }
+
+export const foundingCases: readonly Case[] = [
+  one({
+    row: 'A-IN-1',
+    name: 'founding exchange A: these bytes are answered with all that there is',
+    raw: true,
+    play: ({ a }) => a.rawMessage(greeting, [EXCHANGE_A]),
+    check: ({ id, result }) => {
+      const can = fieldsOf(result?.['agentCapabilities'])
+      const flags = [fieldsOf(can['promptCapabilities']), fieldsOf(can['mcpCapabilities'])]
+      return first(
+        unless(id === 0 && result?.['protocolVersion'] === 1, 'another id, or another version'),
+        unless(!('mcp' in can), 'it says `mcp`'),
+        unless(
+          flags.every((group) => Object.values(group).every((flag) => typeof flag === 'boolean')),
+          'a flag is no flag',
+        ),
+        unless(Array.isArray(result?.['authMethods']), 'authMethods is no list'),
+      )
+    },
+    mutant: onResult('initialize', 'agentCapabilities.mcp', { http: true }),
+  }),
+  one({
+    row: 'A-IN-10',
+    name: 'founding exchange A: everything that sessions can do is offered',
+    raw: true,
+    ours: true,
+    play: (stage) => stage.initialize(),
+    check: ({ result }) => {
+      const can = fieldsOf(result?.['agentCapabilities'])
+      const markers = Object.keys(fieldsOf(can['sessionCapabilities']))
+      const missing = ['list', 'resume', 'close', 'delete', 'additionalDirectories'].filter(
+        (name) => !markers.includes(name),
+      )
+      return first(
+        unless(can['loadSession'] === true, 'no load'),
+        unless(missing.length === 0, `no ${missing.join(', ')}`),
+      )
+    },
+    mutant: { on: { result: 'initialize' }, drop: 'result.agentCapabilities.sessionCapabilities.close' },
+  }),
+  one({
+    row: 'A-LD-1',
+    name: 'founding exchange B: what one process said another loads, and goes on as if nothing had happened',
+    script: TALK,
+    play: async (stage) => {
+      const sessionId = await stage.session()
+      await stage.prompt(sessionId, 'Begin.')
+      const live = textOf(updatesOf(stage.transcript))
+      await stage.again()
+      const { replayed, late } = await opened(stage, sessionId, 'session/load')
+      const { stopReason } = await stage.prompt(sessionId, 'Again.')
+      return { live, replayed, late, stopReason }
+    },
+    check: ({ live, replayed, late, stopReason }) =>
+      first(
+        unless(textOf(replayed) === live && live !== '', 'the words differ'),
+        unless(!late.some(isSpoken), 'it went on after the answer'),
+        unless(stopReason === 'end_turn', 'it did not go on'),
+      ),
+    mutant: withoutUpdate('user_message_chunk'),
+  }),
+  one({
+    row: 'A-RS-1',
+    name: 'founding exchange B: resume, the same without the history',
+    script: TALK,
+    play: async (stage) => {
+      const sessionId = await stage.session()
+      await stage.prompt(sessionId, 'Begin.')
+      await stage.again()
+      const { replayed } = await opened(stage, sessionId, 'session/resume', {
+        additionalDirectories: [stage.dir('lib')],
+      })
+      const { stopReason } = await stage.prompt(sessionId, 'Again.')
+      return { replayed, stopReason }
+    },
+    check: ({ replayed, stopReason }) =>
+      first(
+        unless(!replayed.some(isSpoken), 'it told the history'),
+        unless(stopReason === 'end_turn', 'it did not go on'),
+      ),
+    mutant: { on: { result: 'session/prompt' }, nth: 2, set: 'result.stopReason', to: 'refusal' },
+  }),
+]

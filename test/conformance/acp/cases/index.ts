@@ -1,0 +1,50 @@
+/** Every case, topic by topic. */
+import type { Case } from '../case.ts'
+import { cancelCases } from './cancel.ts'
+import { elicitationCases, fileCases, terminalCases } from './client-methods.ts'
+import { conventionCases } from './conventions.ts'
+import { directoryCases } from './directories.ts'
+import { authCases, errorCases, extensionCases } from './extensions.ts'
+import { foundingCases } from './founding.ts'
+import { initializeCases } from './initialize.ts'
+import { jsonRpcCases } from './json-rpc.ts'
+import { endCases, listCases } from './list.ts'
+import { loadCases, resumeCases } from './load.ts'
+import { mcpCases } from './mcp-servers.ts'
+import { commandCases, configCases, modeCases } from './modes.ts'
+import { newCases } from './new.ts'
+import { permissionCases } from './permission.ts'
+import { promptCases } from './prompt.ts'
+import { planCases, toolCallCases } from './tool-calls.ts'
+import { transportCases } from './transport.ts'
+
+export const topics: Readonly<Record<string, readonly Case[]>> = {
+  transport: transportCases,
+  'JSON-RPC': jsonRpcCases,
+  conventions: conventionCases,
+  initialize: initializeCases,
+  'signing in': authCases,
+  'session/new': newCases,
+  'MCP servers': mcpCases,
+  'session/load': loadCases,
+  'session/resume': resumeCases,
+  'session/list': listCases,
+  'session/delete and session/close': endCases,
+  directories: directoryCases,
+  prompt: promptCases,
+  'tool calls': toolCallCases,
+  permission: permissionCases,
+  plan: planCases,
+  modes: modeCases,
+  'config options': configCases,
+  commands: commandCases,
+  cancel: cancelCases,
+  files: fileCases,
+  terminals: terminalCases,
+  elicitation: elicitationCases,
+  extensibility: extensionCases,
+  errors: errorCases,
+  'founding exchanges': foundingCases,
+}
+
+export const cases: readonly Case[] = Object.values(topics).flat()

@@ -1,0 +1,139 @@
+/** Requests, answers, notifications, and what is none of them. */
+import type { Message } from '../../../e2e/message.ts'
+import { type Case, first, one, unless } from '../case.ts'
+import { law } from '../laws.ts'
+import { onResult, refusing } from '../mutant.ts'
+import { errorOf, fieldsOf } from '../record.ts'
+
+const METHOD_NOT_FOUND = -32_601
+
+export const jsonRpcCases: readonly Case[] = [
+  one({
+    row: 'A-JR-1',
+    name: 'an answer has the id of its request, and its type',
+    play: async ({ a }) => {
+      for (const id of [0, '0', 'a', '', Number.MAX_SAFE_INTEGER, -1]) await a.ask('foo/bar', {}, id)
+    },
+    check: law('A-JR-1'),
+    mutant: { on: { error: 'foo/bar' }, set: 'id', to: '99' },
+  }),
+  one({
+    row: 'A-JR-2',
+    name: 'an answer is a result or an error, never both, and comes once',
+    play: async (stage) => {
+      await stage.session()
+      await stage.a.ask('foo/bar', {})
+      await stage.a.quiet()
+    },
+    check: (_seen, transcript) => first(law('A-JR-1')(_seen, transcript), law('A-CV-5')(_seen, transcript)),
+    mutant: { on: { result: 'session/new' }, twice: true },
+  }),
+  one({
+    row: 'A-JR-3',
+    name: 'no notification is answered, however bad',
+    play: async ({ a }) => {
+      const { mark } = a
+      a.tell('foo/bar', {})
+      a.tell('session/cancel', { sessionId: 5 })
+      a.tell('session/cancel')
+      a.tell('session/prompt', { sessionId: 'none', prompt: [] })
+      await a.quiet(150)
+      return a.since(mark).entries.filter(({ from, message }) => from === 'agent' && message.method === undefined)
+    },
+    check: (answers) => unless(answers.length === 0, `it answered ${answers[0]?.raw}`),
+    mutant: {
+      on: { result: 'initialize' },
+      after: { id: null, error: { code: METHOD_NOT_FOUND, message: 'No such.' } },
+    },
+  }),
+  one({
+    row: 'A-JR-4',
+    name: 'an unknown method is refused as that',
+    play: ({ a }) => a.ask('foo/bar', {}),
+    check: isRefused(METHOD_NOT_FOUND),
+    mutant: { on: { error: 'foo/bar' }, set: 'error.code', to: -32603 },
+  }),
+  one({
+    row: 'A-JR-5',
+    name: 'after an error the connection is as before',
+    play: async (stage) => {
+      await stage.a.ask('session/new', { cwd: 5 })
+      return stage.session()
+    },
+    check: (id) => unless(id !== '', 'no session'),
+    mutant: refusing('session/new'),
+  }),
+  one({
+    row: 'A-JR-6',
+    name: 'what does not parse is answered with -32700 and no id',
+    play: ({ a }) => malformed(a, '{"jsonrpc":'),
+    check: isRefused(-32_700),
+    mutant: { on: { response: 'what has no id' }, set: 'error.code', to: -32600 },
+  }),
+  one({
+    row: 'A-JR-6',
+    name: 'what is no message, a batch too, is answered with -32600 and no id',
+    play: ({ a }) => malformed(a, '[{"jsonrpc":"2.0","id":1,"method":"foo/bar"}]'),
+    check: isRefused(-32_600),
+    mutant: { on: { response: 'what has no id' }, set: 'error.code', to: -32601 },
+  }),
+  one({
+    row: 'A-JR-7',
+    name: 'while a prompt runs, other sessions and requests go on',
+    script: [{ chunk: 'on ' }, { sleepMs: 60_000 }],
+    play: async (stage) => {
+      const [busy, other] = [await stage.session(), await stage.session()]
+      const prompt = stage.begin(busy)
+      await stage.told('agent_message_chunk')
+      const list = await stage.a.ask('session/list', {})
+      stage.begin(other)
+      await stage.a.until(({ params }) => params?.['sessionId'] === other && isChunk(params), 'a word of the other')
+      stage.a.tell('session/cancel', { sessionId: busy })
+      stage.a.tell('session/cancel', { sessionId: other })
+      await stage.a.answerTo(prompt)
+      return list
+    },
+    check: ({ result }) => unless(result !== undefined, 'a list was refused'),
+    mutant: refusing('session/list'),
+  }),
+  one({
+    row: 'A-JR-7',
+    name: 'requests may be sent without waiting for answers',
+    play: async (stage) => {
+      const asked = [1, 2, 3, 4].map(() => stage.a.begin('session/new', { cwd: stage.cwd, mcpServers: [] }))
+      const answers = []
+      for (const id of asked) answers.push(stage.mustWork(await stage.a.answerTo(id), 'session/new')['sessionId'])
+      return answers
+    },
+    check: (ids) => unless(new Set(ids).size === 4, 'two of four sessions have the same id'),
+    mutant: { ...onResult('session/new', 'sessionId', 'same'), each: true },
+  }),
+  one({
+    row: 'A-JR-2',
+    name: 'parameters that are null are none',
+    ours: true,
+    play: ({ a }) =>
+      a.rawMessage({ id: 'null', method: 'session/list', params: null }, [
+        '{"jsonrpc":"2.0","id":"null","method":"session/list","params":null}\n',
+      ]),
+    check: ({ result }) => unless(Array.isArray(result?.['sessions']), 'it was refused'),
+    mutant: refusing('session/list'),
+  }),
+]
+
+export function isRefused(code: number) {
+  return (answer: Message): string | undefined => {
+    const error = errorOf(answer)
+    if (error === undefined) return `it was answered with ${JSON.stringify(answer.result).slice(0, 100)}`
+    return unless(error.code === code, `the code is ${error.code}, not ${code}`)
+  }
+}
+
+function isChunk(params: Message['params']): boolean {
+  return fieldsOf(params?.['update'])['sessionUpdate'] === 'agent_message_chunk'
+}
+
+/** An answer without an id counts as one to this line. */
+function malformed(a: Parameters<Case['play']>[0]['a'], line: string): Promise<Message> {
+  return a.rawMessage({ id: null, method: 'what has no id' }, [`${line}\n`])
+}

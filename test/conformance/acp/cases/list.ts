@@ -1,0 +1,305 @@
+/** session/list, session/delete and session/close: the life of sessions from outside. */
+import { isAbsolute } from 'node:path'
+import type { Fields } from '../../../e2e/message.ts'
+import { type Case, first, one, unless } from '../case.ts'
+import { witness } from '../mcp.ts'
+import { accepting, onResult, refusing } from '../mutant.ts'
+import { fieldsOf, listOf } from '../record.ts'
+import type { Stage } from '../stage.ts'
+import { isRefused } from './json-rpc.ts'
+
+const can = (what: string): string => `agentCapabilities.sessionCapabilities.${what}`
+
+async function listed(stage: Stage, params: Fields = {}): Promise<readonly Fields[]> {
+  stage.needs(can('list'))
+  const found: Fields[] = []
+  let cursor: unknown
+  do {
+    const answer = await stage.a.ask('session/list', { ...params, ...(cursor === undefined ? {} : { cursor }) })
+    const page = stage.mustWork(answer, 'session/list')
+    found.push(...listOf(page['sessions']))
+    cursor = page['nextCursor'] ?? undefined
+  } while (cursor !== undefined && found.length < 2000)
+  return found
+}
+
+/** A session that an agent has to keep: something was said in it. */
+async function talked(stage: Stage, more: Fields = {}): Promise<string> {
+  const sessionId = await stage.session(more)
+  await stage.prompt(sessionId)
+  return sessionId
+}
+
+const ids = (sessions: readonly Fields[]): readonly unknown[] => sessions.map(({ sessionId }) => sessionId)
+
+export const listCases: readonly Case[] = [
+  one({
+    row: 'A-LS-1',
+    name: 'of a directory without sessions is an empty list',
+    play: async (stage) => {
+      stage.needs(can('list'))
+      return stage.mustWork(await stage.a.ask('session/list', { cwd: stage.dir('empty') }), 'session/list')
+    },
+    check: ({ sessions }) =>
+      unless(Array.isArray(sessions) && sessions.length === 0, `it is ${JSON.stringify(sessions)}`),
+    mutant: { on: { result: 'session/list' }, drop: 'result.sessions' },
+  }),
+  one({
+    row: 'A-LS-2',
+    name: 'of a directory has exactly its sessions',
+    play: async (stage) => {
+      stage.needs(can('list'))
+      const mine = await talked(stage)
+      await talked(stage, { cwd: stage.dir('work/below') })
+      await talked(stage, { cwd: stage.dir('work2') })
+      return { mine, found: ids(await listed(stage, { cwd: stage.cwd })) }
+    },
+    check: ({ mine, found }) => unless(found.length === 1 && found[0] === mine, `found ${found.length}`),
+    mutant: onResult('session/list', 'sessions', [{ sessionId: 'other', cwd: '/other' }]),
+  }),
+  one({
+    row: 'A-LS-2',
+    name: 'of a directory that is not absolute is refused',
+    play: async (stage) => {
+      stage.needs(can('list'))
+      return stage.a.ask('session/list', { cwd: 'work' })
+    },
+    check: isRefused(-32_602),
+    mutant: accepting('session/list', { sessions: [] }),
+  }),
+  one({
+    row: 'A-LS-3',
+    name: 'tells of each session its id, its absolute directory, and a date that is one',
+    play: async (stage) => {
+      await talked(stage)
+      return listed(stage, { cwd: stage.cwd })
+    },
+    check: ([info]) =>
+      first(
+        unless(info !== undefined, 'the session is not listed'),
+        unless(isAbsolute(String(info?.['cwd'])), `cwd is ${String(info?.['cwd'])}`),
+        unless(isDate(info?.['updatedAt']), `updatedAt is ${String(info?.['updatedAt'])}`),
+      ),
+    mutant: onResult('session/list', 'sessions.0.updatedAt', 'yesterday'),
+  }),
+  one({
+    row: 'A-LS-4',
+    name: 'with a cursor that it never gave is refused',
+    play: async (stage) => {
+      stage.needs(can('list'))
+      return stage.a.ask('session/list', { cursor: 'garbage!' })
+    },
+    check: isRefused(-32_602),
+    mutant: accepting('session/list', { sessions: [] }),
+  }),
+  one({
+    row: 'A-LS-5',
+    name: 'comes page by page, each session once, also while new ones are made',
+    ours: true,
+    play: async (stage) => {
+      const made: string[] = []
+      for (let count = 0; count < 60; count += 1) made.push(await stage.session())
+      const first = stage.mustWork(await stage.a.ask('session/list', { cwd: stage.cwd }), 'session/list')
+      await stage.session()
+      const next = await stage.a.ask('session/list', { cwd: stage.cwd, cursor: first['nextCursor'] })
+      const second = stage.mustWork(next, 'session/list')
+      return {
+        made,
+        first: ids(listOf(first['sessions'])),
+        second: ids(listOf(second['sessions'])),
+        end: second['nextCursor'],
+      }
+    },
+    check: ({ made, first: one, second, end }) => {
+      const found = [...one, ...second]
+      return first(
+        unless(new Set(found).size === found.length, 'a session is listed twice'),
+        unless(
+          made.every((id) => found.includes(id)),
+          'a session is missing',
+        ),
+        unless(end === undefined, 'the last page has a cursor'),
+      )
+    },
+    mutant: onResult('session/list', 'sessions.0.sessionId', 'other'),
+  }),
+  one({
+    row: 'A-LS-6',
+    name: 'starts nothing',
+    play: async (stage) => {
+      const server = witness(stage, 'quiet')
+      await talked(stage, { mcpServers: [server.entry] })
+      await server.hears('initialize')
+      await stage.again()
+      const { length } = server.heard()
+      await listed(stage)
+      await stage.a.quiet(150)
+      return server.heard().length - length
+    },
+    check: (more) => unless(more === 0, 'an MCP server was started'),
+    mutant: refusing('session/list'),
+  }),
+  one({
+    row: 'A-LS-7',
+    name: 'shows a session only to whoever may open it',
+    ours: true,
+    company: true,
+    play: async (stage) => {
+      const mine = await stage.session()
+      const other = await stage.another()
+      const page = stage.mustWork(await other.ask('session/list', { cwd: stage.cwd }), 'session/list')
+      const opened = await other.ask('session/resume', { sessionId: mine, cwd: stage.cwd })
+      return { found: ids(listOf(page['sessions'])), mine, opened }
+    },
+    // There is one principal, the user whose socket it is: what is listed can be opened, by each of their clients.
+    check: ({ found, mine, opened }) =>
+      unless(found.includes(mine) === (opened.error === undefined), 'listed, but not to be opened'),
+    mutant: refusing('session/resume'),
+  }),
+  one({
+    row: 'A-LS-8',
+    name: 'further directories, where they are told, are all of them, absolute and in order',
+    play: async (stage) => {
+      stage.needs(can('additionalDirectories'))
+      const more = [stage.dir('b'), stage.dir('a')]
+      await talked(stage, { additionalDirectories: more })
+      const [info] = await listed(stage, { cwd: stage.cwd })
+      return { more, told: fieldsOf(info)['additionalDirectories'] }
+    },
+    check: ({ more, told }) =>
+      unless(
+        told === undefined || told === null || JSON.stringify(told) === JSON.stringify(more),
+        `told ${JSON.stringify(told)}`,
+      ),
+    mutant: onResult('session/list', 'sessions.0.additionalDirectories', ['b']),
+  }),
+]
+
+function isDate(value: unknown): boolean {
+  if (value === undefined || value === null) return true
+  return (
+    typeof value === 'string' &&
+    /^\d{4}-\d\d-\d\dT.*(?:Z|[+-]\d\d:\d\d)$/u.test(value) &&
+    !Number.isNaN(Date.parse(value))
+  )
+}
+
+export const endCases: readonly Case[] = [
+  one({
+    row: 'A-DL-1',
+    name: 'a session that is deleted is listed no more',
+    play: async (stage) => {
+      stage.needs(can('delete'))
+      const sessionId = await talked(stage)
+      const result = stage.mustWork(await stage.a.ask('session/delete', { sessionId }), 'session/delete')
+      return { result, found: ids(await listed(stage, { cwd: stage.cwd })) }
+    },
+    check: ({ found }) => unless(found.length === 0, 'it is still listed'),
+    mutant: onResult('session/list', 'sessions', [{ sessionId: 's', cwd: '/' }]),
+  }),
+  ...['no-such-session', 'not/a uuid', '汉'].map((sessionId) =>
+    one({
+      row: 'A-DL-2',
+      name: `deleting ${sessionId}, which never was, is no error`,
+      play: async (stage) => {
+        stage.needs(can('delete'))
+        return stage.a.ask('session/delete', { sessionId })
+      },
+      check: ({ error }) => unless(error === undefined, `refused: ${error?.message}`),
+      mutant: refusing('session/delete', -32_002),
+    }),
+  ),
+  one({
+    row: 'A-DL-3',
+    name: 'what is deleted cannot be loaded',
+    play: async (stage) => {
+      stage.needs(can('delete'), 'agentCapabilities.loadSession')
+      const sessionId = await talked(stage)
+      stage.mustWork(await stage.a.ask('session/delete', { sessionId }), 'session/delete')
+      return stage.a.ask('session/load', { sessionId, cwd: stage.cwd, mcpServers: [] })
+    },
+    check: isRefused(-32_002),
+    mutant: accepting('session/load'),
+  }),
+  one({
+    row: 'A-DL-3',
+    name: 'deleting a session whose turn runs ends the turn as cancelled',
+    script: [{ chunk: 'on ' }, { sleepMs: 60_000 }],
+    play: async (stage) => {
+      const sessionId = await stage.session()
+      const prompt = stage.begin(sessionId)
+      await stage.told('agent_message_chunk')
+      stage.mustWork(await stage.a.ask('session/delete', { sessionId }), 'session/delete')
+      return stage.a.answerTo(prompt)
+    },
+    check: ({ result }) => unless(result?.['stopReason'] === 'cancelled', 'the prompt did not end as cancelled'),
+    mutant: onResult('session/prompt', 'stopReason', 'end_turn'),
+  }),
+  one({
+    row: 'A-CL-1',
+    name: 'closing a session ends its turn as cancelled',
+    script: [{ chunk: 'on ' }, { sleepMs: 60_000 }],
+    play: async (stage) => {
+      const sessionId = await stage.session()
+      const prompt = stage.begin(sessionId)
+      await stage.told('agent_message_chunk')
+      stage.mustWork(await stage.a.ask('session/close', { sessionId }), 'session/close')
+      return stage.a.answerTo(prompt)
+    },
+    check: ({ result }) => unless(result?.['stopReason'] === 'cancelled', 'the prompt did not end as cancelled'),
+    mutant: onResult('session/prompt', 'stopReason', 'end_turn'),
+  }),
+  one({
+    row: 'A-CL-2',
+    name: 'closing an idle session is answered with an empty object',
+    play: async (stage) => {
+      stage.needs(can('close'))
+      const sessionId = await stage.session()
+      return stage.a.ask('session/close', { sessionId })
+    },
+    check: ({ result }) => unless(typeof result === 'object' && result !== null, 'no object'),
+    mutant: onResult('session/close', '', null),
+  }),
+  one({
+    row: 'A-CL-3',
+    name: 'closing twice, or what is not there, ends nothing else',
+    play: async (stage) => {
+      stage.needs(can('close'))
+      const [sessionId, other] = [await stage.session(), await stage.session()]
+      await stage.a.ask('session/close', { sessionId })
+      await stage.a.ask('session/close', { sessionId })
+      await stage.a.ask('session/close', { sessionId: 'no-such' })
+      return stage.prompt(other)
+    },
+    check: ({ stopReason }) => unless(typeof stopReason === 'string', 'another session is gone'),
+    mutant: { on: { result: 'session/prompt' }, drop: 'result.stopReason' },
+  }),
+  one({
+    row: 'A-CL-4',
+    name: 'a session that is closed is listed, and can be loaded',
+    play: async (stage) => {
+      stage.needs(can('close'), 'agentCapabilities.loadSession')
+      const sessionId = await talked(stage)
+      stage.mustWork(await stage.a.ask('session/close', { sessionId }), 'session/close')
+      const found = ids(await listed(stage, { cwd: stage.cwd }))
+      const params = { sessionId, cwd: stage.cwd, mcpServers: [] }
+      stage.mustWork(await stage.a.ask('session/load', params), 'session/load')
+      return found.includes(sessionId)
+    },
+    check: (isListed) => unless(isListed, 'it is not listed'),
+    mutant: onResult('session/list', 'sessions', []),
+  }),
+  one({
+    row: 'A-CL-3',
+    name: 'prompting a session that was closed is refused, and says what to do',
+    ours: true,
+    play: async (stage) => {
+      const sessionId = await stage.session()
+      await stage.a.ask('session/close', { sessionId })
+      return stage.a.ask('session/prompt', { sessionId, prompt: [{ type: 'text', text: 'on' }] })
+    },
+    check: ({ error }) =>
+      unless(error?.data?.['code'] === 'SESSION_CLOSED', `the code is ${String(error?.data?.['code'])}`),
+    mutant: { on: { error: 'session/prompt' }, set: 'error.data.code', to: 'OTHER' },
+  }),
+]

@@ -1,0 +1,141 @@
+/** The MCP servers that a client brings along. */
+import { type Case, first, one, unless } from '../case.ts'
+import { startHttpServer } from '../../../fixtures/mcp/http-server.ts'
+import { callOf, witness } from '../mcp.ts'
+import { accepting, onUpdate, refusing } from '../mutant.ts'
+import { fieldsOf, updatesOf } from '../record.ts'
+import type { Stage } from '../stage.ts'
+import { Fault } from '../verdict.ts'
+import { isRefused } from './json-rpc.ts'
+
+const told = (stage: Stage): string => JSON.stringify(updatesOf(stage.transcript))
+
+export const mcpCases: readonly Case[] = [
+  one({
+    row: 'A-MC-1',
+    name: 'a stdio server gets its arguments and its environment, and its tools work',
+    script: [callOf('env')],
+    play: async (stage) => {
+      const { entry } = witness(stage, 'own', {}, [{ name: 'COLOUR', value: 'mauve' }])
+      await stage.prompt(await stage.session({ mcpServers: [entry] }))
+      return told(stage)
+    },
+    check: (text) => unless(text.includes('mauve'), 'the environment did not arrive'),
+    mutant: { on: { call: 'session/update', update: 'tool_call_update' }, each: true, drop: 'params.update' },
+  }),
+  one({
+    row: 'A-MC-2',
+    name: 'a server over HTTP gets its headers with every request',
+    play: async (stage) => {
+      const server = await startHttpServer({ quiet: true })
+      stage.later(() => server.close())
+      stage.needs('agentCapabilities.mcpCapabilities.http')
+      const headers = [{ name: 'X-Colour', value: 'mauve' }]
+      await stage.session({ mcpServers: [{ type: 'http', name: 'far', url: server.url, headers }] })
+      await untilSeen(stage, () => server.seen.length > 2)
+      return server.seen.map((one) => one.headers['x-colour'])
+    },
+    check: (values) =>
+      unless(
+        values.every((value) => value === 'mauve'),
+        'a request without the header',
+      ),
+    mutant: refusing('session/new'),
+  }),
+  one({
+    row: 'A-MC-3',
+    name: 'a server over SSE is taken if that is offered, and refused if not',
+    play: async (stage) => {
+      const { sse } = fieldsOf(fieldsOf(stage.offer['agentCapabilities'])['mcpCapabilities'])
+      const server = { type: 'sse', name: 'old', url: 'http://127.0.0.1:9/sse', headers: [] }
+      const { error } = await stage.a.ask('session/new', { cwd: stage.cwd, mcpServers: [server] })
+      return { offered: sse === true, code: error?.code }
+    },
+    check: ({ offered, code }) =>
+      unless(offered ? code !== -32_602 : code === -32_602, offered ? 'it was refused' : 'it was not refused'),
+    mutant: { on: { response: 'initialize' }, set: 'result.agentCapabilities.mcpCapabilities.sse', to: 'toggled' },
+  }),
+  one({
+    row: 'A-MC-4',
+    name: 'the agent connects to every server that it is given',
+    play: async (stage) => {
+      const servers = ['one', 'two', 'three'].map((name) => witness(stage, name))
+      await stage.session({ mcpServers: servers.map(({ entry }) => entry) })
+      for (const server of servers) await server.hears('tools/list')
+      return servers.length
+    },
+    check: (count) => unless(count === 3, 'not all'),
+    mutant: refusing('session/new'),
+  }),
+  one({
+    row: 'A-MC-5',
+    name: 'a transport that is not offered is refused',
+    play: ({ a, cwd }) => a.ask('session/new', { cwd, mcpServers: [{ type: 'acp', name: 'x', id: 'x' }] }),
+    check: isRefused(-32_602),
+    mutant: accepting('session/new', { sessionId: 's' }),
+  }),
+  one({
+    row: 'A-MC-5',
+    name: 'one bad entry refuses the request, and nothing is started',
+    play: async (stage) => {
+      const good = witness(stage, 'good')
+      const answer = await stage.a.ask('session/new', { cwd: stage.cwd, mcpServers: [good.entry, { name: 'bad' }] })
+      await stage.a.quiet(150)
+      return { answer, heard: good.heard().length }
+    },
+    check: ({ answer, heard }) => first(isRefused(-32_602)(answer), unless(heard === 0, 'a server was started')),
+    mutant: accepting('session/new', { sessionId: 's' }),
+  }),
+  one({
+    row: 'A-MC-6',
+    name: 'a server that cannot be started keeps no session from opening, and its absence is told',
+    script: [callOf('echo', { text: 'x' })],
+    play: async (stage) => {
+      const gone = { name: 'gone', command: '/no/such/server', args: [], env: [] }
+      const { stopReason } = await stage.prompt(await stage.session({ mcpServers: [gone] }))
+      return { stopReason, text: told(stage) }
+    },
+    check: ({ stopReason, text }) =>
+      first(unless(stopReason === 'end_turn', 'the turn failed'), unless(text.includes('gone'), 'nobody is told')),
+    mutant: onUpdate('tool_call_update', 'content', []),
+  }),
+  one({
+    row: 'A-MC-6',
+    name: 'a bare command name is looked up on PATH',
+    ours: true,
+    play: async (stage) => {
+      const bare = witness(stage, 'bare')
+      await stage.session({ mcpServers: [{ ...bare.entry, command: 'node' }] })
+      return bare.hears('initialize')
+    },
+    check: (heard) => unless(heard !== undefined, 'it was not started'),
+    mutant: refusing('session/new'),
+  }),
+  one({
+    row: 'A-MC-7',
+    name: 'a load connects to the servers that it names, not to those of before',
+    play: async (stage) => {
+      stage.needs('agentCapabilities.loadSession')
+      const [before, after] = [witness(stage, 'before'), witness(stage, 'after')]
+      const sessionId = await stage.session({ mcpServers: [before.entry] })
+      await stage.prompt(sessionId)
+      await before.hears('tools/list')
+      await stage.a.ask('session/close', { sessionId })
+      const { length } = before.heard()
+      const params = { sessionId, cwd: stage.cwd, mcpServers: [after.entry] }
+      stage.mustWork(await stage.a.ask('session/load', params), 'session/load')
+      await after.hears('tools/list')
+      return before.heard().length - length
+    },
+    check: (more) => unless(more === 0, 'a server of before was started again'),
+    mutant: refusing('session/load'),
+  }),
+]
+
+async function untilSeen(stage: Stage, seen: () => boolean): Promise<void> {
+  const end = performance.now() + 8000
+  while (!seen()) {
+    if (performance.now() > end) throw new Fault('the server heard nothing')
+    await stage.a.heard(30)
+  }
+}

@@ -1,0 +1,86 @@
+/** Lines, bytes, and the end of a process. */
+import { onUpdate } from '../mutant.ts'
+import { type Case, first, one, unless } from '../case.ts'
+import { witness } from '../mcp.ts'
+import { law } from '../laws.ts'
+import { textOf, updatesOf } from '../record.ts'
+
+const ODD = '汉字 \u2028 🙂 e\u0301\n'
+
+export const transportCases: readonly Case[] = [
+  one({
+    row: 'A-TR-1',
+    name: 'text of any alphabet arrives as it was said',
+    script: [{ chunk: ODD, times: 400 }],
+    play: async (stage) => {
+      await stage.prompt(await stage.session(), ODD)
+      return textOf(updatesOf(stage.transcript))
+    },
+    check: (said, { impurities }) =>
+      first(impurities[0], unless(said === ODD.repeat(400), 'the text is not what was said')),
+    mutant: onUpdate('agent_message_chunk', 'content.text', '?'),
+  }),
+  one({
+    row: 'A-TR-2',
+    name: 'a message is one line, whatever stands in it',
+    script: [{ chunk: 'one\ntwo\u2028three\r\n\u0085' }],
+    play: async (stage) => stage.prompt(await stage.session(), 'a\nb'),
+    check: law('A-TR-2'),
+    mutant: { on: { call: 'session/update', update: 'agent_message_chunk' }, raw: '{"jsonrpc":"2.0",\n"method":"x"}' },
+  }),
+  one({
+    row: 'A-TR-3',
+    name: 'nothing but ACP is on stdout, however noisy an MCP server is',
+    play: async (stage) => {
+      const noisy = witness(stage, 'noisy', { junk: true })
+      await stage.session({ mcpServers: [noisy.entry] })
+      await noisy.hears('initialize')
+    },
+    check: law('A-TR-2'),
+    mutant: { on: { result: 'session/new' }, raw: 'Welcome to the agent!' },
+  }),
+  one({
+    row: 'A-TR-4',
+    name: 'whatever goes to stderr keeps no answer back',
+    play: async (stage) => {
+      for (let count = 0; count < 20; count += 1) stage.a.raw('no message\n')
+      return stage.session()
+    },
+    check: (id) => unless(id !== '', 'no session'),
+    mutant: { on: { result: 'session/new' }, set: 'result.sessionId', to: '' },
+  }),
+  one({
+    row: 'A-TR-5',
+    name: 'it is served on stdin and stdout',
+    raw: true,
+    play: (stage) => stage.initialize(),
+    check: ({ result }) => unless(result !== undefined, 'no answer'),
+    mutant: { on: { result: 'initialize' }, instead: { id: '$id', error: { code: -32603, message: 'No.' } } },
+  }),
+  one({
+    row: 'A-TR-6',
+    name: 'a message may come in pieces, and several in one',
+    play: async (stage) => {
+      const line = JSON.stringify({ jsonrpc: '2.0', id: 'piece', method: '_x/pieces', params: { text: '汉🙂' } })
+      const bytes = Buffer.from(`${line}\n${line.replace('piece', 'whole')}\n`)
+      for (const at of [0, 1, 2, 3]) {
+        stage.a.raw(bytes.subarray(Math.floor((bytes.length * at) / 4), Math.floor((bytes.length * (at + 1)) / 4)))
+        await stage.a.quiet(10)
+      }
+      return [await stage.a.answerTo('piece'), await stage.a.answerTo('whole')]
+    },
+    check: (answers) =>
+      unless(
+        answers.every(({ error }) => error !== undefined),
+        'a piece was no message',
+      ),
+    mutant: { on: { call: 'session/update' }, never: true },
+  }),
+  one({
+    row: 'A-TR-7',
+    name: 'the agent ends by itself when its input ends',
+    play: ({ a }) => a.leave(),
+    check: (ms) => unless(ms < 2900, `it took ${Math.round(ms)} ms, and had to be ended`),
+    mutant: { on: { result: 'initialize' }, lingers: 5000 },
+  }),
+]

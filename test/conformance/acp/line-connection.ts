@@ -1,0 +1,192 @@
+/** One connection to an agent: raw lines out and in, all of it recorded, a fault between if one is wanted; no SDK. */
+import type { Readable, Writable } from 'node:stream'
+import type { Fields, Message } from '../../e2e/message.ts'
+import { Mutation, type Mutant } from './mutant.ts'
+import { type Entry, type Transcript, fieldsOf } from './record.ts'
+import { Fault } from './verdict.ts'
+
+export interface Ends {
+  readonly input: Writable
+  readonly output: Readable
+  /** Resolves when the agent has closed its side. */
+  readonly closed: Promise<void>
+  /** Ends the process or the socket, however it takes that. */
+  end(): Promise<void>
+  stderr?(): string
+}
+
+/** What the client answers to the agent's own requests, by their method; undefined is left for the case to answer. */
+export type Answers = Readonly<Record<string, (params: Fields, message: Message) => Fields | undefined>>
+
+type Listener = () => void
+
+export class LineConnection {
+  readonly ends: Ends
+  readonly mutation: Mutation
+  readonly #entries: Entry[] = []
+  readonly #impurities: string[] = []
+  readonly #utf8 = new TextDecoder('utf-8', { fatal: true })
+  readonly #listeners = new Set<Listener>()
+  readonly #patience: number
+  answers: Answers = {}
+  shared = false
+  closed = false
+  #rest = ''
+  #count = 0
+
+  constructor(ends: Ends, { mutant, patience }: { readonly mutant: Mutant | undefined; readonly patience: number }) {
+    this.ends = ends
+    this.#patience = patience
+    this.mutation = new Mutation(mutant)
+    ends.output.on('data', (bytes: Buffer) => this.#read(bytes))
+    ends.input.on('error', () => {
+      // The agent is gone; whoever waits hears of that.
+    })
+    void ends.closed.then(() => {
+      this.closed = true
+      this.#wake()
+    })
+  }
+
+  get transcript(): Transcript {
+    return { entries: this.#entries, impurities: this.#impurities, shared: this.shared }
+  }
+
+  /** How many entries there are; a place to look from. */
+  get mark(): number {
+    return this.#entries.length
+  }
+
+  since(mark: number): Transcript {
+    return { ...this.transcript, entries: this.#entries.slice(mark) }
+  }
+
+  /** The messages of the agent. */
+  get received(): readonly Message[] {
+    return this.#entries.filter(({ from }) => from === 'agent').map(({ message }) => message)
+  }
+
+  raw(bytes: string | Uint8Array): void {
+    this.ends.input.write(bytes)
+  }
+
+  send(message: Fields): void {
+    const whole = { jsonrpc: '2.0', ...message }
+    const raw = JSON.stringify(whole)
+    // As it went over the wire: what a caller changes later changes no record.
+    const sent = JSON.parse(raw) as Message
+    this.#entries.push({ from: 'client', message: sent, raw })
+    this.mutation.sent(sent)
+    this.raw(`${raw}\n`)
+  }
+
+  /** Bytes of our own that are a message after all. */
+  rawMessage(message: Fields & { readonly id: Message['id'] }, bytes: (string | Uint8Array)[]): Promise<Message> {
+    const sent = { jsonrpc: '2.0', ...message } as Message
+    this.#entries.push({ from: 'client', message: sent, raw: '' })
+    this.mutation.sent(sent)
+    for (const piece of bytes) this.raw(piece)
+    return this.answerTo(message.id)
+  }
+
+  /** Closes our side; how many milliseconds the agent takes to end. */
+  async leave(): Promise<number> {
+    const before = performance.now()
+    await this.ends.end()
+    return performance.now() - before + this.mutation.lingering
+  }
+
+  tell(method: string, params?: Fields): void {
+    this.send({ method, params })
+  }
+
+  /** Sends a request and gives its id. */
+  begin(method: string, params?: Fields, id: Message['id'] = (this.#count += 1)): Message['id'] {
+    this.send({ id, method, params })
+    return id
+  }
+
+  ask(method: string, params?: Fields, id?: Message['id']): Promise<Message> {
+    return this.answerTo(this.begin(method, params, id), method)
+  }
+
+  /** The response, result or error. */
+  answerTo(id: Message['id'], what = 'the request'): Promise<Message> {
+    return this.until((message) => message.id === id && message.method === undefined, `an answer to ${what}`)
+  }
+
+  /** The first message of the agent, received already or yet to come, that fits. */
+  async until(fits: (message: Message) => boolean, what = 'what was waited for'): Promise<Message> {
+    const end = performance.now() + this.#patience
+    let from = 0
+    for (;;) {
+      const known = this.received
+      const found = known.slice(from).find(fits)
+      if (found !== undefined) return found
+      from = known.length
+      if (this.closed) throw new Fault(`the agent ended without ${what}`)
+      const left = end - performance.now()
+      if (left <= 0) throw new Fault(`no ${what} within ${this.#patience / 1000} s`)
+      await this.heard(left)
+    }
+  }
+
+  /** Resolves with the next line, or when the time is over. */
+  heard(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const done = (): void => {
+        this.#listeners.delete(done)
+        clearTimeout(timer)
+        resolve()
+      }
+      const timer = setTimeout(done, ms)
+      this.#listeners.add(done)
+    })
+  }
+
+  /** Lets the agent say what it has not said, for that silence is what is looked at. */
+  async quiet(ms = 60): Promise<void> {
+    const end = performance.now() + ms
+    for (let left = ms; left > 0 && !this.closed; left = end - performance.now()) await this.heard(left)
+  }
+
+  #read(bytes: Buffer): void {
+    const lines = (this.#rest + this.#decode(bytes)).split('\n')
+    this.#rest = lines.pop() ?? ''
+    for (const line of lines) for (const one of this.mutation.lines(line)) this.#take(one)
+    this.#wake()
+  }
+
+  #decode(bytes: Buffer): string {
+    try {
+      return this.#utf8.decode(bytes, { stream: true })
+    } catch {
+      this.#impurities.push('bytes that are no UTF-8')
+      return bytes.toString('latin1')
+    }
+  }
+
+  #take(raw: string): void {
+    try {
+      const message = JSON.parse(raw) as Message
+      this.#entries.push({ from: 'agent', message, raw })
+      if (message.method !== undefined && message.id !== undefined) this.#serve(message)
+    } catch {
+      // Kept for the checks to complain of.
+      this.#impurities.push(raw.slice(0, 300))
+    }
+  }
+
+  #serve(message: Message): void {
+    const { id = null, method = '', params = {} } = message
+    const answer = this.answers[method]
+    if (answer === undefined) return this.send({ id, error: { code: -32601, message: `Method not found: ${method}` } })
+    const result = answer(params, message)
+    if (result === undefined) return
+    this.send('error' in result ? { id, error: fieldsOf(result['error']) } : { id, result })
+  }
+
+  #wake(): void {
+    for (const listener of this.#listeners) listener()
+  }
+}

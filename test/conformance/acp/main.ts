@@ -1,0 +1,74 @@
+/**
+ * `npm run conformance [-- [--mutants] [--page] [--only TEXT] [--jobs N] [-- COMMAND ARGS…]]`: holds Parley, or any agent that
+ * speaks ACP on its pipes, to the standard. Ends with 1 when something fails that must be.
+ */
+import { setup } from '../../build.setup.ts'
+import { cases } from './cases/index.ts'
+import type { Played } from './play.ts'
+import { type Many, isCaught, lawResults, playAll } from './run.ts'
+import { pageTable, sentence, sumOf, textTable } from './table.ts'
+import { type Target, command, embedded, relay, socket } from './target.ts'
+
+interface Wish {
+  readonly mutants: boolean
+  /** As a page of Markdown. */
+  readonly page: boolean
+  readonly only: string | undefined
+  readonly jobs: number
+  readonly words: readonly string[]
+}
+
+function wishIn(args: readonly string[]): Wish {
+  const cut = args.indexOf('--')
+  const ours = cut === -1 ? args : args.slice(0, cut)
+  const after = (flag: string): string | undefined => (ours.includes(flag) ? ours[ours.indexOf(flag) + 1] : undefined)
+  return {
+    mutants: ours.includes('--mutants'),
+    page: ours.includes('--page'),
+    only: after('--only'),
+    jobs: Number(after('--jobs') ?? 4),
+    words: cut === -1 ? [] : args.slice(cut + 1),
+  }
+}
+
+const wish = wishIn(process.argv.slice(2))
+const chosen = cases.filter(({ row, name }) => wish.only === undefined || `${row} ${name}`.includes(wish.only))
+
+async function on(target: Target, more: Partial<Many>): Promise<readonly Played[]> {
+  try {
+    return await playAll({ target, cases: chosen, jobs: wish.jobs, patience: 20_000, ...more })
+  } finally {
+    await target.close()
+  }
+}
+
+/** Prints the table. True when nothing fails that must be. */
+async function judge(target: Target): Promise<boolean> {
+  const played = await on(target, {})
+  const laws = lawResults(played)
+  const sum = sumOf(played, laws)
+  console.log(wish.page ? `${pageTable(played, laws)}\n` : `\n${target.name}\n\n${textTable(played, laws)}\n`)
+  console.log(`${target.name}: ${sentence(sum)}`)
+  return sum.binding === 0
+}
+
+async function mutants(): Promise<boolean> {
+  const played = await on(socket(), { mutants: true, patience: 4000 })
+  const escaped = played.filter((one) => !isCaught(one))
+  for (const { one, verdict, fired } of escaped)
+    console.log(
+      `escaped: ${one.row} ${one.name} (${fired ? verdict.result : `the fault had no occasion; ${verdict.result}`})`,
+    )
+  console.log(`${played.length - escaped.length} of ${played.length} faults were noticed`)
+  return escaped.length === 0
+}
+
+async function main(): Promise<boolean> {
+  if (wish.words.length > 0) return judge(command(wish.words))
+  await setup()
+  if (wish.mutants) return mutants()
+  const within = await judge(embedded())
+  return (await judge(relay())) && within
+}
+
+process.exitCode = (await main()) ? 0 : 1

@@ -1,0 +1,194 @@
+/** Faults as data: what a broken agent would have said instead. A filter between agent and driver says it. */
+import type { Fields, Message } from '../../e2e/message.ts'
+
+/** Which of the agent's messages is spoilt: the first that fits, or each of them. */
+export type Where =
+  | { readonly result: string }
+  | { readonly error: string }
+  /** Any response, result or error. */
+  | { readonly response: string }
+  /** A request or notification; `update` narrows `session/update` down to one kind. */
+  | { readonly call: string; readonly update?: string }
+
+export type Fault =
+  /** `$session` and `$id` in the value stand for those of the message. */
+  | { readonly set: string; readonly to: unknown }
+  | { readonly drop: string }
+  | { readonly twice: true }
+  | { readonly before: Fields }
+  | { readonly after: Fields }
+  /** This line comes instead. */
+  | { readonly raw: string }
+  /** What the agent says in place of the whole message. */
+  | { readonly instead: Fields }
+  /** Comes only after the message that follows it. */
+  | { readonly late: true }
+  | { readonly never: true }
+  /** The agent ends so many milliseconds later than it does. */
+  | { readonly lingers: number }
+
+export type Mutant = {
+  readonly on: Where
+  readonly each?: true
+  /** The how-manieth, from 1. */ readonly nth?: number
+} & Fault
+
+type Json = Record<string, unknown>
+
+export class Mutation {
+  readonly #mutant: Mutant | undefined
+  readonly #asked = new Map<string, string>()
+  /** The session that a request was about, or that was made last. */
+  #session = ''
+  #matches = 0
+  #held: string | undefined
+  /** Whether the fault was put in at all. */
+  fired = false
+
+  constructor(mutant: Mutant | undefined) {
+    this.#mutant = mutant
+  }
+
+  /** Milliseconds by which the agent ends later. */
+  get lingering(): number {
+    const mutant = this.#mutant
+    if (mutant === undefined || !('lingers' in mutant)) return 0
+    this.fired = true
+    return mutant.lingers
+  }
+
+  /** What the client sends passes as it is; the filter only learns from it. */
+  sent(message: Message): void {
+    if (message.id !== undefined && message.method !== undefined)
+      this.#asked.set(JSON.stringify(message.id), message.method)
+    this.#learn(message.params)
+  }
+
+  /** The lines that arrive in place of this one. */
+  lines(line: string): readonly string[] {
+    const mutant = this.#mutant
+    if (mutant === undefined) return [line]
+    const held = this.#held === undefined ? [] : [this.#held]
+    this.#held = undefined
+    return [...this.#spoilt(line, mutant), ...held]
+  }
+
+  #spoilt(line: string, mutant: Mutant): readonly string[] {
+    const message = parsed(line)
+    if (message === undefined) return [line]
+    this.#learn(message.params)
+    this.#learn(message.result)
+    if (!this.#fits(message, mutant.on)) return [line]
+    this.#matches += 1
+    if (mutant.each !== true && this.#matches !== (mutant.nth ?? 1)) return [line]
+    this.fired = !('lingers' in mutant)
+    return this.#apply(line, message, mutant)
+  }
+
+  #apply(line: string, message: Message, fault: Fault): readonly string[] {
+    if ('twice' in fault) return [line, line]
+    if ('raw' in fault) return [fault.raw]
+    if ('never' in fault) return []
+    if ('lingers' in fault) return [line]
+    if ('before' in fault) return [this.#filled(fault.before, message), line]
+    if ('after' in fault) return [line, this.#filled(fault.after, message)]
+    if ('instead' in fault) return [this.#filled(fault.instead, message)]
+    if ('late' in fault) {
+      this.#held = line
+      return []
+    }
+    const copy = JSON.parse(line) as Json
+    if ('drop' in fault) change(copy, fault.drop, undefined)
+    else change(copy, fault.set, JSON.parse(this.#filled({ value: fault.to }, message))['value'])
+    return [JSON.stringify(copy)]
+  }
+
+  #filled(value: Fields, { id }: Message): string {
+    const whole = 'value' in value ? value : { jsonrpc: '2.0', ...value }
+    return JSON.stringify(whole, (_key, part: unknown) => {
+      if (part === '$session') return this.#session
+      return part === '$id' ? id : part
+    })
+  }
+
+  #learn(from: unknown): void {
+    const sessionId = (from as Json | null | undefined)?.['sessionId']
+    if (typeof sessionId === 'string') this.#session = sessionId
+  }
+
+  #fits(message: Message, where: Where): boolean {
+    if ('call' in where) {
+      if (message.method !== where.call) return false
+      return where.update === undefined || kindOf(message) === where.update
+    }
+    if (message.method !== undefined || message.id === undefined) return false
+    const method = this.#asked.get(JSON.stringify(message.id))
+    if ('response' in where) return method === where.response
+    if ('result' in where) return method === where.result && message.result !== undefined
+    return method === where.error && message.error !== undefined
+  }
+}
+
+function kindOf({ params }: Message): unknown {
+  return (params?.['update'] as Json | undefined)?.['sessionUpdate']
+}
+
+function parsed(line: string): Message | undefined {
+  try {
+    return JSON.parse(line) as Message
+  } catch {
+    // What is no message cannot be spoilt.
+    return undefined
+  }
+}
+
+/** Sets or removes what stands at a path like `result.sessions.0.cwd`. */
+function change(message: Json, path: string, value: unknown): void {
+  const keys = path.split('.')
+  const last = keys.pop() ?? ''
+  let at: Json | undefined = message
+  for (const key of keys) {
+    if (typeof at[key] !== 'object' || at[key] === null) at[key] = {}
+    at = at[key] as Json
+  }
+  if (value === undefined) delete at[last]
+  else at[last] = value
+}
+
+/** The shapes that cases use most. */
+export const onResult = (method: string, path: string, to: unknown): Mutant => ({
+  on: { result: method },
+  set: path === '' ? 'result' : `result.${path}`,
+  to,
+})
+
+export const onUpdate = (update: string, path: string, to: unknown): Mutant => ({
+  on: { call: 'session/update', update },
+  each: true,
+  set: `params.update.${path}`,
+  to,
+})
+
+export const withoutUpdate = (update: string): Mutant => ({
+  on: { call: 'session/update', update },
+  each: true,
+  never: true,
+})
+
+/** An agent that refuses what it must take. */
+export const refusing = (method: string, code = -32603): Mutant => ({
+  on: { result: method },
+  instead: { id: '$id', error: { code, message: 'Refused.' } },
+})
+
+/** An agent that takes what it must refuse. */
+export const accepting = (method: string, result: Fields = {}): Mutant => ({
+  on: { error: method },
+  instead: { id: '$id', result },
+})
+
+/** An update of this session that comes just after the response. */
+export const update = (content: Fields): Fields => ({
+  method: 'session/update',
+  params: { sessionId: '$session', update: content },
+})

@@ -1,0 +1,51 @@
+/** Plays one case: opens its stage, has the talk, judges it, and looks at all that was said. */
+import type { Case } from './case.ts'
+import { complaintsOf } from './laws.ts'
+import { type Play, Stage } from './stage.ts'
+import { NotApplicable, type Verdict, verdictOf } from './verdict.ts'
+
+export interface Played {
+  readonly one: Case
+  readonly verdict: Verdict
+  /** By the row of the law that was broken. */
+  readonly complaints: ReadonlyMap<string, readonly string[]>
+  /** Whether a fault that was to be put in had its occasion. */
+  readonly fired: boolean
+}
+
+export async function play(one: Case, how: Play): Promise<Played> {
+  const stage = new Stage(one, how)
+  try {
+    const verdict = await judged(one, stage, how)
+    return { one, verdict, complaints: complaintsIn(stage), fired: stage.fired }
+  } finally {
+    await stage.close()
+  }
+}
+
+async function judged(one: Case, stage: Stage, { target }: Play): Promise<Verdict> {
+  try {
+    requireApplicable(one, target)
+    await stage.open()
+    const why = one.check(await one.play(stage), stage.transcript)
+    return why === undefined ? { result: 'pass' } : { result: 'fail', why }
+  } catch (error) {
+    return verdictOf(error)
+  }
+}
+
+function requireApplicable(one: Case, { scripted, manyClients }: Play['target']): void {
+  if (!scripted && (one.script !== undefined || one.env !== undefined))
+    throw new NotApplicable('only a scripted agent does this when it is told to')
+  if (!scripted && one.ours === true) throw new NotApplicable('the standard is silent')
+  if (one.company === true && !manyClients) throw new NotApplicable('one pipe has one client')
+}
+
+function complaintsIn(stage: Stage): Played['complaints'] {
+  try {
+    return complaintsOf(stage.transcript)
+  } catch {
+    // Nothing was opened, so nothing was said.
+    return new Map()
+  }
+}

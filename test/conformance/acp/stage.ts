@@ -1,0 +1,173 @@
+/** Where a case plays: an agent that was just started, directories of its own, and the words that most talks need. */
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Fields, Message } from '../../e2e/message.ts'
+import type { Case } from './case.ts'
+import { type Answers, LineConnection } from './line-connection.ts'
+import type { Mutant } from './mutant.ts'
+import { type Transcript, errorOf, fieldsOf } from './record.ts'
+import type { Place, Target } from './target.ts'
+import { Fault, NotApplicable, NotOffered } from './verdict.ts'
+
+const AUTH_REQUIRED = -32_000
+const INFO = { name: 'conformance', title: 'Conformance', version: '1' }
+
+export interface Play {
+  readonly target: Target
+  readonly mutant?: Mutant | undefined
+  /** Milliseconds that an answer may take. */
+  readonly patience: number
+}
+
+export class Stage {
+  readonly #case: Case
+  readonly #play: Play
+  readonly #connections: LineConnection[] = []
+  readonly #place: Place
+  readonly #ends: (() => unknown)[] = []
+  /** All that belongs to the case is below it. */
+  readonly directory: string
+  /** Where sessions work. */
+  readonly cwd: string
+  #main: LineConnection | undefined
+  /** What the agent says that it can. */
+  offer: Fields = {}
+
+  constructor(one: Case, play: Play) {
+    this.#case = one
+    this.#play = play
+    this.directory = realpathSync(mkdtempSync(join(tmpdir(), 'conformance-')))
+    this.cwd = this.dir('work')
+    this.#place = { directory: this.directory, script: join(this.directory, 'script.jsonl'), env: one.env ?? {} }
+    this.script(one.script ?? [{ chunk: 'Hello.' }])
+  }
+
+  /** The first client. */
+  get a(): LineConnection {
+    if (this.#main === undefined) throw new Error('nothing is open')
+    return this.#main
+  }
+
+  get transcript(): Transcript {
+    return this.a.transcript
+  }
+
+  get fired(): boolean {
+    return this.#connections.some(({ mutation }) => mutation.fired)
+  }
+
+  async open(): Promise<void> {
+    this.#main = await this.connect()
+    if (this.#case.raw !== true) await this.initialize(this.#main)
+  }
+
+  /** Another client of the same server. */
+  async another(client: Fields = this.#case.client ?? {}): Promise<LineConnection> {
+    if (!this.#play.target.manyClients) throw new NotApplicable('one pipe has one client')
+    const connection = await this.connect()
+    await this.initialize(connection, client)
+    for (const known of this.#connections) known.shared = true
+    return connection
+  }
+
+  /** The first client leaves, and comes back to what is stored. */
+  async again(client: Fields = this.#case.client ?? {}): Promise<LineConnection> {
+    await this.a.ends.end()
+    this.#main = await this.connect()
+    await this.initialize(this.#main, client)
+    return this.#main
+  }
+
+  async connect(): Promise<LineConnection> {
+    const ends = await this.#play.target.open(this.#place)
+    const connection = new LineConnection(ends, { mutant: this.#play.mutant, patience: this.#play.patience })
+    this.#connections.push(connection)
+    return connection
+  }
+
+  async initialize(connection = this.a, clientCapabilities: Fields = this.#case.client ?? {}): Promise<Message> {
+    const answer = await connection.ask('initialize', this.introduction({ clientCapabilities }))
+    const error = errorOf(answer)
+    if (error !== undefined) throw new Fault(`initialize was refused: ${error.message}`)
+    this.offer = fieldsOf(answer.result)
+    return answer
+  }
+
+  introduction(more: Fields): Fields {
+    const wish = this.#play.target.introduction(this.#place)
+    return { protocolVersion: 1, clientInfo: INFO, ...more, ...wish }
+  }
+
+  /** Changes what the scripted agent does from its next turn on. */
+  script(steps: readonly Fields[]): void {
+    writeFileSync(this.#place.script, steps.map((step) => `${JSON.stringify(step)}\n`).join(''))
+  }
+
+  dir(name: string): string {
+    const path = join(this.directory, name)
+    mkdirSync(path, { recursive: true })
+    return path
+  }
+
+  /** Throws NotOffered unless there is something at this path of what the agent offers. */
+  needs(...paths: readonly string[]): void {
+    for (const path of paths) {
+      let at: unknown = this.offer
+      for (const key of path.split('.')) at = fieldsOf(at)[key]
+      if (at === undefined || at === null || at === false)
+        throw new NotOffered(`${path.split('.').at(-1)} is not offered`)
+    }
+  }
+
+  /** Opens a session and gives its id. */
+  async session(more: Fields = {}, on = this.a): Promise<string> {
+    const answer = await on.ask('session/new', { cwd: this.cwd, mcpServers: [], ...more })
+    return String(this.mustWork(answer, 'session/new')['sessionId'])
+  }
+
+  /** The result; a refusal for want of an account is no fault. */
+  mustWork(answer: Message, what: string): Fields {
+    const error = errorOf(answer)
+    if (error === undefined) return fieldsOf(answer.result)
+    if (error.code === AUTH_REQUIRED && this.#case.env === undefined) throw new NotOffered('it needs an account')
+    throw new Fault(`${what} was refused: ${error.code} ${String(error.message).slice(0, 160)}`)
+  }
+
+  begin(sessionId: string, text = 'Say hello.', on = this.a): Message['id'] {
+    return on.begin('session/prompt', { sessionId, prompt: [{ type: 'text', text }] })
+  }
+
+  /** A whole turn. Its result. */
+  async prompt(sessionId: string, text?: string, on = this.a): Promise<Fields> {
+    return this.mustWork(await on.answerTo(this.begin(sessionId, text, on), 'session/prompt'), 'session/prompt')
+  }
+
+  /** One message of a session's updates of this kind. */
+  told(kind: string, on = this.a): Promise<Message> {
+    return on.until(
+      ({ method, params }) => method === 'session/update' && fieldsOf(params?.['update'])['sessionUpdate'] === kind,
+      `an update ${kind}`,
+    )
+  }
+
+  question(on = this.a): Promise<Message> {
+    return on.until(({ method }) => method === 'session/request_permission', 'a question')
+  }
+
+  answers(answers: Answers, on = this.a): void {
+    on.answers = answers
+  }
+
+  /** What is to be ended with the case. */
+  later(end: () => unknown): void {
+    this.#ends.push(end)
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#connections.map((connection) => connection.ends.end()))
+    for (const end of this.#ends) await end()
+    await this.#play.target.leave?.(this.#place)
+    rmSync(this.directory, { recursive: true, force: true, maxRetries: 5 })
+  }
+}

@@ -1,0 +1,191 @@
+/** The agents that cases are played on: Parley in its three ways, or any command that speaks ACP on its pipes. */
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Fields } from '../../e2e/message.ts'
+import { binary } from '../../e2e/parley.ts'
+import { socketPathOf } from '../../../src/config/socket.ts'
+import { startServer } from '../../../src/server/launch.ts'
+import { carrying, runs, until } from '../../fixtures/process/running.ts'
+import type { Ends } from './line-connection.ts'
+
+/** What belongs to one case. */
+export interface Place {
+  readonly directory: string
+  /** The script that Parley's agent plays. */
+  readonly script: string
+  readonly env: Readonly<Record<string, string>>
+}
+
+export interface Target {
+  readonly name: string
+  /** Whether its agent can be told what to do. */
+  readonly scripted: boolean
+  /** Whether several connections reach the same sessions. */
+  readonly manyClients: boolean
+  open(place: Place): Promise<Ends>
+  /** What `initialize` says besides. */
+  introduction(place: Place): Fields
+  /** Ends what only this case has used. */
+  leave?(place: Place): Promise<void>
+  close(): Promise<void>
+}
+
+const nothing = async (): Promise<void> => undefined
+
+/** `parley acp --embedded`, a process and a state directory per case. */
+export function embedded(): Target {
+  return {
+    name: 'parley acp --embedded',
+    scripted: true,
+    manyClients: false,
+    open: async ({ directory, script, env }) =>
+      childEnds(parley(['acp', '--embedded', '--agent', `script:${script}`], join(directory, 'home'), env)),
+    introduction: () => ({}),
+    close: nothing,
+  }
+}
+
+/** `parley acp`, a relay per client to one server in the background. */
+export function relay(): Target {
+  const homes = new Homes()
+  return {
+    name: 'parley acp',
+    scripted: true,
+    manyClients: true,
+    open: async (place) => childEnds(parley(['acp', '--agent', `script:${place.script}`], homes.of(place), place.env)),
+    introduction: () => ({}),
+    leave: (place) => homes.leave(place),
+    close: () => homes.close(),
+  }
+}
+
+/** The server's own socket, without a process in between: the quickest way. */
+export function socket(): Target {
+  const homes = new Homes()
+  return {
+    name: 'the socket of parley serve',
+    scripted: true,
+    manyClients: true,
+    async open(place) {
+      const home = homes.of(place)
+      await startServer({
+        home,
+        socket: socketPathOf(home),
+        environment: environment(home, place.env),
+        program: binary,
+      })
+      return socketEnds(socketPathOf(home))
+    },
+    introduction: ({ script }) => ({ _meta: { 'parley/agent': `script:${script}` } }),
+    leave: (place) => homes.leave(place),
+    close: () => homes.close(),
+  }
+}
+
+/** Any agent. It is started anew for every case, with the environment as it is. */
+export function command(words: readonly string[]): Target {
+  const [program = '', ...args] = words
+  return {
+    name: words.join(' '),
+    scripted: false,
+    manyClients: false,
+    open: async ({ directory }) => childEnds(spawn(program, args, { cwd: directory, detached: true }), true),
+    introduction: () => ({}),
+    close: nothing,
+  }
+}
+
+/** State directories: one for all cases, and one for each case that has settings of its own. */
+class Homes {
+  readonly #common = mkdtempSync(join(tmpdir(), 'conformance-home-'))
+
+  of({ directory, env }: Place): string {
+    return Object.keys(env).length === 0 ? this.#common : join(directory, 'home')
+  }
+
+  async leave(place: Place): Promise<void> {
+    if (this.of(place) !== this.#common) await endServer(this.of(place))
+  }
+
+  async close(): Promise<void> {
+    await endServer(this.#common)
+    rmSync(this.#common, { recursive: true, force: true, maxRetries: 5 })
+  }
+}
+
+async function endServer(home: string): Promise<void> {
+  await until(() => {
+    const left = carrying(`PARLEY_HOME=${home}`)
+    for (const pid of left) kill(pid)
+    return left.every((pid) => !runs(pid))
+  })
+}
+
+/** The settings of whoever runs this are not ours. */
+function environment(home: string, env: Readonly<Record<string, string>>): Record<string, string> {
+  const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('PARLEY_'))
+  return {
+    ...Object.fromEntries(inherited),
+    XDG_CONFIG_HOME: join(home, 'config'),
+    PARLEY_HOME: home,
+    ...env,
+  } as Record<string, string>
+}
+
+function parley(args: readonly string[], home: string, env: Place['env']): ChildProcessWithoutNullStreams {
+  return spawn(process.execPath, [binary, ...args], { cwd: '/', env: environment(home, env) })
+}
+
+/** How long a process may take to end by itself once its input has ended. Milliseconds. */
+const LEAVING = 3000
+
+function childEnds(child: ChildProcessWithoutNullStreams, hasGroup = false): Ends {
+  let stderr = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr = (stderr + text).slice(-4000)))
+  const closed = new Promise<void>((resolve) => {
+    child.on('close', () => resolve())
+    child.on('error', () => resolve())
+  })
+  return {
+    input: child.stdin,
+    output: child.stdout,
+    closed,
+    stderr: () => stderr,
+    async end() {
+      child.stdin.end()
+      const timer = setTimeout(() => kill(hasGroup ? -(child.pid ?? 0) : (child.pid ?? 0)), LEAVING)
+      await closed
+      clearTimeout(timer)
+      // What it started must not stay either.
+      if (hasGroup) kill(-(child.pid ?? 0))
+    },
+  }
+}
+
+async function socketEnds(path: string): Promise<Ends> {
+  const connection = connect(path)
+  await once(connection, 'connect')
+  const closed = new Promise<void>((resolve) => connection.on('close', () => resolve()))
+  return {
+    input: connection,
+    output: connection,
+    closed,
+    async end() {
+      connection.destroy()
+      await closed
+    },
+  }
+}
+
+function kill(pid: number): void {
+  if (pid === 0) return
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // It has ended by itself.
+  }
+}
