@@ -1,5 +1,6 @@
 /** A session as the server last told of it: how its turn stands, who else is here, what waits in the queue. */
 import type { Client } from '../client/connect.ts'
+import type { ConnectionEvent } from '../client/face.ts'
 import type { NoticeKind } from '../client/hello.ts'
 import type { Notice, Present } from '../client/notices.ts'
 
@@ -23,6 +24,11 @@ export class Company {
     this.#phase = notice.phase
     this.#mine = notice.mine
     this.#told()
+  }
+
+  /** A server that is not there tells nothing. */
+  connection({ kind }: ConnectionEvent): void {
+    if (kind === 'stopped' || kind === 'lost') this.#told()
   }
 
   /** Resolves when the server has told how the turn stands, which it does once at the beginning. */

@@ -53,7 +53,10 @@ function followText(reaching: Reaching, options: Options): Promise<number> {
       if (wasBusy && !company.busy) view.end()
       end.noticed(notice)
     },
-    connection: (event) => end.connection(event),
+    connection(event) {
+      company.connection(event)
+      end.connection(event)
+    },
   }
   return workWith(reaching, face, async ({ client, stops }) => {
     await client.loadSession(await sessionToJoin(client, options))

@@ -129,7 +129,7 @@ export class Link {
     this.#state = { kind: 'down' }
     const known = isParleyError(reason) ? reason : new ParleyError('CONNECTION_LOST', { method: 'initialize' }, reason)
     this.#customer.given(known)
-    throw known
+    throw reason
   }
 
   async #connect(): Promise<Peer> {

@@ -1,7 +1,8 @@
 /** The log as whoever starts a server holds it: the new process writes to it, and if it fails its last words are read. */
-import { closeSync, fstatSync, mkdirSync, openSync, readSync, statfsSync } from 'node:fs'
+import { closeSync, fstatSync, openSync, readSync, statfsSync } from 'node:fs'
 import { fail, reasonOf } from '../errors/parley-error.ts'
 import { logPathIn, parse, sentenceOf } from './log-line.ts'
+import { makeDirectory } from './make-directory.ts'
 
 export interface StartLog {
   readonly path: string
@@ -18,7 +19,7 @@ const LAST = { lines: 3, bytes: 16 * 1024 }
 export function openStartLog(home: string): StartLog {
   const path = logPathIn(home)
   try {
-    mkdirSync(home, { recursive: true, mode: 0o700 })
+    makeDirectory(home)
     const descriptor = openSync(path, 'a+', 0o600)
     const { size } = fstatSync(descriptor)
     return {

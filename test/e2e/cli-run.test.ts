@@ -140,6 +140,13 @@ describe('parley run', () => {
   })
 })
 
+test('a state directory that cannot be made is refused at once, in one clear line, exit 1', async () => {
+  const env = { PARLEY_HOME: '/proc/parley/home' }
+  const { code, stdout, stderr } = await parley(['run', 'x'], { home: freshDirectory(), env })
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+  expect(stderr).toMatch(/^parley: The Parley server could not be started: ENOENT.*\n$/u)
+})
+
 describe('stopping', () => {
   test('Ctrl-C cancels the turn: what was said is there, exit 130', async () => {
     const cli = new Cli(['run', '--json', 'go'], await stage(...slow))

@@ -23,6 +23,7 @@ export function chatFromLines(reaching: Reaching, options: CommandInput['options
   const face: Face = {
     updated: ({ update }) => updates.take(update),
     noticed: (notice) => company.take(notice),
+    connection: (event) => company.connection(event),
     ask: ofOurs(
       company,
       refuse((line) => view.note('plain', line)),

@@ -87,6 +87,7 @@ class TerminalChat implements Face {
   }
 
   connection(event: ConnectionEvent): void {
+    this.#company.connection(event)
     if (!this.#isGreeted) return
     this.#connection = event.kind === 'reconnecting' ? 'Reconnecting …' : ''
     this.#showStatus()

@@ -71,6 +71,10 @@ function onlyOurs(company: Company, face: Face): Face {
   return {
     ...face,
     noticed: (notice) => company.take(notice),
+    connection: (event) => {
+      company.connection(event)
+      face.connection?.(event)
+    },
     updated: (params) => {
       if (company.ours) face.updated(params)
     },
