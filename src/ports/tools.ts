@@ -28,6 +28,10 @@ export interface Tool {
   readonly description: string
   /** JSON Schema of the arguments, as the server sent it. */
   readonly inputSchema: unknown
+  /** The same in the words that every provider of models accepts. */
+  readonly modelSchema?: Readonly<Record<string, unknown>>
+  /** Why it is kept from models, if it is: people and scripts may call it all the same. */
+  readonly unfit?: string
   readonly server: string
   /** Parley's own servers are trusted; what others say of themselves is not believed. */
   readonly trusted: boolean
@@ -124,6 +128,8 @@ export interface ToolResult {
   readonly content: readonly Content[]
   /** Structured content where the server sent some. */
   readonly structured?: unknown
+  /** What a model is given instead of a long `content`: its beginning, and how much there is. */
+  readonly brief?: readonly Content[]
   /** The tool ran and says that it failed. */
   readonly isError: boolean
 }

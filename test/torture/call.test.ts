@@ -153,9 +153,11 @@ const answers: readonly Case[] = [
     does: 'answers with fifty megabytes',
     async check({ ready, call }) {
       await ready()
-      const { content } = await call()
+      const { content, brief } = await call()
       expect(JSON.stringify(content).length).toBeLessThan(11 * 1024 * 1024)
       expect(wordsOf({ content, isError: false })).toContain('[Left out: the rest of a text of 52428800 characters')
+      expect(JSON.stringify(brief).length).toBeLessThan(60_000)
+      expect(wordsOf({ content: brief ?? [], isError: false })).toContain('characters are left out here')
     },
   },
   {

@@ -28,6 +28,8 @@ export interface ServerTool {
   readonly outputSchema?: Readonly<Record<string, unknown>>
   readonly readOnly: boolean
   readonly digest: string
+  readonly modelSchema?: Readonly<Record<string, unknown>>
+  readonly unfit?: string
 }
 
 export type ServerResource = Omit<Resource, 'server'>

@@ -25,10 +25,9 @@ export function lastPicture(servers: readonly Server[], version: number): ToolLi
 }
 
 function toolOf({ config }: Server, tool: ServerTool): Tool {
-  const { original, title, description, inputSchema, readOnly, digest } = tool
+  const { outputSchema: _, ...told } = tool
   const { label: server, trusted } = config
-  const name = registryName(server, original)
-  return { name, original, title, description, inputSchema, server, trusted, readOnly, digest }
+  return { name: registryName(server, tool.original), ...told, server, trusted }
 }
 
 function promptOf(server: Server, prompt: ServerPrompt): PromptTemplate {

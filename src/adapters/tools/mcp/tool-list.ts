@@ -1,6 +1,7 @@
 /** Reads what a server says of its tools one by one, so that a malformed one costs only itself. */
 import { createHash } from 'node:crypto'
 import type { ServerTool } from '../connection.ts'
+import { forModels } from '../model-schema.ts'
 import { depthWithin, isObject, textIn, type JsonObject } from './json.ts'
 
 export interface CleanTools {
@@ -25,6 +26,7 @@ export function cleanTools(raw: readonly unknown[]): CleanTools {
       faults.push(`tool ${nameFor(entry, index)} was left out: ${tool}`)
     } else {
       tools.push(tool)
+      if (tool.unfit !== undefined) faults.push(`tool ${nameFor(entry, index)} is kept from models: ${tool.unfit}`)
       wire.push({ name: tool.original, description: tool.description, inputSchema: tool.inputSchema })
     }
   }
@@ -49,6 +51,7 @@ function readTool(entry: unknown): ServerTool | string {
     ...(isObject(entry.outputSchema) && { outputSchema: entry.outputSchema }),
     readOnly: annotations.readOnlyHint === true,
     digest: digestOf(entry),
+    ...fitness(inputSchema),
   }
 }
 
@@ -65,6 +68,11 @@ function readInputSchema(schema: unknown): JsonObject | undefined {
   if (!isObject(schema)) return undefined
   if (schema.type === 'object') return schema
   return schema.type === undefined ? { ...schema, type: 'object' } : undefined
+}
+
+function fitness(inputSchema: JsonObject): Pick<ServerTool, 'modelSchema' | 'unfit'> {
+  const fit = forModels(inputSchema)
+  return 'schema' in fit ? { modelSchema: fit.schema } : { unfit: fit.unfit }
 }
 
 /** Of what says what the tool does and takes; the order in which it is said changes nothing, nor does its picture. */

@@ -1,0 +1,70 @@
+import { expect, test } from 'vitest'
+import { forModels } from './model-schema.ts'
+
+const rewritten = (schema: object) => {
+  const fit = forModels(schema as Readonly<Record<string, unknown>>)
+  return 'schema' in fit ? fit.schema : fit
+}
+
+const of = (inner: object, more: object = {}) => ({ type: 'object', properties: { a: inner }, ...more })
+
+test.each([
+  ['a plain one stays', of({ type: 'string', minLength: 1 }, { required: ['a'] }), { type: 'string', minLength: 1 }],
+  [
+    'a reference is followed',
+    of({ $ref: '#/$defs/x', description: 'd' }, { $defs: { x: { type: 'number' } } }),
+    { type: 'number', description: 'd' },
+  ],
+  ['null among types means not required', of({ type: ['string', 'null'] }), { type: 'string' }],
+  [
+    'several types become choices',
+    of({ type: ['string', 'number'] }),
+    { anyOf: [{ type: 'string' }, { type: 'number' }] },
+  ],
+  ['a constant becomes a list of one', of({ const: 'x' }), { type: 'string', enum: ['x'] }],
+  ['an enum that contradicts its type goes', of({ type: 'number', enum: ['1'] }), { type: 'number' }],
+  [
+    'conditions, negations and patterns go',
+    of({ type: 'string', pattern: '^a', not: {}, if: {}, 'x-mcp-header': 'A' }),
+    { type: 'string' },
+  ],
+  ['a list says what it holds', of({ type: 'array' }), { type: 'array', items: {} }],
+  [
+    'a tuple holds any of its parts',
+    of({ type: 'array', prefixItems: [{ type: 'string' }] }),
+    { type: 'array', items: { anyOf: [{ type: 'string' }] } },
+  ],
+  ['choices lose their null', of({ oneOf: [{ type: 'string' }, { type: 'null' }] }), { anyOf: [{ type: 'string' }] }],
+])('%s', (_, schema, a) => {
+  expect(rewritten(schema)).toMatchObject({ type: 'object', properties: { a } })
+  const kept = Object.keys((rewritten(schema) as { properties: { a: object } }).properties.a)
+  expect(new Set(kept)).toEqual(new Set(Object.keys(a)))
+})
+
+test('what stands at the root in pieces becomes one object', () => {
+  const pieces = {
+    allOf: [of({ type: 'string' }, { required: ['a'] })],
+    anyOf: [
+      { properties: { b: { type: 'string' }, c: {} }, required: ['b', 'c'] },
+      { properties: { b: { type: 'string' } }, required: ['b'] },
+    ],
+  }
+  const schema = rewritten(pieces)
+  expect(schema).toMatchObject({ type: 'object', required: ['a', 'b'] })
+  expect(Object.keys((schema as { properties: object }).properties)).toEqual(['b', 'c', 'a'])
+  expect(schema).not.toHaveProperty('anyOf')
+})
+
+test('one that refers to itself ends somewhere', () => {
+  const schema = of({ $ref: '#/$defs/tree' }, { $defs: { tree: of({ $ref: '#/$defs/tree' }) } })
+  expect(JSON.stringify(rewritten(schema)).length).toBeLessThan(5000)
+})
+
+test.each([
+  ['a name that models cannot use', { type: 'object', properties: { 'a b': {} } }],
+  ['something outside itself', of({ $ref: 'https://example.org/schema' })],
+  ['something that is not there', of({ $ref: '#/$defs/none' })],
+  ['something outside itself', of({ $ref: '#/properties/a' })],
+])('one with %s is kept from models', (why, schema) => {
+  expect(rewritten(schema)).toEqual({ unfit: expect.stringContaining(why) })
+})
