@@ -1,4 +1,5 @@
 /** One reader's place in a session: it is told every entry once, in order, from its cursor on, without a seam. */
+import { fail } from '../errors/parley-error.ts'
 import type { Cursor, Journal, SessionId } from '../ports/journal.ts'
 import { type Entry, decodeEntry } from './entries.ts'
 import { Replay } from './replay.ts'
@@ -88,7 +89,8 @@ export class Feed {
     while (!this.#isEnded() && this.#cursor < this.#source.head()) {
       const before = this.#cursor
       await this.replay(this.#source.head())
-      if (this.#cursor === before) break
+      // Deleted meanwhile: whoever waits for something in it waits in vain.
+      if (this.#cursor === before) fail('SESSION_NOT_FOUND', { session: this.#source.id })
     }
     if (!this.#isEnded()) this.#place = 'live'
   }

@@ -37,7 +37,8 @@ interface Forking {
 
 async function ownPart(world: World, { id, source, seq }: Forking): Promise<Append> {
   const copied = await loadState(world, source, seq)
-  if (copied.phase === 'absent') return fail('SESSION_NOT_FOUND', { session: source })
+  // Deleted between two looks, its snapshot was still there and its last entries were not.
+  if (copied.phase === 'absent' || copied.seq < seq) return fail('SESSION_NOT_FOUND', { session: source })
   const { state, stored } = decideBatch([{ kind: 'fork', session: source }], { ...copied, id }, world.clock.now())
   if (state.phase === 'absent') return fail('SESSION_NOT_FOUND', { session: source })
   return {
