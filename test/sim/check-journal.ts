@@ -7,11 +7,13 @@ import type { Finding, Oversight } from './oversight.ts'
 
 export function checkJournal(id: string, oversight: Oversight): readonly Finding[] {
   const entries = oversight.storage.entries(id)
+  // What a fork has copied was answered in another session.
+  const own = entries.slice(entries.findLastIndex(({ kind }) => kind === 'forked_from') + 1)
   const isWhole = !oversight.storage.deleted.has(id)
   return [
     ...checkOrder(id, entries),
     ...(isWhole ? checkEnds(id, entries) : []),
-    ...entries.flatMap((entry) => checkAnswer(id, entry, { entries, oversight })),
+    ...own.flatMap((entry) => checkAnswer(id, entry, { entries, oversight })),
   ]
 }
 

@@ -52,7 +52,8 @@ function checkEnd({ who, oversight, asked: all }: Case, asked: Asked, { result, 
   // Whoever heard that it is not known has sent it again.
   const wasSentAgain = asked.adoptedBy !== undefined && all.some((one) => isSentAgain(one, asked))
   // The end of a prompt that ends with its session is not stored any more.
-  if (told === 'cancelled' && oversight.storage.deleted.has(asked.sessionId)) return []
+  const isOfDeleted = told === 'cancelled' || told === 'SESSION_NOT_FOUND'
+  if (isOfDeleted && oversight.storage.deleted.has(asked.sessionId)) return []
   if (agrees(told, stored, asked) || (told === 'TURN_INTERRUPTED' && wasSentAgain)) return []
   return [{ promise: 2, what: `${who} is told ${told} of “${asked.words}” in ${asked.sessionId}; stored is ${stored}` }]
 }

@@ -3,7 +3,7 @@ import { updateOf } from '../../src/edge/acp/v1/project.ts'
 import type { Entry } from '../../src/session/entries.ts'
 import { type Update, textOf } from '../e2e/message.ts'
 import type { Finding } from './oversight.ts'
-import { type Told, type View, isOfState } from './view.ts'
+import { STATE_ONLY, type Told, type View, isOfState } from './view.ts'
 
 /** One entry as v1 has a word for it. */
 interface Item {
@@ -143,7 +143,7 @@ function isEndOf(entry: Entry, promptId: string | undefined): boolean {
 
 function itemOf(entry: Entry): readonly Item[] {
   const update = updateOf(entry)
-  if (update === undefined || entry.kind === 'title' || entry.kind === 'commands') return []
+  if (update === undefined || STATE_ONLY.has(update.sessionUpdate)) return []
   const isEcho = entry.kind === 'message_chunk' && entry.role === 'user'
   const promptId = (isEcho || entry.kind === 'turn_ended') && 'promptId' in entry ? entry.promptId : undefined
   return [{ ...itemOfUpdate(entry.seq, update), promptId, isEcho }]

@@ -92,8 +92,8 @@ export class Member {
     this.#request('_parley/rename', { sessionId, title: `${this.name} names it ${this.#ids}` })
   }
 
-  fork(sessionId: string, at: number): void {
-    this.#request('_parley/fork', { sessionId, at })
+  fork(sessionId: string, at: number | undefined): void {
+    this.#request('_parley/fork', { sessionId, ...(at === undefined ? {} : { at }) })
   }
 
   /** Questions that came and that it has not answered; those withdrawn among them, since answers may cross withdrawals. */

@@ -10,8 +10,8 @@ export interface Outcome {
   readonly findings: readonly Finding[]
 }
 
-export async function playSeed(seed: number, mostClients: number): Promise<Outcome> {
-  const scenario = scenarioOf(seed, mostClients)
+export async function playSeed(seed: number, mostClients: number, edition?: number): Promise<Outcome> {
+  const scenario = scenarioOf(seed, mostClients, edition)
   return { seed, clients: scenario.clients, findings: await play(scenario) }
 }
 
@@ -46,8 +46,8 @@ export interface Shrunk {
 }
 
 /** Drops actions, many at a time and then one by one, as long as it fails in the same way. */
-export async function shrink(seed: number, mostClients: number): Promise<Shrunk> {
-  let scenario = scenarioOf(seed, mostClients)
+export async function shrink(seed: number, mostClients: number, edition?: number): Promise<Shrunk> {
+  let scenario = scenarioOf(seed, mostClients, edition)
   let findings = await play(scenario)
   const kind = kindOf(findings[0])
   for (let size = Math.ceil(scenario.actions.length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2)) {

@@ -2,12 +2,15 @@
 import { fail } from '../../src/errors/parley-error.ts'
 import type { Agent, Agents, StopReason, Turn } from '../../src/ports/agent.ts'
 import type { SlashCommand } from '../../src/ports/content.ts'
+import type { ConfigOption, Modes } from '../../src/ports/settings.ts'
 import { text } from './words.ts'
 
 export type Script = (turn: Turn) => Promise<StopReason>
 
 export class Puppet implements Agent {
   commands: readonly SlashCommand[] = []
+  modes?: Modes
+  configOptions?: readonly ConfigOption[]
   /** The turns that it was given, in order. */
   readonly turns: Turn[] = []
   script: Script = async (turn) => {

@@ -132,7 +132,9 @@ class Rest {
   /** After all that, the session still works. */
   async #promptOnceMore(): Promise<void> {
     const sessions = await this.#sessions()
-    for (const { id, phase } of sessions) if (phase === 'closed') this.#auditor.open('session/load', id)
+    const attached = this.#auditor.link?.attached ?? []
+    for (const { id, phase } of sessions)
+      if (phase === 'closed' || !attached.includes(id)) this.#auditor.open('session/load', id)
     await this.#settle()
     for (const { id } of sessions) this.#auditor.prompt(id, false)
     await this.#settle()

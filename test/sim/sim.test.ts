@@ -17,9 +17,10 @@ beforeAll(async () => {
   simulation = await loadSimulation()
 })
 
-async function expectNoFailure(seed: number, clients: number): Promise<void> {
-  const outcome = await simulation.playSeed(seed, clients)
-  if (outcome.findings.length > 0) expect.fail(failureOf(outcome, await simulation.shrink(seed, clients), clients))
+async function expectNoFailure(seed: number, clients: number, edition?: number): Promise<void> {
+  const outcome = await simulation.playSeed(seed, clients, edition)
+  if (outcome.findings.length > 0)
+    expect.fail(failureOf(outcome, await simulation.shrink(seed, clients, edition), clients))
 }
 
 test('whatever clients, disks and crashes do, what was promised holds', async () => {
@@ -31,4 +32,6 @@ test('a seed that is typed in again gives the same run', async () => {
   expect(await play()).toEqual(await play())
 })
 
-test.each(knownSeeds)('seed $seed, which once found: $found', ({ seed, clients }) => expectNoFailure(seed, clients))
+test.each(knownSeeds)('seed $seed, which once found: $found', ({ seed, clients, edition }) =>
+  expectNoFailure(seed, clients, edition),
+)

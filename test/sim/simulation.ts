@@ -67,6 +67,8 @@ export class Simulation {
     cancel: (action) => this.#withSession(action, (member, id) => member.cancel(id)),
     withdraw: ({ who, roll }) => this.#with(who, (member) => member.withdraw(Math.floor(roll * 8))),
     close: (action) => this.#withSession(action, (member, id) => member.close(id)),
+    rename: (action) => this.#withSession(action, (member, id) => member.rename(id)),
+    fork: (action) => this.#withSession(action, (member, id) => member.fork(id, this.#placeIn(id, action.roll))),
     delete: (action) => this.#withSession(action, (member, id) => member.delete(id)),
     break: ({ who }) => this.members[who]?.link?.wire.break(),
     leave: ({ who }) => this.members[who]?.link?.wire.end(),
@@ -103,6 +105,12 @@ export class Simulation {
     const isAboutOwn = attached.length > 0 && (more < 0.9 || kind === 'prompt')
     const sessionId = pick(isAboutOwn && kind !== 'load' && kind !== 'resume' ? attached : stored, roll)
     if (member?.link !== undefined && sessionId !== undefined) act(member, sessionId)
+  }
+
+  /** Somewhere in what a session has said, or at its end. */
+  #placeIn(id: string, roll: number): number | undefined {
+    const { length } = this.oversight.storage.entries(id)
+    return roll < 0.3 ? undefined : 1 + Math.floor(roll * length)
   }
 
   #reply({ who, roll, more }: Action): void {

@@ -35,6 +35,8 @@ export class View {
 }
 
 /** Told as they are by then, not as they came. */
+export const STATE_ONLY: ReadonlySet<string> = new Set(['session_info_update', 'available_commands_update'])
+
 export function isOfState({ update }: SeenUpdate): boolean {
-  return update.sessionUpdate === 'session_info_update' || update.sessionUpdate === 'available_commands_update'
+  return STATE_ONLY.has(update.sessionUpdate)
 }

@@ -1,5 +1,6 @@
 /** The entries and commands of a session in the words that its tests tell their stories with. */
 import type { PermissionKind, PermissionOption, PermissionOutcome, ToolStatus } from '../../src/ports/content.ts'
+import type { ConfigOption, Modes } from '../../src/ports/settings.ts'
 import type { StopReason } from '../../src/ports/agent.ts'
 import type { AgentEvent, Command } from '../../src/session/commands.ts'
 import type { Body, TurnEnd } from '../../src/session/entries.ts'
@@ -97,6 +98,42 @@ export const prompt = (promptId: string, words: string): Command => ({
   promptId,
   content: [text(words)],
 })
+export const modes: Modes = {
+  currentModeId: 'ask',
+  availableModes: [
+    { id: 'ask', name: 'Ask' },
+    { id: 'code', name: 'Code', description: 'Writes' },
+  ],
+}
+const choices = [
+  { value: 'small', name: 'Small' },
+  { value: 'large', name: 'Large' },
+]
+export const modelOption: ConfigOption = {
+  id: 'model',
+  name: 'Model',
+  category: 'model',
+  type: 'select',
+  currentValue: 'small',
+  options: choices,
+}
+export const loudOption: ConfigOption = { id: 'loud', name: 'Loud', type: 'boolean', currentValue: false }
+/** The option that means the modes. */
+export const modeOption: ConfigOption = {
+  id: 'way',
+  name: 'Way',
+  category: 'mode',
+  type: 'select',
+  currentValue: 'ask',
+  options: [{ group: 'g', name: 'G', options: modes.availableModes.map(({ id, name }) => ({ value: id, name })) }],
+}
+export const configOptions: readonly ConfigOption[] = [modeOption, modelOption, loudOption]
+export const offer: Command = {
+  kind: 'offer',
+  agent: 'puppet',
+  commands: [{ name: 'call', description: 'Runs a tool' }],
+  settings: { modes, configOptions },
+}
 export const cancel = (...queued: string[]): Command => ({ kind: 'cancel', queued })
 export const withdraw = (promptId: string): Command => ({ kind: 'withdraw', promptId })
 export const close: Command = { kind: 'close' }
@@ -115,6 +152,7 @@ export const thinks = (number: number, words: string): Command =>
 export const reports = (number: number, toolCallId: string, status: ToolStatus): Command =>
   agent(number, { kind: 'call', toolCallId, patch: { status } })
 export const names = (number: number, title: string): Command => agent(number, { kind: 'title', title })
+export const does = agent
 export const asks = (number: number, requestId: string, toolCallId: string): Command => ({
   kind: 'ask',
   turnId: `t${number}`,
