@@ -8,7 +8,7 @@ async function everything(session: RawSession, query: string): Promise<FoundPass
   const results: FoundPassages['results'][number][] = []
   let cursor: string | undefined
   do {
-    const page = await search(session, { query, limit: 50, ...(cursor === undefined ? {} : { cursor }) })
+    const page = await search(session, { query, mode: 'all', limit: 50, ...(cursor === undefined ? {} : { cursor }) })
     results.push(...page.results)
     cursor = page.nextCursor
     expect(page.total).toBeGreaterThanOrEqual(results.length)
@@ -93,7 +93,7 @@ test.each([1, 2, 3])(
 test('列卷 is not found in 阵列，卷组', async () => {
   const { server } = await serve({ 'a.md': '阵列，卷组' })
   const session = await RawSession.open(server)
-  expect(await search(session, { query: '列卷' })).toEqual({ total: 0, results: [] })
+  expect(await search(session, { query: '列卷' })).toEqual({ total: 0, match: 'all', results: [] })
   expect(await search(session, { query: '卷组' })).toMatchObject({ total: 1 })
 })
 

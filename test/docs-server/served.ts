@@ -170,6 +170,7 @@ export class RawSession {
 
 export interface FoundPassages {
   readonly total: number
+  readonly match: string
   readonly nextCursor?: string
   readonly notice?: string
   readonly results: readonly {

@@ -16,7 +16,7 @@ import type {
   OperationRequest,
   OutlineRequest,
   Page,
-  PassageHit,
+  PassagePage,
   ReadRequest,
   SearchRequest,
   ToWorker,
@@ -81,8 +81,8 @@ export class IndexClient implements DocumentIndex, AsyncDisposable {
     if (this.#lost === undefined) this.#post({ collections })
   }
 
-  passages(request: SearchRequest): Promise<Page<PassageHit>> {
-    return this.#call('passages', request) as Promise<Page<PassageHit>>
+  passages(request: SearchRequest): Promise<PassagePage> {
+    return this.#call('passages', request) as Promise<PassagePage>
   }
 
   documents(request: SearchRequest): Promise<Page<DocumentHit>> {

@@ -3,6 +3,9 @@ import { randomBytes } from 'node:crypto'
 import { DatabaseSync, type StatementSyncInstance } from '@photostructure/sqlite'
 import { indexText, TOKENIZER } from '../../text/tokens.ts'
 import type { Passage } from './passages.ts'
+import type { Bonus, Plan } from './plan.ts'
+import { simplified } from './simplify.ts'
+import { stemText } from './stems.ts'
 
 export interface NewDocument {
   readonly collection: number
@@ -40,8 +43,8 @@ export interface PassageRow extends DocumentRow {
 }
 
 /**
- * `title` holds the titles that a passage stands under. They are not part of it: a match there counts for its place among
- * the results, never for being one. `scope` holds one word that no text has: the collection.
+ * `title` holds the titles that a passage stands under and its path, which are not part of it. The columns with stems hold
+ * the same texts in another form, for English and for identifiers. `scope` holds one word that no text has: the collection.
  */
 const SCHEMA = `
   CREATE TABLE state (epoch TEXT NOT NULL, generation INTEGER NOT NULL, complete INTEGER NOT NULL);
@@ -57,7 +60,7 @@ const SCHEMA = `
   );
   CREATE INDEX passages_of ON passages (document);
   CREATE VIRTUAL TABLE words USING fts5 (
-    title, heading, text, scope, tokenize = "${TOKENIZER}", content = '', contentless_delete = 1
+    title, heading, text, titleStems, headingStems, stems, scope, tokenize = "${TOKENIZER}", content = '', contentless_delete = 1
   );
 `
 
@@ -66,24 +69,30 @@ const TEMPORARY = `PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; ${CAC
 /** Held by one process; a crash of it, though not of the machine, loses no transaction, and neither ever leaves half of one. */
 const LASTING = `PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; ${CACHE}`
 
-/** How much a word counts in the titles above, in a heading of the passage, and in its text. */
-const RANK = 'bm25(words, 2.0, 4.0, 1.0, 0.0)'
-const OWN = '{heading text}'
+/** How much a word counts in the titles above, in a heading of the passage, and in its text; then the same for its stem. */
+const RANK = 'bm25(words, 2.0, 4.0, 1.0, 2.0, 4.0, 1.0, 0.0)'
 
-export interface Wanted {
-  /** Full-text expressions, each of which must match. */
-  readonly all: readonly string[]
-  /** All of them next to each other: what matches this comes first. */
-  readonly phrase: string
-  readonly limit: number
-  readonly offset: number
+/** Which passages, and of which collections. */
+export interface Filter {
   /** Collections by number; null for all of them. */
   readonly scope: readonly number[] | null
   readonly updatedAfter?: string
 }
 
+interface Slice {
+  readonly limit: number
+  readonly offset: number
+}
+
+export type WantedPassages = Filter & Slice & Pick<Plan, 'expression' | 'bonuses'>
+
+export interface WantedDocuments extends Filter, Slice {
+  /** Full-text expressions, each of which must match somewhere in the document. */
+  readonly all: readonly string[]
+}
+
 /** Of the tables and of what is written into them; an index of another version is made anew. */
-export const SCHEMA_VERSION = 1
+export const SCHEMA_VERSION = 2
 
 /** What is known of a file without looking at it: also of those that are no documents after all. */
 export interface KnownFile {
@@ -211,16 +220,22 @@ export class Database implements Disposable {
     return statement
   }
 
-  #putPassage(document: number, { title, collection }: NewDocument, passage: Passage): void {
+  #putPassage(document: number, { title, file, collection }: NewDocument, passage: Passage): void {
     const { headingPath, line, text, heading, body } = passage
     const { lastInsertRowid } = this.#sql(
       'INSERT INTO passages (document, headingPath, line, text) VALUES (?, ?, ?, ?)',
     ).run(document, JSON.stringify(headingPath), line, text)
-    this.#sql('INSERT INTO words (rowid, title, heading, text, scope) VALUES (?, ?, ?, ?, ?)').run(
+    const titles = [title, ...headingPath, file].join('\n\n')
+    this.#sql(
+      'INSERT INTO words (rowid, title, heading, text, titleStems, headingStems, stems, scope) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+    ).run(
       lastInsertRowid,
-      indexText([title, ...headingPath].join('\n\n')),
-      indexText(heading),
-      indexText(body),
+      indexText(simplified(titles)),
+      indexText(simplified(heading)),
+      indexText(simplified(body)),
+      stemText(titles),
+      stemText(heading),
+      stemText(body),
       scopeWord(collection),
     )
   }
@@ -264,48 +279,49 @@ export class Database implements Disposable {
     )
   }
 
-  countPassages(wanted: Wanted): number {
+  countPassages(wanted: Filter & Pick<Plan, 'expression'>): number {
     const { sql, values } = since(wanted)
     return this.#count(`SELECT count(*) AS n FROM words WHERE words MATCH ? ${sql}`, [
-      within(wanted, own(wanted.all.join(' AND '))),
+      within(wanted, wanted.expression),
       ...values,
     ])
   }
 
-  passages(wanted: Wanted): readonly PassageRow[] {
-    const everywhere = within(wanted, `${own(wanted.all.join(' AND '))} AND (${wanted.all.join(' OR ')})`)
+  passages(wanted: WantedPassages): readonly PassageRow[] {
     const { sql, values } = since(wanted)
+    const bonus = bonusOf(wanted.bonuses)
+    // SQLite's rank is negative, and the smaller the better.
     return this.#db
       .prepare(
         `WITH hit AS MATERIALIZED (
-           SELECT rowid AS id, ${RANK} AS rank, rowid IN (SELECT rowid FROM words WHERE words MATCH ?) AS phrase
-           FROM words WHERE words MATCH ? ${sql} ORDER BY phrase DESC, rank, id LIMIT ? OFFSET ?)
-         SELECT ${COLUMNS} FROM hit ${JOINED} ORDER BY hit.phrase DESC, hit.rank, hit.id`,
+           SELECT rowid AS id, ${RANK} * (${bonus.sql}) AS rank
+           FROM words WHERE words MATCH ? ${sql} ORDER BY rank, id LIMIT ? OFFSET ?)
+         SELECT ${COLUMNS} FROM hit ${JOINED} ORDER BY hit.rank, hit.id`,
       )
-      .all(own(wanted.phrase), everywhere, ...values, wanted.limit, wanted.offset) as PassageRow[]
+      .all(...bonus.values, within(wanted, wanted.expression), ...values, wanted.limit, wanted.offset) as PassageRow[]
   }
 
-  countDocuments(wanted: Wanted): number {
+  countDocuments(wanted: WantedDocuments): number {
     const { sql, values } = inDocuments(wanted)
     return this.#count(`SELECT count(*) AS n FROM (${sql})`, values)
   }
 
   /** A row for each document in which everything occurs, with the best of its passages. */
-  documents(wanted: Wanted): readonly PassageRow[] {
+  documents(wanted: WantedDocuments): readonly PassageRow[] {
     const { sql, values } = inDocuments(wanted)
+    const bonus = bonusOf(wanted.all.map((expression) => ({ expression, weight: 1 })))
     return this.#db
       .prepare(
         `WITH hit AS MATERIALIZED (
-           SELECT rowid AS id, ${RANK} AS rank, rowid IN (SELECT rowid FROM words WHERE words MATCH ?) AS phrase
-           FROM words WHERE words MATCH ?),
+           SELECT rowid AS id, ${RANK} * (${bonus.sql}) AS rank FROM words WHERE words MATCH ?),
          best AS (
-           SELECT p.id, hit.rank, max(hit.phrase * 1000000 - hit.rank) AS worth FROM hit JOIN passages p ON p.id = hit.id
+           SELECT p.id, min(hit.rank) AS rank FROM hit JOIN passages p ON p.id = hit.id
            WHERE p.document IN (${sql}) GROUP BY p.document)
-         SELECT ${COLUMNS} FROM best AS hit ${JOINED} ORDER BY hit.worth DESC, d.id LIMIT ? OFFSET ?`,
+         SELECT ${COLUMNS} FROM best AS hit ${JOINED} ORDER BY hit.rank, d.id LIMIT ? OFFSET ?`,
       )
       .all(
-        own(wanted.phrase),
-        within(wanted, own(wanted.all.join(' OR '))),
+        ...bonus.values,
+        within(wanted, wanted.all.join(' OR ')),
         ...values,
         wanted.limit,
         wanted.offset,
@@ -326,16 +342,12 @@ const COLUMNS = `${DOCUMENT}, p.headingPath, p.line, p.text, hit.rank`
 const JOINED = `JOIN passages p ON p.id = hit.id JOIN documents d ON d.id = p.document
   JOIN collections c ON c.id = d.collection`
 
-function own(expression: string): string {
-  return `${OWN} : (${expression})`
-}
-
 /** A private character keeps it apart from every word of a text. */
 function scopeWord(collection: number): string {
   return `\u{e001}${collection}`
 }
 
-function within({ scope }: Wanted, expression: string): string {
+function within({ scope }: Filter, expression: string): string {
   if (scope === null) return expression
   const words = scope.map((collection) => `"${scopeWord(collection)}"`)
   return `(${expression}) AND scope : (${words.join(' OR ')})`
@@ -346,18 +358,24 @@ interface Clause {
   readonly values: readonly string[]
 }
 
-function since({ updatedAfter }: Wanted): Clause {
+function since({ updatedAfter }: Filter): Clause {
   if (updatedAfter === undefined) return { sql: '', values: [] }
   const sql = 'AND rowid IN (SELECT p.id FROM passages p JOIN documents d ON d.id = p.document WHERE d.modified > ?)'
   return { sql, values: [updatedAfter] }
 }
 
+/** One and what the expressions add, for whatever matches them. */
+function bonusOf(bonuses: readonly Bonus[]): Clause {
+  const added = bonuses.map(({ weight }) => ` + ${weight} * (rowid IN (SELECT rowid FROM words WHERE words MATCH ?))`)
+  return { sql: `1${added.join('')}`, values: bonuses.map(({ expression }) => expression) }
+}
+
 /** The documents in which each expression occurs. */
-function inDocuments(wanted: Wanted): Clause {
+function inDocuments(wanted: WantedDocuments): Clause {
   const { sql, values } = since(wanted)
   const one = `SELECT DISTINCT document FROM passages WHERE id IN (SELECT rowid FROM words WHERE words MATCH ? ${sql})`
   return {
     sql: wanted.all.map(() => one).join(' INTERSECT '),
-    values: wanted.all.flatMap((expression) => [within(wanted, own(expression)), ...values]),
+    values: wanted.all.flatMap((expression) => [within(wanted, expression), ...values]),
   }
 }

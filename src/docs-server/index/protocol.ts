@@ -67,6 +67,11 @@ export interface Page<Hit> {
   readonly notice?: string
 }
 
+export interface PassagePage extends Page<PassageHit> {
+  /** What the passages have of the query. */
+  readonly match: 'all' | 'phrase' | 'some'
+}
+
 export interface Excerpt {
   readonly uri: string
   readonly title: string
@@ -101,8 +106,8 @@ interface Scoped {
 
 export interface SearchRequest extends Scoped {
   readonly query: string
-  /** Whether the words must all occur, or stand next to each other too. */
-  readonly mode: 'all' | 'phrase'
+  /** Whether the words must all occur, or stand next to each other too; `best`: all if any passage has all, else some. */
+  readonly mode: 'best' | 'all' | 'phrase'
   readonly offset: number
   readonly limit: number
   /** ISO 8601; only documents modified after it. */
@@ -139,7 +144,7 @@ export interface OutlineRequest extends Scoped {
 
 /** Every call waits for the first index and throws what the catalogue says. */
 export interface DocumentIndex {
-  passages(request: SearchRequest): Promise<Page<PassageHit>>
+  passages(request: SearchRequest): Promise<PassagePage>
   documents(request: SearchRequest): Promise<Page<DocumentHit>>
   read(request: ReadRequest): Promise<Excerpt>
   list(request: ListRequest): Promise<DocumentList>

@@ -1,9 +1,10 @@
 /** Answers what the server asks of the index: passages, documents, or the text of one. */
 import { fail } from '../../errors/parley-error.ts'
-import { asOnePhrase, findMatches, type Part, parseQuery, phrase } from '../../text/query.ts'
-import type { Database, PassageRow, Wanted } from './database.ts'
+import type { Database, Filter, PassageRow } from './database.ts'
+import { highlightsOf } from './highlight.ts'
 import type { Indexer } from './indexer.ts'
 import { load, type Loaded as LoadedFile, type Unpack } from './load.ts'
+import { inPassage, type Plan, plansFor, type Term, termsOf } from './plan.ts'
 import type {
   DocumentHit,
   DocumentIndex,
@@ -14,6 +15,7 @@ import type {
   OutlineRequest,
   Page,
   PassageHit,
+  PassagePage,
   ReadRequest,
   SearchRequest,
 } from './protocol.ts'
@@ -42,25 +44,35 @@ export class Search implements DocumentIndex {
     this.#load = remembering((found) => load(found, unpack))
   }
 
-  async passages(request: SearchRequest): Promise<Page<PassageHit>> {
+  async passages(request: SearchRequest): Promise<PassagePage> {
     const present = await this.#ready(request.collections)
-    const parts = partsOf(request)
-    const wanted = this.#wanted(parts, request, present)
-    const total = this.#database.countPassages(wanted)
-    return this.#page(request, {
-      total,
-      hits: this.#database.passages(wanted).map((row) => passageHit(row, parts)),
-    })
+    const filter = this.#filter(request, present)
+    const { plan, total } = this.#firstThatFinds(plansFor(request), filter)
+    const rows = this.#database.passages({ ...plan, ...filter, offset: request.offset, limit: request.limit })
+    const page = this.#page(request, { total, hits: rows.map((row) => passageHit(row, plan.terms)) })
+    return { ...page, match: plan.match }
+  }
+
+  /** The first plan that finds enough; else the last that finds more than those before it. */
+  #firstThatFinds(plans: readonly Plan[], filter: Filter): { readonly plan: Plan; readonly total: number } {
+    let best: { readonly plan: Plan; readonly total: number } | undefined
+    for (const plan of plans) {
+      const total = this.#database.countPassages({ ...plan, ...filter })
+      if (best === undefined || total > best.total) best = { plan, total }
+      if (best.total >= plan.enough) return best
+    }
+    return best ?? fail('DOCS_INDEX_UNAVAILABLE', { reason: 'the query asks for nothing' })
   }
 
   async documents(request: SearchRequest): Promise<Page<DocumentHit>> {
     const present = await this.#ready(request.collections)
-    const parts = partsOf(request)
-    const wanted = this.#wanted(parts, request, present)
+    const terms = termsOf(request.query)
+    const { offset, limit } = request
+    const wanted = { ...this.#filter(request, present), all: terms.map(inPassage), offset, limit }
     const total = this.#database.countDocuments(wanted)
     return this.#page(request, {
       total,
-      hits: this.#database.documents(wanted).map((row) => documentHit(row, parts)),
+      hits: this.#database.documents(wanted).map((row) => documentHit(row, terms)),
     })
   }
 
@@ -109,14 +121,9 @@ export class Search implements DocumentIndex {
     return fail('DOCS_DIRECTORY_GONE', { directories: names.length === 0 ? 'every collection' : names.join(', ') })
   }
 
-  #wanted(parts: readonly Part[], request: SearchRequest, present: readonly Served[]): Wanted {
-    const { offset, limit, updatedAfter } = request
+  #filter({ updatedAfter }: SearchRequest, present: readonly Served[]): Filter {
     const scope = present.map(({ id }) => id)
     return {
-      all: parts.map(phrase),
-      phrase: asOnePhrase(parts),
-      offset,
-      limit,
       scope: this.#database.holdsOnly(scope) ? null : scope,
       ...(updatedAfter === undefined ? {} : { updatedAfter }),
     }
@@ -160,26 +167,13 @@ function canonical(address: string): string {
   }
 }
 
-/** A phrase is one part, made of all that was typed. */
-function partsOf({ query, mode }: SearchRequest): readonly Part[] {
-  const parts = parseQuery(query)
-  if (mode === 'all') return parts
-  return [
-    {
-      tokens: parts.flatMap((part) => part.tokens),
-      apart: parts.flatMap((part) => part.apart),
-      prefix: parts.at(-1)?.prefix ?? false,
-    },
-  ]
-}
-
-function documentHit(row: PassageRow, parts: readonly Part[]): DocumentHit {
-  const snippet = snippetOf(row.text, findMatches(row.text, parts), LONGEST_DESCRIPTION).text
+function documentHit(row: PassageRow, terms: readonly Term[]): DocumentHit {
+  const snippet = snippetOf(row.text, highlightsOf(row.text, terms), LONGEST_DESCRIPTION).text
   return { ...infoOf(row), collectionId: row.collection, snippet }
 }
 
-function passageHit(row: PassageRow, parts: readonly Part[]): PassageHit {
-  const matches = findMatches(row.text, parts)
+function passageHit(row: PassageRow, terms: readonly Term[]): PassageHit {
+  const matches = highlightsOf(row.text, terms)
   const snippet = snippetOf(row.text, matches, LONGEST_SNIPPET)
   return {
     title: row.title,

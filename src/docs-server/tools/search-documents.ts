@@ -1,13 +1,16 @@
 /** The search tool: passages with their place, the best first. */
 import { fail } from '../../errors/parley-error.ts'
-import type { Page, PassageHit } from '../index/protocol.ts'
+import type { PassageHit, PassagePage } from '../index/protocol.ts'
 import { cursorOf, placeOf } from './cursor.ts'
 import { type DocumentTool, READS_ONLY, result, scopeSchema } from './tool.ts'
 
 const NAME = 'search_documents'
 const USUAL = 10
 const MOST = 50
-const MODES = ['all', 'phrase'] as const
+const MODES = ['best', 'all', 'phrase'] as const
+
+const MODE =
+  'best: passages with all the words, in them or in the titles above; if there are few, also with some; all: only with all in them; phrase: only with all next to each other.'
 
 const HIT = {
   title: { type: 'string', description: 'Title of the document.' },
@@ -30,6 +33,7 @@ const OUTPUT = {
   type: 'object',
   properties: {
     total: { type: 'integer', minimum: 0, description: 'Passages on all pages.' },
+    match: { type: 'string', enum: ['all', 'phrase', 'some'], description: 'What the passages have of the query.' },
     nextCursor: { type: 'string', description: 'Absent on the last page.' },
     notice: { type: 'string', description: 'What was not searched, and why.' },
     results: {
@@ -37,7 +41,7 @@ const OUTPUT = {
       items: { type: 'object', properties: HIT, required: Object.keys(HIT), additionalProperties: false },
     },
   },
-  required: ['total', 'results'],
+  required: ['total', 'match', 'results'],
   additionalProperties: false,
 } as const
 
@@ -47,17 +51,12 @@ export const searchDocuments: DocumentTool = {
     name: NAME,
     title: 'Search documents',
     description:
-      'Finds passages in the served documents and says where they stand (file:line). Words separated by spaces must all occur in a passage, as whole words; a run of Chinese characters and a name with punctuation (session/load, file.md:12) are found as they are written. Passages that have the words next to each other come first. Use few, distinctive words.',
+      'Finds passages in the served documents and says where they stand (file:line). Finds English words in their other forms (run, running) and identifiers by their parts (setErrorHandler by error handler); a run of Chinese characters and a name with punctuation (session/load, file.md:12) are found as they are written. Passages with all the words come first, and those that have them next to each other; where none has all, match says some. Use few, distinctive words.',
     inputSchema: {
       type: 'object',
       properties: {
         query: { type: 'string', description: 'One word or more, separated by spaces.' },
-        mode: {
-          type: 'string',
-          enum: [...MODES],
-          default: 'all',
-          description: 'phrase: the words next to each other only.',
-        },
+        mode: { type: 'string', enum: [...MODES], default: 'best', description: MODE },
         scope: scopeSchema(collections),
         updated_after: { type: 'string', description: 'Only documents modified after this date (ISO 8601).' },
         limit: { type: 'integer', minimum: 1, maximum: MOST, default: USUAL, description: 'Passages a page.' },
@@ -72,7 +71,7 @@ export const searchDocuments: DocumentTool = {
     const updatedAfter = args.date('updated_after')
     const search = {
       query: args.query('query'),
-      mode: args.choice('mode', MODES) ?? 'all',
+      mode: args.choice('mode', MODES) ?? 'best',
       collections: args.scope(),
       ...(updatedAfter === undefined ? {} : { updatedAfter }),
     } as const
@@ -86,18 +85,20 @@ export const searchDocuments: DocumentTool = {
   },
 }
 
-function found(search: object, offset: number, page: Page<PassageHit>): ReturnType<typeof result> {
-  const { total, hits, generation, notice } = page
+function found(search: object, offset: number, page: PassagePage): ReturnType<typeof result> {
+  const { total, match, hits, generation, notice } = page
   const next = offset + hits.length
   const nextCursor = next < total ? cursorOf(search, { offset: next, generation }) : undefined
   const structured = {
     total,
+    match,
     ...(nextCursor === undefined ? {} : { nextCursor }),
     ...(notice === undefined ? {} : { notice }),
     results: hits,
   }
   const count = total === 1 ? '1 passage' : `${total} passages`
-  const head = hits.length === 0 ? `${count} found.` : `${count} found; here are ${offset + 1} to ${next}.`
+  const words = match === 'some' ? ' with some of the words (none has all)' : ''
+  const head = hits.length === 0 ? `${count} found.` : `${count} found${words}; here are ${offset + 1} to ${next}.`
   const more = nextCursor === undefined ? [] : [`More with cursor ${nextCursor}`]
   const list = hits.map((hit, i) => listed(hit, offset + i + 1))
   return result(structured, [head, ...(notice === undefined ? [] : [notice]), ...list, ...more].join('\n\n'))

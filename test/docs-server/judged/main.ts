@@ -1,6 +1,8 @@
 /** `npm run judge:docs`: the server beside substring search and trigrams, on the judged queries, in one run. */
+import { setup } from '../../build.setup.ts'
 import { compare } from './compare.ts'
 
+await setup()
 const { passages, rows } = await compare()
 console.log(`${passages} passages\n`)
 console.log('| group | half | system | queries | recall@10 | nDCG@10 | nothing found |')
