@@ -111,6 +111,16 @@ export const commands: readonly CommandRow[] = [
     load: () => import('./commands/logs.ts'),
   },
   {
+    usage: 'mcp <verb> [words...]',
+    summary: 'look at an MCP server as a session would: mcp test URL, or mcp test -- COMMAND ARGS',
+    options: [
+      { flags: '--sse', summary: 'the URL speaks SSE, the first protocol over HTTP' },
+      { flags: '--header <header>', summary: 'a header for the URL: "Name: value"' },
+      { flags: '--json', summary: 'one object, for programs' },
+    ],
+    load: () => import('./commands/mcp.ts'),
+  },
+  {
     usage: 'docs [dir...]',
     summary: 'serve documents to any MCP client: full-text search over HTTP or stdio',
     options: [

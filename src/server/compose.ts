@@ -106,6 +106,14 @@ export function openJournalReader({ home }: Config): Promise<JournalReader> {
   return openSqliteReader({ directory: home, workerUrl: workerUrl('journal-worker') })
 }
 
+/** Tools alone, without sessions and without the state. */
+export function openTools({ home, environment }: Config, warn: (sentence: string) => void) {
+  const boot = { home: createHash('sha256').update(home).digest('hex').slice(0, 12), id: systemClock.id() }
+  const processes = openProcesses({ boot, environment, clock: systemClock })
+  const host = openToolHost({ processes, clock: systemClock, clientInfo: serverInfo, warn })
+  return { host, after: (ms: number) => systemClock.sleep(ms), close: () => processes.close() }
+}
+
 /** Whether somebody may append to the journal now. */
 export function hasOwner({ home }: Config): boolean {
   return ownerPid(home) !== null
