@@ -158,6 +158,21 @@ export const catalogue = {
     false,
     (d) => `Nobody is waiting for an answer to permission request ${d.request}; it was answered or withdrawn before.`,
   ),
+  MODE_UNKNOWN: row<{ mode: string; known: string }>(
+    INVALID_PARAMS,
+    false,
+    (d) => `This session has no mode ${JSON.stringify(d.mode)}; there are: ${d.known}.`,
+  ),
+  CONFIG_OPTION_UNKNOWN: row<{ option: string }>(
+    INVALID_PARAMS,
+    false,
+    (d) => `This session has no option ${JSON.stringify(d.option)}. Choose one of its configOptions.`,
+  ),
+  CONFIG_VALUE_UNKNOWN: row<{ option: string; value: string }>(
+    INVALID_PARAMS,
+    false,
+    (d) => `The option ${d.option} cannot be ${JSON.stringify(d.value)}. Choose one of its values.`,
+  ),
   SCRIPT_INVALID: row<{ path: string; line: number; reason: string }>(
     INVALID_PARAMS,
     false,
@@ -381,6 +396,53 @@ export const catalogue = {
     () => 'The document server needs at least one key. Set PARLEY_DOCS_KEY or name a key file.',
   ),
 
+  // Calls to the client
+  CLIENT_GONE: row<{ method: string }>(
+    INTERNAL,
+    true,
+    (d) => `The client left before it answered ${d.method}. What it was asked to do may have been done.`,
+  ),
+  CLIENT_CANCELLED: row<{ method: string }>(
+    INTERNAL,
+    false,
+    (d) => `Nobody waits for ${d.method} any more: it was cancelled.`,
+  ),
+  CLIENT_TIMEOUT: row<{ method: string; seconds: number }>(
+    INTERNAL,
+    true,
+    (d) => `The client did not answer ${d.method} within ${d.seconds} s. What it was asked to do may have been done.`,
+  ),
+  CLIENT_REFUSED: row<{ method: string; reason: string }>(
+    INTERNAL,
+    false,
+    (d) => `The client answered ${d.method} with an error: ${d.reason}`,
+  ),
+  CLIENT_ANSWER_INVALID: row<{ method: string; reason: string }>(
+    INTERNAL,
+    false,
+    (d) => `What the client answered to ${d.method} cannot be used: ${d.reason}.`,
+  ),
+  PATH_OUTSIDE_ROOTS: row<{ path: string }>(
+    INVALID_PARAMS,
+    false,
+    (d) => `${d.path} is outside the directories of this session. Add its directory when you open the session.`,
+  ),
+  LINE_INVALID: row<{ what: string; value: number }>(
+    INVALID_PARAMS,
+    false,
+    (d) => `${d.what} must be a whole number from 1, not ${d.value}: lines are counted from 1.`,
+  ),
+  TERMINAL_RELEASED: row<{ terminal: string }>(
+    INVALID_PARAMS,
+    false,
+    (d) => `The terminal ${d.terminal} was released. Start another one.`,
+  ),
+  ELICITATION_INVALID: row<{ reason: string }>(
+    INVALID_PARAMS,
+    false,
+    (d) => `Nobody was asked, because ${d.reason}.`,
+  ),
+
   // Directories and configuration
   PATH_NOT_ABSOLUTE: row<{ what: string; path: string }>(
     INVALID_PARAMS,
@@ -391,6 +453,22 @@ export const catalogue = {
     INVALID_PARAMS,
     false,
     (d) => `${d.what} ${d.path} is not a directory that can be read.`,
+  ),
+  PATH_OUTSIDE: row<{ path: string }>(
+    INVALID_PARAMS,
+    false,
+    (d) => `${JSON.stringify(d.path)} is outside the directories of this session.`,
+  ),
+  FILE_MISSING: row<{ path: string }>(NOT_FOUND, false, (d) => `There is no file ${JSON.stringify(d.path)}.`),
+  FILE_UNUSABLE: row<{ path: string; reason: string }>(
+    INTERNAL,
+    false,
+    (d) => `The file ${JSON.stringify(d.path)} cannot be used: ${d.reason}.`,
+  ),
+  TERMINAL_UNKNOWN: row<{ terminal: string }>(
+    NOT_FOUND,
+    false,
+    (d) => `There is no terminal ${JSON.stringify(d.terminal)}, or it was released.`,
   ),
   CONFIG_INVALID: row<{ key: string; value: string; reason: string }>(
     INVALID_PARAMS,

@@ -1,5 +1,16 @@
 /** What answers prompts. */
-import type { Content, PermissionOption, PermissionOutcome, PlanEntry, SlashCommand, ToolCallPatch } from './content.ts'
+import type {
+  CompactionPatch,
+  Content,
+  Notice,
+  PermissionOption,
+  PermissionOutcome,
+  PlanEntry,
+  SlashCommand,
+  ToolCallPatch,
+  Usage,
+} from './content.ts'
+import type { ConfigOption, ConfigValue, Modes, Settings } from './settings.ts'
 import type { Signal } from './signal.ts'
 import type { ToolRegistry, ToolResult } from './tools.ts'
 
@@ -21,6 +32,9 @@ export interface Agents {
 export interface Agent {
   /** What people may type after a slash. */
   readonly commands: readonly SlashCommand[]
+  /** What it can be set to, and what it is set to where nobody has set it otherwise. */
+  readonly modes?: Modes
+  readonly configOptions?: readonly ConfigOption[]
   /** Plays one turn. A throw ends the turn with an error that its client sees. */
   run(turn: Turn): Promise<StopReason>
 }
@@ -42,11 +56,27 @@ export interface Turn {
   readonly resumed?: Resumption
   readonly signal: Signal
   readonly tools: ToolRegistry
+  /** As people and the agent have set it by now. */
+  readonly settings: Settings
   /** Resolves when there is room for more, not when it is stored: a slow disk pauses the agent here. */
   say(content: Content): Promise<void>
   think(content: Content): Promise<void>
   plan(entries: readonly PlanEntry[]): Promise<void>
+  /** Names the session, unless a person has. */
   title(title: string): Promise<void>
+  usage(usage: Usage): Promise<void>
+  /** What people may type after a slash from now on. */
+  offerCommands(commands: readonly SlashCommand[]): Promise<void>
+  /** Throws MODE_UNKNOWN. */
+  setMode(modeId: string): Promise<void>
+  /** Throws CONFIG_OPTION_UNKNOWN and CONFIG_VALUE_UNKNOWN. */
+  setConfigOption(configId: string, value: ConfigValue): Promise<void>
+  /** Tells whoever looks on now and can show it, after all that was said before. Never stored. */
+  notify(notice: Notice): Promise<void>
+  /** Tells of a compaction by its id, unique in the session. What follows its end is passed over. */
+  compact(compactionId: string, patch: CompactionPatch): Promise<void>
+  /** Adds to the summary of a compaction that is in progress, and begins it if need be. */
+  summarize(compactionId: string, content: Content): Promise<void>
   /** Reports a tool call that the agent runs by itself; the first patch of an id needs a title. */
   report(toolCallId: string, patch: ToolCallPatch): Promise<void>
   /** An id for a tool call that no other call of the session has. */

@@ -127,6 +127,33 @@ export type PermissionOutcome =
   | { readonly outcome: 'selected'; readonly optionId: string; readonly kind: PermissionKind }
   | { readonly outcome: 'cancelled' }
 
+/** Information for whoever looks on now; no part of the conversation. `severity` is info, warning, error, or `_…`. */
+export interface Notice {
+  readonly severity: string
+  readonly title: string
+  readonly description?: string
+  readonly _meta?: Meta
+}
+
+/** How full the agent's context is, in tokens; `cost` is what the session has cost so far. */
+export interface Usage {
+  readonly used: number
+  readonly size: number
+  readonly cost?: { readonly amount: number; readonly currency: string }
+}
+
+export type CompactionStatus = 'in_progress' | 'completed' | 'failed' | 'cancelled'
+
+/** What is said of a compaction of the context; absent fields stay as they are, `summary` replaces. */
+export interface CompactionPatch {
+  readonly status: CompactionStatus
+  /** Only of one that is completed. */
+  readonly summary?: readonly Content[]
+  /** Only of one that has failed. */
+  readonly error?: string
+  readonly _meta?: Meta
+}
+
 /** A slash command that people may type; `hint` says what may follow its name. */
 export interface SlashCommand {
   readonly name: string

@@ -1,4 +1,5 @@
 /** Everyone who is attached to a live session: each is told on its own, and nobody's trouble is another's. */
+import type { Notice } from '../ports/content.ts'
 import type { Entry } from './entries.ts'
 import type { Change, Feed } from './feed.ts'
 
@@ -47,6 +48,10 @@ export class Audience {
 
   failed(error: unknown): void {
     this.#each((feed) => feed.failed(error))
+  }
+
+  notify(notice: Notice): void {
+    this.#each((feed) => feed.notify(notice))
   }
 
   changed(what: Change): void {

@@ -1,6 +1,15 @@
 /** What may be asked of a session. Ids, which are chance, come with the command; `decide` is pure. */
 import type { StopReason } from '../ports/agent.ts'
-import type { Content, PermissionOption, PlanEntry, SlashCommand, ToolCallPatch } from '../ports/content.ts'
+import type {
+  CompactionPatch,
+  Content,
+  PermissionOption,
+  PlanEntry,
+  SlashCommand,
+  ToolCallPatch,
+  Usage,
+} from '../ports/content.ts'
+import type { ConfigValue, Settings } from '../ports/settings.ts'
 import type { Failure } from './entries.ts'
 
 export type Command =
@@ -33,7 +42,9 @@ export type Command =
   /** The session is a copy of `session` up to here, and goes on by itself. */
   | { readonly kind: 'fork'; readonly session: string }
   | { readonly kind: 'close' }
-  | { readonly kind: 'offer_commands'; readonly commands: readonly SlashCommand[] }
+  | ({ readonly kind: 'offer' } & Offer)
+  | { readonly kind: 'set_mode'; readonly modeId: string }
+  | { readonly kind: 'set_config_option'; readonly configId: string; readonly value: ConfigValue }
   | { readonly kind: 'agent'; readonly turnId: string; readonly event: AgentEvent }
   | { readonly kind: 'ask'; readonly turnId: string; readonly requestId: string; readonly ask: Ask }
   | {
@@ -51,6 +62,21 @@ export type AgentEvent =
   | { readonly kind: 'call'; readonly toolCallId: string; readonly patch: ToolCallPatch }
   | { readonly kind: 'plan'; readonly entries: readonly PlanEntry[] }
   | { readonly kind: 'title'; readonly title: string }
+  | { readonly kind: 'usage'; readonly usage: Usage }
+  | { readonly kind: 'commands'; readonly commands: readonly SlashCommand[] }
+  | { readonly kind: 'mode'; readonly modeId: string }
+  | { readonly kind: 'config_option'; readonly configId: string; readonly value: ConfigValue }
+  | { readonly kind: 'compaction'; readonly compactionId: string; readonly patch: CompactionPatch }
+  | { readonly kind: 'compaction_summary'; readonly compactionId: string; readonly content: Content }
+  /** Nothing that is stored: it only comes after all that was said before. */
+  | { readonly kind: 'breath' }
+
+/** What the agent of this name has to offer; of no interest once the session has another. */
+export interface Offer {
+  readonly agent: string
+  readonly commands: readonly SlashCommand[]
+  readonly settings: Settings
+}
 
 export interface Ask {
   readonly toolCallId: string

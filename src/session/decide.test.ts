@@ -228,7 +228,9 @@ const commands: Record<Command['kind'], Command> = {
   withdraw: say.withdraw('p1'),
   disown: { kind: 'disown', promptIds: ['p1', 'p9'] },
   notice: { kind: 'notice', text: 'The directory is gone.' },
-  offer_commands: { kind: 'offer_commands', commands: [{ name: 'call', description: 'Runs a tool' }] },
+  offer: say.offer,
+  set_mode: { kind: 'set_mode', modeId: 'code' },
+  set_config_option: { kind: 'set_config_option', configId: 'model', value: 'large' },
   agent: say.says(1, 'x'),
   ask: say.asks(1, 'r2', 'c2'),
   end: say.ends(1),
@@ -290,7 +292,10 @@ const table: Record<Command['kind'], Record<State['phase'], Told>> = {
     waiting: ['permission_resolved', 'turn_cancel_requested'],
     suspended: ['permission_resolved', 'turn_cancel_requested', 'tool_call_patched', 'turn_ended'],
   },
-  offer_commands: { absent: SNF, ...everywhereElse(['commands']) },
+  offer: { absent: SNF, ...everywhereElse(['commands', 'modes', 'config_options']) },
+  // Nothing was offered.
+  set_mode: { absent: SNF, ...everywhereElse('MODE_UNKNOWN'), closed: 'SESSION_CLOSED' },
+  set_config_option: { absent: SNF, ...everywhereElse('CONFIG_OPTION_UNKNOWN'), closed: 'SESSION_CLOSED' },
   agent: { absent: SNF, ...whileTheAgentRuns(['message_chunk']) },
   ask: { absent: SNF, ...whileTheAgentRuns(nothing), working: ['tool_call', 'permission_requested'] },
   end: {

@@ -7,6 +7,7 @@ import { beginTurn, callSaid } from './turn-entries.ts'
 import { cutCopiedTurn, endTurn, haltTurn, withdrawQuestion } from './end-turn.ts'
 import { askPermission, resolvePermission } from './permission.ts'
 import { type Busy, type Existing, type State, isBusy, withoutQuestion } from './state.ts'
+import { offerSettings, setConfigOption, setMode } from './settings.ts'
 import { forkTitle, titleFrom } from './title.ts'
 
 /** Prompts that may wait behind a running turn. */
@@ -34,13 +35,17 @@ export function decide(command: Command, state: State): readonly Body[] {
     case 'answer':
       return resolvePermission(command, state)
     case 'rename':
-      return titled(command.title, state)
+      return named(command.title, state)
     case 'fork':
       return fork(command, state)
     case 'close':
       return close(state)
-    case 'offer_commands':
-      return sameJson(command.commands, state.commands) ? [] : [{ kind: 'commands', commands: command.commands }]
+    case 'offer':
+      return offer(command, state)
+    case 'set_mode':
+      return set(state, () => setMode(command.modeId, state.settings))
+    case 'set_config_option':
+      return set(state, () => setConfigOption(command.configId, command.value, state.settings))
     case 'halt':
       return isBusy(state) ? haltTurn(state) : []
     default:
@@ -152,12 +157,52 @@ function agentSaid(event: AgentEvent, state: Busy): readonly Body[] {
     case 'plan':
       return [{ kind: 'plan', entries: event.entries }]
     case 'title':
-      return titled(event.title, state)
+      return state.isNamed ? [] : titled(event.title, state)
+    case 'usage':
+      return sameJson(event.usage, state.usage) ? [] : [{ kind: 'usage', usage: event.usage }]
+    case 'commands':
+      return sameJson(event.commands, state.commands)
+        ? []
+        : [{ kind: 'commands', commands: event.commands, by: 'agent' }]
+    case 'mode':
+      return setMode(event.modeId, state.settings)
+    case 'config_option':
+      return setConfigOption(event.configId, event.value, state.settings)
+    case 'compaction':
+    case 'compaction_summary':
+      return compacting(event, state)
+    case 'breath':
+      return []
   }
+}
+
+type Compacting = AgentEvent & { readonly kind: 'compaction' | 'compaction_summary' }
+
+/** A compaction ends once; what is said of it after that is passed over. */
+function compacting(event: Compacting, { turn }: Busy): readonly Body[] {
+  const { compactionId } = event
+  const isOver = Object.hasOwn(turn.compactions, compactionId) && turn.compactions[compactionId] !== 'in_progress'
+  return isOver ? [] : [event]
 }
 
 function titled(title: string, state: Existing): readonly Body[] {
   return title === state.title ? [] : [{ kind: 'title', title }]
+}
+
+/** A name that a person gives holds, even if it is the one that the session has. */
+function named(title: string, state: Existing): readonly Body[] {
+  return title === state.title && state.isNamed ? [] : [{ kind: 'title', title, by: 'person' }]
+}
+
+/** What the agent itself has changed in a turn holds until the agent offers something else. */
+function offer({ agent, commands, settings }: Of<'offer'>, state: Existing): readonly Body[] {
+  if (agent !== state.agent) return []
+  const isNew = !sameJson(commands, state.offeredCommands)
+  return [...(isNew ? [{ kind: 'commands', commands } as const] : []), ...offerSettings(settings, state.settings)]
+}
+
+function set(state: Existing, change: () => readonly Body[]): readonly Body[] {
+  return state.phase === 'closed' ? fail('SESSION_CLOSED', { session: state.id }) : change()
 }
 
 /** In the copy nobody works on what was open at its last entry. */
@@ -165,8 +210,13 @@ function fork({ session }: Of<'fork'>, state: Existing): readonly Body[] {
   return [
     { kind: 'forked_from', from: { session, seq: state.seq } },
     ...(isBusy(state) ? cutCopiedTurn(state) : []),
-    ...(state.title === null ? [] : titled(forkTitle(state.title), state)),
+    ...(state.title === null ? [] : forkTitled(state, state.title)),
   ]
+}
+
+function forkTitled(state: Existing, source: string): readonly Body[] {
+  const title = forkTitle(source)
+  return state.isNamed ? named(title, state) : titled(title, state)
 }
 
 /** Chunks of one role in a row are one message; anything between them begins another. */

@@ -15,7 +15,9 @@ export function endTurn(state: Busy, ending: Ending): readonly Body[] {
   const stopReason = state.phase === 'cancelling' ? 'cancelled' : ending.stopReason
   const why = stopReason === 'cancelled' ? 'Cancelled.' : 'The turn ended before this call reported a result.'
   const error = stopReason === 'error' ? ending.error : undefined
-  return [...withdrawQuestion(state), ...failOpenCalls(state, why), ended(state, stopReason, error), ...nextOf(state)]
+  const compactions = endCompactions(state, stopReason === 'cancelled' ? 'cancelled' : 'failed')
+  const open = [...withdrawQuestion(state), ...failOpenCalls(state, why), ...compactions]
+  return [...open, ended(state, stopReason, error), ...nextOf(state)]
 }
 
 /**
@@ -47,7 +49,8 @@ const COPIED: Failure = {
 function cutTurn(state: Busy, error?: Failure): readonly Body[] {
   const stopReason = state.phase === 'cancelling' ? 'cancelled' : 'interrupted'
   const calls = failOpenCalls(state, 'Interrupted; it may have run.')
-  return [...withdrawQueue(state), ...withdrawQuestion(state), ...calls, ended(state, stopReason, error)]
+  const open = [...withdrawQuestion(state), ...calls, ...endCompactions(state, 'failed')]
+  return [...withdrawQueue(state), ...open, ended(state, stopReason, error)]
 }
 
 function withdrawQueue({ queue }: Busy): readonly Body[] {
@@ -72,6 +75,12 @@ function failOpenCalls(state: Busy, why: string): readonly Body[] {
     toolCallId,
     patch: { status: 'failed', content },
   }))
+}
+
+/** Nobody goes on with a compaction that its turn did not finish. */
+function endCompactions({ turn }: Busy, status: 'failed' | 'cancelled'): readonly Body[] {
+  const open = Object.keys(turn.compactions).filter((id) => turn.compactions[id] === 'in_progress')
+  return open.map((compactionId) => ({ kind: 'compaction', compactionId, patch: { status } }))
 }
 
 function ended(state: Busy, stopReason: TurnEnd, error?: Failure): Body {

@@ -1,12 +1,15 @@
 /** The facts that a session's journal holds: a closed union, one format version, documented in `docs/journal.md`. */
 import type {
+  CompactionPatch,
   Content,
   PermissionOption,
   PermissionOutcome,
   PlanEntry,
   SlashCommand,
   ToolCallPatch,
+  Usage,
 } from '../ports/content.ts'
+import type { ConfigOption, Modes } from '../ports/settings.ts'
 import type { StopReason } from '../ports/agent.ts'
 
 /** Raised when an old reader could misread a new entry. */
@@ -98,10 +101,21 @@ export type Body =
   | { readonly kind: 'permission_resolved'; readonly requestId: string; readonly outcome: PermissionOutcome }
   /** Something that whoever reads the conversation should know, said by the server itself. */
   | { readonly kind: 'notice'; readonly text: string }
-  | { readonly kind: 'title'; readonly title: string }
+  /** A name that a person gave is not changed by an agent. */
+  | { readonly kind: 'title'; readonly title: string; readonly by?: 'person' }
   /** What stands before this is a copy of another session's entries up to there. */
   | { readonly kind: 'forked_from'; readonly from: ForkPoint }
-  | { readonly kind: 'commands'; readonly commands: readonly SlashCommand[] }
+  /** What its agent offers; `by` the agent itself in a turn, which holds until the agent offers something else. */
+  | { readonly kind: 'commands'; readonly commands: readonly SlashCommand[]; readonly by?: 'agent' }
+  /** What its agent offers, and which one is current. */
+  | { readonly kind: 'modes'; readonly modes: Modes | null }
+  | { readonly kind: 'mode'; readonly modeId: string }
+  /** All of them with their current values, whenever one has changed. */
+  | { readonly kind: 'config_options'; readonly configOptions: readonly ConfigOption[] }
+  | { readonly kind: 'usage'; readonly usage: Usage }
+  /** A compaction of the agent's context: the first fixes its place, the others patch it. */
+  | { readonly kind: 'compaction'; readonly compactionId: string; readonly patch: CompactionPatch }
+  | { readonly kind: 'compaction_summary'; readonly compactionId: string; readonly content: Content }
 
 /** A fact with its place and time: `seq` is 1, 2, 3 … without holes, `at` is milliseconds since 1970. */
 export type Entry = Body & { readonly seq: number; readonly at: number }

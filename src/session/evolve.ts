@@ -1,4 +1,5 @@
 /** What a fact makes of the state. Pure and total over every kind of entry. */
+import type { CompactionStatus } from '../ports/content.ts'
 import { reasonForHole } from './hole.ts'
 import type { Body, Entry } from './entries.ts'
 import {
@@ -28,9 +29,21 @@ export function evolve(state: State, entry: Entry): Existing {
 
 function created(id: string, entry: Entry & { readonly kind: 'session_created' }): Idle {
   const { cwd, additionalDirectories, agent, seq, at } = entry
-  const fresh = { title: null, turns: 0, ended: [], allowedTools: [], commands: [], notice: null }
-  return { phase: 'idle', id, seq, cwd, additionalDirectories, agent, createdAt: at, updatedAt: at, ...fresh }
+  return { phase: 'idle', id, seq, cwd, additionalDirectories, agent, createdAt: at, updatedAt: at, ...FRESH }
 }
+
+const FRESH = {
+  title: null,
+  isNamed: false,
+  turns: 0,
+  ended: [],
+  allowedTools: [],
+  commands: [],
+  offeredCommands: [],
+  settings: { modes: null, configOptions: [] },
+  usage: null,
+  notice: null,
+} as const
 
 function outsideTurn(state: Exclude<Existing, Busy>, entry: Entry): Existing {
   switch (entry.kind) {
@@ -88,6 +101,10 @@ function said(state: Busy, entry: Entry): Existing {
       return withCall(state, entry.toolCallId, entry.call.status ?? 'pending')
     case 'tool_call_patched':
       return entry.patch.status === undefined ? state : withCall(state, entry.toolCallId, entry.patch.status)
+    case 'compaction':
+      return withCompaction(state, entry.compactionId, entry.patch.status)
+    case 'compaction_summary':
+      return withCompaction(state, entry.compactionId, 'in_progress')
     default:
       return about(state, entry)
   }
@@ -97,9 +114,17 @@ function said(state: Busy, entry: Entry): Existing {
 function about(state: Existing, entry: Entry): Existing {
   switch (entry.kind) {
     case 'title':
-      return { ...state, title: entry.title }
+      return { ...state, title: entry.title, isNamed: entry.by === 'person' }
     case 'commands':
-      return { ...state, commands: entry.commands }
+      return withCommands(state, entry)
+    case 'modes':
+      return { ...state, settings: { ...state.settings, modes: entry.modes } }
+    case 'mode':
+      return inMode(state, entry.modeId)
+    case 'config_options':
+      return { ...state, settings: { ...state.settings, configOptions: entry.configOptions } }
+    case 'usage':
+      return { ...state, usage: entry.usage }
     case 'notice':
       return { ...state, notice: entry.text }
     case 'session_configured':
@@ -111,6 +136,15 @@ function about(state: Existing, entry: Entry): Existing {
   }
 }
 
+function withCommands(state: Existing, { commands, by }: Body & { readonly kind: 'commands' }): Existing {
+  return { ...state, commands, ...(by === 'agent' ? {} : { offeredCommands: commands }) }
+}
+
+function inMode(state: Existing, currentModeId: string): Existing {
+  const { modes } = state.settings
+  return modes === null ? state : { ...state, settings: { ...state.settings, modes: { ...modes, currentModeId } } }
+}
+
 /** Another session, and so a new one: what was always allowed was allowed in the one that it comes from. */
 function forked<Now extends Existing>(state: Now, entry: Entry): Now {
   return { ...state, createdAt: entry.at, allowedTools: [] }
@@ -118,7 +152,8 @@ function forked<Now extends Existing>(state: Now, entry: Entry): Now {
 
 function configured<Now extends Existing>(state: Now, entry: Body & { readonly kind: 'session_configured' }): Now {
   const { additionalDirectories, agent = state.agent } = entry
-  return { ...state, additionalDirectories, agent }
+  const offeredCommands = agent === state.agent ? state.offeredCommands : null
+  return { ...state, additionalDirectories, agent, offeredCommands }
 }
 
 function queued(entry: Body & { readonly kind: 'prompt_accepted' }): QueuedPrompt {
@@ -128,7 +163,7 @@ function queued(entry: Body & { readonly kind: 'prompt_accepted' }): QueuedPromp
 
 function turnOf({ promptId, content, additionalDirectories }: QueuedPrompt, { agent }: Existing): OpenTurn {
   const asked = { promptId, prompt: content, additionalDirectories, agent }
-  return { turnId: '', ...asked, message: null, messages: 0, calls: {}, endedCalls: [] }
+  return { turnId: '', ...asked, message: null, messages: 0, calls: {}, endedCalls: [], compactions: {} }
 }
 
 function withMessage(state: Busy, messageId: string, role: 'agent' | 'thought'): Busy {
@@ -145,6 +180,12 @@ function withCall(state: Busy, toolCallId: string, status: OpenTurn['calls'][str
   const isNewlyEnded = !isOpen && !turn.endedCalls.includes(toolCallId)
   const endedCalls = isNewlyEnded ? [...turn.endedCalls, toolCallId] : turn.endedCalls
   return { ...state, turn: { ...turn, message: null, calls, endedCalls } }
+}
+
+/** It has its place among what was said, so what follows is a new message. */
+function withCompaction(state: Busy, compactionId: string, status: CompactionStatus): Busy {
+  const compactions = { ...state.turn.compactions, [compactionId]: status }
+  return { ...state, turn: { ...state.turn, message: null, compactions } }
 }
 
 function questionOf(entry: Body & { readonly kind: 'permission_requested' }) {

@@ -1,5 +1,6 @@
 /** One reader's place in a session: it is told every entry once, in order, from its cursor on, without a seam. */
 import { fail } from '../errors/parley-error.ts'
+import type { Notice } from '../ports/content.ts'
 import type { Cursor, Journal, SessionId } from '../ports/journal.ts'
 import { type Entry, decodeEntry } from './entries.ts'
 import { Replay } from './replay.ts'
@@ -15,6 +16,8 @@ export interface Sink {
   room(): Promise<void>
   /** Something could not be stored: whoever waits for an end must be told now. */
   failed(error: unknown): void
+  /** Of no interest later. */
+  notify?(notice: Notice): void
   /** What no entry tells of is no longer as it was. */
   changed?(what: Change): void
 }
@@ -110,6 +113,11 @@ export class Feed {
   failed(error: unknown): void {
     this.#sink.failed(error)
     if (this.#place === 'live' && this.#cursor < this.#source.head()) this.#catchUp()
+  }
+
+  /** Only who is up to date hears of it: it is about now. */
+  notify(notice: Notice): void {
+    if (this.#place === 'live' && !this.#sink.congested()) this.#sink.notify?.(notice)
   }
 
   changed(what: Change): void {

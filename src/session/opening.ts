@@ -1,4 +1,5 @@
 /** What a client brings when it opens a session and attaches to it. */
+import type { Agent } from '../ports/agent.ts'
 import type { McpServer } from '../ports/tools.ts'
 import type { Client } from './audience.ts'
 import type { Command } from './commands.ts'
@@ -20,4 +21,9 @@ export interface Attaching {
 
 export function configuration({ additionalDirectories, agent }: Opening): Command {
   return { kind: 'configure', additionalDirectories, ...(agent === undefined ? {} : { agent }) }
+}
+
+/** What its agent, by its full name, has to offer a session. */
+export function offerOf(agent: string, { commands, modes, configOptions = [] }: Agent): Command {
+  return { kind: 'offer', agent, commands, settings: { modes: modes ?? null, configOptions } }
 }

@@ -1,6 +1,6 @@
 /** A live session: its one writer, its readers, its running turn and its tools. */
 import { fail, isParleyError } from '../errors/parley-error.ts'
-import type { Content } from '../ports/content.ts'
+import type { Content, Notice } from '../ports/content.ts'
 import type { Cursor, SessionId } from '../ports/journal.ts'
 import type { ServerStatus } from '../ports/tools.ts'
 import { Audience, type Client } from './audience.ts'
@@ -264,6 +264,8 @@ export class Session {
       dispatch: (command: Command) => this.#writer.dispatch(command),
       post: (command: Command, chars: number) => this.#writer.post(command, chars),
       allowedTools: () => this.existing.allowedTools,
+      settings: () => this.existing.settings,
+      notify: (notice: Notice) => this.#audience.notify(notice),
       isGone: () => this.#gone,
     }
   }

@@ -1,10 +1,9 @@
 /** All sessions of one owner: creates, opens, lists, closes, deletes and recovers them. */
 import { fail } from '../errors/parley-error.ts'
 import type { Cursor, ListQuery, SessionId, SessionPhase, SessionRow } from '../ports/journal.ts'
-import type { SlashCommand } from '../ports/content.ts'
 import type { Command } from './commands.ts'
 import { forkSession } from './fork.ts'
-import { type Opening, configuration } from './opening.ts'
+import { type Opening, configuration, offerOf } from './opening.ts'
 import { Session } from './session.ts'
 import { absent, rowOf } from './state.ts'
 import { namedTitle } from './title.ts'
@@ -185,7 +184,7 @@ export class Sessions {
 
   async #agent(name: string): Promise<OpenedAgent> {
     try {
-      return { commands: (await this.#world.agents.open(name)).commands }
+      return { offer: offerOf(name, await this.#world.agents.open(name)) }
     } catch (reason) {
       return { reason }
     }
@@ -205,10 +204,10 @@ export class Sessions {
   async #create(id: SessionId, opening: Opening): Promise<Session> {
     const { agents } = this.#world
     const { cwd, additionalDirectories, agent = agents.default } = opening
-    const { commands } = await agents.open(agent)
+    const offered = offerOf(agent, await agents.open(agent))
     const session = new Session(this.#world, absent(id), opening)
     const create = session.dispatch({ kind: 'create', cwd, additionalDirectories, agent })
-    const offer = session.dispatch({ kind: 'offer_commands', commands })
+    const offer = session.dispatch(offered)
     try {
       await Promise.all([create, offer])
     } catch (error) {
@@ -239,7 +238,7 @@ export class Sessions {
 }
 
 /** What a session needs of its agent between turns, or why it cannot be had. */
-type OpenedAgent = { readonly commands: readonly SlashCommand[] } | { readonly reason: unknown }
+type OpenedAgent = { readonly offer: Command } | { readonly reason: unknown }
 
 interface Request {
   readonly opening: Opening
@@ -253,8 +252,7 @@ function requireOpened(agent: string, opening: Opening, named: OpenedAgent | und
 }
 
 async function offer(session: Session, agent: OpenedAgent | undefined): Promise<void> {
-  if (agent !== undefined && 'commands' in agent)
-    await session.dispatch({ kind: 'offer_commands', commands: agent.commands })
+  if (agent !== undefined && 'offer' in agent) await session.dispatch(agent.offer)
 }
 
 function requireSameCwd(session: SessionId, cwd: string, { cwd: given }: Opening): void {

@@ -1,6 +1,15 @@
 /** What is true of a session now: a union of its phases. It holds what is open, never the transcript. */
-import type { Content, PermissionOption, SlashCommand, ToolCallPatch, ToolStatus } from '../ports/content.ts'
+import type {
+  CompactionStatus,
+  Content,
+  PermissionOption,
+  SlashCommand,
+  ToolCallPatch,
+  ToolStatus,
+  Usage,
+} from '../ports/content.ts'
 import type { SessionPhase, SessionRow } from '../ports/journal.ts'
+import type { Settings } from '../ports/settings.ts'
 import type { Failure, TurnEnd } from './entries.ts'
 
 export type State = Absent | Idle | Closed | Working | Cancelling | Waiting | Suspended
@@ -25,6 +34,8 @@ interface Base {
   /** The full name of the agent of the next turn. */
   readonly agent: string
   readonly title: string | null
+  /** A person gave it its title. */
+  readonly isNamed: boolean
   readonly createdAt: number
   readonly updatedAt: number
   /** How many turns were started; the next one's number is one more. */
@@ -34,6 +45,11 @@ interface Base {
   /** Tools that need no further question in this session. */
   readonly allowedTools: readonly string[]
   readonly commands: readonly SlashCommand[]
+  /** What its agent last offered by itself, between turns; null when that was another agent. */
+  readonly offeredCommands: readonly SlashCommand[] | null
+  readonly settings: Settings
+  /** Null while the agent has not said. */
+  readonly usage: Usage | null
   /** What the server last had to say. */
   readonly notice: string | null
 }
@@ -88,6 +104,8 @@ export interface OpenTurn {
   readonly calls: Readonly<Record<string, ToolStatus>>
   /** The ids of those that are not, which a long turn has many of. */
   readonly endedCalls: readonly string[]
+  /** The compactions of its agent's context and how far they are. */
+  readonly compactions: Readonly<Record<string, CompactionStatus>>
 }
 
 export interface OpenMessage {
@@ -167,4 +185,4 @@ export function decodeState(text: string): Existing | undefined {
   return stored.format === STATE_FORMAT ? stored.state : undefined
 }
 
-const STATE_FORMAT = 4
+const STATE_FORMAT = 5

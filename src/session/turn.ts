@@ -2,11 +2,22 @@
 import { fail, isParleyError, reasonOf } from '../errors/parley-error.ts'
 import type { Question, Resumption, StopReason, ToolRequest, Turn } from '../ports/agent.ts'
 import type { AbortSource, Signal } from '../ports/signal.ts'
-import type { Content, PermissionOutcome, PlanEntry, ToolCallPatch } from '../ports/content.ts'
+import type {
+  CompactionPatch,
+  Content,
+  Notice,
+  PermissionOutcome,
+  PlanEntry,
+  SlashCommand,
+  ToolCallPatch,
+  Usage,
+} from '../ports/content.ts'
+import type { ConfigValue, Settings } from '../ports/settings.ts'
 import type { ToolRegistry, ToolResult } from '../ports/tools.ts'
 import type { AnsweredQuestion } from './batch.ts'
 import type { AgentEvent, Command } from './commands.ts'
 import type { Entry, Failure } from './entries.ts'
+import { offerOf } from './opening.ts'
 import { type OpenTurn, isKnownCall } from './state.ts'
 import { callTool } from './tool-call.ts'
 import type { World } from './world.ts'
@@ -28,6 +39,9 @@ export interface TurnHost {
   dispatch(command: Command): Promise<readonly Entry[]>
   post(command: Command, chars: number): Promise<void>
   allowedTools(): readonly string[]
+  settings(): Settings
+  /** To everyone who is attached. */
+  notify(notice: Notice): void
   isGone(): boolean
 }
 
@@ -65,6 +79,10 @@ export class TurnRun implements Turn {
       const { question, outcome } = answered
       this.resumed = { state: question.resume, toolCallId: question.toolCallId, outcome }
     }
+  }
+
+  get settings(): Settings {
+    return this.#host.settings()
   }
 
   get signal(): Signal {
@@ -109,6 +127,35 @@ export class TurnRun implements Turn {
 
   title(title: string): Promise<void> {
     return this.#emit({ kind: 'title', title })
+  }
+
+  usage(usage: Usage): Promise<void> {
+    return this.#emit({ kind: 'usage', usage })
+  }
+
+  offerCommands(commands: readonly SlashCommand[]): Promise<void> {
+    return this.#emit({ kind: 'commands', commands })
+  }
+
+  async setMode(modeId: string): Promise<void> {
+    await this.#store({ kind: 'mode', modeId })
+  }
+
+  async setConfigOption(configId: string, value: ConfigValue): Promise<void> {
+    await this.#store({ kind: 'config_option', configId, value })
+  }
+
+  async notify(notice: Notice): Promise<void> {
+    await this.#store({ kind: 'breath' })
+    if (!this.#isOver && !this.#host.isGone()) this.#host.notify(notice)
+  }
+
+  compact(compactionId: string, patch: CompactionPatch): Promise<void> {
+    return this.#emit({ kind: 'compaction', compactionId, patch })
+  }
+
+  summarize(compactionId: string, content: Content): Promise<void> {
+    return this.#emit({ kind: 'compaction_summary', compactionId, content })
   }
 
   report(toolCallId: string, patch: ToolCallPatch): Promise<void> {
@@ -177,7 +224,10 @@ export class TurnRun implements Turn {
   }
 
   async #play(): Promise<StopReason> {
-    const agent = await this.#host.world.agents.open(this.#begun.agent)
+    const name = this.#begun.agent
+    const agent = await this.#host.world.agents.open(name)
+    // It may offer something else by now than when the session was opened.
+    await this.#host.dispatch(offerOf(name, agent))
     return this.#isOver ? 'cancelled' : agent.run(this)
   }
 

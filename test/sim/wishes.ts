@@ -7,7 +7,7 @@ import type { Content } from '../../src/ports/content.ts'
 import type { StoredEntry } from '../../src/ports/journal.ts'
 import { evolve } from '../../src/session/evolve.ts'
 import { type State, absent, isBusy } from '../../src/session/state.ts'
-import { create, options, text } from './words.ts'
+import { configOptions, create, modes, options, text } from './words.ts'
 
 /** What a wish says for the turn or the question that is open when it is asked. */
 const OPEN = 'open'
@@ -19,6 +19,9 @@ const freshRequestId = fc.integer({ min: 1, max: 1_000_000 }).map((n) => `r${n}`
 const toolCallId = fc.constantFrom('c1', 'c2', 'constructor', '__proto__')
 const optionId = fc.constantFrom('allow_once', 'allow_always', 'reject_once', 'made up', null)
 const status = fc.constantFrom('pending', 'in_progress', 'completed', 'failed')
+const modeId = fc.constantFrom('ask', 'code', 'fly')
+const configId = fc.constantFrom('way', 'model', 'loud', 'colour')
+const value = fc.constantFrom('ask', 'code', 'small', 'large', true, false)
 const words = fc.oneof(fc.constantFrom('Hello', '', ' ', '阵列', '👋🏽', '\ud83d'), fc.string({ maxLength: 8 }))
 const content: fc.Arbitrary<Content> = words.chain((said) =>
   fc.constantFrom<Content[]>(
@@ -39,6 +42,20 @@ const event: fc.Arbitrary<AgentEvent> = fc.oneof(
   },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('call'), toolCallId, patch: fc.record({ status }) }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('title'), title: words }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('mode'), modeId }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('config_option'), configId, value }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant('compaction'),
+      compactionId: toolCallId,
+      patch: fc.record({ status: fc.constantFrom('in_progress', 'completed', 'failed', 'cancelled') }),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constant('compaction_summary'), compactionId: toolCallId, content }),
+  },
   {
     weight: 1,
     arbitrary: words.map((content): AgentEvent => ({
@@ -67,10 +84,17 @@ const commands = {
   rename: words.map((title) => ({ kind: 'rename' as const, title })),
   fork: fc.constant({ kind: 'fork', session: 's-0' }),
   close: fc.constant({ kind: 'close' }),
-  offer_commands: fc.record({
-    kind: fc.constant('offer_commands'),
+  offer: fc.record({
+    kind: fc.constant('offer'),
+    agent: fc.constantFrom('puppet', 'another'),
     commands: fc.subarray([{ name: 'call', description: 'Runs a tool' }]),
+    settings: fc.record({
+      modes: fc.constantFrom(null, modes),
+      configOptions: fc.subarray([...configOptions]),
+    }),
   }),
+  set_mode: fc.record({ kind: fc.constant('set_mode'), modeId }),
+  set_config_option: fc.record({ kind: fc.constant('set_config_option'), configId, value }),
   agent: fc.record({ kind: fc.constant('agent'), turnId, event }),
   ask: fc.record({ kind: fc.constant('ask'), turnId, requestId: freshRequestId, ask }),
   end: fc.record({

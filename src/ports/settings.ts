@@ -1,0 +1,63 @@
+/** What people may set about how an agent works, as the agent offers it: modes and options, each with its current value. */
+import type { Meta } from './content.ts'
+
+export interface Mode {
+  readonly id: string
+  readonly name: string
+  readonly description?: string
+  readonly _meta?: Meta
+}
+
+/** `currentModeId` is one of them. */
+export interface Modes {
+  readonly currentModeId: string
+  readonly availableModes: readonly Mode[]
+}
+
+interface OptionBase {
+  readonly id: string
+  readonly name: string
+  readonly description?: string
+  /** For the eye only: `mode`, `model`, `model_config`, `thought_level`, or `_…`. One of `mode` keeps step with the modes. */
+  readonly category?: string
+  readonly _meta?: Meta
+}
+
+/** `currentValue` is one of the choices. */
+export interface SelectOption extends OptionBase {
+  readonly type: 'select'
+  readonly currentValue: string
+  /** All of them in groups, or none. */
+  readonly options: readonly Choice[] | readonly ChoiceGroup[]
+}
+
+export interface BooleanOption extends OptionBase {
+  readonly type: 'boolean'
+  readonly currentValue: boolean
+}
+
+export type ConfigOption = SelectOption | BooleanOption
+
+export interface Choice {
+  readonly value: string
+  readonly name: string
+  readonly description?: string
+  readonly _meta?: Meta
+}
+
+export interface ChoiceGroup {
+  readonly group: string
+  readonly name: string
+  readonly options: readonly Choice[]
+  readonly _meta?: Meta
+}
+
+/** How an agent is set now. */
+export interface Settings {
+  /** Null for an agent without modes. */
+  readonly modes: Modes | null
+  readonly configOptions: readonly ConfigOption[]
+}
+
+/** A value that an option can have. */
+export type ConfigValue = ConfigOption['currentValue']
