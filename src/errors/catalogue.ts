@@ -437,11 +437,7 @@ export const catalogue = {
     false,
     (d) => `The terminal ${d.terminal} was released. Start another one.`,
   ),
-  ELICITATION_INVALID: row<{ reason: string }>(
-    INVALID_PARAMS,
-    false,
-    (d) => `Nobody was asked, because ${d.reason}.`,
-  ),
+  ELICITATION_INVALID: row<{ reason: string }>(INVALID_PARAMS, false, (d) => `Nobody was asked, because ${d.reason}.`),
 
   // Directories and configuration
   PATH_NOT_ABSOLUTE: row<{ what: string; path: string }>(

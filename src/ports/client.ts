@@ -1,0 +1,128 @@
+/** What a client lends to the turns of its prompts: its files, its terminals, its person. What it did not offer is absent. */
+import type { Signal } from './signal.ts'
+import type { ElicitationAnswer } from './tools.ts'
+
+/** A text file as the client has it, unsaved changes and all. Paths are absolute; `line` counts from 1. */
+export interface FileRange {
+  readonly path: string
+  readonly line?: number
+  readonly limit?: number
+}
+
+export interface FileText {
+  readonly path: string
+  readonly content: string
+}
+
+export interface TerminalCommand {
+  readonly command: string
+  readonly args?: readonly string[]
+  /** May hold secrets: it goes to the client and nowhere else. */
+  readonly env?: Readonly<Record<string, string>>
+  readonly cwd?: string
+  /** Bytes of output that are kept; the beginning goes first. */
+  readonly outputByteLimit?: number
+}
+
+export interface TerminalOutput {
+  readonly output: string
+  readonly truncated: boolean
+  /** Absent while the command runs. */
+  readonly exit?: TerminalExit
+}
+
+/** Null where the client does not say. */
+export interface TerminalExit {
+  readonly exitCode: number | null
+  readonly signal: string | null
+}
+
+export interface FormRequest {
+  readonly message: string
+  /** JSON Schema of a flat object, in the words that ACP allows. Never asks for a secret: a form is shown, kept and logged. */
+  readonly schema: Readonly<Record<string, unknown>>
+  /** The call that it is asked for, if it is asked for one. */
+  readonly toolCallId?: string
+}
+
+export interface UrlRequest {
+  readonly message: string
+  /** A page of the web, without anyone's name or password in it. */
+  readonly url: string
+  readonly toolCallId?: string
+}
+
+/** What came back of a page that the person was sent to: that it was opened, never what was done there. */
+export interface UrlAnswer {
+  readonly action: ElicitationAnswer['action']
+  /** Tells the client, and nobody else, that what the page was for is done. Idempotent; nothing unless it was opened. */
+  complete(): void
+}
+
+/**
+ * The same as a turn's agent has it. A file or a terminal is a tool call of its own: told, its beginning stored before its
+ * first effect, its end told. Everything throws CLIENT_GONE once the client has left, CLIENT_CANCELLED when the turn is
+ * cancelled, CLIENT_TIMEOUT, CLIENT_REFUSED with the client's own words, and CLIENT_ANSWER_INVALID.
+ */
+export interface TurnClient {
+  /** Throws PATH_NOT_ABSOLUTE, PATH_OUTSIDE_ROOTS and LINE_INVALID, before anyone is asked. */
+  readonly readTextFile?: (file: FileRange) => Promise<string>
+  /** Throws as above. */
+  readonly writeTextFile?: (file: FileText) => Promise<void>
+  readonly terminals?: {
+    /** Starts the command in its `cwd`, else in that of the session. Throws as above of its `cwd`. */
+    create(command: TerminalCommand): Promise<Terminal>
+  }
+  /** A mode that the client has not got is absent. Not an acceptance is never a throw: it is `decline` or `cancel`. */
+  readonly elicit?: Elicit
+}
+
+export interface Elicit {
+  /** The values are as the schema has them. Throws ELICITATION_INVALID for a form that may not be asked. */
+  readonly form?: (form: FormRequest) => Promise<ElicitationAnswer>
+  /** Throws ELICITATION_INVALID for an address that nobody may be sent to. */
+  readonly url?: (page: UrlRequest) => Promise<UrlAnswer>
+}
+
+/** A terminal of the client. However its turn ends, it is released. */
+export interface Terminal {
+  readonly id: string
+  readonly toolCallId: string
+  output(): Promise<TerminalOutput>
+  /** Waits as long as the command runs: whoever has less patience says so with the signal. */
+  waitForExit(signal?: Signal): Promise<TerminalExit>
+  /** Ends the command; what it said can still be had. */
+  kill(): Promise<void>
+  /** Ends the tool call with what is known of its exit and output, then lets go of the terminal. Idempotent. */
+  release(): Promise<void>
+}
+
+/**
+ * What an edge implements for one connection and one session. Every promise rejects at once, with CLIENT_GONE when the
+ * connection ends, with CLIENT_CANCELLED when the signal aborts, and then the client is told that nobody waits any more.
+ */
+export interface LentClient {
+  /** Aborts when the connection has ended. */
+  readonly gone: Signal
+  readonly readTextFile?: (file: FileRange, signal: Signal) => Promise<string>
+  readonly writeTextFile?: (file: FileText, signal: Signal) => Promise<void>
+  /** One that is made although nobody waits for it any more is released by the edge. */
+  readonly createTerminal?: (command: TerminalCommand, signal: Signal) => Promise<LentTerminal>
+  /** What comes back of a form is not checked yet. */
+  readonly form?: (form: FormRequest, signal: Signal) => Promise<RawFormAnswer>
+  readonly url?: (page: UrlRequest, signal: Signal) => Promise<UrlAnswer>
+}
+
+export interface RawFormAnswer {
+  readonly action: ElicitationAnswer['action']
+  readonly content: unknown
+}
+
+export interface LentTerminal {
+  readonly id: string
+  output(signal: Signal): Promise<TerminalOutput>
+  waitForExit(signal: Signal): Promise<TerminalExit>
+  kill(signal: Signal): Promise<void>
+  /** Never waits and never throws. Idempotent. */
+  release(): void
+}

@@ -1,0 +1,27 @@
+/** Patterns that somebody else wrote: looked at only where that cannot take long. */
+
+/** Steps that a match may take at worst. */
+const PATIENCE = 10_000_000
+
+export function regularExpression(pattern: string): RegExp | undefined {
+  try {
+    return new RegExp(pattern, 'u')
+  } catch {
+    // Whoever wrote it wrote something else.
+    return undefined
+  }
+}
+
+/** True also for what would take too long to say: the client that showed the form has the first word on it. */
+export function matches(text: string, pattern: string): boolean {
+  const expression = regularExpression(pattern)
+  return expression === undefined || stepsAtWorst(text, pattern) > PATIENCE || expression.test(text)
+}
+
+/** Each quantifier may try every length, from every place; one around another, or a look behind, may try them all. */
+function stepsAtWorst({ length }: string, pattern: string): number {
+  const bare = pattern.replace(/\\./gu, '.').replace(/\[[^\]]*\]/gu, '.')
+  if (/\)[*+{?]/u.test(bare) || /\\[1-9k]/u.test(pattern)) return Number.POSITIVE_INFINITY
+  const quantifiers = bare.match(/[*+{]/gu)?.length ?? 0
+  return Math.max(length, 2) ** (quantifiers + 1)
+}
