@@ -16,6 +16,8 @@ export interface Reaching {
   readonly config: Config
   /** Owner and agent in this process. */
   readonly embedded: boolean
+  /** Starts another agent, which is spoken to in place of a Parley server. */
+  readonly agentCommand?: string | undefined
   readonly notices?: readonly NoticeKind[]
 }
 
@@ -25,7 +27,12 @@ export interface Reached {
   close(): Promise<void>
 }
 
-export function reach(reaching: Reaching, face: Face): Promise<Reached> {
+export async function reach(reaching: Reaching, face: Face): Promise<Reached> {
+  const { agentCommand } = reaching
+  if (agentCommand !== undefined) {
+    const { reachCommand } = await import('./reach-command.ts')
+    return reachCommand(agentCommand, reaching.config, face)
+  }
   return reaching.embedded ? withinProcess(reaching, face) : overSocket(reaching, face)
 }
 

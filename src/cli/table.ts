@@ -13,6 +13,11 @@ const embedded: OptionRow = { flags: '--embedded', summary: 'owner and agent in 
 
 const background: OptionRow = { flags: '--background', summary: 'started by another command', hidden: true }
 
+const agentCommand: OptionRow = {
+  flags: '--agent-command <command>',
+  summary: 'speak to another ACP agent, started by this command, without a server',
+}
+
 /** `parley` without a command. */
 export const chat: CommandRow = {
   usage: 'chat',
@@ -25,7 +30,7 @@ export const commands: readonly CommandRow[] = [
   {
     usage: 'run <prompt>',
     summary: 'answer one prompt in a new session; the exit code says how it ended',
-    options: [json, session, cwd, agent, embedded],
+    options: [json, session, cwd, agent, embedded, agentCommand],
     load: () => import('./commands/run.ts'),
   },
   {

@@ -77,6 +77,12 @@ export class Attachments {
     attachment.seq = Math.max(attachment.seq, seqOf(result))
   }
 
+  /** Where the session may work; undefined when it is not open here. */
+  rootsOf(sessionId: string): readonly string[] | undefined {
+    const opening = this.#open.get(sessionId)?.opening
+    return opening === undefined ? undefined : [opening.cwd, ...(opening.additionalDirectories ?? [])]
+  }
+
   seen(params: UpdateParams): void {
     const attachment = this.#open.get(params.sessionId)
     if (attachment !== undefined) attachment.seq = Math.max(attachment.seq, seqOf(params))
@@ -183,7 +189,7 @@ export function isLost(error: unknown): boolean {
 }
 
 function openingParams({ sessionId, cwd, additionalDirectories }: Opening) {
-  const more = additionalDirectories ?? []
+  const more = [...new Set(additionalDirectories ?? [])].filter((directory) => directory !== cwd)
   return { sessionId, cwd, ...(more.length === 0 ? {} : { additionalDirectories: more }), mcpServers: [] }
 }
 

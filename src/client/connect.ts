@@ -8,6 +8,7 @@ import { Link, type Means } from './link.ts'
 import { isOver, noticeOf } from './notices.ts'
 import { type Peer, type RequestId, requireOffered } from './peer.ts'
 import { Questions } from './questions.ts'
+import { serve } from './serving.ts'
 import type { UpdateParams } from './updates.ts'
 
 export interface SessionInfo extends Opening {
@@ -54,6 +55,8 @@ export class Client {
   /** The connection that talks to us, from its first exchange on. */
   #peer: Peer | undefined
   #count = 0
+  /** The directories of the session that was last asked for: an agent may ask before we know its id. */
+  #creating: readonly string[] | undefined
 
   constructor(means: Means, face: Face, hello: Hello) {
     this.#means = means
@@ -106,6 +109,7 @@ export class Client {
   }
 
   async newSession(cwd: string): Promise<string> {
+    this.#creating = [cwd]
     const result = fieldsOf(await this.#askOnce('session/new', { cwd, mcpServers: [] }))
     const sessionId = sessionIdOf('session/new', result)
     this.#attachments.follow({ sessionId, cwd }, 0)
@@ -208,6 +212,8 @@ export class Client {
 
   async #openSession(method: 'session/load' | 'session/resume', session: Opening): Promise<void> {
     const { sessionId } = session
+    const widens = (session.additionalDirectories ?? []).some((directory) => directory !== session.cwd)
+    if (widens) requireOffered(`${method} with additional directories`, this.can.additionalDirectories)
     this.#attachments.follow(session, 0)
     try {
       await this.#persist((peer) => this.#attachments.open(method, sessionId, { peer, id: this.#newId() }))
@@ -298,9 +304,17 @@ export class Client {
   }
 
   #requested(id: RequestId, method: string, params: unknown): boolean {
-    if (method !== 'session/request_permission') return false
+    if (method !== 'session/request_permission') return this.#serve(id, method, params)
     this.#questions.put(id, params)
     return true
+  }
+
+  #serve(id: RequestId, method: string, params: unknown): boolean {
+    const peer = this.#peer
+    const rootsOf = (sessionId: string) => this.#attachments.rootsOf(sessionId) ?? this.#creating
+    const served = serve(this.#hello.serves ?? {}, rootsOf, { method, params })
+    void served?.then((answer) => peer?.reply(id, answer))
+    return served !== undefined
   }
 }
 

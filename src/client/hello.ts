@@ -2,6 +2,7 @@
 import { fail } from '../errors/parley-error.ts'
 import { type Capabilities, agentNameOf, capabilitiesOf, fieldsOf } from './capabilities.ts'
 import type { Peer, RequestId } from './peer.ts'
+import { type Services, capabilitiesFor } from './serving.ts'
 
 /** The newest version of ACP that we speak, and the only one. */
 const PROTOCOL_VERSION = 1
@@ -18,6 +19,8 @@ export type NoticeKind = 'turn' | 'presence' | 'queue' | 'mcp'
 export interface Hello {
   readonly info: ClientInfo
   readonly notices?: readonly NoticeKind[]
+  /** What we do for the agent when it asks; only that is declared. */
+  readonly serves?: Services
   /** What answers in sessions that we create; `chosen` by a person, it answers from now on in those that we open too. */
   readonly agent?: { readonly name: string; readonly chosen: boolean }
 }
@@ -33,10 +36,14 @@ export interface Introduced {
 }
 
 /** Throws PROTOCOL_UNSUPPORTED. */
-export async function introduce(peer: Peer, id: RequestId, { info, notices = [], agent }: Hello): Promise<Introduced> {
+export async function introduce(
+  peer: Peer,
+  id: RequestId,
+  { info, notices = [], serves = {}, agent }: Hello,
+): Promise<Introduced> {
   const params = {
     protocolVersion: PROTOCOL_VERSION,
-    clientCapabilities: { _meta: { 'parley/notifications': [...notices, 'server'] } },
+    clientCapabilities: { ...capabilitiesFor(serves), _meta: { 'parley/notifications': [...notices, 'server'] } },
     clientInfo: info,
     ...(agent && { _meta: { 'parley/agent': agent.name, 'parley/agentChosen': agent.chosen } }),
   }

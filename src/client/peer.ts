@@ -1,6 +1,7 @@
 /** JSON-RPC from the client's side: requests with their answers, notifications, and what the other side asks of us. */
 import { ParleyError, fail } from '../errors/parley-error.ts'
 import type { Pipe } from './pipe.ts'
+import type { Served } from './serving.ts'
 
 export type RequestId = string | number | null
 
@@ -63,6 +64,10 @@ export class Peer {
 
   answer(id: RequestId, result: unknown): void {
     this.#send({ id, result })
+  }
+
+  reply(id: RequestId, served: Served): void {
+    this.#send({ id, ...served })
   }
 
   /** Whoever still waits for an answer hears that it will not come. Idempotent. */

@@ -12,6 +12,8 @@ const INVALID_PARAMS = -32602
 const INTERNAL = -32603
 const INVALID_REQUEST = -32600
 const NOT_FOUND = -32002
+const AUTH_REQUIRED = -32000
+const CANCELLED = -32800
 
 function row<Details extends object = Record<never, never>>(
   rpc: number,
@@ -230,6 +232,24 @@ export const catalogue = {
     false,
     (d) => `${d.method} came before initialize. Send initialize first.`,
   ),
+  AUTH_REQUIRED: row<{ method: string }>(
+    AUTH_REQUIRED,
+    false,
+    (d) =>
+      `${d.method} needs a token, and this connection has given none. Set PARLEY_TOKEN, or call authenticate first.`,
+  ),
+  AUTH_FAILED: row(
+    AUTH_REQUIRED,
+    false,
+    () => 'The token is not the one that this server demands. Give it as _meta["parley/token"] of authenticate.',
+  ),
+  AUTH_METHOD_UNKNOWN: row<{ id: string }>(
+    INVALID_PARAMS,
+    false,
+    (d) =>
+      `There is no way to authenticate called ${JSON.stringify(d.id)}. The answer to initialize names those that there are.`,
+  ),
+  REQUEST_CANCELLED: row<{ method: string }>(CANCELLED, false, (d) => `${d.method} was cancelled.`),
   METHOD_UNKNOWN: row<{ method: string }>(-32601, false, (d) => `There is no method ${d.method}.`),
   MESSAGE_MALFORMED: row<{ reason: string }>(
     -32700,

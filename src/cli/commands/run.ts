@@ -25,7 +25,8 @@ export async function run({ args, options }: CommandInput): Promise<number> {
   if (prompt.trim() === '')
     fail('CONFIG_INVALID', { key: 'PROMPT', value: JSON.stringify(prompt), reason: 'it says nothing' })
   const config = await loadConfig({ agent: textOption(options, 'agent') })
-  const reaching = { config, embedded: options['embedded'] === true, notices: companyNotices }
+  const agentCommand = textOption(options, 'agentCommand')
+  const reaching = { config, embedded: options['embedded'] === true, notices: companyNotices, agentCommand }
   return options['json'] === true ? runJson(reaching, options, prompt) : runText(reaching, options, prompt)
 }
 
@@ -99,8 +100,10 @@ function whyItWaits({ waits }: Company, sessionId: string): string {
 async function openedFor(client: Client, options: Options): Promise<string> {
   const id = textOption(options, 'session')
   if (id === undefined) return client.newSession(cwdOf(options))
-  const session = await findSession(client, id)
-  await client.resumeSession(session)
+  const session = client.can.list ? await findSession(client, id) : { sessionId: id, cwd: cwdOf(options) }
+  // An agent that cannot resume tells all of it again.
+  if (client.can.resume) await client.resumeSession(session)
+  else await client.loadSession(session)
   return session.sessionId
 }
 

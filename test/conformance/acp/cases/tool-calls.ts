@@ -158,17 +158,32 @@ export const toolCallCases: readonly Case[] = [
   }),
   one({
     row: 'A-TC-8',
-    name: 'the name of a tool is told first, if at all, and does not change',
-    script: [callOf('echo', { text: 'x' })],
+    name: 'the name of a tool does not change once it is told',
+    script: [
+      callOf('words__echo', { text: 'x' }),
+      { toolCall: { toolCallId: 'own', name: 'own', title: 'Own', status: 'pending' } },
+      { toolCall: { toolCallId: 'own', status: 'completed' } },
+    ],
     play: echoed,
     check: ({ told }) => {
-      const names = told.map(({ name }) => name).filter((name) => name !== undefined && name !== null)
-      return first(
-        unless(new Set(names).size <= 1, `the names ${names.join(', ')}`),
-        unless(names.length === 0 || typeof told[0]?.['name'] === 'string', 'the name comes late'),
-      )
+      const names = new Map<unknown, unknown>()
+      return told
+        .map(({ toolCallId, name }) => {
+          const before = names.get(toolCallId) ?? name
+          names.set(toolCallId, before)
+          return unless(
+            name === undefined || name === null || name === before,
+            `${String(before)} became ${String(name)}`,
+          )
+        })
+        .find((complaint) => complaint !== undefined)
     },
-    mutant: onUpdate('tool_call_update', 'name', 'another'),
+    mutant: {
+      on: { call: 'session/update', update: 'tool_call_update' },
+      nth: 2,
+      set: 'params.update.name',
+      to: 'another',
+    },
   }),
   one({
     row: 'A-TC-9',

@@ -60,21 +60,23 @@ export const transportCases: readonly Case[] = [
   one({
     row: 'A-TR-6',
     name: 'a message may come in pieces, and several in one',
-    play: async (stage) => {
-      const line = JSON.stringify({ jsonrpc: '2.0', id: 'piece', method: '_x/pieces', params: { text: '汉🙂' } })
-      const bytes = Buffer.from(`${line}\n${line.replace('piece', 'whole')}\n`)
-      for (const at of [0, 1, 2, 3]) {
-        stage.a.raw(bytes.subarray(Math.floor((bytes.length * at) / 4), Math.floor((bytes.length * (at + 1)) / 4)))
-        await stage.a.quiet(10)
-      }
-      return [await stage.a.answerTo('piece'), await stage.a.answerTo('whole')]
+    play: async ({ a }) => {
+      const message = { id: 'piece', method: '_x/pieces', params: { text: '汉🙂' } }
+      const next = { id: 'next', method: '_x/next' }
+      const bytes = Buffer.from(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
+      const more = Buffer.from(`${JSON.stringify({ jsonrpc: '2.0', ...next })}\n`)
+      const half = bytes.indexOf(Buffer.from('汉')) + 1
+      const answers = [a.rawMessage(message, [bytes.subarray(0, half)])]
+      await a.quiet(20)
+      answers.push(a.rawMessage(next, [Buffer.concat([bytes.subarray(half), more])]))
+      return Promise.all(answers)
     },
     check: (answers) =>
       unless(
         answers.every(({ error }) => error !== undefined),
         'a piece was no message',
       ),
-    mutant: { on: { call: 'session/update' }, never: true },
+    mutant: { on: { response: '_x/next' }, instead: { id: '$id', result: {} } },
   }),
   one({
     row: 'A-TR-7',
