@@ -227,6 +227,16 @@ const questions: readonly Case[] = [
     },
   },
   {
+    row: 'R1 R2',
+    does: 'asks the person in rounds',
+    options: { elicitation: true },
+    async check({ ready, call }) {
+      expect((await ready()).servers[0]?.era).toBe('modern')
+      const answered = JSON.parse(wordsOf(await call('do', {}, { onElicit: async () => john }))) as readonly unknown[]
+      expect(answered).toEqual([{ who: john }, 'opaque 软'])
+    },
+  },
+  {
     row: 'U8',
     does: 'demands a page to be visited',
     options: { elicitation: true },

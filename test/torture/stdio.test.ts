@@ -57,6 +57,37 @@ const starting: readonly Case[] = [
   },
   { row: 'L3', does: 'greets with malformed words', check: works },
   {
+    row: 'N1 T3 P5',
+    does: 'speaks only the newest protocol',
+    options: { limits: { probeMs: 10_000 } },
+    async check({ ready, call, registry, log }) {
+      expect((await ready()).servers[0]).toMatchObject({ state: 'ready', era: 'modern', protocol: '2026-07-28' })
+      expect(wordsOf(await call('say', { text: '软RAID' }))).toBe('软RAID')
+      await until(() => log.methods().includes('subscriptions/listen'))
+      await call()
+      await changeTo(registry, ({ tools }) => tools.some((tool) => tool.original === 'new'))
+      expect(log.methods()).not.toContain('initialize')
+    },
+  },
+  {
+    row: 'N3 N5',
+    does: 'is slow to say that it speaks only the newest protocol',
+    options: { limits: { probeMs: 100 } },
+    async check(scene) {
+      await works(scene)
+      expect(scene.registry.list().servers[0]?.era).toBe('modern')
+    },
+  },
+  {
+    row: 'P6 G14',
+    does: 'ends its subscription again and again',
+    async check({ ready, registry, log }) {
+      await ready()
+      await changeTo(registry, ({ tools }) => tools[0]?.original === 'v4')
+      expect(log.methods().filter((method) => method === 'subscriptions/listen')).toHaveLength(4)
+    },
+  },
+  {
     row: 'L4',
     does: 'announces no tools',
     async check({ ready, log }) {

@@ -1,5 +1,13 @@
 /** Connects one MCP server, in the newest way that it knows, and keeps what it offers true. */
-import { Client, SdkError, SdkErrorCode, SdkHttpError, type PriorDiscovery } from '@modelcontextprotocol/client'
+import {
+  Client,
+  METHOD_NOT_FOUND,
+  ProtocolError,
+  SdkError,
+  SdkErrorCode,
+  SdkHttpError,
+  type PriorDiscovery,
+} from '@modelcontextprotocol/client'
 import { fail, isParleyError } from '../../../errors/parley-error.ts'
 import type { McpServer } from '../../../ports/tools.ts'
 import type { Connection, ConnectRequest, ServerTool, Surroundings } from '../connection.ts'
@@ -12,8 +20,8 @@ import type { Attempt, Session, SessionEvents } from './attempt.ts'
 import { serve } from './session.ts'
 import { openRequests, watchWire } from './wire.ts'
 
-/** `auto` asks for the newest protocol first; `sse` is the first one over HTTP. */
-type Way = 'auto' | 'legacy' | 'modern' | 'sse'
+/** `auto` asks for the newest protocol first, `patient` waits longer for the answer; `sse` is the first one over HTTP. */
+type Way = 'auto' | 'patient' | 'legacy' | 'modern' | 'sse'
 
 /** What is taken for granted of a server that is said to speak the newest protocol: it is not asked. */
 const ASSUMED: PriorDiscovery = {
@@ -26,6 +34,9 @@ const ASSUMED: PriorDiscovery = {
     cacheScope: 'private',
   },
 }
+
+/** The code for a protocol that a server does not speak any more. */
+const TOO_OLD = -32022
 
 const TOO_LATE = 'it did not answer in time'
 
@@ -117,8 +128,8 @@ async function open(attempt: Attempt, way: Way): Promise<Session> {
   const client = new Client(around.clientInfo, {
     capabilities: capabilities(around),
     versionNegotiation: {
-      mode: way === 'auto' ? 'auto' : 'legacy',
-      probe: { timeoutMs: probeTime(request, around), maxRetries: 0 },
+      mode: way === 'auto' || way === 'patient' ? 'auto' : 'legacy',
+      probe: { timeoutMs: way === 'patient' ? around.limits.connectMs : probeTime(request, around), maxRetries: 0 },
     },
   })
   const askable = new Set<Askable>()
@@ -176,11 +187,17 @@ async function shakeHands({ client, link }: Session, attempt: Attempt, way: Way)
 /** A process may have ended or gone silent because of the question; over HTTP only silence leaves it open. */
 function otherWay(error: unknown, { server, protocol }: ConnectRequest, way: Way): Way | undefined {
   if (protocol !== 'auto') return undefined
+  if (knowsNoHandshake(error)) return 'patient'
   if (server.type === 'stdio') return way === 'auto' ? 'legacy' : 'auto'
   if (server.type === 'sse' || way === 'sse') return undefined
   if (error instanceof SdkHttpError) return speaksOnlySse(error) ? 'sse' : way === 'legacy' ? 'auto' : undefined
   if (error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout) return way === 'auto' ? 'legacy' : 'auto'
   return way === 'legacy' ? 'auto' : undefined
+}
+
+/** It was slow to say that it speaks only the newest protocol; some programs take long to start. */
+function knowsNoHandshake(error: unknown): boolean {
+  return error instanceof ProtocolError && (error.code === TOO_OLD || error.code === METHOD_NOT_FOUND)
 }
 
 /** What a server says that knows nothing of being posted to; one that answers in JSON-RPC knows it well. */
