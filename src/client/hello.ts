@@ -19,6 +19,8 @@ export type NoticeKind = 'turn' | 'presence' | 'queue' | 'mcp'
 export interface Hello {
   readonly info: ClientInfo
   readonly notices?: readonly NoticeKind[]
+  /** What it may demand before it tells of any session. */
+  readonly token?: string | undefined
   /** What we do for the agent when it asks; only that is declared. */
   readonly serves?: Services
   /** What answers in sessions that we create; `chosen` by a person, it answers from now on in those that we open too. */

@@ -21,7 +21,7 @@ export interface WriteRequest extends Grounds {
   readonly content: string
 }
 
-/** Files inside the root set. Throws PATH_OUTSIDE, PATH_NOT_ABSOLUTE, FILE_MISSING or FILE_UNUSABLE. */
+/** Files inside the root set. Throws PATH_OUTSIDE_ROOTS, PATH_NOT_ABSOLUTE, FILE_MISSING or FILE_UNUSABLE. */
 export interface ClientFiles {
   read(request: ReadRequest): Promise<string>
   /** Makes the file when it is missing. */
@@ -49,7 +49,7 @@ export interface TerminalOutput {
   readonly exitStatus?: TerminalExit
 }
 
-/** Throws TERMINAL_UNKNOWN, but for `create`: PATH_OUTSIDE or PROCESS_SPAWN. */
+/** Throws TERMINAL_UNKNOWN, but for `create`: PATH_OUTSIDE_ROOTS or PROCESS_SPAWN. */
 export interface ClientTerminals {
   /** Its id; does not wait for the end. */
   create(request: TerminalRequest): Promise<string>

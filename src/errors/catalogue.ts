@@ -470,11 +470,6 @@ export const catalogue = {
     false,
     (d) => `${d.what} ${d.path} is not a directory that can be read.`,
   ),
-  PATH_OUTSIDE: row<{ path: string }>(
-    INVALID_PARAMS,
-    false,
-    (d) => `${JSON.stringify(d.path)} is outside the directories of this session.`,
-  ),
   FILE_MISSING: row<{ path: string }>(NOT_FOUND, false, (d) => `There is no file ${JSON.stringify(d.path)}.`),
   FILE_UNUSABLE: row<{ path: string; reason: string }>(
     INTERNAL,

@@ -61,7 +61,7 @@ async function requireUnmoved(
 ): Promise<void> {
   const mine = await file.stat()
   const there = await stat(await pathInside(path, roots))
-  if (mine.dev !== there.dev || mine.ino !== there.ino) fail('PATH_OUTSIDE', { path })
+  if (mine.dev !== there.dev || mine.ino !== there.ino) fail('PATH_OUTSIDE_ROOTS', { path })
   if (!mine.isFile()) fail('FILE_UNUSABLE', { path, reason: 'it is not a file' })
 }
 

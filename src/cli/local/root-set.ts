@@ -3,13 +3,13 @@ import { lstat, realpath } from 'node:fs/promises'
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path'
 import { fail } from '../../errors/parley-error.ts'
 
-/** The real path of what may not be there yet. Throws PATH_NOT_ABSOLUTE or PATH_OUTSIDE. */
+/** The real path of what may not be there yet. Throws PATH_NOT_ABSOLUTE or PATH_OUTSIDE_ROOTS. */
 export async function pathInside(path: string, roots: readonly string[]): Promise<string> {
   if (!isAbsolute(path)) fail('PATH_NOT_ABSOLUTE', { what: 'path', path })
-  if (path.includes('\0')) fail('PATH_OUTSIDE', { path })
+  if (path.includes('\0')) fail('PATH_OUTSIDE_ROOTS', { path })
   const real = await realPath(resolve(path))
   for (const root of roots) if (isBelow(real, await realPath(root))) return real
-  return fail('PATH_OUTSIDE', { path })
+  return fail('PATH_OUTSIDE_ROOTS', { path })
 }
 
 /** Links are followed as far as the path exists; what comes after that has none. */
@@ -19,7 +19,7 @@ async function realPath(path: string): Promise<string> {
   } catch (error) {
     const parent = dirname(path)
     const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT'
-    if (!isMissing || parent === path || (await isLink(path))) return fail('PATH_OUTSIDE', { path }, error)
+    if (!isMissing || parent === path || (await isLink(path))) return fail('PATH_OUTSIDE_ROOTS', { path }, error)
     return join(await realPath(parent), basename(path))
   }
 }
