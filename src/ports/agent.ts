@@ -11,6 +11,7 @@ import type {
   Usage,
 } from './content.ts'
 import type { ConfigOption, ConfigValue, Modes, Settings } from './settings.ts'
+import type { TurnClient } from './client.ts'
 import type { Signal } from './signal.ts'
 import type { ToolRegistry, ToolResult } from './tools.ts'
 
@@ -56,6 +57,8 @@ export interface Turn {
   readonly resumed?: Resumption
   readonly signal: Signal
   readonly tools: ToolRegistry
+  /** What the client whose prompt this is offers now: nothing once it has left, and nobody else is ever asked instead. */
+  readonly client: TurnClient
   /** As people and the agent have set it by now. */
   readonly settings: Settings
   /** Resolves when there is room for more, not when it is stored: a slow disk pauses the agent here. */

@@ -1,4 +1,4 @@
-/** What a client lends to the turns of its prompts: its files, its terminals, its person. What it did not offer is absent. */
+/** What a client lends to the turns of its prompts: its files, its terminals, its person. What it did not offer is undefined. */
 import type { Signal } from './signal.ts'
 import type { ElicitationAnswer } from './tools.ts'
 
@@ -66,15 +66,17 @@ export interface UrlAnswer {
  */
 export interface TurnClient {
   /** Throws PATH_NOT_ABSOLUTE, PATH_OUTSIDE_ROOTS and LINE_INVALID, before anyone is asked. */
-  readonly readTextFile?: (file: FileRange) => Promise<string>
+  readonly readTextFile: ((file: FileRange) => Promise<string>) | undefined
   /** Throws as above. */
-  readonly writeTextFile?: (file: FileText) => Promise<void>
-  readonly terminals?: {
-    /** Starts the command in its `cwd`, else in that of the session. Throws as above of its `cwd`. */
-    create(command: TerminalCommand): Promise<Terminal>
-  }
-  /** A mode that the client has not got is absent. Not an acceptance is never a throw: it is `decline` or `cancel`. */
-  readonly elicit?: Elicit
+  readonly writeTextFile: ((file: FileText) => Promise<void>) | undefined
+  readonly terminals: TurnTerminals | undefined
+  /** A mode that the client has not got is absent from it. Not an acceptance is never a throw: it is `decline` or `cancel`. */
+  readonly elicit: Elicit | undefined
+}
+
+export interface TurnTerminals {
+  /** Starts the command in its `cwd`, else in that of the session. Throws as above of its `cwd`. */
+  create(command: TerminalCommand): Promise<Terminal>
 }
 
 export interface Elicit {
@@ -89,8 +91,8 @@ export interface Terminal {
   readonly id: string
   readonly toolCallId: string
   output(): Promise<TerminalOutput>
-  /** Waits as long as the command runs: whoever has less patience says so with the signal. */
-  waitForExit(signal?: Signal): Promise<TerminalExit>
+  /** Waits as long as the command runs: whoever has less patience kills it. */
+  waitForExit(): Promise<TerminalExit>
   /** Ends the command; what it said can still be had. */
   kill(): Promise<void>
   /** Ends the tool call with what is known of its exit and output, then lets go of the terminal. Idempotent. */
@@ -110,7 +112,12 @@ export interface LentClient {
   readonly createTerminal?: (command: TerminalCommand, signal: Signal) => Promise<LentTerminal>
   /** What comes back of a form is not checked yet. */
   readonly form?: (form: FormRequest, signal: Signal) => Promise<RawFormAnswer>
-  readonly url?: (page: UrlRequest, signal: Signal) => Promise<UrlAnswer>
+  readonly url?: (page: LentUrlRequest, signal: Signal) => Promise<UrlAnswer>
+}
+
+export interface LentUrlRequest extends UrlRequest {
+  /** Unique, so that its end can be told. */
+  readonly elicitationId: string
 }
 
 export interface RawFormAnswer {

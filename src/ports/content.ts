@@ -70,7 +70,8 @@ export type ToolCallContent =
       readonly oldText: string | null
       readonly newText: string
     }
-  | { readonly type: 'terminal'; readonly terminalId: string }
+  /** Only the client that has the terminal can show it; `output` is what everyone else is shown, as far as it is known. */
+  | { readonly type: 'terminal'; readonly terminalId: string; readonly output?: string }
 
 export type ToolKind =
   | 'read'

@@ -10,7 +10,7 @@ import type {
   Usage,
 } from '../ports/content.ts'
 import type { ConfigValue, Settings } from '../ports/settings.ts'
-import type { Failure } from './entries.ts'
+import type { ElicitationOutcome, Failure } from './entries.ts'
 
 export type Command =
   | {
@@ -68,6 +68,14 @@ export type AgentEvent =
   | { readonly kind: 'config_option'; readonly configId: string; readonly value: ConfigValue }
   | { readonly kind: 'compaction'; readonly compactionId: string; readonly patch: CompactionPatch }
   | { readonly kind: 'compaction_summary'; readonly compactionId: string; readonly content: Content }
+  /** A person is asked for something besides permission. */
+  | {
+      readonly kind: 'elicitation'
+      readonly elicitationId: string
+      readonly mode: 'form' | 'url'
+      readonly toolCallId?: string
+    }
+  | { readonly kind: 'elicited'; readonly elicitationId: string; readonly outcome: ElicitationOutcome }
   /** Nothing that is stored: it only comes after all that was said before. */
   | { readonly kind: 'breath' }
 

@@ -171,6 +171,10 @@ function agentSaid(event: AgentEvent, state: Busy): readonly Body[] {
     case 'compaction':
     case 'compaction_summary':
       return compacting(event, state)
+    case 'elicitation':
+      return [{ ...event, kind: 'elicitation_requested' }]
+    case 'elicited':
+      return [{ ...event, kind: 'elicitation_resolved' }]
     case 'breath':
       return []
   }

@@ -24,6 +24,9 @@ export interface Failure {
   readonly message: string
 }
 
+/** `failed`: the client could not ask, left, or answered something else. */
+export type ElicitationOutcome = 'accept' | 'decline' | 'cancel' | 'failed'
+
 export interface ForkPoint {
   readonly session: string
   readonly seq: number
@@ -99,6 +102,14 @@ export type Body =
       readonly resume: unknown
     }
   | { readonly kind: 'permission_resolved'; readonly requestId: string; readonly outcome: PermissionOutcome }
+  /** A person is asked for something; what is asked and what comes back is between the agent and its client. */
+  | {
+      readonly kind: 'elicitation_requested'
+      readonly elicitationId: string
+      readonly mode: 'form' | 'url'
+      readonly toolCallId?: string
+    }
+  | { readonly kind: 'elicitation_resolved'; readonly elicitationId: string; readonly outcome: ElicitationOutcome }
   /** Something that whoever reads the conversation should know, said by the server itself. */
   | { readonly kind: 'notice'; readonly text: string }
   /** A name that a person gave is not changed by an agent. */

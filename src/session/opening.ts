@@ -1,4 +1,5 @@
 /** What a client brings when it opens a session and attaches to it. */
+import type { LentClient } from '../ports/client.ts'
 import type { Agent } from '../ports/agent.ts'
 import type { McpServer } from '../ports/tools.ts'
 import type { Client } from './audience.ts'
@@ -17,6 +18,8 @@ export interface Opening {
 export interface Attaching {
   readonly opening: Opening
   readonly client: Client
+  /** What it lends to the turns of its prompts. */
+  readonly lends?: LentClient
 }
 
 export function configuration({ additionalDirectories, agent }: Opening): Command {

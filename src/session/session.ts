@@ -10,6 +10,7 @@ import type { Entry } from './entries.ts'
 import { isEnd } from './end-turn.ts'
 import { Feed, type Sink } from './feed.ts'
 import { type Attaching, type Opening, configuration } from './opening.ts'
+import { Lenders } from './lenders.ts'
 import { Rest } from './rest.ts'
 import { type Existing, type State, isBusy, isOpenPrompt } from './state.ts'
 import { Toolbox } from './toolbox.ts'
@@ -26,6 +27,7 @@ export class Session {
   readonly #writer: Writer
   readonly #audience: Audience
   readonly #toolbox: Toolbox
+  readonly #lenders = new Lenders()
   readonly #rest: Rest
   #whenUnused: () => void = () => {}
   #run: TurnRun | undefined
@@ -93,11 +95,17 @@ export class Session {
     if (sender === undefined) return this.dispatch({ kind: 'prompt', promptId, content })
     const additionalDirectories = this.#toolbox.directoriesOf(sender)
     this.#toolbox.began(promptId, sender)
+    this.#lenders.lend(promptId, sender)
     try {
       return await this.dispatch({ kind: 'prompt', promptId, content, additionalDirectories })
     } finally {
-      if (!isOpenPrompt(promptId, this.state)) this.#toolbox.ended(promptId)
+      if (!isOpenPrompt(promptId, this.state)) this.#ended(promptId)
     }
+  }
+
+  /** This reader waits for the end of a prompt whose client has lost its connection: it lends what that one lent. */
+  adopt(promptId: string, feed: Feed): void {
+    if (isOpenPrompt(promptId, this.state)) this.#lenders.lend(promptId, feed)
   }
 
   /** A reader from `from` on; it is told nothing before it asks to replay or go live. Throws SESSION_CLOSED. */
@@ -111,6 +119,7 @@ export class Session {
     }
     const feed = new Feed(source, sink, from)
     if (attaching !== undefined) this.declare(feed, attaching.opening)
+    if (attaching?.lends !== undefined) this.#lenders.joined(feed, attaching.lends)
     this.#audience.join(feed, attaching?.client)
     this.#rest.cancel()
     return feed
@@ -222,9 +231,14 @@ export class Session {
 
   #publish(entries: readonly Entry[]): void {
     this.#audience.publish(entries)
-    for (const entry of entries) if (isEnd(entry)) this.#toolbox.ended(entry.promptId)
+    for (const entry of entries) if (isEnd(entry)) this.#ended(entry.promptId)
     this.#rest.consider()
     this.#wakeIfIdle()
+  }
+
+  #ended(promptId: string): void {
+    this.#toolbox.ended(promptId)
+    this.#lenders.ended(promptId)
   }
 
   #wakeIfIdle(): void {
@@ -252,7 +266,8 @@ export class Session {
     const { additionalDirectories } = turn
     const tools = this.#toolbox.lend(additionalDirectories)
     const roots = [this.existing.cwd, ...additionalDirectories]
-    const run = new TurnRun({ ...this.#turnHost(), roots, tools: tools.registry }, turn, answered)
+    const lent = () => this.#lenders.of(turn.promptId)
+    const run = new TurnRun({ ...this.#turnHost(), roots, lent, tools: tools.registry }, turn, answered)
     this.#run = run
     this.#inTheBackground(run.play().then(() => tools.giveBack()))
   }

@@ -3,8 +3,9 @@ import { isParleyError, reasonOf } from '../errors/parley-error.ts'
 import type { Question, ToolRequest, Turn } from '../ports/agent.ts'
 import type { PermissionOutcome, ToolCallContent, ToolKind } from '../ports/content.ts'
 import type { Faults } from '../ports/fault.ts'
-import type { Tool, ToolList, ToolResult } from '../ports/tools.ts'
+import type { Elicitation, Tool, ToolList, ToolResult } from '../ports/tools.ts'
 import { TOOL_OPTIONS, allowanceOf, isYes, needsQuestion } from './permission.ts'
+import { ToolAsking } from './tool-asking.ts'
 
 export interface ToolCalling {
   readonly turn: Turn
@@ -78,7 +79,7 @@ async function run(request: ToolRequest, toolCallId: string, calling: ToolCallin
   // The disk may have taken its time: whoever cancelled meanwhile must not see it run.
   if (!begun || turn.signal.aborted) return refuse(turn, toolCallId, 'Cancelled. The tool was not run.')
   await faults.at('tool.started')
-  const result = await outcomeOf(request, turn)
+  const result = await outcomeOf(request, turn, toolCallId)
   await faults.at('tool.finished')
   await turn.report(toolCallId, {
     status: result.isError ? 'failed' : 'completed',
@@ -88,13 +89,17 @@ async function run(request: ToolRequest, toolCallId: string, calling: ToolCallin
   return result
 }
 
-async function outcomeOf({ name, args, timeoutMs }: ToolRequest, turn: Turn): Promise<ToolResult> {
+async function outcomeOf(request: ToolRequest, turn: Turn, toolCallId: string): Promise<ToolResult> {
+  const { name, args, timeoutMs } = request
+  const asking = new ToolAsking(turn, toolCallId)
   try {
     const limit = timeoutMs === undefined ? {} : { timeoutMs }
-    return await turn.tools.call(name, args, { signal: turn.signal, ...limit })
+    const onElicit = (question: Elicitation) => asking.answer(question)
+    const result = await turn.tools.call(name, args, { signal: turn.signal, onElicit, ...limit })
+    return asking.remarks.length === 0 ? result : { ...result, content: [...asking.remarks, ...result.content] }
   } catch (error) {
     const why = isParleyError(error) ? error.message : `The tool ${name} failed: ${reasonOf(error)}`
-    return { content: [{ type: 'text', text: why }], isError: true }
+    return { content: [...asking.remarks, { type: 'text', text: why }], isError: true }
   }
 }
 

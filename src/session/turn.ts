@@ -1,6 +1,7 @@
 /** One running turn: what its agent may do, and how it comes to its end whatever the agent, the tools or the disk do. */
 import { fail, isParleyError, reasonOf } from '../errors/parley-error.ts'
 import type { Question, Resumption, StopReason, ToolRequest, Turn } from '../ports/agent.ts'
+import type { LentClient } from '../ports/client.ts'
 import type { AbortSource, Signal } from '../ports/signal.ts'
 import type {
   CompactionPatch,
@@ -20,6 +21,7 @@ import type { Entry, Failure } from './entries.ts'
 import { offerOf } from './opening.ts'
 import { type OpenTurn, isKnownCall } from './state.ts'
 import { callTool } from './tool-call.ts'
+import { ClientOfTurn } from './turn-client.ts'
 import type { World } from './world.ts'
 
 /** How long a cancelled agent may take to say what it has left to say. Milliseconds. */
@@ -36,6 +38,8 @@ export interface TurnHost {
   readonly world: World
   readonly roots: readonly string[]
   readonly tools: ToolRegistry
+  /** What the client whose prompt this is lends, while it is there. */
+  readonly lent: () => LentClient | undefined
   dispatch(command: Command): Promise<readonly Entry[]>
   post(command: Command, chars: number): Promise<void>
   allowedTools(): readonly string[]
@@ -57,6 +61,7 @@ export class TurnRun implements Turn {
   readonly prompt: readonly Content[]
   readonly resumed?: Resumption
   readonly tools: ToolRegistry
+  readonly client: ClientOfTurn
   readonly #host: TurnHost
   readonly #abort: AbortSource
   #question: OpenQuestion | undefined
@@ -75,6 +80,7 @@ export class TurnRun implements Turn {
     this.prompt = turn.prompt
     this.tools = host.tools
     this.#begun = turn
+    this.client = this.#clientOf(host)
     if (answered !== undefined) {
       const { question, outcome } = answered
       this.resumed = { state: question.resume, toolCallId: question.toolCallId, outcome }
@@ -92,6 +98,7 @@ export class TurnRun implements Turn {
   /** Runs the agent and ends the turn, exactly once. Never throws. */
   async play(): Promise<void> {
     const ending = await this.#agentEnds()
+    this.client.close()
     this.#isOver = true
     if (this.#host.isGone()) return
     await this.#end(ending)
@@ -185,6 +192,20 @@ export class TurnRun implements Turn {
       allowed: () => this.#host.allowedTools(),
       begin: (toolCallId) => this.#store({ kind: 'call', toolCallId, patch: { status: 'in_progress' } }),
       ask: (question, tool) => this.#askAbout(question, tool),
+    })
+  }
+
+  #clientOf({ world: { clock }, roots, lent }: TurnHost): ClientOfTurn {
+    return new ClientOfTurn({
+      clock,
+      roots,
+      lent,
+      signal: this.signal,
+      newId: () => clock.id(),
+      newToolCallId: () => this.newToolCallId(),
+      report: (toolCallId, patch) => this.report(toolCallId, patch),
+      store: (toolCallId, patch) => this.#store({ kind: 'call', toolCallId, patch }),
+      tell: (event) => this.#store(event),
     })
   }
 

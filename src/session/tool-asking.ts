@@ -1,0 +1,47 @@
+/** What a server asks of a person while one of its tools runs: put to the client of the turn, or declined in so many words. */
+import type { Turn } from '../ports/agent.ts'
+import type { Content } from '../ports/content.ts'
+import type { Elicitation, ElicitationAnswer } from '../ports/tools.ts'
+import { sentenceOf } from './client-work.ts'
+
+export class ToolAsking {
+  readonly #turn: Pick<Turn, 'client'>
+  readonly #toolCallId: string
+  readonly #remarks: string[] = []
+
+  constructor(turn: Pick<Turn, 'client'>, toolCallId: string) {
+    this.#turn = turn
+    this.#toolCallId = toolCallId
+  }
+
+  /** Why somebody was not asked or did not answer: whoever reads the result of the tool should know. */
+  get remarks(): readonly Content[] {
+    return this.#remarks.map((text) => ({ type: 'text', text }))
+  }
+
+  /** Never throws, and never accepts what nobody accepted. */
+  async answer(question: Elicitation): Promise<ElicitationAnswer> {
+    try {
+      return (await this.#asked(question)) ?? this.#declined(question)
+    } catch (error) {
+      this.#remarks.push(`${question.server} asked for input and got none. ${sentenceOf(error)}`)
+      return { action: 'cancel' }
+    }
+  }
+
+  /** Undefined when the client has not got what it takes. */
+  async #asked(question: Elicitation): Promise<ElicitationAnswer | undefined> {
+    const { elicit } = this.#turn.client
+    const message = `${question.server}: ${question.message}`
+    const toolCallId = this.#toolCallId
+    if (question.mode === 'form') return elicit?.form?.({ message, schema: question.schema, toolCallId })
+    const answer = await elicit?.url?.({ message, url: question.url, toolCallId })
+    return answer === undefined ? undefined : { action: answer.action }
+  }
+
+  #declined({ mode, server }: Elicitation): ElicitationAnswer {
+    const what = mode === 'form' ? 'to fill in a form' : 'to open a page'
+    this.#remarks.push(`${server} asked ${what}, which this client does not offer. It was declined.`)
+    return { action: 'decline' }
+  }
+}

@@ -1,0 +1,117 @@
+/** What the client whose prompt is running lends to its turn, as the agent of the turn has it. */
+import { fail, isParleyError } from '../errors/parley-error.ts'
+import type { FileRange, FileText, LentClient, Terminal, TerminalCommand, TurnClient } from '../ports/client.ts'
+import type { ToolCallContent } from '../ports/content.ts'
+import { type AskingHost, asToolCall, bounded } from './client-work.ts'
+import { Elicitations } from './elicitations.ts'
+import { placeInside } from './root-set.ts'
+import { Terminals } from './terminals.ts'
+
+const READ = 'fs/read_text_file'
+const WRITE = 'fs/write_text_file'
+
+/** A change that is longer is told without its text. Characters. */
+const LONGEST_DIFF = 1024 * 1024
+
+/** Looks anew, with every use, at which client there is and what it offers. */
+export class ClientOfTurn implements TurnClient {
+  readonly #host: AskingHost
+  readonly #terminals: Terminals
+  readonly #elicitations: Elicitations
+
+  constructor(host: AskingHost) {
+    this.#host = host
+    this.#terminals = new Terminals(host)
+    this.#elicitations = new Elicitations(host)
+  }
+
+  get readTextFile(): TurnClient['readTextFile'] {
+    const read = this.#lent?.readTextFile
+    return read === undefined ? undefined : (file) => this.#read(file, read)
+  }
+
+  get writeTextFile(): TurnClient['writeTextFile'] {
+    const write = this.#lent?.writeTextFile
+    return write === undefined ? undefined : (file) => this.#write(file, write)
+  }
+
+  get terminals(): TurnClient['terminals'] {
+    const lent = this.#lent
+    if (lent?.createTerminal === undefined) return undefined
+    return { create: (command: TerminalCommand): Promise<Terminal> => this.#terminals.create(command, lent) }
+  }
+
+  get elicit(): TurnClient['elicit'] {
+    const lent = this.#lent
+    return lent === undefined ? undefined : this.#elicitations.of(lent)
+  }
+
+  /** The turn is over: nothing of it stays with the client. */
+  close(): void {
+    this.#terminals.close('The turn ended before this terminal was released.')
+  }
+
+  get #lent(): LentClient | undefined {
+    return this.#host.lent()
+  }
+
+  #read(file: FileRange, read: NonNullable<LentClient['readTextFile']>): Promise<string> {
+    const place = { ...file, path: placeInside(file.path, this.#host.roots) }
+    requireLine('line', file.line)
+    requireLine('limit', file.limit)
+    const { path, line } = place
+    const work = {
+      method: READ,
+      toolCallId: this.#host.newToolCallId(),
+      patch: {
+        title: `Read ${path}`,
+        kind: 'read' as const,
+        locations: [{ path, ...(line === undefined ? {} : { line }) }],
+        rawInput: place,
+      },
+      effect: async () => {
+        const result = await bounded({ method: READ }, this.#host, (signal) => read(place, signal))
+        return { result, patch: { status: 'completed' as const } }
+      },
+    }
+    return asToolCall(work, this.#host)
+  }
+
+  #write({ path: given, content }: FileText, write: NonNullable<LentClient['writeTextFile']>): Promise<void> {
+    const path = placeInside(given, this.#host.roots)
+    const work = {
+      method: WRITE,
+      toolCallId: this.#host.newToolCallId(),
+      patch: { title: `Write ${path}`, kind: 'edit' as const, locations: [{ path }], rawInput: { path } },
+      effect: async () => {
+        const before = await this.#contentOf(path)
+        await bounded({ method: WRITE }, this.#host, (signal) => write({ path, content }, signal))
+        return { result: undefined, patch: { status: 'completed' as const, content: change(path, before, content) } }
+      },
+    }
+    return asToolCall(work, this.#host)
+  }
+
+  /** For the difference that people are shown; null for a file that cannot be read or is not there. */
+  async #contentOf(path: string): Promise<string | null> {
+    const read = this.#lent?.readTextFile
+    if (read === undefined) return null
+    try {
+      return await bounded({ method: READ }, this.#host, (signal) => read({ path }, signal))
+    } catch (error) {
+      // Nothing is written for a turn that is cancelled, or to a client that has left.
+      if (isParleyError(error, 'CLIENT_REFUSED') || isParleyError(error, 'CLIENT_ANSWER_INVALID')) return null
+      throw error
+    }
+  }
+}
+
+function change(path: string, oldText: string | null, newText: string): readonly ToolCallContent[] {
+  if ((oldText?.length ?? 0) + newText.length <= LONGEST_DIFF) return [{ type: 'diff', path, oldText, newText }]
+  const text = `${newText.length} characters were written; that is too long to show.`
+  return [{ type: 'content', content: { type: 'text', text } }]
+}
+
+function requireLine(what: string, value: number | undefined): void {
+  if (value !== undefined && (!Number.isInteger(value) || value < 1)) fail('LINE_INVALID', { what, value })
+}
