@@ -1,4 +1,4 @@
-import { mkdirSync, realpathSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { Cli, endServers, jsonLines, killServer, parley, workIn } from './cli.ts'
@@ -165,10 +165,9 @@ describe('stopping', () => {
     const pid = holderOf(run.home)?.pid ?? 0
     process.kill(pid, 'SIGSTOP')
     cli.child.kill('SIGINT')
-    await new Promise(setImmediate)
+    await untilTaken(cli.child.pid ?? 0)
     cli.child.kill('SIGINT')
     expect(await cli.finished).toMatchObject({ code: 130, signal: null })
-    process.kill(pid, 'SIGCONT')
   })
 
   test('SIGTERM ends the command and not the turn, exit 75', async () => {
@@ -282,6 +281,12 @@ describe('parley with prompts from a pipe', () => {
     expect(await cli.finished).toMatchObject({ code: 130, stderr: '(cancelled)\n' })
   })
 })
+
+/** Two signals that wait together are one. */
+async function untilTaken(pid: number): Promise<void> {
+  const status = `/proc/${pid}/status`
+  while (existsSync(status) && !/^ShdPnd:\s*0+$/mu.test(readFileSync(status, 'utf8'))) await new Promise(setImmediate)
+}
 
 async function onlyId(home: string): Promise<string> {
   const sessions = jsonLines((await parley(['ls', '--json'], { home, cwd: workIn(home) })).stdout)

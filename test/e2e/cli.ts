@@ -46,6 +46,7 @@ export class Cli {
         ...env,
       },
     })
+    running.add(this.child)
     this.child.stdout.setEncoding('utf8').on('data', (text: string) => this.#heard({ stdout: text }))
     this.child.stderr.setEncoding('utf8').on('data', (text: string) => this.#heard({ stderr: text }))
     this.child.stdin.on('error', () => {
@@ -75,10 +76,14 @@ export class Cli {
 }
 
 const homes = new Set<string>()
+const running = new Set<ChildProcessWithoutNullStreams>()
 
 /** Call once in a test file: no server that a command has started in the background outlives its test. */
 export function endServers(): void {
   afterEach(() => {
+    // First whoever would start it again.
+    for (const child of running) child.kill('SIGKILL')
+    running.clear()
     for (const home of homes) killServer(home)
     homes.clear()
   })
