@@ -98,7 +98,8 @@ async function withinProcess(reaching: Reaching, face: Face): Promise<Reached> {
 }
 
 function helloOf({ config, notices = [] }: Reaching): Hello {
-  return { info: serverInfo, notices, agent: { name: agentName(config.agent), chosen: config.agentChosen } }
+  const { token } = config
+  return { info: serverInfo, notices, token, agent: { name: agentName(config.agent), chosen: config.agentChosen } }
 }
 
 function agentName(agent: AgentChoice): string {

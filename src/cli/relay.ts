@@ -42,6 +42,7 @@ export async function relayStdio(agent: string | undefined): Promise<void> {
       version: serverInfo.version,
       agent: fullName(config.agent),
       agentChosen: config.agentChosen,
+      token: config.token,
     },
     dial: () => dialPrivately(config),
     start: () => start(config),

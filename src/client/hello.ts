@@ -41,13 +41,16 @@ export interface Introduced {
 export async function introduce(
   peer: Peer,
   id: RequestId,
-  { info, notices = [], serves = {}, agent }: Hello,
+  { info, notices = [], token, serves = {}, agent }: Hello,
 ): Promise<Introduced> {
   const params = {
     protocolVersion: PROTOCOL_VERSION,
     clientCapabilities: { ...capabilitiesFor(serves), _meta: { 'parley/notifications': [...notices, 'server'] } },
     clientInfo: info,
-    ...(agent && { _meta: { 'parley/agent': agent.name, 'parley/agentChosen': agent.chosen } }),
+    _meta: {
+      ...(agent && { 'parley/agent': agent.name, 'parley/agentChosen': agent.chosen }),
+      ...(token !== undefined && { 'parley/token': token }),
+    },
   }
   const result = fieldsOf(await peer.request(id, 'initialize', params))
   const found = result['protocolVersion']

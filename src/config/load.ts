@@ -28,6 +28,9 @@ export async function loadConfig(
     agentChosen: { ...fromEnvironment(environment), ...given(flags) }['agent'] !== undefined,
     idleMinutes: minutesOf(values['idle_minutes'] ?? '10'),
     docsKey: values['docs_key'],
+    authToken: values['auth_token'],
+    token: values['token'],
+    unstable: switchOf('unstable', values['unstable']),
     faults: faultsOf(values['faults']),
     environment,
   })
@@ -56,8 +59,12 @@ function checked(path: string, table: Readonly<Record<string, unknown>>): Values
       return fail('CONFIG_INVALID', { key, value: 'set', reason: `${path} has no such setting` })
     if (!setting.inFiles)
       return fail('CONFIG_INVALID', { key, value: 'set', reason: `it is not read from ${path}; use ${setting.env}` })
-    if (typeof value !== 'string' && typeof value !== 'number')
-      return fail('CONFIG_INVALID', { key, value: String(value), reason: `${path} must give a text or a number` })
+    if (!['string', 'number', 'boolean'].includes(typeof value))
+      return fail('CONFIG_INVALID', {
+        key,
+        value: String(value),
+        reason: `${path} must give a text, a number, true or false`,
+      })
   }
   return Object.fromEntries(Object.entries(table).map(([key, value]) => [key, String(value)]))
 }
@@ -86,6 +93,11 @@ function minutesOf(value: string): number {
     value: JSON.stringify(value),
     reason: 'it is a number of minutes from 0',
   })
+}
+
+function switchOf(key: string, value = 'false'): boolean {
+  if (value === 'true' || value === 'false') return value === 'true'
+  return fail('CONFIG_INVALID', { key, value: JSON.stringify(value), reason: 'it is true or false' })
 }
 
 function faultsOf(value: string | undefined): readonly Fault[] {

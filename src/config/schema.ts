@@ -2,7 +2,7 @@
 
 export interface Setting {
   /** As in `parley.toml`. */
-  readonly key: 'home' | 'agent' | 'idle_minutes' | 'docs_key' | 'faults'
+  readonly key: 'home' | 'agent' | 'idle_minutes' | 'docs_key' | 'auth_token' | 'token' | 'unstable' | 'faults'
   readonly env: string
   /** Only what may safely be written in a project or a home directory is read from files. */
   readonly inFiles: boolean
@@ -36,6 +36,25 @@ export const settings: readonly Setting[] = [
     sentence: 'The key that `parley docs` asks for. Default: one is made and kept in the state directory.',
   },
   {
+    key: 'auth_token',
+    env: 'PARLEY_AUTH_TOKEN',
+    inFiles: false,
+    sentence: 'What a client must give a server before it hears of any session. Default: nothing.',
+  },
+  {
+    key: 'token',
+    env: 'PARLEY_TOKEN',
+    inFiles: false,
+    sentence: 'What the commands of Parley give a server that demands a token.',
+  },
+  {
+    key: 'unstable',
+    env: 'PARLEY_UNSTABLE',
+    inFiles: true,
+    sentence:
+      'Whether a server offers what ACP has not settled yet: `session/fork`. `true` or `false`. Default: `false`.',
+  },
+  {
     key: 'faults',
     env: 'PARLEY_FAULTS',
     inFiles: false,
@@ -64,6 +83,11 @@ export interface Config {
   /** 0 is never. */
   readonly idleMinutes: number
   readonly docsKey: string | undefined
+  /** What this server demands of its clients. */
+  readonly authToken: string | undefined
+  /** What our own clients give a server. */
+  readonly token: string | undefined
+  readonly unstable: boolean
   readonly faults: readonly Fault[]
   /** The whole environment; child processes get the allow-listed part of it. */
   readonly environment: Readonly<Record<string, string | undefined>>

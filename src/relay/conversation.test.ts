@@ -62,6 +62,21 @@ class Talk {
   }
 }
 
+test('who has authenticated is authenticated with the next server too, until it logs out', () => {
+  const talk = new Talk()
+  talk.exchange(0, 'initialize', { params: { protocolVersion: 1, _meta: { 'parley/token': 'hush' } }, result: {} })
+  const params = { methodId: 'parley-token', _meta: { 'parley/token': 'hush' } }
+  talk.exchange(1, 'authenticate', { params, result: {} })
+  talk.lose()
+  expect(talk.restore().slice(0, 2)).toMatchObject([{ method: 'initialize' }, { method: 'authenticate', params }])
+  talk.exchange(2, 'session/new', { params: { cwd: '/w', mcpServers: [] }, result: { sessionId: 's' } })
+  talk.exchange(3, 'logout', { params: {}, result: {} })
+  talk.lose()
+  const restored = talk.restore()
+  expect(restored.map(({ method }) => method)).toEqual(['initialize'])
+  expect(JSON.stringify(restored)).not.toContain('hush')
+})
+
 /** Greeted, with session `s` open. */
 function opened(): Talk {
   const talk = new Talk()

@@ -1,7 +1,7 @@
 /** What client and server said to each other, as far as it takes to bring the client to a new server without its noticing. Pure. */
 import { ParleyError } from '../errors/parley-error.ts'
 import { isOpening, repeated, resumption } from './going-on.ts'
-import { type Introduction, introduced } from './introduction.ts'
+import { type Introduction, introduced, withoutToken } from './introduction.ts'
 import { NOTHING } from './lines.ts'
 import {
   type Fields,
@@ -41,6 +41,8 @@ export class Conversation {
   readonly #repeated = new Set<string>()
   /** The `initialize` that was answered last, as it was sent. */
   #greeting: Fields | undefined
+  /** The `authenticate` that holds. Its secret lives only here, in memory. */
+  #admission: Fields | undefined
   /** Nothing more may be asked: an older server has been asked to make room for one of our version. */
   #waitsForRoom = false
   #end: 'unforeseen' | 'stops' | 'makes room' = 'unforeseen'
@@ -128,6 +130,7 @@ export class Conversation {
   restore(): Buffer {
     const lines: Buffer[] = []
     if (this.#greeting !== undefined) lines.push(this.#own.line('initialize', this.#greeting, () => NOTHING))
+    if (this.#admission !== undefined) lines.push(this.#own.line('authenticate', this.#admission, () => NOTHING))
     for (const [sessionId, view] of this.#views.open()) {
       const params = resumption(view, this.#requests.promptsOf(sessionId))
       lines.push(this.#own.line('session/resume', params, (response) => this.#resumed(sessionId, response)))
@@ -182,8 +185,16 @@ export class Conversation {
     this.#views.answered(call, response)
     if (response.errorCode !== undefined) return line
     if (call.method === 'initialize') return this.#greeted(call, response, line)
+    if (call.method === 'authenticate') this.#admission = call.params
+    if (call.method === 'logout') this.#loggedOut()
     if (isOpening(call)) this.#cancelAgain(call.params['sessionId'])
     return line
+  }
+
+  #loggedOut(): void {
+    this.#admission = undefined
+    if (this.#greeting !== undefined) this.#greeting = withoutToken(this.#greeting)
+    for (const [sessionId] of this.#views.open()) this.#views.forget(sessionId)
   }
 
   /** A session that was to be opened again and was not: nobody will answer for its prompts. */

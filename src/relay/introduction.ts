@@ -7,18 +7,31 @@ export interface Introduction {
   readonly agent: string
   /** A person named it. */
   readonly agentChosen: boolean
+  /** What a server may demand. */
+  readonly token?: string | undefined
 }
 
 /** What a client says for itself stands. What is not as ACP has it is left for the server to refuse. */
-export function introduced(params: Fields, { agent, agentChosen }: Introduction): Fields {
+export function introduced(params: Fields, { agent, agentChosen, token }: Introduction): Fields {
   const { _meta: meta = {}, clientCapabilities = {} } = params
   return {
     ...params,
     ...(isOptional(clientCapabilities) && { clientCapabilities: listening(fieldsOf(clientCapabilities)) }),
     ...(isOptional(meta) && {
-      _meta: { 'parley/agent': agent, ...(agentChosen && { 'parley/agentChosen': true }), ...fieldsOf(meta) },
+      _meta: {
+        'parley/agent': agent,
+        ...(agentChosen && { 'parley/agentChosen': true }),
+        ...(token !== undefined && { 'parley/token': token }),
+        ...fieldsOf(meta),
+      },
     }),
   }
+}
+
+/** The client has logged out: a new server gets no token until it authenticates again. */
+export function withoutToken(params: Fields): Fields {
+  const { 'parley/token': _former, ...meta } = fieldsOf(params['_meta'])
+  return { ...params, _meta: meta }
 }
 
 function listening(capabilities: Fields): Fields {

@@ -15,6 +15,9 @@ export interface View {
   ended: string[]
 }
 
+/** Their answers name the session. */
+const BEGINNINGS: ReadonlySet<string> = new Set(['session/new', 'session/fork'])
+
 export class Views {
   readonly #views = new Map<string, View>()
 
@@ -54,7 +57,7 @@ export class Views {
 
   /** What an answer says of them. */
   answered({ method, params }: OpenCall, { result, errorCode }: Response): void {
-    const sessionId = method === 'session/new' ? result['sessionId'] : params['sessionId']
+    const sessionId = BEGINNINGS.has(method) ? result['sessionId'] : params['sessionId']
     if (typeof sessionId !== 'string') return
     if (errorCode === undefined) this.#done(method, sessionId, { params, result })
     else this.failed({ method, params })
@@ -81,7 +84,8 @@ export class Views {
     const { _meta, ...opening } = params
     switch (method) {
       case 'session/new':
-        this.#views.set(sessionId, { ...begun({ ...opening, sessionId }), isOpen: true })
+      case 'session/fork':
+        this.#views.set(sessionId, { ...begun({ ...opening, sessionId }), cursor: headIn(result) ?? 0, isOpen: true })
         break
       case 'session/load':
       case 'session/resume':

@@ -66,13 +66,15 @@ async function openWithAgent(config: Config): Promise<Owner> {
   }
 }
 
-function serve(owner: Owner, { agentChosen: chosen }: Config, wire: Wire): Promise<void> {
+function serve(owner: Owner, { agentChosen: chosen, authToken: token, unstable }: Config, wire: Wire): Promise<void> {
   const { sessions, agents } = owner
   return serveConnection(wire, {
     sessions,
     info: serverInfo,
     agents,
     agent: { name: agents.default, chosen },
+    token,
+    unstable,
     newId: () => owner.newId(),
     report: (error) => owner.report(error),
     patience: () => owner.after(PATIENCE),

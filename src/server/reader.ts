@@ -1,6 +1,6 @@
 /** What `ls` and `show` see: sessions and their updates straight from the journal, without an owner, a recovery or an agent. */
 import type { Config } from '../config/schema.ts'
-import { type Update, commandsUpdate, titleUpdate, updateOf } from '../edge/acp/v1/project.ts'
+import { type Update, isStateOnly, stateUpdates, updateOf } from '../edge/acp/v1/project.ts'
 import { type SessionInfo, sessionInfo } from '../edge/acp/v1/session-info.ts'
 import { fail } from '../errors/parley-error.ts'
 import type { SessionPhase, SessionRow } from '../ports/journal.ts'
@@ -127,20 +127,15 @@ function unfinished(state: State, owned: boolean): Unfinished | undefined {
   return isHeld ? 'waiting' : undefined
 }
 
-/** Only the latest title and commands count; they are told once, at the end. */
-const STATE_ONLY: ReadonlySet<Entry['kind']> = new Set(['title', 'commands'])
-
 function* told(sessionId: string, entries: readonly Entry[]): Generator<UpdateParams> {
   for (const entry of entries) {
-    const update = STATE_ONLY.has(entry.kind) ? undefined : updateOf(entry)
+    const update = isStateOnly(entry) ? undefined : updateOf(entry)
     if (update !== undefined) yield { sessionId, update, _meta: { 'parley/seq': entry.seq } }
   }
 }
 
 function* tellState(state: State): Generator<UpdateParams> {
   if (state.phase === 'absent') return
-  const { id: sessionId, seq, title, commands } = state
-  const _meta = { 'parley/seq': seq }
-  if (title !== null) yield { sessionId, update: titleUpdate(title), _meta }
-  if (commands.length > 0) yield { sessionId, update: commandsUpdate(commands), _meta }
+  const { id: sessionId, seq } = state
+  for (const update of stateUpdates(state)) yield { sessionId, update, _meta: { 'parley/seq': seq } }
 }

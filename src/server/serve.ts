@@ -107,10 +107,13 @@ class Server implements RunningServer {
 
   #host(): ConnectionHost {
     const { sessions, agents, clock, log } = this.#owner
+    const { authToken: token, unstable } = this.#config
     return {
       sessions,
       info: serverInfo,
       agents,
+      token,
+      unstable,
       methods: ordersAsMethods(this.#orders()),
       stopping: this.#silence,
       admit: (method) => this.#admit(method),

@@ -8,6 +8,9 @@ import { Outbox, type Reply } from './outbox.ts'
 import { type Incoming, type RequestId, errorLine, notificationLine, parseMessage, resultLine } from './protocol.ts'
 import { type AgentWish, wishedAgent } from './v1/agent.ts'
 import type { Client } from '../../session/audience.ts'
+import type { Dialect } from './v1/dialect.ts'
+import { dialectOf } from './v1/dialect.ts'
+import { Gate } from './v1/gate.ts'
 import { type ServerInfo, initializeResult } from './v1/initialize.ts'
 import { clientOf } from './v1/introduction.ts'
 import type { V1Methods } from './v1/methods.ts'
@@ -20,6 +23,10 @@ export interface ConnectionHost {
   readonly agents: Agents
   /** What a client that names no agent gets; absent: the default. */
   readonly agent?: AgentWish
+  /** What a client must give before it hears of any session; absent: nothing. */
+  readonly token?: string | undefined
+  /** What ACP itself has not settled yet is offered too. */
+  readonly unstable?: boolean
   /** What can be asked of the server itself, by its name beyond ACP (`_parley/…`); advertised in `initialize`. */
   readonly methods?: Readonly<Record<string, (params: unknown) => Promise<unknown>>>
   /** Throws what is answered to a request of this method that comes at the wrong time. */
@@ -32,6 +39,11 @@ export interface ConnectionHost {
   patience(): Promise<void>
   /** What the end of this client ends with it; it still hears of that if it reads. */
   gone?(): Promise<void>
+}
+
+interface Taking {
+  readonly session: string | undefined
+  readonly cancelled: AbortController
 }
 
 type Request = Incoming & { readonly kind: 'request' }
@@ -63,8 +75,9 @@ class Connection {
   #methods: Promise<V1Methods> | undefined
   /** The last thing asked of each session: what concerns one session happens in the order it was asked. */
   readonly #turns = new Map<string, Promise<void>>()
-  /** Requests that are still being taken, and the session that each concerns. */
-  readonly #taking = new Map<RequestId, string>()
+  /** Requests that are still being taken. */
+  readonly #taking = new Map<RequestId, Taking>()
+  readonly #gate: Gate
   /** Requests and notifications that are being seen to. */
   readonly #working = new Set<Promise<void>>()
   /** The length of all of these. */
@@ -74,6 +87,7 @@ class Connection {
     this.#wire = wire
     this.#host = host
     this.#outbox = new Outbox(host.newId().slice(0, 8))
+    this.#gate = new Gate(host.token)
     void host.stopping?.then(() => this.#tellStopping())
   }
 
@@ -130,11 +144,11 @@ class Connection {
       return undefined
     }
     const { id, params } = request
-    const session = sessionOf(params)
-    if (session !== undefined) this.#taking.set(id, session)
-    return this.#inOrder(session, async () => {
+    const taking = { session: sessionOf(params), cancelled: new AbortController() }
+    this.#taking.set(id, taking)
+    return this.#inOrder(taking.session, async () => {
       try {
-        await this.#answer(request)
+        await this.#answer(request, taking.cancelled.signal)
       } catch (error) {
         this.#wire.send(errorLine(id, this.#told(error)))
       }
@@ -142,9 +156,12 @@ class Connection {
     })
   }
 
-  /** A cancel of a request comes after that request, though it does not name its session. */
+  /** A cancel of a request comes after that request, though it does not name its session; one that takes long hears it at once. */
   #concerns({ method, params }: Notification): string | undefined {
-    return method === '$/cancel_request' ? this.#taking.get(requestIdOf(params)) : sessionOf(params)
+    if (method !== '$/cancel_request') return sessionOf(params)
+    const taking = this.#taking.get(requestIdOf(params))
+    taking?.cancelled.abort()
+    return taking?.session
   }
 
   /** Answered before anything heavy is loaded: an editor sees the agent at once. */
@@ -152,11 +169,13 @@ class Connection {
     try {
       const { info, agents, agent = { name: agents.default, chosen: false }, methods = {} } = this.#host
       const wish = wishedAgent(params, agent)
-      const accepts = agents.accepts(wish.name)
-      this.#wire.send(resultLine(id, initializeResult(params, { info, accepts, methods: Object.keys(methods) })))
+      const { unstable = false } = this.#host
+      const offer = { info, accepts: agents.accepts(wish.name), methods: Object.keys(methods), unstable }
+      this.#wire.send(resultLine(id, initializeResult(params, { ...offer, authMethods: this.#gate.methods })))
+      this.#gate.introduced(params)
       this.#initialized = true
       this.#wanted = wantedNotices(params)
-      this.#methods ??= this.#load(wish, clientOf(params))
+      this.#methods ??= this.#load(wish, clientOf(params), dialectOf(params))
       // Whoever asks for a session hears of a failure; here nobody waits yet.
       this.#methods.catch(() => undefined)
     } catch (error) {
@@ -164,7 +183,7 @@ class Connection {
     }
   }
 
-  async #load(agent: AgentWish, info: Client): Promise<V1Methods> {
+  async #load(agent: AgentWish, info: Client, dialect: Dialect): Promise<V1Methods> {
     const { V1Methods: Methods } = await import('./v1/methods.ts')
     const { parseOutcome } = await import('./v1/params.ts')
     const client = {
@@ -172,27 +191,48 @@ class Connection {
       outbox: this.#outbox,
       info,
       wanted: this.#wanted,
+      dialect,
       answerOf: ({ result, failed }: Reply) => (failed ? NO_ANSWER : parseOutcome(result)),
       report: (error: unknown) => this.#host.report(error),
     }
-    const { agents } = this.#host
+    const { agents, unstable = false } = this.#host
     const sessions = await this.#host.sessions
-    return new Methods({ sessions, client, agents, agent, newId: () => this.#host.newId() })
+    const admit = (method: string) => this.#gate.require(method)
+    return new Methods({ sessions, client, agents, agent, unstable, admit, newId: () => this.#host.newId() })
   }
 
-  async #answer({ id, method, params }: Request): Promise<void> {
+  async #answer({ id, method, params }: Request, signal: AbortSignal): Promise<void> {
     if (this.#methods === undefined || !this.#initialized) return fail('NOT_INITIALIZED', { method })
     this.#host.admit?.(method)
-    if (this.#host.methods !== undefined && Object.hasOwn(this.#host.methods, method)) {
-      const result = await this.#host.methods[method]?.(params)
-      this.#wire.send(resultLine(id, result))
-      return
-    }
-    const methods = await this.#methods
-    const answer = await (methods.request(method, params, id) ?? fail('METHOD_UNKNOWN', { method }))
+    const own = this.#ownMethod(method)
+    if (own !== undefined) return this.#wire.send(resultLine(id, await own(params)))
+    this.#gate.require(method)
+    const methods = await Promise.race([this.#methods, cancelled(method, signal)])
+    const answer = await (methods.request(method, params, { id, signal }) ?? fail('METHOD_UNKNOWN', { method }))
     if (answer === 'answered later') return
     this.#wire.send(resultLine(id, answer.result))
     await answer.afterwards?.()
+  }
+
+  /** What needs no session, and so no token. */
+  #ownMethod(method: string): ((params: unknown) => unknown) | undefined {
+    switch (method) {
+      case 'authenticate':
+        return (params) => (this.#gate.authenticate(params), {})
+      case 'logout':
+        return () => this.#logOut()
+      default: {
+        const { methods = {} } = this.#host
+        return Object.hasOwn(methods, method) ? methods[method] : undefined
+      }
+    }
+  }
+
+  async #logOut(): Promise<object> {
+    this.#gate.logOut()
+    const methods = await this.#methods?.catch(() => undefined)
+    methods?.logOut()
+    return {}
   }
 
   /** Bad and unknown notifications are never answered. */
@@ -224,6 +264,19 @@ class Connection {
     this.#host.report(error)
     return new ParleyError('INTERNAL_ERROR', {}, error)
   }
+}
+
+/** Those that may take long; a prompt has an end of its own. */
+const CANCELLABLE: ReadonlySet<string> = new Set(['session/new', 'session/load', 'session/resume', 'session/fork'])
+
+/** Rejects when nobody waits for the answer any more. */
+function cancelled(method: string, signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    const over = (): void => reject(new ParleyError('REQUEST_CANCELLED', { method }))
+    if (!CANCELLABLE.has(method)) return
+    if (signal.aborted) over()
+    else signal.addEventListener('abort', over, { once: true })
+  })
 }
 
 function textOf(line: Line): string {

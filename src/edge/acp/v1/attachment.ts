@@ -1,6 +1,6 @@
 /** One client's view of one session: entries become updates, ends become responses, questions become requests. */
 import { ParleyError, fail, isParleyError } from '../../../errors/parley-error.ts'
-import type { Content } from '../../../ports/content.ts'
+import type { Content, Notice } from '../../../ports/content.ts'
 import type { Client } from '../../../session/audience.ts'
 import { QUEUE_LIMIT } from '../../../session/decide.ts'
 import type { Entry } from '../../../session/entries.ts'
@@ -13,10 +13,11 @@ import type { Wire } from '../../transport/wire.ts'
 import type { Outbox, Reply } from '../outbox.ts'
 import type { RequestId } from '../protocol.ts'
 import { Asking, type PermissionAnswer } from './asking.ts'
+import type { Dialect } from './dialect.ts'
 import type { NoticeName } from './notices.ts'
 import { type AdoptedPrompt, OpenPrompts } from './open-prompts.ts'
 import { Pictures, type View } from './pictures.ts'
-import { commandsUpdate, phaseUpdate, titleUpdate } from './project.ts'
+import { isStateOnly, noticeUpdate, phaseUpdate, stateUpdates } from './project.ts'
 import { entryLine, sharedLines, updateLine } from './update-lines.ts'
 
 export interface ClientSide {
@@ -26,6 +27,8 @@ export interface ClientSide {
   readonly info: Client
   /** What it asked to be told beyond the standard. */
   readonly wanted: ReadonlySet<NoticeName>
+  /** What it can show. */
+  readonly dialect: Dialect
   answerOf(reply: Reply): PermissionAnswer
   report(error: unknown): void
 }
@@ -70,30 +73,30 @@ export class Attachment implements Sink {
     this.#feed = session.attach(this, from, { opening, client: info })
   }
 
+  get isLeft(): boolean {
+    return this.#place === 'left'
+  }
+
   /** All that was said, then the state as it is; whatever comes meanwhile waits. */
   async replay(): Promise<void> {
     this.#place = 'replaying'
     await this.#feed.replay(this.session.state.seq)
     // A client that is gone, or that opened it once more, needs no more of this.
-    if (this.#isLeft()) return
+    if (this.isLeft) return
     this.#place = 'joining'
     this.tellState()
   }
 
   /** What a client needs to know besides the conversation: only the latest of each. */
   tellState(): void {
-    const { title, commands } = this.session.existing
-    const updates = [
-      ...(title === null ? [] : [titleUpdate(title)]),
-      ...(commands.length === 0 ? [] : [commandsUpdate(commands)]),
-    ]
+    const updates = stateUpdates(this.session.existing)
     this.#send(updates.map((update) => updateLine(this.session.id, update, this.#feed.cursor)).join(''))
   }
 
   /** From here on everything as it is stored; an open question is put to this client too. */
   async goLive(): Promise<void> {
     await this.#feed.goLive()
-    if (this.#isLeft()) return
+    if (this.isLeft) return
     this.#place = 'live'
     this.#send(this.#news())
   }
@@ -157,6 +160,13 @@ export class Attachment implements Sink {
     return this.#client.wire.room()
   }
 
+  /** Whoever cannot show it hears nothing of it. */
+  notify(notice: Notice): void {
+    const { dialect } = this.#client
+    if (dialect.notices && this.#place === 'live')
+      this.#send(updateLine(this.session.id, noticeUpdate(notice), this.#feed.cursor))
+  }
+
   /** What could not be stored will not be told; whoever waits for it hears why. */
   failed(error: unknown): void {
     const known = isParleyError(error) ? error : new ParleyError('INTERNAL_ERROR', {}, error)
@@ -201,10 +211,6 @@ export class Attachment implements Sink {
     this.#asking.withdraw()
   }
 
-  #isLeft(): boolean {
-    return this.#place === 'left'
-  }
-
   /** A prompt that waits in the queue has its turn, whatever became of the one before it. */
   #stillComes(promptId: string): boolean {
     const { state, isGone } = this.session
@@ -215,24 +221,27 @@ export class Attachment implements Sink {
   /** Built once for everyone where nothing in it is for this client alone. */
   #linesOf(entries: readonly Entry[]): string {
     if (this.#place === 'replaying') return entries.map((entry) => this.#replayed(entry)).join('')
-    const { text, isPersonal } = sharedLines(this.session.id, entries)
+    const { text, isPersonal } = sharedLines(this.session.id, entries, this.#client.dialect)
     const isForAll = !isPersonal || (this.#prompts.isEmpty && !this.#asking.isOpen)
     return isForAll ? text : entries.map((entry) => this.#told(entry)).join('')
   }
 
   #told(entry: Entry): string {
-    const { id } = this.session
     switch (entry.kind) {
       case 'prompt_withdrawn':
         return this.#prompts.answers(withdrawn(entry))
       case 'turn_ended':
         // Its sender hears of the end in the response, everyone else in the transcript.
-        return this.#prompts.has(entry.promptId) ? this.#prompts.answers(entry) : entryLine(id, entry)
+        return this.#prompts.has(entry.promptId) ? this.#prompts.answers(entry) : this.#line(entry)
       case 'permission_resolved':
         return this.#asking.withdraw(entry.requestId)
       default:
-        return this.#isOwnEcho(entry) ? '' : entryLine(id, entry)
+        return this.#isOwnEcho(entry) ? '' : this.#line(entry)
     }
+  }
+
+  #line(entry: Entry): string {
+    return entryLine(this.session.id, entry, this.#client.dialect)
   }
 
   #isOwnEcho(entry: Entry): boolean {
@@ -241,8 +250,8 @@ export class Attachment implements Sink {
 
   /** The whole conversation; whoever was slow may hear of the end of its own prompt only here. */
   #replayed(entry: Entry): string {
-    if (STATE_ONLY.has(entry.kind)) return ''
-    const line = entryLine(this.session.id, entry)
+    if (isStateOnly(entry)) return ''
+    const line = this.#line(entry)
     if (entry.kind === 'turn_ended') return line + this.#prompts.answers(entry)
     return entry.kind === 'prompt_withdrawn' ? line + this.#prompts.answers(withdrawn(entry)) : line
   }
@@ -296,6 +305,3 @@ export class Attachment implements Sink {
     if (lines !== '') this.#client.wire.send(lines)
   }
 }
-
-/** Told once, at the end of a replay, as they are by then. */
-const STATE_ONLY: ReadonlySet<Entry['kind']> = new Set(['title', 'commands'])

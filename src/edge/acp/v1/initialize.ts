@@ -17,10 +17,13 @@ export interface Offer {
   readonly info: ServerInfo
   readonly accepts: PromptKinds
   readonly methods: readonly string[]
+  readonly authMethods: readonly object[]
+  /** What ACP itself has not settled yet is offered too. */
+  readonly unstable: boolean
 }
 
 /** Any version is answered with one that we speak: a success, never an error and never an echo. */
-export function initializeResult(params: unknown, { info, accepts, methods }: Offer) {
+export function initializeResult(params: unknown, { info, accepts, methods, authMethods, unstable }: Offer) {
   requireVersion(params)
   return {
     protocolVersion: PROTOCOL_VERSION,
@@ -28,7 +31,15 @@ export function initializeResult(params: unknown, { info, accepts, methods }: Of
       loadSession: true,
       promptCapabilities: accepts,
       mcpCapabilities: { http: true, sse: true },
-      sessionCapabilities: { list: {}, resume: {}, close: {}, delete: {}, additionalDirectories: {} },
+      sessionCapabilities: {
+        list: {},
+        resume: {},
+        close: {},
+        delete: {},
+        additionalDirectories: {},
+        ...(unstable && { fork: {} }),
+      },
+      ...(authMethods.length > 0 && { auth: { logout: {} } }),
       _meta: {
         parley: {
           cursor: {},
@@ -40,7 +51,7 @@ export function initializeResult(params: unknown, { info, accepts, methods }: Of
       },
     },
     agentInfo: info,
-    authMethods: [],
+    authMethods,
   }
 }
 

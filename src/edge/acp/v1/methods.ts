@@ -7,21 +7,30 @@ import type { Sessions } from '../../../session/sessions.ts'
 import type { RequestId } from '../protocol.ts'
 import type { AgentWish } from './agent.ts'
 import { Attachment, type ClientSide, type Start } from './attachment.ts'
-import { decodeCursor, encodeCursor } from './cursor.ts'
-import { requireAbsolutePath, requireDirectories, requireDirectoriesOfStored } from './directories.ts'
-import type { AdoptedPrompt } from './open-prompts.ts'
+import { requireDirectories, requireDirectoriesOfStored } from './directories.ts'
+import { type GoingOn, adoptedIn, startOf } from './going-on.ts'
+import { list } from './list.ts'
 import { type Parsed, asContent, parseParams } from './params.ts'
 import { fork, rename } from './parley.ts'
-import { sessionInfo } from './session-info.ts'
-
-const LIST_PAGE = 50
+import { settingsResult } from './project.ts'
+import { setConfigOption, setMode } from './settings.ts'
 
 export interface V1Host {
   readonly sessions: Sessions
   readonly client: ClientSide
   readonly agents: Agents
   readonly agent: AgentWish
+  /** What ACP itself has not settled yet can be asked too. */
+  readonly unstable: boolean
   newId(): string
+  /** Throws what is answered to a request of this method that this client may not make now. */
+  admit(method: string): void
+}
+
+/** Who asks, and until when they want to know. */
+export interface Asker {
+  readonly id: RequestId
+  readonly signal: AbortSignal
 }
 
 /** A session that was opened for whoever attaches next. */
@@ -48,18 +57,24 @@ export class V1Methods {
   }
 
   /** Undefined when there is no such request. */
-  request(method: string, params: unknown, id: RequestId): Promise<Answer | 'answered later'> | undefined {
+  request(method: string, params: unknown, asker: Asker): Promise<Answer | 'answered later'> | undefined {
     switch (method) {
       case 'session/new':
-        return this.#new(parseParams(method, params))
+        return this.#new(parseParams(method, params), asker)
       case 'session/load':
-        return this.#load(parseParams(method, params))
+        return this.#load(parseParams(method, params), asker)
       case 'session/resume':
-        return this.#resume(parseParams(method, params))
+        return this.#resume(parseParams(method, params), asker)
       case 'session/list':
-        return this.#list(parseParams(method, params))
+        return list(this.#host.sessions, parseParams(method, params))
       case 'session/prompt':
-        return this.#prompt(parseParams(method, params), id)
+        return this.#prompt(parseParams(method, params), asker.id)
+      case 'session/set_mode':
+        return this.#setMode(parseParams(method, params))
+      case 'session/set_config_option':
+        return this.#setConfigOption(parseParams(method, params))
+      case 'session/fork':
+        return this.#host.unstable ? this.#fork(parseParams(method, params), asker) : undefined
       case 'session/close':
         return this.#close(parseParams(method, params))
       case 'session/delete':
@@ -79,12 +94,18 @@ export class V1Methods {
     await attachment?.session.dispatch({ kind: 'cancel', queued: attachment.openPrompts() })
   }
 
-  /** `$/cancel_request` of a prompt; other requests are answered sooner than they could be cancelled. */
+  /** `$/cancel_request` of a prompt. */
   async cancelRequest(requestId: RequestId): Promise<void> {
     for (const attachment of this.#attachments.values()) {
       const promptId = attachment.promptOf(requestId)
       if (promptId !== undefined) await attachment.session.dispatch({ kind: 'withdraw', promptId })
     }
+  }
+
+  /** The client may hear no more: each of its prompts is answered so, and goes on without it. */
+  logOut(): void {
+    for (const sessionId of this.#attachments.keys())
+      this.#abandon(sessionId, new ParleyError('AUTH_REQUIRED', { method: 'session/prompt' }))
   }
 
   /** The client is gone: its sessions go on without it. */
@@ -93,22 +114,57 @@ export class V1Methods {
     this.#attachments.clear()
   }
 
-  async #new(params: Parsed<'session/new'>): Promise<Answer> {
+  async #new(params: Parsed<'session/new'>, { signal }: Asker): Promise<Answer> {
     await requireDirectories(params)
-    const opening = { ...params, agent: this.#host.agent.name }
-    const session = await this.#host.sessions.create(opening)
-    const attachment = this.#attach(session, { from: 0, opening })
-    return { result: { sessionId: session.id }, afterwards: () => attachment.goLive() }
+    const { sessions, agent } = this.#host
+    const opening = { ...params, agent: agent.name }
+    const session = await sessions.create(opening)
+    if (signal.aborted) {
+      await sessions.delete(session.id)
+      return fail('REQUEST_CANCELLED', { method: 'session/new' })
+    }
+    return this.#begun(session, opening)
+  }
+
+  /** Nothing has been said in it yet that its client would not know: the response, how it stands, then what comes. */
+  #begun(session: Session, opening: Opening): Answer {
+    const attachment = this.#attach(session, { from: session.state.seq, opening })
+    return {
+      result: { sessionId: session.id, ...this.#opened(session) },
+      afterwards: () => {
+        attachment.tellState()
+        return attachment.goLive()
+      },
+    }
+  }
+
+  /** A copy of a session as it is now, opened. It belongs where its source does. */
+  async #fork({ sessionId, ...params }: Parsed<'session/fork'>, { signal }: Asker): Promise<Answer> {
+    await requireDirectories(params)
+    const { sessions } = this.#host
+    const cwd = (await sessions.find(sessionId))?.cwd ?? fail('SESSION_NOT_FOUND', { session: sessionId })
+    if (cwd !== params.cwd) fail('SESSION_CWD_DIFFERS', { session: sessionId, cwd, given: params.cwd })
+    const forked = await sessions.fork(sessionId)
+    if (signal.aborted) {
+      await sessions.delete(forked)
+      return fail('REQUEST_CANCELLED', { method: 'session/fork' })
+    }
+    return this.#begun(await sessions.open(forked, params), params)
+  }
+
+  /** What every answer to whoever opens a session says of it. */
+  #opened({ existing: { settings, seq } }: Session) {
+    return { ...settingsResult(settings, this.#host.client.dialect), _meta: { 'parley/seq': seq } }
   }
 
   /** What the client has not had yet, then the response, then what comes. */
-  async #load(params: Parsed<'session/load'>): Promise<Answer> {
-    const { session, opening, after } = await this.#open(params)
+  async #load(params: Parsed<'session/load'>, { signal }: Asker): Promise<Answer> {
+    const { session, opening, after } = await this.#open('session/load', params, signal)
     await this.#disown(session, params)
     const attachment = this.#attach(session, { from: after ?? 0, opening })
     attachment.adopt(adoptedIn(params))
-    await this.#replay(attachment)
-    return { result: goneOn(session), afterwards: () => attachment.goLive() }
+    await this.#replay(attachment, signal)
+    return { result: this.#opened(session), afterwards: () => attachment.goLive() }
   }
 
   /** What is still on its way over the lost connection comes too late from here on. */
@@ -119,10 +175,14 @@ export class V1Methods {
     await session.dispatch({ kind: 'disown', promptIds }).catch((error: unknown) => this.#host.client.report(error))
   }
 
-  /** A load that fails leaves nothing open behind. */
-  async #replay(attachment: Attachment): Promise<void> {
+  /** A load that fails or is cancelled leaves nothing open behind. One that would answer prompts too is not cancelled. */
+  async #replay(attachment: Attachment, signal: AbortSignal): Promise<void> {
+    const stop = (): void => attachment.detach()
+    if (attachment.openPrompts().length === 0) signal.addEventListener('abort', stop, { once: true })
     try {
       await attachment.replay()
+      signal.removeEventListener('abort', stop)
+      if (signal.aborted && attachment.isLeft) fail('REQUEST_CANCELLED', { method: 'session/load' })
     } catch (error) {
       this.#abandon(attachment.session.id, isParleyError(error) ? error : new ParleyError('INTERNAL_ERROR', {}, error))
       throw error
@@ -130,15 +190,15 @@ export class V1Methods {
   }
 
   /** The response, then what comes; with a cursor, first what the client has missed since. */
-  async #resume(params: Parsed<'session/resume'>): Promise<Answer> {
-    const { session, opening, after } = await this.#open(params)
+  async #resume(params: Parsed<'session/resume'>, { signal }: Asker): Promise<Answer> {
+    const { session, opening, after } = await this.#open('session/resume', params, signal)
     await this.#disown(session, params)
     const present = this.#attachments.get(session.id)
     if (present?.session === session && after === undefined) return this.#resumeHere(present, opening, params)
     const attachment = this.#attach(session, { from: after ?? session.state.seq, opening })
     attachment.adopt(adoptedIn(params))
     if (after === undefined) attachment.tellState()
-    return { result: goneOn(session), afterwards: () => attachment.goLive() }
+    return { result: this.#opened(session), afterwards: () => attachment.goLive() }
   }
 
   /** Whoever has it open already misses nothing of what is still on its way. */
@@ -146,34 +206,22 @@ export class V1Methods {
     present.declare(opening)
     present.adopt(adoptedIn(params))
     present.tellState()
-    return { result: goneOn(present.session), afterwards: async () => present.tellNews() }
+    return { result: this.#opened(present.session), afterwards: async () => present.tellNews() }
   }
 
-  async #open(params: Parsed<'session/load' | 'session/resume'>): Promise<Opened> {
+  async #open(method: string, params: Parsed<'session/load' | 'session/resume'>, signal: AbortSignal): Promise<Opened> {
     const cwdIsThere = await requireDirectoriesOfStored(params)
     const { sessions, agent } = this.#host
     const opening = agent.chosen ? { ...params, agent: agent.name } : params
     const session = await sessions.open(params.sessionId, opening)
     try {
+      if (signal.aborted) fail('REQUEST_CANCELLED', { method })
       if (!cwdIsThere) await session.dispatch({ kind: 'notice', text: cwdIsGone(params.cwd) })
       return { session, opening, after: startOf(params, session) }
     } catch (error) {
       session.forgo(opening)
       throw error
     }
-  }
-
-  async #list({ cwd, cursor }: Parsed<'session/list'>): Promise<Answer> {
-    if (cwd !== undefined && cwd !== null) requireAbsolutePath('cwd', cwd)
-    const rows = await this.#host.sessions.list({
-      // One more says whether there is another page.
-      limit: LIST_PAGE + 1,
-      ...(cwd === undefined || cwd === null ? {} : { cwd }),
-      ...(cursor === undefined || cursor === null ? {} : { after: decodeCursor(cursor) }),
-    })
-    const page = rows.slice(0, LIST_PAGE)
-    const last = rows.length > LIST_PAGE ? page.at(-1) : undefined
-    return { result: { sessions: page.map(sessionInfo), ...(last && { nextCursor: encodeCursor(last) }) } }
   }
 
   async #prompt(params: Parsed<'session/prompt'>, id: RequestId): Promise<'answered later'> {
@@ -185,6 +233,19 @@ export class V1Methods {
     if (attachment.session.isGone) await this.#gone(sessionId)
     await attachment.prompt(promptId, content, id)
     return 'answered later'
+  }
+
+  async #setMode(params: Parsed<'session/set_mode'>): Promise<Answer> {
+    return setMode(await this.#attached(params.sessionId), params)
+  }
+
+  async #setConfigOption(params: Parsed<'session/set_config_option'>): Promise<Answer> {
+    return setConfigOption(await this.#attached(params.sessionId), params, this.#host.client.dialect)
+  }
+
+  async #attached(sessionId: string): Promise<Session> {
+    const { session } = this.#attachments.get(sessionId) ?? (await this.#notAttached(sessionId))
+    return session.isGone ? this.#gone(sessionId) : session
   }
 
   async #notAttached(session: string): Promise<never> {
@@ -222,6 +283,8 @@ export class V1Methods {
 
   /** Opening a session again on the same connection replaces the view of it, never adds a second. */
   #attach(session: Session, start: Start): Attachment {
+    // It may have logged out meanwhile.
+    this.#host.admit('session/load')
     const former = this.#attachments.get(session.id)
     const attachment = new Attachment(session, this.#host.client, start)
     if (former !== undefined) {
@@ -246,23 +309,6 @@ function promptIdOf({
 }): string | undefined {
   const id = _meta?.['parley/promptId']
   return typeof id === 'string' && id !== '' ? id : undefined
-}
-
-type GoingOn = Pick<Parsed<'session/load'>, '_meta'>
-
-/** The cursor that the client goes on from, if it names one. Throws CURSOR_BEYOND. */
-function startOf({ _meta }: GoingOn, { id, state }: Session): number | undefined {
-  const after = _meta?.['parley/after'] ?? undefined
-  if (after !== undefined && after > state.seq) fail('CURSOR_BEYOND', { session: id, after, head: state.seq })
-  return after
-}
-
-function adoptedIn({ _meta }: GoingOn): readonly AdoptedPrompt[] {
-  return _meta?.['parley/prompts'] ?? []
-}
-
-function goneOn({ state }: Session) {
-  return { _meta: { 'parley/seq': state.seq } }
 }
 
 function cwdIsGone(cwd: string): string {

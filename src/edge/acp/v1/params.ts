@@ -90,6 +90,15 @@ const schemas = {
   'session/new': z.object({ ...directories, mcpServers: required, _meta: meta }),
   'session/load': z.object({ sessionId, ...directories, mcpServers: required, _meta: goingOn }),
   'session/resume': z.object({ sessionId, ...directories, mcpServers: optional, _meta: goingOn }),
+  'session/fork': z.object({ sessionId, ...directories, mcpServers: optional, _meta: meta }),
+  'session/set_mode': z.object({ sessionId, modeId: z.string(), _meta: meta }),
+  // `type` says again what the value is; who omits it or has one of its own is understood all the same.
+  'session/set_config_option': z.object({
+    sessionId,
+    configId: z.string(),
+    value: z.union([z.string(), z.boolean()]),
+    _meta: meta,
+  }),
   'session/prompt': z.object({ sessionId, prompt: z.array(content).min(1), _meta: meta }),
   'session/cancel': z.object({ sessionId, _meta: meta }),
   'session/close': z.object({ sessionId, _meta: meta }),

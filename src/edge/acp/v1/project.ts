@@ -1,14 +1,17 @@
 /** What an ACP v1 client is told of an entry: one `session/update`, or nothing. */
-import type { SlashCommand } from '../../../ports/content.ts'
+import type { Notice, SlashCommand, Usage } from '../../../ports/content.ts'
+import type { ConfigOption, Settings } from '../../../ports/settings.ts'
 import type { Entry, ForkPoint } from '../../../session/entries.ts'
+import type { Existing } from '../../../session/state.ts'
+import { type Dialect, everything } from './dialect.ts'
 
 export type Update = { readonly sessionUpdate: string } & Readonly<Record<string, unknown>>
 
 const INTERRUPTED =
   'Interrupted: the server stopped while it was working on this. What was said until then is kept; prompt again to go on.'
 
-/** Undefined for facts that v1 has no word for. */
-export function updateOf(entry: Entry): Update | undefined {
+/** Undefined for facts that v1, or this client, has no word for. */
+export function updateOf(entry: Entry, dialect: Dialect = everything): Update | undefined {
   switch (entry.kind) {
     case 'message_chunk':
       return { sessionUpdate: CHUNK_OF[entry.role], content: entry.content, messageId: entry.messageId }
@@ -24,6 +27,15 @@ export function updateOf(entry: Entry): Update | undefined {
       return commandsUpdate(entry.commands)
     case 'forked_from':
       return forkedUpdate(entry.from)
+    case 'mode':
+      return { sessionUpdate: 'current_mode_update', currentModeId: entry.modeId }
+    case 'config_options':
+      return { sessionUpdate: 'config_option_update', configOptions: shownOptions(entry.configOptions, dialect) }
+    case 'usage':
+      return usageUpdate(entry.usage)
+    case 'compaction':
+    case 'compaction_summary':
+      return dialect.compaction ? compactionUpdate(entry) : undefined
     case 'notice':
       return spoken(entry.text, `notice-${entry.seq}`)
     case 'turn_ended':
@@ -33,9 +45,63 @@ export function updateOf(entry: Entry): Update | undefined {
   }
 }
 
+/** What is told in other words, or not at all, depending on who is told. */
+export function dependsOnDialect({ kind }: Entry): boolean {
+  return kind === 'config_options' || kind === 'compaction' || kind === 'compaction_summary'
+}
+
+/** Told once, at the end of a replay or in its answer, as they are by then. */
+export function isStateOnly({ kind }: Entry): boolean {
+  return STATE_ONLY.has(kind)
+}
+
+const STATE_ONLY: ReadonlySet<Entry['kind']> = new Set([
+  'title',
+  'commands',
+  'modes',
+  'mode',
+  'config_options',
+  'usage',
+])
+
+/** What a client needs to know besides the conversation and its answer: only the latest of each. */
+export function stateUpdates({ title, commands, usage }: Existing): readonly Update[] {
+  return [
+    ...(title === null ? [] : [titleUpdate(title)]),
+    ...(commands.length === 0 ? [] : [commandsUpdate(commands)]),
+    ...(usage === null ? [] : [usageUpdate(usage)]),
+  ]
+}
+
+/** What the answer to whoever opens a session says of it; nothing for an agent that cannot be set. */
+export function settingsResult({ modes, configOptions }: Settings, dialect: Dialect) {
+  const shown = shownOptions(configOptions, dialect)
+  return { ...(modes !== null && { modes }), ...(shown.length > 0 && { configOptions: shown }) }
+}
+
+/** All that this client can show, in the agent's order. */
+export function shownOptions(options: readonly ConfigOption[], { booleans }: Dialect): readonly ConfigOption[] {
+  return booleans ? options : options.filter(({ type }) => type !== 'boolean')
+}
+
+export function noticeUpdate(notice: Notice): Update {
+  return { sessionUpdate: 'notice', ...notice }
+}
+
+function usageUpdate(usage: Usage): Update {
+  return { sessionUpdate: 'usage_update', ...usage }
+}
+
+function compactionUpdate(entry: Entry & { readonly kind: 'compaction' | 'compaction_summary' }): Update {
+  const { compactionId } = entry
+  return entry.kind === 'compaction'
+    ? { sessionUpdate: 'compaction_update', compactionId, ...entry.patch }
+    : { sessionUpdate: 'compaction_summary_chunk', compactionId, content: entry.content }
+}
+
 const CHUNK_OF = { user: 'user_message_chunk', agent: 'agent_message_chunk', thought: 'agent_thought_chunk' } as const
 
-export function titleUpdate(title: string): Update {
+function titleUpdate(title: string): Update {
   return { sessionUpdate: 'session_info_update', title }
 }
 
@@ -49,7 +115,7 @@ export function phaseUpdate(phase: 'closed' | 'deleted'): Update {
   return { sessionUpdate: 'session_info_update', _meta: { 'parley/phase': phase } }
 }
 
-export function commandsUpdate(commands: readonly SlashCommand[]): Update {
+function commandsUpdate(commands: readonly SlashCommand[]): Update {
   const availableCommands = commands.map(({ name, description, hint }) => ({
     name,
     description,

@@ -1,6 +1,7 @@
 /** Updates as lines of the wire, serialised once however many clients are told. */
 import type { Entry } from '../../../session/entries.ts'
-import { type Update, updateOf } from './project.ts'
+import type { Dialect } from './dialect.ts'
+import { type Update, dependsOnDialect, updateOf } from './project.ts'
 
 export interface SharedLines {
   /** What everyone is told who neither sent a prompt that it speaks of nor was asked a question that it settles. */
@@ -14,23 +15,29 @@ export function updateLine(sessionId: string, update: Update, seq: number): stri
   return lineOf(sessionId, JSON.stringify(update), seq)
 }
 
-/** The line of an entry; empty for facts that ACP v1 has no word for. */
-export function entryLine(sessionId: string, entry: Entry): string {
-  const json = updateJson(entry)
+/** The line of an entry; empty for facts that ACP v1, or whoever speaks this dialect, has no word for. */
+export function entryLine(sessionId: string, entry: Entry, dialect: Dialect): string {
+  const json = dependsOnDialect(entry) ? jsonOf(entry, dialect) : updateJson(entry, dialect)
   return json === null ? '' : lineOf(sessionId, json, entry.seq)
 }
 
-const batches = new WeakMap<readonly Entry[], SharedLines>()
+const batches = new WeakMap<Dialect, WeakMap<readonly Entry[], SharedLines>>()
 
-/** The same for everyone who is told this very batch. */
-export function sharedLines(sessionId: string, entries: readonly Entry[]): SharedLines {
-  const known = batches.get(entries)
+/** The same for everyone who is told this very batch in this dialect. */
+export function sharedLines(sessionId: string, entries: readonly Entry[], dialect: Dialect): SharedLines {
+  const known = batchesIn(dialect).get(entries)
   if (known !== undefined) return known
   let text = ''
-  for (const entry of entries) text += entryLine(sessionId, entry)
+  for (const entry of entries) text += entryLine(sessionId, entry, dialect)
   const shared = { text, isPersonal: entries.some(isPersonal) }
-  batches.set(entries, shared)
+  batchesIn(dialect).set(entries, shared)
   return shared
+}
+
+function batchesIn(dialect: Dialect): WeakMap<readonly Entry[], SharedLines> {
+  const known = batches.get(dialect) ?? new WeakMap<readonly Entry[], SharedLines>()
+  batches.set(dialect, known)
+  return known
 }
 
 function isPersonal(entry: Entry): boolean {
@@ -48,13 +55,17 @@ function isPersonal(entry: Entry): boolean {
 
 const updates = new WeakMap<Entry, string | null>()
 
-function updateJson(entry: Entry): string | null {
+function updateJson(entry: Entry, dialect: Dialect): string | null {
   const known = updates.get(entry)
   if (known !== undefined) return known
-  const update = updateOf(entry)
-  const json = update === undefined ? null : JSON.stringify(update)
+  const json = jsonOf(entry, dialect)
   updates.set(entry, json)
   return json
+}
+
+function jsonOf(entry: Entry, dialect: Dialect): string | null {
+  const update = updateOf(entry, dialect)
+  return update === undefined ? null : JSON.stringify(update)
 }
 
 function lineOf(sessionId: string, update: string, seq: number): string {
