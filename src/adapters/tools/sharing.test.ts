@@ -8,8 +8,8 @@ afterEach(async () => {
   await Promise.all(benches.splice(0).map((bench) => bench.close()))
 })
 
-function bench(): Bench {
-  const made = openBench({ limits: { graceMs: 100 } })
+function bench(graceMs = 100): Bench {
+  const made = openBench({ limits: { graceMs } })
   benches.push(made)
   return made
 }
@@ -61,7 +61,7 @@ describe('registries of one session', () => {
   })
 
   test('a server that is wanted again while it ends is started when it is gone', async () => {
-    const made = bench()
+    const made = bench(1500)
     const first = made.open([stdioServer('a', { stubborn: true })], 'one')
     const pid = await pidOf(first, 'a')
     const closing = first.close()
