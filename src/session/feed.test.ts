@@ -77,13 +77,34 @@ describe('a client that joins', () => {
     await feed.goLive()
     expect(told(reader.entries)).toEqual(told(await house.disk.entries(session.id)))
   })
+
+  test('and whose journal cannot be read for a moment is told by itself, though nobody says any more', async () => {
+    const house = new House()
+    const { session } = await house.open()
+    await speak(house, session, { promptId: 'p1', words: 3 })
+    const reader = new Reader(house.disk, session.id)
+    const feed = session.attach(reader, 0)
+    house.disk.trouble = 'unreadable'
+    await feed.goLive()
+    await house.clock.advance(5_000)
+    expect(reader.entries).toEqual([])
+    house.disk.trouble = 'none'
+    await house.clock.advance(1_500)
+    expect(told(reader.entries)).toEqual(told(await house.disk.entries(session.id)))
+  })
 })
 
 test('a reader that was not told of some entries finds them in the journal before it is told of later ones', async () => {
   const house = new House()
   const { session } = await house.open()
   const reader = new Reader(house.disk, session.id)
-  const source = { id: session.id, journal: house.disk, head: () => session.state.seq, leave: () => {} }
+  const source = {
+    id: session.id,
+    journal: house.disk,
+    head: () => session.state.seq,
+    leave: () => {},
+    later: () => {},
+  }
   const feed = new Feed(source, reader, 0)
   await feed.goLive()
   await speak(house, session, { promptId: 'p1', words: 3 })

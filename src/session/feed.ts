@@ -1,5 +1,5 @@
 /** One reader's place in a session: it is told every entry once, in order, from its cursor on, without a seam. */
-import { fail } from '../errors/parley-error.ts'
+import { fail, isParleyError } from '../errors/parley-error.ts'
 import type { Notice } from '../ports/content.ts'
 import type { Cursor, Journal, SessionId } from '../ports/journal.ts'
 import { type Entry, decodeEntry } from './entries.ts'
@@ -32,11 +32,13 @@ export interface FeedSource {
   /** The last `seq` that is stored and true. */
   head(): Cursor
   leave(feed: Feed): void
+  /** Calls `again` once, after a pause. */
+  later(again: () => void): void
 }
 
 /**
  * `joining`: whoever attached it replays and goes live. `catching up`: its client was slow, or something was missed.
- * `behind`: catching up failed, and the next push tries again.
+ * `behind`: catching up failed; after a pause, or with the next push, it is tried again.
  */
 type Place = 'joining' | 'live' | 'catching up' | 'behind' | 'ended'
 
@@ -147,9 +149,15 @@ export class Feed {
     )
   }
 
+  #tryAgain(): void {
+    if (this.#place === 'behind') this.#catchUp()
+  }
+
   #stayBehind(error: unknown): void {
     if (this.#isEnded()) return
     this.#place = 'behind'
     this.#sink.failed(error)
+    // With a question open nothing is pushed: whoever could not be told of it must not wait for more to be said.
+    if (!isParleyError(error, 'SESSION_NOT_FOUND')) this.#source.later(() => this.#tryAgain())
   }
 }

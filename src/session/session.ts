@@ -7,6 +7,7 @@ import { Audience, type Client } from './audience.ts'
 import type { Effect } from './batch.ts'
 import type { Command } from './commands.ts'
 import type { Entry } from './entries.ts'
+import { decide } from './decide.ts'
 import { isEnd } from './end-turn.ts'
 import { Feed, type Sink } from './feed.ts'
 import { type Attaching, type Opening, configuration } from './opening.ts'
@@ -18,8 +19,10 @@ import { TurnRun } from './turn.ts'
 import type { World } from './world.ts'
 import { Writer } from './writer.ts'
 
-/** Between two attempts to end what the disk did not let us end. Milliseconds. */
+/** Between two attempts at what the disk did not let us read or end. Milliseconds. */
 const RETRY = 1_000
+/** Makes nothing true; a writer that is unsure reads the journal for it. */
+const NOTHING: Command = { kind: 'disown', promptIds: [] }
 
 export class Session {
   readonly id: SessionId
@@ -32,6 +35,7 @@ export class Session {
   #whenUnused: () => void = () => {}
   #run: TurnRun | undefined
   #gone = false
+  #mending = false
   #isClosing = false
   #idleWaiters: (() => void)[] = []
 
@@ -116,6 +120,7 @@ export class Session {
       journal: this.#world.journal,
       head: () => this.state.seq,
       leave: (feed: Feed) => this.#left(feed),
+      later: (again: () => void) => void this.#world.clock.after(RETRY, again),
     }
     const feed = new Feed(source, sink, from)
     if (attaching !== undefined) this.declare(feed, attaching.opening)
@@ -174,7 +179,7 @@ export class Session {
       await this.dispatch({ kind: 'halt' })
     } catch (error) {
       if (!isParleyError(error, 'JOURNAL_FULL')) throw error
-      this.#inTheBackground(this.#endWhatNobodyRuns())
+      this.#mend()
     }
   }
 
@@ -280,6 +285,7 @@ export class Session {
       post: (command: Command, chars: number) => this.#writer.post(command, chars),
       allowedTools: () => this.existing.allowedTools,
       settings: () => this.existing.settings,
+      isNews: (command: Command) => decide(command, this.state).length > 0,
       notify: (notice: Notice) => this.#audience.notify(notice),
       isGone: () => this.#gone,
     }
@@ -291,16 +297,26 @@ export class Session {
     // First of all gone, so that what is told of the failure is told as the last word.
     if (isLost) this.#inTheBackground(this.leave())
     this.#audience.failed(error)
-    if (!isLost && ahead) this.#inTheBackground(this.#endWhatNobodyRuns())
+    if (isLost) this.#audience.changed('closed')
+    else if (ahead || this.#writer.isUnsure) this.#mend()
     this.#wakeIfIdle()
   }
 
-  /** A turn that was stored although its writer was told that it was not has no agent, and never gets one. */
+  #mend(): void {
+    if (this.#mending) return
+    this.#mending = true
+    this.#inTheBackground(this.#endWhatNobodyRuns().finally(() => (this.#mending = false)))
+  }
+
+  /**
+   * A turn that was stored although its writer was told that it was not has no agent, and never gets one. A writer that
+   * could not even read what is stored tries that first, until it can.
+   */
   async #endWhatNobodyRuns(): Promise<void> {
     const { clock, report } = this.#world
-    while (!this.#gone && this.#nobodyRuns(this.state)) {
+    while (!this.#gone && (this.#writer.isUnsure || isNobodys(this.state, this.#run))) {
       try {
-        await this.#writer.dispatch({ kind: 'halt' })
+        await this.#writer.dispatch(isNobodys(this.state, this.#run) ? { kind: 'halt' } : NOTHING)
       } catch (error) {
         report(error)
         await clock.sleep(RETRY)
@@ -308,11 +324,11 @@ export class Session {
     }
   }
 
-  #nobodyRuns(state: State): boolean {
-    return isBusy(state) && state.phase !== 'suspended' && state.turn.turnId !== this.#run?.turnId
-  }
-
   #inTheBackground(work: Promise<void>): void {
     work.catch((error: unknown) => this.#world.report(error))
   }
+}
+
+function isNobodys(state: State, run: TurnRun | undefined): boolean {
+  return isBusy(state) && state.phase !== 'suspended' && state.turn.turnId !== run?.turnId
 }

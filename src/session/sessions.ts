@@ -25,6 +25,8 @@ export class Sessions {
   readonly #live = new Map<SessionId, Promise<Session>>()
   /** Being closed or deleted: whoever opens such a session waits, so that it never has two writers. */
   readonly #leaving = new Map<SessionId, Promise<undefined>>()
+  /** Whoever watches sessions, and wishes to go on with one that was let go of and opened again. */
+  readonly #watchers = new Set<(session: Session) => void>()
 
   constructor(world: World) {
     this.#world = world
@@ -44,12 +46,21 @@ export class Sessions {
   async open(id: SessionId, opening: Opening): Promise<Session> {
     const named = opening.agent === undefined ? undefined : await this.#agent(opening.agent)
     return this.#withLive(id, async (session) => {
-      if (session === undefined) return this.#opened(id, this.#load(id, { opening, named }))
+      if (session === undefined) return this.#tellOpened(this.#opened(id, this.#load(id, { opening, named })))
       requireSameCwd(id, session.existing.cwd, opening)
       requireOpened(session.existing.agent, opening, named)
       await Promise.all([session.reopen(opening), offer(session, named)])
       return session
     })
+  }
+
+  /**
+   * Calls `tell` with each session that has been opened and was not live before, ahead of whoever opened it. Somebody may
+   * have watched it until it was closed by another, or lost to another writer. Gives what ends that.
+   */
+  whenOpened(tell: (session: Session) => void): () => void {
+    this.#watchers.add(tell)
+    return () => this.#watchers.delete(tell)
   }
 
   /** Gives it another name, live or not. Throws SESSION_NOT_FOUND and TITLE_INVALID. */
@@ -199,6 +210,12 @@ export class Sessions {
       if (this.#live.get(id) === opened) this.#live.delete(id)
       throw error
     }
+  }
+
+  async #tellOpened(opened: Promise<Session>): Promise<Session> {
+    const session = await opened
+    for (const tell of this.#watchers) tell(session)
+    return session
   }
 
   async #create(id: SessionId, opening: Opening): Promise<Session> {

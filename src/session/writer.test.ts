@@ -208,6 +208,34 @@ describe('a disk that stores but does not say so', () => {
     expect(session.state.phase).toBe('idle')
   })
 
+  test.each([
+    ['a prompt', 'p2'],
+    ['what a turn says', 'p1'],
+  ])(
+    'and cannot be read either, for %s: it is read as soon as it can be, and %s ends once',
+    async (_what, promptId) => {
+      const house = new House()
+      const { say, script } = dictated()
+      house.agent.script = script
+      const { session, reader } = await house.open()
+      await prompted(session, 'p1')
+      if (promptId === 'p2') await say(null)
+      Object.assign(house.disk, { next: 'lost answer', trouble: 'unreadable' })
+      if (promptId === 'p1') await say('Hello')
+      else await expect(prompted(session, 'p2')).rejects.toMatchObject({ code: 'JOURNAL_IO' })
+      await house.clock.advance(10_000)
+      await expect(session.prompt('p3', [text('x')])).rejects.toMatchObject({ code: 'JOURNAL_IO' })
+      house.disk.trouble = 'none'
+      await house.clock.advance(5_000)
+      const stored = await house.disk.entries(session.id)
+      expect(reader.entries).toEqual(stored)
+      expect(account(stored).ends(promptId)).toBe(1)
+      expect(session.state.phase).toBe('idle')
+      await prompted(session, 'p4')
+      expect(account(await house.disk.entries(session.id)).accepted).toEqual([...new Set(['p1', promptId, 'p4'])])
+    },
+  )
+
   test('may be closed at that moment', async () => {
     const house = new House()
     house.agent.script = untilCancelled

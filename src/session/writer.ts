@@ -25,7 +25,10 @@ export interface WriterEvents {
   /** Called after the entries were stored, before anyone's command resolves. */
   published(entries: readonly Entry[]): void
   effect(effect: Effect): void
-  /** The batch could not be stored; the state is what the journal says. `ahead`: it holds what was never published. */
+  /**
+   * The batch could not be stored; the state is what the journal says, unless the writer is unsure: then this comes once
+   * more when it is. `ahead`: the state holds what was never published.
+   */
   failed(error: unknown, ahead: boolean): void
 }
 
@@ -39,6 +42,8 @@ export class Writer {
   #writing: Promise<void> | undefined
   #waitingForRoom: (() => void)[] = []
   #lost: { readonly error: unknown } | undefined
+  /** An append has failed with this, and what it left behind could not be read so far. */
+  #unsure: { readonly error: unknown } | undefined
 
   constructor(world: World, state: State, events: WriterEvents) {
     this.#world = world
@@ -49,6 +54,11 @@ export class Writer {
 
   get state(): State {
     return this.#state
+  }
+
+  /** Whether what is stored may be more than its state says. The next command reads it first. */
+  get isUnsure(): boolean {
+    return this.#unsure !== undefined
   }
 
   /** Resolves with the command's own entries once they are stored and published; rejects when refused or not stored. */
@@ -81,12 +91,10 @@ export class Writer {
     await Promise.resolve()
     while (this.#pending.length > 0) {
       const taken = this.#take()
-      const batch = decideBatch(
-        taken.map(({ command }) => command),
-        this.#state,
-        this.#world.clock.now(),
-      )
       try {
+        await this.#beSure()
+        const commands = taken.map(({ command }) => command)
+        const batch = decideBatch(commands, this.#state, this.#world.clock.now())
         await this.#store(batch)
         settle(taken, batch)
       } catch (error) {
@@ -151,13 +159,29 @@ export class Writer {
 
   async #notStored(taken: readonly Pending[], error: unknown): Promise<void> {
     const published = this.#state.seq
-    // A journal that cannot even be read keeps what was true; the next append is refused if that is wrong.
-    this.#state = await loadState(this.#world, this.#state.id).catch(() => this.#state)
-    this.#snapshotAt = Math.min(this.#snapshotAt, this.#state.seq)
+    const isNew = this.#unsure === undefined
+    this.#unsure ??= { error }
+    // A journal that cannot even be read keeps what was true, until it can.
+    if (isNew) await this.#reload().catch(() => undefined)
     const lost = [...taken, ...this.#passOver(error)]
     for (const pending of lost) pending.refused?.(error)
-    this.#events.failed(error, this.#state.seq > published)
+    if (isNew) this.#events.failed(error, this.#state.seq > published)
     if (!isParleyError(error)) this.#world.report(error)
+  }
+
+  /** Nothing is decided on what may not be true. Throws while the journal cannot be read. */
+  async #beSure(): Promise<void> {
+    if (this.#unsure === undefined) return
+    const published = this.#state.seq
+    const { error } = this.#unsure
+    await this.#reload()
+    this.#events.failed(error, this.#state.seq > published)
+  }
+
+  async #reload(): Promise<void> {
+    this.#state = await loadState(this.#world, this.#state.id)
+    this.#snapshotAt = Math.min(this.#snapshotAt, this.#state.seq)
+    this.#unsure = undefined
   }
 }
 

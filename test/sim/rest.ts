@@ -35,6 +35,9 @@ class Rest {
     for (const link of links) link.isWriting = true
     for (const link of links) if (!link.isOpen) link.wire.break()
     await this.#settle()
+    // What could not be read is read by now.
+    await owner.clock.advance(1_500)
+    await this.#settle()
     for (const { link, name } of members) if (link?.isReading === true) this.#checkAsked(name, link)
     await this.#audit()
     await this.#winBack()

@@ -156,10 +156,15 @@ export class Simulation {
     const id = pick([...storage.log.keys()], roll)
     const head = id === undefined ? undefined : await storage.journal.head(id)
     if (id === undefined || head === undefined) return
-    storage.lost.add(id)
     const seq = head.row.lastSeq + 1
     const entry = { seq, at: 1, body: JSON.stringify({ kind: 'notice', text: `usurped ${seq}` }) }
-    await storage.append({ row: { ...head.row, lastSeq: seq }, entries: [entry], expected: head.row.lastSeq })
+    const append = { row: { ...head.row, lastSeq: seq }, entries: [entry], expected: head.row.lastSeq }
+    // The owner may have been faster, and has then lost nothing.
+    const isFirst = await storage.append(append).then(
+      () => true,
+      () => false,
+    )
+    if (isFirst) storage.lost.add(id)
   }
 }
 

@@ -9,7 +9,7 @@ export class Storage {
   /** Kept when a session is deleted: what clients saw of it is judged by this. */
   readonly log = new Map<SessionId, Entry[]>()
   readonly deleted = new Set<SessionId>()
-  /** Somebody else wrote to them, or so it looked to a writer that could not read: their owner lets go of them. */
+  /** Somebody else wrote to them: their owner lets go of them. */
   readonly lost = new Set<SessionId>()
 
   entries(id: SessionId): readonly Entry[] {
@@ -51,8 +51,6 @@ export class SimDisk implements Journal {
   #isCut = false
   /** What goes wrong with the next appends, in order. */
   readonly #troubles: Trouble[] = []
-  /** Sessions whose owner does not know whether its last append was stored. */
-  readonly #uncertain = new Set<SessionId>()
 
   constructor(storage: Storage) {
     this.#storage = storage
@@ -100,16 +98,13 @@ export class SimDisk implements Journal {
       this.#storage.lost.add(append.row.id)
       throw error
     })
-    if (trouble !== 'lost answer') return
-    this.#uncertain.add(append.row.id)
-    fail('JOURNAL_IO', { path: 'journal.db', reason: 'the answer was lost' })
+    if (trouble === 'lost answer') fail('JOURNAL_IO', { path: 'journal.db', reason: 'the answer was lost' })
   }
 
   readonly page: Journal['page'] = async (id, from, limits) => {
     const isUnreadable = this.#troubles[0] === 'unreadable'
     if (isUnreadable) this.#troubles.shift()
     await this.#turn()
-    if (isUnreadable && this.#uncertain.has(id)) this.#storage.lost.add(id)
     if (isUnreadable) fail('JOURNAL_IO', { path: 'journal.db', reason: 'it cannot be read' })
     return this.#storage.journal.page(id, from, limits)
   }
