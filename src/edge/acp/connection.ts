@@ -11,6 +11,7 @@ import type { Client } from '../../session/audience.ts'
 import type { Dialect } from './v1/dialect.ts'
 import { dialectOf } from './v1/dialect.ts'
 import { Gate } from './v1/gate.ts'
+import { type Offers, offersOf } from './v1/offers.ts'
 import { type ServerInfo, initializeResult } from './v1/initialize.ts'
 import { clientOf } from './v1/introduction.ts'
 import type { V1Methods } from './v1/methods.ts'
@@ -39,6 +40,12 @@ export interface ConnectionHost {
   patience(): Promise<void>
   /** What the end of this client ends with it; it still hears of that if it reads. */
   gone?(): Promise<void>
+}
+
+/** What a client can show, and what it can do for its agent. */
+interface Abilities {
+  readonly dialect: Dialect
+  readonly offers: Offers
 }
 
 interface Taking {
@@ -175,7 +182,8 @@ class Connection {
       this.#gate.introduced(params)
       this.#initialized = true
       this.#wanted = wantedNotices(params)
-      this.#methods ??= this.#load(wish, clientOf(params), dialectOf(params))
+      const abilities = { dialect: dialectOf(params), offers: offersOf(params) }
+      this.#methods ??= this.#load(wish, clientOf(params), abilities)
       // Whoever asks for a session hears of a failure; here nobody waits yet.
       this.#methods.catch(() => undefined)
     } catch (error) {
@@ -183,8 +191,9 @@ class Connection {
     }
   }
 
-  async #load(agent: AgentWish, info: Client, dialect: Dialect): Promise<V1Methods> {
+  async #load(agent: AgentWish, info: Client, { dialect, offers }: Abilities): Promise<V1Methods> {
     const { V1Methods: Methods } = await import('./v1/methods.ts')
+    const { Lending } = await import('./v1/lending.ts')
     const { parseOutcome } = await import('./v1/params.ts')
     const client = {
       wire: this.#wire,
@@ -192,6 +201,7 @@ class Connection {
       info,
       wanted: this.#wanted,
       dialect,
+      lending: new Lending({ wire: this.#wire, outbox: this.#outbox, offers }),
       answerOf: ({ result, failed }: Reply) => (failed ? NO_ANSWER : parseOutcome(result)),
       report: (error: unknown) => this.#host.report(error),
     }

@@ -4,6 +4,8 @@ import type { RequestId } from './protocol.ts'
 export interface Reply {
   readonly result: unknown
   readonly failed: boolean
+  /** What the client says of its failure, in one line. */
+  readonly reason?: string | undefined
 }
 
 export class Outbox {

@@ -6,7 +6,14 @@ export type RequestId = string | number | null
 export type Incoming =
   | { readonly kind: 'request'; readonly id: RequestId; readonly method: string; readonly params: unknown }
   | { readonly kind: 'notification'; readonly method: string; readonly params: unknown }
-  | { readonly kind: 'response'; readonly id: RequestId; readonly result: unknown; readonly failed: boolean }
+  | {
+      readonly kind: 'response'
+      readonly id: RequestId
+      readonly result: unknown
+      readonly failed: boolean
+      /** Why it failed, in one line. */
+      readonly reason?: string | undefined
+    }
 
 /** Throws MESSAGE_MALFORMED or MESSAGE_INVALID. */
 export function parseMessage(text: string): Incoming {
@@ -40,7 +47,13 @@ function response(message: Record<string, unknown>): Incoming {
   const { id, result, error } = message
   if (!isId(id) || (result === undefined && error === undefined)) return invalid('it has neither method nor result')
   // Some write `error: null` beside a result.
-  return { kind: 'response', id, result, failed: error !== undefined && error !== null }
+  const failed = error !== undefined && error !== null
+  return { kind: 'response', id, result, failed, ...(failed ? { reason: reasonIn(error) } : {}) }
+}
+
+function reasonIn(error: unknown): string | undefined {
+  const { message } = error as { readonly message?: unknown }
+  return typeof message === 'string' && message !== '' ? sentence(message) : undefined
 }
 
 function isId(id: unknown): id is RequestId {

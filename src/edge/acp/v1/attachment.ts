@@ -14,10 +14,12 @@ import type { Outbox, Reply } from '../outbox.ts'
 import type { RequestId } from '../protocol.ts'
 import { Asking, type PermissionAnswer } from './asking.ts'
 import type { Dialect } from './dialect.ts'
+import type { Lending, Lent } from './lending.ts'
 import type { NoticeName } from './notices.ts'
 import { type AdoptedPrompt, OpenPrompts } from './open-prompts.ts'
 import { Pictures, type View } from './pictures.ts'
-import { isStateOnly, noticeUpdate, phaseUpdate, stateUpdates } from './project.ts'
+import { callUpdate, isStateOnly, noticeUpdate, phaseUpdate, stateUpdates } from './project.ts'
+import { showsTerminals } from './terminal-content.ts'
 import { entryLine, sharedLines, updateLine } from './update-lines.ts'
 
 export interface ClientSide {
@@ -29,6 +31,8 @@ export interface ClientSide {
   readonly wanted: ReadonlySet<NoticeName>
   /** What it can show. */
   readonly dialect: Dialect
+  /** What it lends to the turns of its prompts. */
+  readonly lending: Lending
   answerOf(reply: Reply): PermissionAnswer
   report(error: unknown): void
 }
@@ -49,6 +53,7 @@ export class Attachment implements Sink {
   readonly #prompts: OpenPrompts
   readonly #asking: Asking
   readonly #pictures: Pictures
+  readonly #lent: Lent
   #place: Place = 'joining'
   /** Somebody has closed or deleted the session. */
   #over: { readonly phase: 'closed' | 'deleted'; readonly isTold: boolean } | undefined
@@ -70,7 +75,12 @@ export class Attachment implements Sink {
       decline: (requestId, why) => session.decline(this.#feed, requestId, why),
       report: (error) => client.report(error),
     })
-    this.#feed = session.attach(this, from, { opening, client: info })
+    this.#lent = client.lending.of(session.id)
+    this.#feed = session.attach(this, from, { opening, client: info, lends: this.#lent })
+    this.#lent.calls.follow({
+      head: () => session.state.seq,
+      knows: (seq) => this.#place === 'live' && this.#feed.cursor >= seq,
+    })
   }
 
   get isLeft(): boolean {
@@ -98,7 +108,7 @@ export class Attachment implements Sink {
     await this.#feed.goLive()
     if (this.isLeft) return
     this.#place = 'live'
-    this.#send(this.#news())
+    this.#send(this.#lent.calls.due() + this.#news())
   }
 
   /** Takes over the prompts of an earlier view of the same session on this connection, and asks its question anew. */
@@ -116,7 +126,10 @@ export class Attachment implements Sink {
 
   /** Each is answered on this connection, after the entries up to its end. */
   adopt(prompts: readonly AdoptedPrompt[]): void {
-    for (const { promptId, requestId } of prompts) this.#prompts.wait(promptId, requestId)
+    for (const { promptId, requestId } of prompts) {
+      this.#prompts.wait(promptId, requestId)
+      this.session.adopt(promptId, this.#feed)
+    }
     this.#isSettled = false
     this.#pictures.changed('queue')
   }
@@ -149,7 +162,7 @@ export class Attachment implements Sink {
   }
 
   take(entries: readonly Entry[]): void {
-    this.#send(this.#linesOf(entries) + this.#news())
+    this.#send(this.#linesOf(entries) + this.#lent.calls.due() + this.#news())
   }
 
   congested(): boolean {
@@ -189,6 +202,7 @@ export class Attachment implements Sink {
       isOpenPrompt(promptId, state) ? this.#prompts.failures(promptId, error) : this.#lateAnswers(promptId),
     )
     this.#send(answers.join('') + this.#asking.withdraw())
+    this.#client.lending.leave(this.session.id)
     this.detach()
   }
 
@@ -241,7 +255,10 @@ export class Attachment implements Sink {
   }
 
   #line(entry: Entry): string {
-    return entryLine(this.session.id, entry, this.#client.dialect)
+    const { id } = this.session
+    const isOwn = (terminalId: string) => this.#lent.hasTerminal(terminalId)
+    if (showsTerminals(entry, isOwn)) return updateLine(id, callUpdate(entry, isOwn), entry.seq)
+    return entryLine(id, entry, this.#client.dialect)
   }
 
   #isOwnEcho(entry: Entry): boolean {

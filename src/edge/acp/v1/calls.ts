@@ -7,7 +7,7 @@ import { notificationLine, requestLine } from '../protocol.ts'
 /** The view that the client has of the session now. */
 export interface Place {
   /** The last entry that is stored. */
-  readonly head: number
+  head(): number
   /** Whether the client has been told everything up to this entry. */
   knows(seq: number): boolean
 }
@@ -28,7 +28,7 @@ export class Calls {
   readonly #outbox: Outbox
   readonly #send: (lines: string) => void
   readonly #gone = new AbortController()
-  readonly #open = new Set<(error: ParleyError) => void>()
+  readonly #open = new Set<() => void>()
   #place: Place | undefined
   #waiting: readonly Waiting[] = []
 
@@ -65,7 +65,10 @@ export class Calls {
         this.#open.delete(gone)
         signal.removeEventListener('abort', cancelled)
       }
-      const gone = (error: ParleyError): void => (over(), reject(error))
+      const gone = (): void => {
+        over()
+        reject(new ParleyError('CLIENT_GONE', { method }))
+      }
       const id = this.#outbox.open((reply) => {
         if (isOver) return late?.(reply.failed ? undefined : reply.result)
         over()
@@ -98,7 +101,7 @@ export class Calls {
   /** The client has left: whoever waits for it hears so at once. Idempotent. */
   leave(): void {
     this.#waiting = []
-    for (const gone of this.#open) gone(new ParleyError('CLIENT_GONE', { method: 'what it was asked' }))
+    for (const gone of this.#open) gone()
     this.#gone.abort()
   }
 
@@ -113,7 +116,7 @@ export class Calls {
 
   /** The same road as the entries, so that nothing is asked about a call that the client has not heard of. */
   #say(line: string): void {
-    const after = this.#place?.head ?? 0
+    const after = this.#place?.head() ?? 0
     if (this.#waiting.length === 0 && this.#knows(after)) return this.#send(line)
     this.#waiting = [...this.#waiting, { after, line }]
   }

@@ -50,11 +50,11 @@ export class Lending {
 
 export class Lent implements LentClient {
   readonly calls: Calls
-  readonly readTextFile?: LentClient['readTextFile']
-  readonly writeTextFile?: LentClient['writeTextFile']
-  readonly createTerminal?: LentClient['createTerminal']
-  readonly form?: LentClient['form']
-  readonly url?: LentClient['url']
+  readonly readTextFile?: NonNullable<LentClient['readTextFile']>
+  readonly writeTextFile?: NonNullable<LentClient['writeTextFile']>
+  readonly createTerminal?: NonNullable<LentClient['createTerminal']>
+  readonly form?: NonNullable<LentClient['form']>
+  readonly url?: NonNullable<LentClient['url']>
   readonly #sessionId: string
   /** Those that it made for this session: nobody else can show them. */
   readonly #terminals = new Set<string>()

@@ -110,6 +110,7 @@ export class V1Methods {
 
   /** The client is gone: its sessions go on without it. */
   detach(): void {
+    this.#host.client.lending.leave()
     for (const attachment of this.#attachments.values()) attachment.detach()
     this.#attachments.clear()
   }

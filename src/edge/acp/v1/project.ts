@@ -4,6 +4,7 @@ import type { ConfigOption, Settings } from '../../../ports/settings.ts'
 import type { Entry, ForkPoint } from '../../../session/entries.ts'
 import type { Existing } from '../../../session/state.ts'
 import { type Dialect, everything } from './dialect.ts'
+import { type CallEntry, withTerminals } from './terminal-content.ts'
 
 export type Update = { readonly sessionUpdate: string } & Readonly<Record<string, unknown>>
 
@@ -16,9 +17,8 @@ export function updateOf(entry: Entry, dialect: Dialect = everything): Update | 
     case 'message_chunk':
       return { sessionUpdate: CHUNK_OF[entry.role], content: entry.content, messageId: entry.messageId }
     case 'tool_call':
-      return { sessionUpdate: 'tool_call', toolCallId: entry.toolCallId, ...entry.call }
     case 'tool_call_patched':
-      return { sessionUpdate: 'tool_call_update', toolCallId: entry.toolCallId, ...entry.patch }
+      return callUpdate(entry, () => false)
     case 'plan':
       return { sessionUpdate: 'plan', entries: entry.entries }
     case 'title':
@@ -43,6 +43,14 @@ export function updateOf(entry: Entry, dialect: Dialect = everything): Update | 
     default:
       return undefined
   }
+}
+
+/** A tool call, as whoever has `isOwn` terminals is told of it. */
+export function callUpdate(entry: CallEntry, isOwn: (terminalId: string) => boolean): Update {
+  const { toolCallId } = entry
+  return entry.kind === 'tool_call'
+    ? { sessionUpdate: 'tool_call', toolCallId, ...withTerminals(entry.call, isOwn) }
+    : { sessionUpdate: 'tool_call_update', toolCallId, ...withTerminals(entry.patch, isOwn) }
 }
 
 /** What is told in other words, or not at all, depending on who is told. */

@@ -7,8 +7,10 @@ export function hasTerminals(entry: Entry): boolean {
   return contentOf(entry).some(({ type }) => type === 'terminal')
 }
 
+export type CallEntry = Entry & { readonly kind: 'tool_call' | 'tool_call_patched' }
+
 /** Whether a client that has these terminals can be shown at least one of them here. */
-export function showsTerminals(entry: Entry, isOwn: (terminalId: string) => boolean): boolean {
+export function showsTerminals(entry: Entry, isOwn: (terminalId: string) => boolean): entry is CallEntry {
   return contentOf(entry).some((content) => content.type === 'terminal' && isOwn(content.terminalId))
 }
 

@@ -2,11 +2,12 @@
 import type { Entry } from '../../../session/entries.ts'
 import type { Dialect } from './dialect.ts'
 import { type Update, dependsOnDialect, updateOf } from './project.ts'
+import { hasTerminals } from './terminal-content.ts'
 
 export interface SharedLines {
-  /** What everyone is told who neither sent a prompt that it speaks of nor was asked a question that it settles. */
+  /** What everyone is told who neither sent a prompt that it speaks of, nor was asked a question that it settles, nor has its terminals. */
   readonly text: string
-  /** Whether it speaks of prompts or settles questions at all. */
+  /** Whether it speaks of prompts or terminals or settles questions at all. */
   readonly isPersonal: boolean
 }
 
@@ -48,6 +49,9 @@ function isPersonal(entry: Entry): boolean {
     case 'prompt_withdrawn':
     case 'permission_resolved':
       return true
+    case 'tool_call':
+    case 'tool_call_patched':
+      return hasTerminals(entry)
     default:
       return false
   }
