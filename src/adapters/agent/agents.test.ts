@@ -69,3 +69,22 @@ describe('what is no agent is refused:', () => {
     await expect(agents.open(`script:${path}`)).rejects.toMatchObject({ code: 'SCRIPT_UNREADABLE' })
   })
 })
+
+describe('what prompt content an agent takes', () => {
+  const text = { image: false, audio: false, embeddedContext: false }
+
+  test('is text and links, unless the first line of its script says more', async () => {
+    expect([agents.accepts('guide'), agents.accepts(`script:${path}`)]).toEqual([text, text])
+    await writeFile(path, '\n{"agent": {"promptCapabilities": {"image": true}}}\n{"end": "refusal"}\n')
+    expect(agents.accepts(`script:${path}`)).toEqual({ ...text, image: true })
+    expect(agents.accepts('script')).toEqual({ ...text, image: true })
+  })
+
+  test('is text and links where that cannot be found out', async () => {
+    const pipe = join(directory, 'pipe')
+    execFileSync('mkfifo', [pipe])
+    await writeFile(path, '{"agent": {"promptCapabilities": {"image": "yes"}}}\n')
+    for (const name of ['script:/nowhere.jsonl', 'script:/dev/zero', `script:${pipe}`, `script:${path}`])
+      expect(agents.accepts(name)).toEqual(text)
+  })
+})

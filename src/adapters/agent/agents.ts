@@ -3,6 +3,7 @@ import { isAbsolute } from 'node:path'
 import { fail } from '../../errors/parley-error.ts'
 import type { Agent, Agents, PromptKinds } from '../../ports/agent.ts'
 import type { Clock } from '../../ports/clock.ts'
+import { acceptedBy } from './script/accepts.ts'
 import { openScriptAgent } from './script/agent.ts'
 
 /** What sessions were told by Parleys that knew one script at a time. */
@@ -20,13 +21,23 @@ export function openAgents({ default: preset, clock }: AgentsOptions): Agents {
   async function open(name: string): Promise<Agent> {
     if (name === 'guide') return openGuide()
     if (name === SCRIPT_WITHOUT_FILE) return open(preset)
-    const path = /^script:(.+)$/su.exec(name)?.[1]
+    const path = pathIn(name)
     if (path === undefined) return fail('AGENT_UNKNOWN', { agent: name })
     if (!isAbsolute(path)) return fail('PATH_NOT_ABSOLUTE', { what: 'The script of the agent', path })
     return openScriptAgent(path, clock)
   }
 
-  return { default: preset, open, accepts: () => ONLY_TEXT }
+  function accepts(name: string): PromptKinds {
+    if (name === SCRIPT_WITHOUT_FILE) return preset === name ? ONLY_TEXT : accepts(preset)
+    const path = pathIn(name)
+    return path === undefined ? ONLY_TEXT : acceptedBy(path)
+  }
+
+  return { default: preset, open, accepts }
+}
+
+function pathIn(name: string): string | undefined {
+  return /^script:(.+)$/su.exec(name)?.[1]
 }
 
 async function openGuide(): Promise<Agent> {

@@ -4,6 +4,8 @@ import { fail, reasonOf } from '../../../errors/parley-error.ts'
 import type { Agent, StopReason, Turn } from '../../../ports/agent.ts'
 import type { PermissionOutcome } from '../../../ports/content.ts'
 import type { Clock } from '../../../ports/clock.ts'
+import type { About } from './about.ts'
+import { ClientPlayer } from './client-player.ts'
 import { type Call, type Permission, type Step, parseScript } from './lines.ts'
 
 /** How long a call waits for servers that are still connecting. Milliseconds; promise 9 of DESIGN section 2. */
@@ -14,9 +16,12 @@ const LONGEST_SCRIPT = 16 * 1024 * 1024
 
 /** Throws SCRIPT_UNREADABLE or SCRIPT_INVALID. */
 export async function openScriptAgent(path: string, clock: Clock): Promise<Agent> {
-  const steps = parseScript(path, await readScript(path))
+  const { offer, steps } = parseScript(path, await readScript(path))
+  const { modes, configOptions } = offer
   return {
     commands: [],
+    ...(modes === undefined ? {} : { modes }),
+    configOptions,
     run: (turn) => new Player(steps, turn, clock).play(),
   }
 }
@@ -75,6 +80,9 @@ class Player {
     switch (step.kind) {
       case 'chunk':
         return this.#chunks(step)
+      case 'content':
+        await turn.say(step.content)
+        return undefined
       case 'thought':
         await turn.think({ type: 'text', text: step.text })
         return undefined
@@ -90,22 +98,61 @@ class Player {
       case 'permission':
         await this.#ask(step.permission, index)
         return undefined
+      case 'client':
+        await new ClientPlayer(turn, this.#clock).play(step.request)
+        return undefined
       case 'sleep':
         return this.#pause(step.ms)
       case 'fail':
         return fail('AGENT_FAILED', { reason: step.reason })
       case 'end':
         return step.stopReason
+      default:
+        await this.#about(step)
+        return undefined
+    }
+  }
+
+  #about(step: About): Promise<void> {
+    const turn = this.#turn
+    switch (step.kind) {
+      case 'mode':
+        return turn.setMode(step.modeId)
+      case 'config':
+        return turn.setConfigOption(step.configId, step.value)
+      case 'usage':
+        return turn.usage(step.usage)
+      case 'title':
+        return turn.title(step.title)
+      case 'commands':
+        return turn.offerCommands(step.commands)
+      case 'notice':
+        return turn.notify(step.notice)
+      case 'compaction':
+        return turn.compact(this.#idOf(step.compactionId), step.patch)
+      case 'summary':
+        return turn.summarize(this.#idOf(step.compactionId), step.content)
     }
   }
 
   async #chunks({ text, times, everyMs }: Step & { readonly kind: 'chunk' }): Promise<StopReason | undefined> {
     for (let number = 1; number <= times; number += 1) {
       if (this.#turn.signal.aborted) return 'cancelled'
-      await this.#turn.say({ type: 'text', text: text.replaceAll('{n}', String(number)) })
+      await this.#turn.say({ type: 'text', text: this.#filled(text, number) })
       if (everyMs > 0 && (await this.#pause(everyMs)) !== undefined) return 'cancelled'
     }
     return undefined
+  }
+
+  /** `{n}` is the number of the repetition, `{mode}` and `{config.ID}` how the agent is set now. */
+  #filled(text: string, number: number): string {
+    const { modes, configOptions } = this.#turn.settings
+    const values = configOptions.map(({ id, currentValue }) => [`{config.${id}}`, String(currentValue)] as const)
+    const mode = modes === null ? [] : [['{mode}', modes.currentModeId] as const]
+    return [['{n}', String(number)] as const, ...mode, ...values].reduce(
+      (filled, [word, value]) => filled.replaceAll(word, () => value),
+      text,
+    )
   }
 
   /** A report says how far its call is; the first one that does not say so is of a call that is done. */
@@ -197,7 +244,7 @@ class Player {
     await this.#turn.report(toolCallId, { status: 'completed' })
   }
 
-  /** A tool call id is unique in its session, though the script is played again for every prompt. */
+  /** Such an id is unique in its session, though the script is played again for every prompt. */
   #idOf(toolCallId: string | undefined): string {
     if (toolCallId === undefined) return this.#turn.newToolCallId()
     return this.#turn.turnId === 't1' ? toolCallId : `${toolCallId}-${this.#turn.turnId}`

@@ -4,7 +4,9 @@ import { describe, expect, test } from 'vitest'
 import { isParleyError } from '../../../errors/parley-error.ts'
 import { parseScript } from './lines.ts'
 
-const parse = (...lines: readonly unknown[]) =>
+const parse = (...lines: readonly unknown[]) => script(...lines).steps
+
+const script = (...lines: readonly unknown[]) =>
   parseScript('demo.jsonl', lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line))).join('\n'))
 
 describe('a line of a script', () => {
@@ -69,4 +71,110 @@ describe('a line that cannot be played', () => {
       }),
     )
   })
+})
+
+describe('the first line', () => {
+  const modes = { currentModeId: 'ask', availableModes: [{ id: 'ask', name: 'Ask' }] }
+  const pick = {
+    id: 'model',
+    name: 'Model',
+    type: 'select',
+    currentValue: 'a',
+    options: [{ group: 'g', name: 'G', options: [{ value: 'a', name: 'A' }] }],
+  }
+  const loud = { id: 'loud', name: 'Loud', type: 'boolean', currentValue: false }
+  const agent = { modes, configOptions: [pick, loud], promptCapabilities: { image: true } }
+
+  test('may say what the agent offers; the steps come after it', () => {
+    const { offer, steps } = script({ agent }, { mode: 'ask' }, { config: { configId: 'loud', value: true } })
+    expect(offer).toEqual({
+      modes,
+      configOptions: [pick, loud],
+      accepts: { image: true, audio: false, embeddedContext: false },
+    })
+    expect(steps.map(({ kind }) => kind)).toEqual(['mode', 'config'])
+  })
+
+  test.each([
+    ['a current mode that is none of the modes', { modes: { ...modes, currentModeId: 'fly' } }],
+    ['a mode without a name', { modes: { ...modes, availableModes: [{ id: 'ask' }] } }],
+    [
+      'the same mode twice',
+      { modes: { ...modes, availableModes: [...modes.availableModes, ...modes.availableModes] } },
+    ],
+    ['a value that is not among the choices', { configOptions: [{ ...pick, currentValue: 'b' }] }],
+    ['a toggle that is no toggle', { configOptions: [{ ...loud, currentValue: 'off' }] }],
+    ['an option of no known type', { configOptions: [{ ...loud, type: 'colour' }] }],
+    ['a field that ACP does not have', { voice: 'low' }],
+  ])('is refused with %s', (_name, offered) => {
+    expect(() => script({ agent: offered })).toThrow(/^Line 1 of the script demo\.jsonl cannot be played: /)
+  })
+
+  test.each([
+    ['sets a mode that the agent does not offer', { mode: 'fly' }],
+    ['sets an option that the agent does not offer', { config: { configId: 'colour', value: 'red' } }],
+    ['sets an option to what it cannot be', { config: { configId: 'model', value: 'b' } }],
+    ['offers something else', { agent: {} }],
+  ])('makes a step wrong that %s', (_name, step) => {
+    expect(() => script({ agent }, step)).toThrow(/^Line 2 of /)
+  })
+})
+
+describe('a tool call that is only reported', () => {
+  const report = (fields: object) => parse({ toolCall: { title: 'Edits', ...fields } })
+
+  test('may have content of every kind, locations and raw values', () => {
+    const content = [
+      { type: 'content', content: { type: 'text', text: 'x', annotations: { audience: ['user'] }, _meta: { k: 1 } } },
+      { type: 'diff', path: '/a', oldText: null, newText: 'b' },
+      { type: 'terminal', terminalId: 't-1' },
+    ]
+    const patch = { kind: 'edit', status: 'pending', content, locations: [{ path: '/a', line: 1 }], rawInput: [1] }
+    expect(report({ ...patch, _meta: { own: true } })).toMatchObject([
+      { kind: 'report', patch: { ...patch, _meta: { own: true } } },
+    ])
+  })
+
+  test.each([
+    ['a kind that is not known', { kind: 'fly' }],
+    ['a status that is not known', { status: 'cancelled' }],
+    ['a title that is no text', { title: 7 }],
+    ['content that is no list', { content: 'x' }],
+    ['content that is not wrapped', { content: [{ type: 'text', text: 'x' }] }],
+    ['a relative path in a diff', { content: [{ type: 'diff', path: 'a', newText: 'b' }] }],
+    ['a diff without a new text', { content: [{ type: 'diff', path: '/a' }] }],
+    ['a relative location', { locations: [{ path: 'a' }] }],
+    ['a line 0', { locations: [{ path: '/a', line: 0 }] }],
+    ['a field that ACP does not have', { colour: 'red' }],
+    [
+      'a resource without content',
+      { content: [{ type: 'content', content: { type: 'resource', resource: { uri: 'u' } } }] },
+    ],
+  ])('is refused with %s', (_name, fields) => {
+    expect(() => report(fields)).toThrow(/^Line 1 of the script demo\.jsonl cannot be played: /)
+  })
+})
+
+describe('what an agent says beside the conversation', () => {
+  test.each([
+    [{ usage: { used: 1, size: 10, cost: { amount: 0.5, currency: 'USD' } } }, 'usage'],
+    [{ title: 'Tidy up' }, 'title'],
+    [{ commands: [{ name: 'plan', description: 'Plans', hint: 'what' }] }, 'commands'],
+    [{ notice: { severity: 'warning', title: 'Nearly full', description: 'Soon.' } }, 'notice'],
+    [{ notice: { message: 'By the way' } }, 'notice'],
+    [{ compaction: { status: 'completed', summary: ['So far.'] } }, 'compaction'],
+    [{ compaction: { chunk: 'So far.' } }, 'summary'],
+    [{ chunk: { type: 'image', data: 'AA==', mimeType: 'image/png' } }, 'content'],
+  ])('%j', (line, kind) => expect(parse(line)).toMatchObject([{ kind }]))
+
+  test.each([
+    { usage: { used: 1 } },
+    { usage: { used: 1.5, size: 2 } },
+    { commands: [{ name: 'plan' }] },
+    { notice: { severity: 'info', title: '' } },
+    { compaction: { status: 'in_progress', summary: ['x'] } },
+    { compaction: { status: 'completed', error: 'x' } },
+    { compaction: { status: 'done' } },
+    { chunk: { type: 'image', data: 'AA==' } },
+  ])('not: %j', (line) => expect(() => parse(line)).toThrow(/^Line 1 of /))
 })

@@ -1,10 +1,16 @@
-/** Reads a script: one step per line of JSON. DESIGN section 5 has the format; `docs/script.md` shows it. */
+/** Reads a script: what its agent offers, and one step per line of JSON. `docs/script.md` shows the format. */
 import { fail, reasonOf } from '../../../errors/parley-error.ts'
 import type { StopReason } from '../../../ports/agent.ts'
-import type { PermissionOption, PlanEntry, ToolCallPatch } from '../../../ports/content.ts'
+import type { Content, PermissionOption, PlanEntry, ToolCallPatch } from '../../../ports/content.ts'
+import { type About, aboutSteps } from './about.ts'
+import { contentBlock, toolCallPatch } from './content.ts'
+import { type Fields, list, object, oneOf, optionalText, text, whole } from './fields.ts'
+import { type ScriptOffer, nothingOffered, offerOf } from './offer.ts'
+import { type ClientRequest, clientRequests } from './requests.ts'
 
 export type Step =
   | { readonly kind: 'chunk'; readonly text: string; readonly times: number; readonly everyMs: number }
+  | { readonly kind: 'content'; readonly content: Content }
   | { readonly kind: 'thought'; readonly text: string }
   | { readonly kind: 'call'; readonly call: Call }
   | { readonly kind: 'report'; readonly toolCallId: string | undefined; readonly patch: ToolCallPatch }
@@ -13,6 +19,13 @@ export type Step =
   | { readonly kind: 'sleep'; readonly ms: number }
   | { readonly kind: 'fail'; readonly reason: string }
   | { readonly kind: 'end'; readonly stopReason: StopReason }
+  | { readonly kind: 'client'; readonly request: ClientRequest }
+  | About
+
+export interface Script {
+  readonly offer: ScriptOffer
+  readonly steps: readonly Step[]
+}
 
 /** A call of a tool in the registry, by its registry name or its server's own. */
 export interface Call {
@@ -30,54 +43,65 @@ export interface Permission {
 }
 
 /** Throws SCRIPT_INVALID with the number of the line that cannot be played. Empty lines are skipped. */
-export function parseScript(path: string, text: string): readonly Step[] {
-  return text
-    .replace(/^\uFEFF/u, '')
-    .split('\n')
-    .flatMap((line, index) => {
-      if (line.trim() === '') return []
-      try {
-        return [stepOf(JSON.parse(line) as unknown)]
-      } catch (error) {
-        return fail('SCRIPT_INVALID', { path, line: index + 1, reason: reasonOf(error) }, error)
-      }
-    })
-}
-
-type Fields = Readonly<Record<string, unknown>>
-
-function stepOf(line: unknown): Step {
-  const fields = object(line, 'a line')
-  const kind = KINDS.find((key) => key in fields)
-  switch (kind) {
-    case 'chunk':
-      return {
-        kind,
-        text: text(fields, 'chunk'),
-        times: whole(fields, 'times', 1),
-        everyMs: whole(fields, 'everyMs', 0),
-      }
-    case 'thought':
-      return { kind, text: text(fields, 'thought') }
-    case 'toolCall':
-      return toolCall(object(fields['toolCall'], 'toolCall'))
-    case 'plan':
-      return { kind, entries: planEntries(fields['plan']) }
-    case 'permission':
-      return { kind, permission: permission(object(fields['permission'], 'permission')) }
-    case 'sleepMs':
-      return { kind: 'sleep', ms: whole(fields, 'sleepMs', 0) }
-    case 'fail':
-      return { kind, reason: text(fields, 'fail') }
-    case 'end':
-      return { kind, stopReason: oneOf(STOP_REASONS, fields['end'], 'end') }
-    default:
-      throw new Error(`it has none of ${KINDS.join(', ')}`)
+export function parseScript(path: string, source: string): Script {
+  const lines = linesOf(source)
+  const read = <Result>(number: number, reading: () => Result): Result => {
+    try {
+      return reading()
+    } catch (error) {
+      return fail('SCRIPT_INVALID', { path, line: number, reason: reasonOf(error) }, error)
+    }
   }
+  const [first, ...others] = lines
+  const own = first === undefined ? undefined : read(first.number, () => offerIn(first.line))
+  const offer = own ?? nothingOffered
+  const played = own === undefined ? lines : others
+  return { offer, steps: played.map(({ line, number }) => read(number, () => stepOf(JSON.parse(line), offer))) }
 }
 
-const KINDS = ['chunk', 'thought', 'toolCall', 'plan', 'permission', 'sleepMs', 'fail', 'end'] as const
+/** What the first line says of the agent; undefined when that is a step already. Throws what is wrong with it. */
+export function offerIn(line: string): ScriptOffer | undefined {
+  const fields = object(JSON.parse(line), 'a line')
+  return 'agent' in fields ? offerOf(fields['agent']) : undefined
+}
+
+/** Those that are not empty, numbered from 1. */
+export function linesOf(source: string): readonly { readonly line: string; readonly number: number }[] {
+  const lines = source.replace(/^\uFEFF/u, '').split('\n')
+  return lines.map((line, index) => ({ line, number: index + 1 })).filter(({ line }) => line.trim() !== '')
+}
+
+/** By the key that makes it. */
+const STEPS: Readonly<Record<string, (fields: Fields) => Step>> = {
+  chunk,
+  thought: (fields) => ({ kind: 'thought', text: text(fields, 'thought') }),
+  toolCall: (fields) => toolCall(object(fields['toolCall'], 'toolCall')),
+  plan: (fields) => ({ kind: 'plan', entries: planEntries(fields['plan']) }),
+  permission: (fields) => ({ kind: 'permission', permission: permission(object(fields['permission'], 'permission')) }),
+  sleepMs: (fields) => ({ kind: 'sleep', ms: whole(fields, 'sleepMs') }),
+  fail: (fields) => ({ kind: 'fail', reason: text(fields, 'fail') }),
+  end: (fields) => ({ kind: 'end', stopReason: oneOf(STOP_REASONS, fields['end'], 'end') }),
+}
+
 const STOP_REASONS: readonly StopReason[] = ['end_turn', 'max_tokens', 'max_turn_requests', 'refusal', 'cancelled']
+
+function stepOf(line: unknown, offer: ScriptOffer): Step {
+  const fields = object(line, 'a line')
+  if ('agent' in fields) throw new Error('only the first line says what the agent offers')
+  for (const [key, step] of Object.entries(STEPS)) if (key in fields) return step(fields)
+  for (const [key, step] of Object.entries(aboutSteps)) if (key in fields) return step(fields[key], offer)
+  for (const [key, request] of Object.entries(clientRequests))
+    if (key in fields) return { kind: 'client', request: request(fields[key]) }
+  const known = [STEPS, aboutSteps, clientRequests].flatMap((steps) => Object.keys(steps))
+  throw new Error(`it has none of ${known.join(', ')}`)
+}
+
+function chunk(fields: Fields): Step {
+  if (typeof fields['chunk'] === 'object') return { kind: 'content', content: contentBlock(fields['chunk']) }
+  const [times, everyMs] = [whole(fields, 'times', 1), whole(fields, 'everyMs', 0)]
+  return { kind: 'chunk', text: text(fields, 'chunk'), times, everyMs }
+}
+
 const REPORTED = ['status', 'content', 'rawOutput', 'kind', 'locations', 'title'] as const
 
 /** `arguments` make it a call; anything that only a report can say makes it a report. */
@@ -85,7 +109,7 @@ function toolCall(fields: Fields): Step {
   const isCall = 'arguments' in fields || ('name' in fields && !REPORTED.some((key) => key in fields))
   if (isCall) return { kind: 'call', call: call(fields) }
   const { toolCallId, ...patch } = fields
-  return { kind: 'report', toolCallId: optionalText(toolCallId, 'toolCallId'), patch }
+  return { kind: 'report', toolCallId: optionalText(toolCallId, 'toolCallId'), patch: toolCallPatch(patch) }
 }
 
 function call(fields: Fields): Call {
@@ -107,7 +131,7 @@ function permission(fields: Fields): Permission {
   const title = optionalText(about['title'], 'title') ?? step?.name ?? 'May this go on?'
   return {
     toolCallId: optionalText(toolCallId, 'toolCallId'),
-    patch: { ...(patch as ToolCallPatch), title },
+    patch: { ...toolCallPatch(patch), title },
     options: options === undefined ? DEFAULT_OPTIONS : list(options, 'options').map(option),
     call: step,
   }
@@ -128,37 +152,4 @@ function planEntries(value: unknown): readonly PlanEntry[] {
     const status = oneOf(['pending', 'in_progress', 'completed'] as const, fields['status'] ?? 'pending', 'status')
     return { content: text(fields, 'content'), priority, status }
   })
-}
-
-function object(value: unknown, what: string): Fields {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Fields
-  throw new Error(`${what} must be an object`)
-}
-
-function list(value: unknown, what: string): readonly unknown[] {
-  if (Array.isArray(value)) return value as readonly unknown[]
-  throw new Error(`${what} must be a list`)
-}
-
-function text(fields: Fields, key: string): string {
-  const value = fields[key]
-  if (typeof value === 'string') return value
-  throw new Error(`${key} must be a text`)
-}
-
-function optionalText(value: unknown, key: string): string | undefined {
-  if (value === undefined || typeof value === 'string') return value
-  throw new Error(`${key} must be a text`)
-}
-
-function whole(fields: Fields, key: string, otherwise: number): number {
-  const value = fields[key] ?? otherwise
-  if (typeof value === 'number' && Number.isInteger(value) && value >= 0) return value
-  throw new Error(`${key} must be a whole number from 0`)
-}
-
-function oneOf<Value extends string>(known: readonly Value[], value: unknown, key: string): Value {
-  const found = known.find((candidate) => candidate === value)
-  if (found === undefined) throw new Error(`${key} must be one of ${known.join(', ')}`)
-  return found
 }

@@ -1,0 +1,117 @@
+/** Plays the steps that ask something of the client. What it does not offer or will not do is said, and the script goes on. */
+import { isParleyError } from '../../../errors/parley-error.ts'
+import type { Turn } from '../../../ports/agent.ts'
+import type { Terminal, TerminalCommand, TerminalExit } from '../../../ports/client.ts'
+import type { Clock } from '../../../ports/clock.ts'
+import type { ClientRequest } from './requests.ts'
+
+/** What was killed may take a moment to be gone. Milliseconds. */
+const DYING = 5_000
+
+/** What a script goes on after: the client's own answer, or that it has none. */
+const SAID = [
+  'CLIENT_GONE',
+  'CLIENT_CANCELLED',
+  'CLIENT_TIMEOUT',
+  'CLIENT_REFUSED',
+  'CLIENT_ANSWER_INVALID',
+  'PATH_NOT_ABSOLUTE',
+  'PATH_OUTSIDE_ROOTS',
+  'LINE_INVALID',
+  'ELICITATION_INVALID',
+] as const
+
+export class ClientPlayer {
+  readonly #turn: Turn
+  readonly #clock: Clock
+
+  constructor(turn: Turn, clock: Clock) {
+    this.#turn = turn
+    this.#clock = clock
+  }
+
+  async play(request: ClientRequest): Promise<void> {
+    try {
+      await this.#say(await this.#answerTo(request))
+    } catch (error) {
+      if (this.#turn.signal.aborted) return
+      if (!SAID.some((code) => isParleyError(error, code))) throw error
+      await this.#say(`(${(error as Error).message})`)
+    }
+  }
+
+  async #answerTo(request: ClientRequest): Promise<string> {
+    const { client } = this.#turn
+    switch (request.kind) {
+      case 'readFile':
+        return client.readTextFile?.(request.file) ?? missing('fs/read_text_file')
+      case 'writeFile': {
+        if (client.writeTextFile === undefined) return missing('fs/write_text_file')
+        await client.writeTextFile(request.file)
+        return ''
+      }
+      case 'terminal':
+        return this.#run(request.command, request.timeoutMs)
+      case 'form': {
+        const answer = await client.elicit?.form?.(request.form)
+        if (answer === undefined) return missing('elicitation/create')
+        return answer.action === 'accept' ? `accept ${JSON.stringify(answer.content)}` : answer.action
+      }
+      case 'url': {
+        const answer = await client.elicit?.url?.(request.page)
+        if (request.completes) answer?.complete()
+        return answer?.action ?? missing('elicitation/create')
+      }
+    }
+  }
+
+  async #run(command: TerminalCommand, timeoutMs: number | undefined): Promise<string> {
+    const { terminals } = this.#turn.client
+    if (terminals === undefined) return missing('terminal/create')
+    const terminal = await terminals.create(command)
+    try {
+      const exit = await this.#exitOf(terminal, timeoutMs)
+      const { output, exit: told } = await terminal.output()
+      return `${inWords(exit ?? told)}\n${output}`
+    } finally {
+      await terminal.release()
+    }
+  }
+
+  /** A command that takes too long is killed; undefined when it will not even die. */
+  async #exitOf(terminal: Terminal, timeoutMs: number | undefined): Promise<TerminalExit | undefined> {
+    const exit = terminal.waitForExit()
+    // Whoever has lost patience no longer hears how it went wrong.
+    exit.catch(() => undefined)
+    if (timeoutMs === undefined) return exit
+    const inTime = await this.#within(timeoutMs, exit)
+    if (inTime !== undefined) return inTime
+    await terminal.kill()
+    return this.#within(DYING, exit)
+  }
+
+  async #within<Value>(ms: number, value: Promise<Value>): Promise<Value | undefined> {
+    let timer: { cancel(): void } | undefined
+    const late = new Promise<undefined>((resolve) => {
+      timer = this.#clock.after(ms, () => resolve(undefined))
+    })
+    try {
+      return await Promise.race([value, late])
+    } finally {
+      timer?.cancel()
+    }
+  }
+
+  async #say(text: string): Promise<void> {
+    if (text !== '') await this.#turn.say({ type: 'text', text })
+  }
+}
+
+function missing(method: string): string {
+  return `(${method} is not offered by this client)`
+}
+
+function inWords(exit: TerminalExit | undefined): string {
+  if (exit === undefined) return 'did not end'
+  return exit.exitCode === null ? `ended by ${exit.signal ?? 'a signal'}` : `exit code ${exit.exitCode}`
+}
