@@ -102,7 +102,7 @@ export function hashOf(key: string): string {
 }
 
 /** Opens every collection. */
-export function masterKey(key: string, name: string): KnownKey {
+function masterKey(key: string, name: string): KnownKey {
   return { name, sha256: hashOf(key), collections: 'all' }
 }
 

@@ -3,7 +3,18 @@ import { request } from 'node:https'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { hashOf, type KnownKey } from '../../src/docs-server/keys.ts'
-import { directoryWith, found, INITIALIZE, opened, raw, RawSession, search, serve } from './served.ts'
+import {
+  directoryWith,
+  found,
+  INITIALIZE,
+  messagesOf,
+  opened,
+  raw,
+  RawSession,
+  search,
+  serve,
+  write,
+} from './served.ts'
 
 const CI = 'a-key-for-the-notes-only'
 const ci = (collections: KnownKey['collections']): KnownKey => ({ name: 'ci', sha256: hashOf(CI), collections })
@@ -35,6 +46,42 @@ test('a key opens its collections, and shows nothing of the others', async () =>
   expect(await session.request('resources/read', { uri: secret })).toMatchObject({ code: -32602 })
   const { structuredContent } = await session.call('MinDocGlobalSearch', { keyword: 'alpha' })
   expect(structuredContent).toMatchObject({ totalCount: 1, result: [{ book_name: 'notes' }] })
+})
+
+test('a key hears nothing of documents that it does not open', async () => {
+  const parent = await directoryWith({ 'notes/a.md': 'alpha', 'secrets/b.md': 'alpha' })
+  const directories = [join(parent, 'notes'), join(parent, 'secrets')]
+  const { server } = await serve({}, { directories, namedKeys: [ci(['notes'])] })
+  const _meta = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientCapabilities': {},
+  }
+  const notifications = { resourceSubscriptions: ['doc://secrets/b.md', 'doc://notes/a.md'] }
+  const stream = await opened(server, {
+    path: '/mcp',
+    method: 'POST',
+    headers: {
+      'Content-Type': 'application/json',
+      'X-API-Key': CI,
+      'MCP-Protocol-Version': '2026-07-28',
+      'Mcp-Method': 'subscriptions/listen',
+    },
+    body: { jsonrpc: '2.0', id: 1, method: 'subscriptions/listen', params: { notifications, _meta } },
+  })
+  const heard = messagesOf(stream)
+  expect(JSON.parse(String((await heard.next()).value))).toMatchObject({
+    method: 'notifications/subscriptions/acknowledged',
+  })
+  const session = await RawSession.open(server)
+  await found(session, 'alpha', ['a.md', 'b.md'])
+  await write(parent, { 'secrets/b.md': 'changed' })
+  await found(session, 'changed', ['b.md'])
+  await write(parent, { 'notes/a.md': 'changed' })
+  expect(JSON.parse(String((await heard.next()).value))).toMatchObject({
+    method: 'notifications/resources/updated',
+    params: { uri: 'doc://notes/a.md' },
+  })
+  await heard.return(undefined)
 })
 
 test('a key that is taken away opens nothing any more: not a new session, not the one it has, not its stream', async () => {

@@ -39,6 +39,8 @@ test('an answer whose stream was lost is given again, once, to who goes back to 
   const answer = await raw(server, { headers, body: { jsonrpc: '2.0', id: 9, method: 'tools/list' } })
   const ids = [...answer.text.matchAll(/^id: (.*)$/gm)].map(([, id]) => id ?? '')
   expect(ids).toHaveLength(2)
+  // What went over other streams meanwhile is not for this one.
+  await raw(server, { headers, body: { jsonrpc: '2.0', id: 10, method: 'ping' } })
   // The stream was cut behind its first event, which is empty.
   const again = await stream(session, { 'Last-Event-ID': ids[0] ?? '' })
   const messages: string[] = []

@@ -28,7 +28,7 @@ export interface World {
   readonly toolsChanged: () => void
 }
 
-export const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=='
+const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=='
 const SILENCE = 'UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQAAAAA='
 
 /** As long as the suite wants between two notifications. */
@@ -56,7 +56,7 @@ const elicited = async (ctx: ServerContext, message: string, requestedSchema: Sc
 }
 
 /** The answer of the person under this key; undefined if there is none that was given willingly. */
-export function answered(ctx: ServerContext, key: string, field: string): unknown {
+function answered(ctx: ServerContext, key: string, field: string): unknown {
   const response = inputResponse(ctx.mcpReq.inputResponses, key)
   return response.kind === 'elicit' && response.action === 'accept' ? response.content?.[field] : undefined
 }
@@ -277,7 +277,9 @@ const rounds: Readonly<Record<string, Feature>> = {
 }
 
 function capabilitiesOf(ctx: ServerContext): ClientCapabilities {
-  return ctx.mcpReq.envelope?.[CLIENT_CAPABILITIES_META_KEY] ?? {}
+  // The SDK types the envelope without its keys.
+  const envelope = ctx.mcpReq.envelope as Readonly<Record<string, ClientCapabilities | undefined>> | undefined
+  return envelope?.[CLIENT_CAPABILITIES_META_KEY] ?? {}
 }
 
 async function confirmed(ctx: ServerContext, word: string): Promise<ToolResult> {
