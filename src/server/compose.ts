@@ -54,6 +54,8 @@ export async function openOwner(config: Config): Promise<Owner> {
     clock: systemClock,
     clientInfo: serverInfo,
     builtin: [documents.builtin],
+    // The session finds out whether the client of a turn has anybody to ask.
+    elicitation: true,
     warn: report,
   })
   const agents = openAgents({ default: agentName(config.agent), clock: systemClock })

@@ -55,7 +55,7 @@ export class ClientOfTurn implements TurnClient {
     return this.#host.lent()
   }
 
-  #read(file: FileRange, read: NonNullable<LentClient['readTextFile']>): Promise<string> {
+  async #read(file: FileRange, read: NonNullable<LentClient['readTextFile']>): Promise<string> {
     const place = { ...file, path: placeInside(file.path, this.#host.roots) }
     requireLine('line', file.line)
     requireLine('limit', file.limit)
@@ -77,7 +77,7 @@ export class ClientOfTurn implements TurnClient {
     return asToolCall(work, this.#host)
   }
 
-  #write({ path: given, content }: FileText, write: NonNullable<LentClient['writeTextFile']>): Promise<void> {
+  async #write({ path: given, content }: FileText, write: NonNullable<LentClient['writeTextFile']>): Promise<void> {
     const path = placeInside(given, this.#host.roots)
     const work = {
       method: WRITE,

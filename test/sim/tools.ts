@@ -1,7 +1,15 @@
 /** A tool registry whose tools do what the test says. */
-import type { ServerStatus, Tool, ToolHost, ToolHostRequest, ToolRegistry, ToolResult } from '../../src/ports/tools.ts'
+import type {
+  ServerStatus,
+  Tool,
+  ToolCallOptions,
+  ToolHost,
+  ToolHostRequest,
+  ToolRegistry,
+  ToolResult,
+} from '../../src/ports/tools.ts'
 
-export type Run = (args: unknown) => Promise<ToolResult>
+export type Run = (args: unknown, options: ToolCallOptions) => Promise<ToolResult>
 
 export class TestTools implements ToolHost {
   /** By registry name. */
@@ -58,10 +66,10 @@ export class TestTools implements ToolHost {
     return {
       list,
       ready: async () => list(),
-      call: async (name, args) => {
+      call: async (name, args, options) => {
         if (closed) throw new Error('the registry is closed')
         this.called.push(name)
-        return this.tools.get(name)?.run(args) ?? { content: [], isError: true }
+        return this.tools.get(name)?.run(args, options) ?? { content: [], isError: true }
       },
       read: async () => [],
       prompt: async () => [],
