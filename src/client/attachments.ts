@@ -1,7 +1,7 @@
 /** The sessions that a client has open: how far it has seen each, and which of its prompts have had no answer. */
 import { ParleyError, isParleyError } from '../errors/parley-error.ts'
 import { fieldsOf } from './capabilities.ts'
-import { isOver, phaseOf } from './notices.ts'
+import { phaseOf } from './notices.ts'
 import type { Peer } from './peer.ts'
 import type { UpdateParams } from './updates.ts'
 
@@ -32,6 +32,8 @@ interface Attachment {
   seq: number
   /** False until the server has answered the request that opens it; whoever asks that asks it again. */
   isOpen: boolean
+  /** Somebody has closed it: it is not taken up again, unless somebody has opened it. */
+  isClosed: boolean
   /** A wish to cancel that may not have arrived. */
   cancelling: boolean
 }
@@ -49,7 +51,7 @@ export class Attachments {
 
   /** Begins to follow a session from `seq` on. Prompts that wait in it go on waiting. */
   follow(opening: Opening, seq: number): void {
-    this.#open.set(opening.sessionId, { opening, seq, isOpen: false, cancelling: false })
+    this.#open.set(opening.sessionId, { opening, seq, isOpen: false, isClosed: false, cancelling: false })
   }
 
   /** Loads or resumes what is followed, from where it was seen. */
@@ -74,6 +76,7 @@ export class Attachments {
     const attachment = this.#open.get(sessionId)
     if (attachment === undefined) return
     attachment.isOpen = true
+    attachment.isClosed = false
     attachment.seq = Math.max(attachment.seq, seqOf(result))
   }
 
@@ -86,7 +89,15 @@ export class Attachments {
   seen(params: UpdateParams): void {
     const attachment = this.#open.get(params.sessionId)
     if (attachment !== undefined) attachment.seq = Math.max(attachment.seq, seqOf(params))
-    if (isOver(phaseOf(params))) this.forget(params.sessionId)
+    this.stands(params.sessionId, phaseOf(params))
+  }
+
+  /** What an update or a notice says of it, if it does. */
+  stands(sessionId: string, phase: unknown): void {
+    if (phase === undefined) return
+    if (phase === 'deleted') return this.forget(sessionId)
+    const attachment = this.#open.get(sessionId)
+    if (attachment !== undefined) attachment.isClosed = phase === 'closed'
   }
 
   /** Closed, deleted, or refused: it is not taken up again. */
@@ -119,7 +130,9 @@ export class Attachments {
 
   /** Takes up every session on a new connection, from where it was lost. Throws when the connection is no use. */
   async takeUp(peer: Peer, newId: () => number): Promise<void> {
-    const open = [...this.#open].filter(([, { isOpen }]) => isOpen).map(([sessionId]) => sessionId)
+    const open = [...this.#open]
+      .filter(([, { isOpen, isClosed }]) => isOpen && !isClosed)
+      .map(([sessionId]) => sessionId)
     await Promise.all(open.map((sessionId) => this.#resume(sessionId, { peer, id: newId() })))
     for (const { sessionId } of this.#prompts.values()) {
       if (!this.#open.has(sessionId))

@@ -5,7 +5,7 @@ import { type Capabilities, capabilitiesOf, fieldsOf } from './capabilities.ts'
 import type { ConnectionEvent, Face } from './face.ts'
 import { type Hello, type Introduced, type NoticeKind, introduce } from './hello.ts'
 import { Link, type Means } from './link.ts'
-import { isOver, noticeOf } from './notices.ts'
+import { noticeOf } from './notices.ts'
 import { type Peer, type RequestId, requireOffered } from './peer.ts'
 import { Questions } from './questions.ts'
 import { serve } from './serving.ts'
@@ -299,7 +299,7 @@ export class Client {
     if (method === '_parley/server') return this.#link.stopping()
     const notice = noticeOf(method, params, (promptId) => this.#attachments.isMine(promptId))
     if (notice === undefined) return
-    if (notice.kind === 'turn' && isOver(notice.phase)) this.#attachments.forget(notice.sessionId)
+    if (notice.kind === 'turn') this.#attachments.stands(notice.sessionId, notice.phase)
     this.#face.noticed?.(notice)
   }
 

@@ -315,6 +315,18 @@ describe('sessions that are over', () => {
     await stage.until('reconnected')
     expect(stage.wire(1).heard.map(({ method }) => method)).toEqual(['initialize'])
   })
+
+  test('one that somebody has closed and somebody else opened is', async () => {
+    const stage = new Stage(opened, resumed)
+    const client = await stage.connect()
+    await client.newSession('/w')
+    for (const phase of ['closed', 'idle'])
+      stage.wire(0).say({ method: '_parley/turn', params: { sessionId: 's', phase } })
+    await new Promise(setImmediate)
+    stage.wire(0).cut()
+    await stage.until('reconnected')
+    expect(stage.wire(1).heard.map(({ method }) => method)).toEqual(['initialize', 'session/resume'])
+  })
 })
 
 test('with an agent that is no Parley server, what is lost is lost', async () => {

@@ -223,6 +223,19 @@ describe('after the loss of the server', () => {
     talk.lose()
     expect(of(talk.restore(), 'session/resume')).toEqual([])
   })
+
+  test('a session that somebody has closed and somebody else opened is ours again, from where it was told', () => {
+    const talk = opened()
+    const tell = (seq: number, phase: string) => {
+      const update = { sessionUpdate: 'session_info_update', _meta: { 'parley/phase': phase } }
+      talk.server({ method: 'session/update', params: { sessionId: 's', update, _meta: { 'parley/seq': seq } } })
+    }
+    tell(40, 'closed')
+    tell(42, 'idle')
+    talk.lose()
+    const [resume] = of(talk.restore(), 'session/resume')
+    expect(metaOf(resume)['parley/after']).toBe(42)
+  })
 })
 
 describe('a load that was cut', () => {

@@ -241,7 +241,7 @@ export class Conversation {
         this.#updated(String(sessionId), fieldsOf(_meta), fieldsOf(update))
         return line
       case '_parley/turn':
-        if (isOver(phase)) this.#views.forget(sessionId)
+        this.#stands(sessionId, phase)
         return line
       default:
         return line
@@ -249,10 +249,17 @@ export class Conversation {
   }
 
   /** A session that somebody closed must not be opened again by us. */
+  #stands(sessionId: unknown, phase: unknown): void {
+    if (phase === undefined) return
+    if (phase === 'deleted') this.#views.forget(sessionId)
+    else if (phase === 'closed') this.#views.close(sessionId)
+    else this.#views.reopen(sessionId)
+  }
+
   #updated(sessionId: string, meta: Fields, update: Fields): void {
     const seq = meta['parley/seq']
     if (typeof seq === 'number') this.#views.saw({ sessionId, seq })
-    if (isOver(meta['parley/phase']) || isOver(fieldsOf(update['_meta'])['parley/phase'])) this.#views.forget(sessionId)
+    this.#stands(sessionId, meta['parley/phase'] ?? fieldsOf(update['_meta'])['parley/phase'])
   }
 
   /** The same request, but for what the client has of its answer already. */
@@ -304,8 +311,4 @@ const CANCELS: ReadonlySet<string> = new Set(['session/cancel', '$/cancel_reques
 
 function restarted({ method }: OpenCall): ParleyError {
   return new ParleyError('SERVER_RESTARTED', { method })
-}
-
-function isOver(phase: unknown): boolean {
-  return phase === 'closed' || phase === 'deleted'
 }

@@ -30,6 +30,18 @@ export class Views {
     return typeof sessionId === 'string' ? this.#views.get(sessionId) : undefined
   }
 
+  /** Somebody closed it: it is not opened again by us, unless somebody else has done that first. */
+  close(sessionId: unknown): void {
+    const view = this.get(sessionId)
+    if (view !== undefined) view.isOpen = false
+  }
+
+  /** Somebody has opened it again, and its server goes on telling our client of it. */
+  reopen(sessionId: unknown): void {
+    const view = this.get(sessionId)
+    if (view !== undefined && isClosed(view)) view.isOpen = true
+  }
+
   forget(sessionId: unknown): void {
     if (typeof sessionId === 'string') this.#views.delete(sessionId)
   }
@@ -51,7 +63,7 @@ export class Views {
     if (method !== 'session/load' || typeof params['sessionId'] !== 'string') return
     const { sessionId } = params
     const former = this.#views.get(sessionId)
-    if (former !== undefined && former.cursor !== 0) former.load = 'asked'
+    if (former !== undefined && former.cursor !== 0 && !isClosed(former)) former.load = 'asked'
     else this.#views.set(sessionId, { ...begun(params), isOpen: former?.isOpen ?? false, load: 'replaying' })
   }
 
@@ -111,6 +123,10 @@ export class Views {
     else view.cursor = afterIn(params) ?? (former?.isOpen === true ? former.cursor : head)
     this.#views.set(sessionId, view)
   }
+}
+
+function isClosed({ isOpen, load }: View): boolean {
+  return !isOpen && load === 'none'
 }
 
 function begun({ _meta, ...opening }: Fields): View {

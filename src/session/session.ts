@@ -231,7 +231,7 @@ export class Session {
   }
 
   async #idle(): Promise<void> {
-    while (isBusy(this.state)) await new Promise<void>((resolve) => this.#idleWaiters.push(resolve))
+    while (isBusy(this.state) && !this.#gone) await new Promise<void>((resolve) => this.#idleWaiters.push(resolve))
   }
 
   #publish(entries: readonly Entry[]): void {
@@ -247,7 +247,7 @@ export class Session {
   }
 
   #wakeIfIdle(): void {
-    if (isBusy(this.state)) return
+    if (isBusy(this.state) && !this.#gone) return
     const waiters = this.#idleWaiters
     this.#idleWaiters = []
     for (const resume of waiters) resume()

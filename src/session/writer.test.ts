@@ -269,6 +269,23 @@ describe('another writer', () => {
     expect(reader.failures).toMatchObject([{ code: 'JOURNAL_CONFLICT' }])
   })
 
+  test('takes the session while it is being closed: whoever closes it hears so, and it can be opened again', async () => {
+    const house = new House()
+    house.agent.script = untilCancelled
+    const { session } = await house.open()
+    await prompted(session, 'p1')
+    house.disk.hold()
+    const closed = house.sessions.close(session.id)
+    await quiet()
+    house.disk.serve()
+    house.disk.trouble = 'conflict'
+    house.disk.release()
+    await expect(closed).rejects.toMatchObject({ code: 'JOURNAL_CONFLICT' })
+    house.disk.trouble = 'none'
+    const again = await house.sessions.open(session.id, here)
+    expect(again.existing.ended).toMatchObject([{ promptId: 'p1' }])
+  })
+
   test('who came first is not written over: this session lets go, and the next opening tells how it stands', async () => {
     const house = new House()
     house.agent.script = untilCancelled

@@ -33,8 +33,7 @@ function checkAnswered({ who }: Case, { method, sessionId, id, answers, adoptedB
 
 function checkOver({ who, oversight }: Case, question: Question): readonly Finding[] {
   const { id, sessionId, replies, withdrawals } = question
-  const isUnknown = oversight.storage.lost.has(sessionId) || oversight.storage.deleted.has(sessionId)
-  if (replies + withdrawals > 0 || isUnknown) return []
+  if (replies + withdrawals > 0 || oversight.storage.deleted.has(sessionId)) return []
   return [{ promise: 5, what: `${who} is left with question ${String(id)} of ${sessionId}, which is over` }]
 }
 
@@ -87,7 +86,7 @@ function checkViews({ who, link, oversight }: Case, isComplete: boolean): readon
     const own = prompts.flatMap((asked) => idOf(asked, entries))
     const onceOnly = prompts.filter(isSentOnce)
     const isDeleted = oversight.storage.deleted.has(view.sessionId)
-    const isOwed = isComplete && !view.isOver && !oversight.storage.lost.has(view.sessionId) && !isDeleted
+    const isOwed = isComplete && !view.isOver && !isDeleted
     const sentOnce = new Set(onceOnly.flatMap((asked) => idOf(asked, entries)))
     return checkView({ who, view, entries, own: new Set(own), sentOnce, isComplete: isOwed, isDeleted })
   })

@@ -51,7 +51,7 @@ class ViewCheck {
       const what = told.kind === 'answer' ? this.#answer(told) : isOfState(told.seen) ? undefined : this.#update(told)
       if (what !== undefined) return [this.#finding(what)]
     }
-    const missing = this.#judged.isComplete ? this.#missing(this.#end()) : undefined
+    const missing = this.#judged.isComplete ? this.#missing(Infinity) : undefined
     return missing === undefined ? [] : [this.#finding(`is never told ${words(missing)}`)]
   }
 
@@ -61,14 +61,14 @@ class ViewCheck {
   }
 
   #update(told: Told & { readonly kind: 'update' }): string | undefined {
-    const { seen, replayed } = told
+    const { seen, replayed, mayBeReplayed } = told
     const { message, json } = itemOfUpdate(seen.seq, seen.update)
     while (this.#item !== undefined && !this.#fits(json, message) && this.#mayBeHidden(this.#item, replayed))
       this.#at += 1
     const first = this.#item
     if (first === undefined || !this.#fits(json, message))
       return `is told ${seen.seq} ${json.slice(0, 120)} where ${words(first)} comes`
-    if (first.isEcho && !replayed && this.#judged.sentOnce.has(first.promptId ?? ''))
+    if (first.isEcho && !mayBeReplayed && this.#judged.sentOnce.has(first.promptId ?? ''))
       return `is told its own ${words(first)}`
     return message === undefined ? this.#one(first, seen.seq) : this.#merged(message, told)
   }
@@ -122,12 +122,6 @@ class ViewCheck {
 
   #missing(until: number): Item | undefined {
     return this.#items.slice(this.#at).find((item) => item.seq <= until && !this.#mayBeHidden(item, false))
-  }
-
-  /** Whoever has it open when it is closed is told nothing of what comes once it is opened again. */
-  #end(): number {
-    const { entries, view } = this.#judged
-    return entries.find(({ kind, seq }) => kind === 'session_closed' && seq > view.from)?.seq ?? Infinity
   }
 }
 

@@ -110,7 +110,7 @@ export class Link {
     if (view === undefined && opening !== undefined && isOfState(seen)) return
     if (view === undefined)
       return this.#oversight.found(4, `an update of ${sessionId}, which the client has not opened`)
-    view.see(seen)
+    view.see(seen, opening?.method === 'session/load')
   }
 
   #begin({ sessionId, params }: Asked, replaying: boolean, head = 0): View {

@@ -1,6 +1,6 @@
 /** An agent whose every word is the test's: each turn plays the script that stands on the table when it begins. */
 import { fail } from '../../src/errors/parley-error.ts'
-import type { Agent, Agents, StopReason, Turn } from '../../src/ports/agent.ts'
+import type { Agent, Agents, PromptKinds, StopReason, Turn } from '../../src/ports/agent.ts'
 import type { SlashCommand } from '../../src/ports/content.ts'
 import type { ConfigOption, Modes } from '../../src/ports/settings.ts'
 import { text } from './words.ts'
@@ -27,6 +27,8 @@ export class Puppet implements Agent {
 /** Puppets by their names; one that was taken away can no longer be opened. */
 export class Puppets implements Agents {
   readonly default = 'puppet'
+  /** What all of them take besides text and links. */
+  kinds: PromptKinds = { image: false, audio: false, embeddedContext: false }
   readonly #puppets = new Map<string, Puppet>()
 
   /** The one of this name, made if need be. */
@@ -45,7 +47,7 @@ export class Puppets implements Agents {
   }
 
   accepts() {
-    return { image: false, audio: false, embeddedContext: false }
+    return this.kinds
   }
 }
 

@@ -82,8 +82,7 @@ class Rest {
       const entries = oversight.storage.entries(sessionId)
       const view = link.current(sessionId)
       const last = entries.findLast(({ kind }) => kind === 'permission_requested' || kind === 'permission_resolved')
-      const isStale = entries.some(({ kind, seq }) => kind === 'session_closed' && seq > (view?.from ?? 0))
-      if (last?.kind !== 'permission_requested' || isStale || oversight.storage.lost.has(sessionId)) continue
+      if (last?.kind !== 'permission_requested' || oversight.storage.lost.has(sessionId)) continue
       if (view?.replaying !== false || view.isOver || link.opening(sessionId) !== undefined) continue
       const isAsked = link.questions.some((one) => one.toolCallId === last.toolCallId && one.sessionId === sessionId)
       if (!isAsked) oversight.found(5, `${who} is not asked about ${last.toolCallId} of ${sessionId}`)

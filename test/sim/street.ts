@@ -1,5 +1,6 @@
 /** A house with a street before it: any number of plain ACP clients at its door. */
 import { afterEach } from 'vitest'
+import type { ConnectionHost } from '../../src/edge/acp/connection.ts'
 import type { Fields } from '../e2e/message.ts'
 import { House } from './house.ts'
 import { text } from './words.ts'
@@ -8,16 +9,21 @@ import { WireClient } from './wire-client.ts'
 /** A directory that is there on every machine. */
 export const cwd = '/'
 
+/** What a server may be set to. */
+type Settings = Partial<Pick<ConnectionHost, 'token' | 'unstable' | 'sessions'>>
+
 export class Street {
   readonly house: House
+  readonly #settings: Settings
   readonly #clients: WireClient[] = []
 
-  constructor(house = new House()) {
+  constructor(house = new House(), settings: Settings = {}) {
     this.house = house
+    this.#settings = settings
   }
 
   /** A client past its first exchange. */
-  async client(initialize: Fields = {}): Promise<WireClient> {
+  async client(initialize: Fields = {}, settings: Settings = {}): Promise<WireClient> {
     const { clock, sessions, agents, reported } = this.house
     const client = new WireClient({
       sessions: Promise.resolve(sessions),
@@ -26,6 +32,8 @@ export class Street {
       newId: () => clock.id(),
       report: (error) => reported.push(error),
       patience: () => Promise.resolve(),
+      ...this.#settings,
+      ...settings,
     })
     this.#clients.push(client)
     await client.request('initialize', { protocolVersion: 1, clientCapabilities: {}, ...initialize })
@@ -46,8 +54,8 @@ export function cleanUp(): void {
   })
 }
 
-export function openStreet(house?: House): Street {
-  const street = new Street(house)
+export function openStreet(house?: House, settings?: Settings): Street {
+  const street = new Street(house, settings)
   streets.push(street)
   return street
 }

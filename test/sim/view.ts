@@ -3,7 +3,7 @@ import type { SeenUpdate } from '../e2e/message.ts'
 import type { Asked } from './link.ts'
 
 export type Told =
-  | { readonly kind: 'update'; readonly seen: SeenUpdate; readonly replayed: boolean }
+  | { readonly kind: 'update'; readonly seen: SeenUpdate; readonly replayed: boolean; readonly mayBeReplayed: boolean }
   /** The response of a prompt. */
   | { readonly kind: 'answer'; readonly request: Asked }
 
@@ -14,7 +14,7 @@ export class View {
   readonly told: Told[] = []
   /** The responses of the load has not come yet. */
   replaying: boolean
-  /** Nothing more is owed to it: another view took its place, or the session was lost to another writer. */
+  /** Nothing more is owed to it: another view took its place. */
   isOver = false
   /** The client has closed or deleted the session by itself. */
   isLeft = false
@@ -28,8 +28,9 @@ export class View {
     this.replaying = replaying
   }
 
-  see(seen: SeenUpdate): void {
-    this.told.push({ kind: 'update', seen, replayed: this.replaying })
+  /** While a load is awaited and nothing has come twice, nobody can say whether this is its first word. */
+  see(seen: SeenUpdate, mayBeReplayed: boolean): void {
+    this.told.push({ kind: 'update', seen, replayed: this.replaying, mayBeReplayed })
     this.cursor = Math.max(this.cursor, seen.seq)
   }
 }

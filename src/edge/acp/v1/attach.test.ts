@@ -23,6 +23,7 @@ async function two(
 }
 
 const kinds = (client: WireClient) => client.updates.map(({ update }) => update.sessionUpdate)
+const seqs = (client: WireClient) => client.updates.map(({ seq }) => seq)
 const phases = (client: WireClient) =>
   client.updates.flatMap(({ update }) => (update['_meta'] as Fields | undefined)?.['parley/phase'] ?? [])
 
@@ -140,6 +141,52 @@ describe('closing by one', () => {
     const { result } = await bob.request('session/prompt', prompt(sessionId, 'Again'))
     expect(result).toEqual({ stopReason: 'end_turn' })
   })
+
+  test('and opening again by another: who watched goes on seeing it, every entry once, and can prompt again', async () => {
+    const street = openStreet()
+    const { ada, bob, sessionId } = await two(street)
+    await ada.request('session/prompt', prompt(sessionId, 'Hello'))
+    await ada.request('session/close', { sessionId })
+    const carl = await street.client()
+    await carl.request('session/load', opening(sessionId))
+    await carl.request('session/prompt', prompt(sessionId, 'Again'))
+    await quiet()
+    expect(phases(bob)).toEqual(['closed', 'idle'])
+    expect(bob.text).toBe('Hello!Hello!')
+    expect(seqs(bob)).toEqual([...new Set(seqs(bob))].toSorted((a, b) => a - b))
+    expect(phases(ada)).toEqual(['closed'])
+    const { result } = await bob.request('session/prompt', prompt(sessionId, 'And I'))
+    expect(result).toEqual({ stopReason: 'end_turn' })
+  })
+
+  test('while a slow client is far behind: it has all that was said before and after', async () => {
+    const street = openStreet()
+    const { ada, bob, sessionId } = await two(street)
+    bob.stall()
+    await ada.request('session/prompt', prompt(sessionId, 'Hello'))
+    await ada.request('session/close', { sessionId })
+    await ada.request('session/load', opening(sessionId))
+    await ada.request('session/prompt', prompt(sessionId, 'Again'))
+    bob.readOn()
+    await quiet()
+    expect(bob.text).toBe('Hello!Hello!')
+  })
+})
+
+test('a session that another writer has taken is closed for who watches, until somebody opens it', async () => {
+  const street = openStreet()
+  street.house.agent.script = untilCancelled
+  const { ada, bob, sessionId } = await two(street)
+  street.house.disk.trouble = 'conflict'
+  const lost = await ada.request('session/prompt', prompt(sessionId, 'Mine'))
+  expect(lost.error?.data).toMatchObject({ code: 'JOURNAL_CONFLICT' })
+  street.house.disk.trouble = 'none'
+  expect(phases(bob)).toEqual(['closed'])
+  const refused = await bob.request('session/prompt', prompt(sessionId, 'And mine?'))
+  expect(refused.error?.data).toMatchObject({ code: 'SESSION_CLOSED' })
+  await ada.request('session/load', opening(sessionId))
+  await quiet()
+  expect(phases(bob)).toEqual(['closed', 'idle'])
 })
 
 describe('deleting by one', () => {

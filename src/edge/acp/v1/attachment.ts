@@ -55,8 +55,9 @@ export class Attachment implements Sink {
   readonly #pictures: Pictures
   readonly #lent: Lent
   #place: Place = 'joining'
-  /** Somebody has closed or deleted the session. */
-  #over: { readonly phase: 'closed' | 'deleted'; readonly isTold: boolean } | undefined
+  #opening: Opening
+  /** Somebody has closed or deleted the session, or opened it again after that. */
+  #over: { readonly phase: 'closed' | 'deleted' | 'reopened'; readonly isTold: boolean } | undefined
   /** No prompt is left that ended before this view began. */
   #isSettled = true
   /** Something has changed while the client had no room to be told of it. */
@@ -65,6 +66,7 @@ export class Attachment implements Sink {
   constructor(session: Session, client: ClientSide, { from, opening }: Start) {
     this.session = session
     this.#client = client
+    this.#opening = opening
     const { outbox, info } = client
     this.#prompts = new OpenPrompts(session.id)
     this.#pictures = new Pictures(client.wanted)
@@ -85,6 +87,15 @@ export class Attachment implements Sink {
 
   get isLeft(): boolean {
     return this.#place === 'left'
+  }
+
+  get isLive(): boolean {
+    return this.#place === 'live'
+  }
+
+  /** Where another view of it would go on from here. */
+  get start(): Start {
+    return { from: this.#feed.cursor, opening: this.#opening }
   }
 
   /** All that was said, then the state as it is; whatever comes meanwhile waits. */
@@ -116,11 +127,13 @@ export class Attachment implements Sink {
     former.#place = 'left'
     this.#prompts.inherit(former.#prompts)
     this.#isSettled = false
+    if (former.#over?.phase === 'closed' && former.#over.isTold) this.#over = { phase: 'reopened', isTold: false }
     this.#send(former.#asking.withdraw())
   }
 
   /** Opened again on the same connection: this declaration replaces its former one. */
   declare(opening: Opening): void {
+    this.#opening = opening
     this.session.declare(this.#feed, opening)
   }
 
@@ -310,7 +323,8 @@ export class Attachment implements Sink {
     if (this.#over === undefined || this.#over.isTold) return ''
     const { phase } = this.#over
     this.#over = { phase, isTold: true }
-    return updateLine(this.session.id, phaseUpdate(phase), this.#feed.cursor)
+    const { id, existing } = this.session
+    return updateLine(id, phaseUpdate(phase === 'reopened' ? existing.phase : phase), this.#feed.cursor)
   }
 
   #view(isDeleted: boolean): View {

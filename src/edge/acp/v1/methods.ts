@@ -6,7 +6,8 @@ import type { Session } from '../../../session/session.ts'
 import type { Sessions } from '../../../session/sessions.ts'
 import type { RequestId } from '../protocol.ts'
 import type { AgentWish } from './agent.ts'
-import { Attachment, type ClientSide, type Start } from './attachment.ts'
+import type { Attachment, ClientSide, Start } from './attachment.ts'
+import { Attachments } from './attachments.ts'
 import { requireDirectories, requireDirectoriesOfStored } from './directories.ts'
 import { type GoingOn, adoptedIn, startOf } from './going-on.ts'
 import { list } from './list.ts'
@@ -50,10 +51,11 @@ export interface Answer {
 /** One connection's sessions and what it may ask of them. */
 export class V1Methods {
   readonly #host: V1Host
-  readonly #attachments = new Map<string, Attachment>()
+  readonly #attachments: Attachments
 
   constructor(host: V1Host) {
     this.#host = host
+    this.#attachments = new Attachments(host)
   }
 
   /** Undefined when there is no such request. */
@@ -96,7 +98,7 @@ export class V1Methods {
 
   /** `$/cancel_request` of a prompt. */
   async cancelRequest(requestId: RequestId): Promise<void> {
-    for (const attachment of this.#attachments.values()) {
+    for (const attachment of this.#attachments.all()) {
       const promptId = attachment.promptOf(requestId)
       if (promptId !== undefined) await attachment.session.dispatch({ kind: 'withdraw', promptId })
     }
@@ -104,15 +106,13 @@ export class V1Methods {
 
   /** The client may hear no more: each of its prompts is answered so, and goes on without it. */
   logOut(): void {
-    for (const sessionId of this.#attachments.keys())
-      this.#abandon(sessionId, new ParleyError('AUTH_REQUIRED', { method: 'session/prompt' }))
+    this.#attachments.abandonAll(new ParleyError('AUTH_REQUIRED', { method: 'session/prompt' }))
   }
 
   /** The client is gone: its sessions go on without it. */
   detach(): void {
     this.#host.client.lending.leave()
-    for (const attachment of this.#attachments.values()) attachment.detach()
-    this.#attachments.clear()
+    this.#attachments.detach()
   }
 
   async #new(params: Parsed<'session/new'>, { signal }: Asker): Promise<Answer> {
@@ -134,7 +134,7 @@ export class V1Methods {
       result: { sessionId: session.id, ...this.#opened(session) },
       afterwards: () => {
         attachment.tellState()
-        return attachment.goLive()
+        return this.#attachments.goLive(attachment)
       },
     }
   }
@@ -165,7 +165,7 @@ export class V1Methods {
     const attachment = this.#attach(session, { from: after ?? 0, opening })
     attachment.adopt(adoptedIn(params))
     await this.#replay(attachment, signal)
-    return { result: this.#opened(session), afterwards: () => attachment.goLive() }
+    return { result: this.#opened(session), afterwards: () => this.#attachments.goLive(attachment) }
   }
 
   /** What is still on its way over the lost connection comes too late from here on. */
@@ -185,7 +185,10 @@ export class V1Methods {
       signal.removeEventListener('abort', stop)
       if (signal.aborted && attachment.isLeft) fail('REQUEST_CANCELLED', { method: 'session/load' })
     } catch (error) {
-      this.#abandon(attachment.session.id, isParleyError(error) ? error : new ParleyError('INTERNAL_ERROR', {}, error))
+      this.#attachments.abandon(
+        attachment.session.id,
+        isParleyError(error) ? error : new ParleyError('INTERNAL_ERROR', {}, error),
+      )
       throw error
     }
   }
@@ -199,7 +202,7 @@ export class V1Methods {
     const attachment = this.#attach(session, { from: after ?? session.state.seq, opening })
     attachment.adopt(adoptedIn(params))
     if (after === undefined) attachment.tellState()
-    return { result: this.#opened(session), afterwards: () => attachment.goLive() }
+    return { result: this.#opened(session), afterwards: () => this.#attachments.goLive(attachment) }
   }
 
   /** Whoever has it open already misses nothing of what is still on its way. */
@@ -272,33 +275,20 @@ export class V1Methods {
 
   async #close({ sessionId }: Parsed<'session/close'>): Promise<Answer> {
     await this.#host.sessions.close(sessionId)
-    this.#abandon(sessionId, new ParleyError('SESSION_CLOSED', { session: sessionId }))
+    this.#attachments.abandon(sessionId, new ParleyError('SESSION_CLOSED', { session: sessionId }))
     return { result: {} }
   }
 
   async #delete({ sessionId }: Parsed<'session/delete'>): Promise<Answer> {
     await this.#host.sessions.delete(sessionId)
-    this.#abandon(sessionId, new ParleyError('SESSION_CLOSED', { session: sessionId }))
+    this.#attachments.abandon(sessionId, new ParleyError('SESSION_CLOSED', { session: sessionId }))
     return { result: {} }
   }
 
-  /** Opening a session again on the same connection replaces the view of it, never adds a second. */
   #attach(session: Session, start: Start): Attachment {
     // It may have logged out meanwhile.
     this.#host.admit('session/load')
-    const former = this.#attachments.get(session.id)
-    const attachment = new Attachment(session, this.#host.client, start)
-    if (former !== undefined) {
-      attachment.inherit(former)
-      former.detach()
-    }
-    this.#attachments.set(session.id, attachment)
-    return attachment
-  }
-
-  #abandon(sessionId: string, error: ParleyError): void {
-    this.#attachments.get(sessionId)?.abandon(error)
-    this.#attachments.delete(sessionId)
+    return this.#attachments.attach(session, start)
   }
 }
 

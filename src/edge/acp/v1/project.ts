@@ -118,8 +118,8 @@ function forkedUpdate({ session: sessionId, seq }: ForkPoint): Update {
   return { sessionUpdate: 'session_info_update', _meta: { 'parley/forkedFrom': { sessionId, seq } } }
 }
 
-/** Somebody has closed or deleted the session; v1 has no word for that, so it stands in a slot of our own. */
-export function phaseUpdate(phase: 'closed' | 'deleted'): Update {
+/** Somebody has closed, deleted or reopened the session; v1 has no word for that, so it stands in a slot of our own. */
+export function phaseUpdate(phase: Existing['phase'] | 'deleted'): Update {
   return { sessionUpdate: 'session_info_update', _meta: { 'parley/phase': phase } }
 }
 
