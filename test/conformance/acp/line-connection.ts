@@ -1,7 +1,7 @@
 /** One connection to an agent: raw lines out and in, all of it recorded, a fault between if one is wanted; no SDK. */
 import type { Readable, Writable } from 'node:stream'
 import type { Fields, Message } from '../../e2e/message.ts'
-import { Mutation, type Mutant } from './mutant.ts'
+import { type Mutant, Mutation, type Tally } from './mutant.ts'
 import { type Entry, type Transcript, fieldsOf } from './record.ts'
 import { Fault } from './verdict.ts'
 
@@ -20,6 +20,18 @@ export type Answers = Readonly<Record<string, (params: Fields, message: Message)
 
 type Listener = () => void
 
+interface Manner {
+  readonly mutant: Mutant | undefined
+  readonly tally: Tally
+  /** Milliseconds that an answer may take. */
+  readonly patience: number
+  /** What came of a line while another had the connection. */
+  readonly rest?: string
+}
+
+/** Ids differ on all connections: an agent may serve several cases, one after the other. */
+let lastId = 0
+
 export class LineConnection {
   readonly ends: Ends
   readonly mutation: Mutation
@@ -31,17 +43,15 @@ export class LineConnection {
   answers: Answers = {}
   shared = false
   closed = false
-  #rest = ''
-  #count = 0
+  #rest: string
+  readonly #onData = (bytes: Buffer): void => this.#read(bytes)
 
-  constructor(ends: Ends, { mutant, patience }: { readonly mutant: Mutant | undefined; readonly patience: number }) {
+  constructor(ends: Ends, { mutant, tally, patience, rest = '' }: Manner) {
+    this.#rest = rest
     this.ends = ends
     this.#patience = patience
-    this.mutation = new Mutation(mutant)
-    ends.output.on('data', (bytes: Buffer) => this.#read(bytes))
-    ends.input.on('error', () => {
-      // The agent is gone; whoever waits hears of that.
-    })
+    this.mutation = new Mutation(mutant, tally)
+    ends.output.on('data', this.#onData)
     void ends.closed.then(() => {
       this.closed = true
       this.#wake()
@@ -61,6 +71,12 @@ export class LineConnection {
     return { ...this.transcript, entries: this.#entries.slice(mark) }
   }
 
+  /** Leaves the connection to the next; the line that is still to come. */
+  detach(): string {
+    this.ends.output.off('data', this.#onData)
+    return this.#rest
+  }
+
   /** The messages of the agent. */
   get received(): readonly Message[] {
     return this.#entries.filter(({ from }) => from === 'agent').map(({ message }) => message)
@@ -76,8 +92,8 @@ export class LineConnection {
     // As it went over the wire: what a caller changes later changes no record.
     const sent = JSON.parse(raw) as Message
     this.#entries.push({ from: 'client', message: sent, raw })
-    this.mutation.sent(sent)
     this.raw(`${raw}\n`)
+    this.#takeAll(this.mutation.sent(sent))
   }
 
   /** Bytes of our own that are a message after all. */
@@ -101,7 +117,7 @@ export class LineConnection {
   }
 
   /** Sends a request and gives its id. */
-  begin(method: string, params?: Fields, id: Message['id'] = (this.#count += 1)): Message['id'] {
+  begin(method: string, params?: Fields, id: Message['id'] = (lastId += 1)): Message['id'] {
     this.send({ id, method, params })
     return id
   }
@@ -153,7 +169,7 @@ export class LineConnection {
   #read(bytes: Buffer): void {
     const lines = (this.#rest + this.#decode(bytes)).split('\n')
     this.#rest = lines.pop() ?? ''
-    for (const line of lines) for (const one of this.mutation.lines(line)) this.#take(one)
+    for (const line of lines) this.#takeAll(this.mutation.lines(line))
     this.#wake()
   }
 
@@ -164,6 +180,11 @@ export class LineConnection {
       this.#impurities.push('bytes that are no UTF-8')
       return bytes.toString('latin1')
     }
+  }
+
+  /** A fault may have put a line break into a line. */
+  #takeAll(lines: readonly string[]): void {
+    for (const line of lines) for (const part of line.split('\n')) this.#take(part)
   }
 
   #take(raw: string): void {

@@ -7,6 +7,8 @@ export type Where =
   | { readonly error: string }
   /** Any response, result or error. */
   | { readonly response: string }
+  /** The moment when the client has said this: the agent says something then (`instead`). */
+  | { readonly heard: string }
   /** A request or notification; `update` narrows `session/update` down to one kind. */
   | { readonly call: string; readonly update?: string }
 
@@ -35,33 +37,44 @@ export type Mutant = {
 
 type Json = Record<string, unknown>
 
+/** What a fault has come to, over all connections of a case. */
+export interface Tally {
+  matches: number
+  /** Whether the fault was put in at all. */
+  fired: boolean
+}
+
 export class Mutation {
   readonly #mutant: Mutant | undefined
+  readonly #tally: Tally
   readonly #asked = new Map<string, string>()
   /** The session that a request was about, or that was made last. */
   #session = ''
-  #matches = 0
   #held: string | undefined
-  /** Whether the fault was put in at all. */
-  fired = false
 
-  constructor(mutant: Mutant | undefined) {
+  constructor(mutant: Mutant | undefined, tally: Tally) {
     this.#mutant = mutant
+    this.#tally = tally
   }
 
   /** Milliseconds by which the agent ends later. */
   get lingering(): number {
     const mutant = this.#mutant
     if (mutant === undefined || !('lingers' in mutant)) return 0
-    this.fired = true
+    this.#tally.fired = true
     return mutant.lingers
   }
 
-  /** What the client sends passes as it is; the filter only learns from it. */
-  sent(message: Message): void {
+  /** What the client sends passes as it is; the filter learns from it. What the agent says to it at once, if that is the fault. */
+  sent(message: Message): readonly string[] {
     if (message.id !== undefined && message.method !== undefined)
       this.#asked.set(JSON.stringify(message.id), message.method)
     this.#learn(message.params)
+    const mutant = this.#mutant
+    const reacts = mutant !== undefined && 'heard' in mutant.on && message.method === mutant.on.heard
+    if (!reacts || !('instead' in mutant)) return []
+    this.#tally.fired = true
+    return [this.#filled(mutant.instead, message)]
   }
 
   /** The lines that arrive in place of this one. */
@@ -79,9 +92,9 @@ export class Mutation {
     this.#learn(message.params)
     this.#learn(message.result)
     if (!this.#fits(message, mutant.on)) return [line]
-    this.#matches += 1
-    if (mutant.each !== true && this.#matches !== (mutant.nth ?? 1)) return [line]
-    this.fired = !('lingers' in mutant)
+    this.#tally.matches += 1
+    if (mutant.each !== true && this.#tally.matches !== (mutant.nth ?? 1)) return [line]
+    this.#tally.fired = !('lingers' in mutant)
     return this.#apply(line, message, mutant)
   }
 
@@ -117,6 +130,7 @@ export class Mutation {
   }
 
   #fits(message: Message, where: Where): boolean {
+    if ('heard' in where) return false
     if ('call' in where) {
       if (message.method !== where.call) return false
       return where.update === undefined || kindOf(message) === where.update

@@ -15,12 +15,10 @@ export interface Played {
 
 export async function play(one: Case, how: Play): Promise<Played> {
   const stage = new Stage(one, how)
-  try {
-    const verdict = await judged(one, stage, how)
-    return { one, verdict, complaints: complaintsIn(stage), fired: stage.fired }
-  } finally {
-    await stage.close()
-  }
+  const verdict = await judged(one, stage, how)
+  const played = { one, verdict, complaints: complaintsIn(stage), fired: stage.fired }
+  await stage.close(verdict.result === 'pass' && how.mutant === undefined)
+  return played
 }
 
 async function judged(one: Case, stage: Stage, { target }: Play): Promise<Verdict> {

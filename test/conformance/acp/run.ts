@@ -2,6 +2,7 @@
 import type { Case } from './case.ts'
 import { laws } from './laws.ts'
 import { type Played, play } from './play.ts'
+import { Pool, kindOf } from './pool.ts'
 import type { Target } from './target.ts'
 
 export interface Many {
@@ -25,19 +26,28 @@ export async function playAll({
   done,
 }: Many): Promise<readonly Played[]> {
   const results: Played[] = []
+  const pool = new Pool()
   let next = 0
+  // Cases of one kind follow each other, since one agent can serve them all.
+  const order = [...cases.keys()].toSorted((a, b) => compare(kindOf(cases[a]), kindOf(cases[b])))
   const worker = async (): Promise<void> => {
-    for (let at = next; at < cases.length; at = next) {
+    for (let at = order[next]; at !== undefined; at = order[next]) {
       next += 1
       const one = cases[at]
       if (one === undefined) return
-      const played = await play(one, { target, patience, mutant: mutants ? one.mutant : undefined })
+      const played = await play(one, { target, pool, patience, mutant: mutants ? one.mutant : undefined })
       results[at] = played
       done?.(played)
     }
   }
   await Promise.all(Array.from({ length: jobs }, worker))
+  await pool.close()
   return results
+}
+
+function compare(a: string, b: string): number {
+  if (a === b) return 0
+  return a < b ? -1 : 1
 }
 
 /** A fault counts as noticed when it was put in and the case failed of it. */

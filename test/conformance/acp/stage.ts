@@ -4,10 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Fields, Message } from '../../e2e/message.ts'
 import type { Case } from './case.ts'
-import { type Answers, LineConnection } from './line-connection.ts'
+import { type Answers, type Ends, LineConnection } from './line-connection.ts'
 import type { Mutant } from './mutant.ts'
 import { type Transcript, errorOf, fieldsOf } from './record.ts'
-import type { Place, Target } from './target.ts'
+import type { Pool, Seat } from './pool.ts'
+import type { Target } from './target.ts'
 import { Fault, NotApplicable, NotOffered } from './verdict.ts'
 
 const AUTH_REQUIRED = -32_000
@@ -15,6 +16,7 @@ const INFO = { name: 'conformance', title: 'Conformance', version: '1' }
 
 export interface Play {
   readonly target: Target
+  readonly pool: Pool
   readonly mutant?: Mutant | undefined
   /** Milliseconds that an answer may take. */
   readonly patience: number
@@ -24,8 +26,9 @@ export class Stage {
   readonly #case: Case
   readonly #play: Play
   readonly #connections: LineConnection[] = []
-  readonly #place: Place
+  readonly #seat: Seat
   readonly #ends: (() => unknown)[] = []
+  readonly #tally = { matches: 0, fired: false }
   /** All that belongs to the case is below it. */
   readonly directory: string
   /** Where sessions work. */
@@ -39,7 +42,7 @@ export class Stage {
     this.#play = play
     this.directory = realpathSync(mkdtempSync(join(tmpdir(), 'conformance-')))
     this.cwd = this.dir('work')
-    this.#place = { directory: this.directory, script: join(this.directory, 'script.jsonl'), env: one.env ?? {} }
+    this.#seat = play.pool.take(one)
     this.script(one.script ?? [{ chunk: 'Hello.' }])
   }
 
@@ -54,12 +57,18 @@ export class Stage {
   }
 
   get fired(): boolean {
-    return this.#connections.some(({ mutation }) => mutation.fired)
+    return this.#tally.fired
   }
 
   async open(): Promise<void> {
-    this.#main = await this.connect()
-    if (this.#case.raw !== true) await this.initialize(this.#main)
+    const { waiting } = this.#seat
+    if (waiting === undefined) {
+      this.#main = await this.connect()
+      if (this.#case.raw !== true) await this.initialize(this.#main)
+    } else {
+      this.#main = this.#on(waiting.ends, waiting.rest)
+      this.offer = waiting.offer
+    }
   }
 
   /** Another client of the same server. */
@@ -80,8 +89,12 @@ export class Stage {
   }
 
   async connect(): Promise<LineConnection> {
-    const ends = await this.#play.target.open(this.#place)
-    const connection = new LineConnection(ends, { mutant: this.#play.mutant, patience: this.#play.patience })
+    return this.#on(await this.#play.target.open(this.#seat.place))
+  }
+
+  #on(ends: Ends, rest = ''): LineConnection {
+    const { mutant, patience } = this.#play
+    const connection = new LineConnection(ends, { mutant, tally: this.#tally, patience, rest })
     this.#connections.push(connection)
     return connection
   }
@@ -95,13 +108,13 @@ export class Stage {
   }
 
   introduction(more: Fields): Fields {
-    const wish = this.#play.target.introduction(this.#place)
+    const wish = this.#play.target.introduction(this.#seat.place)
     return { protocolVersion: 1, clientInfo: INFO, ...more, ...wish }
   }
 
   /** Changes what the scripted agent does from its next turn on. */
   script(steps: readonly Fields[]): void {
-    writeFileSync(this.#place.script, steps.map((step) => `${JSON.stringify(step)}\n`).join(''))
+    writeFileSync(this.#seat.place.script, steps.map((step) => `${JSON.stringify(step)}\n`).join(''))
   }
 
   dir(name: string): string {
@@ -164,10 +177,15 @@ export class Stage {
     this.#ends.push(end)
   }
 
-  async close(): Promise<void> {
-    await Promise.all(this.#connections.map((connection) => connection.ends.end()))
+  /** `isSound` says whether the agent may serve another case. */
+  async close(isSound: boolean): Promise<void> {
+    const { place } = this.#seat
+    const kept = isSound && this.#main?.closed === false ? this.#main : undefined
+    await Promise.all(this.#connections.filter((one) => one !== kept).map(({ ends }) => ends.end()))
     for (const end of this.#ends) await end()
-    await this.#play.target.leave?.(this.#place)
+    const waiting = kept && { ends: kept.ends, offer: this.offer, rest: kept.detach() }
+    await this.#play.target.leave?.(place)
+    await this.#play.pool.give(this.#case, { place, ...(waiting && { waiting }) })
     rmSync(this.directory, { recursive: true, force: true, maxRetries: 5 })
   }
 }

@@ -150,6 +150,9 @@ function childEnds(child: ChildProcessWithoutNullStreams, hasGroup = false): End
     child.on('close', () => resolve())
     child.on('error', () => resolve())
   })
+  child.stdin.on('error', () => {
+    // The agent is gone; whoever waits hears of that.
+  })
   return {
     input: child.stdin,
     output: child.stdout,
@@ -170,6 +173,9 @@ async function socketEnds(path: string): Promise<Ends> {
   const connection = connect(path)
   await once(connection, 'connect')
   const closed = new Promise<void>((resolve) => connection.on('close', () => resolve()))
+  connection.on('error', () => {
+    // It broke; whoever waits hears that it is closed.
+  })
   return {
     input: connection,
     output: connection,

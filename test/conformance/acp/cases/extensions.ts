@@ -23,7 +23,7 @@ export const extensionCases: readonly Case[] = [
       return stage.a.since(mark).entries.filter(({ from, message }) => from === 'agent' && message.method === undefined)
     },
     check: (answers) => unless(answers.length === 0, 'it was answered'),
-    mutant: { on: { result: 'initialize' }, after: { id: null, error: { code: -32_601, message: 'No such.' } } },
+    mutant: { on: { heard: '_x/n' }, instead: { id: null, error: { code: -32_601, message: 'No such.' } } },
   }),
   one({
     row: 'A-EX-3',

@@ -66,6 +66,7 @@ export const foundingCases: readonly Case[] = [
     check: ({ live, replayed, late, stopReason }) =>
       first(
         unless(textOf(replayed) === live && live !== '', 'the words differ'),
+        unless(textOf(replayed, 'user_message_chunk') === 'Begin.', 'the user’s words are missing'),
         unless(!late.some(isSpoken), 'it went on after the answer'),
         unless(stopReason === 'end_turn', 'it did not go on'),
       ),

@@ -42,8 +42,8 @@ export const jsonRpcCases: readonly Case[] = [
     },
     check: (answers) => unless(answers.length === 0, `it answered ${answers[0]?.raw}`),
     mutant: {
-      on: { result: 'initialize' },
-      after: { id: null, error: { code: METHOD_NOT_FOUND, message: 'No such.' } },
+      on: { heard: 'foo/bar' },
+      instead: { id: null, error: { code: METHOD_NOT_FOUND, message: 'No such.' } },
     },
   }),
   one({

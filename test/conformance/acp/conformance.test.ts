@@ -1,0 +1,54 @@
+/** Parley held to ACP v1: every case over both transports, and every fault noticed. `npm run conformance` prints the table. */
+import { readFileSync, readdirSync } from 'node:fs'
+import { afterAll, describe, expect, test } from 'vitest'
+import { cases } from './cases/index.ts'
+import { laws } from './laws.ts'
+import type { Played } from './play.ts'
+import { agentRows, clientRows } from './rows.ts'
+import { isCaught, lawResults, playAll } from './run.ts'
+import { embedded, relay, socket } from './target.ts'
+
+const PATIENCE = 20_000
+const targets = [embedded(), relay(), socket()]
+
+afterAll(() => Promise.all(targets.map((target) => target.close())))
+
+describe('the requirements', () => {
+  test('that the standard has for agents have a case each', () => {
+    const tried = new Set([...cases.map(({ row }) => row), ...laws.map(({ row }) => row)])
+    expect(Object.keys(agentRows).filter((row) => !tried.has(row))).toEqual([])
+    expect([...tried].filter((row) => agentRows[row] === undefined)).toEqual([])
+  })
+
+  test('that the standard has for clients are named by a test each', () => {
+    const folder = new URL('../client/', import.meta.url)
+    const files = readdirSync(folder).filter((name) => name.endsWith('.test.ts'))
+    const words = files.map((name) => readFileSync(new URL(name, folder), 'utf8')).join('\n')
+    expect(Object.keys(clientRows).filter((row) => !new RegExp(`test\\(\n?.*\\b${row}\\b`, 'u').test(words))).toEqual([])
+  })
+
+  test('have cases of different names', () => {
+    const names = cases.map(({ row, name, script }) => `${row} ${name} ${script === undefined}`)
+    expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([])
+  })
+})
+
+describe.each(targets.slice(0, 2))('$name', (target) => {
+  test('passes every case, and breaks no law in any conversation', async () => {
+    const played = await playAll({ target, cases, jobs: 4, patience: PATIENCE })
+    expect(played.flatMap(complaint)).toEqual([])
+    expect(lawResults(played).flatMap(({ row, broken }) => broken.map((why) => `${row}: ${why}`))).toEqual([])
+  }, 300_000)
+})
+
+test('each case notices its fault', async () => {
+  const target = targets[2] ?? socket()
+  const played = await playAll({ target, cases, jobs: 6, patience: 4000, mutants: true })
+  expect(played.filter((one) => !isCaught(one)).map(({ one, fired }) => `${one.row} ${one.name}: ${fired}`)).toEqual([])
+}, 300_000)
+
+function complaint({ one, verdict }: Played): readonly string[] {
+  if (verdict.result === 'fail') return [`${one.row} ${one.name}: ${verdict.why}`]
+  const mayBeAbsent = verdict.result === 'pass' || one.company === true
+  return mayBeAbsent ? [] : [`${one.row} ${one.name}: ${verdict.result}, ${verdict.why}`]
+}
