@@ -18,6 +18,7 @@ import {
 } from './messages.ts'
 import { OwnRequests } from './own-requests.ts'
 import { type OpenCall, type OpenPrompt, OpenRequests, named } from './requests.ts'
+import { ServerRequests } from './server-requests.ts'
 import { isOlder, versionIn } from './takeover.ts'
 import { seenIn } from './updates.ts'
 import { Views } from './views.ts'
@@ -27,6 +28,7 @@ export interface Conversing {
   newId(): string
   /** To the server that is there now. */
   ask(line: Buffer): void
+  tell(line: Buffer): void
   say(sentence: string): void
 }
 
@@ -34,8 +36,7 @@ export class Conversation {
   readonly #host: Conversing
   readonly #requests = new OpenRequests()
   readonly #views = new Views()
-  /** Requests of the server that the client has not answered. */
-  readonly #asked = new Map<string, RequestId>()
+  readonly #asked = new ServerRequests()
   readonly #own = new OwnRequests()
   /** Requests of the client that were sent again and wait for their answer. */
   readonly #repeated = new Set<string>()
@@ -77,8 +78,7 @@ export class Conversation {
       case undefined:
         return line
       case 'response':
-        // Late for a server that is gone, or for a question that was withdrawn.
-        return this.#asked.delete(keyOf(message.id)) ? line : NOTHING
+        return this.#settled(message, line)
       case 'notification':
         if (CANCELS.has(message.method)) this.#requests.noteCancel(message.method, message.params)
         return line
@@ -103,15 +103,14 @@ export class Conversation {
       case 'notification':
         return this.#notified(message, line)
       case 'request':
-        this.#asked.set(keyOf(message.id), message.id)
+        this.#asked.asked(message)
         return line
     }
   }
 
   /** The server is gone. What the client is told of that: what it was asked is withdrawn, what cannot be repeated has failed. */
   lose(): Buffer {
-    const withdrawn = [...this.#asked.values()].map((requestId) => notificationLine('$/cancel_request', { requestId }))
-    this.#asked.clear()
+    const withdrawn = this.#asked.lose()
     this.#own.clear()
     this.#repeated.clear()
     this.#waitsForRoom = false
@@ -123,7 +122,7 @@ export class Conversation {
     )
     this.#views.lose()
     this.#requests.orphan()
-    return Buffer.concat([...withdrawn, ...failed, this.#interrupt(({ sessionId }) => !this.#willBeOpen(sessionId))])
+    return Buffer.concat([withdrawn, ...failed, this.#interrupt(({ sessionId }) => !this.#willBeOpen(sessionId))])
   }
 
   /** What a new server is told, so that all goes on where it was. */
@@ -143,6 +142,12 @@ export class Conversation {
   giveUp(error: ParleyError): Buffer {
     const failed = this.#requests.takeCalls().map((call) => this.#failed(call, error))
     return Buffer.concat([...failed, this.#interrupt(() => true)])
+  }
+
+  #settled(response: Response, line: Buffer): Buffer {
+    const { isAwaited, toClient } = this.#asked.answered(response)
+    if (toClient.length > 0) this.#host.tell(toClient)
+    return isAwaited ? line : NOTHING
   }
 
   #requested(request: Request, line: Buffer): Buffer {
@@ -235,7 +240,7 @@ export class Conversation {
         if (state === 'stopping' && this.#end === 'unforeseen') this.#end = 'stops'
         return NOTHING
       case '$/cancel_request':
-        this.#asked.delete(keyOf(requestId as RequestId))
+        this.#asked.withdrawn(requestId as RequestId)
         return line
       case 'session/update':
         this.#updated(String(sessionId), fieldsOf(_meta), fieldsOf(update))

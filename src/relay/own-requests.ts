@@ -37,6 +37,6 @@ export class OwnRequests {
 }
 
 /** An id for what must be answered and whose answer nobody needs. */
-export function unheardId(number: number): RequestId {
-  return `${PREFIX}unheard-${number}`
+export function unheardId(which: number | string): RequestId {
+  return `${PREFIX}unheard-${which}`
 }

@@ -47,6 +47,7 @@ class Relay {
       introduction: around.introduction,
       newId: () => around.newId(),
       ask: (line) => void (this.#server.kind === 'there' && this.#server.socket.write(line)),
+      tell: (line) => void this.#tell(line),
       say: (sentence) => around.say(sentence),
     })
   }
