@@ -22,6 +22,7 @@ export default defineConfig([
       index: 'src/index.ts',
       'journal-worker': 'src/adapters/journal/sqlite/worker.ts',
       'docs-worker': 'src/docs-server/index/worker.ts',
+      'search-worker': 'src/server/search-worker.ts',
     },
     output: { ...output, cleanDir: true },
   },

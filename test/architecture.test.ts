@@ -139,14 +139,14 @@ const cases: Readonly<Record<string, Case>> = {
     files: one('src/edge/acp/connection.ts', "import { DatabaseSync } from '@photostructure/sqlite'"),
     says:
       'src/edge/acp/connection.ts:1 imports @photostructure/sqlite, ' +
-      'but only adapters/journal, docs-server may import @photostructure/sqlite',
+      'but only adapters/journal, adapters/search, docs-server may import @photostructure/sqlite',
   },
   'a package in the core': {
     rule: walled,
     files: one('src/session/entries.ts', "import { z } from 'zod/v4'"),
     says:
       'src/session/entries.ts:1 imports zod/v4, ' +
-      'but only edge, config, docs-server, adapters/agent, adapters/tools may import zod',
+      'but only edge, config, docs-server, server, adapters/agent, adapters/tools may import zod',
   },
   'a package that nobody listed': {
     rule: walled,

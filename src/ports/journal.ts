@@ -109,3 +109,13 @@ export interface SessionHead {
   readonly row: SessionRow
   readonly snapshot?: Snapshot
 }
+
+/** A journal into which whole sessions can be brought. Every adapter that can passes `test/contracts/journal-import.ts`. */
+export interface ImportingJournal extends Journal {
+  /**
+   * Makes a new session of the entries that `pieces` yields, followed by those of `last`, which is asked for when all of them
+   * are there: together or not at all; no crash leaves a part of it that anyone could see, and what `pieces` or `last` throws
+   * leaves nothing. The appends of others do not wait for it. Throws JOURNAL_CONFLICT when the session exists.
+   */
+  bring(pieces: AsyncIterable<readonly StoredEntry[]>, last: () => Append): Promise<void>
+}

@@ -2,11 +2,14 @@
 import type { Socket } from 'node:net'
 import { ParleyError, fail } from '../errors/parley-error.ts'
 import { holderOf } from './holder.ts'
+import type { ImportAnswer, ImportOrder } from './import.ts'
 import { type Place, dial } from './launch.ts'
 import type { Status, StopAnswer, StopOrder } from './orders.ts'
 
 /** A server that does not answer for so long hangs. Milliseconds. */
 const PATIENCE = 10_000
+/** A long session takes its time to be read and stored. */
+const IMPORT_PATIENCE = 600_000
 
 /** Throws SERVER_ABSENT, SERVER_SILENT, SOCKET_UNUSABLE, PEER_REFUSED or CONNECTION_LOST. */
 export async function askStatus(place: Place): Promise<Status> {
@@ -18,16 +21,25 @@ export async function askToStop(place: Place, order: StopOrder): Promise<StopAns
   return (await ask(place, '_parley/stop', order)) as StopAnswer
 }
 
+/** The same, and what is wrong with the file. */
+export async function askToImport(place: Place, order: ImportOrder): Promise<ImportAnswer> {
+  return (await ask({ ...place, patience: IMPORT_PATIENCE }, '_parley/import', order)) as ImportAnswer
+}
+
+interface Asked extends Place {
+  readonly patience?: number
+}
+
 interface Reply {
   readonly id?: unknown
   readonly result?: unknown
   readonly error?: { readonly message?: string; readonly data?: { readonly code?: string } }
 }
 
-async function ask({ home, socket }: Place, method: string, params: object): Promise<unknown> {
+async function ask({ home, socket, patience = PATIENCE }: Asked, method: string, params: object): Promise<unknown> {
   const connection = await dial(socket)
   let silent = false
-  connection.setTimeout(PATIENCE, () => {
+  connection.setTimeout(patience, () => {
     silent = true
     connection.destroy()
   })

@@ -3,8 +3,9 @@ import { createHash } from 'node:crypto'
 import { openAgents } from '../adapters/agent/agents.ts'
 import { systemClock } from '../adapters/clock.ts'
 import { faultsFrom } from '../adapters/fault.ts'
-import { openSqliteJournal, openSqliteReader } from '../adapters/journal/sqlite/client.ts'
+import { type JournalReader, openSqliteJournal, openSqliteReader } from '../adapters/journal/sqlite/client.ts'
 import { ownerPid } from '../adapters/journal/sqlite/owner-pid.ts'
+import { followed, openSearchIndex } from '../adapters/search/client.ts'
 import { killLeftovers } from '../adapters/process/ledger.ts'
 import { openProcesses } from '../adapters/process/spawn.ts'
 import { openToolHost } from '../adapters/tools/host.ts'
@@ -12,7 +13,9 @@ import type { AgentChoice, Config } from '../config/schema.ts'
 import type { Agents } from '../ports/agent.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { FaultsSpec } from '../ports/fault.ts'
-import type { Journal } from '../ports/journal.ts'
+import type { ImportingJournal, Journal } from '../ports/journal.ts'
+import type { SearchIndex } from '../ports/search.ts'
+import { type Importing, importSession } from '../session/import.ts'
 import { Sessions } from '../session/sessions.ts'
 import { openSharedDocuments } from './documents.ts'
 import { type Log, openLog } from './log.ts'
@@ -26,10 +29,14 @@ export interface Owner {
   /** Resolves when the journal is ours and what a crash left was settled; rejects with STATE_IN_USE and its kin. */
   readonly sessions: Promise<Sessions>
   readonly agents: Agents
+  /** Follows the journal from behind. */
+  readonly search: SearchIndex
   readonly log: Log
   readonly clock: Clock
   report(error: unknown): void
   newId(): string
+  /** Whole or not at all. Throws SESSION_EXISTS, and what the pieces throw. */
+  importSession(importing: Importing): Promise<void>
   /** Resolves after `ms`, and keeps no process alive for it. */
   after(ms: number): Promise<void>
   /** Interrupts or suspends what runs, ends every child, releases the state. Idempotent. */
@@ -42,11 +49,8 @@ export async function openOwner(config: Config): Promise<Owner> {
   const { report } = log
   const boot = { home: createHash('sha256').update(config.home).digest('hex').slice(0, 12), id: systemClock.id() }
   const faultsSpec = config.faults as FaultsSpec
-  const journal = openSqliteJournal({
-    directory: config.home,
-    workerUrl: workerUrl('journal-worker'),
-    faults: faultsSpec,
-  })
+  const search = openSearch(config, report)
+  const journal = openFollowedJournal(config, search)
   const processes = openProcesses({ boot, environment: config.environment, clock: systemClock })
   const documents = openSharedDocuments(report)
   const tools = openToolHost({
@@ -72,6 +76,7 @@ export async function openOwner(config: Config): Promise<Owner> {
     const opened = new Sessions(world)
     const recovered = await opened.recover()
     if (recovered > 0) log.note('recovered what a former owner had left open', { sessions: recovered })
+    search.follow()
     return opened
   }
 
@@ -81,7 +86,7 @@ export async function openOwner(config: Config): Promise<Owner> {
   }
 
   async function release(): Promise<void> {
-    await Promise.all([processes.close(), documents.close()])
+    await Promise.all([processes.close(), documents.close(), search.close()])
     await (await quietly<Journal>(journal))?.close()
   }
 
@@ -89,10 +94,15 @@ export async function openOwner(config: Config): Promise<Owner> {
     owned,
     sessions,
     agents,
+    search,
     log,
     clock: systemClock,
     report,
     newId: () => systemClock.id(),
+    importSession: async (importing) => {
+      await sessions
+      await importSession({ journal: await journal, clock: systemClock }, importing)
+    },
     after: (ms) => new Promise((over) => systemClock.after(ms, over)),
     close() {
       closing ??= close()
@@ -101,7 +111,17 @@ export async function openOwner(config: Config): Promise<Owner> {
   }
 }
 
-export type JournalReader = Pick<Journal, 'page' | 'head' | 'list' | 'close'>
+async function openFollowedJournal({ home, faults }: Config, search: SearchIndex): Promise<ImportingJournal> {
+  const opening = { directory: home, workerUrl: workerUrl('journal-worker'), faults: faults as FaultsSpec }
+  return followed(await openSqliteJournal(opening), search)
+}
+
+/** Full-text search over the journal, whoever owns it; brings its index up to date as it is asked. */
+export function openSearch({ home }: Config, report: (error: unknown) => void = () => undefined): SearchIndex {
+  return openSearchIndex({ directory: home, workerUrl: workerUrl('search-worker'), clock: systemClock, report })
+}
+
+export type { JournalReader }
 
 /** Looks into the journal, whoever owns it; where there is none it is empty. */
 export function openJournalReader({ home }: Config): Promise<JournalReader> {

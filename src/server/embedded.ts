@@ -6,6 +6,7 @@ import { openStdio } from '../edge/transport/stdio.ts'
 import { openWire } from '../edge/transport/streams.ts'
 import type { Wire } from '../edge/transport/wire.ts'
 import { type Owner, openOwner } from './compose.ts'
+import { searchMethod } from './search.ts'
 import { serverInfo } from './version.ts'
 
 /** How long a client that has left may still be answered. Milliseconds. */
@@ -67,12 +68,13 @@ async function openWithAgent(config: Config): Promise<Owner> {
 }
 
 function serve(owner: Owner, { agentChosen: chosen, authToken: token, unstable }: Config, wire: Wire): Promise<void> {
-  const { sessions, agents } = owner
+  const { sessions, agents, search } = owner
   return serveConnection(wire, {
     sessions,
     info: serverInfo,
     agents,
     agent: { name: agents.default, chosen },
+    methods: searchMethod(search),
     token,
     unstable,
     newId: () => owner.newId(),

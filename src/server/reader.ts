@@ -74,7 +74,7 @@ async function* rows(journal: JournalReader, cwd: string | undefined): AsyncGene
   }
 }
 
-async function findRow(journal: JournalReader, prefix: string): Promise<SessionRow> {
+export async function findRow(journal: JournalReader, prefix: string): Promise<SessionRow> {
   const exact = await journal.head(prefix)
   if (exact !== undefined) return exact.row
   const found: SessionRow[] = []

@@ -9,8 +9,10 @@ import { Clients } from './clients.ts'
 import { type Owner, openOwner } from './compose.ts'
 import { Drain } from './drain.ts'
 import { noteServer } from './holder.ts'
+import { importMethod } from './import.ts'
 import { putLongLogAside } from './log.ts'
 import { type Orders, ordersAsMethods } from './orders.ts'
+import { searchMethod } from './search.ts'
 import { serverInfo } from './version.ts'
 import { watch } from './watch.ts'
 
@@ -54,7 +56,7 @@ async function loadMethods(): Promise<void> {
 }
 
 /** What a server that stops takes no more of. */
-const NEW_WORK: ReadonlySet<string> = new Set(['session/new', 'session/prompt', '_parley/fork'])
+const NEW_WORK: ReadonlySet<string> = new Set(['session/new', 'session/prompt', '_parley/fork', '_parley/import'])
 
 class Server implements RunningServer {
   readonly socket: string
@@ -106,7 +108,7 @@ class Server implements RunningServer {
   }
 
   #host(): ConnectionHost {
-    const { sessions, agents, clock, log } = this.#owner
+    const { sessions, agents, search, clock, log } = this.#owner
     const { authToken: token, unstable } = this.#config
     return {
       sessions,
@@ -114,7 +116,7 @@ class Server implements RunningServer {
       agents,
       token,
       unstable,
-      methods: ordersAsMethods(this.#orders()),
+      methods: { ...ordersAsMethods(this.#orders()), ...searchMethod(search), ...importMethod(this.#owner) },
       stopping: this.#silence,
       admit: (method) => this.#admit(method),
       newId: () => clock.id(),

@@ -32,12 +32,12 @@ export function haltTurn(state: Busy): readonly Body[] {
 }
 
 /** The turn goes on in the session that was copied, if it goes on anywhere: here it is over, whatever it waits for. */
-export function cutCopiedTurn(state: Busy): readonly Body[] {
+export function cutCopiedTurn(state: Busy, why: Failure = COPIED): readonly Body[] {
   const { turnId, promptId, prompt } = state.turn
-  if (turnId !== '') return cutTurn(state, COPIED)
+  if (turnId !== '') return cutTurn(state, why)
   // The copy ends between the acceptance of a prompt and the beginning of its turn.
   const begun = { ...state, turn: { ...state.turn, turnId: `t${state.turns + 1}` } }
-  return [...beginTurn(state.turns + 1, promptId, prompt), ...cutTurn(begun, COPIED)]
+  return [...beginTurn(state.turns + 1, promptId, prompt), ...cutTurn(begun, why)]
 }
 
 const COPIED: Failure = {

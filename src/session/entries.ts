@@ -40,6 +40,8 @@ export type Body =
       readonly additionalDirectories: readonly string[]
       /** Its full name: `guide`, `script:/absolute/file`. */
       readonly agent: string
+      /** The entries up to here were brought in from a file: what was always allowed there was allowed elsewhere. */
+      readonly imported?: number
     }
   /** Opened again: with these directories, and no longer closed. An agent that is named answers from the next turn on. */
   | {

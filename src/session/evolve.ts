@@ -28,8 +28,9 @@ export function evolve(state: State, entry: Entry): Existing {
 }
 
 function created(id: string, entry: Entry & { readonly kind: 'session_created' }): Idle {
-  const { cwd, additionalDirectories, agent, seq, at } = entry
-  return { phase: 'idle', id, seq, cwd, additionalDirectories, agent, createdAt: at, updatedAt: at, ...FRESH }
+  const { cwd, additionalDirectories, agent, imported, seq, at } = entry
+  const origin = imported === undefined ? {} : { imported }
+  return { phase: 'idle', id, seq, cwd, additionalDirectories, agent, createdAt: at, updatedAt: at, ...origin, ...FRESH }
 }
 
 const FRESH = {
@@ -193,10 +194,11 @@ function questionOf(entry: Body & { readonly kind: 'permission_requested' }) {
   return { requestId, toolCallId, call, options, resume, ...(tool === undefined ? {} : { tool }) }
 }
 
-function answered(state: Busy, entry: Body & { readonly kind: 'permission_resolved' }): Busy {
+function answered(state: Busy, entry: Entry & { readonly kind: 'permission_resolved' }): Busy {
   if (state.phase !== 'waiting' && state.phase !== 'suspended') return state
   const { question, ...rest } = state
-  const always = entry.outcome.outcome === 'selected' && entry.outcome.kind === 'allow_always'
+  const isOurs = entry.seq > (state.imported ?? 0)
+  const always = isOurs && entry.outcome.outcome === 'selected' && entry.outcome.kind === 'allow_always'
   return { ...rest, phase: 'working', allowedTools: always ? withTool(state, question.tool) : state.allowedTools }
 }
 

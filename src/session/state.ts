@@ -38,6 +38,8 @@ interface Base {
   readonly isNamed: boolean
   readonly createdAt: number
   readonly updatedAt: number
+  /** The entries up to here came from a file. */
+  readonly imported?: number
   /** How many turns were started; the next one's number is one more. */
   readonly turns: number
   /** The latest prompts that ended and how, so that one sent again is not run again. */

@@ -21,6 +21,7 @@ export const walls: Readonly<Record<string, Wall>> = {
   'adapters/clock': { may: ['ports', 'errors'], node: 'any' },
   'adapters/fault': { may: ['ports', 'errors', 'adapters/clock'], node: 'any' },
   'adapters/journal': adapter,
+  'adapters/search': adapter,
   'adapters/agent': adapter,
   'adapters/tools': adapter,
   'adapters/model': adapter,
@@ -48,7 +49,7 @@ export const packages: Readonly<Record<string, readonly string[]>> = {
   '@modelcontextprotocol/node': ['docs-server'],
   '@modelcontextprotocol/server': ['docs-server'],
   '@parcel/watcher': ['docs-server'],
-  '@photostructure/sqlite': ['adapters/journal', 'docs-server'], // two stores with nothing in common
+  '@photostructure/sqlite': ['adapters/journal', 'adapters/search', 'docs-server'], // stores with nothing in common
   commander: ['cli'],
   fflate: ['docs-server'],
   ignore: ['docs-server'],
@@ -61,7 +62,7 @@ export const packages: Readonly<Record<string, readonly string[]>> = {
   'string-width': ['cli'],
   unpdf: ['docs-server'],
   undici: ['adapters/tools'],
-  zod: ['edge', 'config', 'docs-server', 'adapters/agent', 'adapters/tools'], // wherever unknown input is parsed
+  zod: ['edge', 'config', 'docs-server', 'server', 'adapters/agent', 'adapters/tools'], // wherever unknown input is parsed
 }
 
 /** A file outside `src/` that may be imported, and where. */
@@ -77,6 +78,9 @@ export const lazy = {
 
 /** Only this file of the server names adapters; the rest of it sees ports. */
 export const compose = 'src/server/compose.ts'
+
+/** And the file that does so for a thread of its own, to which nothing but plain values can be passed in. */
+export const composeThread = 'src/server/search-worker.ts'
 
 export interface Habit {
   readonly what: string

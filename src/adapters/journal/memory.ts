@@ -2,7 +2,7 @@
 import { fail } from '../../errors/parley-error.ts'
 import type {
   Append,
-  Journal,
+  ImportingJournal,
   ListKey,
   ListQuery,
   PageLimits,
@@ -21,7 +21,7 @@ interface StoredSession {
   readonly snapshot: Snapshot | undefined
 }
 
-export function memoryJournal(): Journal {
+export function memoryJournal(): ImportingJournal {
   const sessions = new Map<SessionId, StoredSession>()
   const watches = new Watches()
   let closed = false
@@ -43,15 +43,24 @@ export function memoryJournal(): Journal {
   }
 
   async function fork(source: SessionId, append: Append): Promise<void> {
-    const { row, entries, expected, snapshot } = append
+    const { expected } = append
     const found = open().get(source)?.row.lastSeq ?? 0
     checkAppend(append)
     if (found < expected) fail('JOURNAL_CONFLICT', { session: source, expected, found })
-    const existing = sessions.get(row.id)?.row.lastSeq
-    if (existing !== undefined) fail('JOURNAL_CONFLICT', { session: row.id, expected: 0, found: existing })
-    const copied = sessions.get(source)?.entries.slice(0, expected) ?? []
-    sessions.set(row.id, { row, entries: [...copied, ...entries], snapshot })
+    make(sessions.get(source)?.entries ?? [], append)
+  }
+
+  /** A session that begins with entries of elsewhere. */
+  function make(before: readonly StoredEntry[], { row, entries, expected, snapshot }: Append): void {
+    const found = open().get(row.id)?.row.lastSeq
+    if (found !== undefined) fail('JOURNAL_CONFLICT', { session: row.id, expected: 0, found })
+    sessions.set(row.id, { row, entries: [...before.slice(0, expected), ...entries], snapshot })
     watches.appended(row.id)
+  }
+
+  async function bring(pieces: AsyncIterable<readonly StoredEntry[]>, last: () => Append): Promise<void> {
+    const brought = await allOf(pieces)
+    make(brought, checked(last()))
   }
 
   async function page(id: SessionId, from: number, limits: PageLimits): Promise<readonly StoredEntry[]> {
@@ -61,17 +70,14 @@ export function memoryJournal(): Journal {
 
   async function head(id: SessionId): Promise<SessionHead | undefined> {
     const stored = open().get(id)
-    if (stored === undefined) return undefined
-    const { row, snapshot } = stored
-    return snapshot === undefined ? { row } : { row, snapshot }
+    return stored && headOf(stored)
   }
 
   async function list(query: ListQuery): Promise<readonly SessionRow[]> {
-    const rows = [...open().values()].map(({ row }) => row)
-    return rows
-      .filter((row) => isWanted(row, query))
-      .sort(newestFirst)
-      .slice(0, query.limit)
+    return wanted(
+      [...open().values()].map(({ row }) => row),
+      query,
+    )
   }
 
   async function forget(id: SessionId): Promise<boolean> {
@@ -89,6 +95,7 @@ export function memoryJournal(): Journal {
   return {
     append,
     fork,
+    bring,
     page,
     read: (id, from, signal) => follow(page, watches, { id, from, signal }),
     head,
@@ -96,6 +103,28 @@ export function memoryJournal(): Journal {
     delete: forget,
     close,
   }
+}
+
+async function allOf(pieces: AsyncIterable<readonly StoredEntry[]>): Promise<readonly StoredEntry[]> {
+  const all: StoredEntry[] = []
+  for await (const piece of pieces) all.push(...piece)
+  return all
+}
+
+function checked(append: Append): Append {
+  checkAppend(append)
+  return append
+}
+
+function headOf({ row, snapshot }: StoredSession): SessionHead {
+  return snapshot === undefined ? { row } : { row, snapshot }
+}
+
+function wanted(rows: readonly SessionRow[], query: ListQuery): readonly SessionRow[] {
+  return rows
+    .filter((row) => isWanted(row, query))
+    .sort(newestFirst)
+    .slice(0, query.limit)
 }
 
 function isWanted(row: SessionRow, { cwd, phases, after }: ListQuery): boolean {

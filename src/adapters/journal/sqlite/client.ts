@@ -2,7 +2,15 @@
 import { join } from 'node:path'
 import { fail } from '../../../errors/parley-error.ts'
 import type { Faults, FaultsSpec } from '../../../ports/fault.ts'
-import type { Append, Cursor, Journal, ListQuery, Snapshot, StoredEntry } from '../../../ports/journal.ts'
+import type {
+  Append,
+  Cursor,
+  ImportingJournal,
+  Journal,
+  ListQuery,
+  Snapshot,
+  StoredEntry,
+} from '../../../ports/journal.ts'
 import { faultsFrom, noFaults } from '../../fault.ts'
 import { checkAppend } from '../entries.ts'
 import { follow, Watches } from '../follow.ts'
@@ -23,13 +31,20 @@ export interface SqliteJournalOptions extends SqliteReaderOptions {
   readonly faults?: FaultsSpec
 }
 
-export type JournalReader = Pick<Journal, 'page' | 'head' | 'list' | 'close'>
+export interface JournalReader extends Pick<Journal, 'page' | 'head' | 'list' | 'close'> {
+  /** Reads the whole file and changes nothing; a sentence for each thing that is wrong with it. */
+  check(): Promise<readonly string[]>
+}
 
 /**
  * Takes the owner's lock and opens the journal, making both if need be. Throws STATE_IN_USE while another owner lives,
  * and JOURNAL_CORRUPT, JOURNAL_FOREIGN or JOURNAL_TOO_NEW with the file untouched.
  */
-export async function openSqliteJournal({ directory, workerUrl, faults = [] }: SqliteJournalOptions): Promise<Journal> {
+export async function openSqliteJournal({
+  directory,
+  workerUrl,
+  faults = [],
+}: SqliteJournalOptions): Promise<ImportingJournal> {
   const watches = new Watches()
   const connection = await connect(workerUrl, { directory, role: 'owner', faults }, watches)
   const reader = readerOn(connection)
@@ -45,6 +60,9 @@ export async function openSqliteJournal({ directory, workerUrl, faults = [] }: S
       checkAppend(append)
       await sendFork(connection, played, { source, append })
       watches.appended(append.row.id)
+    },
+    async bring(pieces, last) {
+      watches.appended(await sendBrought(connection, pieces, last))
     },
     read: (id, from, signal) => follow(reader.page, watches, { id, from, signal }),
     async delete(id) {
@@ -97,6 +115,7 @@ function readerOn({ line, close }: Connection): JournalReader {
     async list(query) {
       return (await line().call('list', listOrder(query))).map(rowOf)
     },
+    check: () => line().call('check', undefined),
     close,
   }
 }
@@ -129,6 +148,28 @@ async function sendFork(
   }
 }
 
+/** In pieces too. The id of the session, once it is there. */
+async function sendBrought(
+  { line }: Connection,
+  pieces: AsyncIterable<readonly StoredEntry[]>,
+  last: () => Append,
+): Promise<string> {
+  const draft = await line().call('draft', undefined)
+  try {
+    let count = 0
+    for await (const entries of pieces) {
+      await line().call('fill', { draft, rows: bundle(count + 1, columnsOfEntries(entries)) })
+      count += entries.length
+    }
+    const append = last()
+    checkAppend(append)
+    await line().call('finish', { draft, append: appendOrder(append) })
+    return append.row.id
+  } finally {
+    await letGo(line, draft)
+  }
+}
+
 async function letGo(line: Connection['line'], draft: number): Promise<void> {
   try {
     await line().call('abandon', draft)
@@ -149,9 +190,13 @@ function appendOrder({ row, entries, expected, snapshot }: Append): AppendOrder 
     row: columnsOf(row),
     expected,
     last: expected + entries.length,
-    rows: bundle(expected + 1, { at: entries.map((entry) => entry.at), bodies: entries.map((entry) => entry.body) }),
+    rows: bundle(expected + 1, columnsOfEntries(entries)),
     snapshot: snapshot === undefined ? undefined : [snapshot.seq, snapshot.state],
   }
+}
+
+function columnsOfEntries(entries: readonly StoredEntry[]): { readonly at: number[]; readonly bodies: string[] } {
+  return { at: entries.map((entry) => entry.at), bodies: entries.map((entry) => entry.body) }
 }
 
 function listOrder({ cwd, phases, after, limit }: ListQuery): ListOrder {

@@ -71,7 +71,7 @@ function answer(call: ReadCall, path: string, open: () => Store | undefined): An
 function ask(
   [, kind, ask]: ReadCall,
   store: Store | undefined,
-): PageAnswer | HeadAnswer | readonly RowColumns[] | undefined {
+): PageAnswer | HeadAnswer | readonly RowColumns[] | readonly string[] | undefined {
   switch (kind) {
     case 'page':
       return store?.page(ask) ?? { at: [], bodies: [] }
@@ -79,6 +79,8 @@ function ask(
       return store?.head(ask)
     case 'list':
       return store?.list(ask) ?? []
+    case 'check':
+      return store?.check() ?? []
   }
 }
 

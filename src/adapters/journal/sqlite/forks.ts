@@ -1,17 +1,21 @@
 /**
- * Makes a session that begins as a copy of another, piece by piece between the appends of others: until all is copied it is
+ * Makes a session of what another has or a file holds, piece by piece between the appends of others: until all is there it is
  * a draft among the orphans, which nobody sees and which whoever comes after a crash clears away.
  */
 import { fail } from '../../../errors/parley-error.ts'
 import { type EntryRow, cutRow } from './bundle.ts'
 import { rowColumns, unescape } from './columns.ts'
 import { insertRows, rowsAfter } from './entry-rows.ts'
-import type { CopyOrder, FinishOrder, ForkOrder, ForkPlace } from './messages.ts'
+import type { CopyOrder, FillOrder, FinishOrder, ForkOrder, ForkPlace } from './messages.ts'
 import type { Statements } from './statements.ts'
 
 /** How much one transaction copies: others wait for no longer than that takes. */
 const copyRows = 1000
 export const copyChars = 512 * 1024
+
+const NEXT_KEY = "UPDATE sqlite_sequence SET seq = seq + 1 WHERE name = 'sessions' RETURNING seq"
+/** In a journal that has never had a session. */
+const FIRST_KEY = "INSERT INTO sqlite_sequence (name, seq) VALUES ('sessions', 1) RETURNING seq"
 
 export class Forks {
   readonly #statements: Statements
@@ -32,14 +36,21 @@ export class Forks {
   begin({ source: id, at }: ForkOrder): ForkPlace {
     const [source, found] = this.#find(id) ?? [0, 0]
     if (found < at) fail('JOURNAL_CONFLICT', { session: unescape(id), expected: at, found })
+    return { source, draft: this.draft() }
+  }
+
+  /** A session that nobody sees, and that is empty. */
+  draft(): number {
     // A key that no session had or will have.
-    const draft = this.#statements.number(
-      "UPDATE sqlite_sequence SET seq = seq + 1 WHERE name = 'sessions' RETURNING seq",
-    )
+    const draft = this.#statements.number(NEXT_KEY) ?? this.#statements.number(FIRST_KEY)
     if (draft === undefined) return this.#failCorrupt('it has lost count of its sessions')
     this.#statements.run('INSERT INTO orphans (session) VALUES (?)', draft)
     this.#drafts.add(draft)
-    return { source, draft }
+    return draft
+  }
+
+  fill({ draft, rows }: FillOrder): void {
+    insertRows(this.#statements, draft, rows)
   }
 
   /** The number of the last entry that is copied by now. Throws JOURNAL_CONFLICT when the source is gone. */

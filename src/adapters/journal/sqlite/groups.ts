@@ -64,6 +64,10 @@ function write(store: Store, [, kind, ask]: WriteCall): unknown {
       return store.forks.begin(ask)
     case 'copy':
       return store.forks.copy(ask)
+    case 'draft':
+      return store.forks.draft()
+    case 'fill':
+      return store.forks.fill(ask)
     case 'finish':
       return store.forks.finish(ask)
     case 'abandon':

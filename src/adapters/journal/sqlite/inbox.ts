@@ -63,6 +63,8 @@ export class Inbox {
         case 'append':
         case 'fork':
         case 'copy':
+        case 'draft':
+        case 'fill':
         case 'finish':
         case 'abandon':
         case 'delete':
@@ -71,6 +73,7 @@ export class Inbox {
         case 'page':
         case 'head':
         case 'list':
+        case 'check':
           this.#reads.push(call)
           break
         case 'close':
@@ -81,6 +84,6 @@ export class Inbox {
 }
 
 function weigh([, kind, ask]: WriteCall): number {
-  if (kind === 'append') return ask.rows.reduce((sum, { body }) => sum + body.length, 0)
+  if (kind === 'append' || kind === 'fill') return ask.rows.reduce((sum, { body }) => sum + body.length, 0)
   return kind === 'copy' ? copyChars : 0
 }

@@ -55,6 +55,12 @@ export interface CopyOrder extends ForkPlace {
   readonly until: number
 }
 
+/** Entries of a session that is brought in from elsewhere, already bundled. */
+export interface FillOrder {
+  readonly draft: number
+  readonly rows: readonly EntryRow[]
+}
+
 export interface FinishOrder {
   readonly draft: number
   readonly append: AppendOrder
@@ -93,6 +99,9 @@ export interface Calls {
   readonly fork: { readonly ask: ForkOrder; readonly answer: ForkPlace }
   /** Copies a piece; the answer says up to which entry. */
   readonly copy: { readonly ask: CopyOrder; readonly answer: number }
+  /** A draft without a source; the answer is its key. */
+  readonly draft: { readonly ask: undefined; readonly answer: number }
+  readonly fill: { readonly ask: FillOrder; readonly answer: undefined }
   /** The draft becomes a session. */
   readonly finish: { readonly ask: FinishOrder; readonly answer: undefined }
   readonly abandon: { readonly ask: number; readonly answer: undefined }
@@ -100,6 +109,8 @@ export interface Calls {
   readonly page: { readonly ask: PageOrder; readonly answer: PageAnswer }
   readonly head: { readonly ask: string; readonly answer: HeadAnswer | undefined }
   readonly list: { readonly ask: ListOrder; readonly answer: readonly RowColumns[] }
+  /** What is wrong with the file, if anything is: SQLite's own look at it, and entries that do not follow each other. */
+  readonly check: { readonly ask: undefined; readonly answer: readonly string[] }
   readonly close: { readonly ask: undefined; readonly answer: undefined }
 }
 
@@ -110,8 +121,8 @@ export type CallOf<Kind extends CallKind> = Kind extends CallKind
   : never
 
 export type Call = CallOf<CallKind>
-export type ReadCall = CallOf<'page' | 'head' | 'list'>
-export type WriteCall = CallOf<'append' | 'fork' | 'copy' | 'finish' | 'abandon' | 'delete'>
+export type ReadCall = CallOf<'page' | 'head' | 'list' | 'check'>
+export type WriteCall = CallOf<'append' | 'fork' | 'copy' | 'draft' | 'fill' | 'finish' | 'abandon' | 'delete'>
 
 /** An error as it crosses threads. */
 export interface Refusal {

@@ -1,6 +1,7 @@
 /** The statements behind the journal: each method is one step inside a transaction, or one read. */
 import { fail } from '../../../errors/parley-error.ts'
 import { type EntryRow, bundle, unbundle } from './bundle.ts'
+import { checkJournal } from './check.ts'
 import { rowColumns, unescape } from './columns.ts'
 import { insertRows, rowsAfter } from './entry-rows.ts'
 import { Forks } from './forks.ts'
@@ -146,6 +147,11 @@ export class Store {
     const condition = where.length === 0 ? '' : `WHERE ${where.join(' AND ')}`
     const sql = `SELECT ${rowColumns} FROM sessions ${condition} ORDER BY updated_at DESC, id LIMIT ?`
     return this.#statements.prepare(sql).all(...values, Math.max(0, limit)) as readonly RowColumns[]
+  }
+
+  /** Looks at the whole file and changes nothing; a sentence for each thing that is wrong. */
+  check(): readonly string[] {
+    return checkJournal(this.#statements)
   }
 
   #key(id: string): number | undefined {

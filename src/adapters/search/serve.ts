@@ -1,0 +1,62 @@
+/** The loop of the index's thread: questions first, and the journal followed in small steps between them. */
+import type { MessagePort } from 'node:worker_threads'
+import { isParleyError, ParleyError, reasonOf } from '../../errors/parley-error.ts'
+import type { SearchRequest } from '../../ports/search.ts'
+import type { Index } from './search-index.ts'
+import type { News, Order } from './messages.ts'
+
+/** How long it works before it looks for questions. Milliseconds. */
+const SLICE = 25
+
+export function serve(port: MessagePort, index: Index): void {
+  let working = false
+
+  function tell(news: News): void {
+    port.postMessage(news)
+  }
+
+  function work(): void {
+    working = false
+    try {
+      if (index.work(SLICE)) goOn()
+    } catch (error) {
+      // It is tried again with the next change, or when somebody asks.
+      tell({ kind: 'report', sentence: `the search index does not follow: ${reasonOf(error)}` })
+    }
+  }
+
+  function goOn(): void {
+    if (!working) setImmediate(work)
+    working = true
+  }
+
+  port.on('message', (order: Order) => {
+    switch (order.kind) {
+      case 'changed':
+        note(order.sessions)
+        return goOn()
+      case 'search':
+        return tell(answer(index, order.call, order.request))
+      case 'close':
+        index.close()
+        return port.close()
+    }
+  })
+
+  function note(sessions: readonly string[]): void {
+    try {
+      index.changed(sessions)
+    } catch {
+      // An index that cannot be opened now compares everything when it can be.
+    }
+  }
+}
+
+function answer(index: Index, call: number, request: SearchRequest): News {
+  try {
+    return { kind: 'answer', call, answer: index.search(request) }
+  } catch (error) {
+    const known = isParleyError(error) ? error : new ParleyError('SEARCH_UNAVAILABLE', { reason: reasonOf(error) })
+    return { kind: 'refusal', call, code: known.code, details: known.details }
+  }
+}

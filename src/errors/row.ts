@@ -1,0 +1,24 @@
+/** What a row of the catalogue of errors is made of. */
+
+export interface Row<Details> {
+  /** What happened, to which thing, and what to do. One line, no secrets. */
+  readonly sentence: (details: Details) => string
+  /** The JSON-RPC code that a protocol edge answers with. */
+  readonly rpc: number
+  readonly retryable: boolean
+}
+
+export const INVALID_PARAMS = -32602
+export const INTERNAL = -32603
+export const INVALID_REQUEST = -32600
+export const NOT_FOUND = -32002
+export const AUTH_REQUIRED = -32000
+export const CANCELLED = -32800
+
+export function row<Details extends object = Record<never, never>>(
+  rpc: number,
+  retryable: boolean,
+  sentence: (details: Details) => string,
+): Row<Details> {
+  return { sentence, rpc, retryable }
+}

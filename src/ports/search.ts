@@ -1,0 +1,70 @@
+/** Full-text search over what was said in all sessions: a projection of the journal that can be lost, and never the truth. */
+import type { Cursor, SessionId } from './journal.ts'
+
+/** Who said it: a person, the agent aloud or to itself, a tool, or whoever gave the session its title. */
+export type SaidBy = 'user' | 'agent' | 'thought' | 'tool' | 'title'
+
+/**
+ * A piece of what was said, as the index takes it in. Pieces of one `name` are one passage of their session: the chunks of a
+ * message, the reports of a tool call.
+ */
+export interface Saying {
+  readonly name: string
+  readonly by: SaidBy
+  readonly seq: Cursor
+  readonly at: number
+  readonly turn: string | null
+  /** Stands above the text; replaces the one before. */
+  readonly title?: string
+  readonly text?: string
+  /** The text goes on where it was; otherwise it stands in the place of what was there. */
+  readonly goesOn: boolean
+}
+
+export interface SearchRequest {
+  /** Words that must all occur in a passage; a run of Chinese is a phrase (`src/text/query.ts`). */
+  readonly query: string
+  /** Only sessions of exactly this directory. */
+  readonly cwd?: string
+  readonly limit: number
+  /** Milliseconds to wait for an index that is behind the journal; what is not taken in by then is not searched. */
+  readonly patience: number
+}
+
+export interface SearchHit {
+  readonly sessionId: SessionId
+  readonly cwd: string
+  readonly title: string | null
+  readonly by: SaidBy
+  /** Null for what was said outside of turns. */
+  readonly turn: string | null
+  /** The first and the last entry of the passage. */
+  readonly seq: Cursor
+  readonly until: Cursor
+  /** When it began; milliseconds since 1970. */
+  readonly at: number
+  /** The passage, or a part of it with its first matches. */
+  readonly text: string
+  /** Where in `text` the words stand: UTF-16 offsets, the end not included. */
+  readonly highlights: readonly (readonly [start: number, end: number])[]
+}
+
+export interface SearchAnswer {
+  /** Newest first. */
+  readonly hits: readonly SearchHit[]
+  /** There is more than the limit. */
+  readonly more: boolean
+  /** Entries of the journal that the index does not have yet. */
+  readonly behind: number
+}
+
+export interface SearchIndex {
+  /** Finds all that was stored before it was asked, if the patience suffices. Throws SEARCH_UNAVAILABLE. */
+  search(request: SearchRequest): Promise<SearchAnswer>
+  /** A session has changed or is gone. Costs nothing, so that an append may say it. */
+  changed(session: SessionId): void
+  /** Catches up with what was stored before, when there is time for it. */
+  follow(): void
+  /** Idempotent. */
+  close(): Promise<void>
+}

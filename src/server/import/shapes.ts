@@ -1,0 +1,121 @@
+/** The shape of every kind of entry, as a file from anywhere must have it before it becomes one of ours. */
+import { z } from 'zod'
+import type { Body } from '../../session/entries.ts'
+
+/** Milliseconds since 1970 that are a date. */
+export const time = z.int().min(0).max(8_640_000_000_000_000)
+
+const name = z.string().min(1).max(4_096)
+const directory = z
+  .string()
+  .min(1)
+  .max(65_536)
+  .startsWith('/')
+  .refine((path) => !path.includes('\0'), 'holds a NUL')
+const directories = z.array(directory)
+const open = z.record(z.string(), z.unknown())
+
+const resource = z.union([
+  z.looseObject({ uri: z.string(), text: z.string() }),
+  z.looseObject({ uri: z.string(), blob: z.string() }),
+])
+const content = z.discriminatedUnion('type', [
+  z.looseObject({ type: z.literal('text'), text: z.string() }),
+  z.looseObject({ type: z.literal('image'), data: z.string(), mimeType: z.string() }),
+  z.looseObject({ type: z.literal('audio'), data: z.string(), mimeType: z.string() }),
+  z.looseObject({ type: z.literal('resource_link'), uri: z.string(), name: z.string() }),
+  z.looseObject({ type: z.literal('resource'), resource }),
+])
+
+const callContent = z.discriminatedUnion('type', [
+  z.looseObject({ type: z.literal('content'), content }),
+  z.looseObject({ type: z.literal('diff'), path: z.string(), oldText: z.string().nullish(), newText: z.string() }),
+  z.looseObject({ type: z.literal('terminal'), terminalId: z.string() }),
+])
+const patch = {
+  title: z.string().optional(),
+  name: z.string().optional(),
+  kind: z.string().optional(),
+  status: z.enum(['pending', 'in_progress', 'completed', 'failed']).optional(),
+  content: z.array(callContent).optional(),
+  locations: z.array(z.looseObject({ path: z.string(), line: z.number().optional() })).optional(),
+  _meta: open.optional(),
+}
+const callPatch = z.looseObject(patch)
+
+const permissionKind = z.enum(['allow_once', 'allow_always', 'reject_once', 'reject_always'])
+const permissionOption = z.looseObject({ optionId: z.string(), name: z.string(), kind: permissionKind })
+const outcome = z.discriminatedUnion('outcome', [
+  z.looseObject({ outcome: z.literal('selected'), optionId: z.string(), kind: permissionKind }),
+  z.looseObject({ outcome: z.literal('cancelled') }),
+])
+
+const failure = z.looseObject({ code: z.string(), message: z.string() })
+const command = z.looseObject({ name: z.string(), description: z.string(), hint: z.string().optional() })
+const planEntry = z.looseObject({
+  content: z.string(),
+  priority: z.enum(['high', 'medium', 'low']),
+  status: z.enum(['pending', 'in_progress', 'completed']),
+})
+const mode = z.looseObject({ id: z.string(), name: z.string(), description: z.string().nullish() })
+const modes = z.looseObject({ currentModeId: z.string(), availableModes: z.array(mode) })
+const turn = { turnId: name }
+const prompt = { promptId: name }
+
+/** A new kind of entry has its shape here from the day it exists: the compiler asks for it. */
+export const shapes = {
+  session_created: z.looseObject({
+    format: z.int().min(1),
+    cwd: directory,
+    additionalDirectories: directories,
+    agent: name,
+    imported: z.never().optional(),
+  }),
+  session_configured: z.looseObject({ additionalDirectories: directories, agent: name.optional() }),
+  session_closed: z.looseObject({}),
+  prompt_accepted: z.looseObject({
+    ...prompt,
+    content: z.array(content),
+    additionalDirectories: directories.optional(),
+  }),
+  prompt_withdrawn: z.looseObject({ ...prompt, reason: z.enum(['cancelled', 'interrupted']) }),
+  turn_started: z.looseObject({ ...turn, ...prompt }),
+  turn_suspended: z.looseObject(turn),
+  turn_resumed: z.looseObject(turn),
+  turn_cancel_requested: z.looseObject(turn),
+  turn_ended: z.looseObject({ ...turn, ...prompt, stopReason: name, error: failure.optional() }),
+  message_chunk: z.discriminatedUnion('role', [
+    z.looseObject({ role: z.enum(['agent', 'thought']), messageId: name, content }),
+    z.looseObject({ role: z.literal('user'), messageId: name, ...prompt, content }),
+  ]),
+  tool_call: z.looseObject({ toolCallId: name, call: z.looseObject({ ...patch, title: z.string() }) }),
+  tool_call_patched: z.looseObject({ toolCallId: name, patch: callPatch }),
+  plan: z.looseObject({ entries: z.array(planEntry) }),
+  permission_requested: z.looseObject({
+    requestId: name,
+    toolCallId: name,
+    call: callPatch,
+    options: z.array(permissionOption),
+    tool: name.optional(),
+  }),
+  permission_resolved: z.looseObject({ requestId: name, outcome }),
+  elicitation_requested: z.looseObject({
+    elicitationId: name,
+    mode: z.enum(['form', 'url']),
+    toolCallId: name.optional(),
+  }),
+  elicitation_resolved: z.looseObject({ elicitationId: name, outcome: z.string() }),
+  notice: z.looseObject({ text: z.string() }),
+  title: z.looseObject({ title: z.string().max(1_000), by: z.literal('person').optional() }),
+  forked_from: z.looseObject({ from: z.looseObject({ session: name, seq: z.int().min(1) }) }),
+  commands: z.looseObject({ commands: z.array(command), by: z.literal('agent').optional() }),
+  modes: z.looseObject({ modes: modes.nullable() }),
+  mode: z.looseObject({ modeId: z.string() }),
+  config_options: z.looseObject({ configOptions: z.array(z.looseObject({ id: z.string(), name: z.string() })) }),
+  usage: z.looseObject({ usage: z.looseObject({ used: z.number(), size: z.number() }) }),
+  compaction: z.looseObject({
+    compactionId: name,
+    patch: z.looseObject({ status: z.enum(['in_progress', 'completed', 'failed', 'cancelled']) }),
+  }),
+  compaction_summary: z.looseObject({ compactionId: name, content }),
+} as const satisfies Readonly<Record<Body['kind'], z.ZodType>>
