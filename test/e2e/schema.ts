@@ -5,10 +5,14 @@ import Ajv2020, { type ValidateFunction } from 'ajv/dist/2020.js'
 import type { Message } from './message.ts'
 import type { RawClient } from './raw-client.ts'
 
-const path = createRequire(import.meta.url).resolve('@agentclientprotocol/sdk/schema/v1/schema.json')
-const schema = JSON.parse(readFileSync(path, 'utf8')) as Readonly<Record<string, unknown>>
+type Schema = Readonly<Record<string, unknown>>
+
+const schema = schemaNamed('schema.json')
+/** Only for methods that the standard has not settled yet. */
+const unstable = schemaNamed('schema.unstable.json')
 const ajv = new Ajv2020.default({ strict: false, validateFormats: false, allErrors: false, discriminator: false })
 ajv.addSchema(schema, 'acp')
+ajv.addSchema(unstable, 'unstable')
 const validators = new Map<string, ValidateFunction>()
 
 interface Definition {
@@ -17,14 +21,19 @@ interface Definition {
 }
 
 /** The type of each method's result, where the agent answers, or of its params, where the agent calls. */
-function typesBy(side: string, isOurs: (name: string) => boolean): Readonly<Record<string, string>> {
-  const types = Object.entries(schema['$defs'] as Readonly<Record<string, Definition>>)
+function typesBy(
+  side: string,
+  isOurs: (name: string) => boolean,
+  of: Schema = schema,
+): Readonly<Record<string, string>> {
+  const types = Object.entries(of['$defs'] as Readonly<Record<string, Definition>>)
     .filter(([name, type]) => type['x-side'] === side && isOurs(name))
     .map(([name, type]) => [type['x-method'] ?? '', name] as const)
   return Object.fromEntries(types)
 }
 
 const RESULTS = typesBy('agent', (name) => name.endsWith('Response'))
+const UNSETTLED_RESULTS = typesBy('agent', (name) => name.endsWith('Response'), unstable)
 const FROM_AGENT: Readonly<Record<string, string>> = {
   ...typesBy('client', (name) => !name.endsWith('Response')),
   '$/cancel_request': 'CancelRequestNotification',
@@ -50,7 +59,11 @@ export function deviation(message: Message, asked: RawClient['asked']): string |
   if (method?.startsWith('_') === true)
     return typeof message.result === 'object' ? undefined : 'a result that is no object'
   const type = RESULTS[method ?? '']
-  return type === undefined ? `a result of ${method ?? 'nothing that was asked'}` : against(type, message.result)
+  if (type !== undefined) return against(type, message.result)
+  const unsettled = UNSETTLED_RESULTS[method ?? '']
+  return unsettled === undefined
+    ? `a result of ${method ?? 'nothing that was asked'}`
+    : against(unsettled, message.result, 'unstable')
 }
 
 function wrongInCall({ params }: Message, method: string): string | undefined {
@@ -68,8 +81,14 @@ function wrongInError(message: Message): string | undefined {
   return against('Error', message.error)
 }
 
-function against(type: string, value: unknown): string | undefined {
-  const validate = validators.get(type) ?? ajv.compile({ $ref: `acp#/$defs/${type}`, unevaluatedProperties: false })
-  validators.set(type, validate)
+function against(type: string, value: unknown, schema: 'acp' | 'unstable' = 'acp'): string | undefined {
+  const $ref = `${schema}#/$defs/${type}`
+  const validate = validators.get($ref) ?? ajv.compile({ $ref, unevaluatedProperties: false })
+  validators.set($ref, validate)
   return validate(value) ? undefined : `${type} ${ajv.errorsText(validate.errors)}`
+}
+
+function schemaNamed(file: string): Schema {
+  const path = createRequire(import.meta.url).resolve(`@agentclientprotocol/sdk/schema/v1/${file}`)
+  return JSON.parse(readFileSync(path, 'utf8')) as Schema
 }

@@ -53,7 +53,7 @@ export function toolCallPatch(fields: Fields): ToolCallPatch {
     ...(content === undefined ? {} : { content: list(content, 'content').map(toolContent) }),
     ...(locations === undefined ? {} : { locations: list(locations, 'locations').map(location) }),
   }
-  return checked as ToolCallPatch
+  return checked
 }
 
 function toolContent(value: unknown): Fields {

@@ -1,0 +1,64 @@
+/** `session/fork`, which ACP has not settled yet: there only where the server is set to offer it. */
+import { describe, expect, test } from 'vitest'
+import { quiet } from '../../../../test/sim/clock.ts'
+import { House } from '../../../../test/sim/house.ts'
+import { cleanUp, create, cwd, openStreet, opening, prompt } from '../../../../test/sim/street.ts'
+import { modes } from '../../../../test/sim/words.ts'
+
+cleanUp()
+
+test('a server that was not set to offer it has no such method', async () => {
+  const client = await openStreet().client()
+  expect(client.received[0]?.result?.['agentCapabilities']).not.toMatchObject({ sessionCapabilities: { fork: {} } })
+  const { error } = await client.request('session/fork', { sessionId: await create(client), cwd })
+  expect(error?.code).toBe(-32_601)
+})
+
+describe('a server that offers it', () => {
+  const unstable = (house = new House()) => openStreet(house, { unstable: true })
+
+  test('says so', async () => {
+    expect((await unstable().client()).received[0]?.result).toMatchObject({
+      agentCapabilities: { sessionCapabilities: { fork: {} } },
+    })
+  })
+
+  test('gives a session that goes on from there, with what was set, and tells nothing twice', async () => {
+    const house = new House()
+    house.agent.modes = modes
+    const client = await unstable(house).client()
+    const sessionId = await create(client)
+    await client.request('session/set_mode', { sessionId, modeId: 'code' })
+    await client.request('session/prompt', prompt(sessionId, 'What is it?'))
+    const before = client.received.length
+    const { result } = await client.request('session/fork', { sessionId, cwd, mcpServers: [] })
+    await quiet()
+    expect(result).toMatchObject({ modes: { currentModeId: 'code' } })
+    const fork = String(result?.['sessionId'])
+    expect(fork).not.toBe(sessionId)
+    expect(client.received[before]?.id).toBeDefined()
+    expect(client.updates.filter((one) => one.sessionId === fork).map(({ update }) => update)).toEqual([
+      { sessionUpdate: 'session_info_update', title: 'Fork of What is it?' },
+    ])
+    expect((await client.request('session/prompt', prompt(fork, 'And then?'))).result).toEqual({
+      stopReason: 'end_turn',
+    })
+    const later = await unstable(house).client()
+    await later.request('session/load', opening(fork))
+    expect(later.text).toBe('Hello!Hello!')
+  })
+
+  test.each([
+    [{ sessionId: 's-9' }, 'SESSION_NOT_FOUND'],
+    [{ cwd: '/tmp' }, 'SESSION_CWD_DIFFERS'],
+    [{ cwd: 'work' }, 'PATH_NOT_ABSOLUTE'],
+    [{ additionalDirectories: ['b'] }, 'PATH_NOT_ABSOLUTE'],
+  ])('refuses %j, and makes nothing', async (params, code) => {
+    const street = unstable()
+    const client = await street.client()
+    const sessionId = await create(client)
+    const { error } = await client.request('session/fork', { sessionId, cwd, ...params })
+    expect(error?.data).toMatchObject({ code })
+    expect(await street.house.sessions.list({ limit: 9 })).toHaveLength(1)
+  })
+})
