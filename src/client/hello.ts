@@ -45,7 +45,11 @@ export async function introduce(
 ): Promise<Introduced> {
   const params = {
     protocolVersion: PROTOCOL_VERSION,
-    clientCapabilities: { ...capabilitiesFor(serves), _meta: { 'parley/notifications': [...notices, 'server'] } },
+    clientCapabilities: {
+      ...capabilitiesFor(serves),
+      session: { notices: {} },
+      _meta: { 'parley/notifications': [...notices, 'server'] },
+    },
     clientInfo: info,
     _meta: {
       ...(agent && { 'parley/agent': agent.name, 'parley/agentChosen': agent.chosen }),

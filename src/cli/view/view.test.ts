@@ -150,3 +150,30 @@ test('on a pipe the answer is the answer, as it was said, and everything else go
   expect(answer).toBe('**A**\n\nB\n')
   expect(beside).toBe('✓ Read a.md\n')
 })
+
+test('what is said aside is one line each: the mode, options, a notice, and at the end how full the context is', () => {
+  const { settled } = onTerminal((view) => {
+    view.begin()
+    view.update({ sessionUpdate: 'usage_update', used: 10, size: 100 })
+    view.update({ sessionUpdate: 'current_mode_update', currentModeId: 'code' })
+    view.update({
+      sessionUpdate: 'config_option_update',
+      configOptions: [
+        { id: 'way', name: 'Way', category: 'mode', currentValue: 'code' },
+        { id: 'model', name: 'Model', currentValue: 'large' },
+      ],
+    })
+    view.update(say('Hello'))
+    view.update({ sessionUpdate: 'notice', severity: 'warning', title: 'Nearly\u001b[2J full' })
+    view.update({ sessionUpdate: 'usage_update', used: 20, size: 100, cost: { amount: 0.5, currency: 'USD' } })
+    view.update({ sessionUpdate: 'compaction_update', compactionId: 'k', status: 'completed' })
+    view.end()
+  })
+  expect(settled.filter((row) => row !== '')).toEqual([
+    'mode: code',
+    'Model: large',
+    'Hello',
+    'warning: Nearly full',
+    'context: 20 of 100 tokens (20 %) · 0.50…',
+  ])
+})

@@ -7,6 +7,7 @@ import { Flow } from '../terminal/flow.ts'
 import { after, now } from '../terminal/pace.ts'
 import type { Screen } from '../terminal/screen.ts'
 import { clean, oneLine } from '../terminal/text.ts'
+import { asideOf, usageOf } from './aside.ts'
 import { isOver, planRows, questionRows, questionTitle, textOf, toolRow } from './rows.ts'
 
 export interface Surfaces {
@@ -42,6 +43,9 @@ export class View {
   /** Something was settled, and how many empty rows come before what is settled next. */
   #begun = false
   #gap = 0
+  /** How full the context is, to be said once the turn is over, and what was last said aside. */
+  #usage: string | undefined
+  #lastAside = ''
   /** How the answer ends that goes elsewhere. */
   #answerEnd: 'nothing' | 'line' | 'open' = 'nothing'
 
@@ -78,6 +82,7 @@ export class View {
     this.#running.clear()
     if (this.#planShown) this.#settle(planRows(this.#transcript.plan, this.#look))
     this.#planShown = false
+    this.#sayUsage()
     if (this.#answerEnd === 'open') this.#answer('\n')
     this.#working = undefined
     this.#typed = ''
@@ -91,6 +96,7 @@ export class View {
     if (role !== undefined) this.#chunk(role, update)
     else if (update.sessionUpdate.startsWith('tool_call')) this.#toolCall(update)
     else if (update.sessionUpdate === 'plan') this.#plan()
+    else this.#aside(update)
     this.#soon()
   }
 
@@ -213,6 +219,21 @@ export class View {
     this.#over.add(id)
     this.#endMessage()
     this.#settle([toolRow(item.call, this.#look)])
+  }
+
+  /** The same again is no news. */
+  #aside(update: Update): void {
+    this.#usage = usageOf(update) ?? this.#usage
+    const text = asideOf(update)
+    if (text === undefined || text === this.#lastAside) return
+    this.#lastAside = text
+    this.#endMessage()
+    this.#settle([this.#surfaces.paint('dim', oneLine(text, this.#look.width()))])
+  }
+
+  #sayUsage(): void {
+    if (this.#usage !== undefined) this.#settle([this.#surfaces.paint('dim', oneLine(this.#usage, this.#look.width()))])
+    this.#usage = undefined
   }
 
   #plan(): void {
