@@ -44,6 +44,8 @@ export interface TurnHost {
   post(command: Command, chars: number): Promise<void>
   allowedTools(): readonly string[]
   settings(): Settings
+  /** Whether it would change anything now. */
+  isNews(command: Command): boolean
   /** To everyone who is attached. */
   notify(notice: Notice): void
   isGone(): boolean
@@ -248,7 +250,8 @@ export class TurnRun implements Turn {
     const name = this.#begun.agent
     const agent = await this.#host.world.agents.open(name)
     // It may offer something else by now than when the session was opened.
-    await this.#host.dispatch(offerOf(name, agent))
+    const offer = offerOf(name, agent)
+    if (this.#host.isNews(offer)) await this.#host.dispatch(offer)
     return this.#isOver ? 'cancelled' : agent.run(this)
   }
 
