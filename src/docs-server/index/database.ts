@@ -246,9 +246,12 @@ export class Database implements Disposable {
     this.#sql('DELETE FROM skipped WHERE uri = ?').run(uri)
   }
 
+  /** One by one: asked for several at once, SQLite looks through all the words there are. */
   #removePassages(document: number): void {
-    this.#sql('DELETE FROM words WHERE rowid IN (SELECT id FROM passages WHERE document = ?)').run(document)
-    this.#sql('DELETE FROM passages WHERE document = ?').run(document)
+    const rows = this.#sql('DELETE FROM passages WHERE document = ? RETURNING id').all(document)
+    for (const { id } of rows as readonly { readonly id: number }[]) {
+      this.#sql('DELETE FROM words WHERE rowid = ?').run(id)
+    }
   }
 
   document(uri: string): DocumentRow | undefined {
