@@ -93,7 +93,7 @@ export function command(words: readonly string[]): Target {
     name: words.join(' '),
     scripted: false,
     manyClients: false,
-    open: async ({ directory }) => childEnds(spawn(program, args, { cwd: directory, detached: true }), true),
+    open: async () => childEnds(spawn(program, args, { detached: true }), true),
     introduction: () => ({}),
     close: nothing,
   }

@@ -138,7 +138,7 @@ export const cancelCases: readonly Case[] = [
           'it is another error',
         ),
       ),
-    mutant: { on: { result: 'session/new' }, twice: true },
+    mutant: { on: { response: 'session/new' }, twice: true },
   }),
   one({
     row: 'A-CR-3',

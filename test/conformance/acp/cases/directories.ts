@@ -1,11 +1,12 @@
 /** additionalDirectories and the root set. */
-import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Case, first, one, unless } from '../case.ts'
 import { accepting, refusing } from '../mutant.ts'
 import { fieldsOf, listOf } from '../record.ts'
 import type { Stage } from '../stage.ts'
 import { isRefused } from './json-rpc.ts'
+import { terminalAnswers } from './new.ts'
 
 const NEEDED = 'agentCapabilities.sessionCapabilities.additionalDirectories'
 const FILES = { fs: { readTextFile: true, writeTextFile: true } }
@@ -114,29 +115,32 @@ export const directoryCases: readonly Case[] = [
   }),
   one({
     row: 'A-AD-6',
-    name: 'a relative path is one below the working directory, not below the others',
-    client: FILES,
-    script: [],
+    name: 'where no directory is named, the working directory is meant, not one of the others',
+    client: { terminal: true },
+    script: [{ terminal: { command: 'pwd' } }],
     play: async (stage) => {
-      const lib = stage.dir('lib')
-      const sessionId = await stage.session({ additionalDirectories: [lib] })
-      return { asked: await readsOf(stage, sessionId, 'a.txt'), expected: join(stage.cwd, 'a.txt') }
+      stage.answers(terminalAnswers)
+      await stage.prompt(await stage.session({ additionalDirectories: [stage.dir('lib')] }))
+      const made = stage.a.received.find(({ method }) => method === 'terminal/create')
+      return { made, asked: made?.params?.['cwd'] ?? stage.cwd, cwd: stage.cwd }
     },
-    check: ({ asked, expected }) => unless(asked[0] === expected, `it read ${String(asked[0])}`),
-    mutant: { on: { call: 'fs/read_text_file' }, set: 'params.path', to: '/elsewhere/a.txt' },
+    check: ({ made, asked, cwd }) =>
+      first(
+        unless(made !== undefined, 'no terminal was asked for'),
+        unless(asked === cwd, `it runs in ${String(asked)}`),
+      ),
+    mutant: { on: { call: 'terminal/create' }, set: 'params.cwd', to: '/elsewhere' },
   }),
-  ...(['..', 'symlink'] as const).map((way) =>
+  ...(['..', 'a name that begins alike'] as const).map((way) =>
     one({
       row: 'A-AD-7',
-      name: `what is reached by a ${way} out of the root set is outside`,
+      name: `what is reached by ${way} is outside of the root set`,
       client: FILES,
       script: [],
       play: async (stage) => {
-        const outside = stage.dir('outside')
+        const outside = stage.dir('work-more')
         writeFileSync(join(outside, 'secret.txt'), 'secret')
-        mkdirSync(join(stage.cwd, 'sub'))
-        symlinkSync(outside, join(stage.cwd, 'link'))
-        const path = way === '..' ? `${stage.cwd}/sub/../../outside/secret.txt` : join(stage.cwd, 'link', 'secret.txt')
+        const path = way === '..' ? `${stage.cwd}/sub/../../work-more/secret.txt` : join(outside, 'secret.txt')
         return readsOf(stage, await stage.session(), path)
       },
       check: (asked) => unless(asked.length === 0, `it read ${String(asked[0])}`),

@@ -1,0 +1,200 @@
+/** Throws waves at a real server over its socket, and sees whether it lives, keeps its memory, and loses no session. */
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { socketPathOf } from '../../../src/config/socket.ts'
+import { startServer } from '../../../src/server/launch.ts'
+import { binary } from '../../e2e/parley.ts'
+import { carrying, runs, until } from '../../fixtures/process/running.ts'
+import { Attacker } from './attacker.ts'
+import { seedOf } from './chance.ts'
+import { wash } from './wave.ts'
+
+export interface Fuzz {
+  readonly inputs: number
+  readonly seed: number
+  /** Plays this wave alone. */
+  readonly wave?: number | undefined
+  readonly told?: (line: string) => void
+}
+
+export interface Outcome {
+  readonly inputs: number
+  readonly crashes: readonly string[]
+  readonly hangs: readonly string[]
+  readonly lost: readonly string[]
+  /** What else no server may do. */
+  readonly faults: readonly string[]
+  readonly peakMegabytes: number
+}
+
+const PER_WAVE = 500
+/** More than this at rest is a leak. Megabytes. */
+const MEMORY = 900
+
+export async function fuzz({ inputs, seed, wave, told = () => undefined }: Fuzz): Promise<Outcome> {
+  const house = new House()
+  try {
+    await house.open()
+    const waves = wave === undefined ? Array.from({ length: Math.ceil(inputs / PER_WAVE) }, (_, at) => at) : [wave]
+    for (const at of waves) {
+      await house.wave(at, { seed: seedOf(seed, at), inputs: Math.min(PER_WAVE, inputs) })
+      if (at % 100 === 99) told(`${(at + 1) * PER_WAVE} inputs, ${house.sessions.size} sessions, ${house.peak} MB`)
+    }
+    await house.inspect()
+    return house.outcome
+  } finally {
+    await house.close()
+  }
+}
+
+class House {
+  readonly #directory = realpathSync(mkdtempSync(join(tmpdir(), 'fuzz-')))
+  readonly #home = join(this.#directory, 'home')
+  readonly #socket = socketPathOf(this.#home)
+  readonly #cwd = join(this.#directory, 'work')
+  readonly #script = join(this.#directory, 'script.jsonl')
+  readonly sessions = new Set<string>()
+  readonly #told = { crashes: [] as string[], hangs: [] as string[], lost: [] as string[], faults: [] as string[] }
+  #inputs = 0
+  #pid = 0
+  #watcher: Attacker | undefined
+  #mine = ''
+  #count = 0
+  peak = 0
+
+  get outcome(): Outcome {
+    return { inputs: this.#inputs, peakMegabytes: this.peak, ...this.#told }
+  }
+
+  async open(): Promise<void> {
+    mkdirSync(this.#cwd)
+    writeFileSync(this.#script, '{"chunk":"Hello."}\n')
+    await this.#start()
+    this.#mine = String((await this.#ask('session/new', { cwd: this.#cwd, mcpServers: [] })).result?.['sessionId'])
+    this.sessions.add(this.#mine)
+  }
+
+  /** The server, and somebody who only wants to work. */
+  async #start(): Promise<void> {
+    const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('PARLEY_'))
+    const environment = {
+      ...Object.fromEntries(inherited),
+      XDG_CONFIG_HOME: join(this.#home, 'config'),
+      PARLEY_HOME: this.#home,
+    }
+    await startServer({ home: this.#home, socket: this.#socket, environment, program: binary })
+    this.#pid = Number.parseInt(readFileSync(join(this.#home, 'server.pid'), 'utf8'), 10)
+    this.#watcher = await Attacker.open(this.#socket)
+    const _meta = { 'parley/agent': `script:${this.#script}` }
+    await this.#ask('initialize', { protocolVersion: 1, clientCapabilities: {}, _meta })
+  }
+
+  async wave(at: number, { seed, inputs }: { readonly seed: number; readonly inputs: number }): Promise<void> {
+    const where = { socket: this.#socket, cwd: this.#cwd, agent: `script:${this.#script}` }
+    // The watcher's own session is not theirs to close.
+    const theirs = [...this.sessions].filter((id) => id !== this.#mine)
+    const { problems, made } = await wash({ ...where, seed, inputs, sessions: theirs })
+    this.#inputs += inputs
+    for (const id of made) this.sessions.add(id)
+    for (const problem of problems) this.#note(`wave ${at}: ${problem}`)
+    await this.#check(at)
+  }
+
+  /** Everybody else notices nothing. */
+  async #check(at: number): Promise<void> {
+    if (!runs(this.#pid)) {
+      this.#told.crashes.push(`wave ${at}: the server ended; ${this.#lastWords()}`)
+      await this.#start()
+      await this.#ask('session/resume', { sessionId: this.#mine, cwd: this.#cwd })
+    }
+    const prompt = { sessionId: this.#mine, prompt: [{ type: 'text', text: 'Still there?' }] }
+    const { result } = await this.#ask('session/prompt', prompt)
+    if (result?.['stopReason'] !== 'end_turn') this.#told.faults.push(`wave ${at}: another client’s turn did not end`)
+    for (const problem of this.#watcher?.problems.splice(0) ?? []) this.#note(`wave ${at}, another client: ${problem}`)
+    const now = megabytes(this.#pid)
+    this.peak = Math.max(this.peak, now)
+    if (now > MEMORY) this.#told.faults.push(`wave ${at}: the server has ${now} MB`)
+  }
+
+  /** A new server on the same journal: all that was made and not deleted must be there, whole. */
+  async inspect(): Promise<void> {
+    await this.#watcher?.leave()
+    await this.#end()
+    await this.#start()
+    const listed = await this.#listed()
+    if (!listed.has(this.#mine)) this.#told.lost.push(`${this.#mine} is not listed`)
+    for (const id of listed) {
+      const { error } = await this.#ask('session/load', { sessionId: id, cwd: this.#cwd, mcpServers: [] })
+      if (error !== undefined) this.#told.lost.push(`${id}: ${error.message}`)
+      await this.#ask('session/close', { sessionId: id })
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#watcher?.leave()
+    await this.#end()
+    rmSync(this.#directory, { recursive: true, force: true, maxRetries: 5 })
+  }
+
+  async #listed(): Promise<ReadonlySet<string>> {
+    const found = new Set<string>()
+    let cursor: unknown
+    do {
+      const { result } = await this.#ask('session/list', {
+        cwd: this.#cwd,
+        ...(cursor === undefined ? {} : { cursor }),
+      })
+      for (const { sessionId } of (result?.['sessions'] ?? []) as readonly { readonly sessionId: string }[])
+        found.add(sessionId)
+      cursor = result?.['nextCursor']
+    } while (cursor !== undefined)
+    return found
+  }
+
+  async #ask(method: string, params: unknown) {
+    this.#count += 1
+    const watcher = this.#watcher
+    if (watcher === undefined) throw new Error('nobody watches')
+    return watcher.ask(`w${this.#count}`, method, params)
+  }
+
+  #note(problem: string): void {
+    const isHang = problem.includes('got no answer')
+    ;(isHang ? this.#told.hangs : this.#told.faults).push(problem)
+  }
+
+  #lastWords(): string {
+    try {
+      return readFileSync(join(this.#home, 'parley.log'), 'utf8').slice(-600)
+    } catch {
+      // It said nothing.
+      return 'without a word'
+    }
+  }
+
+  async #end(): Promise<void> {
+    await until(() => {
+      for (const pid of carrying(`PARLEY_HOME=${this.#home}`)) kill(pid)
+      return carrying(`PARLEY_HOME=${this.#home}`).length === 0
+    }, 20_000)
+  }
+}
+
+function megabytes(pid: number): number {
+  try {
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+    return Math.round(Number(/VmRSS:\s+(\d+)/u.exec(status)?.[1] ?? 0) / 1024)
+  } catch {
+    // It has ended.
+    return 0
+  }
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // It was faster.
+  }
+}

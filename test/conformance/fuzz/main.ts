@@ -1,0 +1,27 @@
+/** `npm run fuzz -- [--inputs N] [--seed S] [--wave W]`: hostile input at a real server; a wave that failed plays again by its number. */
+import { setup } from '../../build.setup.ts'
+import { fuzz } from './fuzz.ts'
+
+const args = process.argv.slice(2)
+const after = (flag: string): number | undefined =>
+  args.includes(flag) ? Number(args[args.indexOf(flag) + 1]) : undefined
+
+await setup()
+const seed = after('--seed') ?? Math.floor(Math.random() * 1_000_000)
+const begun = performance.now()
+console.log(`seed ${seed}`)
+const { inputs, crashes, hangs, lost, faults, peakMegabytes } = await fuzz({
+  inputs: after('--inputs') ?? 20_000,
+  seed,
+  wave: after('--wave'),
+  told: (line) => console.log(line),
+})
+for (const problem of [...crashes, ...hangs, ...lost, ...faults].slice(0, 40)) console.log(problem)
+const seconds = Math.round((performance.now() - begun) / 1000)
+console.log(
+  `${inputs} inputs in ${seconds} s: ${crashes.length} crashes, ${hangs.length} hangs, ${lost.length} lost sessions, ${faults.length} other faults; at most ${peakMegabytes} MB`,
+)
+if (crashes.length + hangs.length + lost.length + faults.length > 0) {
+  console.log(`again: npm run fuzz -- --seed ${seed} --inputs ${inputs}, or one wave of it with --wave N`)
+  process.exitCode = 1
+}
