@@ -133,6 +133,41 @@ describe('what the client says', () => {
     },
   )
 
+  test('has as many answers as it has requests, also where it gave two of them one id', () => {
+    const talk = opened()
+    talk.client({ id: 2, method: 'session/list', params: {} })
+    talk.client({ id: 2, method: 'session/list', params: {} })
+    expect(talk.server({ id: 2, result: { sessions: [] } })).toHaveLength(1)
+    expect(talk.server({ id: 2, result: { sessions: [] } })).toHaveLength(1)
+    expect(talk.server({ id: 2, result: { sessions: [] } })).toHaveLength(0)
+    talk.prompt(3)
+    talk.prompt(3)
+    talk.lose()
+    const [resume] = of(talk.restore(), 'session/resume')
+    expect(metaOf(resume)['parley/prompts']).toEqual([
+      { requestId: 3, promptId: 'p-1' },
+      { requestId: 3, promptId: 'p-2' },
+    ])
+  })
+
+  test('may take over prompts of a connection that it had before: their ends are passed on, through a loss too', () => {
+    const talk = opened()
+    const adopting = {
+      sessionId: 's',
+      cwd: '/w',
+      _meta: { 'parley/prompts': [{ requestId: 'old', promptId: 'mine' }, { requestId: {} }, 'junk'] },
+    }
+    talk.exchange(2, 'session/resume', { params: adopting, result: {} })
+    talk.lose()
+    const [resume] = of(talk.restore(), 'session/resume')
+    expect(metaOf(resume)['parley/prompts']).toEqual([{ requestId: 'old', promptId: 'mine' }])
+    talk.server({ id: resume?.id, result: {} })
+    expect(talk.server({ id: 'old', result: { stopReason: 'end_turn' } })).toHaveLength(1)
+    talk.client({ id: 3, method: 'session/resume', params: adopting })
+    talk.server({ id: 3, error: { data: { code: 'SESSION_NOT_FOUND' } } })
+    expect(talk.lose()).toEqual([])
+  })
+
   test('is not passed on when it answers what nobody asks any longer', () => {
     const talk = opened()
     talk.server({ id: 'boot-1', method: 'session/request_permission', params: { sessionId: 's' } })

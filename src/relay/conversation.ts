@@ -17,7 +17,7 @@ import {
   requestLine,
 } from './messages.ts'
 import { OwnRequests } from './own-requests.ts'
-import { type OpenCall, type OpenPrompt, OpenRequests, named } from './requests.ts'
+import { type OpenCall, type OpenPrompt, OpenRequests, adoptedBy, named } from './requests.ts'
 import { ServerRequests } from './server-requests.ts'
 import { isOlder, versionIn } from './takeover.ts'
 import { seenIn } from './updates.ts'
@@ -159,14 +159,16 @@ export class Conversation {
       this.#requests.add({ kind: 'prompt', id, sessionId, promptId, wantsEnd: false, isOrphan: false })
       return requestLine(id, method, prompt.params)
     }
-    this.#requests.add({ kind: 'call', id, method, params, line })
+    const adopts = isOpening(request) ? adoptedBy(params) : []
+    this.#requests.add({ kind: 'call', id, method, params, line, adopts })
+    for (const adopted of adopts) this.#requests.add(adopted)
     this.#views.asked(request)
     return line
   }
 
   #call({ id, method }: Request, params: Fields): Buffer {
     const line = requestLine(id, method, params)
-    this.#requests.add({ kind: 'call', id, method, params, line })
+    this.#requests.add({ kind: 'call', id, method, params, line, adopts: [] })
     return line
   }
 
@@ -188,7 +190,11 @@ export class Conversation {
 
   #callAnswered(call: OpenCall, response: Response, line: Buffer): Buffer {
     this.#views.answered(call, response)
-    if (response.errorCode !== undefined) return line
+    if (response.errorCode !== undefined) {
+      // What it was to take over is not answered on this connection.
+      this.#requests.takePrompts((prompt) => call.adopts.includes(prompt))
+      return line
+    }
     if (call.method === 'initialize') return this.#greeted(call, response, line)
     if (call.method === 'authenticate') this.#admission = call.params
     if (call.method === 'logout') this.#loggedOut()

@@ -17,7 +17,7 @@ export function repeated(call: OpenCall, view: View | undefined, prompts: readon
   return requestLine(id, method, { ...params, _meta: { ...fieldsOf(params['_meta']), ...goingOn } })
 }
 
-export function isOpening({ method }: OpenCall): boolean {
+export function isOpening({ method }: Pick<OpenCall, 'method'>): boolean {
   return method === 'session/load' || method === 'session/resume'
 }
 

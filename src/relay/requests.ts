@@ -1,5 +1,5 @@
 /** What the client has asked and not been answered yet. */
-import { type Fields, type Request, type RequestId, isFields, keyOf } from './messages.ts'
+import { type Fields, type Request, type RequestId, fieldsOf, isFields } from './messages.ts'
 
 /** Its end may be a long time away; it is never sent a second time. */
 export interface OpenPrompt {
@@ -20,6 +20,8 @@ export interface OpenCall {
   readonly method: string
   readonly params: Fields
   readonly line: Buffer
+  /** Prompts of a former connection that it takes over. */
+  readonly adopts: readonly OpenPrompt[]
 }
 
 export type OpenRequest = OpenPrompt | OpenCall
@@ -41,21 +43,21 @@ const REPEATABLE: ReadonlySet<string> = new Set([
 ])
 
 export class OpenRequests {
-  readonly #open = new Map<string, OpenRequest>()
+  readonly #open = new Set<OpenRequest>()
 
   add(request: OpenRequest): void {
-    this.#open.set(keyOf(request.id), request)
+    this.#open.add(request)
   }
 
-  /** It is answered. */
+  /** It is answered. Of several that a client has given the same id, each has its answer: the oldest the first. */
   take(id: RequestId): OpenRequest | undefined {
-    const request = this.#open.get(keyOf(id))
-    this.#open.delete(keyOf(id))
+    const request = [...this.#open].find((open) => open.id === id)
+    if (request !== undefined) this.#open.delete(request)
     return request
   }
 
   takeCalls(fits: (call: OpenCall) => boolean = () => true): readonly OpenCall[] {
-    return this.calls().filter((call) => fits(call) && this.take(call.id) !== undefined)
+    return this.calls().filter((call) => fits(call) && this.#open.delete(call))
   }
 
   /** Those that a new server cannot be asked again, because they may have been done. */
@@ -64,7 +66,7 @@ export class OpenRequests {
   }
 
   takePrompts(fits: (prompt: OpenPrompt) => boolean): readonly OpenPrompt[] {
-    return this.#prompts().filter((prompt) => fits(prompt) && this.take(prompt.id) !== undefined)
+    return this.#prompts().filter((prompt) => fits(prompt) && this.#open.delete(prompt))
   }
 
   /** The server that they were sent to is gone. */
@@ -73,7 +75,7 @@ export class OpenRequests {
   }
 
   calls(): readonly OpenCall[] {
-    return [...this.#open.values()].filter((request) => request.kind === 'call')
+    return [...this.#open].filter((request) => request.kind === 'call')
   }
 
   promptsOf(sessionId: string): readonly OpenPrompt[] {
@@ -89,7 +91,7 @@ export class OpenRequests {
   }
 
   #prompts(): readonly OpenPrompt[] {
-    return [...this.#open.values()].filter((request) => request.kind === 'prompt')
+    return [...this.#open].filter((request) => request.kind === 'prompt')
   }
 }
 
@@ -100,6 +102,16 @@ export function named({ id, params }: Request, newId: () => string): NamedPrompt
   const given = meta?.['parley/promptId']
   const promptId = typeof given === 'string' && given !== '' ? given : newId()
   return { sessionId, promptId, params: { ...params, _meta: { ...meta, 'parley/promptId': promptId } } }
+}
+
+/** Prompts of a former connection whose ends are to answer requests of this one. What is not well formed is left to the server. */
+export function adoptedBy({ sessionId, _meta }: Fields): readonly OpenPrompt[] {
+  const adopted = fieldsOf(_meta)['parley/prompts']
+  if (typeof sessionId !== 'string' || !Array.isArray(adopted)) return []
+  return adopted.map(fieldsOf).flatMap(({ requestId: id, promptId }) => {
+    if ((typeof id !== 'string' && typeof id !== 'number') || typeof promptId !== 'string') return []
+    return [{ kind: 'prompt', id, sessionId, promptId, wantsEnd: false, isOrphan: false }]
+  })
 }
 
 interface NamedPrompt {
