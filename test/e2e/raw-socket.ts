@@ -7,6 +7,8 @@ import type { Fields, Message } from './message.ts'
 export interface Wishes {
   readonly agent?: string
   readonly notifications?: readonly string[]
+  /** What it can do for its agent. */
+  readonly capabilities?: Fields
 }
 
 export class RawSocket {
@@ -35,21 +37,25 @@ export class RawSocket {
   }
 
   /** Connected, and past the first exchange. */
-  static async open(path: string, { agent, notifications = [] }: Wishes = {}): Promise<RawSocket> {
+  static async open(path: string, { agent, notifications = [], capabilities = {} }: Wishes = {}): Promise<RawSocket> {
     const socket = connect(path)
     await once(socket, 'connect')
     const client = new RawSocket(socket)
     await client.request('initialize', {
       protocolVersion: 1,
-      clientCapabilities: { _meta: { 'parley/notifications': notifications } },
+      clientCapabilities: { ...capabilities, _meta: { 'parley/notifications': notifications } },
       ...(agent === undefined ? {} : { _meta: { 'parley/agent': agent } }),
     })
     return client
   }
 
+  send(message: Fields): void {
+    this.socket.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
+  }
+
   ask(method: string, params: Fields): number {
     this.#lastId += 1
-    this.socket.write(`${JSON.stringify({ jsonrpc: '2.0', id: this.#lastId, method, params })}\n`)
+    this.send({ id: this.#lastId, method, params })
     return this.#lastId
   }
 
@@ -58,7 +64,7 @@ export class RawSocket {
     return this.answerTo(this.ask(method, params))
   }
 
-  answerTo(id: number): Promise<Message> {
+  answerTo(id: Message['id']): Promise<Message> {
     return this.until((message) => message.id === id && message.method === undefined)
   }
 
