@@ -10,7 +10,7 @@ import { WireClient } from './wire-client.ts'
 export const cwd = '/'
 
 /** What a server may be set to. */
-type Settings = Partial<Pick<ConnectionHost, 'token' | 'unstable' | 'sessions'>>
+type Settings = Partial<Pick<ConnectionHost, 'token' | 'unstable' | 'sessions' | 'methods'>>
 
 export class Street {
   readonly house: House

@@ -71,6 +71,9 @@ export async function serveConnection(wire: Wire, host: ConnectionHost): Promise
 /** Past these a client is read no further until some of what it asked is done: a disk may hang, and memory is not a queue. */
 const UNFINISHED = { messages: 256, chars: 64 * 1024 * 1024 }
 
+/** How to give it; how the server itself is, and to stop it. All else tells of sessions. */
+const WITHOUT_TOKEN: ReadonlySet<string> = new Set(['authenticate', 'logout', '_parley/status', '_parley/stop'])
+
 const NO_ANSWER = { kind: 'no answer' } as const
 
 class Connection {
@@ -215,8 +218,8 @@ class Connection {
     if (this.#methods === undefined || !this.#initialized) return fail('NOT_INITIALIZED', { method })
     this.#host.admit?.(method)
     const own = this.#ownMethod(method)
+    if (!WITHOUT_TOKEN.has(method)) this.#gate.require(method)
     if (own !== undefined) return this.#wire.send(resultLine(id, await own(params)))
-    this.#gate.require(method)
     const methods = await Promise.race([this.#methods, cancelled(method, signal)])
     const answer = await (methods.request(method, params, { id, signal }) ?? fail('METHOD_UNKNOWN', { method }))
     if (answer === 'answered later') return
@@ -224,7 +227,7 @@ class Connection {
     await answer.afterwards?.()
   }
 
-  /** What needs no session, and so no token. */
+  /** What needs no session. */
   #ownMethod(method: string): ((params: unknown) => unknown) | undefined {
     switch (method) {
       case 'authenticate':

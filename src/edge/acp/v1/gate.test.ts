@@ -49,6 +49,16 @@ describe('a server that demands a token', () => {
     expect(error).toMatchObject({ code: -32_000, data: { code: 'AUTH_REQUIRED' } })
   })
 
+  test('keeps what else tells of sessions behind it, and says how it is itself', async () => {
+    const told = async () => 'sentinel'
+    const methods = { '_parley/search': told, '_parley/servers': told, '_parley/status': told }
+    const client = await openStreet(new House(), { token: 'open sesame', methods }).client()
+    for (const method of ['_parley/search', '_parley/servers']) {
+      expect((await client.request(method, {})).error).toMatchObject({ code: -32_000, data: { code: 'AUTH_REQUIRED' } })
+    }
+    expect(await client.request('_parley/status', {})).toMatchObject({ result: 'sentinel' })
+  })
+
   test('lets in who authenticates, on this connection only', async () => {
     const street = guarded()
     const [client, other] = [await street.client(), await street.client()]
