@@ -1,8 +1,8 @@
 /** The one door of configuration: defaults < file < environment < flags, checked once, frozen. It alone reads the environment. */
 import { existsSync, readFileSync } from 'node:fs'
-import { homedir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { fail, reasonOf } from '../errors/parley-error.ts'
+import { projectFile, stateDirectory, userFile } from './places.ts'
 import { type AgentChoice, type Config, type Fault, settings } from './schema.ts'
 import { socketPathOf } from './socket.ts'
 
@@ -37,18 +37,32 @@ export async function loadConfig(
 }
 
 async function fromFiles(environment: Environment, cwd: string): Promise<Values> {
-  const user = await fromFile(join(configDirectory(environment), 'parley.toml'))
-  const project = await fromFile(join(cwd, '.parley.toml'))
+  const user = await fromFile(userFile(environment))
+  const project = await fromFile(projectFile(cwd))
   return { ...user, ...project }
 }
 
 async function fromFile(path: string): Promise<Values> {
   if (!existsSync(path)) return {}
+  const { mcp, ...table } = await parsed(path)
+  if (mcp !== undefined) await requireSound(path, mcp)
+  return checked(path, table)
+}
+
+async function parsed(path: string): Promise<Readonly<Record<string, unknown>>> {
   const { parse } = await import('smol-toml')
   try {
-    return checked(path, parse(readFileSync(path, 'utf8')))
+    return parse(readFileSync(path, 'utf8'))
   } catch (error) {
     return fail('CONFIG_INVALID', { key: path, value: 'read', reason: reasonOf(error) }, error)
+  }
+}
+
+/** Whoever serves a session reads them anew; here it is said what is wrong, to whoever can mend it. */
+async function requireSound(path: string, mcp: unknown): Promise<void> {
+  const { readMcp } = await import('./mcp.ts')
+  for (const one of readMcp(mcp)) {
+    if ('fault' in one) fail('CONFIG_INVALID', { ...one.fault, reason: `${one.fault.reason} (${path})` })
   }
 }
 
@@ -107,19 +121,4 @@ function faultsOf(value: string | undefined): readonly Fault[] {
   } catch (error) {
     return fail('CONFIG_INVALID', { key: 'faults', value: 'read', reason: reasonOf(error) }, error)
   }
-}
-
-/** XDG on Linux and wherever it is set; the platform's own place elsewhere. */
-function stateDirectory(environment: Environment): string {
-  if (environment['XDG_STATE_HOME']) return join(environment['XDG_STATE_HOME'], 'parley')
-  if (process.platform === 'darwin') return join(homedir(), 'Library', 'Application Support', 'parley')
-  if (process.platform === 'win32') return join(environment['LOCALAPPDATA'] ?? homedir(), 'parley')
-  return join(homedir(), '.local', 'state', 'parley')
-}
-
-function configDirectory(environment: Environment): string {
-  if (environment['XDG_CONFIG_HOME']) return join(environment['XDG_CONFIG_HOME'], 'parley')
-  if (process.platform === 'darwin') return join(homedir(), 'Library', 'Application Support', 'parley')
-  if (process.platform === 'win32') return join(environment['APPDATA'] ?? homedir(), 'parley')
-  return join(homedir(), '.config', 'parley')
 }

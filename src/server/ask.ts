@@ -4,6 +4,7 @@ import { ParleyError, fail } from '../errors/parley-error.ts'
 import { holderOf } from './holder.ts'
 import type { ImportAnswer, ImportOrder } from './import.ts'
 import { type Place, dial } from './launch.ts'
+import type { LiveMcp } from './mcp.ts'
 import type { Status, StopAnswer, StopOrder } from './orders.ts'
 
 /** A server that does not answer for so long hangs. Milliseconds. */
@@ -21,12 +22,22 @@ export async function askToStop(place: Place, order: StopOrder): Promise<StopAns
   return (await ask(place, '_parley/stop', order)) as StopAnswer
 }
 
+/** The same. */
+export async function askServers(place: Asking): Promise<LiveMcp> {
+  return (await ask(place, '_parley/servers', {})) as LiveMcp
+}
+
 /** The same, and what is wrong with the file. */
-export async function askToImport(place: Place, order: ImportOrder): Promise<ImportAnswer> {
+export async function askToImport(place: Asking, order: ImportOrder): Promise<ImportAnswer> {
   return (await ask({ ...place, patience: IMPORT_PATIENCE }, '_parley/import', order)) as ImportAnswer
 }
 
-interface Asked extends Place {
+/** Which server, and the token with which it lets one in if it asks for one. */
+export interface Asking extends Place {
+  readonly token?: string | undefined
+}
+
+interface Asked extends Asking {
   readonly patience?: number
 }
 
@@ -36,7 +47,11 @@ interface Reply {
   readonly error?: { readonly message?: string; readonly data?: { readonly code?: string } }
 }
 
-async function ask({ home, socket, patience = PATIENCE }: Asked, method: string, params: object): Promise<unknown> {
+async function ask(
+  { home, socket, token, patience = PATIENCE }: Asked,
+  method: string,
+  params: object,
+): Promise<unknown> {
   const connection = await dial(socket)
   let silent = false
   connection.setTimeout(patience, () => {
@@ -44,7 +59,8 @@ async function ask({ home, socket, patience = PATIENCE }: Asked, method: string,
     connection.destroy()
   })
   try {
-    send(connection, { id: 0, method: 'initialize', params: { protocolVersion: 1, clientCapabilities: {} } })
+    const _meta = { 'parley/token': token }
+    send(connection, { id: 0, method: 'initialize', params: { protocolVersion: 1, clientCapabilities: {}, _meta } })
     send(connection, { id: 1, method, params })
     const answer = await answerOn(connection, method)
     if (answer !== undefined) return answer.result

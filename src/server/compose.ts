@@ -8,7 +8,7 @@ import { ownerPid } from '../adapters/journal/sqlite/owner-pid.ts'
 import { followed, openSearchIndex } from '../adapters/search/client.ts'
 import { killLeftovers } from '../adapters/process/ledger.ts'
 import { openProcesses } from '../adapters/process/spawn.ts'
-import { openToolHost } from '../adapters/tools/host.ts'
+import { type Live, openToolHost } from '../adapters/tools/host.ts'
 import type { AgentChoice, Config } from '../config/schema.ts'
 import type { Agents } from '../ports/agent.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -17,6 +17,7 @@ import type { ImportingJournal, Journal } from '../ports/journal.ts'
 import type { SearchIndex } from '../ports/search.ts'
 import { type Importing, importSession } from '../session/import.ts'
 import { Sessions } from '../session/sessions.ts'
+import { configuredServers } from './configured.ts'
 import { openSharedDocuments } from './documents.ts'
 import { type Log, openLog } from './log.ts'
 import { serverInfo } from './version.ts'
@@ -31,6 +32,8 @@ export interface Owner {
   readonly agents: Agents
   /** Follows the journal from behind. */
   readonly search: SearchIndex
+  /** How the MCP servers of live sessions are. */
+  mcp(): readonly Live[]
   readonly log: Log
   readonly clock: Clock
   report(error: unknown): void
@@ -58,6 +61,7 @@ export async function openOwner(config: Config): Promise<Owner> {
     clock: systemClock,
     clientInfo: serverInfo,
     builtin: [documents.builtin],
+    configured: configuredServers(config, report),
     // The session finds out whether the client of a turn has anybody to ask.
     elicitation: true,
     warn: report,
@@ -95,6 +99,7 @@ export async function openOwner(config: Config): Promise<Owner> {
     sessions,
     agents,
     search,
+    mcp: () => tools.live(),
     log,
     clock: systemClock,
     report,

@@ -6,6 +6,7 @@ import { openStdio } from '../edge/transport/stdio.ts'
 import { openWire } from '../edge/transport/streams.ts'
 import type { Wire } from '../edge/transport/wire.ts'
 import { type Owner, openOwner } from './compose.ts'
+import { mcpMethod } from './mcp.ts'
 import { searchMethod } from './search.ts'
 import { serverInfo } from './version.ts'
 
@@ -74,7 +75,7 @@ function serve(owner: Owner, { agentChosen: chosen, authToken: token, unstable }
     info: serverInfo,
     agents,
     agent: { name: agents.default, chosen },
-    methods: searchMethod(search),
+    methods: { ...searchMethod(search), ...mcpMethod(owner) },
     token,
     unstable,
     newId: () => owner.newId(),

@@ -11,6 +11,7 @@ import { Drain } from './drain.ts'
 import { noteServer } from './holder.ts'
 import { importMethod } from './import.ts'
 import { putLongLogAside } from './log.ts'
+import { mcpMethod } from './mcp.ts'
 import { type Orders, ordersAsMethods } from './orders.ts'
 import { searchMethod } from './search.ts'
 import { serverInfo } from './version.ts'
@@ -116,7 +117,12 @@ class Server implements RunningServer {
       agents,
       token,
       unstable,
-      methods: { ...ordersAsMethods(this.#orders()), ...searchMethod(search), ...importMethod(this.#owner) },
+      methods: {
+        ...ordersAsMethods(this.#orders()),
+        ...searchMethod(search),
+        ...importMethod(this.#owner),
+        ...mcpMethod(this.#owner),
+      },
       stopping: this.#silence,
       admit: (method) => this.#admit(method),
       newId: () => clock.id(),

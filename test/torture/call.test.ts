@@ -1,7 +1,7 @@
 /** Calls that go wrong in every way that a server can find, and what the agent is told. */
 import { describe, expect, test } from 'vitest'
 import type { Elicitation, ElicitationAnswer } from '../../src/ports/tools.ts'
-import { never, playStdio, wordsOf, type Case } from '../fixtures/mcp/torture.ts'
+import { never, playStdio, ruled, wordsOf, type Case } from '../fixtures/mcp/torture.ts'
 import { until } from '../fixtures/process/running.ts'
 
 const times: readonly Case[] = [
@@ -17,7 +17,7 @@ const times: readonly Case[] = [
   {
     row: 'L6 (per server)',
     does: 'never answers a call',
-    options: { rules: { s: { timeoutMs: 50, tools: { say: { timeoutMs: 40 } } } } },
+    options: ruled({ timeoutMs: 50, tools: { say: { timeoutMs: 40 } } }),
     async check({ ready, call }) {
       await ready()
       await expect(call()).rejects.toThrow('within 50 ms')

@@ -1,6 +1,6 @@
 /** Servers that list badly, too often or too much, and the one list that comes of it. */
 import { describe, expect, test } from 'vitest'
-import { changeTo, never, originals, playStdio, wordsOf, type Case } from '../fixtures/mcp/torture.ts'
+import { changeTo, never, originals, playStdio, ruled, wordsOf, type Case } from '../fixtures/mcp/torture.ts'
 
 function listings(methods: readonly (string | undefined)[]): number {
   return methods.filter((method) => method === 'tools/list').length
@@ -64,7 +64,7 @@ const definitions: readonly Case[] = [
   {
     row: 'P (include, exclude)',
     does: 'has odd names',
-    options: { rules: { s: { include: ['get*', 'a__b'], exclude: ['*/*'] } } },
+    options: ruled({ include: ['get*', 'a__b'], exclude: ['*/*'] }),
     async check({ ready, failure }) {
       expect(originals(await ready())).toEqual(['get user', 'get_user', 'a__b'])
       expect(await failure('get/user')).toBe('TOOL_UNKNOWN')

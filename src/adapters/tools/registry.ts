@@ -17,11 +17,14 @@ export interface RegistryOptions {
   readonly lease: (changed: () => void) => readonly Lease[]
   /** How long a call waits for a server that is still connecting. */
   readonly patienceMs: number
+  /** It is closed now. */
+  readonly onClose?: () => void
 }
 
 export class Registry implements ToolRegistry {
   readonly #clock: Clock
   readonly #patienceMs: number
+  readonly #onClose: () => void
   readonly #listeners = new Set<(list: ToolList) => void>()
   readonly #leases: readonly Lease[]
   readonly #servers: readonly Server[]
@@ -32,9 +35,10 @@ export class Registry implements ToolRegistry {
   #isClosed = false
   #gone: Promise<void> | undefined
 
-  constructor({ clock, lease, patienceMs }: RegistryOptions) {
+  constructor({ clock, lease, patienceMs, onClose = () => undefined }: RegistryOptions) {
     this.#clock = clock
     this.#patienceMs = patienceMs
+    this.#onClose = onClose
     this.#leases = lease(() => this.#changed())
     this.#servers = this.#leases.map(({ server }) => server)
     this.#list = picture(this.#servers, 1)
@@ -107,6 +111,7 @@ export class Registry implements ToolRegistry {
 
   async #leave(): Promise<void> {
     this.#isClosed = true
+    this.#onClose()
     this.#calls.end()
     const gone = Promise.all(this.#leases.map((one) => one.release()))
     this.#changed()

@@ -61,6 +61,7 @@ describe('connecting', () => {
       title: 'Echo',
       description: 'Says it again',
       inputSchema: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] },
+      modelSchema: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] },
       server: 'docs',
       trusted: false,
       readOnly: true,

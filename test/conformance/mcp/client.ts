@@ -28,7 +28,7 @@ async function examine(): Promise<void> {
     elicitation: true,
     warn: (sentence) => console.error(sentence),
     authorize: () => willing(context),
-    rules: SPEAK_UNASKED.test(scenario) ? { suite: { protocol: 'modern' } } : {},
+    configured: () => (SPEAK_UNASKED.test(scenario) ? [{ name: 'suite', rules: { protocol: 'modern' } }] : []),
   })
   const registry = host.open({
     scope: 'conformance',

@@ -1,0 +1,167 @@
+/** What `[mcp.NAME]` of a configuration file may say: every key, what it takes, and what becomes of it. */
+
+export interface McpRules {
+  readonly protocol?: 'auto' | 'legacy' | 'modern'
+  readonly include?: readonly string[]
+  readonly exclude?: readonly string[]
+  readonly timeoutMs?: number
+  readonly totalMs?: number
+  readonly tools?: Readonly<Record<string, { readonly timeoutMs?: number; readonly totalMs?: number }>>
+}
+
+/** How to reach it, as written: `${NAME}` still stands where a variable is meant. */
+export type McpPlace =
+  | {
+      readonly type: 'stdio'
+      readonly command: string
+      readonly args: readonly string[]
+      readonly env: Readonly<Record<string, string>>
+    }
+  | { readonly type: 'http' | 'sse'; readonly url: string; readonly headers: Readonly<Record<string, string>> }
+
+export interface McpEntry {
+  readonly name: string
+  readonly enabled: boolean
+  /** Absent: it only has rules, for servers that clients name so. */
+  readonly place?: McpPlace
+  readonly rules: McpRules
+}
+
+/** What is wrong with a table, as CONFIG_INVALID says it. */
+export interface McpFault {
+  readonly key: string
+  readonly value: string
+  readonly reason: string
+}
+
+export type McpRead = { readonly entry: McpEntry } | { readonly fault: McpFault; readonly name: string }
+
+interface Kind {
+  readonly words: string
+  readonly holds: (value: unknown) => boolean
+}
+
+type Table = Readonly<Record<string, unknown>>
+
+const text: Kind = { words: 'a text', holds: (value) => typeof value === 'string' && value !== '' }
+const texts: Kind = { words: 'a list of texts', holds: (value) => Array.isArray(value) && value.every(isText) }
+const named: Kind = {
+  words: 'a table of texts',
+  holds: (value) => isTable(value) && Object.values(value).every(isText),
+}
+const seconds: Kind = { words: 'a number of seconds above 0', holds: (value) => typeof value === 'number' && value > 0 }
+
+const LIMITS: Readonly<Record<string, Kind>> = { timeout_seconds: seconds, total_seconds: seconds }
+
+const KEYS: Readonly<Record<string, Kind>> = {
+  command: text,
+  args: texts,
+  env: named,
+  url: { words: 'an http or https URL', holds: isAddress },
+  type: oneOf('stdio', 'http', 'sse'),
+  headers: named,
+  include: texts,
+  exclude: texts,
+  protocol: oneOf('auto', 'legacy', 'modern'),
+  enabled: { words: 'true or false', holds: (value) => typeof value === 'boolean' },
+  tools: { words: 'a table of tools', holds: isTable },
+  ...LIMITS,
+}
+
+/** The tables under `mcp`, each on its own: what is wrong with one says nothing of the others. */
+export function readMcp(mcp: unknown): readonly McpRead[] {
+  if (!isTable(mcp))
+    return [{ name: 'mcp', fault: { key: 'mcp', value: shown(mcp), reason: 'it has tables: [mcp.NAME]' } }]
+  return Object.entries(mcp).map(([name, table]) => {
+    const fault = faultIn(name, table)
+    return fault === undefined ? { entry: entryOf(name, table as Table) } : { name, fault }
+  })
+}
+
+function faultIn(name: string, table: unknown): McpFault | undefined {
+  const at = `mcp.${name}`
+  if (!isTable(table)) return { key: at, value: shown(table), reason: 'a server is a table: command, or url' }
+  const own = wrongIn(at, table, KEYS)
+  if (own !== undefined) return own
+  for (const [tool, limits] of Object.entries((table['tools'] ?? {}) as Table)) {
+    const key = `${at}.tools.${tool}`
+    if (!isTable(limits)) return { key, value: shown(limits), reason: 'a tool is a table: timeout_seconds' }
+    const wrong = wrongIn(key, limits, LIMITS)
+    if (wrong !== undefined) return wrong
+  }
+  return contradiction(at, table)
+}
+
+function wrongIn(at: string, table: Table, kinds: Readonly<Record<string, Kind>>): McpFault | undefined {
+  for (const [key, value] of Object.entries(table)) {
+    const kind = Object.hasOwn(kinds, key) ? kinds[key] : undefined
+    const known = Object.keys(kinds).join(', ')
+    if (kind === undefined) return { key: `${at}.${key}`, value: 'set', reason: `there is only ${known}` }
+    // The value may be a key to something: it stays out of the sentence.
+    if (!kind.holds(value)) return { key: `${at}.${key}`, value: 'what it is', reason: `it is ${kind.words}` }
+  }
+  return undefined
+}
+
+const NEEDS = { args: 'command', env: 'command', headers: 'url' } as const
+
+function contradiction(at: string, table: Table): McpFault | undefined {
+  const { command, url, type } = table
+  const wrong = (key: string, reason: string): McpFault => ({ key: `${at}.${key}`, value: 'set', reason })
+  if (command !== undefined && url !== undefined) return wrong('url', 'a server has a command or a url, not both')
+  for (const [key, needed] of Object.entries(NEEDS))
+    if (table[key] !== undefined && table[needed] === undefined) return wrong(key, `it goes with a ${needed}`)
+  if (type === undefined || (type === 'stdio' ? command : url) !== undefined) return undefined
+  return wrong('type', 'stdio goes with a command, http and sse go with a url')
+}
+
+function entryOf(name: string, table: Table): McpEntry {
+  const place = placeIn(table)
+  return { name, enabled: table['enabled'] !== false, rules: rulesIn(table), ...(place && { place }) }
+}
+
+/** The table was checked: every value is what its key takes. */
+function placeIn({ command, args = [], env = {}, url, type = 'http', headers = {} }: Table): McpPlace | undefined {
+  if (command !== undefined) return { type: 'stdio', command, args, env } as McpPlace
+  return url === undefined ? undefined : ({ type, url, headers } as McpPlace)
+}
+
+function rulesIn(table: Table): McpRules {
+  const { include, exclude, protocol, tools } = table
+  const each = Object.entries((tools ?? {}) as Table).map(([tool, limits]) => [tool, limitsIn(limits as Table)])
+  return {
+    ...(include !== undefined && { include }),
+    ...(exclude !== undefined && { exclude }),
+    ...(protocol !== undefined && { protocol }),
+    ...(each.length > 0 && { tools: Object.fromEntries(each) }),
+    ...limitsIn(table),
+  } as McpRules
+}
+
+function limitsIn({ timeout_seconds: quiet, total_seconds: total }: Table): McpRules {
+  return {
+    ...(quiet !== undefined && { timeoutMs: Math.round((quiet as number) * 1000) }),
+    ...(total !== undefined && { totalMs: Math.round((total as number) * 1000) }),
+  }
+}
+
+function oneOf(...words: readonly string[]): Kind {
+  return { words: words.join(', '), holds: (value) => typeof value === 'string' && words.includes(value) }
+}
+
+/** A variable may hold any part of it, or all. */
+function isAddress(value: unknown): boolean {
+  return isText(value) && (String(value).startsWith('${') || /^https?:\/\/./u.test(String(value)))
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === 'string'
+}
+
+function isTable(value: unknown): value is Table {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date)
+}
+
+function shown(value: unknown): string {
+  return Array.isArray(value) ? 'a list' : `a ${typeof value}`
+}

@@ -1,0 +1,30 @@
+/** Where configuration and state are, on every platform. */
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** The user's own file. */
+export function userFile(environment: Environment): string {
+  return join(configDirectory(environment), 'parley.toml')
+}
+
+/** The file of whoever wrote the project, who need not be the user. */
+export function projectFile(cwd: string): string {
+  return join(cwd, '.parley.toml')
+}
+
+/** XDG on Linux and wherever it is set; the platform's own place elsewhere. */
+export function stateDirectory(environment: Environment): string {
+  if (environment['XDG_STATE_HOME']) return join(environment['XDG_STATE_HOME'], 'parley')
+  if (process.platform === 'darwin') return join(homedir(), 'Library', 'Application Support', 'parley')
+  if (process.platform === 'win32') return join(environment['LOCALAPPDATA'] ?? homedir(), 'parley')
+  return join(homedir(), '.local', 'state', 'parley')
+}
+
+function configDirectory(environment: Environment): string {
+  if (environment['XDG_CONFIG_HOME']) return join(environment['XDG_CONFIG_HOME'], 'parley')
+  if (process.platform === 'darwin') return join(homedir(), 'Library', 'Application Support', 'parley')
+  if (process.platform === 'win32') return join(environment['APPDATA'] ?? homedir(), 'parley')
+  return join(homedir(), '.config', 'parley')
+}
