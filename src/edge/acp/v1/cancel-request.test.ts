@@ -58,6 +58,29 @@ test('a session/load that is cancelled in the middle has one answer, and its cli
   })
 })
 
+test('a session/load on which a prompt of its client waits goes on, and answers both', async () => {
+  const house = new House()
+  const go = signal()
+  house.agent.script = async (turn) => {
+    for (let n = 0; n < 40; n += 1) await turn.say({ ...text('x'.repeat(64 * 1024)), _meta: { n } })
+    await go.given
+    return 'end_turn'
+  }
+  const client = await openStreet(house).client()
+  const sessionId = await create(client)
+  const asked = client.ask('session/prompt', prompt(sessionId, 'Go'))
+  await quiet()
+  client.stall()
+  const load = client.ask('session/load', opening(sessionId))
+  await quiet()
+  client.notify('$/cancel_request', { requestId: load })
+  await quiet()
+  client.readOn()
+  expect((await client.answerTo(load)).error).toBeUndefined()
+  go.give()
+  expect((await client.answerTo(asked)).result).toEqual({ stopReason: 'end_turn' })
+})
+
 test('whoever waits for a server that is still recovering need not wait', async () => {
   const house = new House()
   const session = await house.sessions.create(here)

@@ -73,6 +73,12 @@ describe('a server that demands a token', () => {
     expect((await client.request('session/list', {})).result).toEqual({ sessions: [] })
   })
 
+  test('has let in for good: a second initialize takes nothing back', async () => {
+    const client = await guarded().client(bringing('open sesame'))
+    await client.request('initialize', { protocolVersion: 1, clientCapabilities: {} })
+    expect((await client.request('session/list', {})).result).toEqual({ sessions: [] })
+  })
+
   test.each([['open sesam'], ['open sesame '], [''], [7], [undefined]])('does not take %j for it', async (token) => {
     const client = await guarded().client(bringing(token))
     const { error } = await client.request('authenticate', { methodId: METHOD, ...bringing(token) })

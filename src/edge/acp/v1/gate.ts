@@ -31,7 +31,7 @@ export class Gate {
 
   /** A client may bring the token with its first words; one that is wrong is as good as none. */
   introduced(params: unknown): void {
-    if (this.#token !== undefined) this.#isOpen = isSame(tokenIn(params), this.#token)
+    if (this.#token !== undefined && isSame(tokenIn(params), this.#token)) this.#isOpen = true
   }
 
   /** Throws AUTH_METHOD_UNKNOWN and AUTH_FAILED. */
