@@ -1,6 +1,6 @@
 /** What `ls` and `show` see: sessions and their updates straight from the journal, without an owner, a recovery or an agent. */
 import type { Config } from '../config/schema.ts'
-import { type Update, isStateOnly, stateUpdates, updateOf } from '../edge/acp/v1/project.ts'
+import { type Update, replayed, updateOf } from '../edge/acp/v1/project.ts'
 import { type SessionInfo, sessionInfo } from '../edge/acp/v1/session-info.ts'
 import { fail } from '../errors/parley-error.ts'
 import type { SessionPhase, SessionRow } from '../ports/journal.ts'
@@ -98,7 +98,6 @@ async function* updatesOf(
   yield* told(sessionId, replay.flush())
   const owned = isOwned()
   if (!owned) yield* told(sessionId, leftBehind(state))
-  yield* tellState(state)
   return unfinished(state, owned)
 }
 
@@ -128,14 +127,8 @@ function unfinished(state: State, owned: boolean): Unfinished | undefined {
 }
 
 function* told(sessionId: string, entries: readonly Entry[]): Generator<UpdateParams> {
-  for (const entry of entries) {
-    const update = isStateOnly(entry) ? undefined : updateOf(entry)
+  for (const entry of replayed(entries)) {
+    const update = updateOf(entry)
     if (update !== undefined) yield { sessionId, update, _meta: { 'parley/seq': entry.seq } }
   }
-}
-
-function* tellState(state: State): Generator<UpdateParams> {
-  if (state.phase === 'absent') return
-  const { id: sessionId, seq } = state
-  for (const update of stateUpdates(state)) yield { sessionId, update, _meta: { 'parley/seq': seq } }
 }

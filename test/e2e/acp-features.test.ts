@@ -115,9 +115,9 @@ test('a client that knows everything is told everything, in order, and again aft
     configOptions: [{ ...way, currentValue: 'code' }, model, { ...loud, currentValue: true }],
   })
   expect(kindsOf(next).filter((kind) => /mode|option|usage|info|commands|notice/u.test(kind))).toEqual([
+    'usage_update',
     'session_info_update',
     'available_commands_update',
-    'usage_update',
   ])
   const patch = {
     toolCallId: 'edit',

@@ -18,7 +18,7 @@ import type { Lending, Lent } from './lending.ts'
 import type { NoticeName } from './notices.ts'
 import { type AdoptedPrompt, OpenPrompts } from './open-prompts.ts'
 import { Pictures, type View } from './pictures.ts'
-import { callUpdate, isStateOnly, noticeUpdate, phaseUpdate, stateUpdates } from './project.ts'
+import { callUpdate, noticeUpdate, phaseUpdate, replayed, stateUpdates } from './project.ts'
 import { showsTerminals } from './terminal-content.ts'
 import { entryLine, sharedLines, updateLine } from './update-lines.ts'
 
@@ -98,14 +98,12 @@ export class Attachment implements Sink {
     return { from: this.#feed.cursor, opening: this.#opening }
   }
 
-  /** All that was said, then the state as it is; whatever comes meanwhile waits. */
+  /** All that was said and how it is; whatever comes meanwhile waits. */
   async replay(): Promise<void> {
     this.#place = 'replaying'
     await this.#feed.replay(this.session.state.seq)
     // A client that is gone, or that opened it once more, needs no more of this.
-    if (this.isLeft) return
-    this.#place = 'joining'
-    this.tellState()
+    if (!this.isLeft) this.#place = 'joining'
   }
 
   /** What a client needs to know besides the conversation: only the latest of each. */
@@ -247,7 +245,10 @@ export class Attachment implements Sink {
 
   /** Built once for everyone where nothing in it is for this client alone. */
   #linesOf(entries: readonly Entry[]): string {
-    if (this.#place === 'replaying') return entries.map((entry) => this.#replayed(entry)).join('')
+    if (this.#place === 'replaying')
+      return replayed(entries)
+        .map((entry) => this.#replayed(entry))
+        .join('')
     const { text, isPersonal } = sharedLines(this.session.id, entries, this.#client.dialect)
     const isForAll = !isPersonal || (this.#prompts.isEmpty && !this.#asking.isOpen)
     return isForAll ? text : entries.map((entry) => this.#told(entry)).join('')
@@ -280,7 +281,6 @@ export class Attachment implements Sink {
 
   /** The whole conversation; whoever was slow may hear of the end of its own prompt only here. */
   #replayed(entry: Entry): string {
-    if (isStateOnly(entry)) return ''
     const line = this.#line(entry)
     if (entry.kind === 'turn_ended') return line + this.#prompts.answers(entry)
     return entry.kind === 'prompt_withdrawn' ? line + this.#prompts.answers(withdrawn(entry)) : line

@@ -58,19 +58,17 @@ export function dependsOnDialect({ kind }: Entry): boolean {
   return kind === 'config_options' || kind === 'compaction' || kind === 'compaction_summary'
 }
 
-/** Told once, at the end of a replay or in its answer, as they are by then. */
-export function isStateOnly({ kind }: Entry): boolean {
-  return STATE_ONLY.has(kind)
+/**
+ * What a replay tells of these entries, which follow each other: of what a session is besides its conversation only the latest,
+ * where it stands, so that every update has a `seq` of its own; nothing of what the answer says as it is by then.
+ */
+export function replayed(entries: readonly Entry[]): readonly Entry[] {
+  const latest = new Map(entries.map(({ kind, seq }) => [kind, seq]))
+  return entries.filter(({ kind, seq }) => !IN_ANSWER.has(kind) && (!REPLACING.has(kind) || latest.get(kind) === seq))
 }
 
-const STATE_ONLY: ReadonlySet<Entry['kind']> = new Set([
-  'title',
-  'commands',
-  'modes',
-  'mode',
-  'config_options',
-  'usage',
-])
+const IN_ANSWER: ReadonlySet<Entry['kind']> = new Set(['modes', 'mode', 'config_options'])
+const REPLACING: ReadonlySet<Entry['kind']> = new Set(['title', 'commands', 'usage'])
 
 /** What a client needs to know besides the conversation and its answer: only the latest of each. */
 export function stateUpdates({ title, commands, usage }: Existing): readonly Update[] {

@@ -181,6 +181,42 @@ describe('how full the context is', () => {
   })
 })
 
+describe('who joins in mid-sentence', () => {
+  test('is told the name, the commands and the usage where they stand: no two updates have one place', async () => {
+    const street = openStreet()
+    const go = signal()
+    street.house.agent.script = async (turn) => {
+      await turn.offerCommands([{ name: 'plan', description: 'Plans' }])
+      for (const used of [10, 20]) await turn.usage({ used, size: 100 })
+      await turn.say(text('Half a '))
+      await go.given
+      await turn.say(text('sentence.'))
+      return 'end_turn'
+    }
+    const client = await street.client()
+    const sessionId = await create(client)
+    const asked = client.ask('session/prompt', prompt(sessionId, 'Go'))
+    await quiet()
+    const later = await street.client()
+    await later.request('session/load', opening(sessionId))
+    go.give()
+    await client.answerTo(asked)
+    await quiet()
+    const places = later.received.flatMap(
+      ({ params }) => (params?.['_meta'] as Fields | undefined)?.['parley/seq'] ?? [],
+    )
+    expect(places).toEqual([...new Set(places as readonly number[])].toSorted((a, b) => a - b))
+    expect(later.text).toBe('Half a sentence.')
+    expect(later.updates.map(({ update }) => update.sessionUpdate).slice(0, 4)).toEqual([
+      'user_message_chunk',
+      'session_info_update',
+      'available_commands_update',
+      'usage_update',
+    ])
+    expect(told(later, 'usage_update').map(({ used }) => used)).toEqual([20])
+  })
+})
+
 describe('a notice', () => {
   test('is told live to clients that show notices, and never again', async () => {
     const street = openStreet()
