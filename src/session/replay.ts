@@ -1,6 +1,10 @@
-/** Tells an old conversation in fewer words: adjacent chunks of one message become one. Never used on the live path. */
-import type { TextContent } from '../ports/content.ts'
+/**
+ * Tells an old conversation in fewer words: adjacent chunks of one message become one, a tool call and the changes that follow
+ * it become one, and changes that later ones undo are left out. Never used on the live path.
+ */
+import type { TextContent, ToolCallPatch } from '../ports/content.ts'
 import type { Entry } from './entries.ts'
+import { withoutSuperseded } from './superseded.ts'
 
 /** Characters after which a merged chunk is passed on, so that a long message still arrives in pieces. */
 const LONGEST_CHUNK = 64 * 1024
@@ -11,37 +15,77 @@ type SpokenChunk = Entry & {
   readonly content: TextContent
 }
 
-/** Holds back at most one chunk, to see whether the next entry continues it. A merged entry has the `seq` of its last part. */
+type Announced = Entry & { readonly kind: 'tool_call' }
+type Patched = Entry & { readonly kind: 'tool_call_patched' }
+type Held = SpokenChunk | Announced | Patched
+
+/**
+ * Holds back at most one entry, to see whether the next one continues it. A merged entry has the `seq` of its last part, and
+ * nothing else that is told lies between its parts: whoever goes on from there misses nothing and hears nothing twice.
+ */
 export class Replay {
-  #held: SpokenChunk | undefined
+  #held: Held | undefined
+  /** Questions and answers that came after it: no update tells them, and they stand in the middle of most calls. */
+  #behind: Entry[] = []
 
   push(entries: readonly Entry[]): readonly Entry[] {
     const told: Entry[] = []
-    for (const entry of entries) this.#take(entry, told)
+    for (const entry of withoutSuperseded(entries)) this.#take(entry, told)
     return told
   }
 
   /** What is still held back, at the end. */
   flush(): readonly Entry[] {
-    const held = this.#held
+    const held = this.#held === undefined ? [] : [this.#held]
     this.#held = undefined
-    return held === undefined ? [] : [held]
+    return [...held, ...this.#passed()]
   }
 
   #take(entry: Entry, told: Entry[]): void {
     const held = this.#held
-    if (held !== undefined && continues(held, entry)) {
-      this.#held = { ...entry, content: { type: 'text', text: held.content.text + entry.content.text } }
-      return
+    const whole = held === undefined ? undefined : merged(held, entry)
+    if (whole !== undefined) {
+      told.push(...this.#passed())
+      this.#held = whole
+    } else if (held !== undefined && isOfCall(held) && isAboutPermission(entry)) {
+      this.#behind.push(entry)
+    } else {
+      told.push(...this.flush())
+      if (isSpoken(entry) || isOfCall(entry)) this.#held = entry
+      else told.push(entry)
     }
-    told.push(...this.flush())
-    if (isSpoken(entry)) this.#held = entry
-    else told.push(entry)
+  }
+
+  #passed(): readonly Entry[] {
+    return this.#behind.splice(0)
   }
 }
 
-function continues(held: SpokenChunk, entry: Entry): entry is SpokenChunk {
-  return isSpoken(entry) && entry.messageId === held.messageId && held.content.text.length < LONGEST_CHUNK
+/** Undefined when the one does not continue the other. */
+function merged(held: Held, entry: Entry): Held | undefined {
+  if (held.kind === 'message_chunk') return isSpoken(entry) ? joined(held, entry) : undefined
+  if (entry.kind !== 'tool_call_patched' || entry.toolCallId !== held.toolCallId) return undefined
+  const place = { seq: entry.seq, at: entry.at }
+  return held.kind === 'tool_call'
+    ? { ...held, ...place, call: patched(held.call, entry.patch) }
+    : { ...held, ...place, patch: patched(held.patch, entry.patch) }
+}
+
+function joined(held: SpokenChunk, chunk: SpokenChunk): SpokenChunk | undefined {
+  const goesOn = chunk.messageId === held.messageId && held.content.text.length < LONGEST_CHUNK
+  return goesOn ? { ...chunk, content: { type: 'text', text: held.content.text + chunk.content.text } } : undefined
+}
+
+function patched<Call extends ToolCallPatch>(call: Call, patch: ToolCallPatch): Call {
+  return { ...call, ...patch }
+}
+
+function isOfCall(entry: Entry): entry is Announced | Patched {
+  return entry.kind === 'tool_call' || entry.kind === 'tool_call_patched'
+}
+
+function isAboutPermission({ kind }: Entry): boolean {
+  return kind === 'permission_requested' || kind === 'permission_resolved'
 }
 
 /** Only bare text merges: annotations and `_meta` belong to the block that carried them. */

@@ -1,5 +1,5 @@
 /** Each turn of the last load says the story from its beginning, every chunk once, and the whole of it when it ended well. */
-import { type SeenUpdate, textOf } from '../e2e/message.ts'
+import { type Fields, type SeenUpdate, textOf } from '../e2e/message.ts'
 import type { Evidence, Finding } from './evidence.ts'
 
 export const INTERRUPTED = 'Interrupted: the server stopped'
@@ -27,11 +27,13 @@ export function turnsOf(replay: readonly SeenUpdate[]): readonly ToldTurn[] {
   })
 }
 
-export function checkTurns({ replay, story, prompts }: Evidence): readonly Finding[] {
+export function checkTurns(evidence: Evidence): readonly Finding[] {
+  const { replay, story, prompts } = evidence
   const turns = turnsOf(replay)
   return [
     ...turns.flatMap(({ said, prompt }) => checkSaid(prompt, said, story)),
     ...turns.flatMap(({ updates, prompt }) => checkCalls(prompt, updates)),
+    ...checkCuts(evidence),
     ...checkPrompts(
       turns.map(({ prompt }) => prompt),
       [...prompts.values()],
@@ -66,17 +68,19 @@ function checkCall(what: string, told: readonly SeenUpdate[]): readonly Finding[
     ...(announced === 0 ? [{ kind: 'lost', what: `call ${what} is never announced` } as const] : []),
     ...(ends === 0 ? [{ kind: 'without an end', what: `call ${what} stays open` } as const] : []),
     ...(ends > 1 ? [{ kind: 'doubled', what: `call ${what} ends ${ends} times` } as const] : []),
-    ...checkCut(what, told),
   ]
 }
 
 /** The tool of the story never fails: a call that began and failed was cut, and says that it may have run. */
-function checkCut(what: string, told: readonly SeenUpdate[]): readonly Finding[] {
-  const statuses = told.filter(({ update }) => update['status'] !== undefined)
-  const failed = statuses.findIndex(({ update }) => update['status'] === 'failed')
-  if (failed === -1 || statuses[failed - 1]?.update['status'] !== 'in_progress') return []
-  const says = JSON.stringify(statuses[failed]?.update['content'] ?? '').includes('it may have run')
-  return says ? [] : [{ kind: 'wrong', what: `call ${what} was cut, and does not say that it may have run` }]
+function checkCuts({ journal }: Evidence): readonly Finding[] {
+  const begun = new Set<string>()
+  return journal.flatMap(({ body }): readonly Finding[] => {
+    const { status, content } = (body['patch'] ?? {}) as Fields
+    const id = String(body['toolCallId'])
+    if (status === 'in_progress') begun.add(id)
+    if (status !== 'failed' || !begun.has(id) || JSON.stringify(content ?? '').includes('it may have run')) return []
+    return [{ kind: 'wrong', what: `call ${id} was cut, and does not say that it may have run` }]
+  })
 }
 
 function checkPrompts(told: readonly string[], sent: readonly string[]): readonly Finding[] {

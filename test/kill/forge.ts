@@ -47,9 +47,9 @@ const bodies: readonly JournalRow['body'][] = [
   { kind: 'turn_started', turnId: 't1', promptId: 'p1' },
   { kind: 'message_chunk', role: 'user' },
   ...[1, 2, 3].map(() => ({ kind: 'message_chunk', role: 'agent' })),
-  { kind: 'tool_call', toolCallId: 'c1', call: { status: 'pending', rawInput: { label: 'c1' } } },
+  { kind: 'tool_call', toolCallId: 'c1', call: { title: 'append', status: 'pending', rawInput: { label: 'c1' } } },
   { kind: 'tool_call_patched', toolCallId: 'c1', patch: { status: 'in_progress' } },
-  { kind: 'tool_call_patched', toolCallId: 'c1', patch: { status: 'failed' } },
+  { kind: 'tool_call_patched', toolCallId: 'c1', patch: { status: 'failed', ...mayHaveRun } },
   { kind: 'turn_ended', turnId: 't1', promptId: 'p1', stopReason: 'interrupted' },
 ]
 

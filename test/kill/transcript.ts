@@ -35,6 +35,8 @@ export function isSaid({ update }: SeenUpdate): boolean {
 export function partsOf(updates: readonly SeenUpdate[]): readonly Part[] {
   const parts: Part[] = []
   for (const seen of updates.filter(isSaid)) {
+    // What becomes of a call is looked at elsewhere; a load tells it where the call first appears.
+    if (seen.update.sessionUpdate === 'tool_call_update') continue
     const part = partOf(seen)
     const last = parts.at(-1)
     if (part.kind === 'text' && last?.kind === 'text' && sameMessage(part, last))
@@ -47,6 +49,8 @@ export function partsOf(updates: readonly SeenUpdate[]): readonly Part[] {
 function partOf(seen: SeenUpdate): Part {
   const { seq, update } = seen
   const text = textOf(seen)
+  if (update.sessionUpdate === 'tool_call')
+    return { kind: 'other', seq: 0, json: `call ${String(update['toolCallId'])}` }
   if (text === '') return { kind: 'other', seq, json: JSON.stringify(update) }
   const { sessionUpdate: role } = update
   return { kind: 'text', role, messageId: String(update['messageId']), text, marks: [{ end: text.length, seq }] }

@@ -1,13 +1,15 @@
 /** Promises 1 and 4: what a client was told of a session is what v1 makes of the journal, every entry once, in order, without a gap. */
 import { updateOf } from '../../src/edge/acp/v1/project.ts'
 import type { Entry } from '../../src/session/entries.ts'
-import { type Update, textOf } from '../e2e/message.ts'
+import { type SeenUpdate, type Update, textOf } from '../e2e/message.ts'
+import { callIn, isUndone, saysAll } from './check-calls.ts'
 import type { Finding } from './oversight.ts'
 import { STATE_ONLY, type Told, type View, isOfState } from './view.ts'
 
 /** One entry as v1 has a word for it. */
 interface Item {
   readonly seq: number
+  readonly update: Update
   readonly json: string
   /** Pieces of one message, which a replay tells as one, share it. */
   readonly message: string | undefined
@@ -63,6 +65,7 @@ class ViewCheck {
   #update(told: Told & { readonly kind: 'update' }): string | undefined {
     const { seen, replayed, mayBeReplayed } = told
     const { message, json } = itemOfUpdate(seen.seq, seen.update)
+    if (callIn(seen.update) !== undefined) return this.#call(seen)
     while (this.#item !== undefined && !this.#fits(json, message) && this.#mayBeHidden(this.#item, replayed))
       this.#at += 1
     const first = this.#item
@@ -71,6 +74,18 @@ class ViewCheck {
     if (first.isEcho && !mayBeReplayed && this.#judged.sentOnce.has(first.promptId ?? ''))
       return `is told its own ${words(first)}`
     return message === undefined ? this.#one(first, seen.seq) : this.#merged(message, told)
+  }
+
+  #call({ seq, update }: SeenUpdate): string | undefined {
+    const said: Item[] = []
+    for (let item = this.#item; item !== undefined && item.seq <= seq; item = this.#item) {
+      const later = this.#items.slice(this.#at + 1)
+      if (callIn(item.update) === callIn(update)) said.push(item)
+      else if (!this.#mayBeHidden(item, false) && !isUndone(item, later)) break
+      this.#at += 1
+    }
+    const isWhole = said.at(-1)?.seq === seq && saysAll(update, said, this.#items.slice(this.#at))
+    return isWhole ? undefined : `is told ${seq} ${JSON.stringify(update).slice(0, 120)} where ${words(said[0])} comes`
   }
 
   #one(item: Item, seq: number): string | undefined {
@@ -147,7 +162,7 @@ function itemOfUpdate(seq: number, update: Update): Item {
   const text = textOf({ sessionId: '', seq, update })
   const isPiece = text !== '' && update.sessionUpdate !== 'user_message_chunk'
   const message = isPiece ? `${update.sessionUpdate} ${String(update['messageId'])}` : undefined
-  return { seq, json: JSON.stringify(update), message, text, promptId: undefined, isEcho: false }
+  return { seq, update, json: JSON.stringify(update), message, text, promptId: undefined, isEcho: false }
 }
 
 function words(item: Item | undefined): string {

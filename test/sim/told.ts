@@ -1,12 +1,42 @@
-/** What a reader learns of a conversation, whichever way its text was cut: letter by letter, everything else as it is. */
+/**
+ * What a reader has learnt of a conversation in the end, whichever way it was cut: its text letter by letter, where each tool
+ * call first appeared and what became of it, everything else as it is.
+ */
+import { updateOf } from '../../src/edge/acp/v1/project.ts'
+import type { ToolCallPatch } from '../../src/ports/content.ts'
 import type { Entry } from '../../src/session/entries.ts'
 
 export function told(entries: readonly Entry[]): readonly unknown[] {
-  return entries.flatMap((entry): readonly unknown[] => {
-    if (entry.kind !== 'message_chunk' || entry.role === 'user' || !isBare(entry.content)) return [entry]
-    const { messageId, role, content } = entry
-    return content.text.split('').map((letter) => `${messageId} ${role} ${letter}`)
-  })
+  const isQuestion = ({ kind }: Entry): boolean => kind.startsWith('permission_')
+  const said = entries.filter((entry) => !isQuestion(entry)).flatMap(saidBy)
+  return [...said, ...entries.filter(isQuestion), ...callsOf(entries)]
+}
+
+/** What a client of v1 gets an update of; a cursor is the `seq` of one. */
+export function visible(entries: readonly Entry[]): readonly Entry[] {
+  return entries.filter((entry) => updateOf(entry) !== undefined)
+}
+
+function saidBy(entry: Entry): readonly unknown[] {
+  if (entry.kind === 'tool_call') return [`call ${entry.toolCallId}`]
+  if (entry.kind === 'tool_call_patched') return []
+  if (entry.kind !== 'message_chunk' || entry.role === 'user' || !isBare(entry.content)) return [entry]
+  const { messageId, role, content } = entry
+  return content.text.split('').map((letter) => `${messageId} ${role} ${letter}`)
+}
+
+/** In the order in which they were first heard of, with the last word on each. */
+function callsOf(entries: readonly Entry[]): readonly unknown[] {
+  const calls: { id: string; call: ToolCallPatch; seq: number }[] = []
+  for (const entry of entries) {
+    if (entry.kind === 'tool_call') calls.push({ id: entry.toolCallId, call: entry.call, seq: entry.seq })
+    if (entry.kind !== 'tool_call_patched') continue
+    const { toolCallId: id, patch, seq } = entry
+    const known = calls.findLast((one) => one.id === id)
+    if (known === undefined) calls.push({ id, call: patch, seq })
+    else Object.assign(known, { call: { ...known.call, ...patch }, seq })
+  }
+  return calls
 }
 
 function isBare(content: { readonly type: string }): content is { readonly type: 'text'; readonly text: string } {

@@ -19,6 +19,14 @@ const freshRequestId = fc.integer({ min: 1, max: 1_000_000 }).map((n) => `r${n}`
 const toolCallId = fc.constantFrom('c1', 'c2', 'constructor', '__proto__')
 const optionId = fc.constantFrom('allow_once', 'allow_always', 'reject_once', 'made up', null)
 const status = fc.constantFrom('pending', 'in_progress', 'completed', 'failed')
+const patch = fc.record(
+  {
+    status,
+    content: fc.constantFrom([{ type: 'content' as const, content: text('a') }], []),
+    rawOutput: fc.constantFrom(1, 2),
+  },
+  { requiredKeys: [] },
+)
 const modeId = fc.constantFrom('ask', 'code', 'fly')
 const configId = fc.constantFrom('way', 'model', 'loud', 'colour')
 const value = fc.constantFrom('ask', 'code', 'small', 'large', true, false)
@@ -40,7 +48,7 @@ const event: fc.Arbitrary<AgentEvent> = fc.oneof(
     weight: 3,
     arbitrary: fc.record({ kind: fc.constant('chunk'), role: fc.constantFrom('agent', 'thought'), content }),
   },
-  { weight: 3, arbitrary: fc.record({ kind: fc.constant('call'), toolCallId, patch: fc.record({ status }) }) },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('call'), toolCallId, patch }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('title'), title: words }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('mode'), modeId }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('config_option'), configId, value }) },

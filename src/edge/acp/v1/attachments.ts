@@ -1,5 +1,5 @@
 /** One connection's views of sessions, at most one of each; a view follows its session when that is opened anew. */
-import { ParleyError } from '../../../errors/parley-error.ts'
+import type { ParleyError } from '../../../errors/parley-error.ts'
 import type { Session } from '../../../session/session.ts'
 import type { Sessions } from '../../../session/sessions.ts'
 import { Attachment, type ClientSide, type Start } from './attachment.ts'
@@ -57,7 +57,7 @@ export class Attachments {
   }
 
   abandonAll(error: ParleyError): void {
-    for (const sessionId of [...this.#views.keys()]) this.abandon(sessionId, error)
+    for (const sessionId of this.#views.keys()) this.abandon(sessionId, error)
   }
 
   /** The client is gone. */
