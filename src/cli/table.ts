@@ -58,6 +58,31 @@ export const commands: readonly CommandRow[] = [
     load: () => import('./commands/show.ts'),
   },
   {
+    usage: 'search <query...>',
+    summary: 'find what was said in any session; all words must occur',
+    options: [
+      json,
+      { flags: '--cwd <dir>', summary: 'only in sessions of exactly this directory' },
+      { flags: '--limit <count>', summary: 'how many passages; 20 if absent' },
+    ],
+    load: () => import('./commands/search.ts'),
+  },
+  {
+    usage: 'export <id>',
+    summary: 'print a session as Markdown, or as JSON lines that import takes',
+    options: [
+      { flags: '--format <format>', summary: 'md or jsonl; md if absent' },
+      { flags: '-o, --output <file>', summary: 'write it there instead' },
+    ],
+    load: () => import('./commands/export.ts'),
+  },
+  {
+    usage: 'import <file>',
+    summary: 'bring back a session that was exported as JSON lines; prints its id',
+    options: [json, { flags: '--keep-id', summary: 'under the id that it had, which must be free' }],
+    load: () => import('./commands/import.ts'),
+  },
+  {
     usage: 'rename <id> <title>',
     summary: 'give a session another title',
     options: [],
@@ -117,13 +142,25 @@ export const commands: readonly CommandRow[] = [
   },
   {
     usage: 'mcp <verb> [words...]',
-    summary: 'look at an MCP server as a session would: mcp test URL, or mcp test -- COMMAND ARGS',
+    summary: 'the MCP servers of the configuration: ls, test, add, allow, rm, import',
     options: [
+      { flags: '--url <url>', summary: 'with add: where the server is, instead of -- COMMAND ARGS' },
       { flags: '--sse', summary: 'the URL speaks SSE, the first protocol over HTTP' },
-      { flags: '--header <header>', summary: 'a header for the URL: "Name: value"' },
-      { flags: '--json', summary: 'one object, for programs' },
+      { flags: '--header <header>', summary: 'a header for the URL: NAME=VALUE; may be repeated', many: true },
+      {
+        flags: '--env <variable>',
+        summary: 'with add: a variable for the command: NAME=VALUE; may be repeated',
+        many: true,
+      },
+      { flags: '--json', summary: 'for programs' },
     ],
     load: () => import('./commands/mcp.ts'),
+  },
+  {
+    usage: 'doctor',
+    summary: 'look for what is wrong and say what would help; changes nothing',
+    options: [json],
+    load: () => import('./commands/doctor.ts'),
   },
   {
     usage: 'docs [dir...]',

@@ -7,6 +7,7 @@ export type FaultPoint =
   | 'journal.rows.written'
   | 'journal.transaction.committed'
   | 'journal.fork.copied'
+  | 'journal.import.filled'
   | 'session.batch.stored'
   | 'session.batch.published'
   | 'turn.started'

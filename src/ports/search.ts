@@ -59,6 +59,8 @@ export interface SearchAnswer {
 }
 
 export interface SearchIndex {
+  /** How it stands, without changing anything. Throws SEARCH_UNAVAILABLE. */
+  inspect(): Promise<IndexState>
   /** Finds all that was stored before it was asked, if the patience suffices. Throws SEARCH_UNAVAILABLE. */
   search(request: SearchRequest): Promise<SearchAnswer>
   /** A session has changed or is gone. Costs nothing, so that an append may say it. */
@@ -68,3 +70,10 @@ export interface SearchIndex {
   /** Idempotent. */
   close(): Promise<void>
 }
+
+export type IndexState =
+  | { readonly kind: 'absent' }
+  /** It is made anew with the next search. */
+  | { readonly kind: 'unusable'; readonly reason: string }
+  /** `behind`: entries of the journal that it does not have yet. */
+  | { readonly kind: 'usable'; readonly behind: number }

@@ -3,10 +3,16 @@ import { createHash } from 'node:crypto'
 import { openAgents } from '../adapters/agent/agents.ts'
 import { systemClock } from '../adapters/clock.ts'
 import { faultsFrom } from '../adapters/fault.ts'
-import { type JournalReader, openSqliteJournal, openSqliteReader } from '../adapters/journal/sqlite/client.ts'
+import {
+  type JournalReader,
+  openSqliteInspector,
+  openSqliteJournal,
+  openSqliteReader,
+} from '../adapters/journal/sqlite/client.ts'
 import { ownerPid } from '../adapters/journal/sqlite/owner-pid.ts'
 import { followed, openSearchIndex } from '../adapters/search/client.ts'
 import { killLeftovers } from '../adapters/process/ledger.ts'
+import { type Orphan, findOrphans } from '../adapters/process/orphans.ts'
 import { openProcesses } from '../adapters/process/spawn.ts'
 import { type Live, openToolHost } from '../adapters/tools/host.ts'
 import type { AgentChoice, Config } from '../config/schema.ts'
@@ -14,7 +20,7 @@ import type { Agents } from '../ports/agent.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { FaultsSpec } from '../ports/fault.ts'
 import type { ImportingJournal, Journal } from '../ports/journal.ts'
-import type { SearchIndex } from '../ports/search.ts'
+import type { IndexState, SearchIndex } from '../ports/search.ts'
 import { type Importing, importSession } from '../session/import.ts'
 import { Sessions } from '../session/sessions.ts'
 import { configuredServers } from './configured.ts'
@@ -50,7 +56,7 @@ export interface Owner {
 export async function openOwner(config: Config): Promise<Owner> {
   const log = openLog(config.home)
   const { report } = log
-  const boot = { home: createHash('sha256').update(config.home).digest('hex').slice(0, 12), id: systemClock.id() }
+  const boot = { home: markOf(config.home), id: systemClock.id() }
   const faultsSpec = config.faults as FaultsSpec
   const search = openSearch(config, report)
   const journal = openFollowedJournal(config, search)
@@ -135,10 +141,61 @@ export function openJournalReader({ home }: Config): Promise<JournalReader> {
 
 /** Tools alone, without sessions and without the state. */
 export function openTools({ home, environment }: Config, warn: (sentence: string) => void) {
-  const boot = { home: createHash('sha256').update(home).digest('hex').slice(0, 12), id: systemClock.id() }
+  const boot = { home: markOf(home), id: systemClock.id() }
   const processes = openProcesses({ boot, environment, clock: systemClock })
   const host = openToolHost({ processes, clock: systemClock, clientInfo: serverInfo, warn })
   return { host, after: (ms: number) => systemClock.sleep(ms), close: () => processes.close() }
+}
+
+export interface JournalState {
+  readonly sessions: number
+  readonly entries: number
+  /** A sentence for each thing that is wrong. */
+  readonly wrong: readonly string[]
+}
+
+/** Reads the whole journal and changes nothing. Throws what keeps it from being read. */
+export async function inspectJournal({ home }: Config): Promise<JournalState> {
+  const journal = await openSqliteInspector({ directory: home, workerUrl: workerUrl('journal-worker') })
+  try {
+    const wrong = await journal.check()
+    const rows = wrong.length > 0 ? [] : await journal.list({ limit: Number.MAX_SAFE_INTEGER })
+    return { sessions: rows.length, entries: rows.reduce((sum, { lastSeq }) => sum + lastSeq, 0), wrong }
+  } finally {
+    await journal.close()
+  }
+}
+
+/** Changes nothing either. */
+export async function inspectSearchIndex({ home }: Config): Promise<IndexState> {
+  const index = openSearchIndex({
+    directory: home,
+    workerUrl: workerUrl('search-worker'),
+    clock: systemClock,
+    quiet: true,
+    report: () => undefined,
+  })
+  try {
+    return await index.inspect()
+  } finally {
+    await index.close()
+  }
+}
+
+/** What former owners of this state directory left running. */
+export function orphansOf(home: string, owner: number | undefined): Promise<readonly Orphan[]> {
+  return findOrphans(markOf(home), owner)
+}
+
+/** Throws what keeps the agent from being opened. */
+export async function openDefaultAgent({ agent }: Config): Promise<void> {
+  const name = agentName(agent)
+  await openAgents({ default: name, clock: systemClock }).open(name)
+}
+
+/** How the children of a state directory are told from others. */
+function markOf(home: string): string {
+  return createHash('sha256').update(home).digest('hex').slice(0, 12)
 }
 
 /** Whether somebody may append to the journal now. */

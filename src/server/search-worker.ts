@@ -12,12 +12,18 @@ import { sayingsOf } from '../session/sayings.ts'
 /** As `nice` counts: whatever else the server does comes first. */
 const PRIORITY = 10
 
-if (parentPort !== null) run(parentPort, workerData as { readonly directory: string })
+interface Given {
+  readonly directory: string
+  /** Only a look: nothing is left beside the journal. */
+  readonly quiet: boolean
+}
 
-function run(port: MessagePort, { directory }: { readonly directory: string }): void {
+if (parentPort !== null) run(parentPort, workerData as Given)
+
+function run(port: MessagePort, { directory, quiet }: Given): void {
   stepBack()
   const source = {
-    ...openJournalSource(directory),
+    ...openJournalSource(directory, quiet),
     sayings: (entries: Parameters<typeof decodeEntry>[0][], turn: string | null) =>
       sayingsOf(entries.map(decodeEntry), turn),
   }

@@ -68,18 +68,6 @@ export function memoryJournal(): ImportingJournal {
     return fit(entries.slice(from, from + Math.max(1, limits.entries)), limits)
   }
 
-  async function head(id: SessionId): Promise<SessionHead | undefined> {
-    const stored = open().get(id)
-    return stored && headOf(stored)
-  }
-
-  async function list(query: ListQuery): Promise<readonly SessionRow[]> {
-    return wanted(
-      [...open().values()].map(({ row }) => row),
-      query,
-    )
-  }
-
   async function forget(id: SessionId): Promise<boolean> {
     const existed = open().delete(id)
     if (existed) watches.deleted(id)
@@ -98,8 +86,8 @@ export function memoryJournal(): ImportingJournal {
     bring,
     page,
     read: (id, from, signal) => follow(page, watches, { id, from, signal }),
-    head,
-    list,
+    head: async (id) => headOf(open().get(id)),
+    list: async (query) => wanted([...open().values()], query),
     delete: forget,
     close,
   }
@@ -116,12 +104,15 @@ function checked(append: Append): Append {
   return append
 }
 
-function headOf({ row, snapshot }: StoredSession): SessionHead {
+function headOf(stored: StoredSession | undefined): SessionHead | undefined {
+  if (stored === undefined) return undefined
+  const { row, snapshot } = stored
   return snapshot === undefined ? { row } : { row, snapshot }
 }
 
-function wanted(rows: readonly SessionRow[], query: ListQuery): readonly SessionRow[] {
-  return rows
+function wanted(sessions: readonly StoredSession[], query: ListQuery): readonly SessionRow[] {
+  return sessions
+    .map(({ row }) => row)
     .filter((row) => isWanted(row, query))
     .sort(newestFirst)
     .slice(0, query.limit)

@@ -10,19 +10,24 @@ export async function killLeftovers(boot: Boot): Promise<number> {
   const left = await markedProcesses(
     (marker) => marker.startsWith(`${boot.home}-`) && !marker.startsWith(markerOf(boot)),
   )
-  return left.filter(kill).length
+  return left.filter(({ pid }) => kill(pid)).length
 }
 
 /** Kills what came of one child and left its group; its group is gone already. */
 export async function killDeserters(marker: string): Promise<void> {
-  for (const pid of await markedProcesses((found) => found === marker)) kill(pid)
+  for (const { pid } of await markedProcesses((found) => found === marker)) kill(pid)
 }
 
 /** There may be more processes than we have descriptors, and clients that connect meanwhile need some too. */
 const AT_ONCE = 16
 
+export interface MarkedProcess {
+  readonly pid: number
+  readonly marker: string
+}
+
 /** The processes, other than ourselves, whose marker pleases `wanted`. */
-async function markedProcesses(wanted: (marker: string) => boolean): Promise<readonly number[]> {
+export async function markedProcesses(wanted: (marker: string) => boolean): Promise<readonly MarkedProcess[]> {
   // No /proc, no ledger: the guard alone has to do.
   const names = await readdir('/proc').catch(() => [])
   const pids = names.filter((name) => /^\d+$/.test(name)).map(Number)
@@ -31,7 +36,8 @@ async function markedProcesses(wanted: (marker: string) => boolean): Promise<rea
     markers.push(...(await Promise.all(pids.slice(at, at + AT_ONCE).map(markerOfProcess))))
   }
   // A server that was started from inside a session carries that session's marker and must not end itself.
-  return pids.filter((pid, index) => pid !== process.pid && wanted(markers[index] ?? ''))
+  const found = pids.map((pid, index) => ({ pid, marker: markers[index] ?? '' }))
+  return found.filter(({ pid, marker }) => pid !== process.pid && wanted(marker))
 }
 
 async function markerOfProcess(pid: number): Promise<string | undefined> {

@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads'
 import { ParleyError, reasonOf } from '../../errors/parley-error.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { ImportingJournal, SessionId } from '../../ports/journal.ts'
-import type { SearchAnswer, SearchIndex, SearchRequest } from '../../ports/search.ts'
+import type { IndexState, SearchAnswer, SearchIndex, SearchRequest } from '../../ports/search.ts'
 import type { News, Order } from './messages.ts'
 
 export interface SearchOptions {
@@ -11,6 +11,8 @@ export interface SearchOptions {
   readonly directory: string
   readonly workerUrl: URL
   readonly clock: Clock
+  /** For a look that leaves no trace. */
+  readonly quiet?: boolean
   readonly report: (error: unknown) => void
 }
 
@@ -22,7 +24,7 @@ const LATER = 2_000
 const HEAP = 128
 
 interface Asking {
-  resolve(answer: SearchAnswer): void
+  resolve(answer: SearchAnswer | IndexState): void
   reject(error: unknown): void
 }
 
@@ -74,14 +76,12 @@ class Client implements SearchIndex {
   }
 
   search(request: SearchRequest): Promise<SearchAnswer> {
-    if (this.#closed) return Promise.reject(new ParleyError('SEARCH_UNAVAILABLE', { reason: 'the server is stopping' }))
     this.#tell()
-    this.#calls += 1
-    const call = this.#calls
-    return new Promise((resolve, reject) => {
-      this.#asking.set(call, { resolve, reject })
-      this.#send({ kind: 'search', call, request })
-    })
+    return this.#ask<SearchAnswer>((call) => ({ kind: 'search', call, request }))
+  }
+
+  inspect(): Promise<IndexState> {
+    return this.#ask<IndexState>((call) => ({ kind: 'inspect', call }))
   }
 
   changed(session: SessionId): void {
@@ -106,6 +106,16 @@ class Client implements SearchIndex {
     await this.#exited
   }
 
+  #ask<Answer extends SearchAnswer | IndexState>(order: (call: number) => Order): Promise<Answer> {
+    if (this.#closed) return Promise.reject(new ParleyError('SEARCH_UNAVAILABLE', { reason: 'the server is stopping' }))
+    this.#calls += 1
+    const call = this.#calls
+    return new Promise<Answer>((resolve, reject) => {
+      this.#asking.set(call, { resolve: (answer) => resolve(answer as Answer), reject })
+      this.#send(order(call))
+    })
+  }
+
   #tell(): void {
     const sessions = [...this.#changed]
     this.#changed.clear()
@@ -118,9 +128,9 @@ class Client implements SearchIndex {
   }
 
   #start(): Worker {
-    const { directory, workerUrl } = this.#options
+    const { directory, workerUrl, quiet = false } = this.#options
     const worker = new Worker(workerUrl, {
-      workerData: { directory },
+      workerData: { directory, quiet },
       name: 'parley search',
       execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: HEAP },

@@ -88,14 +88,24 @@ function temporary(): IndexFile {
 function settle(db: Database): void {
   db.exec('BEGIN IMMEDIATE')
   try {
-    const { user_version: version } = db.prepare('PRAGMA user_version').get() as { readonly user_version: number }
-    if (version === 0) db.exec(`${SCHEMA} PRAGMA application_id = ${APPLICATION}; PRAGMA user_version = ${VERSION}`)
-    const { application_id: id } = db.prepare('PRAGMA application_id').get() as { readonly application_id: number }
-    if (id !== APPLICATION || (version !== 0 && version !== VERSION)) throw new Error('an index of another version')
+    if (isEmpty(db)) db.exec(`${SCHEMA} PRAGMA application_id = ${APPLICATION}; PRAGMA user_version = ${VERSION}`)
+    if (!isOurs(db)) throw new Error('an index of another version')
     db.exec('COMMIT')
   } finally {
     if (db.isTransaction) db.exec('ROLLBACK')
   }
+}
+
+function isEmpty(db: Database): boolean {
+  const { user_version: version } = db.prepare('PRAGMA user_version').get() as { readonly user_version: number }
+  const { tables } = db.prepare('SELECT count(*) AS tables FROM sqlite_schema').get() as { readonly tables: number }
+  return version === 0 && tables === 0
+}
+
+export function isOurs(db: Database): boolean {
+  const { user_version: version } = db.prepare('PRAGMA user_version').get() as { readonly user_version: number }
+  const { application_id: id } = db.prepare('PRAGMA application_id').get() as { readonly application_id: number }
+  return id === APPLICATION && version === VERSION
 }
 
 function makePrivate(path: string): void {

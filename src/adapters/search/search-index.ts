@@ -1,9 +1,10 @@
 /** The index and the journal that it follows, in the thread that has them: finds, catches up, and begins anew where it must. */
-import type { SearchAnswer, SearchRequest } from '../../ports/search.ts'
+import type { IndexState, SearchAnswer, SearchRequest } from '../../ports/search.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { SessionId } from '../../ports/journal.ts'
 import { type IndexFile, discardFile, isDamaged, openFile } from './file.ts'
 import { find } from './find.ts'
+import { inspect } from './inspect.ts'
 import { Projection } from './projection.ts'
 import type { SearchSource } from './source.ts'
 import { Statements } from './statements.ts'
@@ -49,6 +50,10 @@ export class Index {
       const behind = projection.behind()
       return { ...find(statements, this.#parts.source, asked), behind }
     })
+  }
+
+  inspect(): IndexState {
+    return inspect(this.#parts.path, this.#parts.source)
   }
 
   close(): void {

@@ -1,7 +1,7 @@
 /** The loop of the index's thread: questions first, and the journal followed in small steps between them. */
 import type { MessagePort } from 'node:worker_threads'
 import { isParleyError, ParleyError, reasonOf } from '../../errors/parley-error.ts'
-import type { SearchRequest } from '../../ports/search.ts'
+import type { IndexState, SearchAnswer } from '../../ports/search.ts'
 import type { Index } from './search-index.ts'
 import type { News, Order } from './messages.ts'
 
@@ -36,7 +36,9 @@ export function serve(port: MessagePort, index: Index): void {
         note(order.sessions)
         return goOn()
       case 'search':
-        return tell(answer(index, order.call, order.request))
+        return tell(answer(order.call, () => index.search(order.request)))
+      case 'inspect':
+        return tell(answer(order.call, () => index.inspect()))
       case 'close':
         index.close()
         return port.close()
@@ -52,9 +54,9 @@ export function serve(port: MessagePort, index: Index): void {
   }
 }
 
-function answer(index: Index, call: number, request: SearchRequest): News {
+function answer(call: number, asked: () => SearchAnswer | IndexState): News {
   try {
-    return { kind: 'answer', call, answer: index.search(request) }
+    return { kind: 'answer', call, answer: asked() }
   } catch (error) {
     const known = isParleyError(error) ? error : new ParleyError('SEARCH_UNAVAILABLE', { reason: reasonOf(error) })
     return { kind: 'refusal', call, code: known.code, details: known.details }

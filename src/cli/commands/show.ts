@@ -1,8 +1,7 @@
 /** `parley show ID`: what was said in a session. It only reads, so it works whoever owns the state. */
-import { emptyTranscript, told } from '../../client/transcript.ts'
 import { loadConfig } from '../../config/load.ts'
 import type { Config } from '../../config/schema.ts'
-import { type Reader, type UpdateParams, openReader } from '../../server/reader.ts'
+import { type Reader, openReader } from '../../server/reader.ts'
 import type { CommandInput } from '../command.ts'
 import { printJson } from '../json.ts'
 import { shortId } from '../opening.ts'
@@ -10,6 +9,7 @@ import { watchStops } from '../stops.ts'
 import { paintOn } from '../surfaces.ts'
 import { ago } from '../terminal/pace.ts'
 import { oneLine } from '../terminal/text.ts'
+import { transcriptOf } from '../view/stored-transcript.ts'
 import { transcriptRows } from '../view/transcript-rows.ts'
 
 type Session = Awaited<ReturnType<Reader['find']>>
@@ -38,11 +38,7 @@ async function showJson(reader: Reader, { sessionId }: Session, signal: AbortSig
 async function showText(reader: Reader, session: Session, config: Config): Promise<void> {
   const paint = paintOn(process.stdout, config)
   const columns = process.stdout.isTTY ? (process.stdout.columns || 80) - 1 : Number.MAX_SAFE_INTEGER
-  const { updates, unfinished } = await allOf(reader.updates(session.sessionId))
-  const transcript = told(
-    emptyTranscript,
-    updates.map(({ update }) => update),
-  )
+  const { transcript, unfinished } = await transcriptOf(reader, session.sessionId)
   const about = [shortId(session.sessionId), ago(new Date(session.updatedAt)), session.cwd].join(' · ')
   const rows = [
     paint('bold', oneLine(transcript.title ?? '(untitled)', columns)),
@@ -58,13 +54,3 @@ const UNFINISHED = {
   working: '(Not finished: the turn is still running.)',
   waiting: '(Not finished: the turn waits for an answer to its question. Open the session to give one.)',
 } as const
-
-/** The value that a generator returns is lost to `for await`. */
-async function allOf(updates: ReturnType<Reader['updates']>) {
-  const all: UpdateParams[] = []
-  for (;;) {
-    const { done, value } = await updates.next()
-    if (done) return { updates: all, unfinished: value }
-    all.push(value)
-  }
-}

@@ -62,7 +62,7 @@ export async function openSqliteJournal({
       watches.appended(append.row.id)
     },
     async bring(pieces, last) {
-      watches.appended(await sendBrought(connection, pieces, last))
+      watches.appended(await sendBrought(connection, played, { pieces, last }))
     },
     read: (id, from, signal) => follow(reader.page, watches, { id, from, signal }),
     async delete(id) {
@@ -79,6 +79,11 @@ export async function openSqliteJournal({
  */
 export async function openSqliteReader({ directory, workerUrl }: SqliteReaderOptions): Promise<JournalReader> {
   return readerOn(await connect(workerUrl, { directory, role: 'reader', faults: [] }, new Watches()))
+}
+
+/** As a reader, for one look, and without a trace. */
+export async function openSqliteInspector({ directory, workerUrl }: SqliteReaderOptions): Promise<JournalReader> {
+  return readerOn(await connect(workerUrl, { directory, role: 'inspector', faults: [] }, new Watches()))
 }
 
 interface Connection {
@@ -148,18 +153,20 @@ async function sendFork(
   }
 }
 
+interface Brought {
+  readonly pieces: AsyncIterable<readonly StoredEntry[]>
+  readonly last: () => Append
+}
+
 /** In pieces too. The id of the session, once it is there. */
-async function sendBrought(
-  { line }: Connection,
-  pieces: AsyncIterable<readonly StoredEntry[]>,
-  last: () => Append,
-): Promise<string> {
+async function sendBrought({ line }: Connection, faults: Faults, { pieces, last }: Brought): Promise<string> {
   const draft = await line().call('draft', undefined)
   try {
     let count = 0
     for await (const entries of pieces) {
       await line().call('fill', { draft, rows: bundle(count + 1, columnsOfEntries(entries)) })
       count += entries.length
+      await faults.at('journal.import.filled')
     }
     const append = last()
     checkAppend(append)

@@ -39,12 +39,12 @@ export function ownerDesk(directory: string, faults: Faults): Desk {
 }
 
 /** There may be no journal yet, or it may appear later; until then it is empty. */
-export function readerDesk(directory: string): Desk {
+export function readerDesk(directory: string, { quiet }: { readonly quiet: boolean }): Desk {
   const path = journalPath(directory)
   let db: Database | undefined
   let store: Store | undefined
   function open(): Store | undefined {
-    db ??= openForReader(path)
+    db ??= openForReader(path, { quiet })
     if (db !== undefined) store ??= new Store(db, path)
     return store
   }

@@ -25,11 +25,14 @@ export function openForOwner(path: string): Database {
   return db
 }
 
-/** A connection that cannot write, or undefined while there is no journal yet. */
-export function openForReader(path: string): Database | undefined {
+/**
+ * A connection that cannot write, or undefined while there is no journal yet. A quiet one makes no files beside it, and is
+ * for one look: a journal that nobody has open is taken for one that stays as it is.
+ */
+export function openForReader(path: string, { quiet }: { readonly quiet: boolean }): Database | undefined {
   if (!existsSync(path)) return undefined
   look(path)
-  return new DatabaseSync(path, { timeout: patienceMs, readOnly: true })
+  return new DatabaseSync(quiet ? quietLocation(path) : path, { timeout: patienceMs, readOnly: true })
 }
 
 /** A new journal appears under its name whole and on the disk, or not at all. */

@@ -7,8 +7,8 @@ import type { ListKey } from '../../../ports/journal.ts'
 /** What the worker is started with. */
 export interface WorkerOrder {
   readonly directory: string
-  /** An owner holds the lock and may append; a reader only looks. */
-  readonly role: 'owner' | 'reader'
+  /** An owner holds the lock and may append; a reader only looks; an inspector leaves nothing beside the file either. */
+  readonly role: 'owner' | 'reader' | 'inspector'
   readonly faults: FaultsSpec
 }
 

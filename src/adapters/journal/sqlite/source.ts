@@ -30,14 +30,14 @@ type HeadColumns = readonly [key: number, id: string, cwd: string, title: string
 const COLUMNS = 'key, id, cwd, title, last_seq'
 
 /** There may be no journal yet, or it may appear later; until then it is empty. */
-export function openJournalSource(directory: string): JournalSource {
+export function openJournalSource(directory: string, quiet = false): JournalSource {
   const path = journalPath(directory)
   let db: Database | undefined
   let opened: { readonly statements: Statements; readonly store: Store } | undefined
 
   function read<Result>(from: (journal: NonNullable<typeof opened>) => Result, otherwise: Result): Result {
     try {
-      db ??= openForReader(path)
+      db ??= openForReader(path, { quiet })
       if (db === undefined) return otherwise
       opened ??= { statements: new Statements(db), store: new Store(db, path) }
       return from(opened)

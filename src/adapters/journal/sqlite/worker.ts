@@ -17,7 +17,10 @@ async function run(port: MessagePort, order: WorkerOrder): Promise<void> {
 
 function tryOpen(port: MessagePort, { directory, role, faults }: WorkerOrder): Desk | undefined {
   try {
-    const desk = role === 'owner' ? ownerDesk(directory, faultsFrom(faults)) : readerDesk(directory)
+    const desk =
+      role === 'owner'
+        ? ownerDesk(directory, faultsFrom(faults))
+        : readerDesk(directory, { quiet: role === 'inspector' })
     port.postMessage([[opening, null]] satisfies Answer[])
     return desk
   } catch (error) {

@@ -1,0 +1,39 @@
+/** `parley export ID`: a session as a file, for people or for `parley import`. It only reads, so it works whoever owns the state. */
+import { loadConfig } from '../../config/load.ts'
+import type { Config } from '../../config/schema.ts'
+import { fail } from '../../errors/parley-error.ts'
+import { exportedLines } from '../../server/export.ts'
+import { openReader } from '../../server/reader.ts'
+import type { CommandInput } from '../command.ts'
+import { OK } from '../exit.ts'
+import { textOption } from '../options.ts'
+import { writeOut } from '../output.ts'
+import { watchStops } from '../stops.ts'
+import { markdownOf } from '../view/transcript-markdown.ts'
+import { transcriptOf } from '../view/stored-transcript.ts'
+
+export async function run({ args, options }: CommandInput): Promise<number> {
+  const [id = ''] = args
+  const format = formatOf(textOption(options, 'format') ?? 'md')
+  const config = await loadConfig()
+  const { signal } = watchStops()
+  const lines = format === 'md' ? markdownLines(config, id) : exportedLines(config, id)
+  await writeOut(lines, { path: textOption(options, 'output'), signal })
+  return signal.aborted ? (signal.reason as number) : OK
+}
+
+async function* markdownLines(config: Config, id: string): AsyncGenerator<string> {
+  const reader = await openReader(config)
+  try {
+    const session = await reader.find(id)
+    const { transcript, unfinished } = await transcriptOf(reader, session.sessionId)
+    yield* markdownOf({ session, transcript, isUnfinished: unfinished !== undefined })
+  } finally {
+    await reader.close()
+  }
+}
+
+function formatOf(value: string): 'md' | 'jsonl' {
+  if (value === 'md' || value === 'jsonl') return value
+  return fail('CONFIG_INVALID', { key: '--format', value: JSON.stringify(value), reason: 'it is md or jsonl' })
+}

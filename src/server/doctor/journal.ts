@@ -1,0 +1,45 @@
+/** Whether what was said is whole, and whether it can be searched. */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Config } from '../../config/schema.ts'
+import { isParleyError, reasonOf } from '../../errors/parley-error.ts'
+import { inspectJournal, inspectSearchIndex } from '../compose.ts'
+import { type Finding, note, ok, problem } from './finding.ts'
+
+const MEND =
+  'Stop the server and put back a copy of journal.db, or move it away to begin anew; parley export still reads whole sessions.'
+
+export async function* checkJournal(config: Config): AsyncGenerator<Finding> {
+  if (!existsSync(join(config.home, 'journal.db'))) return yield note('journal', 'nothing has been said yet')
+  try {
+    const { sessions, entries, wrong } = await inspectJournal(config)
+    for (const sentence of wrong) yield problem('journal', sentence, MEND)
+    if (wrong.length === 0) yield ok('journal', `${count(sessions, 'session')}, ${count(entries, 'entry', 'entries')}`)
+  } catch (error) {
+    yield problem('journal', reasonOf(error), MEND)
+  }
+}
+
+export async function* checkSearchIndex(config: Config): AsyncGenerator<Finding> {
+  const path = join(config.home, 'search.db')
+  if (!existsSync(path)) return yield note('search index', 'there is none yet; the first search makes it')
+  try {
+    const state = await inspectSearchIndex(config)
+    if (state.kind === 'usable' && state.behind === 0) yield ok('search index', 'has every entry')
+    else if (state.kind === 'usable')
+      yield note('search index', `${count(state.behind, 'entry', 'entries')} behind; it catches up by itself`)
+    else if (state.kind === 'unusable') yield unusable(path, state.reason)
+  } catch (error) {
+    // A journal that cannot be read is told of already, and is no fault of the index.
+    if (isParleyError(error) && error.code.startsWith('JOURNAL_')) yield note('search index', 'cannot be compared')
+    else yield unusable(path, reasonOf(error))
+  }
+}
+
+function unusable(path: string, reason: string): Finding {
+  return problem('search index', reason, `Nothing is lost: the next search makes it anew. Or remove ${path}`)
+}
+
+function count(number: number, one: string, many = `${one}s`): string {
+  return `${number.toLocaleString('en')} ${number === 1 ? one : many}`
+}
