@@ -83,6 +83,26 @@ describe('the client whose prompt runs', () => {
     expect(updateOf(bob, 'completed')).toBeDefined()
   })
 
+  test('is asked after it was told of the call also when it is slow to read', async () => {
+    agentDoes(async (turn) => {
+      for (let n = 0; n < 100; n += 1) await turn.say(text('x'.repeat(64 * 1024)))
+      return reads(turn)
+    })
+    const ada = await street.client({ clientCapabilities: ALL })
+    const sessionId = await create(ada)
+    ada.stall()
+    const id = ada.ask('session/prompt', prompt(sessionId, 'Go'))
+    await quiet()
+    while (street.house.agent.turns.length === 0) await quiet()
+    await street.house.clock.advance(1)
+    ada.readOn()
+    const request = await answer(ada, 'fs/read_text_file', { result: { content: 'short' } })
+    await ada.answerTo(id)
+    const told = ada.received.findIndex(has('"in_progress"'))
+    expect(told).toBeGreaterThan(-1)
+    expect(told).toBeLessThan(ada.received.indexOf(request))
+  })
+
   test('is the one that sent the prompt, also when it waited behind that of another', async () => {
     agentDoes(reads)
     const { ada, bob, sessionId } = await inCompany()
