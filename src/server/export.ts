@@ -41,7 +41,8 @@ async function* entryLines(journal: JournalReader, { id, lastSeq }: SessionRow):
   }
 }
 
-function lineOf(stored: Parameters<typeof decodeEntry>[0]): string {
+/** One entry as it is exported. */
+export function lineOf(stored: Parameters<typeof decodeEntry>[0]): string {
   const { seq, at, ...body } = unmarked(decodeEntry(stored))
   return JSON.stringify({ seq, at, ...body })
 }
