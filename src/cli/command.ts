@@ -15,6 +15,8 @@ export interface OptionRow {
   readonly summary: string
   /** For Parley itself: `--help` does not show it. */
   readonly hidden?: true
+  /** It may be given again and again. */
+  readonly many?: true
 }
 
 export interface CommandModule {
@@ -24,5 +26,5 @@ export interface CommandModule {
 
 export interface CommandInput {
   readonly args: readonly string[]
-  readonly options: Readonly<Record<string, string | boolean | undefined>>
+  readonly options: Readonly<Record<string, string | boolean | readonly string[] | undefined>>
 }

@@ -1,7 +1,7 @@
 /** `parley`: finds the command, runs it, and turns whatever it throws into one clear line and an exit code. */
 import { Command, CommanderError, Option } from 'commander'
 import { reasonOf } from '../errors/parley-error.ts'
-import type { CommandInput, CommandRow } from './command.ts'
+import type { CommandInput, CommandRow, OptionRow } from './command.ts'
 import { FAILED, OK, USAGE, exitOfError } from './exit.ts'
 import { chat, commands } from './table.ts'
 
@@ -44,7 +44,7 @@ function programFor(argv: readonly string[], done: (code: number) => void): Comm
 }
 
 function fill(command: Command, row: CommandRow, done: (code: number) => void): Command {
-  for (const { flags, summary, hidden } of row.options) command.addOption(optionFor(flags, summary, hidden === true))
+  for (const option of row.options) command.addOption(optionFor(option))
   return command.action(async () => {
     const module = await row.load()
     // Options may also stand before the command.
@@ -52,8 +52,9 @@ function fill(command: Command, row: CommandRow, done: (code: number) => void): 
   })
 }
 
-function optionFor(flags: string, summary: string, hidden: boolean): Option {
+function optionFor({ flags, summary, hidden, many }: OptionRow): Option {
   const option = new Option(flags, summary)
+  if (many) option.argParser((value: string, before?: readonly string[]) => [...(before ?? []), value])
   return hidden ? option.hideHelp() : option
 }
 

@@ -1,10 +1,18 @@
-import { expect, test } from 'vitest'
+/** `parley mcp`: a look at one server, and the servers of the configuration. */
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
 import { messageLog } from '../fixtures/mcp/servers.ts'
 import { parley } from './cli.ts'
-import { freshDirectory } from './parley.ts'
+import { freshDirectory, promptOf, scriptAgent } from './parley.ts'
+import { RawSocket } from './raw-socket.ts'
+import { cleanUpServers, openSession, placeWith, serve } from './server.ts'
+
+cleanUpServers()
 
 const home = freshDirectory()
 const program = new URL('../fixtures/mcp/torture-server.mjs', import.meta.url).pathname
+const log = messageLog().path
 
 function scripted(script: string): readonly string[] {
   return ['mcp', 'test', '--', process.execPath, program, script, messageLog().path]
@@ -37,3 +45,102 @@ test('a server that cannot be connected says why, and without words the usage is
   expect(header.code).toBe(2)
   expect(header.stderr).not.toContain('sentinel')
 })
+
+describe('the servers of the configuration', () => {
+  test('are added, listed, tested and removed, and the rest of the file stays as it was', async () => {
+    const { file, mcp } = configured('# mine\nidle_minutes = 1 # a comment\n')
+    const added = await mcp(
+      'add',
+      'talker',
+      '--env',
+      'KEY=sentinel-secret',
+      '--',
+      process.execPath,
+      program,
+      'honest',
+      log,
+    )
+    expect(added).toMatchObject({ code: 0, stdout: expect.stringContaining('Added talker') as string })
+    expect((await mcp('add', 'talker', '--url', 'http://127.0.0.1:9/')).code).toBe(1)
+    const remote = ['remote', '--url', 'http://127.0.0.1:9/mcp?key=sentinel', '--header', 'Authorization: sentinel']
+    expect((await mcp('add', ...remote)).code).toBe(0)
+    const listed = await mcp('ls')
+    expect(listed.stdout).toContain('talker')
+    expect(listed.stdout).toContain('http://127.0.0.1:9/mcp\n')
+    expect(listed.stdout + listed.stderr).not.toContain('sentinel')
+    expect((await mcp('test', 'talker')).stdout).toContain('talker__say')
+    expect((await mcp('rm', 'talker')).code).toBe(0)
+    expect((await mcp('rm', 'remote')).code).toBe(0)
+    expect(readFileSync(file, 'utf8')).toBe('# mine\nidle_minutes = 1 # a comment\n')
+    expect((await mcp('rm', 'remote')).code).toBe(1)
+  })
+
+  test('are taken from the file of another tool, one by one', async () => {
+    const { home, file, mcp } = configured('')
+    const path = join(home, 'other.json')
+    const mcpServers = { good: { command: 'npx', args: ['-y', 'good'] }, bad: { command: 'x', url: 'http://y' } }
+    writeFileSync(path, JSON.stringify({ mcpServers }))
+    const { code, stdout, stderr } = await mcp('import', path)
+    expect({ code, stdout }).toEqual({ code: 1, stdout: 'Added good.\n' })
+    expect(stderr).toContain('bad was not added')
+    expect(readFileSync(file, 'utf8')).toBe('[mcp.good]\ncommand = "npx"\nargs = [ "-y", "good" ]\n')
+  })
+
+  test('of a project start nothing in a session until they are allowed, and then they do', async () => {
+    const { home, cwd, mcp } = configured('')
+    const mark = join(home, 'started')
+    writeFileSync(join(cwd, '.parley.toml'), `[mcp.sly]\ncommand = "/bin/sh"\nargs = ["-c", "touch '${mark}'"]\n`)
+    const steps = [{ chunk: 'done' }]
+    const agent = await scriptAgent(home, steps)
+    const ask = () => parley(['run', '--embedded', 'go'], { home, cwd, agent })
+    expect((await ask()).stdout).toContain('done')
+    expect(existsSync(mark)).toBe(false)
+    expect((await mcp('ls')).stdout).toContain('waits for your consent')
+    expect(JSON.parse((await mcp('ls', '--json')).stdout)).toMatchObject({ name: 'sly', standing: 'waiting' })
+    expect((await mcp('allow', 'sly')).stdout).toContain(`touch '${mark}'`)
+    expect((await ask()).stdout).toContain('done')
+    expect(existsSync(mark)).toBe(true)
+    expect((await mcp('rm', 'sly')).stdout).toContain('allowed no longer')
+    expect((await mcp('ls')).stdout).toContain('waits for your consent')
+  })
+
+  test('are in every session beside those of its client, whose names count, with their rules; ls tells how each is', async () => {
+    const server = (name: string) =>
+      `[mcp.${name}]\ncommand = "${process.execPath}"\nargs = ["${program}", "honest", "${log}"]\n`
+    const rules = 'exclude = ["do"]\nenv = { TOKEN = "${MCP_TEST_TOKEN}" }\n'
+    const needy = '[mcp.needy]\nurl = "http://${NOBODY_SET_THIS}/"\n'
+    const place = await placeWith([{ sleepMs: 1 }])
+    const directory = join(place.home, 'config/parley')
+    mkdirSync(directory, { recursive: true })
+    writeFileSync(join(directory, 'parley.toml'), server('mine') + rules + server('both') + needy)
+    await serve(place, { MCP_TEST_TOKEN: 'sentinel-secret' })
+    const client = await RawSocket.open(place.socket, { agent: place.agent })
+    const both = { name: 'both', command: 'no-such-server', args: [], env: [] }
+    const id = await openSession(client, place, [both])
+    await client.request('session/prompt', promptOf(id, 'go'))
+    const { stdout } = await parley(['mcp', 'ls', '--json'], { home: place.home, cwd: place.cwd })
+    const rows = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { name: string })
+    expect(rows.find(({ name }) => name === 'mine')).toMatchObject({
+      standing: 'active',
+      sessions: [{ sessionId: id, state: 'ready', tools: 1, era: 'legacy' }],
+    })
+    expect(rows.find(({ name }) => name === 'both')).toMatchObject({ sessions: [{ state: 'failed' }] })
+    expect(rows.find(({ name }) => name === 'needy')).toMatchObject({
+      sessions: [{ reason: expect.stringContaining('${NOBODY_SET_THIS}') as string }],
+    })
+    expect(stdout).not.toContain('sentinel')
+  })
+})
+
+function configured(text: string) {
+  const state = freshDirectory()
+  const [directory, cwd] = [join(state, 'config/parley'), join(state, 'project')]
+  mkdirSync(directory, { recursive: true })
+  mkdirSync(cwd)
+  const file = join(directory, 'parley.toml')
+  if (text !== '') writeFileSync(file, text)
+  return { home: state, cwd, file, mcp: (...words: string[]) => parley(['mcp', ...words], { home: state, cwd }) }
+}

@@ -1,0 +1,60 @@
+/** `parley mcp add` and `rm`: the servers of the user's own file. */
+import { withdraw } from '../../../config/consent.ts'
+import { loadConfig } from '../../../config/load.ts'
+import { addMcp, type McpTable, removeMcp } from '../../../config/mcp-edit.ts'
+import { readMcpFiles } from '../../../config/mcp-files.ts'
+import { userFile } from '../../../config/places.ts'
+import type { CommandInput } from '../../command.ts'
+import { FAILED, OK, USAGE } from '../../exit.ts'
+import { textOption, textsOption } from '../../options.ts'
+import { pairsOf } from './words.ts'
+
+type Options = CommandInput['options']
+
+export async function addServer([name = '', ...command]: readonly string[], options: Options): Promise<number> {
+  const url = textOption(options, 'url')
+  if (command.length > 0 === (url !== undefined)) {
+    process.stderr.write('parley: give a command after --, or a --url\n')
+    return USAGE
+  }
+  const config = await loadConfig()
+  const { servers } = readMcpFiles(config, process.cwd())
+  if (servers.some(({ entry, from }) => entry.name === name && from === 'user')) {
+    process.stderr.write(`parley: ${name} is there already; parley mcp rm takes it away\n`)
+    return FAILED
+  }
+  const file = userFile(config.environment)
+  addMcp(file, name, tableOf(command, url, options))
+  process.stdout.write(`Added ${name} to ${file}. Sessions that are opened from now on have it.\n`)
+  return OK
+}
+
+function tableOf([command, ...args]: readonly string[], url: string | undefined, options: Options): McpTable {
+  const env = pairsOf('--env', textsOption(options, 'env'))
+  const headers = pairsOf('--header', textsOption(options, 'header'))
+  return {
+    ...(command === undefined ? { url, ...(options['sse'] === true && { type: 'sse' }) } : { command }),
+    ...(args.length > 0 && { args }),
+    ...(Object.keys(env).length > 0 && { env }),
+    ...(Object.keys(headers).length > 0 && { headers }),
+  }
+}
+
+/** Of the user's file; for a project's server, which is not ours to remove, the consent. */
+export async function removeServer([name = '']: readonly string[]): Promise<number> {
+  const config = await loadConfig()
+  const found = readMcpFiles(config, process.cwd()).servers.filter(({ entry }) => entry.name === name)
+  const own = found.find(({ from }) => from === 'user')
+  const allowed = found.find(({ from, standing }) => from === 'project' && standing !== 'waiting')
+  if (own !== undefined) {
+    removeMcp(own.file, name)
+    process.stdout.write(`Removed ${name} from ${own.file}.\n`)
+  } else if (allowed !== undefined) {
+    withdraw(config.home, { file: allowed.file, name })
+    process.stdout.write(`${name} of ${allowed.file} is allowed no longer.\n`)
+  } else {
+    process.stderr.write(`parley: no MCP server is called ${JSON.stringify(name)}; parley mcp ls lists them\n`)
+    return FAILED
+  }
+  return OK
+}

@@ -1,0 +1,104 @@
+/** `parley mcp ls`: every server of the configuration, from which file, and how it is in each live session. */
+import { loadConfig } from '../../../config/load.ts'
+import { type FoundMcp, readMcpFiles } from '../../../config/mcp-files.ts'
+import type { Config } from '../../../config/schema.ts'
+import { isParleyError, reasonOf } from '../../../errors/parley-error.ts'
+import { askServers } from '../../../server/ask.ts'
+import type { LiveMcp } from '../../../server/mcp.ts'
+import type { CommandInput } from '../../command.ts'
+import { OK } from '../../exit.ts'
+import { printJson } from '../../json.ts'
+import { shortId } from '../../opening.ts'
+import { paintOn } from '../../surfaces.ts'
+import type { Paint } from '../../terminal/colors.ts'
+import { oneLine } from '../../terminal/text.ts'
+import { placeWords } from './words.ts'
+
+type Status = LiveMcp['sessions'][number]['servers'][number]
+
+interface Row {
+  readonly name: string
+  /** `client`: no file names it. */
+  readonly from: FoundMcp['from'] | 'client'
+  readonly file?: string
+  readonly standing?: FoundMcp['standing']
+  /** Without secrets; absent for rules alone. */
+  readonly place?: string
+  readonly sessions: readonly (Status & { readonly sessionId: string })[]
+}
+
+export async function listServers(_words: readonly string[], options: CommandInput['options']): Promise<number> {
+  const config = await loadConfig()
+  const rows = rowsOf(readMcpFiles(config, process.cwd()).servers, await live(config))
+  if (options['json'] === true) rows.forEach(printJson)
+  else print(rows, paintOn(process.stdout, config))
+  return OK
+}
+
+/** Without a server nothing lives; one that cannot tell is said to. */
+async function live(config: Config): Promise<LiveMcp> {
+  try {
+    return await askServers(config)
+  } catch (error) {
+    if (!isParleyError(error, 'SERVER_ABSENT')) process.stderr.write(`parley: ${reasonOf(error)}\n`)
+    return { sessions: [] }
+  }
+}
+
+function rowsOf(found: readonly FoundMcp[], { sessions }: LiveMcp): readonly Row[] {
+  const states = sessions.flatMap(({ sessionId, servers }) => servers.map((server) => ({ ...server, sessionId })))
+  const named = (name: string): Row['sessions'] => states.filter((state) => state.name === name)
+  const configured = found.map(({ entry, file, from, standing }): Row => {
+    const place = entry.place === undefined ? {} : { place: placeWords(entry.place) }
+    return {
+      name: entry.name,
+      from,
+      file,
+      standing,
+      ...place,
+      sessions: standing === 'overruled' ? [] : named(entry.name),
+    }
+  })
+  const known = new Set(configured.map(({ name }) => name))
+  const others = [...new Set(states.map(({ name }) => name))].filter((name) => !known.has(name))
+  return [...configured, ...others.map((name): Row => ({ name, from: 'client', sessions: named(name) }))]
+}
+
+function print(rows: readonly Row[], paint: Paint): void {
+  if (rows.length === 0) process.stderr.write('No MCP servers yet. Add one with: parley mcp add NAME -- COMMAND\n')
+  for (const { name, standing, place, file, sessions } of rows) {
+    const source = file ?? 'named by a client or built in'
+    const what = place ?? (file === undefined ? '' : 'rules for servers that clients name so')
+    process.stdout.write(
+      `${paint('bold', oneLine(name, 60))}  ${standingWords(standing, paint)}${oneLine(what, 200)}\n`,
+    )
+    process.stdout.write(`  ${paint('dim', oneLine(source, 200))}\n`)
+    if (standing === 'waiting') process.stdout.write(`  ${oneLine(`Allow it with: parley mcp allow ${name}`, 200)}\n`)
+    for (const one of sessions) process.stdout.write(`  ${sessionWords(one, paint)}\n`)
+  }
+}
+
+function standingWords(standing: Row['standing'], paint: Paint): string {
+  switch (standing) {
+    case 'waiting':
+      return `${paint('asking', 'waits for your consent')}  `
+    case 'disabled':
+      return `${paint('dim', 'disabled')}  `
+    case 'overruled':
+      return `${paint('dim', 'overruled by this project')}  `
+    case 'active':
+    case undefined:
+      return ''
+  }
+}
+
+function sessionWords(
+  { sessionId, state, reason, era, protocol, tools, latencyMs }: Row['sessions'][number],
+  paint: Paint,
+): string {
+  const speaks = protocol === undefined ? [] : [`MCP ${protocol}, ${era ?? ''}`]
+  const has = state === 'ready' ? [`${tools} tools`] : []
+  const took = latencyMs === undefined ? [] : [`listed in ${Math.round(latencyMs)} ms`]
+  const why = reason === undefined ? [] : [oneLine(reason, 300)]
+  return `${paint('code', shortId(sessionId))} ${[state, ...speaks, ...has, ...took, ...why].join(', ')}`
+}
