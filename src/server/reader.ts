@@ -75,6 +75,7 @@ async function* rows(journal: JournalReader, cwd: string | undefined): AsyncGene
 }
 
 export async function findRow(journal: JournalReader, prefix: string): Promise<SessionRow> {
+  if (prefix === '') return fail('CONFIG_INVALID', { key: 'ID', value: '""', reason: 'it names no session' })
   const exact = await journal.head(prefix)
   if (exact !== undefined) return exact.row
   const found: SessionRow[] = []

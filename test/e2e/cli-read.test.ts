@@ -111,6 +111,20 @@ describe('parley show', () => {
     expect(stdout).toContain('(Not finished: the turn waits for an answer to its question.')
   })
 
+  test.each(['show', 'export'])(
+    'an empty id names no session for %s, also where there is only one',
+    async (command) => {
+      const home = freshDirectory()
+      const agent = await scriptAgent(home, [{ chunk: 'Hi.' }])
+      await parley(['run', '--embedded', 'hello'], { home, agent })
+      expect(await parley([command, ''], { home })).toMatchObject({
+        code: 2,
+        stdout: '',
+        stderr: 'parley: The setting ID cannot be "": it names no session.\n',
+      })
+    },
+  )
+
   test('an id that fits none or several is one clear line, exit 1', async () => {
     const home = freshDirectory()
     const agent = await scriptAgent(home, [{ chunk: 'Hi.' }])
