@@ -2,6 +2,7 @@
 import type { Evidence, Finding } from './evidence.ts'
 import { checkEnds } from './check-ends.ts'
 import { checkCalls } from './check-calls.ts'
+import { checkHoles } from './check-holes.ts'
 import { checkEffects } from './check-effects.ts'
 import { checkTurns } from './check-turns.ts'
 import { checkKept, checkOrder } from './check-kept.ts'
@@ -19,11 +20,4 @@ export function check(evidence: Evidence): readonly Finding[] {
     ...checkEffects(evidence),
     ...checkHoles(journal),
   ]
-}
-
-function checkHoles(journal: Evidence['journal']): readonly Finding[] {
-  const hole = journal.findIndex(({ seq }, index) => seq !== index + 1)
-  return hole === -1
-    ? []
-    : [{ kind: 'wrong', what: `the journal has seq ${journal[hole]?.seq} where ${hole + 1} belongs` }]
 }

@@ -12,16 +12,15 @@ export interface Story {
 }
 
 /** Every chunk of the story has words of its own: one that is missing, doubled or out of place shows. */
-export function storyOf(chance: Chance): Story {
-  const bursts = Array.from({ length: BURSTS }, (_, index) => burst(index + 1, chance))
+export function storyOf(chance: Chance, chunks = CHUNKS): Story {
+  const bursts = Array.from({ length: BURSTS }, (_, index) => burst(index + 1, chance, chunks / BURSTS))
   const events = [thought(1), call('c1'), plan(), question('p1', 'p1-tool'), call('c2'), thought(2), question('p2')]
   const steps = bursts.flatMap((lines, index) => lines.concat(events[index] ?? [], pause(chance)))
   return { steps, text: steps.map(textOfStep).join('') }
 }
 
 /** Some bursts come at once, as fast as the disk takes them; some trickle. */
-function burst(number: number, chance: Chance): readonly Fields[] {
-  const times = CHUNKS / BURSTS
+function burst(number: number, chance: Chance, times: number): readonly Fields[] {
   const slow = chance.happens(0.5) ? chance.between(5, 25) : 0
   return [
     { chunk: `b${number}-{n} of the tale; `, times: times - slow },

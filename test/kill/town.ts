@@ -13,13 +13,19 @@ import { RawClient } from '../e2e/raw-client.ts'
 /** Whatever takes longer hangs. Milliseconds. */
 const PATIENCE = 30_000
 
+interface Circumstances {
+  readonly env?: Readonly<Record<string, string>>
+  /** A program that runs ours. */
+  readonly under?: readonly string[]
+}
+
 export class Town {
   readonly directory: string
   readonly home: string
   readonly cwd: string
   /** Where the tool writes down what it did. */
   readonly effects: string
-  readonly #agent: string
+  readonly agent: string
   readonly #bin: string
   readonly #children: ChildProcessWithoutNullStreams[] = []
 
@@ -28,7 +34,7 @@ export class Town {
     this.home = join(directory, 'home')
     this.cwd = join(directory, 'work')
     this.effects = join(directory, 'effects.jsonl')
-    this.#agent = agent
+    this.agent = agent
     this.#bin = bin
     mkdirSync(this.cwd)
   }
@@ -50,9 +56,19 @@ export class Town {
 
   /** `parley acp`, past its first exchange. */
   async relay(): Promise<RawClient> {
-    const relay = new RawClient(this.start(['acp', '--agent', this.#agent]))
+    const relay = new RawClient(this.start(['acp', '--agent', this.agent]))
     await initialize(relay)
     return relay
+  }
+
+  /** `parley serve`, listening, in an environment of its own and under another program if one is given. */
+  async serve(env: Readonly<Record<string, string>> = {}, under: readonly string[] = []): Promise<void> {
+    const child = this.start(['serve'], { env, under })
+    let said = ''
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding('utf8').on('data', (text: string) => (said += text))
+    await until(() => said.includes('listens on') || child.exitCode !== null, PATIENCE)
+    if (child.exitCode !== null) throw new Error(`no server: ${said.slice(-300)}`)
   }
 
   /** `parley attach --json`. */
@@ -60,12 +76,26 @@ export class Town {
     return new Follower(this.start(['attach', '--json', sessionId]))
   }
 
-  start(args: readonly string[]): ChildProcessWithoutNullStreams {
+  start(args: readonly string[], { env: more = {}, under = [] }: Circumstances = {}): ChildProcessWithoutNullStreams {
     const clean = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('PARLEY_')))
-    const env = { ...clean, XDG_CONFIG_HOME: join(this.directory, 'config'), PARLEY_HOME: this.home }
-    const child = spawn(process.execPath, [this.#bin, ...args], { cwd: this.cwd, env })
+    const env = { ...clean, XDG_CONFIG_HOME: join(this.directory, 'config'), PARLEY_HOME: this.home, ...more }
+    const [command = '', ...words] = [...under, process.execPath, this.#bin, ...args]
+    const child = spawn(command, words, { cwd: this.cwd, env })
+    child.stdin.on('error', () => {
+      // Whoever was killed reads no more.
+    })
     this.#children.push(child)
     return child
+  }
+
+  /** What a command says once it has ended. */
+  async says(args: readonly string[]): Promise<{ readonly code: number | null; readonly stderr: string }> {
+    const child = this.start(args)
+    let stderr = ''
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
+    child.stdout.resume()
+    const code = await new Promise<number | null>((resolve) => child.on('close', resolve))
+    return { code, stderr }
   }
 
   /** The process that serves this town now. */
@@ -95,21 +125,21 @@ export class Town {
     for (const child of followers) child.kill('SIGINT')
     const stop = this.start(['stop', '--grace', '0'])
     await patiently('the server to stop', new Promise((resolve) => stop.on('close', resolve)))
-    const stay = () => [...carrying(`PARLEY_HOME=${this.home}`), ...this.#tools()]
+    const stay = () => [...carrying(`PARLEY_HOME=${this.home}`), ...this.tools()]
     await until(() => stay().length === 0, 3_000).catch(() => undefined)
     return stay()
   }
 
   /** However it ended, nothing of it stays. */
   async raze(keep = false): Promise<void> {
-    for (const pid of [...carrying(`PARLEY_HOME=${this.home}`), ...this.#tools()]) endNow(pid)
+    for (const pid of [...carrying(`PARLEY_HOME=${this.home}`), ...this.tools()]) endNow(pid)
     for (const child of this.#children) child.kill('SIGKILL')
     await until(() => this.server() === undefined).catch(() => undefined)
     if (!keep) await rm(this.directory, { recursive: true, force: true, maxRetries: 3 })
   }
 
   /** The tool is named by the file that it writes; its environment says nothing of ours. */
-  #tools(): readonly number[] {
+  tools(): readonly number[] {
     return running(this.effects)
   }
 }
@@ -125,6 +155,14 @@ export class Follower {
     this.#child = child
     child.stderr.setEncoding('utf8').on('data', (text: string) => (this.stderr += text))
     child.stdout.setEncoding('utf8').on('data', (text: string) => this.#read(text))
+  }
+
+  get pid(): number | undefined {
+    return this.#child.pid
+  }
+
+  kill(): void {
+    this.#child.kill('SIGKILL')
   }
 
   async until(check: () => boolean): Promise<void> {

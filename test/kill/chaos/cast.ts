@@ -1,0 +1,152 @@
+/** Everyone who is on the session when things go wrong: two relays, a follower, a runner and a client on the bare socket. */
+import type { ChildProcessWithoutNullStreams } from 'node:child_process'
+import { type Fields, type Message, type SeenUpdate, updatesIn } from '../../e2e/message.ts'
+import type { RawClient } from '../../e2e/raw-client.ts'
+import { type Phase, phaseOf } from '../phase.ts'
+import { type Follower, type Town, patiently } from '../town.ts'
+import { Goer } from './goer.ts'
+
+export interface Sent {
+  readonly promptId: string
+  readonly text: string
+  /** How often it was answered, and with what; nothing for one whose client was killed. */
+  answers(): readonly Message[]
+  /** Resolves with its answer, or when its client is gone. */
+  answered(): Promise<unknown>
+  isOwed(): boolean
+}
+
+export class Cast {
+  readonly relays: RawClient[] = []
+  readonly sent: Sent[] = []
+  readonly runner: { readonly child: ChildProcessWithoutNullStreams; readonly lines: Fields[] }
+  readonly follower: Follower
+  readonly goer: Goer
+  readonly sessionId: string
+  readonly #town: Town
+  readonly #answered = new Set<Message['id']>()
+  #first = 0
+
+  private constructor(town: Town, sessionId: string, [one, other]: readonly [RawClient, RawClient], goer: Goer) {
+    this.#town = town
+    this.sessionId = sessionId
+    this.goer = goer
+    this.follower = town.follow(sessionId)
+    this.#admit(one)
+    this.#admit(other)
+    this.#first = one.received.length
+    this.#prompt(one)
+    this.#prompt(other)
+    this.runner = this.#run()
+    this.#prompt(undefined)
+  }
+
+  static async gather(town: Town): Promise<Cast> {
+    const one = await patiently('the first relay', town.relay())
+    const { result, error } = await patiently('a session', one.request('session/new', town.opening('one')))
+    if (result === undefined) throw new Error(`no session: ${error?.message}`)
+    const sessionId = String(result['sessionId'])
+    const opening = { sessionId, cwd: town.cwd, mcpServers: [] }
+    const other = await patiently('the second relay', town.relay())
+    await patiently('its load', other.request('session/load', opening))
+    const goer = await patiently('the raw client', Goer.join(town.socket, opening))
+    return new Cast(town, sessionId, [one, other], goer)
+  }
+
+  /** One more relay, which has seen nothing; it answers what the others can no longer answer. */
+  async reader(): Promise<RawClient> {
+    const relay = await patiently('the reader', this.#town.relay())
+    const opening = { sessionId: this.sessionId, ...this.#town.opening('reader') }
+    this.#admit(relay)
+    const { error } = await patiently('its load', relay.request('session/load', opening))
+    if (error !== undefined) throw new Error(`session/load was refused: ${error.message}`)
+    return relay
+  }
+
+  async isGone(): Promise<boolean> {
+    const { code } = await this.#town.says(['show', this.sessionId])
+    return code !== 0
+  }
+
+  promptOnce(relay: RawClient): Sent {
+    return this.#prompt(relay)
+  }
+
+  /** Where in the first turn we are, as its relay sees it. */
+  phase(): Phase {
+    const messages = this.relays[0]?.received.slice(this.#first) ?? []
+    return phaseOf({ messages, answered: this.#answered, prompts: [this.relays[0]?.asked.size ?? 0] })
+  }
+
+  /** So many messages of the first prompt, or the end of all that says any. */
+  async heard(count: number): Promise<void> {
+    const [one] = this.relays
+    const enough = one?.until(() => one.received.length - this.#first >= count)
+    await Promise.race([enough?.catch(() => undefined), this.sent[1]?.answered()])
+  }
+
+  /** By name, what each was shown; the runner came in the middle. */
+  views(): readonly (readonly [string, readonly SeenUpdate[]])[] {
+    const relays = this.relays.map((relay, n) => [`relay ${n + 1}`, updatesIn(relay.received, this.sessionId)] as const)
+    const asUpdates = (lines: readonly Fields[]): readonly SeenUpdate[] =>
+      updatesIn(lines.map((params) => ({ jsonrpc: '2.0', method: 'session/update', params })))
+    const runner = asUpdates(this.runner.lines.filter((line) => 'update' in line))
+    return [
+      ...relays,
+      ['the raw client', updatesIn(this.goer.received)],
+      ['the follower', updatesIn(this.follower.messages)],
+      ['the runner', runner],
+    ]
+  }
+
+  #admit(relay: RawClient): void {
+    this.relays.push(relay)
+    relay.listen(({ id, method }) => {
+      if (method !== 'session/request_permission') return
+      this.#answered.add(id)
+      relay.reply(id, { outcome: { outcome: 'selected', optionId: 'allow_once' } })
+    })
+  }
+
+  /** By a relay, or else by the raw client. */
+  #prompt(relay: RawClient | undefined): Sent {
+    const number = this.sent.length + 1
+    const [promptId, text] = [`prompt-${number}`, `Tell the tale, for the ${number}. time.`]
+    const sent = relay === undefined ? this.#promptRaw(promptId, text) : this.#promptBy(relay, promptId, text)
+    this.sent.push(sent)
+    return sent
+  }
+
+  #promptBy(relay: RawClient, promptId: string, text: string): Sent {
+    const prompt = [{ type: 'text', text }]
+    const id = relay.ask('session/prompt', {
+      sessionId: this.sessionId,
+      prompt,
+      _meta: { 'parley/promptId': promptId },
+    })
+    const answers = () => relay.received.filter((message) => message.id === id && message.method === undefined)
+    const answered = () => relay.answerTo(id).catch(() => undefined)
+    return { promptId, text, answers, answered, isOwed: () => !relay.gone }
+  }
+
+  #promptRaw(promptId: string, text: string): Sent {
+    const id = `raw ${promptId}`
+    this.goer.prompt(id, promptId, text)
+    const { goer } = this
+    return { promptId, text, answers: () => goer.answersTo(id), answered: () => goer.answered(id), isOwed: () => true }
+  }
+
+  #run(): Cast['runner'] {
+    const args = ['run', '--json', '--session', this.sessionId, '--agent', this.#town.agent]
+    const child = this.#town.start([...args, 'Tell it to the runner.'])
+    const lines: Fields[] = []
+    let rest = ''
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      const whole = (rest + text).split('\n')
+      rest = whole.pop() ?? ''
+      lines.push(...whole.map((line) => JSON.parse(line) as Fields))
+    })
+    child.stderr.resume()
+    return { child, lines }
+  }
+}

@@ -1,0 +1,107 @@
+/** What befalls a town: whoever is killed, stopped or cut off, and what is done to its files. */
+import { appendFileSync, statSync, statfsSync, truncateSync, writeFileSync, rmSync, existsSync } from 'node:fs'
+import { type Socket, connect } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { carrying, runs, until } from '../../fixtures/process/running.ts'
+import type { Chance } from '../chance.ts'
+import { type Town } from '../town.ts'
+import type { Cast } from './cast.ts'
+import type { Deed } from './plan.ts'
+
+export interface Harm {
+  readonly town: Town
+  readonly cast: Cast
+  readonly chance: Chance
+  readonly standMs: number
+  /** Where the first server looks for orders. */
+  readonly orders: string
+}
+
+/** Says what is done at one moment, in turn: none of it waits for another but where files are harmed. */
+export async function does(deed: Deed, harm: Harm): Promise<void> {
+  await HARM[deed](harm)
+}
+
+const DAY = 86_400_000
+
+const HARM: Readonly<Record<Deed, (harm: Harm) => void | Promise<void>>> = {
+  'kill the server': ({ town }) => end(town.server()),
+  'end the journal thread': ({ orders }) => writeFileSync(join(orders, 'end the journal thread'), ''),
+  'kill a relay': ({ cast, chance }) => void cast.relays[chance.between(0, 1)]?.child.kill('SIGKILL'),
+  'kill the follower': ({ cast }) => cast.follower.kill(),
+  'kill the runner': ({ cast }) => void cast.runner.child.kill('SIGKILL'),
+  'cut the raw client': ({ cast }) => cast.goer.cut(),
+  'kill the tools': ({ town }) => town.tools().forEach(end),
+  'stop a relay for a while': ({ cast, chance, standMs }) =>
+    stand(cast.relays[chance.between(0, 1)]?.child.pid, standMs),
+  'stop the follower for a while': ({ cast, standMs }) => stand(cast.follower.pid, standMs),
+  'stop the server for a while': ({ town, standMs }) => stand(town.server(), standMs),
+  'move the clock': ({ orders, chance }) =>
+    writeFileSync(join(orders, 'jump'), String(chance.between(-400, 400) * DAY + chance.between(0, 10_000))),
+  'garbage after the log': (harm) =>
+    betweenServers(harm, (log) => appendFileSync(log, Buffer.alloc(harm.chance.between(1, 9_000), 0xa5))),
+  'cut the log short': (harm) =>
+    betweenServers(harm, (log) =>
+      truncateSync(log, Math.floor((statSync(log).size * harm.chance.between(5, 95)) / 100)),
+    ),
+  'cut the file short': (harm) =>
+    betweenServers(harm, (_log, file) =>
+      truncateSync(file, Math.floor((statSync(file).size * harm.chance.between(5, 95)) / 100)),
+    ),
+}
+
+/** Nobody may start another server while the files of the last one are harmed. */
+async function betweenServers({ town }: Harm, harm: (log: string, file: string) => void): Promise<void> {
+  const server = town.server()
+  const others = carrying(`PARLEY_HOME=${town.home}`).filter((pid) => pid !== server)
+  for (const pid of others) signal(pid, 'SIGSTOP')
+  try {
+    end(server)
+    if (server !== undefined) await until(() => !runs(server))
+    const file = join(town.home, 'journal.db')
+    if (existsSync(`${file}-wal`)) harm(`${file}-wal`, file)
+  } finally {
+    for (const pid of others) signal(pid, 'SIGCONT')
+  }
+}
+
+function end(pid: number | undefined): void {
+  if (pid !== undefined) signal(pid, 'SIGKILL')
+}
+
+async function stand(pid: number | undefined, ms: number): Promise<void> {
+  if (pid === undefined) return
+  signal(pid, 'SIGSTOP')
+  await sleep(ms)
+  signal(pid, 'SIGCONT')
+}
+
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name)
+  } catch {
+    // It was faster.
+  }
+}
+
+/** More come than a server has descriptors for; after a while they leave. */
+export async function crowd({ socket }: Town, ms: number): Promise<void> {
+  const sockets: Socket[] = Array.from({ length: 80 }, () => connect(socket).on('error', () => undefined))
+  await sleep(ms)
+  for (const one of sockets) one.destroy()
+}
+
+/** Nothing is left on the disk; after a while somebody makes room. */
+export async function fill({ home }: Town, ms: number): Promise<void> {
+  const ballast = join(home, 'ballast')
+  const { bavail, bsize } = statfsSync(home)
+  try {
+    if (bavail > 0) appendFileSync(ballast, Buffer.alloc(bavail * bsize))
+    await sleep(ms)
+  } catch {
+    // The server was faster, and the disk is as full as it can be.
+  } finally {
+    rmSync(ballast, { force: true })
+  }
+}

@@ -1,0 +1,122 @@
+/** What a run of chaos broke: the checks of the kill test, for clients that came and went at any time. */
+import { type Message, type SeenUpdate, textOf } from '../../e2e/message.ts'
+import { checkCalls } from '../check-calls.ts'
+import { checkEffects } from '../check-effects.ts'
+import { checkEnds } from '../check-ends.ts'
+import { checkHoles } from '../check-holes.ts'
+import { checkKept, checkOrder } from '../check-kept.ts'
+import { checkTurns } from '../check-turns.ts'
+import type { Answer, Evidence, Finding, JournalRow, SideEffect } from '../evidence.ts'
+import type { Cast, Sent } from './cast.ts'
+
+export interface Traces {
+  readonly cast: Pick<Cast, 'sent' | 'runner'>
+  readonly views: readonly (readonly [string, readonly SeenUpdate[]])[]
+  readonly replay: readonly SeenUpdate[]
+  readonly journal: readonly JournalRow[]
+  readonly effects: readonly SideEffect[]
+  /** Processes that are there still. */
+  readonly stay: readonly number[]
+  /** A part of the log was taken away, so what was seen may be gone; all else holds. */
+  readonly isCutShort: boolean
+  /** The prompt after all that. */
+  readonly last: Sent
+  readonly story: string
+}
+
+export function judge(traces: Traces): readonly Finding[] {
+  const { cast, replay, journal, stay, isCutShort } = traces
+  const evidence = evidenceOf(traces)
+  return [
+    ...(isCutShort ? [] : checkSeen(traces, evidence)),
+    ...checkOrder('the last load', replay),
+    ...checkCalls('the last load', replay, { journal }),
+    ...checkTurns(evidence),
+    ...checkEnds(evidence),
+    ...checkHoles(journal),
+    ...cast.sent.flatMap(checkOneAnswer),
+    ...checkLast(traces.last),
+    ...stay.map((pid): Finding => ({ kind: 'wrong', what: `process ${pid} stays` })),
+  ]
+}
+
+function checkSeen({ views, replay, journal }: Traces, evidence: Evidence): readonly Finding[] {
+  return [
+    ...views.flatMap(([who, updates]) => checkOrder(who, updates)),
+    ...views.flatMap(([who, updates]) =>
+      checkCalls(who, updates, { journal, from: who === 'the runner' ? Infinity : 0 }),
+    ),
+    ...views.flatMap(([who, updates]) =>
+      who === 'the runner'
+        ? checkWithin(who, updates, replay)
+        : checkKept(who, updates.filter(isOfAgent), replay.filter(isOfAgent)),
+    ),
+    ...checkEffects(evidence),
+  ]
+}
+
+/** Whose prompt was cut hears so in its response; the others are told it in words. */
+function isOfAgent({ update }: SeenUpdate): boolean {
+  return !String(update['messageId']).endsWith('-end')
+}
+
+/** Whoever came in the middle saw pieces of what the load tells. */
+function checkWithin(who: string, updates: readonly SeenUpdate[], replay: readonly SeenUpdate[]): readonly Finding[] {
+  const [seen, told] = [texts(updates), texts(replay)]
+  const lost = [...seen].find(([messageId, text]) => !(told.get(messageId) ?? '').includes(text))
+  return lost === undefined ? [] : [{ kind: 'lost', what: `${who} saw ${lost[0]} otherwise: …${lost[1].slice(-60)}` }]
+}
+
+function texts(updates: readonly SeenUpdate[]): ReadonlyMap<string, string> {
+  const texts = new Map<string, string>()
+  for (const seen of updates) {
+    const messageId = String(seen.update['messageId'])
+    texts.set(messageId, (texts.get(messageId) ?? '') + textOf(seen))
+  }
+  return texts
+}
+
+function evidenceOf({ cast, views, replay, journal, effects, isCutShort, story }: Traces): Evidence {
+  const accepted = journal.filter(({ body }) => body.kind === 'prompt_accepted')
+  const stored = new Map(accepted.map(({ body }) => [String(body['promptId']), wordsIn(body['content'])] as const))
+  const answers = isCutShort
+    ? []
+    : cast.sent.flatMap((sent) => sent.answers().flatMap((one) => answerIn(sent, one, stored)))
+  return {
+    views: views.map(([, updates], index) => ({ updates, answers: index === 0 ? answers : [] })),
+    replay,
+    journal,
+    effects,
+    prompts: new Map([...cast.sent.map(({ promptId, text }) => [promptId, text] as const), ...stored]),
+    story,
+  }
+}
+
+function wordsIn(content: unknown): string {
+  return (content as readonly { readonly text?: string }[]).map(({ text = '' }) => text).join('')
+}
+
+/** A refusal says that nothing was stored, or that this could not be known: then the transcript says what became of it. */
+function answerIn(
+  { promptId }: Sent,
+  { result, error }: Message,
+  stored: ReadonlyMap<string, string>,
+): readonly Answer[] {
+  const code = String(error?.data?.['code'])
+  if (error !== undefined && (!stored.has(promptId) || code.startsWith('JOURNAL_') || code === 'AGENT_FAILED'))
+    return []
+  return [{ promptId, end: String(result?.['stopReason'] ?? code) }]
+}
+
+function checkOneAnswer(sent: Sent): readonly Finding[] {
+  const count = sent.answers().length
+  if (count === 1 || (count === 0 && !sent.isOwed())) return []
+  const kind = count === 0 ? 'without an end' : 'doubled'
+  return [{ kind, what: `prompt ${sent.promptId} had ${count} answers` }]
+}
+
+function checkLast(last: Sent): readonly Finding[] {
+  const [answer] = last.answers()
+  const end = String(answer?.result?.['stopReason'] ?? answer?.error?.message)
+  return end === 'end_turn' ? [] : [{ kind: 'wrong', what: `the prompt after all that was answered ${end}` }]
+}

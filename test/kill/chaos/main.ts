@@ -1,0 +1,41 @@
+/**
+ * `npm run chaos`: several clients on a real server, and whatever can go wrong goes wrong. `npm run kill` is its special case of
+ * one client and one server in one process, `-- --three` that of two relays and a follower, `-- --stall` that of a client that
+ * reads nothing for a minute; they go deeper where this goes wide.
+ */
+import { parseArgs } from 'node:util'
+import { setup as build } from '../../build.setup.ts'
+import { reportChaos, runChaosSeries } from './series.ts'
+
+const USAGE = `npm run chaos -- [--runs N] [--seed S] [--jobs N] [--bin FILE] [--keep]
+  --runs  how many runs (20)
+  --seed  the seed of the first run; the next one has the next (random)
+  --jobs  how many at a time (3)
+  --bin   another build of the binary, such as one that is broken on purpose
+  --keep  keeps the state directories`
+
+const { values } = parseArgs({
+  options: {
+    runs: { type: 'string', default: '20' },
+    seed: { type: 'string' },
+    jobs: { type: 'string', default: '3' },
+    bin: { type: 'string' },
+    keep: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
+})
+
+async function main(): Promise<number> {
+  if (values.help) {
+    console.log(USAGE)
+    return 0
+  }
+  if (values.bin === undefined) await build()
+  const began = performance.now()
+  const seed = Number(values.seed ?? Math.floor(Math.random() * 1_000_000))
+  const series = { runs: Number(values.runs), seed, jobs: Number(values.jobs) }
+  const results = await runChaosSeries(series, { keep: values.keep, ...(values.bin && { bin: values.bin }) })
+  return reportChaos(results, (performance.now() - began) / 1_000)
+}
+
+process.exitCode = await main()

@@ -1,0 +1,162 @@
+/** One run of chaos: a town is founded, things go wrong in it, and what it comes to is judged by who knows none of our code. */
+import { execFileSync } from 'node:child_process'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { updatesIn } from '../../e2e/message.ts'
+import { chanceOf } from '../chance.ts'
+import type { Finding } from '../evidence.ts'
+import { readEffects, readJournal } from '../journal-file.ts'
+import type { Phase } from '../phase.ts'
+import { Town, patiently } from '../town.ts'
+import { Cast } from './cast.ts'
+import { crowd, does, fill } from './harm.ts'
+import { judge } from './judge.ts'
+import type { ChaosPlan, Deed } from './plan.ts'
+
+export interface ChaosResult {
+  readonly plan: ChaosPlan
+  /** When what was done. */
+  readonly done: readonly { readonly phase: Phase; readonly deed: Deed | ChaosPlan['condition']['kind'] }[]
+  readonly findings: readonly Finding[]
+}
+
+export interface ChaosOptions {
+  readonly bin?: string
+  readonly keep?: boolean
+}
+
+const UNKIND = fileURLToPath(new URL('unkind.mjs', import.meta.url))
+/** Enough for a server at rest, and for a few who come. */
+const FEW_DESCRIPTORS = 48
+
+export async function runChaos(plan: ChaosPlan, { bin, keep }: ChaosOptions = {}): Promise<ChaosResult> {
+  const town = await Town.found(plan.story.steps, bin)
+  const isSmall = plan.condition.kind === 'has a small disk' && mountSmall(town.home)
+  const run = new Chaos(town, plan)
+  try {
+    const findings = await run.play()
+    return { plan, done: run.done, findings }
+  } catch (error) {
+    const broke: Finding = { kind: 'without an end', what: `the run broke off: ${String(error)}` }
+    return { plan, done: run.done, findings: [broke] }
+  } finally {
+    run.leave()
+    if (isSmall) await town.raze(true)
+    if (isSmall) execFileSync('umount', ['-l', town.home])
+    await town.raze(keep)
+  }
+}
+
+/** False where only root may do that, and we are not: then the disk has room. */
+function mountSmall(home: string): boolean {
+  mkdirSync(home)
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=8m,mode=0700', 'tmpfs', home], { stdio: 'ignore' })
+    return true
+  } catch {
+    return false
+  }
+}
+
+class Chaos {
+  readonly done: ChaosResult['done'][number][] = []
+  readonly #town: Town
+  readonly #plan: ChaosPlan
+  #cast: Cast | undefined
+
+  constructor(town: Town, plan: ChaosPlan) {
+    this.#town = town
+    this.#plan = plan
+  }
+
+  async play(): Promise<readonly Finding[]> {
+    await this.#serve()
+    const cast = await Cast.gather(this.#town)
+    this.#cast = cast
+    await Promise.all([this.#worsen(cast), this.#harm(cast)])
+    if (this.#does('cut the file short')) return this.#judgeRuin()
+    // With the beginning of the log the session itself may be gone.
+    const isGone = this.#does('cut the log short') && (await cast.isGone())
+    return isGone ? this.#judgeRuin() : this.#rest(cast)
+  }
+
+  leave(): void {
+    this.#cast?.goer.leave()
+  }
+
+  async #serve(): Promise<void> {
+    const { condition } = this.#plan
+    const orders = this.#orders()
+    mkdirSync(orders)
+    const faults = 'faults' in condition ? { PARLEY_FAULTS: JSON.stringify(condition.faults) } : {}
+    const env = { NODE_OPTIONS: `--import=${UNKIND}`, CHAOS_ORDERS: orders, ...faults }
+    const limit = ['sh', '-c', `ulimit -n ${FEW_DESCRIPTORS}; exec "$@"`, 'sh']
+    await this.#town.serve(env, condition.kind === 'has few descriptors' ? limit : [])
+  }
+
+  /** What goes wrong with the first server by itself. */
+  async #worsen(cast: Cast): Promise<void> {
+    const { condition, standMs } = this.#plan
+    if (condition.kind === 'well') return
+    await patiently('the first words', cast.heard(20))
+    this.done.push({ phase: cast.phase(), deed: condition.kind })
+    if (condition.kind === 'has few descriptors') await crowd(this.#town, standMs)
+    if (condition.kind === 'has a small disk') await fill(this.#town, standMs)
+  }
+
+  async #harm(cast: Cast): Promise<void> {
+    const { moments, seed, standMs } = this.#plan
+    const chance = chanceOf(seed + 1)
+    for (const { message, afterMs, deeds } of moments) {
+      await patiently('the moment', cast.heard(message))
+      await sleep(afterMs)
+      for (const deed of deeds) this.done.push({ phase: cast.phase(), deed })
+      const harm = { town: this.#town, cast, chance, standMs, orders: this.#orders() }
+      await Promise.all(deeds.map((deed) => does(deed, harm)))
+    }
+  }
+
+  /** Everyone who is left has an answer, the next prompt works, and what is told is what is stored. */
+  async #rest(cast: Cast): Promise<readonly Finding[]> {
+    const reader = await cast.reader()
+    for (const sent of cast.sent.filter(({ isOwed }) => isOwed()))
+      await patiently(`the answer of ${sent.promptId}`, sent.answered())
+    const last = cast.promptOnce(reader)
+    await patiently('the answer of the next prompt', last.answered())
+    const end = reader.received.length
+    const again = { sessionId: cast.sessionId, ...this.#town.opening('reader') }
+    await patiently('the last load', reader.request('session/load', again))
+    const replay = updatesIn(reader.received.slice(end), cast.sessionId)
+    const journal = readJournal(this.#town.home, cast.sessionId)
+    cast.goer.leave()
+    const stay = await this.#town.empty()
+    const isCutShort = this.#does('cut the log short')
+    const effects = readEffects(this.#town.effects)
+    const views = cast
+      .views()
+      .map(([who, updates]) => [who, who === 'relay 3' ? updates.slice(0, 0) : updates] as const)
+    return judge({ cast, views, replay, journal, effects, stay, isCutShort, last, story: this.#plan.story.text })
+  }
+
+  /** A journal of which a part is gone is no journal: whoever asks hears that in words, and nothing hangs or stays. */
+  async #judgeRuin(): Promise<readonly Finding[]> {
+    const asked = await patiently('an answer about the ruin', this.#town.says(['ls']))
+    this.leave()
+    const stay = await this.#town.empty()
+    const isClear = asked.code === 0 || /damaged|restore|journal/i.test(asked.stderr)
+    return [
+      ...(isClear ? [] : [{ kind: 'wrong', what: `ls of a ruin says ${asked.stderr.slice(0, 200)}` } as const]),
+      ...stay.map((pid): Finding => ({ kind: 'wrong', what: `process ${pid} stays` })),
+    ]
+  }
+
+  #does(deed: Deed): boolean {
+    return this.#plan.moments.some(({ deeds }) => deeds.includes(deed))
+  }
+
+  #orders(): string {
+    return join(this.#town.directory, 'orders')
+  }
+}

@@ -1,0 +1,61 @@
+/** Many runs of chaos, some at a time, and what they come to as a page to read. */
+import type { Finding } from '../evidence.ts'
+import { phases } from '../phase.ts'
+import { totals } from '../report.ts'
+import { chaosOf } from './plan.ts'
+import { type ChaosOptions, type ChaosResult, runChaos } from './run.ts'
+
+const SHOWN = 3
+
+export interface ChaosSeries {
+  readonly runs: number
+  readonly seed: number
+  readonly jobs: number
+  readonly onRun?: (result: ChaosResult) => void
+}
+
+export async function runChaosSeries(
+  { runs, seed, jobs, onRun = tell }: ChaosSeries,
+  options: ChaosOptions = {},
+): Promise<readonly ChaosResult[]> {
+  const results: ChaosResult[] = []
+  let next = seed
+  const work = async (): Promise<void> => {
+    while (next < seed + runs) {
+      const mine = next
+      next += 1
+      const result = await runChaos(chaosOf(mine), options)
+      results.push(result)
+      onRun(result)
+    }
+  }
+  await Promise.all(Array.from({ length: Math.min(jobs, runs) }, work))
+  return results
+}
+
+function tell({ plan: { seed, condition }, done, findings }: ChaosResult): void {
+  if (findings.length === 0) return
+  console.log(
+    `seed ${seed}: the server ${condition.kind}; ${done.map(({ deed, phase }) => `${deed} ${phase}`).join('; ')}`,
+  )
+  for (const finding of findings.slice(0, SHOWN)) console.log(`  ${sentence(finding)}`)
+  console.log(`  again: npm run chaos -- --runs 1 --seed ${seed}`)
+}
+
+export function sentence({ kind, what }: Finding): string {
+  return `${kind}: ${what}`
+}
+
+/** Prints it, and gives the exit code. */
+export function reportChaos(results: readonly ChaosResult[], seconds: number): number {
+  const done = results.flatMap((result) => result.done)
+  console.log(`\n${results.length} runs in which ${done.length} things went wrong, in ${seconds.toFixed(0)} s`)
+  for (const deed of [...new Set(done.map((one) => one.deed))].toSorted()) {
+    const at = done.filter((one) => one.deed === deed)
+    const parts = phases.map((phase) => [phase, at.filter((one) => one.phase === phase).length] as const)
+    const told = parts.filter(([, count]) => count > 0).map(([phase, count]) => `${count} ${phase}`)
+    console.log(`  ${deed.padEnd(30)} ${String(at.length).padStart(4)}: ${told.join(', ')}`)
+  }
+  console.log(totals(results))
+  return results.every(({ findings }) => findings.length === 0) ? 0 : 1
+}
