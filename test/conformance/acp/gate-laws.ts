@@ -3,7 +3,7 @@ import type { Fields } from '../../e2e/message.ts'
 import { type Transcript, fieldsOf, listOf } from './record.ts'
 
 export function gated(transcript: Transcript): readonly string[] {
-  let can: Fields = {}
+  let can = transcript.offered
   return transcript.entries.flatMap(({ from, message }) => {
     if (from === 'client') {
       if (message.method === 'initialize') can = fieldsOf(message.params?.['clientCapabilities'])

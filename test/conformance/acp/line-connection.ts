@@ -42,6 +42,7 @@ export class LineConnection {
   readonly #patience: number
   answers: Answers = {}
   shared = false
+  offered: Fields = {}
   closed = false
   #rest: string
   readonly #onData = (bytes: Buffer): void => this.#read(bytes)
@@ -59,7 +60,7 @@ export class LineConnection {
   }
 
   get transcript(): Transcript {
-    return { entries: this.#entries, impurities: this.#impurities, shared: this.shared }
+    return { entries: this.#entries, impurities: this.#impurities, shared: this.shared, offered: this.offered }
   }
 
   /** How many entries there are; a place to look from. */

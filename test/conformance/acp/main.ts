@@ -1,5 +1,5 @@
 /**
- * `npm run conformance [-- [--mutants] [--page] [--only TEXT] [--jobs N] [-- COMMAND ARGS…]]`: holds Parley, or any agent that
+ * `npm run conformance [-- [--mutants] [--page] [--only TEXT] [--jobs N] [--patience SECONDS] [-- COMMAND ARGS…]]`: holds Parley, or any agent that
  * speaks ACP on its pipes, to the standard. Ends with 1 when something fails that must be.
  */
 import { setup } from '../../build.setup.ts'
@@ -15,6 +15,8 @@ interface Wish {
   readonly page: boolean
   readonly only: string | undefined
   readonly jobs: number
+  /** Seconds that an answer may take. */
+  readonly patience: number
   readonly words: readonly string[]
 }
 
@@ -27,6 +29,7 @@ function wishIn(args: readonly string[]): Wish {
     page: ours.includes('--page'),
     only: after('--only'),
     jobs: Number(after('--jobs') ?? 4),
+    patience: Number(after('--patience') ?? 20),
     words: cut === -1 ? [] : args.slice(cut + 1),
   }
 }
@@ -36,7 +39,7 @@ const chosen = cases.filter(({ row, name }) => wish.only === undefined || `${row
 
 async function on(target: Target, more: Partial<Many>): Promise<readonly Played[]> {
   try {
-    return await playAll({ target, cases: chosen, jobs: wish.jobs, patience: 20_000, ...more })
+    return await playAll({ target, cases: chosen, jobs: wish.jobs, patience: wish.patience * 1000, ...more })
   } finally {
     await target.close()
   }

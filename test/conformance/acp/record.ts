@@ -14,6 +14,8 @@ export interface Transcript {
   readonly impurities: readonly string[]
   /** Somebody else prompts in the same sessions too. */
   readonly shared: boolean
+  /** What the client had offered before, if the introduction is not part of this. */
+  readonly offered: Fields
 }
 
 /** The requests and notifications of the agent of this method. */

@@ -68,6 +68,7 @@ export class Stage {
     } else {
       this.#main = this.#on(waiting.ends, waiting.rest)
       this.offer = waiting.offer
+      this.#main.offered = this.#case.client ?? {}
     }
   }
 
@@ -144,6 +145,8 @@ export class Stage {
     const error = errorOf(answer)
     if (error === undefined) return fieldsOf(answer.result)
     if (error.code === AUTH_REQUIRED && this.#case.env === undefined) throw new NotOffered('it needs an account')
+    // Whatever an agent of somebody else's lacks here, a session cannot be tried without one.
+    if (what === 'session/new' && !this.#play.target.scripted) throw new NotApplicable(`no session: ${error.message}`)
     throw new Fault(`${what} was refused: ${error.code} ${String(error.message).slice(0, 160)}`)
   }
 

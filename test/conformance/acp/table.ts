@@ -19,7 +19,9 @@ export function textTable(played: readonly Played[], laws: readonly LawResult[])
 }
 
 export function pageTable(played: readonly Played[], laws: readonly LawResult[]): string {
-  const rows = played.map(({ one, verdict }) => row(one.row, one.name, verdict))
+  // What could not be tried is left out; the sum says how much that is.
+  const tried = played.filter(({ verdict }) => verdict.result !== 'n.a.')
+  const rows = tried.map(({ one, verdict }) => row(one.row, one.name, verdict))
   const always = laws.map(({ row: id, name, broken }) =>
     row(
       id,

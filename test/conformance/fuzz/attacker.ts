@@ -14,6 +14,8 @@ export class Attacker {
   readonly problems: string[] = []
   /** Sessions that the server has made. */
   readonly made: string[] = []
+  /** What was thrown that speaks of deleting. */
+  readonly thrown: string[] = []
   readonly closed: Promise<void>
   #rest = ''
   ended = false
@@ -37,6 +39,10 @@ export class Attacker {
     const socket = connect(path)
     await once(socket, 'connect')
     return new Attacker(socket)
+  }
+
+  note(bytes: Buffer): void {
+    if (bytes.length < 100_000 && bytes.includes('delete')) this.thrown.push(bytes.toString('latin1'))
   }
 
   /** Resolves when the server reads on. */

@@ -1,4 +1,5 @@
 /** Throws waves at a real server over its socket, and sees whether it lives, keeps its memory, and loses no session. */
+import { connect } from 'node:net'
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -56,6 +57,8 @@ class House {
   readonly #script = join(this.#directory, 'script.jsonl')
   readonly sessions = new Set<string>()
   readonly #told = { crashes: [] as string[], hangs: [] as string[], lost: [] as string[], faults: [] as string[] }
+  /** Those that somebody may have asked to delete. */
+  readonly #deleted = new Set<string>()
   #inputs = 0
   #pid = 0
   #watcher: Attacker | undefined
@@ -94,9 +97,10 @@ class House {
     const where = { socket: this.#socket, cwd: this.#cwd, agent: `script:${this.#script}` }
     // The watcher's own session is not theirs to close.
     const theirs = [...this.sessions].filter((id) => id !== this.#mine)
-    const { problems, made } = await wash({ ...where, seed, inputs, sessions: theirs })
+    const { problems, made, deleted } = await wash({ ...where, seed, inputs, sessions: theirs })
     this.#inputs += inputs
     for (const id of made) this.sessions.add(id)
+    for (const id of deleted) this.#deleted.add(id)
     for (const problem of problems) this.#note(`wave ${at}: ${problem}`)
     await this.#check(at)
   }
@@ -124,11 +128,13 @@ class House {
     await this.#start()
     const listed = await this.#listed()
     if (!listed.has(this.#mine)) this.#told.lost.push(`${this.#mine} is not listed`)
+    for (const id of this.sessions) if (!listed.has(id) && !this.#deleted.has(id)) this.#told.lost.push(`${id} is gone`)
     for (const id of listed) {
       const { error } = await this.#ask('session/load', { sessionId: id, cwd: this.#cwd, mcpServers: [] })
       if (error !== undefined) this.#told.lost.push(`${id}: ${error.message}`)
       await this.#ask('session/close', { sessionId: id })
     }
+    for (const problem of this.#watcher?.problems ?? []) this.#note(`at the end: ${problem}`)
   }
 
   async close(): Promise<void> {
@@ -178,7 +184,20 @@ class House {
       for (const pid of carrying(`PARLEY_HOME=${this.#home}`)) kill(pid)
       return carrying(`PARLEY_HOME=${this.#home}`).length === 0
     }, 20_000)
+    // One that is dying may still hold the socket.
+    while (await isOpen(this.#socket)) await new Promise((resolve) => setTimeout(resolve, 10))
   }
+}
+
+function isOpen(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(path)
+    socket.on('connect', () => {
+      socket.destroy()
+      resolve(true)
+    })
+    socket.on('error', () => resolve(false))
+  })
 }
 
 function megabytes(pid: number): number {

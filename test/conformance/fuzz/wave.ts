@@ -16,6 +16,8 @@ export interface Wave {
 export interface Washed {
   readonly problems: readonly string[]
   readonly made: readonly string[]
+  /** Sessions that were named in what may be a wish to delete them. */
+  readonly deleted: readonly string[]
 }
 
 const CONNECTIONS = 3
@@ -31,6 +33,7 @@ export async function wash(wave: Wave): Promise<Washed> {
   return {
     problems: attackers.flatMap(({ problems }) => problems),
     made: attackers.flatMap(({ made }) => made),
+    deleted: attackers.flatMap(({ thrown }) => wave.sessions.filter((id) => thrown.some((line) => line.includes(id)))),
   }
 }
 
@@ -53,6 +56,7 @@ function introduction(agent: string) {
 }
 
 async function inPieces(attacker: Attacker, chance: Chance, bytes: Buffer): Promise<void> {
+  attacker.note(bytes)
   if (!chance.oneIn(5)) return attacker.throw(bytes)
   const at = chance.below(bytes.length)
   await attacker.throw(bytes.subarray(0, at))
