@@ -55,6 +55,8 @@ export class Attachment implements Sink {
   readonly #pictures: Pictures
   readonly #lent: Lent
   #place: Place = 'joining'
+  /** The last entry that it was told: while it catches up, its feed is ahead by what is still to be merged. */
+  #told: number
   #opening: Opening
   /** Somebody has closed or deleted the session, or opened it again after that. */
   #over: { readonly phase: 'closed' | 'deleted' | 'reopened'; readonly isTold: boolean } | undefined
@@ -77,11 +79,12 @@ export class Attachment implements Sink {
       decline: (requestId, why) => session.decline(this.#feed, requestId, why),
       report: (error) => client.report(error),
     })
+    this.#told = from
     this.#lent = client.lending.of(session.id)
     this.#feed = session.attach(this, from, { opening, client: info, lends: this.#lent })
     this.#lent.calls.follow({
       head: () => session.state.seq,
-      knows: (seq) => this.#place === 'live' && this.#feed.cursor >= seq,
+      knows: (seq) => this.#place === 'live' && this.#told >= seq,
     })
   }
 
@@ -173,6 +176,7 @@ export class Attachment implements Sink {
   }
 
   take(entries: readonly Entry[]): void {
+    this.#told = entries.at(-1)?.seq ?? this.#told
     this.#send(this.#linesOf(entries) + this.#lent.calls.due() + this.#news())
   }
 
@@ -251,10 +255,10 @@ export class Attachment implements Sink {
         .join('')
     const { text, isPersonal } = sharedLines(this.session.id, entries, this.#client.dialect)
     const isForAll = !isPersonal || (this.#prompts.isEmpty && !this.#asking.isOpen)
-    return isForAll ? text : entries.map((entry) => this.#told(entry)).join('')
+    return isForAll ? text : entries.map((entry) => this.#lineFor(entry)).join('')
   }
 
-  #told(entry: Entry): string {
+  #lineFor(entry: Entry): string {
     switch (entry.kind) {
       case 'prompt_withdrawn':
         return this.#prompts.answers(withdrawn(entry))
