@@ -314,7 +314,7 @@ export class Attachment implements Sink {
   #news(): string {
     if (this.#place !== 'live') return ''
     const isDeleted = this.#over?.phase === 'deleted'
-    if (this.#feed.cursor < this.session.state.seq && !isDeleted) return ''
+    if (this.#told < this.session.state.seq && !isDeleted) return ''
     return (
       this.#answersOfWhatIsOver() +
       this.#asking.ask() +
