@@ -1,5 +1,4 @@
 /** Files, terminals and input of plain clients of a real server, each on its own socket or behind its own relay. */
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { type Fields, type Message, textOf, updatesIn } from './message.ts'
@@ -148,7 +147,7 @@ describe('in one session of one server', () => {
 
 describe('an MCP server that asks for input while its tool runs', () => {
   const PROGRAM = new URL('../fixtures/mcp/torture-server.mjs', import.meta.url).pathname
-  const asking = { name: 's', command: process.execPath, args: [PROGRAM, 'asks the person', tmpLog()], env: [] }
+  const asking = { name: 's', command: process.execPath, args: [PROGRAM, 'asks the person', '/dev/null'], env: [] }
   const script = [{ toolCall: { name: 's__do', arguments: {} } }]
 
   test('asks the client of the prompt, and gets what it answers', async () => {
@@ -197,8 +196,4 @@ describe('through a relay', () => {
 async function placeWithin(place: Place, script: readonly Fields[]): Promise<Place> {
   const { agent } = await placeWith(script)
   return { ...place, agent }
-}
-
-function tmpLog(): string {
-  return join(tmpdir(), `parley-asking-${process.pid}.log`)
 }
