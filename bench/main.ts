@@ -13,6 +13,8 @@ import { load } from './rows/load.ts'
 import { memory } from './rows/memory.ts'
 import { newSession } from './rows/new-session.ts'
 import { restart } from './rows/restart.ts'
+import { scale } from './rows/scale.ts'
+import { search } from './rows/search.ts'
 import { start } from './rows/start.ts'
 import { throughput } from './rows/throughput.ts'
 import { watchers } from './rows/watchers.ts'
@@ -27,6 +29,7 @@ const measurements: Readonly<Record<string, Measurement>> = {
   memory,
   list,
   restart,
+  search,
   disk,
   journal,
 }
@@ -34,6 +37,7 @@ const measurements: Readonly<Record<string, Measurement>> = {
 const USAGE = `npm run bench -- [--quick] [--json] [--only NAME,…]
   --quick  fewer repeats and smaller sizes
   --json   one JSON object per row
+  --scale  only how costs grow with the size of sessions and their number; minutes, and a gigabyte
   --only   of ${Object.keys(measurements).join(', ')}
 It never fails because something is slow.`
 
@@ -41,6 +45,7 @@ const { values } = parseArgs({
   options: {
     quick: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
+    scale: { type: 'boolean', default: false },
     only: { type: 'string' },
     help: { type: 'boolean', default: false },
   },
@@ -49,16 +54,21 @@ const { values } = parseArgs({
 async function main(): Promise<void> {
   if (values.help) return console.log(USAGE)
   await build()
-  const names = values.only?.split(',') ?? Object.keys(measurements)
+  const names = values.scale ? ['scale'] : (values.only?.split(',') ?? Object.keys(measurements))
   const directory = await mkdtemp(join(tmpdir(), 'parley-bench-'))
   try {
     if (!values.json) print({ what: 'what', measured: 'measured', goal: 'goal', floor: 'floor', ok: '' })
     for (const name of names) {
-      for (const row of (await measurements[name]?.({ quick: values.quick, directory })) ?? []) tell(row)
+      for (const row of (await measurementOf(name)?.({ quick: values.quick, directory })) ?? []) tell(row)
     }
   } finally {
     await rm(directory, { recursive: true, force: true, maxRetries: 3 })
   }
+}
+
+/** How costs grow is a page of its own. */
+function measurementOf(name: string): Measurement | undefined {
+  return name === 'scale' ? scale : measurements[name]
 }
 
 function tell(row: Row): void {

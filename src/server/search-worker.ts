@@ -1,5 +1,4 @@
 /** The thread of the search index: the journal on one side, the index on the other, and the core's word for what is said. */
-import { setPriority } from 'node:os'
 import { join } from 'node:path'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { systemClock } from '../adapters/clock.ts'
@@ -8,9 +7,6 @@ import { Index } from '../adapters/search/search-index.ts'
 import { serve } from '../adapters/search/serve.ts'
 import { decodeEntry } from '../session/entries.ts'
 import { sayingsOf } from '../session/sayings.ts'
-
-/** As `nice` counts: whatever else the server does comes first. */
-const PRIORITY = 10
 
 interface Given {
   readonly directory: string
@@ -21,22 +17,11 @@ interface Given {
 if (parentPort !== null) run(parentPort, workerData as Given)
 
 function run(port: MessagePort, { directory, quiet }: Given): void {
-  stepBack()
   const source = {
     ...openJournalSource(directory, quiet),
     sayings: (entries: Parameters<typeof decodeEntry>[0][], turn: string | null) =>
       sayingsOf(entries.map(decodeEntry), turn),
   }
   const report = (sentence: string): void => port.postMessage({ kind: 'report', sentence })
-  serve(port, new Index({ path: join(directory, 'search.db'), source, clock: systemClock, report }))
-}
-
-/** On Linux a thread has a priority of its own; elsewhere this would slow down the whole process. */
-function stepBack(): void {
-  if (process.platform !== 'linux') return
-  try {
-    setPriority(0, PRIORITY)
-  } catch {
-    // Then it competes as an equal.
-  }
+  serve(port, new Index({ path: join(directory, 'search.db'), source, clock: systemClock, report }), systemClock)
 }

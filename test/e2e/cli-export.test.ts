@@ -147,7 +147,7 @@ describe('parley import', () => {
     const change = (line: string, changes: object) => JSON.stringify({ ...(JSON.parse(line) as object), ...changes })
     const [second = ''] = rest
     const lastSeq = rest.length + 1
-    const cases: readonly (readonly [string, readonly string[] | Buffer, string])[] = [
+    const cases: readonly (readonly [string, readonly string[] | Uint8Array, string])[] = [
       ['nothing', [], 'Line 1 of'],
       ['no head', [first], 'Line 1 of'],
       ['a newer format', [change(head, { format: 2 })], 'was exported by a newer Parley (format 2, this one knows 1)'],
@@ -184,13 +184,10 @@ describe('parley import', () => {
     expect({ code, stdout, lines: stderr.split('\n').length }).toEqual({ code: 1, stdout: '', lines: 2 })
     const server = await RawSocket.open(socketPathOf(elsewhere))
     for (const [name, lines, says] of cases) {
-      writeFileSync(
-        file,
-        Buffer.isBuffer(lines) ? lines : (lines as readonly string[]).map((line) => `${line}\n`).join(''),
-      )
+      writeFileSync(file, lines instanceof Uint8Array ? lines : lines.map((line) => `${line}\n`).join(''))
       const { error } = await server.request('_parley/import', { path: file })
-      expect(error?.message, name).toContain(says)
-      expect(error?.message, name).toContain(file)
+      expect([name, error?.message]).toEqual([name, expect.stringContaining(says)])
+      expect([name, error?.message]).toEqual([name, expect.stringContaining(file)])
     }
     for (const path of ['/nowhere', elsewhere])
       expect((await server.request('_parley/import', { path })).error?.message).toContain('cannot be read')

@@ -28,7 +28,7 @@ function leaksIn(text: string): readonly string[] {
 }
 
 /** Servers that fail in every way in which a configuration could be quoted. */
-async function hostileServers(): Promise<{ readonly servers: readonly Fields[]; close(): void }> {
+async function hostileServers(): Promise<{ readonly servers: readonly Fields[]; readonly close: () => void }> {
   const echo = createServer((request, response) => {
     const said = `${request.url} ${JSON.stringify(request.headers)}`
     response.writeHead(500, said.slice(0, 100).replaceAll(/[^ -~]/gu, ' '), { 'content-type': 'text/plain' })

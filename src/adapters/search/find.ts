@@ -8,7 +8,7 @@ import type { Statements } from './statements.ts'
 import { escape, unescape } from './texts.ts'
 
 /** How many of the passages that came last are put in the order of their time; others follow none of them. */
-const SORTED = 10_000
+const SORTED = 2_000
 
 export interface Found {
   readonly hits: readonly SearchHit[]

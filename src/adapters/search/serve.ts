@@ -1,14 +1,16 @@
 /** The loop of the index's thread: questions first, and the journal followed in small steps between them. */
 import type { MessagePort } from 'node:worker_threads'
+import type { Clock } from '../../ports/clock.ts'
 import { isParleyError, ParleyError, reasonOf } from '../../errors/parley-error.ts'
 import type { IndexState, SearchAnswer } from '../../ports/search.ts'
 import type { Index } from './search-index.ts'
 import type { News, Order } from './messages.ts'
 
-/** How long it works before it looks for questions. Milliseconds. */
+/** How long it works before it looks for questions, and how long it then leaves the processor to others. Milliseconds. */
 const SLICE = 25
+const REST = 15
 
-export function serve(port: MessagePort, index: Index): void {
+export function serve(port: MessagePort, index: Index, clock: Pick<Clock, 'after'>): void {
   let working = false
 
   function tell(news: News): void {
@@ -18,15 +20,15 @@ export function serve(port: MessagePort, index: Index): void {
   function work(): void {
     working = false
     try {
-      if (index.work(SLICE)) goOn()
+      if (index.work(SLICE)) goOn(REST)
     } catch (error) {
       // It is tried again with the next change, or when somebody asks.
       tell({ kind: 'report', sentence: `the search index does not follow: ${reasonOf(error)}` })
     }
   }
 
-  function goOn(): void {
-    if (!working) setImmediate(work)
+  function goOn(rest = 0): void {
+    if (!working) clock.after(rest, work)
     working = true
   }
 
