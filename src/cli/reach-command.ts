@@ -7,7 +7,7 @@ import { serverInfo } from '../server/version.ts'
 import { startAgentProcess } from './agent-process.ts'
 import { localFiles } from './local/files.ts'
 import { LocalTerminals } from './local/terminals.ts'
-import type { Reached } from './reach.ts'
+import type { Reached } from './reached.ts'
 import { newId, pause } from './terminal/pace.ts'
 
 export async function reachCommand(command: string, { environment }: Config, face: Face): Promise<Reached> {

@@ -1,5 +1,5 @@
 /** How a command reaches the sessions: through the server of the state directory, started if need be, or in this process. */
-import { type Client, connect } from '../client/connect.ts'
+import { connect } from '../client/connect.ts'
 import type { Face } from '../client/face.ts'
 import type { Hello, NoticeKind } from '../client/hello.ts'
 import { linePipe } from '../client/pipe.ts'
@@ -9,6 +9,7 @@ import { openEmbedded } from '../server/embedded.ts'
 import { dial, startServer } from '../server/launch.ts'
 import { serverInfo } from '../server/version.ts'
 import { passing } from './passing.ts'
+import type { Reached } from './reached.ts'
 import { takeOver } from './takeover.ts'
 import { newId, pause } from './terminal/pace.ts'
 
@@ -19,12 +20,6 @@ export interface Reaching {
   /** Starts another agent, which is spoken to in place of a Parley server. */
   readonly agentCommand?: string | undefined
   readonly notices?: readonly NoticeKind[]
-}
-
-export interface Reached {
-  readonly client: Client
-  /** Ends the connection. Turns go on without it, but those of an owner in this process are interrupted. */
-  close(): Promise<void>
 }
 
 export async function reach(reaching: Reaching, face: Face): Promise<Reached> {

@@ -1,7 +1,7 @@
 /** Parley held to ACP v1: every case over both transports, and every fault noticed. `npm run conformance` prints the table. */
 import { readFileSync, readdirSync } from 'node:fs'
 import { afterAll, describe, expect, test } from 'vitest'
-import { cases } from './cases/index.ts'
+import { cases } from './cases/every-case.ts'
 import { laws } from './laws.ts'
 import type { Played } from './play.ts'
 import { agentRows, clientRows } from './rows.ts'

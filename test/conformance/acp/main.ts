@@ -3,7 +3,7 @@
  * speaks ACP on its pipes, to the standard. Ends with 1 when something fails that must be.
  */
 import { setup } from '../../build.setup.ts'
-import { cases } from './cases/index.ts'
+import { cases } from './cases/every-case.ts'
 import type { Played } from './play.ts'
 import { type Many, isCaught, lawResults, playAll } from './run.ts'
 import { pageTable, sentence, sumOf, textTable } from './table.ts'

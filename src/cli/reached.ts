@@ -1,0 +1,8 @@
+/** What a command has once it reaches an agent, whichever way that was. */
+import type { Client } from '../client/connect.ts'
+
+export interface Reached {
+  readonly client: Client
+  /** Ends the connection. A server's turns go on without it; those of an owner in this process are interrupted. */
+  close(): Promise<void>
+}
