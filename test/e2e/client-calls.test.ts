@@ -94,6 +94,7 @@ describe('in one session of one server', () => {
     await answer(ada, 'terminal/output', { output: 'no rule\n', truncated: false })
     await answer(ada, 'terminal/release', {})
     await ada.answerTo(id)
+    await bob.until(has('exit code 2'))
     expect(said(bob)).toBe('exit code 2\nno rule\n')
     expect(calls(ada).map(({ method }) => method)).toEqual([
       'terminal/create',
@@ -156,7 +157,7 @@ describe('an MCP server that asks for input while its tool runs', () => {
     const form = await answer(ada, 'elicitation/create', { action: 'accept', content: { name: 'Ada' } })
     await ada.answerTo(id)
     expect(form.params).toMatchObject({ sessionId, mode: 'form', message: 's: name?' })
-    expect(bob.received.some(has('Ada'))).toBe(true)
+    await bob.until(has('Ada'))
     expect(calls(bob)).toEqual([])
   })
 })
