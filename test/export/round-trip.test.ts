@@ -98,6 +98,9 @@ describe('a session, cut anywhere, that is exported and imported', () => {
     const bodies = [prompt, { kind: 'turn_started', turnId: 't1', promptId: 'p' }, asked, answered] as const
     const now = replayed([...stored, ...bodies.map((body, index) => entry(index + 2, body))])
     expect(now).toMatchObject({ allowedTools: ['rm'] })
+    const whole = [entry(1, created), ...bodies.map((body, index) => entry(index + 2, body))]
+    expect(replayed(whole)).toMatchObject({ allowedTools: ['rm'] })
+    expect((await imported(exported(whole))).state.allowedTools).toEqual([])
   })
 })
 
