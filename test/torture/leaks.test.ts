@@ -11,7 +11,7 @@ test('forty sessions with three servers each leave no process and no open file, 
   const bench = openBench({ limits: { graceMs: 100 } })
   const log = messageLog()
   const scripts = ['honest', 'has a grandchild that ignores every signal', 'stays at the end of its input']
-  const servers = scripts.map((script) => ({ ...scriptedStdio(script, log.path), name: script.slice(0, 5) }))
+  const servers = scripts.map((script) => Object.assign(scriptedStdio(script, log.path), { name: script.slice(0, 5) }))
   const counts: number[] = []
   try {
     for (let round = 0; round < 4; round++) {
