@@ -1,11 +1,12 @@
 /** Kills a document server again and again while it takes in changed documents, and looks at what the next one finds at once. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { DatabaseSync } from '@photostructure/sqlite'
 
 export interface KillReport {
   readonly rounds: number
@@ -16,7 +17,7 @@ export interface KillReport {
   readonly both: readonly string[]
 }
 
-const DOCUMENTS = 64
+const DOCUMENTS = 400
 const SECTIONS = 6
 const KEY = 'a-key-for-killing-servers'
 const binary = fileURLToPath(new URL('../../bin/parley.mjs', import.meta.url))
@@ -29,18 +30,24 @@ export async function killWhileIndexing(rounds: number): Promise<KillReport> {
   try {
     await mkdir(notes)
     await writeVersion(notes, 0)
-    await stopped(await started(home, notes))
+    const first = await started(home, notes)
+    await allFound(first.url, 0)
+    await stopped(first)
     for (let round = 1; round <= rounds; round++) {
-      const child = await started(home, notes)
+      const running = await started(home, notes)
+      await allFound(running.url, round - 1)
       await writeVersion(notes, round)
       // From "not noticed yet" to "almost done", differently each time.
-      await new Promise((resolve) => setTimeout(resolve, 100 + ((round * 397) % 700)))
-      await killed(child)
-      const state = await stateNow(home, notes, round)
+      await new Promise((resolve) => setTimeout(resolve, (round * 397) % 2_500))
+      await killed(running)
+      const state = await stateLeft(home, round)
       counts.old += state.old
       counts.anew += state.anew
       both.push(...state.wrong.map((what) => `round ${round}: ${what}`))
     }
+    const last = await started(home, notes)
+    await allFound(last.url, rounds)
+    await stopped(last)
     return { rounds, ...counts, both }
   } finally {
     await rm(home, { recursive: true, force: true })
@@ -50,7 +57,11 @@ export async function killWhileIndexing(rounds: number): Promise<KillReport> {
 async function writeVersion(notes: string, version: number): Promise<void> {
   const section = (i: number) => `## Part ${i}\n\nThis is of version${version} and fills a passage of its own.\n`
   const text = Array.from({ length: SECTIONS }, (_, i) => section(i)).join('\n')
-  for (let i = 0; i < DOCUMENTS; i++) await writeFile(join(notes, `${i}.md`), `# Document ${i}\n\n${text}`)
+  for (let i = 0; i < DOCUMENTS; i++) {
+    // At once, as careful programs do: a file that is being written is as empty as it looks.
+    await writeFile(join(notes, `${i}.draft`), `# Document ${i}\n\n${text}`)
+    await rename(join(notes, `${i}.draft`), join(notes, `${i}.md`))
+  }
 }
 
 interface Running {
@@ -62,7 +73,6 @@ async function started(home: string, notes: string): Promise<Running> {
   const env = { PATH: process.env['PATH'], PARLEY_HOME: home, PARLEY_DOCS_KEY: KEY }
   const child = spawn(process.execPath, [binary, 'docs', notes], { env, stdio: ['ignore', 'pipe', 'ignore'] })
   const [url] = (await once(createInterface({ input: child.stdout }), 'line')) as [string]
-  await countsIn(url, 'Document')
   return { child, url }
 }
 
@@ -76,54 +86,65 @@ async function stopped({ child }: Running): Promise<void> {
   await once(child, 'exit')
 }
 
-/** Asked before the documents are looked through again: what the killed server left. */
-async function stateNow(
-  home: string,
-  notes: string,
-  round: number,
-): Promise<{ old: number; anew: number; wrong: string[] }> {
-  const running = await started(home, notes)
-  const wrong: string[] = []
-  let [old, anew] = [0, 0]
-  // Until it has looked, what it finds may be of any round before; together they are all.
-  const versions = await Promise.all(
-    Array.from({ length: round + 1 }, (_, version) => countsIn(running.url, `version${version}`)),
-  )
-  for (const [version, counts] of versions.entries()) {
-    for (const [file, count] of counts)
-      if (count !== SECTIONS) wrong.push(`${file} has ${count} parts of version ${version}`)
-    if (version === round) anew += counts.size
-    else old += counts.size
+interface State {
+  readonly old: number
+  readonly anew: number
+  readonly wrong: readonly string[]
+}
+
+interface State {
+  readonly old: number
+  readonly anew: number
+  readonly wrong: readonly string[]
+}
+
+interface StoredPassage {
+  readonly id: number
+  readonly file: string
+  readonly text: string
+}
+
+/** What the killed server left, as the next one would open it: the passages, and the words that find them. */
+async function stateLeft(home: string, round: number): Promise<State> {
+  const folder = join(home, 'docs-index')
+  const name = (await readdir(folder)).find((file) => file.endsWith('.sqlite'))
+  const database = new DatabaseSync(join(folder, name ?? 'none'))
+  try {
+    const stored = database
+      .prepare('SELECT p.id, d.file, p.text FROM passages p JOIN documents d ON d.id = p.document')
+      .all() as readonly StoredPassage[]
+    const versions = new Map<string, string[]>()
+    for (const { file, text } of stored) {
+      versions.set(file, [...(versions.get(file) ?? []), /version\d+/.exec(text)?.[0] ?? 'none'])
+    }
+    const words = database.prepare('SELECT rowid AS id FROM words WHERE words MATCH ?').all('fills')
+    const findable = new Set((words as readonly { readonly id: number }[]).map(({ id }) => id))
+    const lost = stored.filter(({ id }) => !findable.delete(id)).map(({ id }) => `passage ${id} is not found`)
+    const { wrong, ...counts } = judged(versions, round)
+    return { ...counts, wrong: [...wrong, ...lost, ...[...findable].map((id) => `${id} finds no passage`)] }
+  } finally {
+    database.close()
   }
-  await killed(running)
-  return { old, anew, wrong }
+}
+
+function judged(versions: ReadonlyMap<string, readonly string[]>, round: number): State {
+  const wrong = Array.from({ length: DOCUMENTS }, (_, i) => `${i}.md`)
+    .map((file) => ({ file, found: versions.get(file) ?? [] }))
+    .filter(({ found }) => found.length !== SECTIONS || new Set(found).size !== 1)
+    .map(({ file, found }) => `${file} has passages of ${found.join(', ') || 'no version'}`)
+  const anew = [...versions.values()].filter((found) => found[0] === `version${round}`).length
+  return { old: versions.size - anew, anew, wrong }
 }
 
 interface Found {
-  readonly result?: {
-    readonly isError?: boolean
-    readonly structuredContent?: {
-      readonly nextCursor?: string
-      readonly results: readonly { readonly file: string }[]
-    }
-  }
+  readonly result?: { readonly structuredContent?: { readonly total: number } }
 }
 
-/** How many passages of each file have the word, all of them from one state of the index. */
-async function countsIn(url: string, query: string): Promise<ReadonlyMap<string, number>> {
-  for (;;) {
-    const counts = new Map<string, number>()
-    let cursor: string | undefined
-    let changed = false
-    do {
-      const { result }: Found = await ask(url, { query, limit: 50, ...(cursor === undefined ? {} : { cursor }) })
-      const page = result?.structuredContent
-      changed = page === undefined
-      for (const { file } of page?.results ?? []) counts.set(file, (counts.get(file) ?? 0) + 1)
-      cursor = page?.nextCursor
-    } while (cursor !== undefined)
-    if (!changed) return counts
-  }
+/** The last server finds every document as it is, and none as it was. */
+async function allFound(url: string, round: number): Promise<void> {
+  const total = async (version: number) =>
+    (await ask(url, { query: `version${version}`, mode: 'all' })).result?.structuredContent?.total
+  while ((await total(round)) !== DOCUMENTS * SECTIONS || (await total(round - 1)) !== 0);
 }
 
 async function ask(url: string, args: object): Promise<Found> {
