@@ -2,6 +2,7 @@
 import { type Fields, type SeenUpdate, textOf } from '../e2e/message.ts'
 import type { Evidence, Finding } from './evidence.ts'
 
+const FAILED = 'This turn failed: '
 export const INTERRUPTED = 'Interrupted: the server stopped'
 
 /** What a load tells between one prompt and the next. */
@@ -23,7 +24,12 @@ export function turnsOf(replay: readonly SeenUpdate[]): readonly ToldTurn[] {
   return turns.map(({ prompt, updates }) => {
     const texts = updates.map(textOf)
     const isCut = (text: string): boolean => text.startsWith(INTERRUPTED)
-    return { prompt, updates, said: texts.filter((text) => !isCut(text)).join(''), cuts: texts.filter(isCut).length }
+    return {
+      prompt,
+      updates,
+      said: texts.filter((text) => !isCut(text) && !text.startsWith(FAILED)).join(''),
+      cuts: texts.filter(isCut).length,
+    }
   })
 }
 

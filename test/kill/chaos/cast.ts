@@ -16,10 +16,25 @@ export interface Sent {
   isOwed(): boolean
 }
 
+interface Gathered {
+  readonly sessionId: string
+  readonly one: RawClient
+  readonly other: RawClient
+  readonly goer: Goer
+}
+
+interface Runner {
+  readonly child: ChildProcessWithoutNullStreams
+  /** What it printed. */
+  readonly lines: Fields[]
+  /** Resolves when it is gone, by itself or not. */
+  readonly ended: Promise<unknown>
+}
+
 export class Cast {
   readonly relays: RawClient[] = []
   readonly sent: Sent[] = []
-  readonly runner: { readonly child: ChildProcessWithoutNullStreams; readonly lines: Fields[] }
+  readonly runner: Runner
   readonly follower: Follower
   readonly goer: Goer
   readonly sessionId: string
@@ -27,7 +42,7 @@ export class Cast {
   readonly #answered = new Set<Message['id']>()
   #first = 0
 
-  private constructor(town: Town, sessionId: string, [one, other]: readonly [RawClient, RawClient], goer: Goer) {
+  private constructor(town: Town, { sessionId, one, other, goer }: Gathered) {
     this.#town = town
     this.sessionId = sessionId
     this.goer = goer
@@ -50,7 +65,7 @@ export class Cast {
     const other = await patiently('the second relay', town.relay())
     await patiently('its load', other.request('session/load', opening))
     const goer = await patiently('the raw client', Goer.join(town.socket, opening))
-    return new Cast(town, sessionId, [one, other], goer)
+    return new Cast(town, { sessionId, one, other, goer })
   }
 
   /** One more relay, which has seen nothing; it answers what the others can no longer answer. */
@@ -136,7 +151,7 @@ export class Cast {
     return { promptId, text, answers: () => goer.answersTo(id), answered: () => goer.answered(id), isOwed: () => true }
   }
 
-  #run(): Cast['runner'] {
+  #run(): Runner {
     const args = ['run', '--json', '--session', this.sessionId, '--agent', this.#town.agent]
     const child = this.#town.start([...args, 'Tell it to the runner.'])
     const lines: Fields[] = []
@@ -147,6 +162,6 @@ export class Cast {
       lines.push(...whole.map((line) => JSON.parse(line) as Fields))
     })
     child.stderr.resume()
-    return { child, lines }
+    return { child, lines, ended: new Promise((resolve) => child.on('close', resolve)) }
   }
 }

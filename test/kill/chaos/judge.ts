@@ -105,7 +105,7 @@ function answerIn(
   const code = String(error?.data?.['code'])
   if (error !== undefined && (!stored.has(promptId) || code.startsWith('JOURNAL_') || code === 'AGENT_FAILED'))
     return []
-  return [{ promptId, end: String(result?.['stopReason'] ?? code) }]
+  return [{ promptId, end: result === undefined ? code : String(result['stopReason']) }]
 }
 
 function checkOneAnswer(sent: Sent): readonly Finding[] {
@@ -117,6 +117,6 @@ function checkOneAnswer(sent: Sent): readonly Finding[] {
 
 function checkLast(last: Sent): readonly Finding[] {
   const [answer] = last.answers()
-  const end = String(answer?.result?.['stopReason'] ?? answer?.error?.message)
+  const end = answer?.error?.message ?? String(answer?.result?.['stopReason'])
   return end === 'end_turn' ? [] : [{ kind: 'wrong', what: `the prompt after all that was answered ${end}` }]
 }

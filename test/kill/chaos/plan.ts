@@ -101,7 +101,9 @@ function conditionOf(chance: Chance): Condition {
   if (kind !== 'has a slow disk') return { kind }
   // One that takes as long as a disk that spins up again, and some that only hesitate.
   const long = { point: 'journal.rows.written', action: 'delay', nth: chance.between(12, 40), ms: 5_000 } as const
-  const short = [1, 2, 3].map(() => ({ ...pointOf(chance), action: 'delay' as const, ms: chance.between(5, 300) }))
+  const short = [1, 2, 3].map(() =>
+    Object.assign(pointOf(chance), { action: 'delay' as const, ms: chance.between(5, 300) }),
+  )
   return { kind, faults: chance.happens(0.3) ? [long, ...short] : short }
 }
 

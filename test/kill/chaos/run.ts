@@ -53,7 +53,7 @@ export async function runChaos(plan: ChaosPlan, { bin, keep }: ChaosOptions = {}
 function mountSmall(home: string): boolean {
   mkdirSync(home)
   try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=8m,mode=0700', 'tmpfs', home], { stdio: 'ignore' })
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=32m,mode=0700', 'tmpfs', home], { stdio: 'ignore' })
     return true
   } catch {
     return false
@@ -121,8 +121,9 @@ class Chaos {
   /** Everyone who is left has an answer, the next prompt works, and what is told is what is stored. */
   async #rest(cast: Cast): Promise<readonly Finding[]> {
     const reader = await cast.reader()
-    for (const sent of cast.sent.filter(({ isOwed }) => isOwed()))
-      await patiently(`the answer of ${sent.promptId}`, sent.answered())
+    for (const sent of cast.sent) if (sent.isOwed()) await patiently(`the answer of ${sent.promptId}`, sent.answered())
+    // What it prompts belongs to what is judged.
+    await patiently('the end of the runner', cast.runner.ended)
     const last = cast.promptOnce(reader)
     await patiently('the answer of the next prompt', last.answered())
     const end = reader.received.length
