@@ -1,72 +1,26 @@
-/** Files, terminals and input: asked of the client whose prompt runs, of nobody else, and never waited for in vain. */
-import { beforeEach, describe, expect, test } from 'vitest'
+/** Files and terminals: asked of the client whose prompt runs, of nobody else, and never waited for in vain. */
+import { describe, expect, test } from 'vitest'
 import type { Turn } from '../../../ports/agent.ts'
 import type { Fields, Message } from '../../../../test/e2e/message.ts'
 import { quiet } from '../../../../test/sim/clock.ts'
+import { ALL, agentDoes, answer, asked, inCompany, isAsked, onAStreet } from '../../../../test/sim/company.ts'
 import { untilCancelled } from '../../../../test/sim/puppet.ts'
-import { type Street, cleanUp, create, openStreet, opening, prompt } from '../../../../test/sim/street.ts'
+import { cleanUp, create, opening, prompt } from '../../../../test/sim/street.ts'
 import type { WireClient } from '../../../../test/sim/wire-client.ts'
 import { text } from '../../../../test/sim/words.ts'
 
 cleanUp()
-
-const ALL = { fs: { readTextFile: true, writeTextFile: true }, terminal: true, elicitation: { form: {}, url: {} } }
-const SCHEMA = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] }
-const FORM = { message: 'Who are you?', schema: SCHEMA }
-
-let street: Street
-
-beforeEach(() => {
-  street = openStreet()
-})
-
-/** What the agent does; what it gets or what goes wrong is said. */
-function agentDoes(act: (turn: Turn) => unknown): void {
-  street.house.agent.script = async (turn) => {
-    const got = await Promise.resolve(act(turn)).catch((error: unknown) => error)
-    await turn.say(text(got instanceof Error ? got.message : JSON.stringify(got ?? 'nothing')))
-    return 'end_turn'
-  }
-}
+const scene = onAStreet()
 
 const reads = (turn: Turn) => turn.client.readTextFile?.({ path: '/a.txt' })
-const isAsked =
-  (method: string) =>
-  (message: Message): boolean =>
-    message.method === method && message.id !== undefined
 const has =
   (words: string) =>
   (message: Message): boolean =>
     JSON.stringify(message).includes(words)
-const asked = (client: WireClient) =>
-  client.received.filter(({ id, method }) => id !== undefined && method !== undefined).map(({ method }) => method)
 const withdrawn = (client: WireClient) => client.all('$/cancel_request').map(({ requestId }) => requestId)
 const count = (client: WireClient, method: string) => asked(client).filter((one) => one === method).length
-const answer = async (client: WireClient, method: string, reply: Fields): Promise<Message> => {
-  const request = await client.until(isAsked(method))
-  client.send({ id: request.id, ...reply })
-  return request
-}
 const updateOf = (client: WireClient, status: string) =>
   client.updates.findLast(({ update }) => update['status'] === status)?.update
-
-interface Company {
-  readonly ada: WireClient
-  readonly bob: WireClient
-  readonly sessionId: string
-  /** Of Ada’s prompt. */
-  readonly id: number
-}
-
-/** Ada and Bob in one session, both able to do everything; Ada has sent a prompt. */
-async function inCompany(abilities: Fields = ALL): Promise<Company> {
-  const ada = await street.client({ clientCapabilities: abilities })
-  const bob = await street.client({ clientCapabilities: ALL })
-  const sessionId = await create(ada)
-  await bob.request('session/load', opening(sessionId))
-  const id = ada.ask('session/prompt', prompt(sessionId, 'Go', 'p1'))
-  return { ada, bob, sessionId, id }
-}
 
 describe('the client whose prompt runs', () => {
   test('is asked, after it was told of the call, and nobody else is', async () => {
@@ -88,13 +42,13 @@ describe('the client whose prompt runs', () => {
       for (let n = 0; n < 100; n += 1) await turn.say(text('x'.repeat(64 * 1024)))
       return reads(turn)
     })
-    const ada = await street.client({ clientCapabilities: ALL })
+    const ada = await scene.street.client({ clientCapabilities: ALL })
     const sessionId = await create(ada)
     ada.stall()
     const id = ada.ask('session/prompt', prompt(sessionId, 'Go'))
     await quiet()
-    while (street.house.agent.turns.length === 0) await quiet()
-    await street.house.clock.advance(1)
+    while (scene.street.house.agent.turns.length === 0) await quiet()
+    await scene.street.house.clock.advance(1)
     ada.readOn()
     const request = await answer(ada, 'fs/read_text_file', { result: { content: 'short' } })
     await ada.answerTo(id)
@@ -172,7 +126,7 @@ describe('a client that leaves while it is asked', () => {
   })
 
   test('takes its terminals with it, and their call says so, whatever the agent does meanwhile', async () => {
-    street.house.agent.script = async (turn) => {
+    scene.street.house.agent.script = async (turn) => {
       await turn.client.terminals?.create({ command: 'make' })
       return untilCancelled(turn)
     }
@@ -186,7 +140,7 @@ describe('a client that leaves while it is asked', () => {
 
   test('lends nothing any more: the same turn finds nobody to ask', async () => {
     const offered: unknown[] = []
-    street.house.agent.script = async (turn) => {
+    scene.street.house.agent.script = async (turn) => {
       await turn.client.readTextFile?.({ path: '/a.txt' }).catch(() => undefined)
       offered.push(turn.client.readTextFile)
       return 'end_turn'
@@ -200,19 +154,19 @@ describe('a client that leaves while it is asked', () => {
   })
 
   test('and comes back for its prompt lends again what it offers', async () => {
-    street.house.agent.script = async (turn) => {
+    scene.street.house.agent.script = async (turn) => {
       await turn.client.readTextFile?.({ path: '/a.txt' }).catch(() => undefined)
-      await street.house.clock.sleep(1_000)
+      await scene.street.house.clock.sleep(1_000)
       await turn.say(text(String(await turn.client.readTextFile?.({ path: '/b.txt' }))))
       return 'end_turn'
     }
     const { ada, bob, sessionId } = await inCompany()
     await ada.until(isAsked('fs/read_text_file'))
     await ada.leave()
-    const again = await street.client({ clientCapabilities: ALL })
+    const again = await scene.street.client({ clientCapabilities: ALL })
     const adopt = { _meta: { 'parley/prompts': [{ requestId: 'old', promptId: 'p1' }] } }
     await again.request('session/resume', opening(sessionId, adopt))
-    await street.house.clock.advance(1_000)
+    await scene.street.house.clock.advance(1_000)
     await answer(again, 'fs/read_text_file', { result: { content: 'back' } })
     expect((await again.answerTo('old')).result).toEqual({ stopReason: 'end_turn' })
     expect(again.text).toBe('back')
@@ -225,7 +179,14 @@ describe('a cancel', () => {
     ['fs/read_text_file', reads],
     ['fs/write_text_file', (turn) => turn.client.writeTextFile?.({ path: '/a.txt', content: '' })],
     ['terminal/create', (turn) => turn.client.terminals?.create({ command: 'make' })],
-    ['elicitation/create', (turn) => turn.client.elicit?.form?.(FORM)],
+    [
+      'elicitation/create',
+      (turn) =>
+        turn.client.elicit?.form?.({
+          message: 'Who are you?',
+          schema: { type: 'object', properties: { name: { type: 'string' } } },
+        }),
+    ],
     ['elicitation/create', (turn) => turn.client.elicit?.url?.({ message: 'Sign in', url: 'https://example.com' })],
   ])('takes %s back and ends the turn, though the client never answers', async (method, act) => {
     agentDoes(act)
@@ -242,12 +203,12 @@ describe('a cancel', () => {
       await turn.say(text('Let me see.'))
       return reads(turn)
     })
-    street.house.fault = (point) => (point === 'turn.started' ? street.house.disk.hold() : undefined)
+    scene.street.house.fault = (point) => (point === 'turn.started' ? scene.street.house.disk.hold() : undefined)
     const { ada, sessionId, id } = await inCompany()
     await quiet()
     ada.notify('session/cancel', { sessionId })
     await quiet()
-    street.house.disk.release()
+    scene.street.house.disk.release()
     expect((await ada.answerTo(id)).result).toEqual({ stopReason: 'cancelled' })
     expect([...asked(ada), ...withdrawn(ada)]).toEqual([])
   })
@@ -298,7 +259,7 @@ describe('a terminal is released', () => {
   })
 
   test('when the turn is cancelled, though the agent does not listen', async () => {
-    street.house.agent.script = async (turn) => {
+    scene.street.house.agent.script = async (turn) => {
       await creates(turn)
       return new Promise(() => {})
     }
@@ -310,7 +271,7 @@ describe('a terminal is released', () => {
   })
 
   test('when the agent breaks', async () => {
-    street.house.agent.script = async (turn) => {
+    scene.street.house.agent.script = async (turn) => {
       await creates(turn)
       throw new Error('broken')
     }
@@ -350,7 +311,7 @@ describe('a terminal is released', () => {
     agentDoes(creates)
     const { ada, id } = await inCompany()
     const { id: requestId } = await ada.until(isAsked('terminal/create'))
-    await street.house.clock.advance(120_000)
+    await scene.street.house.clock.advance(120_000)
     await ada.answerTo(id)
     expect(ada.text).toContain('did not answer terminal/create within 120 s')
     ada.send({ id: requestId, result: { terminalId: 'late' } })
@@ -359,14 +320,14 @@ describe('a terminal is released', () => {
   })
 
   test('when the owner stops in order', async () => {
-    street.house.agent.script = async (turn) => {
+    scene.street.house.agent.script = async (turn) => {
       await creates(turn)
       return untilCancelled(turn)
     }
     const { ada } = await inCompany()
     await made(ada)
     await ada.until(has('"terminal"'))
-    await street.house.sessions.halt()
+    await scene.street.house.sessions.halt()
     expect(released(ada)).toEqual(['term-1'])
   })
 })
@@ -417,97 +378,12 @@ describe('outside the directories of the turn', () => {
 
   test.each(refused)('%s, and the client is not even asked', async (_what, act, says) => {
     agentDoes(act)
-    const ada = await street.client({ clientCapabilities: ALL })
+    const ada = await scene.street.client({ clientCapabilities: ALL })
     const sessionId = await create(ada, { cwd: '/tmp' })
     await ada.request('session/prompt', prompt(sessionId, 'Go'))
     expect(ada.text).toContain(says)
     expect(asked(ada)).toEqual([])
   })
-})
-
-describe('input', () => {
-  const form = (turn: Turn) => turn.client.elicit?.form?.(FORM)
-
-  test('by a form goes to one client, and its values count when they are as the form has them', async () => {
-    agentDoes(form)
-    const { ada, bob, id } = await inCompany()
-    const request = await answer(ada, 'elicitation/create', {
-      result: { action: 'accept', content: { name: 'Ada', x: 1 } },
-    })
-    await ada.answerTo(id)
-    expect(request.params).toMatchObject({ mode: 'form', message: 'Who are you?', requestedSchema: SCHEMA })
-    expect(ada.text).toBe('{"action":"accept","content":{"name":"Ada"}}')
-    expect(asked(bob)).toEqual([])
-  })
-
-  test.each<readonly [reply: Fields, says: string]>([
-    [{ result: { action: 'decline' } }, '"decline"'],
-    [{ result: { action: 'cancel' } }, '"cancel"'],
-    [{ result: { action: '_later' } }, '"cancel"'],
-    [{ result: { action: 'accept', content: { name: 5 } } }, '“name” is not a text'],
-    [{ result: { action: 'accept' } }, '“name” is missing'],
-    [{ result: null }, 'cannot be used'],
-    [{ error: { code: -32601, message: 'Method not found' } }, 'Method not found'],
-  ])('answered with %j is never taken for an acceptance', async (reply, says) => {
-    agentDoes(form)
-    const { ada, id } = await inCompany()
-    await answer(ada, 'elicitation/create', reply)
-    await ada.answerTo(id)
-    expect(ada.text).toContain(says)
-    expect(ada.text).not.toContain('accept')
-  })
-
-  test('leaves in the journal that it was asked for and how it ended, and nothing of what was said', async () => {
-    street.house.agent.script = async (turn) => {
-      await form(turn)
-      return 'end_turn'
-    }
-    const { ada, sessionId, id } = await inCompany()
-    await answer(ada, 'elicitation/create', { result: { action: 'accept', content: { name: 'Ada Lovelace' } } })
-    await ada.answerTo(id)
-    const entries = await street.house.disk.entries(sessionId)
-    const told = entries.filter(({ kind }) => kind.startsWith('elicitation'))
-    expect(told).toMatchObject([
-      { kind: 'elicitation_requested', mode: 'form' },
-      { kind: 'elicitation_resolved', outcome: 'accept' },
-    ])
-    expect(JSON.stringify(entries)).not.toMatch(/Lovelace|Who are you/u)
-  })
-
-  test('by a page is told to be complete only where it was asked for, and nothing that comes back is told', async () => {
-    agentDoes(async (turn) => {
-      const page = { message: 'Sign in', url: 'https://example.com/sign-in' }
-      const first = await turn.client.elicit?.url?.(page)
-      const second = await turn.client.elicit?.url?.(page)
-      first?.complete()
-      first?.complete()
-      second?.complete()
-      return first?.action
-    })
-    const { ada, bob, id } = await inCompany()
-    const sneaky = { action: 'accept', content: { token: 'sentinel' } }
-    const first = await answer(ada, 'elicitation/create', { result: sneaky })
-    const isSecond = (message: Message) => isAsked('elicitation/create')(message) && message !== first
-    const second = await ada.until(isSecond)
-    ada.send({ id: second.id, result: { action: 'decline' } })
-    await ada.answerTo(id)
-    const elicitationId = first.params?.['elicitationId']
-    expect(second.params?.['elicitationId']).not.toBe(elicitationId)
-    expect(ada.all('elicitation/complete')).toEqual([{ elicitationId }])
-    expect(JSON.stringify([...ada.received, ...bob.received])).not.toContain('sentinel')
-    expect(bob.all('elicitation/complete')).toEqual([])
-  })
-
-  test.each(['http://example.com', 'https://ada:secret@example.com', 'javascript:alert(1)', 'example.com', 'https://'])(
-    'sends nobody to %s',
-    async (url) => {
-      agentDoes((turn) => turn.client.elicit?.url?.({ message: 'Go', url }))
-      const { ada, id } = await inCompany()
-      await ada.answerTo(id)
-      expect(ada.text).toContain('Nobody was asked')
-      expect(asked(ada)).toEqual([])
-    },
-  )
 })
 
 function camel(method: string): string {

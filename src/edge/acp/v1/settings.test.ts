@@ -205,7 +205,7 @@ describe('who joins in mid-sentence', () => {
     const places = later.received.flatMap(
       ({ params }) => (params?.['_meta'] as Fields | undefined)?.['parley/seq'] ?? [],
     )
-    expect(places).toEqual([...new Set(places as readonly number[])].toSorted((a, b) => a - b))
+    expect(places).toEqual([...new Set(places.map(Number))].toSorted((a, b) => a - b))
     expect(later.text).toBe('Half a sentence.')
     expect(later.updates.map(({ update }) => update.sessionUpdate).slice(0, 4)).toEqual([
       'user_message_chunk',
