@@ -72,6 +72,15 @@ export class LineConnection {
     return { ...this.transcript, entries: this.#entries.slice(mark) }
   }
 
+  /** Whether every request has its answer: nothing is left over for the next. */
+  get isSettled(): boolean {
+    const answered = new Set(this.received.filter(({ method }) => method === undefined).map(({ id }) => id))
+    return this.#entries.every(({ from, message: { id, method } }) => {
+      const isRequest = from === 'client' && method !== undefined && id !== undefined
+      return !isRequest || answered.has(id)
+    })
+  }
+
   /** Leaves the connection to the next; the line that is still to come. */
   detach(): string {
     this.ends.output.off('data', this.#onData)

@@ -183,7 +183,7 @@ export class Stage {
   /** `isSound` says whether the agent may serve another case. */
   async close(isSound: boolean): Promise<void> {
     const { place } = this.#seat
-    const kept = isSound && this.#main?.closed === false ? this.#main : undefined
+    const kept = isSound && this.#main?.closed === false && this.#main.isSettled ? this.#main : undefined
     await Promise.all(this.#connections.filter((one) => one !== kept).map(({ ends }) => ends.end()))
     for (const end of this.#ends) await end()
     const waiting = kept && { ends: kept.ends, offer: this.offer, rest: kept.detach() }

@@ -41,7 +41,9 @@ async function attack(attacker: Attacker, chance: Chance, wave: Wave): Promise<v
   // Some never introduce themselves.
   if (!chance.oneIn(10)) await attacker.ask('hello', 'initialize', introduction(wave.agent))
   let count = 0
-  const world: World = { cwd: wave.cwd, sessions: wave.sessions.slice(-20), id: () => `r${(count += 1)}` }
+  // Far enough from each other that no disturbed byte makes one of another.
+  const id = (): string => `r${(count += 1)}-${chance.below(2 ** 31).toString(36)}`
+  const world: World = { cwd: wave.cwd, sessions: wave.sessions.slice(-20), id }
   const asked: string[] = []
   for (let done = 0; done < wave.inputs; done += 1) {
     const { bytes, asks } = inputOf(chance, world)
