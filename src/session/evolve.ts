@@ -30,7 +30,18 @@ export function evolve(state: State, entry: Entry): Existing {
 function created(id: string, entry: Entry & { readonly kind: 'session_created' }): Idle {
   const { cwd, additionalDirectories, agent, imported, seq, at } = entry
   const origin = imported === undefined ? {} : { imported }
-  return { phase: 'idle', id, seq, cwd, additionalDirectories, agent, createdAt: at, updatedAt: at, ...origin, ...FRESH }
+  return {
+    phase: 'idle',
+    id,
+    seq,
+    cwd,
+    additionalDirectories,
+    agent,
+    createdAt: at,
+    updatedAt: at,
+    ...origin,
+    ...FRESH,
+  }
 }
 
 const FRESH = {

@@ -3,16 +3,7 @@ import { isAbsolute } from 'node:path'
 import type { Fields } from '../../e2e/message.ts'
 import { deviation } from '../../e2e/schema.ts'
 import { callTypes, resultTypes, strangeKeys } from './known-keys.ts'
-import {
-  type Told,
-  type Transcript,
-  answeredMethods,
-  callsOf,
-  fieldsOf,
-  fromAgent,
-  listOf,
-  updatesOf,
-} from './record.ts'
+import { type Transcript, answeredMethods, callsOf, fieldsOf, fromAgent, listOf, updatesOf } from './record.ts'
 import { afterTheResponse, unfinishedCalls, unreleasedTerminals } from './turn-laws.ts'
 import { gated } from './gate-laws.ts'
 
@@ -108,9 +99,8 @@ const FOREIGN = new Set(['_meta', 'rawInput', 'rawOutput', 'data'])
 function everyField(value: unknown): readonly (readonly [string, unknown])[] {
   if (typeof value !== 'object' || value === null) return []
   if (Array.isArray(value)) return value.flatMap(everyField)
-  return Object.entries(value).flatMap(([key, part]) =>
-    FOREIGN.has(key) ? [] : [[key, part] as const, ...everyField(part)],
-  )
+  const own = Object.entries(value).filter(([key]) => !FOREIGN.has(key))
+  return own.concat(own.flatMap(([, part]) => everyField(part) as [string, unknown][]))
 }
 
 function strayAnswers({ entries }: Transcript): readonly string[] {
@@ -158,7 +148,7 @@ function unknownModes(transcript: Transcript): readonly string[] {
     const known = modes.get(sessionId)
     return current === undefined || known === undefined || known.includes(current)
       ? []
-      : [`the mode ${String(current)} is none of ${known.join(', ')}`]
+      : [`the mode ${JSON.stringify(current)} is none of ${known.join(', ')}`]
   })
 }
 
@@ -186,7 +176,7 @@ function sessionStates(transcript: Transcript): readonly { readonly sessionId: u
     }
     if (result !== undefined)
       return [{ sessionId: result?.['sessionId'] ?? sessionOf.get(key), state: fieldsOf(result) }]
-    return [{ sessionId: params?.['sessionId'], state: fieldsOf(params?.['update']) as Told }]
+    return [{ sessionId: params?.['sessionId'], state: fieldsOf(params?.['update']) }]
   })
 }
 

@@ -17,9 +17,10 @@ export interface Witness {
   hears(method: string): Promise<Fields>
 }
 
-export function witness(stage: Stage, name: string, more: Fields = {}, env: readonly Fields[] = []): Witness {
+/** `settings` are the server's own; `env` is what its entry names. */
+export function witness(stage: Stage, name: string, { env = [], ...settings }: Settings = {}): Witness {
   const log = join(stage.directory, `${name}.jsonl`)
-  const args = [SCRIPT, JSON.stringify({ name, log, ...more })]
+  const args = [SCRIPT, JSON.stringify({ name, log, ...settings })]
   const heard = (): readonly Fields[] => (existsSync(log) ? linesOf(readFileSync(log, 'utf8')) : [])
   return {
     entry: { name, command: process.execPath, args, env },
@@ -34,6 +35,10 @@ export function witness(stage: Stage, name: string, more: Fields = {}, env: read
       }
     },
   }
+}
+
+interface Settings extends Fields {
+  readonly env?: readonly Fields[]
 }
 
 function linesOf(text: string): readonly Fields[] {

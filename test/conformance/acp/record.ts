@@ -45,7 +45,7 @@ export function updatesOf(transcript: Transcript, kind?: string, sessionId?: str
 export function textOf(updates: readonly Told[], kind = 'agent_message_chunk'): string {
   return updates
     .filter((update) => update.sessionUpdate === kind)
-    .map((update) => String((update['content'] as Fields | undefined)?.['text'] ?? ''))
+    .map((update) => (update['content'] as { readonly text?: string } | undefined)?.text ?? '')
     .join('')
 }
 

@@ -147,7 +147,7 @@ export class Stage {
     if (error.code === AUTH_REQUIRED && this.#case.env === undefined) throw new NotOffered('it needs an account')
     // Whatever an agent of somebody else's lacks here, a session cannot be tried without one.
     if (what === 'session/new' && !this.#play.target.scripted) throw new NotApplicable(`no session: ${error.message}`)
-    throw new Fault(`${what} was refused: ${error.code} ${String(error.message).slice(0, 160)}`)
+    throw new Fault(`${what} was refused: ${error.code} ${error.message.slice(0, 160)}`)
   }
 
   begin(sessionId: string, text = 'Say hello.', on = this.a): Message['id'] {

@@ -126,14 +126,14 @@ async function endServer(home: string): Promise<void> {
 }
 
 /** The settings of whoever runs this are not ours. */
-function environment(home: string, env: Readonly<Record<string, string>>): Record<string, string> {
+function environment(home: string, env: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('PARLEY_'))
   return {
     ...Object.fromEntries(inherited),
     XDG_CONFIG_HOME: join(home, 'config'),
     PARLEY_HOME: home,
     ...env,
-  } as Record<string, string>
+  }
 }
 
 function parley(args: readonly string[], home: string, env: Place['env']): ChildProcessWithoutNullStreams {

@@ -70,7 +70,8 @@ export function unfinishedCalls(transcript: Transcript): readonly string[] {
     const status = new Map<unknown, unknown>()
     for (const { message } of transcript.entries.slice(begin, end)) {
       const update = fieldsOf(message.params?.['update'])
-      if (message.params?.['sessionId'] !== sessionId || !/^tool_call/u.test(String(update['sessionUpdate']))) continue
+      if (message.params?.['sessionId'] !== sessionId || !String(update['sessionUpdate']).startsWith('tool_call'))
+        continue
       const before = status.get(update['toolCallId'])
       status.set(update['toolCallId'], update['status'] ?? before ?? 'pending')
     }

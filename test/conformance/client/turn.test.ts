@@ -52,14 +52,14 @@ describe('a turn', () => {
       ],
     })
     const client = await agent.connect()
-    let open = 0
-    agent.ask = () => {
-      open += 1
+    const open: object[] = []
+    agent.ask = (...question: unknown[]) => {
+      open.push(question)
       return new Promise(() => undefined)
     }
     await client.newSession('/w')
     const turn = client.prompt('s', 'go')
-    while (open < 2) await new Promise(setImmediate)
+    while (open.length < 2) await new Promise(setImmediate)
     client.cancel('s')
     expect(await turn).toEqual({ stopReason: 'cancelled' })
     await agent.until((one) => typeof one !== 'string' && one.id === 'q2')

@@ -42,7 +42,7 @@ const VALUES: readonly [unknown, ...unknown[]] = [
   -1,
   1.5,
   1e308,
-  9_007_199_254_740_993,
+  2 ** 53,
   [],
   {},
   [[]],
@@ -156,10 +156,9 @@ function twisted(chance: Chance, message: Fields): string {
 }
 
 function placesIn(holder: Record<string, unknown>): readonly (readonly [Record<string, unknown>, string])[] {
-  return Object.entries(holder).flatMap(([key, part]) => [
-    [holder, key] as const,
-    ...(typeof part === 'object' && part !== null ? placesIn(part as Record<string, unknown>) : []),
-  ])
+  const here = Object.keys(holder).map((key) => [holder, key] as const)
+  const inner = Object.values(holder).filter((part) => typeof part === 'object' && part !== null)
+  return here.concat(inner.flatMap((part) => [...placesIn(part as Record<string, unknown>)]))
 }
 
 /** The line with its bytes disturbed. */

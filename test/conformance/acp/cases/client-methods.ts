@@ -300,11 +300,11 @@ export const elicitationCases: readonly Case[] = [
     script: [],
     play: async (stage) => {
       const { calls } = await turn(stage, URL, { 'elicitation/create': () => ({ action: 'accept' }) })
-      const ids = calls.map(({ params }) => params?.['elicitationId'])
+      const ids = new Set(calls.map(({ params }) => params?.['elicitationId']))
       const done = stage.a.received.filter(({ method }) => method === 'elicitation/complete')
       return {
         asked: calls.length,
-        stray: done.filter(({ params }) => !ids.includes(params?.['elicitationId'])).length,
+        stray: done.filter(({ params }) => !ids.has(params?.['elicitationId'])).length,
       }
     },
     check: ({ asked, stray }) =>

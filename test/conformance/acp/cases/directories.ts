@@ -127,7 +127,7 @@ export const directoryCases: readonly Case[] = [
     check: ({ made, asked, cwd }) =>
       first(
         unless(made !== undefined, 'no terminal was asked for'),
-        unless(asked === cwd, `it runs in ${String(asked)}`),
+        unless(asked === cwd, `it runs in ${JSON.stringify(asked)}`),
       ),
     mutant: { on: { call: 'terminal/create' }, set: 'params.cwd', to: '/elsewhere' },
   }),

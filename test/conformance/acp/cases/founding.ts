@@ -59,7 +59,7 @@ export const foundingCases: readonly Case[] = [
       await stage.prompt(sessionId, 'Begin.')
       const live = textOf(updatesOf(stage.transcript))
       await stage.again()
-      const { replayed, late } = await opened(stage, sessionId, 'session/load')
+      const { replayed, late } = await opened(stage, 'session/load', { sessionId })
       const { stopReason } = await stage.prompt(sessionId, 'Again.')
       return { live, replayed, late, stopReason }
     },
@@ -80,7 +80,8 @@ export const foundingCases: readonly Case[] = [
       const sessionId = await stage.session()
       await stage.prompt(sessionId, 'Begin.')
       await stage.again()
-      const { replayed } = await opened(stage, sessionId, 'session/resume', {
+      const { replayed } = await opened(stage, 'session/resume', {
+        sessionId,
         additionalDirectories: [stage.dir('lib')],
       })
       const { stopReason } = await stage.prompt(sessionId, 'Again.')

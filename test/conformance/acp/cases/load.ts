@@ -33,17 +33,18 @@ async function loaded(stage: Stage, method = 'session/load'): Promise<Loaded> {
   await stage.prompt(sessionId, 'Begin.')
   const live = updatesOf(stage.transcript, undefined, sessionId)
   await stage.again()
-  return { sessionId, live, ...(await opened(stage, sessionId, method)) }
+  return { sessionId, live, ...(await opened(stage, method, { sessionId })) }
 }
 
-export async function opened(stage: Stage, sessionId: string, method: string, more: Fields = {}) {
+/** `params` name the session, and may say more. */
+export async function opened(stage: Stage, method: string, params: Fields & { readonly sessionId: string }) {
   const { mark } = stage.a
-  const answer = await stage.a.ask(method, { sessionId, cwd: stage.cwd, mcpServers: [], ...more })
+  const answer = await stage.a.ask(method, { cwd: stage.cwd, mcpServers: [], ...params })
   stage.mustWork(answer, method)
   await stage.a.quiet(120)
   const { entries } = stage.a.since(mark)
   const at = entries.findIndex(({ message }) => message === answer)
-  const of = (part: typeof entries) => updatesOf({ ...stage.transcript, entries: part }, undefined, sessionId)
+  const of = (part: typeof entries) => updatesOf({ ...stage.transcript, entries: part }, undefined, params.sessionId)
   return { answer, replayed: of(entries.slice(0, at)), late: of(entries.slice(at)) }
 }
 

@@ -16,7 +16,7 @@ export const mcpCases: readonly Case[] = [
     name: 'a stdio server gets its arguments and its environment, and its tools work',
     script: [callOf('env')],
     play: async (stage) => {
-      const { entry } = witness(stage, 'own', {}, [{ name: 'COLOUR', value: 'mauve' }])
+      const { entry } = witness(stage, 'own', { env: [{ name: 'COLOUR', value: 'mauve' }] })
       await stage.prompt(await stage.session({ mcpServers: [entry] }))
       return told(stage)
     },

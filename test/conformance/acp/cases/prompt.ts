@@ -21,6 +21,14 @@ const KINDS: Readonly<Record<string, Fields>> = {
 }
 const LATE = update({ sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: 'late' } })
 
+const NOTED: readonly Fields[] = [
+  { notice: { severity: 'info', message: 'By the way.' } },
+  { compaction: { compactionId: 'c1', status: 'in_progress' } },
+  { compaction: { compactionId: 'c1', status: 'completed' } },
+  { chunk: 'Done.' },
+]
+const SHOWS_NOTED = { session: { notices: {}, compaction: {} } }
+
 async function sent(stage: Stage, blocks: readonly Fields[], more: Fields = {}) {
   const sessionId = await stage.session()
   return stage.a.ask('session/prompt', {
@@ -97,7 +105,7 @@ export const promptCases: readonly Case[] = [
       return both.map((sessionId) => textOf(updatesOf(stage.transcript, undefined, sessionId)))
     },
     check: ([left, right]) =>
-      unless(left === right && left?.endsWith('w15 ') === true, 'words of one are told in the other'),
+      unless(left === right && (left ?? '').endsWith('w15 '), 'words of one are told in the other'),
     mutant: { on: { call: 'session/update', update: 'agent_message_chunk' }, set: 'params.sessionId', to: 'other' },
   }),
   one({
@@ -165,7 +173,7 @@ export const promptCases: readonly Case[] = [
       const sessionId = await stage.session()
       await stage.prompt(sessionId, 'Mine.')
       await stage.again()
-      const { replayed } = await opened(stage, sessionId, 'session/load')
+      const { replayed } = await opened(stage, 'session/load', { sessionId })
       return replayed.filter(({ sessionUpdate }) => sessionUpdate === 'user_message_chunk')
     },
     check: (told) =>
@@ -246,21 +254,36 @@ export const promptCases: readonly Case[] = [
     mutant: { on: { error: 'session/prompt' }, instead: { id: '$id', result: { stopReason: 'end_turn' } } },
   }),
   ...noticeCases(),
+  one({
+    row: 'A-PR-15',
+    name: 'a compaction begins once and ends once',
+    script: NOTED,
+    client: SHOWS_NOTED,
+    play: async (stage) => {
+      await stage.prompt(await stage.session())
+      return updatesOf(stage.transcript, 'compaction_update').map(({ compactionId, status }) => [compactionId, status])
+    },
+    check: (told) => {
+      const statuses = told.map(([, status]) => status)
+      const ends = statuses.filter((status) => status !== 'in_progress')
+      return first(
+        unless(
+          statuses[0] === 'in_progress' && ends.length === 1 && statuses.at(-1) === ends[0],
+          `it went ${statuses.join(', ')}`,
+        ),
+        unless(new Set(told.map(([id]) => id)).size === 1, 'it has several ids'),
+      )
+    },
+    mutant: { on: { call: 'session/update', update: 'compaction_update' }, nth: 2, twice: true },
+  }),
 ]
 
 function noticeCases(): readonly Case[] {
-  const script = [
-    { notice: { severity: 'info', message: 'By the way.' } },
-    { compaction: { compactionId: 'c1', status: 'in_progress' } },
-    { compaction: { compactionId: 'c1', status: 'completed' } },
-    { chunk: 'Done.' },
-  ]
-  const client = { session: { notices: {}, compaction: {} } }
   return [
     one({
       row: 'A-PR-13',
       name: 'notices and compaction are kept from whoever did not ask for them',
-      script,
+      script: NOTED,
       play: async (stage) => stage.prompt(await stage.session()),
       check: law('A-IN-5'),
       mutant: {
@@ -271,8 +294,8 @@ function noticeCases(): readonly Case[] {
     one({
       row: 'A-PR-13',
       name: 'and are told to whoever did',
-      script,
-      client,
+      script: NOTED,
+      client: SHOWS_NOTED,
       play: async (stage) => {
         await stage.prompt(await stage.session())
         return [updatesOf(stage.transcript, 'notice').length, updatesOf(stage.transcript, 'compaction_update').length]
@@ -284,13 +307,13 @@ function noticeCases(): readonly Case[] {
     one({
       row: 'A-PR-14',
       name: 'notices are not told again by a load',
-      script,
-      client,
+      script: NOTED,
+      client: SHOWS_NOTED,
       play: async (stage) => {
         const sessionId = await stage.session()
         await stage.prompt(sessionId)
         await stage.again()
-        return (await opened(stage, sessionId, 'session/load')).replayed
+        return (await opened(stage, 'session/load', { sessionId })).replayed
       },
       check: (told) =>
         unless(
@@ -301,31 +324,6 @@ function noticeCases(): readonly Case[] {
         on: { result: 'session/load' },
         before: update({ sessionUpdate: 'notice', severity: 'info', title: 'By the way.' }),
       },
-    }),
-    one({
-      row: 'A-PR-15',
-      name: 'a compaction begins once and ends once',
-      script,
-      client,
-      play: async (stage) => {
-        await stage.prompt(await stage.session())
-        return updatesOf(stage.transcript, 'compaction_update').map(({ compactionId, status }) => [
-          compactionId,
-          status,
-        ])
-      },
-      check: (told) => {
-        const statuses = told.map(([, status]) => status)
-        const ends = statuses.filter((status) => status !== 'in_progress')
-        return first(
-          unless(
-            statuses[0] === 'in_progress' && ends.length === 1 && statuses.at(-1) === ends[0],
-            `it went ${statuses.join(', ')}`,
-          ),
-          unless(new Set(told.map(([id]) => id)).size === 1, 'it has several ids'),
-        )
-      },
-      mutant: { on: { call: 'session/update', update: 'compaction_update' }, nth: 2, twice: true },
     }),
   ]
 }

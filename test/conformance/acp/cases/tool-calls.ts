@@ -13,7 +13,7 @@ const PENDING = { toolCall: { toolCallId: 'c', title: 'Counts', status: 'pending
 async function turn(stage: Stage, more: Fields = {}) {
   const sessionId = await stage.session(more)
   await stage.prompt(sessionId)
-  return updatesOf(stage.transcript).filter(({ sessionUpdate }) => /^tool_call/u.test(sessionUpdate))
+  return updatesOf(stage.transcript).filter(({ sessionUpdate }) => sessionUpdate.startsWith('tool_call'))
 }
 
 async function echoed(stage: Stage) {
@@ -63,7 +63,10 @@ export const toolCallCases: readonly Case[] = [
     check: ({ told }) => {
       const statuses = told.map(({ status }) => status).filter((status) => status !== undefined)
       const after = statuses.slice(statuses.indexOf('in_progress'))
-      return unless(statuses.includes('in_progress') && after.at(-1) === 'completed', `it went ${statuses.join(', ')}`)
+      return unless(
+        statuses.includes('in_progress') && after.at(-1) === 'completed',
+        `it went ${JSON.stringify(statuses)}`,
+      )
     },
     mutant: {
       on: { call: 'session/update', update: 'tool_call_update' },
