@@ -7,10 +7,10 @@ import { type DocumentTool, READS_ONLY, result, scopeSchema } from './tool.ts'
 const NAME = 'search_documents'
 const USUAL = 10
 const MOST = 50
-const MODES = ['best', 'all', 'phrase'] as const
+const MODES = ['all', 'best', 'phrase'] as const
 
 const MODE =
-  'best: passages with all the words, in them or in the titles above; if there are few, also with some; all: only with all in them; phrase: only with all next to each other.'
+  'all: passages that have all the words; best: also the titles above a passage count, and if there are few, passages with some of the words; phrase: all words next to each other.'
 
 const HIT = {
   title: { type: 'string', description: 'Title of the document.' },
@@ -56,7 +56,7 @@ export const searchDocuments: DocumentTool = {
       type: 'object',
       properties: {
         query: { type: 'string', description: 'One word or more, separated by spaces.' },
-        mode: { type: 'string', enum: [...MODES], default: 'best', description: MODE },
+        mode: { type: 'string', enum: [...MODES], default: 'all', description: MODE },
         scope: scopeSchema(collections),
         updated_after: { type: 'string', description: 'Only documents modified after this date (ISO 8601).' },
         limit: { type: 'integer', minimum: 1, maximum: MOST, default: USUAL, description: 'Passages a page.' },
@@ -71,7 +71,7 @@ export const searchDocuments: DocumentTool = {
     const updatedAfter = args.date('updated_after')
     const search = {
       query: args.query('query'),
-      mode: args.choice('mode', MODES) ?? 'best',
+      mode: args.choice('mode', MODES) ?? 'all',
       collections: args.scope(),
       ...(updatedAfter === undefined ? {} : { updatedAfter }),
     } as const

@@ -56,7 +56,7 @@ interface Answer {
   readonly result: { readonly structuredContent?: { readonly results: readonly Hit[] } }
 }
 
-/** As a client asks it, with nothing but the query. */
+/** As a client asks that would rather have something than nothing. */
 function parley({ url }: DocsServer): SearchSystem {
   const version = '2026-07-28'
   const _meta = {
@@ -72,7 +72,7 @@ function parley({ url }: DocsServer): SearchSystem {
     'Mcp-Name': 'search_documents',
   }
   return async (query) => {
-    const params = { name: 'search_documents', arguments: { query, limit: 10 }, _meta }
+    const params = { name: 'search_documents', arguments: { query, mode: 'best', limit: 10 }, _meta }
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })
     const answer = (await (await fetch(url, { method: 'POST', headers, body })).json()) as Answer
     return answer.result.structuredContent?.results ?? []
