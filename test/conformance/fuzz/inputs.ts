@@ -158,7 +158,7 @@ function twisted(chance: Chance, message: Fields): string {
 function placesIn(holder: Record<string, unknown>): readonly (readonly [Record<string, unknown>, string])[] {
   const here = Object.keys(holder).map((key) => [holder, key] as const)
   const inner = Object.values(holder).filter((part) => typeof part === 'object' && part !== null)
-  return here.concat(inner.flatMap((part) => [...placesIn(part as Record<string, unknown>)]))
+  return here.concat(...inner.map((part) => placesIn(part as Record<string, unknown>)))
 }
 
 /** The line with its bytes disturbed. */
