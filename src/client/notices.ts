@@ -58,7 +58,7 @@ export function noticeOf(method: string, params: unknown, isMine: (promptId: unk
 }
 
 /** The session was closed or deleted, by whomever: as a notice says it, or an update for those who asked for none. */
-export function isOver(phase: unknown): boolean {
+function isOver(phase: unknown): boolean {
   return phase === 'closed' || phase === 'deleted'
 }
 

@@ -30,7 +30,7 @@ export function setConfigOption(configId: string, value: ConfigValue, now: Setti
 }
 
 /** Whether the option can have this value. */
-export function allows(option: ConfigOption, value: unknown): boolean {
+function allows(option: ConfigOption, value: unknown): boolean {
   if (option.type === 'boolean') return typeof value === 'boolean'
   return choicesOf(option).some((choice) => choice.value === value)
 }

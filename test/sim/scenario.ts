@@ -35,7 +35,7 @@ const weights = {
 const laterWeights = { rename: 0.6, fork: 0.4 } as const
 
 /** Raised when the same seed shall come to mean another scenario. */
-export const EDITION = 2
+const EDITION = 2
 
 export type Kind = keyof typeof weights | keyof typeof laterWeights
 

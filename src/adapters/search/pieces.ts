@@ -1,7 +1,7 @@
 /** Cuts a text that is too long for one passage, so that what stands at a cut is found all the same. */
 
 /** Characters. A message is one passage up to here, so that its words are found together. */
-export const LONGEST_PASSAGE = 32_000
+const LONGEST_PASSAGE = 32_000
 /** Characters that the next piece repeats of the one before, for phrases that stand across the cut. */
 const OVERLAP = 200
 

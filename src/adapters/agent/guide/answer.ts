@@ -56,7 +56,11 @@ async function gather(turn: Turn, search: Tool, question: string): Promise<Gathe
   for (const [attempt, query] of queriesFor(question).slice(0, ATTEMPTS).entries()) {
     const enough = attempt < STRICT_ATTEMPTS ? ENOUGH : 1
     if (turn.signal.aborted || passages.size >= enough) break
-    const result = await turn.call({ name: search.name, args: { query, mode: 'best', limit: PASSAGES }, permission: 'policy' })
+    const result = await turn.call({
+      name: search.name,
+      args: { query, mode: 'best', limit: PASSAGES },
+      permission: 'policy',
+    })
     if (result.isError) return textOf(result)
     const found = result.structured as Found
     notice = found.notice

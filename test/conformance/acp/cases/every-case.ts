@@ -18,7 +18,7 @@ import { promptCases } from './prompt.ts'
 import { planCases, toolCallCases } from './tool-calls.ts'
 import { transportCases } from './transport.ts'
 
-export const topics: Readonly<Record<string, readonly Case[]>> = {
+const topics: Readonly<Record<string, readonly Case[]>> = {
   transport: transportCases,
   'JSON-RPC': jsonRpcCases,
   conventions: conventionCases,
