@@ -57,11 +57,7 @@ export function noticeOf(method: string, params: unknown, isMine: (promptId: unk
   }
 }
 
-/** The session was closed or deleted, by whomever: as a notice says it, or an update for those who asked for none. */
-function isOver(phase: unknown): boolean {
-  return phase === 'closed' || phase === 'deleted'
-}
-
+/** Whether the session was closed or deleted, by whomever, as an update says it to those who asked for no notices. */
 export function phaseOf({ _meta, update }: UpdateParams): unknown {
   return fieldsOf(_meta)['parley/phase'] ?? fieldsOf(update['_meta'])['parley/phase']
 }
