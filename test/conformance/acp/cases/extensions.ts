@@ -1,8 +1,9 @@
 /** Methods and keys beyond the standard, and errors. */
+import type { Fields } from '../../../e2e/message.ts'
 import { type Case, first, one, unless } from '../case.ts'
 import { law } from '../laws.ts'
 import { accepting, onResult, refusing } from '../mutant.ts'
-import { errorOf, fieldsOf } from '../record.ts'
+import { errorOf, fieldsOf, listOf } from '../record.ts'
 import { isRefused } from './json-rpc.ts'
 
 export const extensionCases: readonly Case[] = [
@@ -121,6 +122,13 @@ export const errorCases: readonly Case[] = [
   }),
 ]
 
+const TOKEN = { PARLEY_AUTH_TOKEN: 'open sesame' }
+
+const signIn = (method: Fields | undefined, token: string): Fields => ({
+  methodId: method?.['id'] ?? 'none',
+  _meta: { 'parley/token': token },
+})
+
 export const authCases: readonly Case[] = [
   one({
     row: 'A-AU-1',
@@ -184,6 +192,43 @@ export const authCases: readonly Case[] = [
     check: (answer) =>
       unless(answer === undefined || answer.error !== undefined, 'it was taken, though it is not offered'),
     mutant: accepting('logout'),
+  }),
+  one({
+    row: 'A-AU-3',
+    name: 'a server that demands a token lets nobody in without it, and who gave it is in',
+    ours: true,
+    env: TOKEN,
+    play: async (stage) => {
+      const open = { cwd: stage.cwd, mcpServers: [] }
+      const [method] = listOf(stage.offer['authMethods'])
+      const before = await stage.a.ask('session/new', open)
+      const wrong = await stage.a.ask('authenticate', signIn(method, 'open barley'))
+      const right = await stage.a.ask('authenticate', signIn(method, 'open sesame'))
+      return { before, wrong, right, after: await stage.a.ask('session/new', open) }
+    },
+    check: ({ before, wrong, right, after }) =>
+      first(
+        isRefused(-32_000)(before),
+        unless(wrong.error !== undefined, 'a wrong token was taken'),
+        unless(right.error === undefined, `the right one was refused: ${right.error?.message}`),
+        unless(after.error === undefined, 'it is not in'),
+      ),
+    mutant: refusing('authenticate', -32_000),
+  }),
+  one({
+    row: 'A-AU-5',
+    name: 'who signs out is out',
+    ours: true,
+    env: TOKEN,
+    play: async (stage) => {
+      stage.needs('agentCapabilities.auth.logout')
+      const [method] = listOf(stage.offer['authMethods'])
+      await stage.a.ask('authenticate', signIn(method, 'open sesame'))
+      const out = await stage.a.ask('logout', {})
+      return { out, after: await stage.a.ask('session/new', { cwd: stage.cwd, mcpServers: [] }) }
+    },
+    check: ({ out, after }) => first(unless(out.result !== undefined, 'no answer'), isRefused(-32_000)(after)),
+    mutant: accepting('session/new', { sessionId: 's' }),
   }),
   one({
     row: 'A-AU-6',
