@@ -24,7 +24,11 @@ describe('the first exchange', () => {
     expect(protocolVersion).toBe(1)
     expect(clientInfo).toMatchObject({ name: 'parley', title: 'Parley' })
     const { _meta, ...declared } = clientCapabilities as Record<string, unknown>
-    expect(declared).toEqual({ fs: { readTextFile: true, writeTextFile: true }, terminal: true })
+    expect(declared).toEqual({
+      fs: { readTextFile: true, writeTextFile: true },
+      terminal: true,
+      session: { notices: {} },
+    })
   })
 
   test('C-TR-2 ends by closing the agent’s stdin', async () => {
