@@ -70,7 +70,7 @@ describe('a replay', () => {
     ])
   })
 
-  test('tells each call where it first appeared, and of calls beside each other only what still holds', () => {
+  test('tells each call where it first appeared, and calls beside each other change by change', () => {
     const begun = [toolCall('c1', 'one'), toolCall('c2', 'two')]
     const steps = [
       patched('c1', 'in_progress', '1 %'),
@@ -78,7 +78,7 @@ describe('a replay', () => {
       patched('c1', 'in_progress', '2 %'),
     ]
     const ends = [patched('c2', 'completed'), patched('c1', 'completed')]
-    expect(replay(numbered(...begun, ...steps, ...ends)).map(({ seq }) => seq)).toEqual([1, 2, 5, 6, 7])
+    expect(replay(numbered(...begun, ...steps, ...ends)).map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5, 6, 7])
   })
 
   test('keeps apart two calls of one id in two turns', () => {

@@ -1,10 +1,9 @@
 /**
- * Tells an old conversation in fewer words: adjacent chunks of one message become one, a tool call and the changes that follow
- * it become one, and changes that later ones undo are left out. Never used on the live path.
+ * Tells an old conversation in fewer words: adjacent chunks of one message become one, and a tool call and the changes that follow
+ * it become one. Never used on the live path.
  */
 import type { TextContent, ToolCallPatch } from '../ports/content.ts'
 import type { Entry } from './entries.ts'
-import { withoutSuperseded } from './superseded.ts'
 
 /** Characters after which a merged chunk is passed on, so that a long message still arrives in pieces. */
 const LONGEST_CHUNK = 64 * 1024
@@ -30,7 +29,7 @@ export class Replay {
 
   push(entries: readonly Entry[]): readonly Entry[] {
     const told: Entry[] = []
-    for (const entry of withoutSuperseded(entries)) this.#take(entry, told)
+    for (const entry of entries) this.#take(entry, told)
     return told
   }
 

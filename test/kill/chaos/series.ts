@@ -42,7 +42,7 @@ function tell({ plan: { seed, condition }, done, findings }: ChaosResult): void 
   console.log(`  again: npm run chaos -- --runs 1 --seed ${seed}`)
 }
 
-export function sentence({ kind, what }: Finding): string {
+function sentence({ kind, what }: Finding): string {
   return `${kind}: ${what}`
 }
 
