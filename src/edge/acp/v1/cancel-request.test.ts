@@ -69,10 +69,11 @@ test('a session/load on which a prompt of its client waits goes on, and answers 
   const client = await openStreet(house).client()
   const sessionId = await create(client)
   const asked = client.ask('session/prompt', prompt(sessionId, 'Go'))
-  await quiet()
+  await client.until(({ params }) => JSON.stringify(params ?? null).includes('"n":39'))
   client.stall()
   const load = client.ask('session/load', opening(sessionId))
-  await quiet()
+  // Nothing tells a client that does not read how far its load is.
+  for (let moments = 0; moments < 50; moments += 1) await quiet()
   client.notify('$/cancel_request', { requestId: load })
   await quiet()
   client.readOn()
