@@ -22,6 +22,8 @@ const PAUSE = 200
 const LATER = 2_000
 /** It holds no transcripts; a thread that needs more is broken. Mebibytes. */
 const HEAP = 128
+/** What it has just made is soon done with; a large nursery would only sit in memory. MiB. */
+const YOUNG = 2
 
 interface Asking {
   resolve(answer: SearchAnswer | IndexState): void
@@ -133,7 +135,7 @@ class Client implements SearchIndex {
       workerData: { directory, quiet },
       name: 'parley search',
       execArgv: [],
-      resourceLimits: { maxOldGenerationSizeMb: HEAP },
+      resourceLimits: { maxOldGenerationSizeMb: HEAP, maxYoungGenerationSizeMb: YOUNG },
     })
     worker.on('message', (news: News) => this.#hear(news))
     worker.on('error', (error) => this.#lose(worker, reasonOf(error)))

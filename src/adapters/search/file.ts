@@ -32,7 +32,7 @@ const SCHEMA = `
 
 /** A crash of the process loses no transaction, one of the machine leaves none half. */
 const WAYS =
-  'PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -8000; PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 16777216'
+  'PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -2000; PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 16777216'
 
 /** How long one waits for another process that writes the same index. Milliseconds. */
 const PATIENCE = 5_000
