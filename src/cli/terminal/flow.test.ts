@@ -80,7 +80,6 @@ test('the rows are the same however the words arrive, and none is wider than the
       expect(streamed).toEqual(rowsOf([pieces.join('')], width))
       for (const row of streamed) expect(widthOf(row)).toBeLessThanOrEqual(width)
     }),
-    // Of 4,000 random ones, one in 1,500 finds an indented line at 12 columns whose rows differ; until that is mended this stays as it is.
-    { seed: 20261121 },
+    { numRuns: 1000 },
   )
 })

@@ -32,10 +32,11 @@ export interface Wrapping {
 
 /** At least one row, however empty. */
 export function wrapSpans(spans: readonly Span[], { width, paint, ...leads }: Wrapping): readonly Row[] {
-  // What is set in further than half of the width is not set in at all.
-  const isDeep = Math.max(widthOf(leads.first), widthOf(leads.rest)) > width / 2
+  // What is set in further than half of the width is not set in at all. The first row has no say in it, nor in the room of
+  // the others: when it is settled, they go on as they were.
+  const isDeep = widthOf(leads.rest) > width / 2
   const [first, rest] = isDeep ? [leads.first.trimStart(), ''] : [leads.first, leads.rest]
-  const room = Math.max(2, width - Math.max(widthOf(first), widthOf(rest)))
+  const room = (index: number): number => Math.max(2, width - widthOf(index === 0 ? first : rest))
   return breakCells(spans.flatMap(cellsOf), room).map((cells, index) => ({
     text: (index === 0 ? first : rest) + paintCells(cells, paint),
     at: cells[0]?.at ?? 0,
@@ -51,11 +52,12 @@ function cellsOf({ style, text, at }: Span): readonly Cell[] {
   })
 }
 
-function breakCells(cells: readonly Cell[], room: number): readonly (readonly Cell[])[] {
+/** `room` is how wide the row of an index may be. */
+function breakCells(cells: readonly Cell[], room: (index: number) => number): readonly (readonly Cell[])[] {
   const rows: (readonly Cell[])[] = []
   let from = 0
   while (from < cells.length) {
-    const end = endOfRow(cells, from, room)
+    const end = endOfRow(cells, from, room(rows.length))
     // The spaces at which a row is broken are neither on it nor on the next.
     let last = end
     while (end < cells.length && last > from + 1 && cells[last - 1]?.text === ' ') last -= 1
