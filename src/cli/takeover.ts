@@ -1,6 +1,7 @@
 /** A newer Parley takes over from an older server: by itself when that has nothing to do, and else only when a person agrees. */
 import type { Client } from '../client/connect.ts'
 import type { Config } from '../config/schema.ts'
+import { isOlder } from '../relay/takeover.ts'
 import { confirm } from './confirm.ts'
 import { isTerminal } from './surfaces.ts'
 
@@ -24,17 +25,4 @@ export async function takeOver(client: Client, { version, config }: Newer): Prom
   if (!ends) return
   await client.stop({ graceMs: 0 })
   await client.reopen()
-}
-
-/** By the numbers of a version; what is not written so is not older. */
-function isOlder(version: string, than: string): boolean {
-  const [a, b] = [numbersOf(version), numbersOf(than)]
-  if (a === undefined || b === undefined) return false
-  const index = a.findIndex((number, at) => number !== b[at])
-  return index >= 0 && (a[index] ?? 0) < (b[index] ?? 0)
-}
-
-function numbersOf(version: string): readonly number[] | undefined {
-  const found = /^(\d+)\.(\d+)\.(\d+)/u.exec(version)
-  return found?.slice(1).map(Number)
 }
