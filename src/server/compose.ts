@@ -33,6 +33,8 @@ import { workerUrl } from './workers.ts'
 export interface Owner {
   /** Resolves when the state is ours; rejects with STATE_IN_USE and its kin. */
   readonly owned: Promise<void>
+  /** Resolves when the journal's thread has ended by itself, and the lock with it: nothing can be stored here any more. */
+  readonly lost: Promise<void>
   /** Resolves when the journal is ours and what a crash left was settled; rejects with STATE_IN_USE and its kin. */
   readonly sessions: Promise<Sessions>
   readonly agents: Agents
@@ -59,7 +61,9 @@ export async function openOwner(config: Config): Promise<Owner> {
   const boot = { home: markOf(config.home), id: systemClock.id() }
   const faultsSpec = config.faults as FaultsSpec
   const search = openSearch(config, report)
-  const journal = openFollowedJournal(config, search)
+  let lose: () => void = () => undefined
+  const lost = new Promise<void>((resolve) => (lose = resolve))
+  const journal = openFollowedJournal(config, { search, onLost: lose })
   const processes = openProcesses({ boot, environment: config.environment, clock: systemClock })
   const documents = openSharedDocuments(report)
   const tools = openToolHost({
@@ -102,6 +106,7 @@ export async function openOwner(config: Config): Promise<Owner> {
 
   return {
     owned,
+    lost,
     sessions,
     agents,
     search,
@@ -122,8 +127,11 @@ export async function openOwner(config: Config): Promise<Owner> {
   }
 }
 
-async function openFollowedJournal({ home, faults }: Config, search: SearchIndex): Promise<ImportingJournal> {
-  const opening = { directory: home, workerUrl: workerUrl('journal-worker'), faults: faults as FaultsSpec }
+async function openFollowedJournal(
+  { home, faults }: Config,
+  { search, onLost }: { readonly search: SearchIndex; readonly onLost: () => void },
+): Promise<ImportingJournal> {
+  const opening = { directory: home, workerUrl: workerUrl('journal-worker'), faults: faults as FaultsSpec, onLost }
   return followed(await openSqliteJournal(opening), search)
 }
 

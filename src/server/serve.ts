@@ -31,6 +31,8 @@ export interface RunningServer {
   readonly socket: string
   /** Resolves when everything has ended and the state is free; rejects when the state could not be served after all. */
   readonly ended: Promise<void>
+  /** Resolves when it has lost the state and must die at once, so that its clients go on with another. */
+  readonly lost: Promise<void>
   /** Begins to end it in order; said again with less grace, it hurries. `why` is for the log. */
   stop(why: string, graceMs?: number): void
 }
@@ -62,6 +64,7 @@ const NEW_WORK: ReadonlySet<string> = new Set(['session/new', 'session/prompt', 
 class Server implements RunningServer {
   readonly socket: string
   readonly ended: Promise<void>
+  readonly lost: Promise<void>
   readonly #config: Config
   readonly #owner: Owner
   readonly #clients: Clients
@@ -77,6 +80,7 @@ class Server implements RunningServer {
     this.socket = config.socket
     this.#config = config
     this.#owner = owner
+    this.lost = owner.lost
     this.#clients = new Clients(owner.clock)
     this.#started = owner.clock.elapsed()
     this.#drain = new Drain(owner.clock, async () => (await this.#census()).working)

@@ -29,6 +29,8 @@ export interface SqliteReaderOptions {
 export interface SqliteJournalOptions extends SqliteReaderOptions {
   /** For tests only. */
   readonly faults?: FaultsSpec
+  /** Called once when the worker ends though nobody closed the journal, and with it the lock is gone. */
+  readonly onLost?: () => void
 }
 
 export interface JournalReader extends Pick<Journal, 'page' | 'head' | 'list' | 'close'> {
@@ -44,9 +46,10 @@ export async function openSqliteJournal({
   directory,
   workerUrl,
   faults = [],
+  onLost,
 }: SqliteJournalOptions): Promise<ImportingJournal> {
   const watches = new Watches()
-  const connection = await connect(workerUrl, { directory, role: 'owner', faults }, watches)
+  const connection = await connect(workerUrl, { directory, role: 'owner', faults }, { watches, onLost })
   const reader = readerOn(connection)
   const played = faultsFrom(faults)
   return {
@@ -78,12 +81,12 @@ export async function openSqliteJournal({
  * SQLite may keep its `-wal` and `-shm` files beside one that exists.
  */
 export async function openSqliteReader({ directory, workerUrl }: SqliteReaderOptions): Promise<JournalReader> {
-  return readerOn(await connect(workerUrl, { directory, role: 'reader', faults: [] }, new Watches()))
+  return readerOn(await connect(workerUrl, { directory, role: 'reader', faults: [] }, { watches: new Watches() }))
 }
 
 /** As a reader, for one look, and without a trace. */
 export async function openSqliteInspector({ directory, workerUrl }: SqliteReaderOptions): Promise<JournalReader> {
-  return readerOn(await connect(workerUrl, { directory, role: 'inspector', faults: [] }, new Watches()))
+  return readerOn(await connect(workerUrl, { directory, role: 'inspector', faults: [] }, { watches: new Watches() }))
 }
 
 interface Connection {
@@ -92,10 +95,21 @@ interface Connection {
   readonly close: () => Promise<void>
 }
 
-async function connect(workerUrl: URL, order: WorkerOrder, watches: Watches): Promise<Connection> {
+interface Concerned {
+  readonly watches: Watches
+  readonly onLost?: (() => void) | undefined
+}
+
+async function connect(workerUrl: URL, order: WorkerOrder, { watches, onLost }: Concerned): Promise<Connection> {
   const path = join(order.directory, 'journal.db')
-  const line = await Line.open({ workerUrl, order, path, onBroken: () => watches.wakeAll() })
+  let isOpen = false
   let closing: Promise<void> | undefined
+  const broken = (): void => {
+    watches.wakeAll()
+    if (isOpen && closing === undefined) onLost?.()
+  }
+  const line = await Line.open({ workerUrl, order, path, onBroken: broken })
+  isOpen = true
   return {
     line: () => (closing === undefined ? line : fail('JOURNAL_CLOSED', {})),
     close() {
