@@ -1,7 +1,7 @@
 /** `parley mcp`: a look at one server, and the servers of the configuration. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { messageLog } from '../fixtures/mcp/servers.ts'
 import { parley } from './cli.ts'
 import { freshDirectory, promptOf, scriptAgent } from './parley.ts'
@@ -118,11 +118,11 @@ describe('the servers of the configuration', () => {
     const both = { name: 'both', command: 'no-such-server', args: [], env: [] }
     const id = await openSession(client, place, [both])
     await client.request('session/prompt', promptOf(id, 'go'))
-    const { stdout } = await parley(['mcp', 'ls', '--json'], { home: place.home, cwd: place.cwd })
-    const rows = stdout
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line) as { name: string })
+    const { stdout, rows } = await vi.waitFor(async () => {
+      const listed = await listedServers(place)
+      expect(listed.stdout).not.toContain('"connecting"')
+      return listed
+    }, 30_000)
     expect(rows.find(({ name }) => name === 'mine')).toMatchObject({
       standing: 'active',
       sessions: [{ sessionId: id, state: 'ready', tools: 1, era: 'legacy' }],
@@ -134,6 +134,12 @@ describe('the servers of the configuration', () => {
     expect(stdout).not.toContain('sentinel')
   })
 })
+
+async function listedServers({ home, cwd }: { readonly home: string; readonly cwd: string }) {
+  const { stdout } = await parley(['mcp', 'ls', '--json'], { home, cwd })
+  const lines = stdout.trim().split('\n')
+  return { stdout, rows: lines.map((line) => JSON.parse(line) as { name: string }) }
+}
 
 function configured(text: string) {
   const state = freshDirectory()
