@@ -108,7 +108,8 @@ export class TurnRun implements Turn {
   }
 
   cancel(): void {
-    this.#abort.abort()
+    // One that is over waits for nobody's patience, which would keep it and its session in memory meanwhile.
+    if (!this.#isOver) this.#abort.abort()
   }
 
   /** The entries of this turn can no longer be stored: the agent is stopped where it next says something. */
