@@ -1,9 +1,10 @@
 /** Runs a tool of the registry: reported, allowed, its beginning stored before its first effect, its result told. */
 import { isParleyError, reasonOf } from '../errors/parley-error.ts'
 import type { Question, ToolRequest, Turn } from '../ports/agent.ts'
-import type { PermissionOutcome, ToolCallContent, ToolKind } from '../ports/content.ts'
+import type { PermissionOutcome, ToolCallContent } from '../ports/content.ts'
 import type { Faults } from '../ports/fault.ts'
-import type { Elicitation, Tool, ToolList, ToolResult } from '../ports/tools.ts'
+import type { Elicitation } from '../ports/elicitation.ts'
+import type { Tool, ToolList, ToolPreview, ToolResult } from '../ports/tools.ts'
 import { TOOL_OPTIONS, allowanceOf, isYes, needsQuestion } from './permission.ts'
 import { ToolAsking } from './tool-asking.ts'
 
@@ -22,7 +23,7 @@ export async function callTool(request: ToolRequest, calling: ToolCalling): Prom
   const toolCallId = request.toolCallId ?? turn.newToolCallId()
   const tool = turn.tools.list().tools.find(({ name }) => name === request.name)
   if (tool === undefined) {
-    await turn.report(toolCallId, described(request, tool))
+    await turn.report(toolCallId, { ...described(request), title: request.name, kind: 'other' })
     return refuse(turn, toolCallId, missing(request.name, turn.tools.list()))
   }
   if (!(await mayRun({ request, tool, toolCallId }, calling))) {
@@ -40,24 +41,27 @@ function missing(name: string, { servers }: ToolList): string {
   return [`There is no tool ${name} now.`, ...troubles].join(' ')
 }
 
-function described({ name, args }: ToolRequest, tool: Tool | undefined) {
-  const title = tool === undefined ? name : `${tool.title} (${tool.server})`
-  return { title, name, kind: kindOf(tool), status: 'pending', rawInput: args } as const
+function described({ name, args }: ToolRequest) {
+  return { name, status: 'pending', rawInput: args } as const
 }
 
-/** What the call is for, as far as a tool of an MCP server lets us tell. */
-function kindOf(tool: Tool | undefined): ToolKind {
-  if (tool === undefined) return 'other'
-  if (/search|find|query/iu.test(tool.original)) return 'search'
-  if (/fetch|download/iu.test(tool.original)) return 'fetch'
-  return tool.readOnly ? 'read' : 'other'
+/** What people read of a call before it runs. */
+function announced(request: ToolRequest, tool: Tool, { title, kind, content, locations }: ToolPreview) {
+  return {
+    ...described(request),
+    title: title ?? `${tool.title} (${tool.server})`,
+    kind,
+    ...(content && { content }),
+    ...(locations && { locations }),
+  }
 }
 
 async function mayRun(
   { request, tool, toolCallId }: { request: ToolRequest; tool: Tool; toolCallId: string },
   calling: ToolCalling,
 ): Promise<boolean> {
-  const patch = described(request, tool)
+  const { tools, sessionId, roots, client } = calling.turn
+  const patch = announced(request, tool, await tools.preview(tool.name, request.args, { sessionId, roots, client }))
   if (request.permission === 'granted' || !needsQuestion(tool, calling.allowed())) {
     await calling.turn.report(toolCallId, patch)
     return true

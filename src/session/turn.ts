@@ -1,7 +1,8 @@
 /** One running turn: what its agent may do, and how it comes to its end whatever the agent, the tools or the disk do. */
 import { fail, isParleyError, reasonOf } from '../errors/parley-error.ts'
-import type { Question, Resumption, StopReason, ToolRequest, Turn } from '../ports/agent.ts'
+import type { Memo, Question, Resumption, StopReason, ToolRequest, Turn } from '../ports/agent.ts'
 import type { LentClient } from '../ports/client.ts'
+import type { Cursor } from '../ports/journal.ts'
 import type { AbortSource, Signal } from '../ports/signal.ts'
 import type {
   CompactionPatch,
@@ -19,7 +20,8 @@ import type { AnsweredQuestion } from './batch.ts'
 import type { AgentEvent, Command } from './commands.ts'
 import type { Entry, Failure } from './entries.ts'
 import { offerOf } from './opening.ts'
-import { type OpenTurn, isKnownCall } from './state.ts'
+import { memos } from './memory.ts'
+import { type Existing, type OpenTurn, isKnownCall } from './state.ts'
 import { callTool } from './tool-call.ts'
 import { ClientOfTurn } from './turn-client.ts'
 import type { World } from './world.ts'
@@ -44,6 +46,8 @@ export interface TurnHost {
   post(command: Command, chars: number): Promise<void>
   allowedTools(): readonly string[]
   settings(): Settings
+  /** Where what the agents kept begins and ends. */
+  steps(): Existing['steps']
   /** Whether it would change anything now. */
   isNews(command: Command): boolean
   /** To everyone who is attached. */
@@ -185,6 +189,18 @@ export class TurnRun implements Turn {
 
   ask(question: Question): Promise<PermissionOutcome> {
     return this.#askAbout(question)
+  }
+
+  async remember(memo: unknown, kind?: 'fresh'): Promise<Cursor> {
+    this.#requireOpen()
+    const event: AgentEvent = { kind: 'step', step: memo, ...(kind === 'fresh' && { fresh: true }) }
+    const entries = await this.#host.dispatch({ kind: 'agent', turnId: this.turnId, event })
+    return entries.at(-1)?.seq ?? fail('TURN_OVER', { turn: this.turnId, session: this.sessionId })
+  }
+
+  recall(after: Cursor): AsyncIterable<Memo> {
+    const { sessionId, world } = this.#host
+    return memos({ journal: world.journal, session: sessionId, steps: this.#host.steps() }, after)
   }
 
   call(request: ToolRequest): Promise<ToolResult> {
