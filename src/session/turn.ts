@@ -20,7 +20,7 @@ import type { AnsweredQuestion } from './batch.ts'
 import type { AgentEvent, Command } from './commands.ts'
 import type { Entry, Failure } from './entries.ts'
 import { offerOf } from './opening.ts'
-import { memos } from './memory.ts'
+import { memos, wordsSince } from './memory.ts'
 import { type Existing, type OpenTurn, isKnownCall } from './state.ts'
 import { callTool } from './tool-call.ts'
 import { ClientOfTurn } from './turn-client.ts'
@@ -89,7 +89,8 @@ export class TurnRun implements Turn {
     this.client = this.#clientOf(host)
     if (answered !== undefined) {
       const { question, outcome } = answered
-      this.resumed = { state: question.resume, toolCallId: question.toolCallId, outcome }
+      const { resume: state, toolCallId } = question
+      this.resumed = { state, toolCallId, outcome, ended: turn.endedCalls }
     }
   }
 
@@ -201,6 +202,11 @@ export class TurnRun implements Turn {
   recall(after: Cursor): AsyncIterable<Memo> {
     const { sessionId, world } = this.#host
     return memos({ journal: world.journal, session: sessionId, steps: this.#host.steps() }, after)
+  }
+
+  async saidSince(place: Cursor): Promise<string> {
+    await this.#store({ kind: 'breath' })
+    return wordsSince(this.#host.world.journal, this.sessionId, place)
   }
 
   call(request: ToolRequest): Promise<ToolResult> {
