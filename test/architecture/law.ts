@@ -56,7 +56,7 @@ export const packages: Readonly<Record<string, readonly string[]>> = {
   '@photostructure/sqlite': ['adapters/journal', 'adapters/search', 'docs-server'], // stores with nothing in common
   commander: ['cli'],
   fflate: ['docs-server'],
-  ignore: ['docs-server'],
+  ignore: ['docs-server', 'adapters/tools'], // both go through directories as git does
   mammoth: ['docs-server'],
   'opencc-js': ['docs-server'],
   picocolors: ['cli'],
