@@ -11,10 +11,12 @@ import {
 } from '../adapters/journal/sqlite/client.ts'
 import { ownerPid } from '../adapters/journal/sqlite/owner-pid.ts'
 import { followed, openSearchIndex } from '../adapters/search/client.ts'
+import { openModels, type OwnedModels } from '../adapters/model/models.ts'
 import { killLeftovers } from '../adapters/process/ledger.ts'
 import { type Orphan, findOrphans } from '../adapters/process/orphans.ts'
 import { openProcesses } from '../adapters/process/spawn.ts'
 import { type Live, openToolHost } from '../adapters/tools/host.ts'
+import { readModels } from '../config/models.ts'
 import type { AgentChoice, Config } from '../config/schema.ts'
 import type { Agents } from '../ports/agent.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -139,6 +141,11 @@ async function openFollowedJournal(
 /** Full-text search over the journal, whoever owns it; brings its index up to date as it is asked. */
 export function openSearch({ home }: Config, report: (error: unknown) => void = () => undefined): SearchIndex {
   return openSearchIndex({ directory: home, workerUrl: workerUrl('search-worker'), clock: systemClock, report })
+}
+
+/** The models of this user. Nothing is asked, and no package loaded, before somebody wants one. */
+export function openUserModels({ environment, model }: Config): OwnedModels {
+  return openModels({ providers: readModels(environment).providers, preset: model, clock: systemClock })
 }
 
 export type { JournalReader }
