@@ -5,6 +5,7 @@ import type { ServerStatus, ToolHost } from '../../ports/tools.ts'
 import { DEFAULT_LIMITS, type ClientInfo, type Limits, type Surroundings } from './connection.ts'
 import { openEras } from './eras.ts'
 import { type BuiltinServer, type ConfiguredServer, serversOf } from './naming.ts'
+import type { Logins } from './logins/authorization.ts'
 import { openPool } from './pool.ts'
 import { Registry } from './registry.ts'
 
@@ -19,8 +20,8 @@ export interface ToolHostOptions {
   readonly configured?: (cwd: string) => readonly ConfiguredServer[]
   /** Whether calls will come with somebody whom servers may ask. */
   readonly elicitation?: boolean
-  /** Who lets us in at a server that asks for authorization. */
-  readonly authorize?: Surroundings['authorize']
+  /** What lets us in at servers that want somebody to log in. */
+  readonly logins?: Logins
   /** Told, in a sentence without secrets, what is wrong with a server's tools. */
   readonly warn?: (sentence: string) => void
 }
@@ -36,7 +37,7 @@ export interface McpHost extends ToolHost {
 }
 
 export function openToolHost({ builtin = [], configured = () => [], ...options }: ToolHostOptions): McpHost {
-  const { clock, processes, clientInfo, limits, warn = () => undefined, elicitation = false, authorize } = options
+  const { clock, processes, clientInfo, limits, warn = () => undefined, elicitation = false, logins } = options
   const around: Surroundings = {
     clock,
     processes,
@@ -45,7 +46,7 @@ export function openToolHost({ builtin = [], configured = () => [], ...options }
     elicitation,
     eras: openEras(clock),
     limits: { ...DEFAULT_LIMITS, ...limits },
-    ...(authorize && { authorize }),
+    ...(logins && { logins }),
   }
   const pool = openPool(around)
   const open = new Map<Registry, string>()
