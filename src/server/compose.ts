@@ -78,6 +78,7 @@ export async function openOwner(config: Config): Promise<Owner> {
     logins: loginsOf(config),
     // The session finds out whether the client of a turn has anybody to ask.
     elicitation: true,
+    own: { search, patternWorker: workerUrl('pattern-worker') },
     warn: report,
   })
   const agents = openAgents({ default: agentName(config.agent), clock: systemClock })
