@@ -144,6 +144,7 @@ class Chaos {
   /** A journal of which a part is gone is no journal: whoever asks hears that in words, and nothing hangs or stays. */
   async #judgeRuin(): Promise<readonly Finding[]> {
     const asked = await patiently('an answer about the ruin', this.#town.says(['ls']))
+    if (this.#cast !== undefined) await patiently('the end of the runner', this.#cast.runner.ended)
     this.leave()
     const stay = await this.#town.empty()
     const isClear = asked.code === 0 || /damaged|restore|journal/i.test(asked.stderr)
