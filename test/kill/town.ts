@@ -11,7 +11,7 @@ import { binary, initialize, scriptAgent } from '../e2e/parley.ts'
 import { RawClient } from '../e2e/raw-client.ts'
 
 /** Whatever takes longer hangs. Milliseconds. */
-const PATIENCE = 30_000
+const PATIENCE = 120_000
 
 interface Circumstances {
   readonly env?: Readonly<Record<string, string>>
@@ -126,7 +126,7 @@ export class Town {
     const stop = this.start(['stop', '--grace', '0'])
     await patiently('the server to stop', new Promise((resolve) => stop.on('close', resolve)))
     const stay = () => [...carrying(`PARLEY_HOME=${this.home}`), ...this.tools()]
-    await until(() => stay().length === 0, PATIENCE / 2).catch(() => undefined)
+    await until(() => stay().length === 0, PATIENCE / 8).catch(() => undefined)
     return stay().map((pid) => `${pid} (${commandOf(pid)})`)
   }
 

@@ -87,7 +87,7 @@ function signal(pid: number, name: NodeJS.Signals): void {
 
 /** More come than a server has descriptors for; after a while they leave. */
 export async function crowd({ socket }: Town, ms: number): Promise<void> {
-  const sockets: Socket[] = Array.from({ length: 80 }, () => connect(socket).on('error', () => undefined))
+  const sockets: Socket[] = Array.from({ length: 150 }, () => connect(socket).on('error', () => undefined))
   await sleep(ms)
   for (const one of sockets) one.destroy()
 }

@@ -28,8 +28,8 @@ export interface ChaosOptions {
 }
 
 const UNKIND = fileURLToPath(new URL('unkind.mjs', import.meta.url))
-/** Enough for a server at rest, and for a few who come. */
-const FEW_DESCRIPTORS = 48
+/** Enough for a server with its indices and for those who are there, and for a few who come. */
+const FEW_DESCRIPTORS = 80
 
 export async function runChaos(plan: ChaosPlan, { bin, keep }: ChaosOptions = {}): Promise<ChaosResult> {
   const town = await Town.found(plan.story.steps, bin)
