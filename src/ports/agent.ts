@@ -12,6 +12,7 @@ import type {
 } from './content.ts'
 import type { ConfigOption, ConfigValue, Modes, Settings } from './settings.ts'
 import type { TurnClient } from './client.ts'
+import type { Cursor } from './journal.ts'
 import type { Signal } from './signal.ts'
 import type { ToolRegistry, ToolResult } from './tools.ts'
 
@@ -90,6 +91,15 @@ export interface Turn {
    */
   ask(question: Question): Promise<PermissionOutcome>
   /**
+   * Keeps what the agent needs to know again, as JSON: stored when it resolves, told to nobody, copied by a fork.
+   * With `fresh`, what was kept before is never recalled again. Resolves with the place of the memo.
+   */
+  remember(memo: unknown, kind?: 'fresh'): Promise<Cursor>
+  /** What the agents of this session kept after this place, in order, from the last fresh one on. Reads the journal. */
+  recall(after: Cursor): AsyncIterable<Memo>
+  /** The text that this session's agents said to people after this place, in whatever turn. Reads the journal. */
+  saidSince(place: Cursor): Promise<string>
+  /**
    * Runs a tool of the registry: reported, `in_progress` stored before its first effect, its result stored.
    * A tool that fails, times out or is unknown is a result with `isError`, never a throw.
    */
@@ -117,8 +127,15 @@ export interface ToolRequest {
   readonly resume?: unknown
 }
 
+export interface Memo {
+  readonly place: Cursor
+  readonly memo: unknown
+}
+
 export interface Resumption {
   readonly state: unknown
   readonly toolCallId: string
   readonly outcome: PermissionOutcome
+  /** The tool calls of this turn that had ended before. */
+  readonly ended: readonly string[]
 }

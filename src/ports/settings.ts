@@ -8,6 +8,12 @@ export interface Mode {
   readonly _meta?: Meta
 }
 
+/**
+ * The modes in which Parley itself decides what needs a question: an agent has them by offering modes of these ids. Any other
+ * id, and no mode at all, is as `ask`.
+ */
+export type PermissionModeId = 'ask' | 'accept-edits' | 'plan' | 'allow-all'
+
 /** `currentModeId` is one of them. */
 export interface Modes {
   readonly currentModeId: string

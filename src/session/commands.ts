@@ -76,6 +76,7 @@ export type AgentEvent =
       readonly toolCallId?: string
     }
   | { readonly kind: 'elicited'; readonly elicitationId: string; readonly outcome: ElicitationOutcome }
+  | { readonly kind: 'step'; readonly step: unknown; readonly fresh?: true }
   /** Nothing that is stored: it only comes after all that was said before. */
   | { readonly kind: 'breath' }
 

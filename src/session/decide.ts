@@ -158,6 +158,8 @@ function agentSaid(event: AgentEvent, state: Busy): readonly Body[] {
       return [{ kind: 'plan', entries: event.entries }]
     case 'title':
       return state.isNamed ? [] : titled(event.title, state)
+    case 'step':
+      return [{ kind: 'model_step', step: event.step, ...(event.fresh && { fresh: true }) }]
     case 'usage':
       return sameJson(event.usage, state.usage) ? [] : [{ kind: 'usage', usage: event.usage }]
     case 'commands':

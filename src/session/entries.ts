@@ -126,6 +126,8 @@ export type Body =
   /** All of them with their current values, whenever one has changed. */
   | { readonly kind: 'config_options'; readonly configOptions: readonly ConfigOption[] }
   | { readonly kind: 'usage'; readonly usage: Usage }
+  /** What the agent needs to rebuild its context; told to nobody. A fresh one makes those before it obsolete. */
+  | { readonly kind: 'model_step'; readonly step: unknown; readonly fresh?: true }
   /** A compaction of the agent's context: the first fixes its place, the others patch it. */
   | { readonly kind: 'compaction'; readonly compactionId: string; readonly patch: CompactionPatch }
   | { readonly kind: 'compaction_summary'; readonly compactionId: string; readonly content: Content }

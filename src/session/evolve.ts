@@ -55,6 +55,7 @@ const FRESH = {
   settings: { modes: null, configOptions: [] },
   usage: null,
   notice: null,
+  steps: null,
 } as const
 
 function outsideTurn(state: Exclude<Existing, Busy>, entry: Entry): Existing {
@@ -137,6 +138,11 @@ function about(state: Existing, entry: Entry): Existing {
       return { ...state, settings: { ...state.settings, configOptions: entry.configOptions } }
     case 'usage':
       return { ...state, usage: entry.usage }
+    case 'model_step':
+      return {
+        ...state,
+        steps: { first: entry.fresh ? entry.seq : (state.steps?.first ?? entry.seq), last: entry.seq },
+      }
     case 'notice':
       return { ...state, notice: entry.text }
     case 'session_configured':

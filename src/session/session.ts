@@ -285,6 +285,7 @@ export class Session {
       post: (command: Command, chars: number) => this.#writer.post(command, chars),
       allowedTools: () => this.existing.allowedTools,
       settings: () => this.existing.settings,
+      steps: () => this.existing.steps,
       isNews: (command: Command) => decide(command, this.state).length > 0,
       notify: (notice: Notice) => this.#audience.notify(notice),
       isGone: () => this.#gone,

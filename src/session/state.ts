@@ -54,6 +54,8 @@ interface Base {
   readonly usage: Usage | null
   /** What the server last had to say. */
   readonly notice: string | null
+  /** Where what its agents keep begins and ends; null while they keep nothing. */
+  readonly steps: { readonly first: number; readonly last: number } | null
 }
 
 export interface Idle extends Base {
@@ -187,4 +189,4 @@ export function decodeState(text: string): Existing | undefined {
   return stored.format === STATE_FORMAT ? stored.state : undefined
 }
 
-const STATE_FORMAT = 5
+const STATE_FORMAT = 6

@@ -1,7 +1,8 @@
 /** One running turn: what its agent may do, and how it comes to its end whatever the agent, the tools or the disk do. */
 import { fail, isParleyError, reasonOf } from '../errors/parley-error.ts'
-import type { Question, Resumption, StopReason, ToolRequest, Turn } from '../ports/agent.ts'
+import type { Memo, Question, Resumption, StopReason, ToolRequest, Turn } from '../ports/agent.ts'
 import type { LentClient } from '../ports/client.ts'
+import type { Cursor } from '../ports/journal.ts'
 import type { AbortSource, Signal } from '../ports/signal.ts'
 import type {
   CompactionPatch,
@@ -19,8 +20,11 @@ import type { AnsweredQuestion } from './batch.ts'
 import type { AgentEvent, Command } from './commands.ts'
 import type { Entry, Failure } from './entries.ts'
 import { offerOf } from './opening.ts'
-import { type OpenTurn, isKnownCall } from './state.ts'
+import { type OpenCaller, openCaller } from './calling.ts'
+import { memos, wordsSince } from './memory.ts'
+import { type Existing, type OpenTurn, isKnownCall } from './state.ts'
 import { callTool } from './tool-call.ts'
+import type { AskingHost } from './client-work.ts'
 import { ClientOfTurn } from './turn-client.ts'
 import type { World } from './world.ts'
 
@@ -44,6 +48,8 @@ export interface TurnHost {
   post(command: Command, chars: number): Promise<void>
   allowedTools(): readonly string[]
   settings(): Settings
+  /** Where what the agents kept begins and ends. */
+  steps(): Existing['steps']
   /** Whether it would change anything now. */
   isNews(command: Command): boolean
   /** To everyone who is attached. */
@@ -85,7 +91,8 @@ export class TurnRun implements Turn {
     this.client = this.#clientOf(host)
     if (answered !== undefined) {
       const { question, outcome } = answered
-      this.resumed = { state: question.resume, toolCallId: question.toolCallId, outcome }
+      const { resume: state, toolCallId } = question
+      this.resumed = { state, toolCallId, outcome, ended: turn.endedCalls }
     }
   }
 
@@ -108,7 +115,8 @@ export class TurnRun implements Turn {
   }
 
   cancel(): void {
-    this.#abort.abort()
+    // One that is over waits for nobody's patience, which would keep it and its session in memory meanwhile.
+    if (!this.#isOver) this.#abort.abort()
   }
 
   /** The entries of this turn can no longer be stored: the agent is stopped where it next says something. */
@@ -186,6 +194,23 @@ export class TurnRun implements Turn {
     return this.#askAbout(question)
   }
 
+  async remember(memo: unknown, kind?: 'fresh'): Promise<Cursor> {
+    this.#requireOpen()
+    const event: AgentEvent = { kind: 'step', step: memo, ...(kind === 'fresh' && { fresh: true }) }
+    const entries = await this.#host.dispatch({ kind: 'agent', turnId: this.turnId, event })
+    return entries.at(-1)?.seq ?? fail('TURN_OVER', { turn: this.turnId, session: this.sessionId })
+  }
+
+  recall(after: Cursor): AsyncIterable<Memo> {
+    const { sessionId, world } = this.#host
+    return memos({ journal: world.journal, session: sessionId, steps: this.#host.steps() }, after)
+  }
+
+  async saidSince(place: Cursor): Promise<string> {
+    await this.#store({ kind: 'breath' })
+    return wordsSince(this.#host.world.journal, this.sessionId, place)
+  }
+
   call(request: ToolRequest): Promise<ToolResult> {
     const { world } = this.#host
     return callTool(request, {
@@ -194,10 +219,18 @@ export class TurnRun implements Turn {
       allowed: () => this.#host.allowedTools(),
       begin: (toolCallId) => this.#store({ kind: 'call', toolCallId, patch: { status: 'in_progress' } }),
       ask: (question, tool) => this.#askAbout(question, tool),
+      caller: (toolCallId) => this.#callerOf(toolCallId),
     })
   }
 
-  #clientOf({ world: { clock }, roots, lent }: TurnHost): ClientOfTurn {
+  #callerOf(toolCallId: string): OpenCaller {
+    // What a tool of our own does with the client is its call, which is told already.
+    const quiet = { newToolCallId: () => toolCallId, report: async () => {}, store: async () => !this.#isOver }
+    const client = this.#clientOf(this.#host, quiet)
+    return openCaller(toolCallId, { turn: this, journal: this.#host.world.journal, client })
+  }
+
+  #clientOf({ world: { clock }, roots, lent }: TurnHost, quiet?: Partial<AskingHost>): ClientOfTurn {
     return new ClientOfTurn({
       clock,
       roots,
@@ -208,6 +241,7 @@ export class TurnRun implements Turn {
       report: (toolCallId, patch) => this.report(toolCallId, patch),
       store: (toolCallId, patch) => this.#store({ kind: 'call', toolCallId, patch }),
       tell: (event) => this.#store(event),
+      ...quiet,
     })
   }
 

@@ -45,6 +45,10 @@ export const walls: Readonly<Record<string, Wall>> = {
 
 /** One npm package behind one folder. More than one folder is a double, and says why. */
 export const packages: Readonly<Record<string, readonly string[]>> = {
+  '@ai-sdk/anthropic': ['adapters/model'],
+  '@ai-sdk/google': ['adapters/model'],
+  '@ai-sdk/openai-compatible': ['adapters/model'],
+  '@ai-sdk/provider': ['adapters/model'],
   '@modelcontextprotocol/client': ['adapters/tools'],
   '@modelcontextprotocol/node': ['docs-server'],
   '@modelcontextprotocol/server': ['docs-server'],

@@ -71,6 +71,7 @@ export class TestTools implements ToolHost {
         this.called.push(name)
         return this.tools.get(name)?.run(args, options) ?? { content: [], isError: true }
       },
+      preview: async () => ({ kind: 'other' }),
       read: async () => [],
       prompt: async () => [],
       complete: async () => [],

@@ -1,6 +1,6 @@
 /** Calls that go wrong in every way that a server can find, and what the agent is told. */
 import { describe, expect, test } from 'vitest'
-import type { Elicitation, ElicitationAnswer } from '../../src/ports/tools.ts'
+import type { Elicitation, ElicitationAnswer } from '../../src/ports/elicitation.ts'
 import { never, playStdio, ruled, wordsOf, type Case } from '../fixtures/mcp/torture.ts'
 import { until } from '../fixtures/process/running.ts'
 

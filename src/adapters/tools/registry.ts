@@ -2,10 +2,11 @@
 import { fail, isParleyError, reasonOf } from '../../errors/parley-error.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Signal } from '../../ports/signal.ts'
-import type { CompletionRequest, ToolCallOptions, ToolList, ToolRegistry } from '../../ports/tools.ts'
+import type { CompletionRequest, ToolCallOptions, ToolList, ToolPreview, ToolRegistry } from '../../ports/tools.ts'
 import { openCalls } from './calls.ts'
 import type { CallOptions, Connection, Offer } from './connection.ts'
 import { registryName, registryPrefix } from './names.ts'
+import { kindOf } from './kind.ts'
 import { lastPicture, picture } from './picture.ts'
 import type { Lease } from './pool.ts'
 import { limitsFor } from './rules.ts'
@@ -60,6 +61,11 @@ export class Registry implements ToolRegistry {
       for (const server of late) this.#inVain.set(server, Math.max(limitMs, this.#inVain.get(server) ?? 0))
     }
     return this.#list
+  }
+
+  preview(name: string): Promise<ToolPreview> {
+    const tool = this.#list.tools.find((one) => one.name === name)
+    return Promise.resolve({ kind: kindOf(tool) })
   }
 
   call(name: string, args: unknown, options: ToolCallOptions): ReturnType<ToolRegistry['call']> {

@@ -113,6 +113,7 @@ export const shapes = {
   mode: z.looseObject({ modeId: z.string() }),
   config_options: z.looseObject({ configOptions: z.array(z.looseObject({ id: z.string(), name: z.string() })) }),
   usage: z.looseObject({ usage: z.looseObject({ used: z.number(), size: z.number() }) }),
+  model_step: z.looseObject({ step: z.unknown(), fresh: z.literal(true).optional() }),
   compaction: z.looseObject({
     compactionId: name,
     patch: z.looseObject({ status: z.enum(['in_progress', 'completed', 'failed', 'cancelled']) }),
