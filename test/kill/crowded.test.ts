@@ -1,7 +1,6 @@
 /** More come than the server has descriptors for: it lives, serves on when they have left, and can be stopped meanwhile. */
 import { type Socket, connect } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
-import { until } from '../fixtures/process/running.ts'
 import { Town } from './town.ts'
 
 const FEW = ['sh', '-c', 'ulimit -n 60; exec "$@"', 'sh']
@@ -18,9 +17,20 @@ async function crowdedTown(): Promise<Town> {
   const town = await Town.found([{ chunk: 'word {n}', times: 3 }])
   towns.push(town)
   await town.serve({}, FEW)
-  for (let n = 0; n < 100; n += 1) crowd.push(connect(town.socket).on('error', () => undefined))
-  await until(() => crowd.some(({ closed }) => closed), 30_000)
+  for (let full = 0; full < 3;) full = (await comesIn(town.socket)) ? 0 : full + 1
   return town
+}
+
+/** Whether it is answered; then it stays. */
+function comesIn(path: string): Promise<boolean> {
+  const socket = connect(path)
+  crowd.push(socket)
+  const params = { protocolVersion: 1, clientCapabilities: {} }
+  socket.write(`${JSON.stringify({ jsonrpc: '2.0', id: 0, method: 'initialize', params })}\n`)
+  return new Promise((resolve) => {
+    socket.on('error', () => undefined)
+    socket.once('data', () => resolve(true)).once('close', () => resolve(false))
+  })
 }
 
 test('a server without a descriptor left is stopped by `parley stop` all the same', async () => {

@@ -107,7 +107,7 @@ function answerIn(
 ): readonly Answer[] {
   if (error === undefined) return [{ promptId, end: String(result?.['stopReason']) }]
   const code = String(error.data?.['code'])
-  if (!stored.has(promptId) || code.startsWith('JOURNAL_')) return []
+  if (!stored.has(promptId) || /^(?:JOURNAL|SERVER)_/u.test(code)) return []
   return [{ promptId, end: code === 'TURN_INTERRUPTED' ? code : 'error' }]
 }
 
