@@ -44,8 +44,9 @@ async function fromFiles(environment: Environment, cwd: string): Promise<Values>
 
 async function fromFile(path: string): Promise<Values> {
   if (!existsSync(path)) return {}
-  const { mcp, ...table } = await parsed(path)
+  const { mcp, permissions, ...table } = await parsed(path)
   if (mcp !== undefined) await requireSound(path, mcp)
+  if (permissions !== undefined) await requireSoundRules(path, permissions)
   return checked(path, table)
 }
 
@@ -64,6 +65,12 @@ async function requireSound(path: string, mcp: unknown): Promise<void> {
   for (const one of readMcp(mcp)) {
     if ('fault' in one) fail('CONFIG_INVALID', { ...one.fault, reason: `${one.fault.reason} (${path})` })
   }
+}
+
+async function requireSoundRules(path: string, permissions: unknown): Promise<void> {
+  const { readPermissions } = await import('./rules.ts')
+  for (const fault of readPermissions(permissions).faults)
+    fail('CONFIG_INVALID', { ...fault, reason: `${fault.reason} (${path})` })
 }
 
 function checked(path: string, table: Readonly<Record<string, unknown>>): Values {

@@ -5,16 +5,21 @@ import type { PermissionOutcome, ToolCallContent } from '../ports/content.ts'
 import type { Faults } from '../ports/fault.ts'
 import type { Elicitation } from '../ports/elicitation.ts'
 import type { Tool, ToolList, ToolPreview, ToolResult } from '../ports/tools.ts'
-import { TOOL_OPTIONS, allowanceOf, isYes, needsQuestion } from './permission.ts'
+import { allowanceOf, optionsFor } from './allowance.ts'
+import { isYes } from './permission.ts'
 import { ToolAsking } from './tool-asking.ts'
+import { type Standing, type Verdict, deniedBy, verdictOn } from './verdict.ts'
 
 export interface ToolCalling {
   readonly turn: Turn
   readonly faults: Faults
-  allowed(): readonly string[]
+  /** What decides whether it may run, as it is now. */
+  standing(): Promise<Standing>
   /** Stores `in_progress`; resolves when that is durable, or with false when the turn was over before. */
   begin(toolCallId: string): Promise<boolean>
-  ask(question: Question, tool: string): Promise<PermissionOutcome>
+  /** Once every question before it was answered. */
+  inLine<Result>(work: () => Promise<Result>): Promise<Result>
+  ask(question: Question, tool: string | undefined): Promise<PermissionOutcome>
 }
 
 /** Whatever goes wrong is a result with `isError` that the agent reads; only a journal that fails throws. */
@@ -26,9 +31,8 @@ export async function callTool(request: ToolRequest, calling: ToolCalling): Prom
     await turn.report(toolCallId, { ...described(request), title: request.name, kind: 'other' })
     return refuse(turn, toolCallId, missing(request.name, turn.tools.list()))
   }
-  if (!(await mayRun({ request, tool, toolCallId }, calling))) {
-    return refuse(turn, toolCallId, 'Not allowed. The tool was not run.')
-  }
+  const refusal = await refusalOf({ request, tool, toolCallId }, calling)
+  if (refusal !== undefined) return refuse(turn, toolCallId, refusal)
   if (turn.signal.aborted) return refuse(turn, toolCallId, 'Cancelled. The tool was not run.')
   return run(request, toolCallId, calling)
 }
@@ -56,19 +60,67 @@ function announced(request: ToolRequest, tool: Tool, { title, kind, content, loc
   }
 }
 
-async function mayRun(
-  { request, tool, toolCallId }: { request: ToolRequest; tool: Tool; toolCallId: string },
-  calling: ToolCalling,
-): Promise<boolean> {
+interface Wanted {
+  readonly request: ToolRequest
+  readonly tool: Tool
+  readonly toolCallId: string
+}
+
+/** Announces the call, asks about it where it must; undefined when it may run, else what the agent reads instead of a result. */
+async function refusalOf(wanted: Wanted, calling: ToolCalling): Promise<string | undefined> {
+  const { request, tool } = wanted
   const { tools, sessionId, roots, client } = calling.turn
-  const patch = announced(request, tool, await tools.preview(tool.name, request.args, { sessionId, roots, client }))
-  if (request.permission === 'granted' || !needsQuestion(tool, calling.allowed())) {
-    await calling.turn.report(toolCallId, patch)
-    return true
+  const preview = await tools.preview(tool.name, request.args, { sessionId, roots, client })
+  const call = { tool, preview }
+  if (request.permission === 'granted') {
+    return settled(wanted, calling, { preview, verdict: deniedBy(call, await calling.standing()) })
   }
-  return isYes(
-    await calling.ask({ toolCallId, patch, options: TOOL_OPTIONS, state: request.resume }, allowanceOf(tool)),
-  )
+  const verdict = verdictOn(call, await calling.standing())
+  if (verdict.decision !== 'ask') return settled(wanted, calling, { preview, verdict })
+  return calling.inLine(async () => {
+    // Whoever was asked before this may have said always, and meant this one too.
+    const now = verdictOn(call, await calling.standing())
+    return now.decision === 'ask'
+      ? asked(wanted, calling, { preview, verdict: now })
+      : settled(wanted, calling, { preview, verdict: now })
+  })
+}
+
+interface Judged {
+  readonly preview: ToolPreview
+  /** Absent where nothing had to be decided. */
+  readonly verdict: Verdict | undefined
+}
+
+async function settled({ request, tool, toolCallId }: Wanted, { turn }: ToolCalling, { preview, verdict }: Judged) {
+  await turn.report(toolCallId, { ...announced(request, tool, preview), ...told(verdict) })
+  return verdict?.decision === 'deny' ? refusalWords(verdict) : undefined
+}
+
+async function asked(
+  { request, tool, toolCallId }: Wanted,
+  calling: ToolCalling,
+  { preview, verdict }: Judged & { readonly verdict: Verdict },
+): Promise<string | undefined> {
+  const call = { tool, preview }
+  const options = optionsFor(call, verdict.eachTime !== true)
+  const patch = { ...announced(request, tool, preview), ...told(verdict) }
+  const canAlways = options.some(({ kind }) => kind === 'allow_always')
+  const question = { toolCallId, patch, options, state: request.resume }
+  const outcome = await calling.ask(question, canAlways ? allowanceOf(call) : undefined)
+  return isYes(outcome) ? undefined : 'Not allowed. The tool was not run.'
+}
+
+/** Who decided and why, beside what the call would do: in the journal, and for whoever looks on. */
+function told(verdict: Verdict | undefined) {
+  if (verdict === undefined) return {}
+  const { decision, by, why } = verdict
+  return { _meta: { 'parley/permission': { decision, by, why } } }
+}
+
+function refusalWords({ by, why }: Verdict): string {
+  if (by !== 'mode') return `Not allowed: ${why}. The tool was not run. Do not try to get there another way.`
+  return 'Not allowed: this session is in plan mode, where nothing is changed. Read, search and plan; then say what you would do. The tool was not run.'
 }
 
 async function refuse(turn: Turn, toolCallId: string, why: string): Promise<ToolResult> {
