@@ -5,7 +5,7 @@ import { parse } from 'smol-toml'
 import { reasonOf } from '../errors/parley-error.ts'
 import { isAllowed } from './consent.ts'
 import { projectFile, userFile } from './places.ts'
-import { RuleStore, idOf, rulesDirectory } from './rules-store.ts'
+import { RuleStore, idOf, inOrder, rulesDirectory } from './rules-store.ts'
 import { type RuleEntry, readPermissions } from './rules.ts'
 import { textOfFile } from './text-of-file.ts'
 
@@ -35,7 +35,7 @@ interface Where {
 
 /** What exactly the user agrees to: these rules, in this file. */
 export function consentTo(file: string, rules: readonly RuleEntry[]): string {
-  const allowed = rules.filter(({ effect }) => effect === 'allow').map(({ subject }) => Object.entries(subject).sort())
+  const allowed = rules.filter(({ effect }) => effect === 'allow').map(({ subject }) => inOrder(subject))
   return idOf(['permissions', realpathSync(file), allowed])
 }
 
@@ -100,7 +100,7 @@ export class RuleReader {
       const { rules, wrong } = await this.#store.read()
       const here = rules.filter(({ project }) => project === null || project === cwd)
       return {
-        rules: here.map((rule) => ({ ...rule, from: 'stored', standing: 'active' })),
+        rules: here.map((rule) => Object.assign({ from: 'stored', standing: 'active' } as const, rule)),
         broken: wrong.map((file) => `${file} is no rule`),
       }
     } catch (error) {

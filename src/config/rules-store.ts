@@ -22,7 +22,7 @@ export function storeRule(home: string, rule: Omit<StoredRule, 'id'>): StoredRul
   const { mark: _kept, ...written } = subject
   const fault = faultIn('rule', written)
   if (fault !== undefined) return fail('CONFIG_INVALID', fault)
-  const id = idOf([effect, Object.entries(subject).sort(), project])
+  const id = idOf([effect, inOrder(subject), project])
   const directory = rulesDirectory(home)
   mkdirSync(directory, { recursive: true, mode: 0o700 })
   const draft = join(directory, `.${id}.${process.pid}`)
@@ -36,6 +36,11 @@ export function removeRule(home: string, id: string): boolean {
   if (!namesIn(home).includes(`${id}.json`)) return false
   rmSync(join(rulesDirectory(home), `${id}.json`), { force: true })
   return true
+}
+
+/** The order in which it was written changes nothing. */
+export function inOrder({ tool, server, path, command, host, mark }: RuleSubject): readonly (string | undefined)[] {
+  return [tool, server, path, command, host, mark]
 }
 
 /** Enough to name one by. */

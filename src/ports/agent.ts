@@ -97,6 +97,8 @@ export interface Turn {
   remember(memo: unknown, kind?: 'fresh'): Promise<Cursor>
   /** What the agents of this session kept after this place, in order, from the last fresh one on. Reads the journal. */
   recall(after: Cursor): AsyncIterable<Memo>
+  /** The text that this session's agents said to people after this place, in whatever turn. Reads the journal. */
+  saidSince(place: Cursor): Promise<string>
   /**
    * Runs a tool of the registry: reported, `in_progress` stored before its first effect, its result stored.
    * A tool that fails, times out or is unknown is a result with `isError`, never a throw.
@@ -134,4 +136,6 @@ export interface Resumption {
   readonly state: unknown
   readonly toolCallId: string
   readonly outcome: PermissionOutcome
+  /** The tool calls of this turn that had ended before. */
+  readonly ended: readonly string[]
 }

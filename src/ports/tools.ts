@@ -125,6 +125,8 @@ export interface ToolResult {
   readonly structured?: unknown
   /** What a model is given instead of a long `content`: its beginning, and how much there is. */
   readonly brief?: readonly Content[]
+  /** What people are shown in the place of `content`: differences, a terminal. */
+  readonly shown?: readonly ToolCallContent[]
   /** The tool ran and says that it failed. */
   readonly isError: boolean
 }

@@ -75,6 +75,7 @@ export async function openOwner(config: Config): Promise<Owner> {
     configured: configuredServers(config, report),
     // The session finds out whether the client of a turn has anybody to ask.
     elicitation: true,
+    own: { search, patternWorker: workerUrl('pattern-worker') },
     warn: report,
   })
   const agents = openAgents({ default: agentName(config.agent), clock: systemClock })

@@ -48,3 +48,26 @@ test('what stands before a fresh memo is never recalled again', async () => {
   await prompted(session, 'p1')
   expect(heard).toEqual(['summary', 'new'])
 })
+
+test('what was said after a place can be had, whoever cut the turn', async () => {
+  const house = new House()
+  house.agent.script = async (turn) => {
+    await turn.say(text('before '))
+    const place = await turn.remember('a step')
+    await turn.think(text('hm'))
+    await turn.say(text('Half a '))
+    await turn.say(text('sentence'))
+    expect(await turn.saidSince(place)).toBe('Half a sentence')
+    throw new Error('cut')
+  }
+  const { session } = await house.open()
+  await prompted(session, 'p1')
+  const { house: next, session: reopened } = await house.killed(session)
+  let heard = ''
+  next.agent.script = async (turn) => {
+    for await (const { place } of turn.recall(0)) heard = await turn.saidSince(place)
+    return 'end_turn'
+  }
+  await prompted(reopened, 'p2')
+  expect(heard).toBe('Half a sentence')
+})

@@ -12,6 +12,23 @@ export interface Remembered {
   readonly steps: Existing['steps']
 }
 
+/** The bare text that agents said after this place. */
+export async function wordsSince(journal: Journal, session: SessionId, after: Cursor): Promise<string> {
+  const words: string[] = []
+  let cursor = after
+  for (;;) {
+    const page = await journal.page(session, cursor, PAGE)
+    for (const stored of page) {
+      const entry = decodeEntry(stored)
+      const isSaid = entry.kind === 'message_chunk' && entry.role === 'agent' && entry.content.type === 'text'
+      if (isSaid) words.push(entry.content.text)
+    }
+    const last = page.at(-1)
+    if (last === undefined) return words.join('')
+    cursor = last.seq
+  }
+}
+
 /** The memos after this place, from the last fresh one on; what was said between them is read over. */
 export async function* memos({ journal, session, steps }: Remembered, after: Cursor): AsyncGenerator<Memo> {
   if (steps === null) return

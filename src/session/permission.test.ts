@@ -94,6 +94,7 @@ describe('a question', () => {
     expect(turn?.resumed).toEqual({
       state: { step: 1 },
       toolCallId: 'c1',
+      ended: [],
       outcome: { outcome: 'selected', optionId: 'allow_once', kind: 'allow_once' },
     })
     expect(next.reader.text).toBe('Done.')

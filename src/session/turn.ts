@@ -20,9 +20,11 @@ import type { AnsweredQuestion } from './batch.ts'
 import type { AgentEvent, Command } from './commands.ts'
 import type { Entry, Failure } from './entries.ts'
 import { offerOf } from './opening.ts'
-import { memos } from './memory.ts'
+import { type OpenCaller, openCaller } from './calling.ts'
+import { memos, wordsSince } from './memory.ts'
 import { type Existing, type OpenTurn, isKnownCall } from './state.ts'
 import { callTool } from './tool-call.ts'
+import type { AskingHost } from './client-work.ts'
 import { ClientOfTurn } from './turn-client.ts'
 import { type Standing, modeOf } from './verdict.ts'
 import type { World } from './world.ts'
@@ -90,7 +92,8 @@ export class TurnRun implements Turn {
     this.client = this.#clientOf(host)
     if (answered !== undefined) {
       const { question, outcome } = answered
-      this.resumed = { state: question.resume, toolCallId: question.toolCallId, outcome }
+      const { resume: state, toolCallId } = question
+      this.resumed = { state, toolCallId, outcome, ended: turn.endedCalls }
     }
   }
 
@@ -204,6 +207,11 @@ export class TurnRun implements Turn {
     return memos({ journal: world.journal, session: sessionId, steps: this.#host.steps() }, after)
   }
 
+  async saidSince(place: Cursor): Promise<string> {
+    await this.#store({ kind: 'breath' })
+    return wordsSince(this.#host.world.journal, this.sessionId, place)
+  }
+
   call(request: ToolRequest): Promise<ToolResult> {
     const { world } = this.#host
     return callTool(request, {
@@ -213,6 +221,7 @@ export class TurnRun implements Turn {
       begin: (toolCallId) => this.#store({ kind: 'call', toolCallId, patch: { status: 'in_progress' } }),
       inLine: (work) => this.#inLine(work),
       ask: (question, tool) => this.#askNow(question, tool),
+      caller: (toolCallId) => this.#callerOf(toolCallId),
     })
   }
 
@@ -224,7 +233,14 @@ export class TurnRun implements Turn {
     return { rules, mode: modeOf(this.settings), allowed: this.#host.allowedTools() }
   }
 
-  #clientOf({ world: { clock }, roots, lent }: TurnHost): ClientOfTurn {
+  #callerOf(toolCallId: string): OpenCaller {
+    // What a tool of our own does with the client is its call, which is told already.
+    const quiet = { newToolCallId: () => toolCallId, report: async () => {}, store: async () => !this.#isOver }
+    const client = this.#clientOf(this.#host, quiet)
+    return openCaller(toolCallId, { turn: this, journal: this.#host.world.journal, client })
+  }
+
+  #clientOf({ world: { clock }, roots, lent }: TurnHost, quiet?: Partial<AskingHost>): ClientOfTurn {
     return new ClientOfTurn({
       clock,
       roots,
@@ -235,6 +251,7 @@ export class TurnRun implements Turn {
       report: (toolCallId, patch) => this.report(toolCallId, patch),
       store: (toolCallId, patch) => this.#store({ kind: 'call', toolCallId, patch }),
       tell: (event) => this.#store(event),
+      ...quiet,
     })
   }
 

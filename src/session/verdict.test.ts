@@ -1,5 +1,5 @@
 /** What becomes of a call: rules, modes and answers against each other, and that nothing widens them. */
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Rule, RuleEffect, RuleSet, RuleSubject } from '../ports/rules.ts'
 import type { Modes, PermissionModeId } from '../ports/settings.ts'
@@ -274,7 +274,7 @@ const anyCall = fc.record({
       trusted: fc.boolean(),
       readOnly: fc.boolean(),
     })
-    .map((claims): Tool => ({ ...stranger, ...claims })),
+    .map((claims): Tool => Object.assign({}, stranger, claims)),
   preview: fc.record(
     {
       kind: fc.constantFrom<ToolPreview['kind']>('read', 'edit', 'execute', 'fetch', 'other', 'delete'),
@@ -284,7 +284,7 @@ const anyCall = fc.record({
       destroys: fc.boolean(),
     },
     { requiredKeys: ['kind'] },
-  ) as fc.Arbitrary<ToolPreview>,
+  ) satisfies fc.Arbitrary<ToolPreview>,
 })
 const anyMode = fc.constantFrom<PermissionModeId>('ask', 'accept-edits', 'plan', 'allow-all')
 
@@ -292,7 +292,7 @@ describe('whatever is allowed, in whatever mode', () => {
   const everything = [{ tool: '*' }, { server: '*' }, { command: '*' }, { path: '**' }, { host: '*' }].map((one) =>
     rule('allow', one),
   )
-  const allowRules = fc.array(subject.map((one) => rule('allow', one))).map((rules) => [...rules, ...everything])
+  const allowRules = fc.array(subject.map((one) => rule('allow', one))).map((rules) => rules.concat(everything))
 
   test('what destroys is never let through without a question', () => {
     fc.assert(

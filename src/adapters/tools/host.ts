@@ -2,6 +2,9 @@
 import type { Clock } from '../../ports/clock.ts'
 import type { Processes } from '../../ports/process.ts'
 import type { ServerStatus, ToolHost } from '../../ports/tools.ts'
+import { withOwnTools } from './builtin/registry.ts'
+import type { Means } from './builtin/tool.ts'
+import { openToolsets } from './builtin/toolset.ts'
 import { DEFAULT_LIMITS, type ClientInfo, type Limits, type Surroundings } from './connection.ts'
 import { openEras } from './eras.ts'
 import { type BuiltinServer, type ConfiguredServer, serversOf } from './naming.ts'
@@ -14,6 +17,8 @@ export interface ToolHostOptions {
   /** What we call ourselves to servers. */
   readonly clientInfo: ClientInfo
   readonly builtin?: readonly BuiltinServer[]
+  /** What the tools of our own need; without it a registry has none of them. */
+  readonly own?: Pick<Means, 'search' | 'patternWorker'>
   readonly limits?: Partial<Limits>
   /** What people configured for sessions of this directory, as it is now. Never throws. */
   readonly configured?: (cwd: string) => readonly ConfiguredServer[]
@@ -35,7 +40,7 @@ export interface McpHost extends ToolHost {
   live(): readonly Live[]
 }
 
-export function openToolHost({ builtin = [], configured = () => [], ...options }: ToolHostOptions): McpHost {
+export function openToolHost({ builtin = [], configured = () => [], own, ...options }: ToolHostOptions): McpHost {
   const { clock, processes, clientInfo, limits, warn = () => undefined, elicitation = false, authorize } = options
   const around: Surroundings = {
     clock,
@@ -48,6 +53,7 @@ export function openToolHost({ builtin = [], configured = () => [], ...options }
     ...(authorize && { authorize }),
   }
   const pool = openPool(around)
+  const toolsets = own === undefined ? undefined : openToolsets({ ...own, clock, processes })
   const open = new Map<Registry, string>()
   return {
     open(request) {
@@ -59,7 +65,7 @@ export function openToolHost({ builtin = [], configured = () => [], ...options }
         onClose: () => void open.delete(registry),
       })
       open.set(registry, request.scope)
-      return registry
+      return toolsets === undefined ? registry : withOwnTools(registry, toolsets.open(request.scope))
     },
     live: () =>
       [...new Set(open.values())].map((session) => {
