@@ -291,6 +291,16 @@ export const catalogue = {
     true,
     (d) => `MCP server ${d.server} could not be connected: ${d.reason}.`,
   ),
+  MCP_LOGIN: row<{ server: string; word: string }>(
+    INTERNAL,
+    true,
+    (d) => `MCP server ${d.server} wants you to log in. Run: parley mcp login ${d.word}`,
+  ),
+  MCP_LOGIN_FAILED: row<{ server: string; reason: string }>(
+    INTERNAL,
+    true,
+    (d) => `Nobody is logged in to ${d.server}: ${d.reason}. Log in again.`,
+  ),
   MCP_REQUEST: row<{ server: string; what: string; reason: string }>(
     INTERNAL,
     true,

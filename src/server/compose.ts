@@ -1,5 +1,6 @@
 /** The one place that names every adapter: config in, an owner out. */
 import { createHash } from 'node:crypto'
+import { join } from 'node:path'
 import { openAgents } from '../adapters/agent/agents.ts'
 import { systemClock } from '../adapters/clock.ts'
 import { faultsFrom } from '../adapters/fault.ts'
@@ -11,10 +12,14 @@ import {
 } from '../adapters/journal/sqlite/client.ts'
 import { ownerPid } from '../adapters/journal/sqlite/owner-pid.ts'
 import { followed, openSearchIndex } from '../adapters/search/client.ts'
+import { openModels, type OwnedModels } from '../adapters/model/models.ts'
 import { killLeftovers } from '../adapters/process/ledger.ts'
 import { type Orphan, findOrphans } from '../adapters/process/orphans.ts'
 import { openProcesses } from '../adapters/process/spawn.ts'
 import { type Live, openToolHost } from '../adapters/tools/host.ts'
+import { readModels } from '../config/models.ts'
+import type { Logins } from '../adapters/tools/logins/authorization.ts'
+import { openLogins } from '../adapters/tools/logins/logins.ts'
 import type { AgentChoice, Config } from '../config/schema.ts'
 import type { Agents } from '../ports/agent.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -73,6 +78,7 @@ export async function openOwner(config: Config): Promise<Owner> {
     clientInfo: serverInfo,
     builtin: [documents.builtin],
     configured: configuredServers(config, report),
+    logins: loginsOf(config),
     // The session finds out whether the client of a turn has anybody to ask.
     elicitation: true,
     own: { search, patternWorker: workerUrl('pattern-worker') },
@@ -144,6 +150,11 @@ export function openSearch({ home }: Config, report: (error: unknown) => void = 
   return openSearchIndex({ directory: home, workerUrl: workerUrl('search-worker'), clock: systemClock, report })
 }
 
+/** The models of this user. Nothing is asked, and no package loaded, before somebody wants one. */
+export function openUserModels({ environment, model }: Config): OwnedModels {
+  return openModels({ providers: readModels(environment).providers, preset: model, clock: systemClock })
+}
+
 export type { JournalReader }
 
 /** Looks into the journal, whoever owns it; where there is none it is empty. */
@@ -151,11 +162,17 @@ export function openJournalReader({ home }: Config): Promise<JournalReader> {
   return openSqliteReader({ directory: home, workerUrl: workerUrl('journal-worker') })
 }
 
+/** The logins at MCP servers, shared by all processes that use this state directory. */
+export function loginsOf({ home }: Pick<Config, 'home'>): Logins {
+  return openLogins({ directory: join(home, 'mcp-logins'), clock: systemClock })
+}
+
 /** Tools alone, without sessions and without the state. */
 export function openTools({ home, environment }: Config, warn: (sentence: string) => void) {
   const boot = { home: markOf(home), id: systemClock.id() }
   const processes = openProcesses({ boot, environment, clock: systemClock })
-  const host = openToolHost({ processes, clock: systemClock, clientInfo: serverInfo, warn })
+  const logins = loginsOf({ home })
+  const host = openToolHost({ processes, clock: systemClock, clientInfo: serverInfo, warn, logins })
   return { host, after: (ms: number) => systemClock.sleep(ms), close: () => processes.close() }
 }
 
