@@ -3,11 +3,14 @@ import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { fail, reasonOf } from '../errors/parley-error.ts'
 import { projectFile, stateDirectory, userFile } from './places.ts'
-import { type AgentChoice, type Config, type Fault, settings } from './schema.ts'
+import { type AgentChoice, agentChoice, modelChoice } from './agent.ts'
+import { type Config, type Fault, settings } from './schema.ts'
 import { socketPathOf } from './socket.ts'
 
 export interface Flags {
   readonly agent?: string | undefined
+  /** Implies the agent `model`. */
+  readonly model?: string | undefined
 }
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -24,12 +27,16 @@ export async function loadConfig(
   return Object.freeze({
     home,
     socket: socketPathOf(home),
-    agent: agentChoice(values['agent'] ?? 'guide', cwd),
-    agentChosen: { ...fromEnvironment(environment), ...given(flags) }['agent'] !== undefined,
+    agent: chosenAgent(flags, values['agent'], cwd),
+    agentChosen:
+      flags.model !== undefined || { ...fromEnvironment(environment), ...given(flags) }['agent'] !== undefined,
     idleMinutes: minutesOf(values['idle_minutes'] ?? '10'),
     docsKey: values['docs_key'],
     authToken: values['auth_token'],
     token: values['token'],
+    maxTurnRequests: requestsOf(values['max_turn_requests'] ?? '100'),
+    modelTitles: switchOf('model_titles', values['model_titles'] ?? 'true'),
+    localModels: switchOf('local_models', values['local_models'] ?? 'true'),
     unstable: switchOf('unstable', values['unstable']),
     faults: faultsOf(values['faults']),
     environment,
@@ -92,11 +99,21 @@ function given(flags: Flags): Values {
   return flags.agent === undefined ? {} : { agent: flags.agent }
 }
 
-function agentChoice(value: string, cwd: string): AgentChoice {
-  if (value === 'guide') return { kind: 'guide' }
-  const path = /^script:(.+)$/u.exec(value)?.[1]
-  if (path !== undefined) return { kind: 'script', path: resolve(cwd, path) }
-  return fail('CONFIG_INVALID', { key: 'agent', value: JSON.stringify(value), reason: 'it is guide or script:FILE' })
+function chosenAgent({ agent, model }: Flags, value: string | undefined, cwd: string): AgentChoice {
+  if (model === undefined) return agentChoice(value ?? 'auto', cwd)
+  if (agent === undefined || agent === 'model') return modelChoice(model)
+  const reason = '--model is of the agent model; leave --agent out'
+  return fail('CONFIG_INVALID', { key: 'agent', value: JSON.stringify(agent), reason })
+}
+
+function requestsOf(value: string): number {
+  const requests = Number(value)
+  if (Number.isInteger(requests) && requests >= 1) return requests
+  return fail('CONFIG_INVALID', {
+    key: 'max_turn_requests',
+    value: JSON.stringify(value),
+    reason: 'it is a whole number from 1',
+  })
 }
 
 function minutesOf(value: string): number {

@@ -15,11 +15,14 @@ import { killLeftovers } from '../adapters/process/ledger.ts'
 import { type Orphan, findOrphans } from '../adapters/process/orphans.ts'
 import { openProcesses } from '../adapters/process/spawn.ts'
 import { type Live, openToolHost } from '../adapters/tools/host.ts'
-import type { AgentChoice, Config } from '../config/schema.ts'
+import { agentName } from '../config/agent.ts'
+import type { Config } from '../config/schema.ts'
 import type { Agents } from '../ports/agent.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { FaultsSpec } from '../ports/fault.ts'
 import type { ImportingJournal, Journal } from '../ports/journal.ts'
+import type { Models } from '../ports/model.ts'
+import { fail } from '../errors/parley-error.ts'
 import type { IndexState, SearchIndex } from '../ports/search.ts'
 import { type Importing, importSession } from '../session/import.ts'
 import { Sessions } from '../session/sessions.ts'
@@ -76,7 +79,12 @@ export async function openOwner(config: Config): Promise<Owner> {
     elicitation: true,
     warn: report,
   })
-  const agents = openAgents({ default: agentName(config.agent), clock: systemClock })
+  const agents = openAgents({
+    default: agentName(config.agent),
+    clock: systemClock,
+    models: noModels,
+    maxSteps: config.maxTurnRequests,
+  })
   const sessions = open()
   const owned = journal.then(() => undefined)
   // Whoever waits for one of them hears of it; nobody has to.
@@ -196,9 +204,9 @@ export function orphansOf(home: string, owner: number | undefined): Promise<read
 }
 
 /** Throws what keeps the agent from being opened. */
-export async function openDefaultAgent({ agent }: Config): Promise<void> {
-  const name = agentName(agent)
-  await openAgents({ default: name, clock: systemClock }).open(name)
+export async function openDefaultAgent(config: Config): Promise<void> {
+  const name = agentName(config.agent)
+  await openAgents({ default: name, clock: systemClock, models: noModels, maxSteps: config.maxTurnRequests }).open(name)
 }
 
 /** How the children of a state directory are told from others. */
@@ -211,8 +219,11 @@ export function hasOwner({ home }: Config): boolean {
   return ownerPid(home) !== null
 }
 
-function agentName(choice: AgentChoice): string {
-  return choice.kind === 'script' ? `script:${choice.path}` : choice.kind
+const noModels: Models = {
+  discover: async () => [],
+  preset: undefined,
+  open: async () => fail('MODEL_NONE', {}),
+  about: () => fail('MODEL_NONE', {}),
 }
 
 /** What never opened has nothing to close; whoever asked for it was told why. */
