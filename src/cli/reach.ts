@@ -9,6 +9,7 @@ import { fail } from '../errors/parley-error.ts'
 import { openEmbedded } from '../server/embedded.ts'
 import { dial, startServer } from '../server/launch.ts'
 import { serverInfo } from '../server/version.ts'
+import { EMBEDDED_REMEDY, dieAtOnce } from './lost.ts'
 import { passing } from './passing.ts'
 import type { Reached } from './reached.ts'
 import { takeOver } from './takeover.ts'
@@ -72,6 +73,7 @@ async function dialServer({ home, socket, environment }: Config) {
 
 async function withinProcess(reaching: Reaching, face: Face): Promise<Reached> {
   const server = await openEmbedded(reaching.config)
+  void server.lost.then(() => dieAtOnce(EMBEDDED_REMEDY))
   let dialled = false
   const dialOnce = async () => {
     if (dialled) fail('CONNECTION_LOST', { method: 'initialize' })

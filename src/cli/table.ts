@@ -143,7 +143,7 @@ export const commands: readonly CommandRow[] = [
   },
   {
     usage: 'mcp <verb> [words...]',
-    summary: 'the MCP servers of the configuration: ls, test, add, allow, rm, import',
+    summary: 'the MCP servers of the configuration: ls, test, add, allow, login, logout, rm, import',
     options: [
       { flags: '--url <url>', summary: 'with add: where the server is, instead of -- COMMAND ARGS' },
       { flags: '--sse', summary: 'the URL speaks SSE, the first protocol over HTTP' },

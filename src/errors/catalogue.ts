@@ -1,5 +1,6 @@
 /** Every error that Parley can tell anyone: its code, its sentence, its JSON-RPC code, and whether trying again may help. */
 import { docsRows } from './docs-rows.ts'
+import { modelRows } from './model-rows.ts'
 import { AUTH_REQUIRED, CANCELLED, INTERNAL, INVALID_PARAMS, INVALID_REQUEST, NOT_FOUND, row } from './row.ts'
 
 export const catalogue = {
@@ -291,10 +292,21 @@ export const catalogue = {
     false,
     (d) => `The answer of tool ${d.tool} was lost: ${d.reason}. It may have run.`,
   ),
+  TOOL_FAILED: row<{ reason: string }>(INTERNAL, false, (d) => d.reason),
   MCP_CONNECT: row<{ server: string; reason: string }>(
     INTERNAL,
     true,
     (d) => `MCP server ${d.server} could not be connected: ${d.reason}.`,
+  ),
+  MCP_LOGIN: row<{ server: string; word: string }>(
+    INTERNAL,
+    true,
+    (d) => `MCP server ${d.server} wants you to log in. Run: parley mcp login ${d.word}`,
+  ),
+  MCP_LOGIN_FAILED: row<{ server: string; reason: string }>(
+    INTERNAL,
+    true,
+    (d) => `Nobody is logged in to ${d.server}: ${d.reason}. Log in again.`,
   ),
   MCP_REQUEST: row<{ server: string; what: string; reason: string }>(
     INTERNAL,
@@ -357,6 +369,7 @@ export const catalogue = {
     (d) => `The export ${d.path} cannot be written: ${d.reason}.`,
   ),
 
+  ...modelRows,
   ...docsRows,
 
   // Directories and configuration

@@ -1,5 +1,6 @@
 /** The one place that names every adapter: config in, an owner out. */
 import { createHash } from 'node:crypto'
+import { join } from 'node:path'
 import { openAgents } from '../adapters/agent/agents.ts'
 import { systemClock } from '../adapters/clock.ts'
 import { faultsFrom } from '../adapters/fault.ts'
@@ -15,6 +16,8 @@ import { killLeftovers } from '../adapters/process/ledger.ts'
 import { type Orphan, findOrphans } from '../adapters/process/orphans.ts'
 import { openProcesses } from '../adapters/process/spawn.ts'
 import { type Live, openToolHost } from '../adapters/tools/host.ts'
+import type { Logins } from '../adapters/tools/logins/authorization.ts'
+import { openLogins } from '../adapters/tools/logins/logins.ts'
 import { agentName } from '../config/agent.ts'
 import type { Config } from '../config/schema.ts'
 import type { Agents } from '../ports/agent.ts'
@@ -75,8 +78,10 @@ export async function openOwner(config: Config): Promise<Owner> {
     clientInfo: serverInfo,
     builtin: [documents.builtin],
     configured: configuredServers(config, report),
+    logins: loginsOf(config),
     // The session finds out whether the client of a turn has anybody to ask.
     elicitation: true,
+    own: { search, patternWorker: workerUrl('pattern-worker') },
     warn: report,
   })
   const agents = openAgents({
@@ -155,11 +160,17 @@ export function openJournalReader({ home }: Config): Promise<JournalReader> {
   return openSqliteReader({ directory: home, workerUrl: workerUrl('journal-worker') })
 }
 
+/** The logins at MCP servers, shared by all processes that use this state directory. */
+export function loginsOf({ home }: Pick<Config, 'home'>): Logins {
+  return openLogins({ directory: join(home, 'mcp-logins'), clock: systemClock })
+}
+
 /** Tools alone, without sessions and without the state. */
 export function openTools({ home, environment }: Config, warn: (sentence: string) => void) {
   const boot = { home: markOf(home), id: systemClock.id() }
   const processes = openProcesses({ boot, environment, clock: systemClock })
-  const host = openToolHost({ processes, clock: systemClock, clientInfo: serverInfo, warn })
+  const logins = loginsOf({ home })
+  const host = openToolHost({ processes, clock: systemClock, clientInfo: serverInfo, warn, logins })
   return { host, after: (ms: number) => systemClock.sleep(ms), close: () => processes.close() }
 }
 

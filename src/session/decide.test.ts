@@ -132,11 +132,13 @@ describe('the agent', () => {
     given(...suspended)
       .when(say.says(1, 'late'), say.reports(1, 'c2', 'in_progress'), say.ends(1))
       .thenNothing())
-  test('leaves no tool call open', () =>
+  test('leaves no tool call open, and says of one that had begun that it may have run', () =>
     given(...working, say.toolCall('c1', 'x', 'in_progress'), say.toolCall('c2', 'y', 'completed'))
-      .when(say.ends(1))
+      .when(say.reports(1, 'c3', 'pending'), say.ends(1))
       .then(
-        say.patched('c1', 'failed', 'The turn ended before this call reported a result.'),
+        say.toolCall('c3', 'c3', 'pending'),
+        say.patched('c1', 'failed', 'The turn ended before this call reported a result; it may have run.'),
+        say.patched('c3', 'failed', 'The turn ended before this call reported a result.'),
         ended(1, 'p1', 'end_turn'),
       ))
 })
