@@ -24,12 +24,15 @@ export async function loadConfig(
 ): Promise<Config> {
   const values = { ...(await fromFiles(environment, cwd)), ...fromEnvironment(environment), ...given(flags) }
   const home = resolve(cwd, values['home'] ?? stateDirectory(environment))
+  const now = { ...fromEnvironment(environment), ...given(flags) }
+  const isChosenNow = (key: 'agent' | 'model') => now[key] !== undefined
   return Object.freeze({
     home,
     socket: socketPathOf(home),
-    agent: chosenAgent(flags, values['agent'], cwd),
-    agentChosen:
-      flags.model !== undefined || { ...fromEnvironment(environment), ...given(flags) }['agent'] !== undefined,
+    agent: chosenAgent(flags, values, cwd),
+    agentChosen: isChosenNow('agent') || isChosenNow('model'),
+    model: modelOf(values['model']),
+    modelChosen: isChosenNow('model'),
     idleMinutes: minutesOf(values['idle_minutes'] ?? '10'),
     docsKey: values['docs_key'],
     authToken: values['auth_token'],
@@ -44,15 +47,16 @@ export async function loadConfig(
 }
 
 async function fromFiles(environment: Environment, cwd: string): Promise<Values> {
-  const user = await fromFile(userFile(environment))
-  const project = await fromFile(projectFile(cwd))
+  const user = await fromFile(userFile(environment), requireProviders)
+  const project = await fromFile(projectFile(cwd), refuseProviders)
   return { ...user, ...project }
 }
 
-async function fromFile(path: string): Promise<Values> {
+async function fromFile(path: string, judge: (path: string, providers: unknown) => Promise<void>): Promise<Values> {
   if (!existsSync(path)) return {}
-  const { mcp, ...table } = await parsed(path)
+  const { mcp, providers, ...table } = await parsed(path)
   if (mcp !== undefined) await requireSound(path, mcp)
+  if (providers !== undefined) await judge(path, providers)
   return checked(path, table)
 }
 
@@ -71,6 +75,19 @@ async function requireSound(path: string, mcp: unknown): Promise<void> {
   for (const one of readMcp(mcp)) {
     if ('fault' in one) fail('CONFIG_INVALID', { ...one.fault, reason: `${one.fault.reason} (${path})` })
   }
+}
+
+async function requireProviders(path: string, providers: unknown): Promise<void> {
+  const { faultsOfProviders } = await import('./models.ts')
+  for (const one of faultsOfProviders(providers)) {
+    if ('fault' in one) fail('CONFIG_INVALID', { ...one.fault, reason: `${one.fault.reason} (${path})` })
+  }
+}
+
+/** Whoever wrote a project must not learn the keys of whoever opens it. */
+async function refuseProviders(path: string): Promise<void> {
+  const reason = `${path} may choose a model, but only your own file says where models are`
+  fail('CONFIG_INVALID', { key: 'providers', value: 'set', reason })
 }
 
 function checked(path: string, table: Readonly<Record<string, unknown>>): Values {
@@ -96,12 +113,16 @@ function fromEnvironment(environment: Environment): Values {
 }
 
 function given(flags: Flags): Values {
-  return flags.agent === undefined ? {} : { agent: flags.agent }
+  const { agent, model } = flags
+  return { ...(agent !== undefined && { agent }), ...(model !== undefined && { model }) }
 }
 
-function chosenAgent({ agent, model }: Flags, value: string | undefined, cwd: string): AgentChoice {
-  if (model === undefined) return agentChoice(value ?? 'auto', cwd)
-  if (agent === undefined || agent === 'model') return modelChoice(model)
+/** A model that is named, wherever, is what answers, unless another agent is. */
+function chosenAgent(flags: Flags, { agent, model }: Values, cwd: string): AgentChoice {
+  const isOther = agent !== undefined && agent !== 'auto' && agent !== 'model'
+  if (model === undefined) return agentChoice(agent ?? 'auto', cwd)
+  if (!isOther || (flags.model !== undefined && flags.agent === undefined)) return modelChoice(model)
+  if (flags.model === undefined) return agentChoice(agent, cwd)
   const reason = '--model is of the agent model; leave --agent out'
   return fail('CONFIG_INVALID', { key: 'agent', value: JSON.stringify(agent), reason })
 }
@@ -114,6 +135,11 @@ function requestsOf(value: string): number {
     value: JSON.stringify(value),
     reason: 'it is a whole number from 1',
   })
+}
+
+function modelOf(value: string | undefined): string | undefined {
+  if (value === undefined || /^[^:\s]+:\S/u.test(value)) return value
+  return fail('CONFIG_INVALID', { key: 'model', value: JSON.stringify(value), reason: 'it is PROVIDER:NAME' })
 }
 
 function minutesOf(value: string): number {

@@ -9,6 +9,7 @@ export interface Setting {
     | 'max_turn_requests'
     | 'model_titles'
     | 'local_models'
+    | 'model'
     | 'idle_minutes'
     | 'docs_key'
     | 'auth_token'
@@ -54,6 +55,13 @@ export const settings: readonly Setting[] = [
     inFiles: true,
     sentence:
       'Whether servers of models are looked for on the usual ports of this machine. `true` or `false`. Default: `true`.',
+  },
+  {
+    key: 'model',
+    env: 'PARLEY_MODEL',
+    inFiles: true,
+    sentence:
+      'Which model the agent `model` asks: `PROVIDER:NAME`, as `parley models` lists them. Default: one of the first provider with a key, else one of a server on this machine.',
   },
   {
     key: 'idle_minutes',
@@ -115,6 +123,10 @@ export interface Config {
   readonly modelTitles: boolean
   /** Those of this machine are looked for where nobody has named them. */
   readonly localModels: boolean
+  /** `provider:name`; absent where nobody has chosen. */
+  readonly model: string | undefined
+  /** Somebody named it now, by flag or in the environment. */
+  readonly modelChosen: boolean
   /** 0 is never. */
   readonly idleMinutes: number
   readonly docsKey: string | undefined

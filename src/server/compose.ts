@@ -12,6 +12,7 @@ import {
 } from '../adapters/journal/sqlite/client.ts'
 import { ownerPid } from '../adapters/journal/sqlite/owner-pid.ts'
 import { followed, openSearchIndex } from '../adapters/search/client.ts'
+import { openModels, type OwnedModels } from '../adapters/model/models.ts'
 import { killLeftovers } from '../adapters/process/ledger.ts'
 import { type Orphan, findOrphans } from '../adapters/process/orphans.ts'
 import { openProcesses } from '../adapters/process/spawn.ts'
@@ -19,13 +20,13 @@ import { type Live, openToolHost } from '../adapters/tools/host.ts'
 import type { Logins } from '../adapters/tools/logins/authorization.ts'
 import { openLogins } from '../adapters/tools/logins/logins.ts'
 import { agentName } from '../config/agent.ts'
+import { readModels } from '../config/models.ts'
 import type { Config } from '../config/schema.ts'
 import type { Agents } from '../ports/agent.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { FaultsSpec } from '../ports/fault.ts'
 import type { ImportingJournal, Journal } from '../ports/journal.ts'
 import type { Models } from '../ports/model.ts'
-import { fail } from '../errors/parley-error.ts'
 import type { IndexState, SearchIndex } from '../ports/search.ts'
 import { type Importing, importSession } from '../session/import.ts'
 import { Sessions } from '../session/sessions.ts'
@@ -84,12 +85,8 @@ export async function openOwner(config: Config): Promise<Owner> {
     own: { search, patternWorker: workerUrl('pattern-worker') },
     warn: report,
   })
-  const agents = openAgents({
-    default: agentName(config.agent),
-    clock: systemClock,
-    models: noModels,
-    maxSteps: config.maxTurnRequests,
-  })
+  const models = openUserModels(config)
+  const agents = openAgents(agentsOptions(config, models))
   const sessions = open()
   const owned = journal.then(() => undefined)
   // Whoever waits for one of them hears of it; nobody has to.
@@ -113,7 +110,7 @@ export async function openOwner(config: Config): Promise<Owner> {
   }
 
   async function release(): Promise<void> {
-    await Promise.all([processes.close(), documents.close(), search.close()])
+    await Promise.all([processes.close(), documents.close(), search.close(), models.close()])
     await (await quietly<Journal>(journal))?.close()
   }
 
@@ -151,6 +148,18 @@ async function openFollowedJournal(
 /** Full-text search over the journal, whoever owns it; brings its index up to date as it is asked. */
 export function openSearch({ home }: Config, report: (error: unknown) => void = () => undefined): SearchIndex {
   return openSearchIndex({ directory: home, workerUrl: workerUrl('search-worker'), clock: systemClock, report })
+}
+
+/** The models of this user. Nothing is asked, and no package loaded, before somebody wants one. */
+export function openUserModels({ environment, model, localModels }: Config): OwnedModels {
+  const { providers } = readModels(environment)
+  // Without a key and not written down: a usual port of this machine.
+  const wanted = providers.filter(({ keyNames, isConfigured }) => localModels || isConfigured || keyNames.length > 0)
+  return openModels({ providers: wanted, preset: model, clock: systemClock })
+}
+
+function agentsOptions({ agent, maxTurnRequests }: Config, models: Models) {
+  return { default: agentName(agent), clock: systemClock, models, maxSteps: maxTurnRequests }
 }
 
 export type { JournalReader }
@@ -216,8 +225,12 @@ export function orphansOf(home: string, owner: number | undefined): Promise<read
 
 /** Throws what keeps the agent from being opened. */
 export async function openDefaultAgent(config: Config): Promise<void> {
-  const name = agentName(config.agent)
-  await openAgents({ default: name, clock: systemClock, models: noModels, maxSteps: config.maxTurnRequests }).open(name)
+  const models = openUserModels(config)
+  try {
+    await openAgents(agentsOptions(config, models)).open(agentName(config.agent))
+  } finally {
+    await models.close()
+  }
 }
 
 /** How the children of a state directory are told from others. */
@@ -228,13 +241,6 @@ function markOf(home: string): string {
 /** Whether somebody may append to the journal now. */
 export function hasOwner({ home }: Config): boolean {
   return ownerPid(home) !== null
-}
-
-const noModels: Models = {
-  discover: async () => [],
-  preset: undefined,
-  open: async () => fail('MODEL_NONE', {}),
-  about: () => fail('MODEL_NONE', {}),
 }
 
 /** What never opened has nothing to close; whoever asked for it was told why. */
