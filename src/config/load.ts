@@ -54,8 +54,9 @@ async function fromFiles(environment: Environment, cwd: string): Promise<Values>
 
 async function fromFile(path: string, judge: (path: string, providers: unknown) => Promise<void>): Promise<Values> {
   if (!existsSync(path)) return {}
-  const { mcp, providers, ...table } = await parsed(path)
+  const { mcp, permissions, providers, ...table } = await parsed(path)
   if (mcp !== undefined) await requireSound(path, mcp)
+  if (permissions !== undefined) await requireSoundRules(path, permissions)
   if (providers !== undefined) await judge(path, providers)
   return checked(path, table)
 }
@@ -75,6 +76,12 @@ async function requireSound(path: string, mcp: unknown): Promise<void> {
   for (const one of readMcp(mcp)) {
     if ('fault' in one) fail('CONFIG_INVALID', { ...one.fault, reason: `${one.fault.reason} (${path})` })
   }
+}
+
+async function requireSoundRules(path: string, permissions: unknown): Promise<void> {
+  const { readPermissions } = await import('./rules.ts')
+  for (const fault of readPermissions(permissions).faults)
+    fail('CONFIG_INVALID', { ...fault, reason: `${fault.reason} (${path})` })
 }
 
 async function requireProviders(path: string, providers: unknown): Promise<void> {

@@ -33,6 +33,7 @@ import { Sessions } from '../session/sessions.ts'
 import { configuredServers } from './configured.ts'
 import { openSharedDocuments } from './documents.ts'
 import { type Log, openLog } from './log.ts'
+import { openRules } from './rules.ts'
 import { serverInfo } from './version.ts'
 import { workerUrl } from './workers.ts'
 
@@ -94,7 +95,9 @@ export async function openOwner(config: Config): Promise<Owner> {
   let closing: Promise<void> | undefined
 
   async function open(): Promise<Sessions> {
-    const world = { journal: await journal, clock: systemClock, faults: faultsFrom(faultsSpec), agents, tools, report }
+    const rules = openRules(config, report)
+    const faults = faultsFrom(faultsSpec)
+    const world = { journal: await journal, clock: systemClock, faults, agents, tools, rules, report }
     const killed = await killLeftovers(boot)
     if (killed > 0) log.note('ended what a former owner had left running', { processes: killed })
     const opened = new Sessions(world)
