@@ -8,6 +8,7 @@ import { socketPathOf } from './socket.ts'
 
 export interface Flags {
   readonly agent?: string | undefined
+  readonly model?: string | undefined
 }
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -26,6 +27,8 @@ export async function loadConfig(
     socket: socketPathOf(home),
     agent: agentChoice(values['agent'] ?? 'guide', cwd),
     agentChosen: { ...fromEnvironment(environment), ...given(flags) }['agent'] !== undefined,
+    model: modelOf(values['model']),
+    modelChosen: { ...fromEnvironment(environment), ...given(flags) }['model'] !== undefined,
     idleMinutes: minutesOf(values['idle_minutes'] ?? '10'),
     docsKey: values['docs_key'],
     authToken: values['auth_token'],
@@ -37,15 +40,17 @@ export async function loadConfig(
 }
 
 async function fromFiles(environment: Environment, cwd: string): Promise<Values> {
-  const user = await fromFile(userFile(environment))
-  const project = await fromFile(projectFile(cwd))
+  const user = await fromFile(userFile(environment), requireProviders)
+  const project = await fromFile(projectFile(cwd), refuseProviders)
   return { ...user, ...project }
 }
 
-async function fromFile(path: string): Promise<Values> {
+async function fromFile(path: string, judge: (path: string, providers: unknown) => Promise<void>): Promise<Values> {
   if (!existsSync(path)) return {}
-  const { mcp, ...table } = await parsed(path)
+  const { mcp, permissions, providers, ...table } = await parsed(path)
   if (mcp !== undefined) await requireSound(path, mcp)
+  if (permissions !== undefined) await requireSoundRules(path, permissions)
+  if (providers !== undefined) await judge(path, providers)
   return checked(path, table)
 }
 
@@ -64,6 +69,25 @@ async function requireSound(path: string, mcp: unknown): Promise<void> {
   for (const one of readMcp(mcp)) {
     if ('fault' in one) fail('CONFIG_INVALID', { ...one.fault, reason: `${one.fault.reason} (${path})` })
   }
+}
+
+async function requireSoundRules(path: string, permissions: unknown): Promise<void> {
+  const { readPermissions } = await import('./rules.ts')
+  for (const fault of readPermissions(permissions).faults)
+    fail('CONFIG_INVALID', { ...fault, reason: `${fault.reason} (${path})` })
+}
+
+async function requireProviders(path: string, providers: unknown): Promise<void> {
+  const { faultsOfProviders } = await import('./models.ts')
+  for (const one of faultsOfProviders(providers)) {
+    if ('fault' in one) fail('CONFIG_INVALID', { ...one.fault, reason: `${one.fault.reason} (${path})` })
+  }
+}
+
+/** Whoever wrote a project must not learn the keys of whoever opens it. */
+async function refuseProviders(path: string): Promise<void> {
+  const reason = `${path} may choose a model, but only your own file says where models are`
+  fail('CONFIG_INVALID', { key: 'providers', value: 'set', reason })
 }
 
 function checked(path: string, table: Readonly<Record<string, unknown>>): Values {
@@ -89,7 +113,8 @@ function fromEnvironment(environment: Environment): Values {
 }
 
 function given(flags: Flags): Values {
-  return flags.agent === undefined ? {} : { agent: flags.agent }
+  const { agent, model } = flags
+  return { ...(agent !== undefined && { agent }), ...(model !== undefined && { model }) }
 }
 
 function agentChoice(value: string, cwd: string): AgentChoice {
@@ -97,6 +122,11 @@ function agentChoice(value: string, cwd: string): AgentChoice {
   const path = /^script:(.+)$/u.exec(value)?.[1]
   if (path !== undefined) return { kind: 'script', path: resolve(cwd, path) }
   return fail('CONFIG_INVALID', { key: 'agent', value: JSON.stringify(value), reason: 'it is guide or script:FILE' })
+}
+
+function modelOf(value: string | undefined): string | undefined {
+  if (value === undefined || /^[^:\s]+:\S/u.test(value)) return value
+  return fail('CONFIG_INVALID', { key: 'model', value: JSON.stringify(value), reason: 'it is PROVIDER:NAME' })
 }
 
 function minutesOf(value: string): number {

@@ -2,7 +2,16 @@
 
 export interface Setting {
   /** As in `parley.toml`. */
-  readonly key: 'home' | 'agent' | 'idle_minutes' | 'docs_key' | 'auth_token' | 'token' | 'unstable' | 'faults'
+  readonly key:
+    | 'home'
+    | 'agent'
+    | 'model'
+    | 'idle_minutes'
+    | 'docs_key'
+    | 'auth_token'
+    | 'token'
+    | 'unstable'
+    | 'faults'
   readonly env: string
   /** Only what may safely be written in a project or a home directory is read from files. */
   readonly inFiles: boolean
@@ -21,6 +30,13 @@ export const settings: readonly Setting[] = [
     env: 'PARLEY_AGENT',
     inFiles: true,
     sentence: 'What answers prompts: `guide`, or `script:FILE`. Default: `guide`.',
+  },
+  {
+    key: 'model',
+    env: 'PARLEY_MODEL',
+    inFiles: true,
+    sentence:
+      'Which model the agent `model` asks: `PROVIDER:NAME`, as `parley models` lists them. Default: one of the first provider with a key, else one of a server on this machine.',
   },
   {
     key: 'idle_minutes',
@@ -80,6 +96,10 @@ export interface Config {
   readonly agent: AgentChoice
   /** Somebody named it now, by flag or in the environment: sessions that are opened again get it too. */
   readonly agentChosen: boolean
+  /** `provider:name`; absent where nobody has chosen. */
+  readonly model: string | undefined
+  /** Somebody named it now, by flag or in the environment. */
+  readonly modelChosen: boolean
   /** 0 is never. */
   readonly idleMinutes: number
   readonly docsKey: string | undefined

@@ -12,10 +12,12 @@ import {
 } from '../adapters/journal/sqlite/client.ts'
 import { ownerPid } from '../adapters/journal/sqlite/owner-pid.ts'
 import { followed, openSearchIndex } from '../adapters/search/client.ts'
+import { openModels, type OwnedModels } from '../adapters/model/models.ts'
 import { killLeftovers } from '../adapters/process/ledger.ts'
 import { type Orphan, findOrphans } from '../adapters/process/orphans.ts'
 import { openProcesses } from '../adapters/process/spawn.ts'
 import { type Live, openToolHost } from '../adapters/tools/host.ts'
+import { readModels } from '../config/models.ts'
 import type { Logins } from '../adapters/tools/logins/authorization.ts'
 import { openLogins } from '../adapters/tools/logins/logins.ts'
 import type { AgentChoice, Config } from '../config/schema.ts'
@@ -29,6 +31,7 @@ import { Sessions } from '../session/sessions.ts'
 import { configuredServers } from './configured.ts'
 import { openSharedDocuments } from './documents.ts'
 import { type Log, openLog } from './log.ts'
+import { openRules } from './rules.ts'
 import { serverInfo } from './version.ts'
 import { workerUrl } from './workers.ts'
 
@@ -89,7 +92,9 @@ export async function openOwner(config: Config): Promise<Owner> {
   let closing: Promise<void> | undefined
 
   async function open(): Promise<Sessions> {
-    const world = { journal: await journal, clock: systemClock, faults: faultsFrom(faultsSpec), agents, tools, report }
+    const rules = openRules(config, report)
+    const faults = faultsFrom(faultsSpec)
+    const world = { journal: await journal, clock: systemClock, faults, agents, tools, rules, report }
     const killed = await killLeftovers(boot)
     if (killed > 0) log.note('ended what a former owner had left running', { processes: killed })
     const opened = new Sessions(world)
@@ -143,6 +148,11 @@ async function openFollowedJournal(
 /** Full-text search over the journal, whoever owns it; brings its index up to date as it is asked. */
 export function openSearch({ home }: Config, report: (error: unknown) => void = () => undefined): SearchIndex {
   return openSearchIndex({ directory: home, workerUrl: workerUrl('search-worker'), clock: systemClock, report })
+}
+
+/** The models of this user. Nothing is asked, and no package loaded, before somebody wants one. */
+export function openUserModels({ environment, model }: Config): OwnedModels {
+  return openModels({ providers: readModels(environment).providers, preset: model, clock: systemClock })
 }
 
 export type { JournalReader }

@@ -39,7 +39,16 @@ export type Command =
   /** Said once: the same text again is no news. */
   | { readonly kind: 'notice'; readonly text: string }
   /** `why` tells whoever reads the conversation what kind of answer that was. */
-  | { readonly kind: 'answer'; readonly requestId: string; readonly optionId: string | null; readonly why?: string }
+  | {
+      readonly kind: 'answer'
+      readonly requestId: string
+      readonly optionId: string | null
+      readonly why?: string
+      /** The client that it came from, as it calls itself. */
+      readonly by?: string
+    }
+  /** What was always allowed in this session is so no more. */
+  | { readonly kind: 'revoke'; readonly allowance: string }
   | { readonly kind: 'rename'; readonly title: string }
   /** The session is a copy of `session` up to here, and goes on by itself. */
   | { readonly kind: 'fork'; readonly session: string }

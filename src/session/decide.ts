@@ -5,7 +5,7 @@ import type { AgentEvent, Command } from './commands.ts'
 import { ENTRY_FORMAT, type Body } from './entries.ts'
 import { beginTurn, callSaid } from './turn-entries.ts'
 import { cutCopiedTurn, endTurn, haltTurn, withdrawQuestion } from './end-turn.ts'
-import { askPermission, resolvePermission } from './permission.ts'
+import { askPermission, resolvePermission, revoke } from './permission.ts'
 import { type Busy, type Existing, type State, isBusy, withoutQuestion } from './state.ts'
 import { offerSettings, setConfigOption, setMode } from './settings.ts'
 import { forkTitle, titleFrom } from './title.ts'
@@ -34,6 +34,8 @@ export function decide(command: Command, state: State): readonly Body[] {
       return command.text === state.notice ? [] : [{ kind: 'notice', text: command.text }]
     case 'answer':
       return resolvePermission(command, state)
+    case 'revoke':
+      return revoke(command, state)
     case 'rename':
       return named(command.title, state)
     case 'fork':

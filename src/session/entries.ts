@@ -103,12 +103,20 @@ export type Body =
       /** What is asked about, for a client that has not heard of the call. */
       readonly call: ToolCallPatch
       readonly options: readonly PermissionOption[]
-      /** The registry name that an "always" answer is remembered for. */
+      /** What an "always" answer is remembered for: the tool as it describes itself, its command or host. */
       readonly tool?: string
       /** What the agent needs to go on from here after a restart. */
       readonly resume: unknown
     }
-  | { readonly kind: 'permission_resolved'; readonly requestId: string; readonly outcome: PermissionOutcome }
+  | {
+      readonly kind: 'permission_resolved'
+      readonly requestId: string
+      readonly outcome: PermissionOutcome
+      /** The client that it came from, as it calls itself. */
+      readonly by?: string
+    }
+  /** What was always allowed in this session is so no more; told to nobody. */
+  | { readonly kind: 'permission_revoked'; readonly allowance: string }
   /** A person is asked for something; what is asked and what comes back is between the agent and its client. */
   | {
       readonly kind: 'elicitation_requested'

@@ -65,11 +65,12 @@ export class Sessions {
 
   /** Gives it another name, live or not. Throws SESSION_NOT_FOUND and TITLE_INVALID. */
   async rename(id: SessionId, name: string): Promise<void> {
-    const rename = { kind: 'rename', title: namedTitle(name) } as const
-    await this.#withLive(id, async (session) => {
-      if (session !== undefined) await session.dispatch(rename)
-      else await this.#leave(id, this.#dispatchToStored(id, rename))
-    })
+    await this.#dispatchTo(id, { kind: 'rename', title: namedTitle(name) })
+  }
+
+  /** What was always allowed in it is asked about again. Throws SESSION_NOT_FOUND. */
+  async revoke(id: SessionId, allowance: string): Promise<void> {
+    await this.#dispatchTo(id, { kind: 'revoke', allowance })
   }
 
   /** A new session that begins as a copy of this one, at `at` or now. Throws SESSION_NOT_FOUND and FORK_POINT_UNKNOWN. */
@@ -161,6 +162,14 @@ export class Sessions {
       this.#leave(session.id, session.leave()).catch(this.#world.report)
     })
     return session
+  }
+
+  /** Live or not. */
+  #dispatchTo(id: SessionId, command: Command): Promise<void> {
+    return this.#withLive(id, async (session) => {
+      if (session !== undefined) await session.dispatch(command)
+      else await this.#leave(id, this.#dispatchToStored(id, command))
+    })
   }
 
   async #forget(id: SessionId, session: Session | undefined): Promise<void> {

@@ -100,7 +100,8 @@ export const shapes = {
     options: z.array(permissionOption),
     tool: name.optional(),
   }),
-  permission_resolved: z.looseObject({ requestId: name, outcome }),
+  permission_resolved: z.looseObject({ requestId: name, outcome, by: z.string().optional() }),
+  permission_revoked: z.looseObject({ allowance: z.string() }),
   elicitation_requested: z.looseObject({
     elicitationId: name,
     mode: z.enum(['form', 'url']),

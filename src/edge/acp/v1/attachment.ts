@@ -82,6 +82,7 @@ export class Attachment implements Sink {
     this.#asking = new Asking({
       session,
       outbox,
+      name: info.name,
       answerOf: (reply) => client.answerOf(reply),
       decline: (requestId, why) => session.decline(this.#feed, requestId, why),
       report: (error) => client.report(error),

@@ -12,7 +12,7 @@ import { requireDirectories, requireDirectoriesOfStored } from './directories.ts
 import { type GoingOn, adoptedIn, startOf } from './going-on.ts'
 import { list } from './list.ts'
 import { type Parsed, asContent, parseParams } from './params.ts'
-import { fork, rename } from './parley.ts'
+import { fork, rename, revoke } from './parley.ts'
 import { settingsResult } from './project.ts'
 import { setConfigOption, setMode } from './settings.ts'
 
@@ -83,6 +83,8 @@ export class V1Methods {
         return this.#delete(parseParams(method, params))
       case '_parley/rename':
         return rename(this.#host.sessions, parseParams(method, params))
+      case '_parley/revoke':
+        return revoke(this.#host.sessions, parseParams(method, params))
       case '_parley/fork':
         return fork(this.#host.sessions, parseParams(method, params))
       default:
