@@ -2,6 +2,7 @@
 import type {
   CompactionPatch,
   Content,
+  Meta,
   Notice,
   PermissionOption,
   PermissionOutcome,
@@ -59,6 +60,8 @@ export interface Turn {
   /** `[cwd, …additionalDirectories]`, absolute. */
   readonly roots: readonly string[]
   readonly prompt: readonly Content[]
+  /** What its client attached to the prompt as a whole, such as the context of a trace. */
+  readonly promptMeta?: Meta
   /** Set when the turn goes on after a restart: what `ask` was given, and the answer. */
   readonly resumed?: Resumption
   readonly signal: Signal

@@ -237,7 +237,7 @@ export class V1Methods {
     this.#requireAccepted(content, attachment.session)
     const promptId = promptIdOf(params) ?? this.#host.newId()
     if (attachment.session.isGone) await this.#gone(sessionId)
-    await attachment.prompt(promptId, content, id)
+    await attachment.prompt({ promptId, content, meta: attachedTo(params) }, id)
     return 'answered later'
   }
 
@@ -294,12 +294,18 @@ export class V1Methods {
   }
 }
 
-/** The client's own name for the prompt, by which one sent again is recognised. */
-function promptIdOf({
-  _meta,
-}: {
+interface WithMeta {
   readonly _meta?: Readonly<Record<string, unknown>> | null | undefined
-}): string | undefined {
+}
+
+/** What belongs to the prompt and not to its way here: our own keys say how it is to be taken, and no more. */
+function attachedTo({ _meta }: WithMeta): Readonly<Record<string, unknown>> | undefined {
+  const theirs = Object.entries(_meta ?? {}).filter(([key]) => !key.startsWith('parley/'))
+  return theirs.length === 0 ? undefined : Object.fromEntries(theirs)
+}
+
+/** The client's own name for the prompt, by which one sent again is recognised. */
+function promptIdOf({ _meta }: WithMeta): string | undefined {
   const id = _meta?.['parley/promptId']
   return typeof id === 'string' && id !== '' ? id : undefined
 }
