@@ -110,6 +110,7 @@ export async function openOwner(config: Config): Promise<Owner> {
   }
 
   async function release(): Promise<void> {
+    await tools.close()
     await Promise.all([processes.close(), documents.close(), search.close()])
     await (await quietly<Journal>(journal))?.close()
   }
@@ -173,7 +174,7 @@ export function openTools({ home, environment }: Config, warn: (sentence: string
   const processes = openProcesses({ boot, environment, clock: systemClock })
   const logins = loginsOf({ home })
   const host = openToolHost({ processes, clock: systemClock, clientInfo: serverInfo, warn, logins })
-  return { host, after: (ms: number) => systemClock.sleep(ms), close: () => processes.close() }
+  return { host, after: (ms: number) => systemClock.sleep(ms), close: () => host.close().then(() => processes.close()) }
 }
 
 export interface JournalState {
