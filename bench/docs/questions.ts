@@ -10,23 +10,23 @@ export interface Question {
 type Ask = (words: Vocabulary, chance: Chance) => string
 
 const KINDS: readonly (readonly [string, Question['mode'], Ask])[] = [
-  ['one frequent word', 'best', ({ english }, chance) => rank(english, chance, 40, 80)],
-  ['one rare word', 'best', ({ english }, chance) => rank(english, chance, 5_000, 40_000)],
-  ['two words', 'best', ({ english }, chance) => several(2, () => rank(english, chance, 60, 3_000))],
-  ['two words, all', 'all', ({ english }, chance) => several(2, () => rank(english, chance, 60, 3_000))],
+  ['one frequent word', 'best', ({ english }, chance) => rank(english, chance, [40, 80])],
+  ['one rare word', 'best', ({ english }, chance) => rank(english, chance, [5_000, 40_000])],
+  ['two words', 'best', ({ english }, chance) => several(2, () => rank(english, chance, [60, 3_000]))],
+  ['two words, all', 'all', ({ english }, chance) => several(2, () => rank(english, chance, [60, 3_000]))],
   [
     'a question',
     'best',
-    ({ english }, chance) => `how does the ${several(4, () => rank(english, chance, 30, 6_000))} of a session`,
+    ({ english }, chance) => `how does the ${several(4, () => rank(english, chance, [30, 6_000]))} of a session`,
   ],
-  ['a phrase', 'phrase', ({ english }, chance) => several(2, () => rank(english, chance, 0, 30))],
-  ['a Chinese word', 'best', ({ chinese }, chance) => rank(chinese, chance, 5, 2_000)],
-  ['two Chinese words', 'best', ({ chinese }, chance) => several(2, () => rank(chinese, chance, 5, 2_000))],
+  ['a phrase', 'phrase', ({ english }, chance) => several(2, () => rank(english, chance, [0, 30]))],
+  ['a Chinese word', 'best', ({ chinese }, chance) => rank(chinese, chance, [5, 2_000])],
+  ['two Chinese words', 'best', ({ chinese }, chance) => several(2, () => rank(chinese, chance, [5, 2_000]))],
   [
     'a Chinese question',
     'best',
     ({ chinese }, chance) =>
-      `如何${rank(chinese, chance, 5, 2_000)}${rank(chinese, chance, 5, 2_000)}的${rank(chinese, chance, 50, 5_000)}`,
+      `如何${rank(chinese, chance, [5, 2_000])}${rank(chinese, chance, [5, 2_000])}的${rank(chinese, chance, [50, 5_000])}`,
   ],
 ]
 
@@ -38,7 +38,7 @@ export function questions(rounds: number): readonly Question[] {
   ).flat()
 }
 
-function rank(words: readonly string[], chance: Chance, from: number, to: number): string {
+function rank(words: readonly string[], chance: Chance, [from, to]: readonly [number, number]): string {
   return words[from + Math.floor(chance() * (to - from))] ?? ''
 }
 

@@ -298,6 +298,15 @@ export class Database implements Disposable {
     return rows.all(JSON.stringify(hits)) as PassageRow[]
   }
 
+  /** Those of one document that match, in its order. They were written together, so their numbers are next to each other. */
+  passagesOf(document: number, expression: string): readonly Pick<PassageRow, 'line' | 'text'>[] {
+    return this.#sql(
+      `SELECT p.line, p.text FROM words JOIN passages p ON p.id = words.rowid
+       WHERE words MATCH ? AND words.rowid BETWEEN (SELECT min(id) FROM passages WHERE document = ?)
+         AND (SELECT max(id) FROM passages WHERE document = ?) AND p.document = ? ORDER BY p.id`,
+    ).all(expression, document, document, document) as Pick<PassageRow, 'line' | 'text'>[]
+  }
+
   countDocuments(wanted: WantedDocuments): number {
     const { sql, values } = inDocuments(wanted)
     return this.#count(`SELECT count(*) AS n FROM (${sql})`, values)
