@@ -47,6 +47,7 @@ export class Indexer implements AsyncDisposable {
   #served: readonly Served[]
   /** What is in the index or was skipped, by uri. */
   readonly #known = new Map<string, Known>()
+  readonly #started = performance.now()
   /** Whether this process has looked through everything. */
   #looked = false
   /** Somebody was shown a part of it, and must hear of the whole. */
@@ -86,10 +87,14 @@ export class Indexer implements AsyncDisposable {
     return this.#database.complete
   }
 
-  /** Whether there is a whole index to search, or none that is being made; false for one that takes longer than the reader waits. */
+  /**
+   * Whether there is a whole index to search, or none that is being made; false for one that takes longer than the reader
+   * waits. What others have waited for already counts, so that a program that asks often is not held up each time.
+   */
   async settled(patienceMs: number): Promise<boolean> {
     const late = new AbortController()
-    const waited = sleep(patienceMs, false, { signal: late.signal, ref: false }).catch(() => false)
+    const left = Math.max(0, this.#started + patienceMs - performance.now())
+    const waited = sleep(left, false, { signal: late.signal, ref: false }).catch(() => false)
     const settled = await Promise.race([this.#first.then(() => true), waited])
     late.abort()
     this.#shownEarly ||= !settled

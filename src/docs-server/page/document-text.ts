@@ -1,5 +1,5 @@
 /** The text of a document as HTML: headings as headings, paragraphs as paragraphs, and never as HTML of its own. */
-import type { FoundInDocument, Shown, ShownHeading } from '../index/protocol.ts'
+import type { Shown, ShownHeading } from '../index/protocol.ts'
 import { type Html, html, joined } from './html.ts'
 import { languageOf, name } from './layout.ts'
 import { marked, type Range } from './marked.ts'
@@ -9,12 +9,14 @@ export function headingId({ slug }: Pick<ShownHeading, 'slug'>): string {
   return `s-${slug}`
 }
 
+/** The heading that is the title of the document may have a few lines before it, such as a badge. */
+const NEAR_THE_TOP = 300
+
 export function readingOf(shown: Shown): Html {
   const end = shown.offset + shown.text.length
   const inside = shown.headings.filter(({ part }) => part === shown.part)
   const first = inside[0]
-  const isTitle =
-    first !== undefined && first.title === shown.title && textIn(shown, [shown.offset, first.at[0]]).trim() === ''
+  const isTitle = first !== undefined && first.title === shown.title && first.at[0] - shown.offset < NEAR_THE_TOP
   const page = new Reading(shown)
   if (!isTitle) page.title()
   let at = shown.offset
@@ -24,7 +26,7 @@ export function readingOf(shown: Shown): Html {
     at = heading.at[1]
   }
   page.text([at, end])
-  return html`${page.parts}`
+  return page.made()
 }
 
 function textIn({ text, offset }: Shown, [start, end]: Range): string {
@@ -39,8 +41,14 @@ const HEADINGS = [
   (attributes: Html, text: Html) => html`<h6${attributes}>${text}</h6>`,
 ] as const
 
+const ELEMENTS = {
+  prose: (attributes: Html, text: Html) => html`<p${attributes}>${text}</p>`,
+  plain: (attributes: Html, text: Html) => html`<p class="plain" ${attributes}>${text}</p>`,
+  code: (attributes: Html, text: Html) => html`<pre${attributes}>${text}</pre>`,
+} as const
+
 class Reading {
-  readonly parts: Html[] = []
+  readonly #blocks: { readonly made: Html; readonly found: boolean }[] = []
   readonly #shown: Shown
   readonly #marks: readonly Range[]
   readonly #anchored = new Set<number>()
@@ -52,11 +60,26 @@ class Reading {
     this.#marks = shown.found.flatMap(({ marks }) => marks)
   }
 
+  /** What was found is held together, so that one line can stand beside it. */
+  made(): Html {
+    const runs: { readonly found: boolean; readonly made: Html[] }[] = []
+    for (const { made, found } of this.#blocks) {
+      const run = runs.at(-1)
+      if (run?.found === found) run.made.push(made)
+      else runs.push({ found, made: [made] })
+    }
+    return html`${runs.map(({ found, made }) => (found ? html`<div class="found">${made}</div>` : made))}`
+  }
+
+  #add(made: Html, range?: Range): void {
+    const found = range !== undefined && this.#shown.found.some(({ at }) => overlap(at, range))
+    this.#blocks.push({ made, found })
+  }
+
   title(): void {
     const { title, part } = this.#shown
-    this.parts.push(
-      html`<h1${languageOf(title)}>${name(title)}${part > 1 ? html` <span class="soft">part ${part}</span>` : null}</h1>`,
-    )
+    const which = part > 1 ? html` <span class="soft">part ${part}</span>` : null
+    this.#add(html`<h1${languageOf(title)}>${name(title)}${which}</h1>`)
   }
 
   heading(heading: ShownHeading, isTitle: boolean): void {
@@ -64,54 +87,41 @@ class Reading {
     const start = at[0] + Math.max(0, textIn(this.#shown, at).indexOf(title))
     const whole = textIn(this.#shown, [start, start + title.length]) === title
     const text = whole ? this.#marked([start, start + title.length]) : html`${title}`
-    const attributes = html` id="${headingId(heading)}"${this.#foundAt(at)}${languageOf(title)}`
-    const content = html`${this.#anchorAt(at)}<bdi>${text}</bdi>`
-    if (isTitle) {
-      this.parts.push(html`<h1${attributes}>${content}</h1>`)
-      return
-    }
+    const attributes = html` id="${headingId(heading)}"${languageOf(title)}`
+    const content = html`${this.#anchors(at[1])}<bdi>${text}</bdi>`
+    if (isTitle) return this.#add(html`<h1${attributes}>${content}</h1>`, at)
     this.#above = [...this.#above.filter((one) => one < level), level]
-    this.parts.push((HEADINGS[Math.min(this.#above.length, 5) - 1] ?? HEADINGS[4])(attributes, content))
+    this.#add((HEADINGS[this.#above.length - 1] ?? HEADINGS[4])(attributes, content), at)
   }
 
   text(range: Range): void {
     for (const block of blocksOf(textIn(this.#shown, range), this.#shown.file)) {
-      const [start, end] = [range[0] + block.start, range[0] + block.end]
-      const attributes = html`${this.#foundAt([start, end])}${languageOf(textIn(this.#shown, [start, end]))} dir="auto"`
-      const anchor = this.#anchorAt([start, end])
-      if (block.kind === 'code') this.parts.push(html`<pre${attributes}>${anchor}${this.#marked([start, end])}</pre>`)
-      else
-        this.parts.push(
-          html`<p${block.kind === 'plain' ? html` class="plain"` : null}${attributes}>${anchor}${this.#lines(start, block)}</p>`,
-        )
+      const whole: Range = [range[0] + block.start, range[0] + block.end]
+      const lines = block.lines.map(([from, to]) => this.#marked([whole[0] + from, whole[0] + to]))
+      const content = joined(lines, html`<br />`)
+      const attributes = html` dir="auto"${languageOf(textIn(this.#shown, whole))}`
+      this.#add(ELEMENTS[block.kind](attributes, content), whole)
     }
   }
 
-  #lines(start: number, { lines }: Block): Html {
-    return joined(
-      lines.map(([from, to]) => this.#marked([start + from, start + to])),
-      html`<br />`,
-    )
-  }
-
+  /** With the places where links to found passages arrive, each where its passage begins. */
   #marked([start, end]: Range): Html {
-    const { offset, text } = this.#shown
-    return marked(
-      text,
-      [start - offset, end - offset],
-      this.#marks.flatMap(([from, to]) => (to > start && from < end ? [[from - offset, to - offset] as const] : [])),
+    const { offset, text, found } = this.#shown
+    const marks = this.#marks.flatMap(([from, to]) =>
+      to > start && from < end ? [[from - offset, to - offset] as const] : [],
     )
+    const inside = found.map(({ at }) => at[0]).filter((at) => at > start && at < end)
+    const cuts = [start, ...inside, end]
+    return html`${cuts.slice(1).map((cut, i) => {
+      const from = cuts[i] ?? start
+      return html`${this.#anchors(from + 1)}${marked(text, [from - offset, cut - offset], marks)}`
+    })}`
   }
 
-  #foundAt(range: Range): Html | null {
-    return this.#shown.found.some(({ at }) => overlap(at, range)) ? html` data-found=""` : null
-  }
-
-  /** Where links to a found passage arrive: at the first of its blocks. */
-  #anchorAt(range: Range): readonly Html[] {
-    const fresh = this.#shown.found.filter(
-      (one: FoundInDocument) => overlap(one.at, range) && !this.#anchored.has(one.line),
-    )
+  /** Of the passages that begin before this, and were not reached yet. */
+  #anchors(before: number): readonly Html[] {
+    const { found, part } = this.#shown
+    const fresh = found.filter((one) => one.part === part && one.at[0] < before && !this.#anchored.has(one.line))
     for (const { line } of fresh) this.#anchored.add(line)
     return fresh.map(({ line }) => html`<span id="L${line}"></span>`)
   }
@@ -125,7 +135,7 @@ interface Block {
   readonly kind: 'prose' | 'plain' | 'code'
   readonly start: number
   readonly end: number
-  /** Of prose: its lines, in offsets of the block; a line that only goes on with the one before is part of it. */
+  /** What is shown of it, in its own offsets. A line of prose that only goes on with the one before is part of that. */
   readonly lines: readonly Range[]
 }
 
@@ -185,8 +195,23 @@ function trimmed(text: string, [start, end]: Range, kind: Block['kind']): readon
   const body = run.slice(lead).trimEnd()
   if (body === '') return []
   const from = start + lead
-  const lines = kind === 'prose' ? linesOf(body) : [[0, body.length] as const]
+  const lines = kind === 'prose' ? linesOf(body) : [kind === 'code' ? insideFence(body) : ([0, body.length] as const)]
   return [{ kind, start: from, end: from + body.length, lines }]
+}
+
+/** Code without the fence around it, which its box stands for. */
+function insideFence(body: string): Range {
+  const fence = FENCE.exec(body)?.[1]
+  const start = fence === undefined ? -1 : body.indexOf('\n')
+  if (fence === undefined || start < 0) return [0, body.length]
+  const close = body.lastIndexOf('\n')
+  const isClosed =
+    close > start &&
+    body
+      .slice(close + 1)
+      .trim()
+      .startsWith(fence)
+  return [start + 1, isClosed ? close : body.length]
 }
 
 function linesOf(body: string): readonly Range[] {

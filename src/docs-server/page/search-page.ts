@@ -153,16 +153,21 @@ function passage(hit: PassageHit, question: Question): Html {
 <p class="where">${name(collection)} / ${name(`${file}:${line}`)} · ${dateOf(modified)}</p>${snippet(hit)}</article>`
 }
 
+/** The headings stand above it already, unless what was looked for stands in them; then without their signs. */
 function snippet({ snippet: text, highlights }: PassageHit): Html {
-  // The headings stand above it already, unless what was looked for stands in them.
   const head = /^(?:#{1,6} [^\n]*\n\s*)+/.exec(text)?.[0].length ?? 0
-  const start = head < text.length && (highlights[0]?.[0] ?? 0) >= head ? head : 0
-  const shifted = highlights.map(([from, to]) => [from - start, to - start] as const)
-  const cut = snippetOf(text.slice(start), shifted, LONGEST_SNIPPET)
-  const before = text.slice(start).startsWith(cut.text.slice(0, 40)) ? '' : '… '
-  const after = text.endsWith(cut.text.slice(-40)) ? '' : ' …'
+  const inHead = (highlights[0]?.[0] ?? head) < head || head === text.length
+  const start = inHead ? (/^#{1,6} /.exec(text)?.[0].length ?? 0) : head
+  const rest = text.slice(start)
+  const shifted = highlights.map(([from, to]) => [from - start, to - start] as const).filter(([from]) => from >= 0)
+  const cut = snippetOf(rest, shifted, LONGEST_SNIPPET)
+  const before = rest.startsWith(cut.text.slice(0, 40)) ? '' : '… '
+  const after = rest.endsWith(cut.text.slice(-40)) ? '' : ' …'
+  const first = inHead && before === '' ? cut.text.indexOf('\n') : -1
+  const part = (range: readonly [number, number]) => marked(cut.text, range, cut.highlights)
+  const title = first > 0 ? html`<b>${part([0, first])}</b> ` : null
   return html`<p class="snippet" dir="auto" ${languageOf(cut.text)}>
-    ${before}${marked(cut.text, [0, cut.text.length], cut.highlights)}${after}
+    ${before}${title}${part([Math.max(0, first), cut.text.length])}${after}
   </p>`
 }
 

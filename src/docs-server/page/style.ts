@@ -28,7 +28,7 @@ ol, ul { padding: 0; margin: 0; list-style: none }
 .hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap }
 .soft { color: var(--soft) }
 
-.top, main, .bottom { width: 100%; max-width: 46rem; margin: 0 auto; padding: 0 1.25rem }
+.top, main, .bottom { width: 100%; max-width: 44rem; margin: 0 auto; padding: 0 1.25rem }
 .wide .top, .wide main, .wide .bottom { max-width: 68rem }
 .top { padding-top: 1.5rem }
 .name { display: flex; justify-content: space-between; align-items: center; gap: 1rem; margin-bottom: 1.1rem; min-height: 2.2rem }
@@ -47,11 +47,11 @@ button, input, select { font: inherit; color: inherit }
 button { background: var(--button); color: var(--button-ink); border: 1px solid var(--button); border-radius: .5rem; padding: .6rem 1.15rem; font-weight: 600; cursor: pointer }
 button:hover { filter: brightness(1.1) }
 button.quiet { background: none; border-color: transparent; color: var(--soft); font-weight: 400; font-size: .9375rem; padding: .35rem .5rem; text-decoration: underline; text-underline-offset: .18em; text-decoration-thickness: 1px }
-.choices { display: flex; flex-wrap: wrap; align-items: center; gap: .35rem 1.5rem; margin-top: .7rem; font-size: .9375rem }
-.choices fieldset { border: 0; margin: 0; padding: 0; display: flex; flex-wrap: wrap; gap: .35rem 1.1rem }
+.choices { display: flex; flex-wrap: wrap; align-items: center; gap: .1rem 1.1rem; margin-top: .7rem; font-size: .9375rem }
+.choices fieldset { display: contents }
 .choices label { display: inline-flex; align-items: center; gap: .4rem; min-height: 2rem; cursor: pointer }
 .choices input { accent-color: var(--button); width: 1.05rem; height: 1.05rem; margin: 0 }
-.choices select { background: var(--raised); border: 1px solid var(--strong); border-radius: .4rem; padding: .25rem .5rem; max-width: 60vw }
+.choices select { background: var(--raised); border: 1px solid var(--strong); border-radius: .4rem; padding: .25rem .5rem; max-width: 46vw }
 
 .count { color: var(--soft); margin: 0 0 1.5rem; font-weight: 400; font-size: 1rem }
 .notice { border-left: 3px solid var(--found); padding: .1rem 0 .1rem .9rem; margin: 0 0 1.5rem; color: var(--soft) }
@@ -59,7 +59,9 @@ button.quiet { background: none; border-color: transparent; color: var(--soft); 
 .results h2 { font-size: 1.1875rem; margin: 0 }
 .results .under { margin: .1rem 0 0; font-size: .9375rem }
 .results .where { margin: 0; color: var(--soft); font-size: .875rem }
-.snippet { margin: .4rem 0 0 }
+.snippet { margin: .4rem 0 0; max-width: 68ch }
+.snippet b { font-weight: 600 }
+kbd { font-family: var(--code); font-size: .875em; border: 1px solid var(--strong); border-radius: .3em; padding: .05em .45em }
 mark { background: var(--mark); color: var(--mark-ink); border-radius: .2em; padding: .05em .1em; margin: 0 -.1em }
 .pages { display: flex; justify-content: space-between; align-items: baseline; gap: 1rem; border-top: 1px solid var(--line); padding-top: 1rem; margin-top: 2.5rem }
 .pages > :last-child { text-align: right }
@@ -84,9 +86,10 @@ code { font-family: var(--code); font-size: .9em }
 .beside nav { border: 1px solid var(--line); border-radius: .5rem; padding: .5rem .9rem; margin-bottom: 1rem; background: var(--raised) }
 .beside li a { display: block; padding: .22rem 0; text-decoration: none }
 .beside li a:hover { text-decoration: underline }
+.wide .crumbs { margin-bottom: 1rem }
 .d2 { padding-left: .9rem } .d3 { padding-left: 1.8rem } .d4, .d5, .d6 { padding-left: 2.7rem }
 .reading { max-width: 68ch; min-width: 0; font: 1.125rem/1.65 var(--reading) }
-.reading h1, .reading h2, .reading h3, .reading h4, .reading h5, .reading h6 { font-family: var(--text); margin: 2.2em 0 .6em }
+.reading h1, .reading h2, .reading h3, .reading h4, .reading h5, .reading h6 { font-family: var(--text); margin: 1.9em 0 .6em }
 .reading > :first-child { margin-top: 0 }
 .reading h1 { font-size: 1.75rem } .reading h2 { font-size: 1.375rem } .reading h3 { font-size: 1.1875rem }
 .reading h4, .reading h5, .reading h6 { font-size: 1.0625rem }
@@ -94,8 +97,11 @@ code { font-family: var(--code); font-size: .9em }
 .reading p { margin: 0 0 1em }
 .reading p.plain { white-space: pre-wrap }
 .reading pre { font: .875rem/1.55 var(--code); white-space: pre-wrap; tab-size: 4; margin: 0 0 1.2em; padding: .8rem 1rem; background: var(--raised); border: 1px solid var(--line); border-radius: .5rem }
-.reading [data-found] { border-left: 3px solid var(--found); box-shadow: none; margin-left: -1.1rem; padding-left: calc(1.1rem - 3px) }
-.reading pre[data-found] { padding-left: 1rem }
+.found { border-left: 3px solid var(--found); margin: 0 0 1em -1.1rem; padding-left: calc(1.1rem - 3px) }
+.found > :first-child, .reading > .found:first-child > :first-child { margin-top: 0 }
+.found > :last-child { margin-bottom: 0 }
+* + .found:has(> h2:first-child) { margin-top: 2.4em }
+* + .found:has(> h3:first-child, > h4:first-child, > h5:first-child, > h6:first-child) { margin-top: 1.8em }
 :target { scroll-margin-top: 1.5rem }
 .reading :target { animation: arrive 2.5s }
 @keyframes arrive { from { background: color-mix(in srgb, var(--mark) 55%, transparent) } }
