@@ -2,6 +2,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { join } from 'node:path'
+import { NODE_FLAGS } from '../src/server/launch.ts'
 import { Peer, binary, settings } from './peer.ts'
 import { processorMs } from './proc.ts'
 import { Talk } from './talk.ts'
@@ -15,9 +16,13 @@ export class Server {
     this.#peer = peer
   }
 
-  /** `parley serve` on a state directory, listening. */
+  /** `parley serve` on a state directory, listening, as commands start it. */
   static async start(home: string, script: string): Promise<Server> {
-    const peer = new Peer([binary, 'serve'], { ...settings(home), PARLEY_AGENT: `script:${script}` }, 'ignore')
+    const peer = new Peer(
+      [...NODE_FLAGS, binary, 'serve'],
+      { ...settings(home), PARLEY_AGENT: `script:${script}` },
+      'ignore',
+    )
     const server = new Server(home, peer)
     while (!(await server.#accepts())) await new Promise((resolve) => setTimeout(resolve, 10))
     return server

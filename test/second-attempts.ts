@@ -4,7 +4,7 @@ import type { Reporter, TestCase } from 'vitest/node'
 /** With more of them something is wrong with the tests, or with what they hold. */
 const TOLERATED = 3
 
-export default class SecondAttempts implements Reporter {
+class SecondAttempts implements Reporter {
   readonly #names: string[] = []
 
   onTestCaseResult(test: TestCase): void {
@@ -19,3 +19,6 @@ export default class SecondAttempts implements Reporter {
     process.exitCode = 1
   }
 }
+
+// Vitest knows a reporter by no other name.
+export { SecondAttempts as default }

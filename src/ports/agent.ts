@@ -2,6 +2,7 @@
 import type {
   CompactionPatch,
   Content,
+  Meta,
   Notice,
   PermissionOption,
   PermissionOutcome,
@@ -12,15 +13,21 @@ import type {
 } from './content.ts'
 import type { ConfigOption, ConfigValue, Modes, Settings } from './settings.ts'
 import type { TurnClient } from './client.ts'
+import type { Cursor } from './journal.ts'
 import type { Signal } from './signal.ts'
 import type { ToolRegistry, ToolResult } from './tools.ts'
 
 export type StopReason = 'end_turn' | 'max_tokens' | 'max_turn_requests' | 'refusal' | 'cancelled'
 
-/** Agents by their full names, which sessions keep: `guide`, `script:/absolute/file`. */
+/** Agents by their full names, which sessions keep: `guide`, `model`, `model:provider:name`, `script:/absolute/file`. */
 export interface Agents {
   /** What answers where nobody has named an agent. */
   readonly default: string
+  /**
+   * The full name that a wish comes to: `auto` is `model` where there is one, else `guide`; any other is itself. Waits only
+   * for `auto`, and then only while it is not known yet which models this machine serves. Never throws.
+   */
+  settle(wish: string): Promise<string>
   /**
    * The agent as it is now: a turn that has begun keeps the one that it was given, whatever becomes of its file.
    * Throws AGENT_UNKNOWN, PATH_NOT_ABSOLUTE, SCRIPT_UNREADABLE or SCRIPT_INVALID.
@@ -53,6 +60,8 @@ export interface Turn {
   /** `[cwd, …additionalDirectories]`, absolute. */
   readonly roots: readonly string[]
   readonly prompt: readonly Content[]
+  /** What its client attached to the prompt as a whole, such as the context of a trace. */
+  readonly promptMeta?: Meta
   /** Set when the turn goes on after a restart: what `ask` was given, and the answer. */
   readonly resumed?: Resumption
   readonly signal: Signal
@@ -90,6 +99,15 @@ export interface Turn {
    */
   ask(question: Question): Promise<PermissionOutcome>
   /**
+   * Keeps what the agent needs to know again, as JSON: stored when it resolves, told to nobody, copied by a fork.
+   * With `fresh`, what was kept before is never recalled again. Resolves with the place of the memo.
+   */
+  remember(memo: unknown, kind?: 'fresh'): Promise<Cursor>
+  /** What the agents of this session kept after this place, in order, from the last fresh one on. Reads the journal. */
+  recall(after: Cursor): AsyncIterable<Memo>
+  /** The text that this session's agents said to people after this place, in whatever turn. Reads the journal. */
+  saidSince(place: Cursor): Promise<string>
+  /**
    * Runs a tool of the registry: reported, `in_progress` stored before its first effect, its result stored.
    * A tool that fails, times out or is unknown is a result with `isError`, never a throw.
    */
@@ -117,8 +135,15 @@ export interface ToolRequest {
   readonly resume?: unknown
 }
 
+export interface Memo {
+  readonly place: Cursor
+  readonly memo: unknown
+}
+
 export interface Resumption {
   readonly state: unknown
   readonly toolCallId: string
   readonly outcome: PermissionOutcome
+  /** The tool calls of this turn that had ended before. */
+  readonly ended: readonly string[]
 }

@@ -1,6 +1,6 @@
 /** What a client lends to the turns of its prompts: its files, its terminals, its person. What it did not offer is undefined. */
 import type { Signal } from './signal.ts'
-import type { ElicitationAnswer } from './tools.ts'
+import type { ElicitationAnswer } from './elicitation.ts'
 
 /** A text file as the client has it, unsaved changes and all. Paths are absolute; `line` counts from 1. */
 export interface FileRange {

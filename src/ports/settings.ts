@@ -8,6 +8,12 @@ export interface Mode {
   readonly _meta?: Meta
 }
 
+/**
+ * The modes in which Parley itself decides what needs a question: an agent has them by offering modes of these ids. Any other
+ * id, and no mode at all, is as `ask`.
+ */
+export type PermissionModeId = 'ask' | 'accept-edits' | 'plan' | 'allow-all'
+
 /** `currentModeId` is one of them. */
 export interface Modes {
   readonly currentModeId: string
@@ -23,7 +29,10 @@ interface OptionBase {
   readonly _meta?: Meta
 }
 
-/** `currentValue` is one of the choices. */
+/**
+ * `currentValue` is one of the choices. In `_meta`, `parley/open` says that the list need not be whole: a value that was set
+ * stays; `parley/named` is a value that somebody has named for the agent, which counts when it changes.
+ */
 export interface SelectOption extends OptionBase {
   readonly type: 'select'
   readonly currentValue: string

@@ -1,5 +1,15 @@
 /** The tools that a session's agent may call: one list, always current, whatever its servers do. */
-import type { Content, EmbeddedResource } from './content.ts'
+import type { TurnClient } from './client.ts'
+import type {
+  Content,
+  EmbeddedResource,
+  PlanEntry,
+  ToolCallContent,
+  ToolCallPatch,
+  ToolKind,
+  ToolLocation,
+} from './content.ts'
+import type { Elicitation, ElicitationAnswer } from './elicitation.ts'
 import type { Signal } from './signal.ts'
 
 /** How to reach an MCP server, as `session/new`, `load` and `resume` name it. `env` and `headers` are secrets. */
@@ -109,27 +119,14 @@ export interface ToolList {
   readonly servers: readonly ServerStatus[]
 }
 
-/** What a server wants to know from the person for whom it works. */
-export type Elicitation =
-  | {
-      readonly mode: 'form'
-      readonly server: string
-      readonly message: string
-      /** JSON Schema of a flat object. */
-      readonly schema: Readonly<Record<string, unknown>>
-    }
-  | { readonly mode: 'url'; readonly server: string; readonly message: string; readonly url: string }
-
-export type ElicitationAnswer =
-  | { readonly action: 'accept'; readonly content?: Readonly<Record<string, ElicitedValue>> }
-  | { readonly action: 'decline' | 'cancel' }
-
 export interface ToolResult {
   readonly content: readonly Content[]
   /** Structured content where the server sent some. */
   readonly structured?: unknown
   /** What a model is given instead of a long `content`: its beginning, and how much there is. */
   readonly brief?: readonly Content[]
+  /** What people are shown in the place of `content`: differences, a terminal. */
+  readonly shown?: readonly ToolCallContent[]
   /** The tool ran and says that it failed. */
   readonly isError: boolean
 }
@@ -139,11 +136,11 @@ export interface ToolCallOptions {
   /** Milliseconds without an answer or progress until TOOL_TIMEOUT; the adapter has a default. */
   readonly timeoutMs?: number
   readonly onProgress?: (progress: ToolProgress) => void
+  /** Needed by tools of our own alone, which fail without it. */
+  readonly caller?: Caller
   /** Asked on behalf of the server while the call runs; without it, and when it throws, the answer is `cancel`. */
   readonly onElicit?: (question: Elicitation) => Promise<ElicitationAnswer>
 }
-
-export type ElicitedValue = string | number | boolean | readonly string[]
 
 /** What is to be completed: a value of one argument of a prompt or of one hole of a template. */
 export interface CompletionRequest {
@@ -152,6 +149,39 @@ export interface CompletionRequest {
   readonly value: string
   /** The arguments that are known already. */
   readonly known?: Readonly<Record<string, string>>
+}
+
+/** What a call would do, as far as its arguments tell: for whoever is asked about it, and for the rules that decide whether. */
+export interface ToolPreview {
+  /** What people read: `Edit src/main.ts`. Absent: the title of the tool. */
+  readonly title?: string
+  readonly kind: ToolKind
+  /** Differences, the command …: shown with the question. */
+  readonly content?: readonly ToolCallContent[]
+  readonly locations?: readonly ToolLocation[]
+  /** The files and directories that it reads or changes; absolute, real, inside the root set. */
+  readonly paths?: readonly string[]
+  /** What it runs: the whole line, and the part that an "always" is said of, like `npm test`. */
+  readonly command?: { readonly line: string; readonly signature: string }
+  readonly url?: string
+  /** It destroys what cannot be had back: always asked about, whatever is allowed. */
+  readonly destroys?: boolean
+}
+
+/** Who calls, for tools of our own: what an MCP server never hears of. */
+export interface Caller {
+  readonly sessionId: string
+  readonly turnId: string
+  readonly toolCallId: string
+  /** `[cwd, …additionalDirectories]`, absolute. */
+  readonly roots: readonly string[]
+  /** What the client of the turn offers. What is done with it belongs to this call and is told as nothing else. */
+  readonly client: TurnClient
+  /** Brings the call up to date while it runs: output so far, a terminal. */
+  report(patch: ToolCallPatch): Promise<void>
+  plan(entries: readonly PlanEntry[]): Promise<void>
+  /** The whole result of an earlier call of this session; undefined where there is none. */
+  resultOf(toolCallId: string): Promise<readonly Content[] | undefined>
 }
 
 export interface ToolProgress {
@@ -170,6 +200,11 @@ export interface ToolRegistry {
    * in vain is not waited for again while it goes on connecting. Never throws.
    */
   ready(limitMs: number, signal: Signal): Promise<ToolList>
+  /**
+   * What a call would do, without doing it. Never waits for a server and never throws: where arguments are wrong or nothing
+   * is known it tells what the tool is for.
+   */
+  preview(name: string, args: unknown, caller: Pick<Caller, 'sessionId' | 'roots' | 'client'>): Promise<ToolPreview>
   /**
    * Calls a tool by its registry name. Throws TOOL_UNKNOWN, TOOL_ARGUMENTS (refused before sending), TOOL_TIMEOUT,
    * TOOL_CANCELLED, TOOL_NOT_RUN (it provably did not run) or TOOL_LOST (the answer was lost; it may have run).

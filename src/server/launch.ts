@@ -21,6 +21,9 @@ export interface Where extends Place {
   readonly program: string
 }
 
+/** A server sits in memory all day, and what it makes is soon done with: a large nursery costs 15 MB and saves no time. */
+export const NODE_FLAGS = ['--max-semi-space-size=2']
+
 /** Milliseconds. */
 const STEP = 10
 const SLOW = 300
@@ -109,7 +112,7 @@ interface End {
  */
 function launch({ environment, home, program }: Where, { descriptor }: StartLog): Start {
   const { PARLEY_CHILD: _child, PARLEY_AGENT: _agent, ...rest } = environment
-  const child = spawn(process.execPath, [program, 'serve', '--background'], {
+  const child = spawn(process.execPath, [...NODE_FLAGS, program, 'serve', '--background'], {
     cwd: '/',
     env: { ...rest, PARLEY_HOME: home },
     detached: true,

@@ -1,9 +1,10 @@
 /** The server: owns the state, listens on its socket, serves every connection, and ends in order. */
 import type { Config } from '../config/schema.ts'
 import { requirePrivate } from '../config/socket.ts'
-import type { ConnectionHost } from '../edge/acp/connection.ts'
+import { type ConnectionHost, loadConnections } from '../edge/acp/connection.ts'
 import { type ListeningSocket, listenOn } from '../edge/transport/socket.ts'
 import { fail } from '../errors/parley-error.ts'
+import type { AbortSource } from '../ports/signal.ts'
 import type { Census, Sessions } from '../session/sessions.ts'
 import { Clients } from './clients.ts'
 import { type Owner, openOwner } from './compose.ts'
@@ -41,7 +42,7 @@ export interface RunningServer {
 export async function openServer(config: Config, options: ServeOptions): Promise<RunningServer> {
   const owner = await openOwner(config)
   try {
-    await owner.owned
+    await Promise.all([owner.owned, loadConnections()])
     putLongLogAside(config.home)
     noteServer(config.home)
     const server = new Server(config, owner)
@@ -51,11 +52,6 @@ export async function openServer(config: Config, options: ServeOptions): Promise
     await owner.close()
     throw error
   }
-}
-
-/** What every client needs first, while there are descriptors to load it with: what failed to load once stays so. */
-async function loadMethods(): Promise<void> {
-  await Promise.all([import('../edge/acp/v1/methods.ts'), import('../edge/acp/v1/params.ts')])
 }
 
 /** What a server that stops takes no more of. */
@@ -70,9 +66,8 @@ class Server implements RunningServer {
   readonly #clients: Clients
   readonly #drain: Drain
   readonly #started: number
-  /** Resolves just before every connection is ended. */
-  readonly #silence: Promise<void>
-  #fallSilent: () => void = () => undefined
+  /** Aborts just before every connection is ended. */
+  readonly #silence: AbortSource
   #listening: ListeningSocket | undefined
   #sessions: Sessions | undefined
 
@@ -84,7 +79,7 @@ class Server implements RunningServer {
     this.#clients = new Clients(owner.clock)
     this.#started = owner.clock.elapsed()
     this.#drain = new Drain(owner.clock, async () => (await this.#census()).working)
-    this.#silence = new Promise((resolve) => (this.#fallSilent = resolve))
+    this.#silence = owner.clock.abortSource()
     this.ended = this.#end()
     // Whoever started it waits for this; until then nobody has to.
     this.ended.catch(() => undefined)
@@ -104,7 +99,6 @@ class Server implements RunningServer {
       () => this.stop('the state cannot be served', 0),
     )
     if (background) this.#watch(this.#listening)
-    loadMethods().catch(log.report)
   }
 
   stop(why: string, graceMs = GRACE): void {
@@ -127,7 +121,7 @@ class Server implements RunningServer {
         ...importMethod(this.#owner),
         ...mcpMethod(this.#owner),
       },
-      stopping: this.#silence,
+      stopping: this.#silence.signal,
       admit: (method) => this.#admit(method),
       newId: () => clock.id(),
       report: log.report,
@@ -182,9 +176,8 @@ class Server implements RunningServer {
     this.#listening?.close()
     // What never opened has nothing to halt; whoever waits for the server hears of that below.
     await sessions.then((opened) => opened.halt()).catch(log.report)
-    this.#fallSilent()
     // Whoever asked is told first.
-    await this.#silence
+    this.#silence.abort()
     await this.#clients.close()
     await this.#owner.close()
     log.note('stopped')

@@ -1,7 +1,7 @@
 /** What a person is asked for besides permission. Only the client of the prompt is asked; that it was and how it ended is stored, never what was said. */
 import { fail, isParleyError } from '../errors/parley-error.ts'
 import type { Elicit, FormRequest, LentClient, UrlAnswer, UrlRequest } from '../ports/client.ts'
-import type { ElicitationAnswer } from '../ports/tools.ts'
+import type { ElicitationAnswer } from '../ports/elicitation.ts'
 import type { Signal } from '../ports/signal.ts'
 import { type AskingHost, NO_HURRY, bounded } from './client-work.ts'
 import { requireForm, valuesIn } from './form.ts'

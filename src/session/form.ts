@@ -1,6 +1,6 @@
 /** The forms that a person may be asked to fill in, and whether what came back is as the form has it. Flat, as ACP allows them. */
 import { fail } from '../errors/parley-error.ts'
-import type { ElicitedValue } from '../ports/tools.ts'
+import type { ElicitedValue } from '../ports/elicitation.ts'
 import { matches, regularExpression } from './pattern.ts'
 
 type Fields = Readonly<Record<string, unknown>>

@@ -24,7 +24,7 @@ type Held = SpokenChunk | Announced | Patched
  */
 export class Replay {
   #held: Held | undefined
-  /** Questions and answers that came after it: no update tells them, and they stand in the middle of most calls. */
+  /** What came after it and no update tells: questions, answers, steps of a model. They stand in the middle of most calls. */
   #behind: Entry[] = []
 
   push(entries: readonly Entry[]): readonly Entry[] {
@@ -46,7 +46,7 @@ export class Replay {
     if (whole !== undefined) {
       told.push(...this.#passed())
       this.#held = whole
-    } else if (held !== undefined && isOfCall(held) && isAboutPermission(entry)) {
+    } else if (held !== undefined && isOfCall(held) && isUntold(entry)) {
       this.#behind.push(entry)
     } else {
       told.push(...this.flush())
@@ -83,8 +83,15 @@ function isOfCall(entry: Entry): entry is Announced | Patched {
   return entry.kind === 'tool_call' || entry.kind === 'tool_call_patched'
 }
 
-function isAboutPermission({ kind }: Entry): boolean {
-  return kind === 'permission_requested' || kind === 'permission_resolved'
+const UNTOLD: ReadonlySet<Entry['kind']> = new Set([
+  'permission_requested',
+  'permission_resolved',
+  'permission_revoked',
+  'model_step',
+])
+
+function isUntold({ kind }: Entry): boolean {
+  return UNTOLD.has(kind)
 }
 
 /** Only bare text merges: annotations and `_meta` belong to the block that carried them. */

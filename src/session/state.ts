@@ -2,6 +2,7 @@
 import type {
   CompactionStatus,
   Content,
+  Meta,
   PermissionOption,
   SlashCommand,
   ToolCallPatch,
@@ -54,6 +55,8 @@ interface Base {
   readonly usage: Usage | null
   /** What the server last had to say. */
   readonly notice: string | null
+  /** Where what its agents keep begins and ends; null while they keep nothing. */
+  readonly steps: { readonly first: number; readonly last: number } | null
 }
 
 export interface Idle extends Base {
@@ -94,6 +97,8 @@ export interface OpenTurn {
   readonly turnId: string
   readonly promptId: string
   readonly prompt: readonly Content[]
+  /** What its sender attached to it; absent when that is nothing. */
+  readonly meta?: Meta
   /** What its sender declared besides the cwd. */
   readonly additionalDirectories: readonly string[]
   /** The agent that it began with, and goes on with after a restart. */
@@ -128,6 +133,7 @@ export interface QueuedPrompt {
   readonly promptId: string
   readonly content: readonly Content[]
   readonly additionalDirectories: readonly string[]
+  readonly meta?: Meta
 }
 
 export interface EndedPrompt {
@@ -187,4 +193,4 @@ export function decodeState(text: string): Existing | undefined {
   return stored.format === STATE_FORMAT ? stored.state : undefined
 }
 
-const STATE_FORMAT = 5
+const STATE_FORMAT = 6

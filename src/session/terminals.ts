@@ -18,12 +18,13 @@ const CREATE = 'terminal/create'
 export class Terminals {
   readonly #host: ClientWorkHost
   readonly #open = new Set<TurnTerminal>()
+  readonly #cancelled = () => this.close('Cancelled.')
   #isClosed = false
 
   constructor(host: ClientWorkHost) {
     this.#host = host
     // What nobody may use any more is let go at once, however long the agent takes to notice.
-    host.signal.addEventListener('abort', () => this.close('Cancelled.'), { once: true })
+    host.signal.addEventListener('abort', this.#cancelled, { once: true })
   }
 
   async create(command: TerminalCommand, client: LentClient): Promise<Terminal> {
@@ -44,6 +45,7 @@ export class Terminals {
   /** Releases what is open, and says why in its tool call. Idempotent. */
   close(why: string): void {
     this.#isClosed = true
+    this.#host.signal.removeEventListener('abort', this.#cancelled)
     for (const terminal of this.#open) terminal.end(why)
   }
 

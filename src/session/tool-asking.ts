@@ -1,7 +1,7 @@
 /** What a server asks of a person while one of its tools runs: put to the client of the turn, or declined in so many words. */
 import type { Turn } from '../ports/agent.ts'
 import type { Content } from '../ports/content.ts'
-import type { Elicitation, ElicitationAnswer } from '../ports/tools.ts'
+import type { Elicitation, ElicitationAnswer } from '../ports/elicitation.ts'
 import { sentenceOf } from './client-work.ts'
 
 export class ToolAsking {

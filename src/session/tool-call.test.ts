@@ -169,3 +169,49 @@ describe('a tool that others must be asked about', () => {
     expect(house.tools.called).toEqual(['docs__search'])
   })
 })
+
+describe('a tool of our own', () => {
+  test('is told who calls, and what it reports and plans belongs to its call', async () => {
+    const { session, reader } = await calling(async (_args, { caller }) => {
+      await caller?.report({ content: [{ type: 'content', content: text('Half of it.') }] })
+      await caller?.plan([{ content: 'Look', priority: 'high', status: 'pending' }])
+      return { ...found, content: [text(JSON.stringify([caller?.sessionId, caller?.turnId, caller?.roots]))] }
+    })
+    await prompted(session, 'p1')
+    expect(statuses(reader.entries)).toEqual(['pending', 'in_progress', undefined, 'completed'])
+    expect(reader.entries.filter(({ kind }) => kind === 'plan')).toHaveLength(1)
+    const { cwd, id } = session.existing
+    const said = JSON.stringify([id, 't1', [cwd]])
+    expect(reader.entries).toContainEqual(
+      expect.objectContaining({ patch: { status: 'completed', content: [shown(said)], rawOutput: { total: 1 } } }),
+    )
+  })
+
+  test('shows people what it wants them to see, and reads the whole of an earlier call', async () => {
+    const results: unknown[] = []
+    const { session, reader } = await calling(async (_args, { caller }) => {
+      for (const id of ['t1-c1', 't2-c1', 'never']) results.push(await caller?.resultOf(id))
+      return { ...found, shown: [shown('For people.')] }
+    })
+    await prompted(session, 'p1')
+    await prompted(session, 'p2')
+    expect(results).toEqual([undefined, undefined, undefined, [text('For people.')], undefined, undefined])
+    expect(reader.entries.filter((entry) => JSON.stringify(entry).includes('For people.'))).toHaveLength(2)
+  })
+
+  test('that goes on after its call says nothing any more', async () => {
+    const late = signal()
+    const { session, reader } = await calling(async (_args, { caller }) => {
+      void late.given.then(() => caller?.report({ title: 'Too late' }))
+      return found
+    })
+    await prompted(session, 'p1')
+    late.give()
+    await quiet()
+    expect(JSON.stringify(reader.entries)).not.toContain('Too late')
+  })
+})
+
+function shown(said: string) {
+  return { type: 'content' as const, content: text(said) }
+}

@@ -1,19 +1,21 @@
 /** Runs a tool of the registry: reported, allowed, its beginning stored before its first effect, its result told. */
 import { isParleyError, reasonOf } from '../errors/parley-error.ts'
-import type { Question, ToolRequest, Turn } from '../ports/agent.ts'
-import type { PermissionOutcome, ToolCallContent, ToolKind } from '../ports/content.ts'
+import type { ToolRequest, Turn } from '../ports/agent.ts'
+import type { ToolCallContent } from '../ports/content.ts'
 import type { Faults } from '../ports/fault.ts'
-import type { Elicitation, Tool, ToolList, ToolResult } from '../ports/tools.ts'
-import { TOOL_OPTIONS, allowanceOf, isYes, needsQuestion } from './permission.ts'
+import type { Elicitation } from '../ports/elicitation.ts'
+import type { ToolList, ToolResult } from '../ports/tools.ts'
+import type { OpenCaller } from './calling.ts'
+import { type Clearing, refusalOf } from './clearance.ts'
 import { ToolAsking } from './tool-asking.ts'
 
-export interface ToolCalling {
+export interface ToolCalling extends Clearing {
   readonly turn: Turn
   readonly faults: Faults
-  allowed(): readonly string[]
   /** Stores `in_progress`; resolves when that is durable, or with false when the turn was over before. */
   begin(toolCallId: string): Promise<boolean>
-  ask(question: Question, tool: string): Promise<PermissionOutcome>
+  /** For tools of our own. */
+  caller(toolCallId: string): OpenCaller
 }
 
 /** Whatever goes wrong is a result with `isError` that the agent reads; only a journal that fails throws. */
@@ -22,12 +24,13 @@ export async function callTool(request: ToolRequest, calling: ToolCalling): Prom
   const toolCallId = request.toolCallId ?? turn.newToolCallId()
   const tool = turn.tools.list().tools.find(({ name }) => name === request.name)
   if (tool === undefined) {
-    await turn.report(toolCallId, described(request, tool))
+    const { name, args: rawInput } = request
+    await turn.report(toolCallId, { name, status: 'pending', rawInput, title: name, kind: 'other' })
     return refuse(turn, toolCallId, missing(request.name, turn.tools.list()))
   }
-  if (!(await mayRun({ request, tool, toolCallId }, calling))) {
-    return refuse(turn, toolCallId, 'Not allowed. The tool was not run.')
-  }
+  const preview = () => previewOf(request, toolCallId, calling)
+  const refusal = await refusalOf({ request, tool, toolCallId, preview }, calling)
+  if (refusal !== undefined) return refuse(turn, toolCallId, refusal)
   if (turn.signal.aborted) return refuse(turn, toolCallId, 'Cancelled. The tool was not run.')
   return run(request, toolCallId, calling)
 }
@@ -40,31 +43,14 @@ function missing(name: string, { servers }: ToolList): string {
   return [`There is no tool ${name} now.`, ...troubles].join(' ')
 }
 
-function described({ name, args }: ToolRequest, tool: Tool | undefined) {
-  const title = tool === undefined ? name : `${tool.title} (${tool.server})`
-  return { title, name, kind: kindOf(tool), status: 'pending', rawInput: args } as const
-}
-
-/** What the call is for, as far as a tool of an MCP server lets us tell. */
-function kindOf(tool: Tool | undefined): ToolKind {
-  if (tool === undefined) return 'other'
-  if (/search|find|query/iu.test(tool.original)) return 'search'
-  if (/fetch|download/iu.test(tool.original)) return 'fetch'
-  return tool.readOnly ? 'read' : 'other'
-}
-
-async function mayRun(
-  { request, tool, toolCallId }: { request: ToolRequest; tool: Tool; toolCallId: string },
-  calling: ToolCalling,
-): Promise<boolean> {
-  const patch = described(request, tool)
-  if (request.permission === 'granted' || !needsQuestion(tool, calling.allowed())) {
-    await calling.turn.report(toolCallId, patch)
-    return true
+/** Looking at what a call would do is no call of its own. */
+async function previewOf(request: ToolRequest, toolCallId: string, calling: ToolCalling) {
+  const asking = calling.caller(toolCallId)
+  try {
+    return await calling.turn.tools.preview(request.name, request.args, asking.caller)
+  } finally {
+    asking.close()
   }
-  return isYes(
-    await calling.ask({ toolCallId, patch, options: TOOL_OPTIONS, state: request.resume }, allowanceOf(tool)),
-  )
 }
 
 async function refuse(turn: Turn, toolCallId: string, why: string): Promise<ToolResult> {
@@ -79,27 +65,36 @@ async function run(request: ToolRequest, toolCallId: string, calling: ToolCallin
   // The disk may have taken its time: whoever cancelled meanwhile must not see it run.
   if (!begun || turn.signal.aborted) return refuse(turn, toolCallId, 'Cancelled. The tool was not run.')
   await faults.at('tool.started')
-  const result = await outcomeOf(request, turn, toolCallId)
+  const result = await outcomeOf(request, calling, toolCallId)
   await faults.at('tool.finished')
   await turn.report(toolCallId, {
     status: result.isError ? 'failed' : 'completed',
-    content: shown(result.content),
+    content: result.shown ?? shown(result.content),
     ...(result.structured === undefined ? {} : { rawOutput: result.structured }),
   })
   return result
 }
 
-async function outcomeOf(request: ToolRequest, turn: Turn, toolCallId: string): Promise<ToolResult> {
+async function outcomeOf(request: ToolRequest, calling: ToolCalling, toolCallId: string): Promise<ToolResult> {
   const { name, args, timeoutMs } = request
+  const { turn } = calling
+  const own = calling.caller(toolCallId)
   const asking = new ToolAsking(turn, toolCallId)
   try {
     const limit = timeoutMs === undefined ? {} : { timeoutMs }
     const onElicit = (question: Elicitation) => asking.answer(question)
-    const result = await turn.tools.call(name, args, { signal: turn.signal, onElicit, ...limit })
+    const result = await turn.tools.call(name, args, {
+      signal: turn.signal,
+      onElicit,
+      caller: own.caller,
+      ...limit,
+    })
     return asking.remarks.length === 0 ? result : { ...result, content: [...asking.remarks, ...result.content] }
   } catch (error) {
     const why = isParleyError(error) ? error.message : `The tool ${name} failed: ${reasonOf(error)}`
     return { content: [...asking.remarks, { type: 'text', text: why }], isError: true }
+  } finally {
+    own.close()
   }
 }
 

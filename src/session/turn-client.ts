@@ -16,12 +16,11 @@ const LONGEST_DIFF = 1024 * 1024
 /** Looks anew, with every use, at which client there is and what it offers. */
 export class ClientOfTurn implements TurnClient {
   readonly #host: AskingHost
-  readonly #terminals: Terminals
+  #made: Terminals | undefined
   readonly #elicitations: Elicitations
 
   constructor(host: AskingHost) {
     this.#host = host
-    this.#terminals = new Terminals(host)
     this.#elicitations = new Elicitations(host)
   }
 
@@ -46,9 +45,15 @@ export class ClientOfTurn implements TurnClient {
     return lent === undefined ? undefined : this.#elicitations.of(lent)
   }
 
-  /** The turn is over: nothing of it stays with the client. */
+  /** The turn or the call is over: nothing of it stays with the client. */
   close(): void {
     this.#terminals.close('The turn ended before this terminal was released.')
+  }
+
+  /** Most calls have no terminal, and there are many calls. */
+  get #terminals(): Terminals {
+    this.#made ??= new Terminals(this.#host)
+    return this.#made
   }
 
   get #lent(): LentClient | undefined {

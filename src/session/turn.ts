@@ -1,11 +1,13 @@
 /** One running turn: what its agent may do, and how it comes to its end whatever the agent, the tools or the disk do. */
 import { fail, isParleyError, reasonOf } from '../errors/parley-error.ts'
-import type { Question, Resumption, StopReason, ToolRequest, Turn } from '../ports/agent.ts'
+import type { Memo, Question, Resumption, StopReason, ToolRequest, Turn } from '../ports/agent.ts'
 import type { LentClient } from '../ports/client.ts'
+import type { Cursor } from '../ports/journal.ts'
 import type { AbortSource, Signal } from '../ports/signal.ts'
 import type {
   CompactionPatch,
   Content,
+  Meta,
   Notice,
   PermissionOutcome,
   PlanEntry,
@@ -19,9 +21,13 @@ import type { AnsweredQuestion } from './batch.ts'
 import type { AgentEvent, Command } from './commands.ts'
 import type { Entry, Failure } from './entries.ts'
 import { offerOf } from './opening.ts'
-import { type OpenTurn, isKnownCall } from './state.ts'
+import { type OpenCaller, openCaller } from './calling.ts'
+import { memos, wordsSince } from './memory.ts'
+import { type Existing, type OpenTurn, isKnownCall } from './state.ts'
 import { callTool } from './tool-call.ts'
+import type { AskingHost } from './client-work.ts'
 import { ClientOfTurn } from './turn-client.ts'
+import { type Standing, modeOf } from './verdict.ts'
 import type { World } from './world.ts'
 
 /** How long a cancelled agent may take to say what it has left to say. Milliseconds. */
@@ -44,6 +50,8 @@ export interface TurnHost {
   post(command: Command, chars: number): Promise<void>
   allowedTools(): readonly string[]
   settings(): Settings
+  /** Where what the agents kept begins and ends. */
+  steps(): Existing['steps']
   /** Whether it would change anything now. */
   isNews(command: Command): boolean
   /** To everyone who is attached. */
@@ -61,6 +69,7 @@ export class TurnRun implements Turn {
   readonly sessionId: string
   readonly roots: readonly string[]
   readonly prompt: readonly Content[]
+  readonly promptMeta?: Meta
   readonly resumed?: Resumption
   readonly tools: ToolRegistry
   readonly client: ClientOfTurn
@@ -80,12 +89,14 @@ export class TurnRun implements Turn {
     this.sessionId = host.sessionId
     this.roots = host.roots
     this.prompt = turn.prompt
+    if (turn.meta !== undefined) this.promptMeta = turn.meta
     this.tools = host.tools
     this.#begun = turn
     this.client = this.#clientOf(host)
     if (answered !== undefined) {
       const { question, outcome } = answered
-      this.resumed = { state: question.resume, toolCallId: question.toolCallId, outcome }
+      const { resume: state, toolCallId } = question
+      this.resumed = { state, toolCallId, outcome, ended: turn.endedCalls }
     }
   }
 
@@ -108,7 +119,8 @@ export class TurnRun implements Turn {
   }
 
   cancel(): void {
-    this.#abort.abort()
+    // One that is over waits for nobody's patience, which would keep it and its session in memory meanwhile.
+    if (!this.#isOver) this.#abort.abort()
   }
 
   /** The entries of this turn can no longer be stored: the agent is stopped where it next says something. */
@@ -183,7 +195,24 @@ export class TurnRun implements Turn {
   }
 
   ask(question: Question): Promise<PermissionOutcome> {
-    return this.#askAbout(question)
+    return this.#inLine(() => this.#askNow(question))
+  }
+
+  async remember(memo: unknown, kind?: 'fresh'): Promise<Cursor> {
+    this.#requireOpen()
+    const event: AgentEvent = { kind: 'step', step: memo, ...(kind === 'fresh' && { fresh: true }) }
+    const entries = await this.#host.dispatch({ kind: 'agent', turnId: this.turnId, event })
+    return entries.at(-1)?.seq ?? fail('TURN_OVER', { turn: this.turnId, session: this.sessionId })
+  }
+
+  recall(after: Cursor): AsyncIterable<Memo> {
+    const { sessionId, world } = this.#host
+    return memos({ journal: world.journal, session: sessionId, steps: this.#host.steps() }, after)
+  }
+
+  async saidSince(place: Cursor): Promise<string> {
+    await this.#store({ kind: 'breath' })
+    return wordsSince(this.#host.world.journal, this.sessionId, place)
   }
 
   call(request: ToolRequest): Promise<ToolResult> {
@@ -191,13 +220,30 @@ export class TurnRun implements Turn {
     return callTool(request, {
       turn: this,
       faults: world.faults,
-      allowed: () => this.#host.allowedTools(),
+      standing: () => this.#standing(),
       begin: (toolCallId) => this.#store({ kind: 'call', toolCallId, patch: { status: 'in_progress' } }),
-      ask: (question, tool) => this.#askAbout(question, tool),
+      inLine: (work) => this.#inLine(work),
+      ask: (question, tool) => this.#askNow(question, tool),
+      caller: (toolCallId) => this.#callerOf(toolCallId),
     })
   }
 
-  #clientOf({ world: { clock }, roots, lent }: TurnHost): ClientOfTurn {
+  /** As it is at this moment; rules that cannot be read are told of, once. */
+  async #standing(): Promise<Standing> {
+    const { world, roots } = this.#host
+    const rules = await world.rules.rulesFor(roots)
+    if (rules.broken !== undefined) await this.#host.dispatch({ kind: 'notice', text: rules.broken })
+    return { rules, mode: modeOf(this.settings), allowed: this.#host.allowedTools() }
+  }
+
+  #callerOf(toolCallId: string): OpenCaller {
+    // What a tool of our own does with the client is its call, which is told already.
+    const quiet = { newToolCallId: () => toolCallId, report: async () => {}, store: async () => !this.#isOver }
+    const client = this.#clientOf(this.#host, quiet)
+    return openCaller(toolCallId, { turn: this, journal: this.#host.world.journal, client })
+  }
+
+  #clientOf({ world: { clock }, roots, lent }: TurnHost, quiet?: Partial<AskingHost>): ClientOfTurn {
     return new ClientOfTurn({
       clock,
       roots,
@@ -208,12 +254,13 @@ export class TurnRun implements Turn {
       report: (toolCallId, patch) => this.report(toolCallId, patch),
       store: (toolCallId, patch) => this.#store({ kind: 'call', toolCallId, patch }),
       tell: (event) => this.#store(event),
+      ...quiet,
     })
   }
 
   /** One question at a time: the next one is asked when this one was answered. */
-  #askAbout(question: Question, tool?: string): Promise<PermissionOutcome> {
-    const asked = this.#asking.then(() => this.#askNow(question, tool))
+  #inLine<Result>(work: () => Promise<Result>): Promise<Result> {
+    const asked = this.#asking.then(work)
     this.#asking = asked.catch(() => undefined)
     return asked
   }

@@ -45,6 +45,10 @@ export const walls: Readonly<Record<string, Wall>> = {
 
 /** One npm package behind one folder. More than one folder is a double, and says why. */
 export const packages: Readonly<Record<string, readonly string[]>> = {
+  '@ai-sdk/anthropic': ['adapters/model'],
+  '@ai-sdk/google': ['adapters/model'],
+  '@ai-sdk/openai-compatible': ['adapters/model'],
+  '@ai-sdk/provider': ['adapters/model'],
   '@modelcontextprotocol/client': ['adapters/tools'],
   '@modelcontextprotocol/node': ['docs-server'],
   '@modelcontextprotocol/server': ['docs-server'],
@@ -52,7 +56,7 @@ export const packages: Readonly<Record<string, readonly string[]>> = {
   '@photostructure/sqlite': ['adapters/journal', 'adapters/search', 'docs-server'], // stores with nothing in common
   commander: ['cli'],
   fflate: ['docs-server'],
-  ignore: ['docs-server'],
+  ignore: ['docs-server', 'adapters/tools'], // both go through directories as git does
   mammoth: ['docs-server'],
   'opencc-js': ['docs-server'],
   picocolors: ['cli'],
@@ -61,7 +65,7 @@ export const packages: Readonly<Record<string, readonly string[]>> = {
   stemmer: ['docs-server'],
   'string-width': ['cli'],
   unpdf: ['docs-server'],
-  undici: ['adapters/tools'],
+  undici: ['adapters/tools', 'adapters/model'], // neither ports' servers answer in the time that fetch gives them
   zod: ['edge', 'config', 'docs-server', 'server', 'adapters/agent', 'adapters/tools'], // wherever unknown input is parsed
 }
 

@@ -15,9 +15,7 @@ import type {
 } from '../../ports/tools.ts'
 
 import type { Eras } from './eras.ts'
-import type { Authorization } from './mcp/authorization.ts'
-
-export type HttpServer = Extract<McpServer, { readonly type: 'http' | 'sse' }>
+import type { Logins, LoginSettings } from './logins/authorization.ts'
 
 /** A tool as its server describes it, cleaned of what we cannot use. */
 export interface ServerTool {
@@ -140,8 +138,8 @@ export interface Surroundings {
   readonly eras: Eras
   /** Whether there is somebody whom servers may ask. */
   readonly elicitation: boolean
-  /** Who helps us in at a server that asks for authorization. */
-  readonly authorize?: (server: McpServer) => Authorization | undefined
+  /** What lets us in at servers that want somebody to log in. */
+  readonly logins?: Logins
 }
 
 export interface ConnectRequest {
@@ -152,6 +150,9 @@ export interface ConnectRequest {
   /** Which protocol to speak; `auto` finds out. */
   readonly protocol: 'auto' | 'legacy' | 'modern'
   readonly signal: AbortSignal
+  /** A file names it, so that people can do so too. */
+  readonly isConfigured: boolean
+  readonly login?: LoginSettings
   /** Absolute paths of the root set, as they are now. */
   readonly roots: () => readonly string[]
   /** What it offers is another. */

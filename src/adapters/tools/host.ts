@@ -2,9 +2,13 @@
 import type { Clock } from '../../ports/clock.ts'
 import type { Processes } from '../../ports/process.ts'
 import type { ServerStatus, ToolHost } from '../../ports/tools.ts'
+import { withOwnTools } from './builtin/registry.ts'
+import type { Means } from './builtin/tool.ts'
+import { openToolsets } from './builtin/toolset.ts'
 import { DEFAULT_LIMITS, type ClientInfo, type Limits, type Surroundings } from './connection.ts'
 import { openEras } from './eras.ts'
 import { type BuiltinServer, type ConfiguredServer, serversOf } from './naming.ts'
+import type { Logins } from './logins/authorization.ts'
 import { openPool } from './pool.ts'
 import { Registry } from './registry.ts'
 
@@ -14,13 +18,15 @@ export interface ToolHostOptions {
   /** What we call ourselves to servers. */
   readonly clientInfo: ClientInfo
   readonly builtin?: readonly BuiltinServer[]
+  /** What the tools of our own need; without it a registry has none of them. */
+  readonly own?: Pick<Means, 'search' | 'patternWorker'>
   readonly limits?: Partial<Limits>
   /** What people configured for sessions of this directory, as it is now. Never throws. */
   readonly configured?: (cwd: string) => readonly ConfiguredServer[]
   /** Whether calls will come with somebody whom servers may ask. */
   readonly elicitation?: boolean
-  /** Who lets us in at a server that asks for authorization. */
-  readonly authorize?: Surroundings['authorize']
+  /** What lets us in at servers that want somebody to log in. */
+  readonly logins?: Logins
   /** Told, in a sentence without secrets, what is wrong with a server's tools. */
   readonly warn?: (sentence: string) => void
 }
@@ -35,8 +41,8 @@ export interface McpHost extends ToolHost {
   live(): readonly Live[]
 }
 
-export function openToolHost({ builtin = [], configured = () => [], ...options }: ToolHostOptions): McpHost {
-  const { clock, processes, clientInfo, limits, warn = () => undefined, elicitation = false, authorize } = options
+export function openToolHost({ builtin = [], configured = () => [], own, ...options }: ToolHostOptions): McpHost {
+  const { clock, processes, clientInfo, limits, warn = () => undefined, elicitation = false, logins } = options
   const around: Surroundings = {
     clock,
     processes,
@@ -45,9 +51,10 @@ export function openToolHost({ builtin = [], configured = () => [], ...options }
     elicitation,
     eras: openEras(clock),
     limits: { ...DEFAULT_LIMITS, ...limits },
-    ...(authorize && { authorize }),
+    ...(logins && { logins }),
   }
   const pool = openPool(around)
+  const toolsets = own === undefined ? undefined : openToolsets({ ...own, clock, processes })
   const open = new Map<Registry, string>()
   return {
     open(request) {
@@ -59,7 +66,7 @@ export function openToolHost({ builtin = [], configured = () => [], ...options }
         onClose: () => void open.delete(registry),
       })
       open.set(registry, request.scope)
-      return registry
+      return toolsets === undefined ? registry : withOwnTools(registry, toolsets.open(request.scope))
     },
     live: () =>
       [...new Set(open.values())].map((session) => {

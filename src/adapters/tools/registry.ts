@@ -2,10 +2,12 @@
 import { fail, isParleyError, reasonOf } from '../../errors/parley-error.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Signal } from '../../ports/signal.ts'
-import type { CompletionRequest, ToolCallOptions, ToolList, ToolRegistry } from '../../ports/tools.ts'
+import type { CompletionRequest, ToolCallOptions, ToolList, ToolPreview, ToolRegistry } from '../../ports/tools.ts'
 import { openCalls } from './calls.ts'
 import type { CallOptions, Connection, Offer } from './connection.ts'
+import { LOG_IN } from './log-in.ts'
 import { registryName, registryPrefix } from './names.ts'
+import { kindOf } from './kind.ts'
 import { lastPicture, picture } from './picture.ts'
 import type { Lease } from './pool.ts'
 import { limitsFor } from './rules.ts'
@@ -62,10 +64,16 @@ export class Registry implements ToolRegistry {
     return this.#list
   }
 
+  preview(name: string): Promise<ToolPreview> {
+    const tool = this.#list.tools.find((one) => one.name === name)
+    return Promise.resolve({ kind: kindOf(tool) })
+  }
+
   call(name: string, args: unknown, options: ToolCallOptions): ReturnType<ToolRegistry['call']> {
     return this.#calls.run(name, options, async (own) => {
       const { server, item } = await this.#find(name, own, 'tools')
       const given = { ...own, name, ...limitsFor(item.original, server.config.rules, own) }
+      if (item === LOG_IN) return await server.logIn(given)
       return await server.use(given, (connection) => connection.call(item, args, given))
     })
   }

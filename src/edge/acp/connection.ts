@@ -1,6 +1,7 @@
 /** One client's connection from its first line to its last: requests in, answers and updates out, in order per session. */
 import { ParleyError, fail, isParleyError } from '../../errors/parley-error.ts'
 import type { Agents } from '../../ports/agent.ts'
+import type { Signal } from '../../ports/signal.ts'
 import type { Sessions } from '../../session/sessions.ts'
 import type { Line } from '../transport/lines.ts'
 import type { Wire } from '../transport/wire.ts'
@@ -32,8 +33,8 @@ export interface ConnectionHost {
   readonly methods?: Readonly<Record<string, (params: unknown) => Promise<unknown>>>
   /** Throws what is answered to a request of this method that comes at the wrong time. */
   admit?(method: string): void
-  /** Resolves when the server is about to end the connection: whoever asked for that hears of it. */
-  readonly stopping?: Promise<void>
+  /** Aborts when the server is about to end the connection: whoever asked for that hears of it. */
+  readonly stopping?: Signal
   newId(): string
   report(error: unknown): void
   /** Resolves when what is under way should no longer be waited for. */
@@ -59,13 +60,28 @@ type Notification = Incoming & { readonly kind: 'notification' }
 /** Serves until the client closes its side. */
 export async function serveConnection(wire: Wire, host: ConnectionHost): Promise<void> {
   const connection = new Connection(wire, host)
-  for await (const lines of wire.lines) {
-    for (const line of lines) connection.receive(line)
-    await connection.room()
+  try {
+    for await (const lines of wire.lines) {
+      for (const line of lines) connection.receive(line)
+      await connection.room()
+    }
+    await Promise.race([connection.settled(), host.patience()])
+    await host.gone?.()
+  } finally {
+    await connection.end()
   }
-  await Promise.race([connection.settled(), host.patience()])
-  await host.gone?.()
-  await connection.end()
+}
+
+/**
+ * What a connection is served with, past its first words. A server loads it before anyone can come in: a module that failed to
+ * load once, for want of descriptors for example, stays so for as long as the process lives.
+ */
+export async function loadConnections() {
+  const methods = import('./v1/methods.ts')
+  const lending = import('./v1/lending.ts')
+  const params = import('./v1/params.ts')
+  const [{ V1Methods: Methods }, { Lending }, { parseOutcome }] = await Promise.all([methods, lending, params])
+  return { Methods, Lending, parseOutcome }
 }
 
 /** Past these a client is read no further until some of what it asked is done: a disk may hang, and memory is not a queue. */
@@ -98,7 +114,7 @@ class Connection {
     this.#host = host
     this.#outbox = new Outbox(host.newId().slice(0, 8))
     this.#gate = new Gate(host.token)
-    void host.stopping?.then(() => this.#tellStopping())
+    host.stopping?.addEventListener('abort', this.#tellStopping, { once: true })
   }
 
   receive(line: Line): void {
@@ -122,6 +138,8 @@ class Connection {
   }
 
   async end(): Promise<void> {
+    // The server lives longer: what it still held would stay in memory with all that this client ever opened.
+    this.#host.stopping?.removeEventListener('abort', this.#tellStopping)
     const methods = await this.#methods?.catch(() => undefined)
     methods?.detach()
   }
@@ -139,7 +157,7 @@ class Connection {
     }
   }
 
-  #tellStopping(): void {
+  readonly #tellStopping = (): void => {
     if (this.#wanted.has('server')) this.#wire.send(notificationLine('_parley/server', { state: 'stopping' }))
   }
 
@@ -195,9 +213,7 @@ class Connection {
   }
 
   async #load(agent: AgentWish, info: Client, { dialect, offers }: Abilities): Promise<V1Methods> {
-    const { V1Methods: Methods } = await import('./v1/methods.ts')
-    const { Lending } = await import('./v1/lending.ts')
-    const { parseOutcome } = await import('./v1/params.ts')
+    const { Methods, Lending, parseOutcome } = await loadConnections()
     const client = {
       wire: this.#wire,
       outbox: this.#outbox,

@@ -1,13 +1,10 @@
 /** The agent out of the box: offline, not a model, and it says so. It answers from documents and runs any tool by name. */
 import type { Agent, Resumption, StopReason, Turn } from '../../../ports/agent.ts'
-import type { ToolList } from '../../../ports/tools.ts'
 import { answerQuestion } from './answer.ts'
+import { readyTools } from '../ready-tools.ts'
 import { type Wish, parseWish } from './wish.ts'
 import { goOn, runTool } from './run-tool.ts'
 import { toolsText } from './tools-text.ts'
-
-/** How long a turn waits for MCP servers that are still connecting. Milliseconds; promise 9 of DESIGN section 2. */
-const TOOLS_LIMIT = 10_000
 
 const HELP = `I am Parley's offline guide, not a language model. I search the documents of this directory for what you ask and show the passages that I find.
 
@@ -53,26 +50,6 @@ async function fulfil(turn: Turn, wish: Wish): Promise<void> {
   }
 }
 
-/** Waits for servers that are still connecting, visibly, then goes on without them and says so. */
-async function readyTools(turn: Turn): Promise<ToolList> {
-  const connecting = namesOf(turn.tools.list(), 'connecting')
-  if (connecting.length > 0) await think(turn, `Waiting for ${connecting.join(', ')} to connect…`)
-  const list = await turn.tools.ready(TOOLS_LIMIT, turn.signal)
-  const late = namesOf(list, 'connecting')
-  if (late.length > 0 && !turn.signal.aborted) {
-    await think(turn, `Going on without ${late.join(', ')}: still connecting.`)
-  }
-  return list
-}
-
-function namesOf(list: ToolList, state: ToolList['servers'][number]['state']): readonly string[] {
-  return list.servers.filter((server) => server.state === state).map((server) => server.name)
-}
-
 function say(turn: Turn, text: string): Promise<void> {
   return turn.say({ type: 'text', text })
-}
-
-function think(turn: Turn, text: string): Promise<void> {
-  return turn.think({ type: 'text', text })
 }

@@ -1,15 +1,20 @@
 /** The session's tools and servers, for people. */
-import type { ServerStatus, ToolList } from '../../../ports/tools.ts'
+import type { ServerStatus, Tool, ToolList } from '../../../ports/tools.ts'
 
 export function toolsText({ servers, tools }: ToolList): string {
-  if (servers.length === 0) return 'This session has no tools.'
-  return servers
-    .map((server) => {
-      const own = tools.filter((tool) => tool.server === server.name)
-      const lines = own.map((tool) => `- \`${tool.name}\` ${firstLine(tool.description || tool.title)}`)
-      return [`**${server.title}** (${stateText(server)})`, ...lines].join('\n')
-    })
-    .join('\n\n')
+  const own = tools.filter((tool) => servers.every(({ name }) => tool.server !== name))
+  const groups = [
+    ...(own.length === 0 ? [] : [['**Parley’s own**', ...own.map(line)]]),
+    ...servers.map((server) => [
+      `**${server.title}** (${stateText(server)})`,
+      ...tools.filter((tool) => tool.server === server.name).map(line),
+    ]),
+  ]
+  return groups.length === 0 ? 'This session has no tools.' : groups.map((lines) => lines.join('\n')).join('\n\n')
+}
+
+function line({ name, description, title }: Tool): string {
+  return `- \`${name}\` ${firstLine(description || title)}`
 }
 
 function stateText({ state, reason }: ServerStatus): string {

@@ -2,7 +2,7 @@
 import { pathToFileURL } from 'node:url'
 import { basename } from 'node:path'
 import type { Client } from '@modelcontextprotocol/client'
-import type { Elicitation, ElicitationAnswer, ElicitedValue } from '../../../ports/tools.ts'
+import type { Elicitation, ElicitationAnswer, ElicitedValue } from '../../../ports/elicitation.ts'
 import type { CallOptions, ConnectRequest, Surroundings } from '../connection.ts'
 import { isObject, textIn, type JsonObject } from './json.ts'
 

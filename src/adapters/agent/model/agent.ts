@@ -1,0 +1,14 @@
+/** The agent that is a language model with the session's tools, durable at every step. */
+import type { StopReason, Turn } from '../../../ports/agent.ts'
+import { readyTools } from '../ready-tools.ts'
+import { playTurn } from './loop.ts'
+import { chosenModel } from './options.ts'
+import type { Means, Work } from './work.ts'
+
+export async function runTurn(turn: Turn, means: Means): Promise<StopReason> {
+  const { models, preset, contexts } = means
+  const context = await contexts.of(turn)
+  const work: Work = { turn, means, context, model: () => models.open(chosenModel(turn.settings, preset)) }
+  await readyTools(turn)
+  return playTurn(work)
+}

@@ -1,0 +1,93 @@
+/** The calls of one step: run in order, or side by side when none of them changes anything, and each result kept as it comes. */
+import type { Resumption } from '../../../ports/agent.ts'
+import type { ModelToolCall, ModelToolResult } from '../../../ports/model.ts'
+import type { ToolResult } from '../../../ports/tools.ts'
+import type { Failures } from './failures.ts'
+import { forModel } from './result.ts'
+import { type Work, remember } from './work.ts'
+
+/** What one step may call; a model that wants more is told so. */
+const CALLS = 64
+const SIDE_BY_SIDE = 8
+
+const TOO_MANY = `Not run: only ${CALLS} tools can be called in one step. Call it again if it is still needed.`
+
+const INTERRUPTED = 'Interrupted; it may have run.'
+
+/** Every open call has its result then. */
+export async function runCalls(work: Work, failures: Failures): Promise<void> {
+  const open = work.context.openCalls
+  await keepAll(work, open.slice(CALLS), TOO_MANY)
+  const calls = open.slice(0, CALLS)
+  const width = calls.every((call) => isReadOnly(work, call)) ? SIDE_BY_SIDE : 1
+  await run(calls, width, (call) => runOne(work, call, failures))
+}
+
+/** Goes on with a step that was waiting for an answer when the server stopped: what had begun is not begun again. */
+export async function goOnWithCalls(work: Work, resumed: Resumption): Promise<void> {
+  const { toolCallId, outcome, ended } = resumed
+  for (const call of work.context.openCalls) {
+    if (call.id === toolCallId) await runAnswered(work, call, outcome)
+    else if (ended.includes(call.id)) await keepResult(work, call, failed(INTERRUPTED))
+  }
+}
+
+/** What a crash left open is told to the model once, and stays told. */
+export async function closeOpenCalls(work: Work): Promise<void> {
+  await keepAll(work, work.context.openCalls, INTERRUPTED)
+}
+
+async function runAnswered(work: Work, call: ModelToolCall, outcome: Resumption['outcome']): Promise<void> {
+  const { turn } = work
+  const { id: toolCallId, name, args } = call
+  const isAllowed = outcome.outcome === 'selected' && outcome.kind.startsWith('allow')
+  if (isAllowed) return keepResult(work, call, await turn.call({ name, args, toolCallId, permission: 'granted' }))
+  await refuse(work, call, 'Not allowed. The tool was not run.')
+}
+
+/** So many at once. */
+async function run(calls: readonly ModelToolCall[], width: number, play: (call: ModelToolCall) => Promise<void>) {
+  const waiting = [...calls]
+  const worker = async (): Promise<void> => {
+    for (let call = waiting.shift(); call !== undefined; call = waiting.shift()) await play(call)
+  }
+  await Promise.all(Array.from({ length: Math.min(width, calls.length) }, worker))
+}
+
+async function runOne(work: Work, call: ModelToolCall, failures: Failures): Promise<void> {
+  const { id: toolCallId, name, args, malformed } = call
+  if (work.turn.signal.aborted) return keepResult(work, call, failed('Cancelled. The tool was not run.'))
+  if (malformed !== undefined) {
+    await refuse(work, call, failures.remark(call, `The arguments are not valid JSON: ${malformed.slice(0, 500)}`))
+    return
+  }
+  const resume = { agent: 'model', call: toolCallId }
+  const result = await work.turn.call({ name, args, toolCallId, permission: 'policy', resume })
+  await keepResult(work, call, failures.judged(call, result))
+}
+
+async function keepAll(work: Work, calls: readonly ModelToolCall[], why: string): Promise<void> {
+  await Promise.all(calls.map((call) => keepResult(work, call, failed(why))))
+}
+
+/** People see the call, and that it failed. */
+async function refuse(work: Work, call: ModelToolCall, why: string): Promise<void> {
+  const content = [{ type: 'content', content: { type: 'text', text: why } }] as const
+  await work.turn.report(call.id, { title: call.name.slice(0, 200), status: 'failed', content })
+  await keepResult(work, call, failed(why))
+}
+
+async function keepResult(work: Work, { id, name }: ModelToolCall, result: ToolResult): Promise<void> {
+  const { content, isError } = forModel(result, { id, list: work.turn.tools.list() })
+  const kept: ModelToolResult = { id, name, content, isError }
+  await remember(work, { agent: 'model', kind: 'result', result: kept })
+}
+
+function isReadOnly({ turn }: Work, { name, malformed }: ModelToolCall): boolean {
+  if (malformed !== undefined) return true
+  return turn.tools.list().tools.find((tool) => tool.name === name)?.readOnly ?? true
+}
+
+function failed(text: string): ToolResult {
+  return { content: [{ type: 'text', text }], isError: true }
+}

@@ -1,0 +1,129 @@
+/** One step of the model: what it says is passed on as it comes, and the whole of it is kept before anything else happens. */
+import { isParleyError } from '../../../errors/parley-error.ts'
+import type { Model, ModelEnd, ModelRequest } from '../../../ports/model.ts'
+import { spentWith, tellUsage } from './cost.ts'
+import { chosenEffort } from './options.ts'
+import { pauseBefore } from './retry.ts'
+import { toolsFor } from './tools.ts'
+import { type Work, remember } from './work.ts'
+
+/** Calls that are shown while they are being written; a model that wants a thousand is not shown to want them. */
+const ANNOUNCED = 64
+
+const GO_ON = `[The connection broke here. What you said up to this point was shown. Go on exactly where it ended, without repeating it.]`
+
+export interface Stepping {
+  /** Makes the context shorter; false if that was of no use. */
+  readonly compact: () => Promise<boolean>
+}
+
+/** Throws what the model threw once there is no point in another attempt. */
+export async function takeStep(work: Work, { compact }: Stepping): Promise<ModelEnd> {
+  let mayCompact = true
+  for (let attempt = 1; ; attempt += 1) {
+    const model = await work.model()
+    const spoken = new Spoken(work)
+    try {
+      return await keep(work, model, await spoken.listen(model))
+    } catch (error) {
+      await spoken.takeBack()
+      const isShorter = mayCompact && isTooLong(error) && (await compact())
+      if (isShorter) mayCompact = false
+      else await pauseBefore(work, { error, model: model.name, attempt })
+      await keepPartial(work, spoken.text)
+    }
+  }
+}
+
+/** What is being said in one attempt, and how much of it people have seen. */
+class Spoken {
+  text = ''
+  readonly #work: Work
+  readonly #announced = new Set<string>()
+
+  constructor(work: Work) {
+    this.#work = work
+  }
+
+  async listen(model: Model): Promise<ModelEnd> {
+    const { turn } = this.#work
+    for await (const part of model.stream(requestOf(this.#work, model))) {
+      switch (part.kind) {
+        case 'text':
+          this.text += part.text
+          await turn.say({ type: 'text', text: part.text })
+          break
+        case 'thought':
+          await turn.think({ type: 'text', text: part.text })
+          break
+        case 'calling':
+          await this.#announce(part.id, part.name)
+          break
+        case 'end':
+          await this.#settle(part)
+          return part
+      }
+    }
+    throw new Error(`${model.name} ended its answer without an end`)
+  }
+
+  /** The calls that were begun and never made. */
+  async takeBack(): Promise<void> {
+    await Promise.all([...this.#announced].map((id) => this.#withdraw(id)))
+  }
+
+  async #announce(id: string, name: string): Promise<void> {
+    if (this.#announced.has(id) || this.#announced.size >= ANNOUNCED) return
+    this.#announced.add(id)
+    const tool = this.#work.turn.tools.list().tools.find((one) => one.name === name)
+    const title = tool?.title ?? name.slice(0, 200)
+    await this.#work.turn.report(id, { title, name: name.slice(0, 200), status: 'pending' })
+  }
+
+  async #settle({ message }: ModelEnd): Promise<void> {
+    for (const part of message.parts) if (part.kind === 'call') this.#announced.delete(part.id)
+    await this.takeBack()
+  }
+
+  async #withdraw(id: string): Promise<void> {
+    const content = [
+      { type: 'content', content: { type: 'text', text: 'The model did not finish this call.' } },
+    ] as const
+    await this.#work.turn.report(id, { status: 'failed', content })
+  }
+}
+
+function requestOf({ turn, context }: Work, { efforts }: Model): ModelRequest {
+  const effort = chosenEffort(turn.settings, efforts)
+  return {
+    system: context.system,
+    messages: context.messages,
+    tools: toolsFor(turn.tools.list()),
+    session: turn.sessionId,
+    signal: turn.signal,
+    ...(effort !== undefined && { effort }),
+  }
+}
+
+async function keep(work: Work, { price, contextWindow }: Model, end: ModelEnd): Promise<ModelEnd> {
+  const { message, usage } = end
+  const spent = spentWith(work.context.spent, usage, price)
+  const said = message.parts.length === 0 ? {} : { message }
+  await remember(work, { agent: 'model', kind: 'answered', ...said, used: usage.input + usage.output, spent })
+  await tellUsage(work, contextWindow)
+  return end
+}
+
+/** The same step goes on where people saw it end; nothing of it had run yet. */
+async function keepPartial(work: Work, text: string): Promise<void> {
+  if (text === '') return
+  const messages = [
+    { role: 'assistant', parts: [{ kind: 'text', text }] },
+    { role: 'user', content: [{ type: 'text', text: GO_ON }] },
+  ] as const
+  await remember(work, { agent: 'model', kind: 'asked', messages })
+}
+
+function isTooLong(error: unknown): boolean {
+  return isParleyError(error) && (error.code as string) === 'MODEL_CONTEXT'
+}

@@ -1,0 +1,35 @@
+/** One turn of the model agent: what it works with, and how it keeps each step before the next begins. */
+import type { Turn } from '../../../ports/agent.ts'
+import type { Clock } from '../../../ports/clock.ts'
+import type { Model, Models } from '../../../ports/model.ts'
+import type { Context } from './context.ts'
+import type { Contexts } from './contexts.ts'
+import type { ModelMemo } from './memo.ts'
+
+export interface Means {
+  readonly models: Models
+  /** The model of a session in which nobody has chosen one. */
+  readonly preset: string
+  readonly clock: Clock
+  readonly contexts: Contexts
+  /** Steps of the model that a turn may have. */
+  readonly maxSteps: number
+}
+
+export interface Work {
+  readonly turn: Turn
+  readonly means: Means
+  readonly context: Context
+  /** As people have chosen by now. */
+  model(): Promise<Model>
+}
+
+/** Stored when it resolves, and part of the context from then on. */
+export async function remember({ turn, context }: Work, memo: ModelMemo): Promise<void> {
+  const place = await turn.remember(memo, memo.kind === 'base' ? 'fresh' : undefined)
+  context.take(place, memo)
+}
+
+export function think({ turn }: Work, text: string): Promise<void> {
+  return turn.think({ type: 'text', text: `${text}\n` })
+}

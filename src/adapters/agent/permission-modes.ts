@@ -1,0 +1,25 @@
+/** The modes of permission, as an agent offers them to people: by their ids the session knows what needs a question. */
+import type { Mode, Modes, PermissionModeId, SelectOption } from '../../ports/settings.ts'
+
+const modes = [
+  { id: 'ask', name: 'Ask', description: 'Asks before anything is changed, run or sent.' },
+  {
+    id: 'accept-edits',
+    name: 'Accept edits',
+    description: 'Edits files of the session without asking; asks before the rest.',
+  },
+  { id: 'plan', name: 'Plan', description: 'Only reads and plans; whatever changes something is refused.' },
+  { id: 'allow-all', name: 'Allow all', description: 'Asks only before it destroys something.' },
+] as const satisfies readonly (Mode & { readonly id: PermissionModeId })[]
+
+export const PERMISSION_MODES: Modes = { currentModeId: 'ask', availableModes: modes }
+
+/** The same choice for clients that show options: the session keeps both in step. */
+export const PERMISSION_OPTION: SelectOption = {
+  id: 'mode',
+  name: 'Permission',
+  category: 'mode',
+  type: 'select',
+  currentValue: PERMISSION_MODES.currentModeId,
+  options: modes.map(({ id, name, description }) => ({ value: id, name, description })),
+}

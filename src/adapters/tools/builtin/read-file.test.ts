@@ -1,0 +1,79 @@
+/** Any file that a model may ask for: in pages, in every encoding, as the editor has it, and never a hang. */
+import { execFileSync } from 'node:child_process'
+import { symlink } from 'node:fs/promises'
+import { afterEach, expect, test } from 'vitest'
+import { ParleyError } from '../../../errors/parley-error.ts'
+import { type Stage, openStage } from '../../../../test/fixtures/tools/stage.ts'
+
+let stage: Stage
+afterEach(() => stage.close())
+
+test('a long file comes in pages that say how to read on', async () => {
+  const lines = Array.from({ length: 51_234 }, (_, index) => `line ${index + 1}`)
+  stage = await openStage({ files: { 'long.txt': `${lines.join('\n')}\n`, 'wide.txt': 'x'.repeat(60_000) } })
+  const first = await stage.say('read_file', { path: 'long.txt' })
+  expect(first.split('\n').slice(-2)).toEqual(['line 2000', '[Lines 1–2,000 of 51,234; read on with line=2001]'])
+  const last = await stage.say('read_file', { path: 'long.txt', line: 51_234 })
+  expect(last).toBe('line 51234\n[Lines 51,234–51,234 of 51,234]')
+  expect(await stage.say('read_file', { path: 'long.txt', line: 60_000 })).toContain('there is no line 60,000')
+  expect(await stage.say('read_file', { path: 'wide.txt' })).toContain('[cut: this line has 60,000 characters]')
+})
+
+test.each([
+  ['UTF-8', Buffer.from('Grüße, 世界\n')],
+  ['UTF-8 with its mark', Buffer.from('\uFEFFGrüße, 世界\n')],
+  ['UTF-16', Buffer.from('\uFEFFGrüße, 世界\n', 'utf16le')],
+  ['UTF-16, the other way round', Buffer.from('\uFEFFGrüße, 世界\n', 'utf16le').swap16()],
+])('a file in %s is read', async (_name, bytes) => {
+  stage = await openStage({ files: { 'a.txt': bytes } })
+  expect(await stage.say('read_file', { path: 'a.txt' })).toBe('Grüße, 世界')
+})
+
+test('Latin-1 is read, an empty file is said to be empty, and what is no text is named', async () => {
+  const files = {
+    'latin.txt': Buffer.from('Grüße\n', 'latin1'),
+    'empty.txt': '',
+    'a.pdf': Buffer.from('%PDF-1.7\n\u0000'),
+    'odd.bin': Buffer.from([1, 2, 3, 0, 4]),
+    'a.png': Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0]),
+  }
+  stage = await openStage({ files })
+  expect(await stage.say('read_file', { path: 'latin.txt' })).toBe('Grüße')
+  expect(await stage.say('read_file', { path: 'empty.txt' })).toBe('[The file is empty.]')
+  expect(await stage.say('read_file', { path: 'a.pdf' })).toContain('a.pdf is a PDF document of 10 bytes')
+  expect(await stage.say('read_file', { path: 'odd.bin' })).toContain('odd.bin is a binary file of 5 bytes')
+  const { content } = await stage.call('read_file', { path: 'a.png' })
+  expect(content).toEqual([{ type: 'image', data: files['a.png'].toString('base64'), mimeType: 'image/png' }])
+})
+
+test('what is no file is left alone, at once', async () => {
+  stage = await openStage({ files: { 'd/a': '' } })
+  execFileSync('mkfifo', [stage.path('pipe')])
+  await symlink('loop', stage.path('loop'))
+  expect(await stage.say('read_file', { path: 'pipe' })).toBe(
+    'Error: pipe is a named pipe, not a file, and was left alone.',
+  )
+  expect(await stage.say('read_file', { path: 'd' })).toBe('Error: d is a directory. Use list_directory.')
+  expect(await stage.say('read_file', { path: 'd/a/b' })).toContain('a is not a directory')
+  expect(await stage.say('read_file', { path: 'loop' })).toContain('too many links')
+  expect(await stage.say('read_file', { path: 'no/such' })).toBe('Error: There is no file "no/such".')
+  expect(await stage.say('read_file', { path: 'x'.repeat(300) })).toContain('is too long')
+})
+
+test('unsaved changes in the editor are what is read', async () => {
+  const asked: string[] = []
+  stage = await openStage({ files: { 'a.txt': 'saved' } })
+  stage.client = {
+    ...stage.client,
+    readTextFile: async ({ path }) => {
+      asked.push(path)
+      if (path.endsWith('a.txt') || path.endsWith('new.txt')) return 'unsaved'
+      throw new ParleyError('CLIENT_REFUSED', { method: 'fs/read_text_file', reason: 'no such buffer' })
+    },
+  }
+  expect(await stage.say('read_file', { path: 'a.txt' })).toBe('unsaved')
+  expect(await stage.say('read_file', { path: 'deep/new.txt' })).toBe('unsaved')
+  expect(await stage.say('read_file', { path: 'no.txt' })).toBe('Error: There is no file "no.txt".')
+  expect(await stage.say('read_file', { path: '../a.txt' })).toContain('outside the directories of this session')
+  expect(asked).toEqual([stage.path('a.txt'), stage.path('deep/new.txt'), stage.path('no.txt')])
+})

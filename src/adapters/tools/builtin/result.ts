@@ -1,0 +1,67 @@
+/** What a tool of our own answers: the whole for the journal, and no more than a model can use of it. */
+import { fail } from '../../../errors/parley-error.ts'
+import type { Content, TextContent } from '../../../ports/content.ts'
+import type { ToolResult } from '../../../ports/tools.ts'
+
+/** Characters of one result that a model is given. */
+export const MODEL_LIMIT = 30_000
+/** Characters of one result that are kept. */
+export const KEPT_LIMIT = 1024 * 1024
+
+/** Of what is too long, more is told of its beginning than of its end. */
+const HEAD_SHARE = 0.6
+
+export function textResult(text: string, more: Partial<ToolResult> = {}): ToolResult {
+  return { content: [textOf(text)], isError: false, ...more }
+}
+
+/** What went wrong and what to do about it: the model reads it and goes on. */
+export function refuse(reason: string, cause?: unknown): never {
+  return fail('TOOL_FAILED', { reason }, cause)
+}
+
+/** A long text: kept up to a limit, its beginning and its end for the model, with how to read what lies between. */
+export function longResult(text: string, toolCallId: string, more: Partial<ToolResult> = {}): ToolResult {
+  const kept = cutInTheMiddle(text, KEPT_LIMIT, (left) => `[${amount(left)} characters were not kept.]`)
+  if (kept.length <= MODEL_LIMIT) return textResult(kept, more)
+  const advice = (left: number, from: number) =>
+    `[${amount(left)} characters are left out here. Read them with read_result: toolCallId "${toolCallId}", offset ${from}.]`
+  return textResult(kept, { brief: [textOf(cutInTheMiddle(kept, MODEL_LIMIT, advice))], ...more })
+}
+
+/** The beginning and the end, at lines where there are any near, and between them what `note` says. */
+export function cutInTheMiddle(text: string, limit: number, note: (left: number, from: number) => string): string {
+  if (text.length <= limit) return text
+  const head = endOfLine(text, whole(text, Math.floor(limit * HEAD_SHARE)))
+  const tail = startOfLine(text, whole(text, text.length - Math.floor(limit * (1 - HEAD_SHARE))))
+  return `${text.slice(0, head)}\n${note(tail - head, head)}\n${text.slice(tail)}`
+}
+
+export function amount(count: number): string {
+  return count.toLocaleString('en-US')
+}
+
+export function textOf(text: string): TextContent {
+  return { type: 'text', text }
+}
+
+export function textIn(content: readonly Content[]): string {
+  return content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n')
+}
+
+const NEAR = 500
+
+function endOfLine(text: string, at: number): number {
+  const end = text.lastIndexOf('\n', at)
+  return end > at - NEAR ? end : at
+}
+
+function startOfLine(text: string, at: number): number {
+  const start = text.indexOf('\n', at) + 1
+  return start > 0 && start < at + NEAR ? start : at
+}
+
+/** Never between the two halves of one character. */
+function whole(text: string, at: number): number {
+  return /[\uDC00-\uDFFF]/u.test(text.charAt(at)) && at > 0 ? at - 1 : at
+}

@@ -1,0 +1,121 @@
+/** What a tool of our own is made of: its words for a model, its arguments, what a call would do, and the call. */
+import { z } from 'zod'
+import { fail } from '../../../errors/parley-error.ts'
+import type { Clock } from '../../../ports/clock.ts'
+import type { ToolKind } from '../../../ports/content.ts'
+import type { Processes } from '../../../ports/process.ts'
+import type { SearchIndex } from '../../../ports/search.ts'
+import type { Signal } from '../../../ports/signal.ts'
+import type { Caller, Tool, ToolPreview, ToolResult } from '../../../ports/tools.ts'
+import { forModels } from '../model-schema.ts'
+import type { SessionMemory } from './memory.ts'
+
+/** Where tools of our own stand in lists of tools. */
+export const OWN_SERVER = 'parley'
+
+export interface Means {
+  readonly clock: Clock
+  readonly processes: Processes
+  /** Over all sessions. */
+  readonly search: Pick<SearchIndex, 'search'>
+  /** Runs patterns in a thread of their own. */
+  readonly patternWorker: URL
+}
+
+/** What a preview may know: it changes nothing and tells nobody. */
+export interface Looking {
+  readonly caller: Pick<Caller, 'sessionId' | 'roots' | 'client'>
+  readonly memory: SessionMemory
+  readonly means: Means
+}
+
+export interface Call extends Looking {
+  readonly caller: Caller
+  /** Aborts when nobody waits any more. */
+  readonly signal: Signal
+}
+
+interface Definition<Schema extends z.ZodType> {
+  readonly name: string
+  readonly title: string
+  /** For a model: what it does, when to take it, what it gives back. */
+  readonly description: string
+  readonly arguments: Schema
+  readonly kind: ToolKind
+  readonly readOnly: boolean
+  /** More than its kind. May throw: then there is nothing more to say. */
+  preview?(args: z.infer<Schema>, looking: Looking): Promise<Partial<ToolPreview>> | Partial<ToolPreview>
+  /** What it throws is told as its result. */
+  run(args: z.infer<Schema>, call: Call): Promise<ToolResult>
+}
+
+export interface OwnTool {
+  readonly tool: Tool
+  /** Never throws. */
+  preview(args: unknown, looking: Looking): Promise<ToolPreview>
+  /** Throws TOOL_ARGUMENTS, and what goes wrong. */
+  run(args: unknown, call: Call): Promise<ToolResult>
+}
+
+export function defineTool<Schema extends z.ZodType>(definition: Definition<Schema>): OwnTool {
+  const { name, title, kind } = definition
+  const parse = (args: unknown) => definition.arguments.safeParse(withoutNulls(args))
+  return {
+    tool: describe(definition),
+    async preview(args, looking) {
+      const parsed = parse(args)
+      if (!parsed.success || definition.preview === undefined) return { title, kind }
+      try {
+        return { title, kind, ...(await definition.preview(parsed.data, looking)) }
+      } catch {
+        // The call itself will say what is wrong.
+        return { title, kind }
+      }
+    },
+    async run(args, call) {
+      const parsed = parse(args)
+      return parsed.success
+        ? await definition.run(parsed.data, call)
+        : fail('TOOL_ARGUMENTS', { tool: name, reason: faultsIn(parsed.error) })
+    },
+  }
+}
+
+function describe({ name, title, description, arguments: schema, readOnly }: Definition<z.ZodType>): Tool {
+  const inputSchema = schemaOf(schema)
+  const fit = forModels(inputSchema)
+  return {
+    name,
+    original: name,
+    title,
+    description,
+    inputSchema,
+    ...('schema' in fit ? { modelSchema: { ...fit.schema, additionalProperties: false } } : {}),
+    server: OWN_SERVER,
+    trusted: true,
+    readOnly,
+    digest: `${OWN_SERVER}:${name}`,
+  }
+}
+
+/** Without what says nothing: a bound that every number keeps. */
+function schemaOf(schema: z.ZodType): Readonly<Record<string, unknown>> {
+  const { $schema: _dialect, ...plain } = z.toJSONSchema(schema, { io: 'input' })
+  const text = JSON.stringify(plain, (key, value: unknown) =>
+    /^(?:min|max)imum$/u.test(key) && Math.abs(Number(value)) === Number.MAX_SAFE_INTEGER ? undefined : value,
+  )
+  return JSON.parse(text) as Readonly<Record<string, unknown>>
+}
+
+/** Models fill in what they have no value for. */
+function withoutNulls(args: unknown): unknown {
+  if (typeof args !== 'object' || args === null || Array.isArray(args)) return args ?? {}
+  return Object.fromEntries(Object.entries(args).filter(([, value]) => value !== null))
+}
+
+function faultsIn({ issues }: z.ZodError): string {
+  return issues
+    .slice(0, 5)
+    .map(({ path, message }) => (path.length === 0 ? message : `${path.join('.')}: ${message}`))
+    .join('; ')
+}

@@ -1,0 +1,118 @@
+/** The tools of our own, and what the sessions that use them share for as long as they are open. */
+import { fail, isParleyError, reasonOf } from '../../../errors/parley-error.ts'
+import type { Signal } from '../../../ports/signal.ts'
+import type { Caller, Tool, ToolCallOptions, ToolPreview, ToolResult } from '../../../ports/tools.ts'
+import { listDirectory } from './list-directory.ts'
+import { type SessionMemory, openMemory } from './memory.ts'
+import { readFile } from './read-file.ts'
+import { textOf } from './result.ts'
+import type { Means, OwnTool } from './tool.ts'
+
+/** In this order, always: a model that has seen the list keeps what it made of it. */
+const TOOLS: readonly OwnTool[] = [readFile, listDirectory]
+
+/** How long a call that nobody waits for may take to end as it likes. Milliseconds. */
+const LAST_WORDS = 500
+
+/** The tools as one registry has them. */
+export interface Toolset {
+  readonly tools: readonly Tool[]
+  has(name: string): boolean
+  preview(name: string, args: unknown, caller: Pick<Caller, 'sessionId' | 'roots' | 'client'>): Promise<ToolPreview>
+  /** Throws TOOL_ARGUMENTS, TOOL_TIMEOUT and TOOL_CANCELLED; whatever else goes wrong is a result. */
+  call(name: string, args: unknown, options: ToolCallOptions): Promise<ToolResult>
+  /** The registry is closed. What the session has running ends with its last one. Idempotent. */
+  release(): void
+}
+
+export interface Toolsets {
+  /** For one more registry of this session. */
+  open(session: string): Toolset
+}
+
+export function openToolsets(means: Means): Toolsets {
+  const byName = new Map(TOOLS.map((one) => [one.tool.name, one]))
+  const tools = TOOLS.map(({ tool }) => tool)
+  const sessions = openSessions()
+  return {
+    open(session) {
+      const { memory, leave } = sessions.join(session)
+      return {
+        tools,
+        has: (name) => byName.has(name),
+        async preview(name, args, caller) {
+          const tool = byName.get(name)
+          return tool === undefined ? { kind: 'other' } : tool.preview(args, { caller, memory, means })
+        },
+        async call(name, args, options) {
+          const tool = byName.get(name) ?? fail('TOOL_UNKNOWN', { tool: name })
+          const { caller } = options
+          if (caller === undefined) return fail('TOOL_NOT_RUN', { tool: name, reason: 'it works only within a turn' })
+          return bounded(name, { ...options, means }, (signal) => tool.run(args, { caller, memory, means, signal }))
+        },
+        release: leave,
+      }
+    },
+  }
+}
+
+/** What a session remembers lasts from the opening of its first registry to the close of its last. */
+function openSessions() {
+  const open = new Map<string, { readonly memory: SessionMemory; registries: number }>()
+  return {
+    join(session: string) {
+      const joined = open.get(session) ?? { memory: openMemory(), registries: 0 }
+      open.set(session, joined)
+      joined.registries += 1
+      let isIn = true
+      const leave = () => {
+        if (!isIn) return
+        isIn = false
+        joined.registries -= 1
+        if (joined.registries === 0) open.delete(session)
+      }
+      return { memory: joined.memory, leave }
+    },
+  }
+}
+
+type Bounds = Pick<ToolCallOptions, 'signal' | 'timeoutMs'> & { readonly means: Means }
+
+/** Ends soon after it is cancelled or its time is over, whatever the tool does. */
+async function bounded(
+  name: string,
+  { signal, timeoutMs, means: { clock } }: Bounds,
+  run: (signal: Signal) => Promise<ToolResult>,
+): Promise<ToolResult> {
+  const own = clock.abortSource()
+  const cancel = () => own.abort(signal.reason)
+  const timer = timeoutMs === undefined ? undefined : clock.after(timeoutMs, () => own.abort(TOO_LATE))
+  signal.addEventListener('abort', cancel, { once: true })
+  if (signal.aborted) cancel()
+  try {
+    const outOfPatience = abortOf(own.signal).then(() => clock.sleep(LAST_WORDS))
+    const ended = await Promise.race([run(own.signal).catch((error: unknown) => failure(error)), outOfPatience])
+    if (ended !== undefined) return ended
+    if (own.signal.reason === TOO_LATE) fail('TOOL_TIMEOUT', { tool: name, ms: timeoutMs ?? 0 })
+    return fail('TOOL_CANCELLED', { tool: name })
+  } finally {
+    timer?.cancel()
+    signal.removeEventListener('abort', cancel)
+  }
+}
+
+const TOO_LATE = 'too late'
+
+function abortOf(signal: Signal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', resolve, { once: true })
+  })
+}
+
+/** A sentence that the model can act on. */
+function failure(error: unknown): ToolResult {
+  if (isParleyError(error, 'TOOL_ARGUMENTS')) throw error
+  const why = isParleyError(error) ? error.message : `It failed: ${reasonOf(error)}.`
+  return { content: [textOf(why)], isError: true }
+}

@@ -1,0 +1,18 @@
+/** Questions to a person besides permission: a form to fill in, a page to open. */
+
+/** What a server wants to know from the person for whom it works. */
+export type Elicitation =
+  | {
+      readonly mode: 'form'
+      readonly server: string
+      readonly message: string
+      /** JSON Schema of a flat object. */
+      readonly schema: Readonly<Record<string, unknown>>
+    }
+  | { readonly mode: 'url'; readonly server: string; readonly message: string; readonly url: string }
+
+export type ElicitationAnswer =
+  | { readonly action: 'accept'; readonly content?: Readonly<Record<string, ElicitedValue>> }
+  | { readonly action: 'decline' | 'cancel' }
+
+export type ElicitedValue = string | number | boolean | readonly string[]

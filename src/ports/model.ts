@@ -1,0 +1,152 @@
+/** Language models: what is asked of one, and what it streams back. Every adapter passes `test/contracts/model.ts`. */
+import type { PromptKinds } from './agent.ts'
+import type { Content } from './content.ts'
+import type { Signal } from './signal.ts'
+
+/** Models by their full names: `provider:name`, as people write them after `--model`. */
+export interface Models {
+  /**
+   * What can be used now and, in a sentence, why the rest cannot: every configured or known provider once, those that are
+   * configured first. Asks local servers and the lists of providers, each no longer than `limitMs`. Never throws.
+   */
+  discover(limitMs: number, signal: Signal): Promise<readonly ModelSource[]>
+  /** What answers where nobody has chosen, without waiting for any network that a former `discover` has not asked. */
+  readonly preset: string | undefined
+  /** Loads the package of its provider. Throws MODEL_UNKNOWN and MODEL_KEY_MISSING, before anything is sent. */
+  open(name: string): Promise<Model>
+  /** The same as a model would say of itself, for who must not wait. */
+  about(name: string): ModelTraits
+}
+
+export interface ModelSource {
+  readonly provider: string
+  /** What people read: `Anthropic`, `Ollama at http://127.0.0.1:11434`. */
+  readonly title: string
+  readonly models: readonly ModelListing[]
+  /** Why it cannot be used, and what to do. Absent when it can. */
+  readonly reason?: string
+}
+
+export interface ModelListing extends ModelTraits {
+  /** Full. */
+  readonly name: string
+  readonly title: string
+}
+
+/** As far as is known; what is not known is left out, never guessed high. */
+export interface ModelTraits {
+  readonly accepts: PromptKinds
+  /** Tokens that prompt and answer may have together. */
+  readonly contextWindow?: number
+  /** How much thinking can be asked for, least first; empty where it cannot be set. */
+  readonly efforts: readonly string[]
+  readonly price?: ModelPrice
+}
+
+/** For a million tokens. */
+export interface ModelPrice {
+  readonly currency: string
+  readonly input: number
+  readonly output: number
+  readonly cacheRead: number
+  readonly cacheWrite: number
+}
+
+export interface Model extends ModelTraits {
+  /** Full. */
+  readonly name: string
+  /**
+   * One step, as it comes; the last part is the `end`. Nothing is retried here. Throws MODEL_KEY, MODEL_QUOTA,
+   * MODEL_RATE_LIMIT and MODEL_OVERLOADED (both with `retryAfterMs` where the provider says), MODEL_CONTEXT, MODEL_NETWORK,
+   * MODEL_STREAM (it broke off or makes no sense), MODEL_IDLE (it went silent), MODEL_REFUSED with the provider's own words,
+   * and MODEL_CANCELLED. None of these holds a secret.
+   */
+  stream(request: ModelRequest): AsyncIterable<ModelPart>
+}
+
+export interface ModelRequest {
+  readonly system: string
+  /** The context so far: what stood there in the last request stands there again, unchanged, in front. */
+  readonly messages: readonly ModelMessage[]
+  /** In an order that stays. */
+  readonly tools: readonly ModelTool[]
+  /** One of the model's `efforts`. */
+  readonly effort?: string
+  readonly maxOutputTokens?: number
+  /** The session: providers that route by it keep their caches warm. */
+  readonly session: string
+  readonly signal: Signal
+}
+
+export interface ModelTool {
+  readonly name: string
+  readonly description: string
+  /** JSON Schema of an object, in the words that every provider accepts. */
+  readonly schema: Readonly<Record<string, unknown>>
+}
+
+/** What was said to a model and what it said, in the words of no provider: JSON that is stored and sent again as it is. */
+export type ModelMessage = UserMessage | AssistantMessage | ToolMessage
+
+export interface UserMessage {
+  readonly role: 'user'
+  readonly content: readonly Content[]
+}
+
+export interface AssistantMessage {
+  readonly role: 'assistant'
+  readonly parts: readonly AssistantPart[]
+}
+
+/** The results of calls of the assistant message before it, each once. */
+export interface ToolMessage {
+  readonly role: 'tool'
+  readonly results: readonly ModelToolResult[]
+}
+
+/** `provider` is what its provider wants back unchanged: signatures of thoughts and the like. */
+export type AssistantPart =
+  | { readonly kind: 'text'; readonly text: string; readonly provider?: unknown }
+  | { readonly kind: 'thought'; readonly text: string; readonly provider?: unknown }
+  | ModelToolCall
+
+export interface ModelToolCall {
+  readonly kind: 'call'
+  /** Unique in the session, whatever the provider called it. */
+  readonly id: string
+  readonly name: string
+  /** Parsed; where it could not be parsed, `{}` and `malformed`. */
+  readonly args: unknown
+  /** What the model wrote instead of JSON. */
+  readonly malformed?: string
+  readonly provider?: unknown
+}
+
+export interface ModelToolResult {
+  readonly id: string
+  readonly name: string
+  readonly content: readonly Content[]
+  readonly isError: boolean
+}
+
+export type ModelPart =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'thought'; readonly text: string }
+  /** A call that is being written: people may see that one is coming. */
+  | { readonly kind: 'calling'; readonly id: string; readonly name: string }
+  | ModelEnd
+
+export interface ModelEnd {
+  readonly kind: 'end'
+  readonly message: AssistantMessage
+  readonly reason: 'stop' | 'calls' | 'length' | 'refusal' | 'other'
+  readonly usage: ModelUsage
+}
+
+/** Tokens; `input` holds those that were read from and written to a cache too. */
+export interface ModelUsage {
+  readonly input: number
+  readonly output: number
+  readonly cacheRead: number
+  readonly cacheWrite: number
+}

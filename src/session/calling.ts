@@ -1,0 +1,41 @@
+/** Who calls a tool of our own: what is done for the call belongs to it, and ends with it. */
+import type { Turn } from '../ports/agent.ts'
+import type { PlanEntry, ToolCallPatch } from '../ports/content.ts'
+import type { Journal } from '../ports/journal.ts'
+import type { Caller } from '../ports/tools.ts'
+import { resultOf } from './results.ts'
+import type { ClientOfTurn } from './turn-client.ts'
+
+export interface CallingHost {
+  readonly turn: Pick<Turn, 'sessionId' | 'turnId' | 'roots' | 'report' | 'plan'>
+  readonly journal: Journal
+  /** The client of the turn, whose work is told as nothing but this call. */
+  readonly client: ClientOfTurn
+}
+
+export interface OpenCaller {
+  readonly caller: Caller
+  /** The call is over: nothing of it stays with the client, and nothing more is told of it. */
+  close(): void
+}
+
+export function openCaller(toolCallId: string, { turn, journal, client }: CallingHost): OpenCaller {
+  const { sessionId, turnId, roots } = turn
+  let isOver = false
+  return {
+    caller: {
+      sessionId,
+      turnId,
+      toolCallId,
+      roots,
+      client,
+      report: async (patch: ToolCallPatch) => (isOver ? undefined : turn.report(toolCallId, patch)),
+      plan: async (entries: readonly PlanEntry[]) => (isOver ? undefined : turn.plan(entries)),
+      resultOf: (earlier: string) => resultOf({ journal, session: sessionId }, earlier),
+    },
+    close() {
+      isOver = true
+      client.close()
+    },
+  }
+}
