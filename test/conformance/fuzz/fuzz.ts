@@ -3,6 +3,7 @@ import { connect } from 'node:net'
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { cleanEnvironment } from '../../e2e/environment.ts'
 import { socketPathOf } from '../../../src/config/socket.ts'
 import { startServer } from '../../../src/server/launch.ts'
 import { binary } from '../../e2e/parley.ts'
@@ -89,9 +90,8 @@ class House {
 
   /** The server, and somebody who only wants to work. */
   async #start(): Promise<void> {
-    const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('PARLEY_'))
     const environment = {
-      ...Object.fromEntries(inherited),
+      ...cleanEnvironment(),
       XDG_CONFIG_HOME: join(this.#home, 'config'),
       PARLEY_HOME: this.#home,
     }

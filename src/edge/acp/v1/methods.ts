@@ -119,8 +119,8 @@ export class V1Methods {
 
   async #new(params: Parsed<'session/new'>, { signal }: Asker): Promise<Answer> {
     await requireDirectories(params)
-    const { sessions, agent } = this.#host
-    const opening = { ...params, agent: agent.name }
+    const { sessions, agents, agent } = this.#host
+    const opening = { ...params, agent: await agents.settle(agent.name) }
     const session = await sessions.create(opening)
     if (signal.aborted) {
       await sessions.delete(session.id)
@@ -217,8 +217,8 @@ export class V1Methods {
 
   async #open(method: string, params: Parsed<'session/load' | 'session/resume'>, signal: AbortSignal): Promise<Opened> {
     const cwdIsThere = await requireDirectoriesOfStored(params)
-    const { sessions, agent } = this.#host
-    const opening = agent.chosen ? { ...params, agent: agent.name } : params
+    const { sessions, agents, agent } = this.#host
+    const opening = agent.chosen ? { ...params, agent: await agents.settle(agent.name) } : params
     const session = await sessions.open(params.sessionId, opening)
     try {
       if (signal.aborted) fail('REQUEST_CANCELLED', { method })
