@@ -7,7 +7,8 @@ const session: OptionRow = {
   summary: 'the session to go on with; the beginning of its id is enough',
 }
 const json: OptionRow = { flags: '--json', summary: 'one line of JSON per item, for programs' }
-const agent: OptionRow = { flags: '--agent <agent>', summary: 'guide, or script:FILE (env PARLEY_AGENT)' }
+const agent: OptionRow = { flags: '--agent <agent>', summary: 'guide, model, or script:FILE (env PARLEY_AGENT)' }
+const model: OptionRow = { flags: '--model <model>', summary: 'PROVIDER:NAME; parley models lists them' }
 
 const embedded: OptionRow = { flags: '--embedded', summary: 'owner and agent in this one process' }
 
@@ -22,7 +23,7 @@ const agentCommand: OptionRow = {
 export const chat: CommandRow = {
   usage: 'chat',
   summary: 'chat in this directory: its newest session, or a new one',
-  options: [session, cwd, agent, embedded],
+  options: [session, cwd, agent, model, embedded],
   load: () => import('./commands/chat.ts'),
 }
 
@@ -30,13 +31,13 @@ export const commands: readonly CommandRow[] = [
   {
     usage: 'run <prompt>',
     summary: 'answer one prompt in a new session; the exit code says how it ended',
-    options: [json, session, cwd, agent, embedded, agentCommand],
+    options: [json, session, cwd, agent, model, embedded, agentCommand],
     load: () => import('./commands/run.ts'),
   },
   {
     usage: 'new',
     summary: 'start a session: opens its chat at a terminal, prints its id elsewhere',
-    options: [json, cwd, agent],
+    options: [json, cwd, agent, model],
     load: () => import('./commands/new.ts'),
   },
   {

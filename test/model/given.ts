@@ -1,5 +1,7 @@
 /** A house whose agent is the model agent over a puppet model: what its tests have in common. */
-import { openModelAgent } from '../../src/adapters/agent/model/agent.ts'
+import { runTurn } from '../../src/adapters/agent/model/agent.ts'
+import { optionsOf } from '../../src/adapters/agent/model/options.ts'
+import { PERMISSION_MODES } from '../../src/adapters/agent/permission-modes.ts'
 import { Contexts } from '../../src/adapters/agent/model/contexts.ts'
 import type { Means } from '../../src/adapters/agent/model/work.ts'
 import type { ModelMessage } from '../../src/ports/model.ts'
@@ -30,15 +32,15 @@ export function houseWith(answers: readonly Answer[], more: Partial<Means> = {})
 export function inhabited(house: House, model: PuppetModel, more: Partial<Means> = {}): House {
   const means: Means = {
     models: modelsOf(model),
+    preset: model.name,
     clock: house.clock,
     contexts: new Contexts(),
     maxSteps: 20,
     ...more,
   }
-  const agent = openModelAgent(model.name, means)
-  const { modes, configOptions } = agent
-  Object.assign(house.agent, { modes, configOptions, commands: agent.commands })
-  house.agent.script = (turn) => agent.run(turn)
+  house.agent.modes = PERMISSION_MODES
+  house.agent.configOptions = optionsOf({ preset: model.name, isNamed: false, sources: [], efforts: model.efforts })
+  house.agent.script = (turn) => runTurn(turn, means)
   return house
 }
 

@@ -2,6 +2,7 @@
 import { isParleyError } from '../../../errors/parley-error.ts'
 import type { Model, ModelEnd, ModelRequest } from '../../../ports/model.ts'
 import { spentWith, tellUsage } from './cost.ts'
+import { chosenEffort } from './options.ts'
 import { pauseBefore } from './retry.ts'
 import { toolsFor } from './tools.ts'
 import { type Work, remember } from './work.ts'
@@ -93,7 +94,7 @@ class Spoken {
 }
 
 function requestOf({ turn, context }: Work, { efforts }: Model): ModelRequest {
-  const effort = effortIn(turn.settings.configOptions.find(({ id }) => id === 'thought_level')?.currentValue, efforts)
+  const effort = chosenEffort(turn.settings, efforts)
   return {
     system: context.system,
     messages: context.messages,
@@ -102,11 +103,6 @@ function requestOf({ turn, context }: Work, { efforts }: Model): ModelRequest {
     signal: turn.signal,
     ...(effort !== undefined && { effort }),
   }
-}
-
-/** What was chosen for another model need not be there for this one. */
-function effortIn(chosen: unknown, efforts: readonly string[]): string | undefined {
-  return efforts.find((effort) => effort === chosen)
 }
 
 async function keep(work: Work, { price, contextWindow }: Model, end: ModelEnd): Promise<ModelEnd> {

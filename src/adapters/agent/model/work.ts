@@ -8,6 +8,8 @@ import type { ModelMemo } from './memo.ts'
 
 export interface Means {
   readonly models: Models
+  /** The model of a session in which nobody has chosen one. */
+  readonly preset: string
   readonly clock: Clock
   readonly contexts: Contexts
   /** Steps of the model that a turn may have. */

@@ -6,6 +6,7 @@ import type { CallOptions, ServerTool } from '../connection.ts'
 import type { Authorization } from '../logins/authorization.ts'
 import { askForUrls } from './asking.ts'
 import { askToLogIn, LoginNeeded } from './authorization.ts'
+import { withBrief } from './brief.ts'
 import { readResult } from './content.ts'
 import { isObject, type JsonObject } from './json.ts'
 import { Refused, send, type Line } from './request.ts'
@@ -65,5 +66,5 @@ async function request(line: CallLine, { tool, args, options }: Call): Promise<T
       reason: 'the server answered with a task, which Parley does not speak yet',
     })
   }
-  return readResult(result)
+  return withBrief(readResult(result), options.caller?.toolCallId)
 }
