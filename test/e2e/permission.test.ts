@@ -50,9 +50,10 @@ async function outcome(client: RawSocket, sessionId: string, option?: string): P
   return `${statusOf(client, from)} when asked`
 }
 
-function statusOf(client: RawSocket, from: number): unknown {
+function statusOf(client: RawSocket, from: number): string {
   const updates = client.received.slice(from).map(({ params }) => params?.['update'] as Fields | undefined)
-  return updates.findLast((update) => String(update?.['sessionUpdate']).startsWith('tool_call'))?.['status']
+  const last = updates.findLast((update) => String(update?.['sessionUpdate']).startsWith('tool_call'))
+  return String(last?.['status'])
 }
 
 const asked = 'failed when asked'
