@@ -20,6 +20,7 @@ import { type Live, openToolHost } from '../adapters/tools/host.ts'
 import type { Logins } from '../adapters/tools/logins/authorization.ts'
 import { openLogins } from '../adapters/tools/logins/logins.ts'
 import { agentName } from '../config/agent.ts'
+import { promptDirectory } from '../config/places.ts'
 import { readModels } from '../config/models.ts'
 import type { Config } from '../config/schema.ts'
 import type { Agents } from '../ports/agent.ts'
@@ -161,8 +162,15 @@ export function openUserModels({ environment, model, localModels }: Config): Own
   return openModels({ providers: wanted, preset: model, clock: systemClock })
 }
 
-function agentsOptions({ agent, maxTurnRequests }: Config, models: Models) {
-  return { default: agentName(agent), clock: systemClock, models, maxSteps: maxTurnRequests }
+function agentsOptions({ agent, maxTurnRequests, modelTitles, environment }: Config, models: Models) {
+  return {
+    default: agentName(agent),
+    clock: systemClock,
+    models,
+    maxSteps: maxTurnRequests,
+    titles: modelTitles,
+    promptDirectory: promptDirectory(environment),
+  }
 }
 
 export type { JournalReader }
