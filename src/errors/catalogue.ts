@@ -168,7 +168,14 @@ export const catalogue = {
   AGENT_UNKNOWN: row<{ agent: string }>(
     INVALID_PARAMS,
     false,
-    (d) => `There is no agent ${JSON.stringify(d.agent)}. Name guide, or script: and the absolute path of a file.`,
+    (d) =>
+      `There is no agent ${JSON.stringify(d.agent)}. Name guide, model, model:PROVIDER:NAME, or script: and the absolute path of a file.`,
+  ),
+  MODEL_NONE: row(
+    INVALID_PARAMS,
+    false,
+    () =>
+      'There is no model to answer: no provider has a key, and none is served on this machine. parley models says what each one lacks; --agent guide needs none.',
   ),
   AGENT_FAILED: row<{ reason: string }>(INTERNAL, true, (d) => `The agent failed: ${d.reason}`),
   SESSION_AMBIGUOUS: row<{ prefix: string; count: number }>(

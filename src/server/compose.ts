@@ -17,14 +17,17 @@ import { killLeftovers } from '../adapters/process/ledger.ts'
 import { type Orphan, findOrphans } from '../adapters/process/orphans.ts'
 import { openProcesses } from '../adapters/process/spawn.ts'
 import { type Live, openToolHost } from '../adapters/tools/host.ts'
-import { readModels } from '../config/models.ts'
 import type { Logins } from '../adapters/tools/logins/authorization.ts'
 import { openLogins } from '../adapters/tools/logins/logins.ts'
-import type { AgentChoice, Config } from '../config/schema.ts'
+import { agentName } from '../config/agent.ts'
+import { promptDirectory } from '../config/places.ts'
+import { readModels } from '../config/models.ts'
+import type { Config } from '../config/schema.ts'
 import type { Agents } from '../ports/agent.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { FaultsSpec } from '../ports/fault.ts'
 import type { ImportingJournal, Journal } from '../ports/journal.ts'
+import type { Models } from '../ports/model.ts'
 import type { IndexState, SearchIndex } from '../ports/search.ts'
 import { type Importing, importSession } from '../session/import.ts'
 import { Sessions } from '../session/sessions.ts'
@@ -84,7 +87,8 @@ export async function openOwner(config: Config): Promise<Owner> {
     own: { search, patternWorker: workerUrl('pattern-worker') },
     warn: report,
   })
-  const agents = openAgents({ default: agentName(config.agent), clock: systemClock })
+  const models = openUserModels(config)
+  const agents = openAgents(agentsOptions(config, models))
   const sessions = open()
   const owned = journal.then(() => undefined)
   // Whoever waits for one of them hears of it; nobody has to.
@@ -111,7 +115,7 @@ export async function openOwner(config: Config): Promise<Owner> {
 
   async function release(): Promise<void> {
     await tools.close()
-    await Promise.all([processes.close(), documents.close(), search.close()])
+    await Promise.all([processes.close(), documents.close(), search.close(), models.close()])
     await (await quietly<Journal>(journal))?.close()
   }
 
@@ -152,8 +156,22 @@ export function openSearch({ home }: Config, report: (error: unknown) => void = 
 }
 
 /** The models of this user. Nothing is asked, and no package loaded, before somebody wants one. */
-export function openUserModels({ environment, model }: Config): OwnedModels {
-  return openModels({ providers: readModels(environment).providers, preset: model, clock: systemClock })
+export function openUserModels({ environment, model, localModels }: Config): OwnedModels {
+  const { providers } = readModels(environment)
+  // Without a key and not written down: a usual port of this machine.
+  const wanted = providers.filter(({ keyNames, isConfigured }) => localModels || isConfigured || keyNames.length > 0)
+  return openModels({ providers: wanted, preset: model, clock: systemClock })
+}
+
+function agentsOptions({ agent, maxTurnRequests, modelTitles, environment }: Config, models: Models) {
+  return {
+    default: agentName(agent),
+    clock: systemClock,
+    models,
+    maxSteps: maxTurnRequests,
+    titles: modelTitles,
+    promptDirectory: promptDirectory(environment),
+  }
 }
 
 export type { JournalReader }
@@ -218,9 +236,13 @@ export function orphansOf(home: string, owner: number | undefined): Promise<read
 }
 
 /** Throws what keeps the agent from being opened. */
-export async function openDefaultAgent({ agent }: Config): Promise<void> {
-  const name = agentName(agent)
-  await openAgents({ default: name, clock: systemClock }).open(name)
+export async function openDefaultAgent(config: Config): Promise<void> {
+  const models = openUserModels(config)
+  try {
+    await openAgents(agentsOptions(config, models)).open(agentName(config.agent))
+  } finally {
+    await models.close()
+  }
 }
 
 /** How the children of a state directory are told from others. */
@@ -231,10 +253,6 @@ function markOf(home: string): string {
 /** Whether somebody may append to the journal now. */
 export function hasOwner({ home }: Config): boolean {
   return ownerPid(home) !== null
-}
-
-function agentName(choice: AgentChoice): string {
-  return choice.kind === 'script' ? `script:${choice.path}` : choice.kind
 }
 
 /** What never opened has nothing to close; whoever asked for it was told why. */

@@ -3,6 +3,7 @@ import type { StopReason } from '../ports/agent.ts'
 import type {
   CompactionPatch,
   Content,
+  Meta,
   PermissionOption,
   PlanEntry,
   SlashCommand,
@@ -27,6 +28,7 @@ export type Command =
       readonly content: readonly Content[]
       /** What its sender declared besides the cwd. */
       readonly additionalDirectories?: readonly string[]
+      readonly meta?: Meta
     }
   /** Ends the running turn, and withdraws those of `queued` that still wait. */
   | { readonly kind: 'cancel'; readonly queued: readonly string[] }

@@ -85,10 +85,10 @@ function configure(command: Of<'configure'>, state: Exclude<State, { phase: 'abs
 function prompt(command: Of<'prompt'>, state: Exclude<State, { phase: 'absent' }>): readonly Body[] {
   if (state.phase === 'closed') return fail('SESSION_CLOSED', { session: state.id })
   if (isKnown(command.promptId, state)) return []
-  const { promptId, content, additionalDirectories = [] } = command
+  const { promptId, content, additionalDirectories = [], meta } = command
   const roots = additionalDirectories.length === 0 ? {} : { additionalDirectories }
-  const accepted: Body = { kind: 'prompt_accepted', promptId, content, ...roots }
-  if (!isBusy(state)) return [accepted, ...beginTurn(state.turns + 1, promptId, content), ...firstTitle(content, state)]
+  const accepted: Body = { kind: 'prompt_accepted', promptId, content, ...roots, ...(meta && { meta }) }
+  if (!isBusy(state)) return [accepted, ...beginTurn(state.turns + 1, command), ...firstTitle(content, state)]
   if (state.queue.length >= QUEUE_LIMIT) return fail('QUEUE_FULL', { session: state.id, limit: QUEUE_LIMIT })
   return [accepted]
 }

@@ -2,6 +2,7 @@
 import type {
   CompactionPatch,
   Content,
+  Meta,
   PermissionOption,
   PermissionOutcome,
   PlanEntry,
@@ -56,6 +57,8 @@ export type Body =
       readonly content: readonly Content[]
       /** What its sender declared besides the cwd, for its turn; absent when that is nothing. */
       readonly additionalDirectories?: readonly string[]
+      /** What its sender attached to it, as it was given. */
+      readonly meta?: Meta
     }
   | { readonly kind: 'prompt_withdrawn'; readonly promptId: string; readonly reason: 'cancelled' | 'interrupted' }
   | { readonly kind: 'turn_started'; readonly turnId: string; readonly promptId: string }
@@ -82,6 +85,8 @@ export type Body =
       readonly role: 'user'
       readonly promptId: string
       readonly content: Content
+      /** What was attached to the prompt as a whole, at its first piece. */
+      readonly meta?: Meta
     }
   /** The first that is heard of a tool call; `call` has a title. */
   | {

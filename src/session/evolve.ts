@@ -178,12 +178,12 @@ function configured<Now extends Existing>(state: Now, entry: Body & { readonly k
 }
 
 function queued(entry: Body & { readonly kind: 'prompt_accepted' }): QueuedPrompt {
-  const { promptId, content, additionalDirectories = [] } = entry
-  return { promptId, content, additionalDirectories }
+  const { promptId, content, additionalDirectories = [], meta } = entry
+  return { promptId, content, additionalDirectories, ...(meta && { meta }) }
 }
 
-function turnOf({ promptId, content, additionalDirectories }: QueuedPrompt, { agent }: Existing): OpenTurn {
-  const asked = { promptId, prompt: content, additionalDirectories, agent }
+function turnOf({ content: prompt, ...queued }: QueuedPrompt, { agent }: Existing): OpenTurn {
+  const asked = { ...queued, prompt, agent }
   return { turnId: '', ...asked, message: null, messages: 0, calls: {}, endedCalls: [], compactions: {} }
 }
 

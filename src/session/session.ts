@@ -1,6 +1,6 @@
 /** A live session: its one writer, its readers, its running turn and its tools. */
 import { fail, isParleyError, reasonOf } from '../errors/parley-error.ts'
-import type { Content, Notice } from '../ports/content.ts'
+import type { Content, Meta, Notice } from '../ports/content.ts'
 import type { Cursor, SessionId } from '../ports/journal.ts'
 import type { ServerStatus } from '../ports/tools.ts'
 import { Audience, type Client } from './audience.ts'
@@ -24,6 +24,12 @@ import { Writer } from './writer.ts'
 const RETRY = 1_000
 /** Makes nothing true; a writer that is unsure reads the journal for it. */
 const NOTHING: Command = { kind: 'disown', promptIds: [] }
+
+/** Who sends a prompt, and what they attach to it. */
+export interface Sending {
+  readonly sender?: Feed
+  readonly meta?: Meta | undefined
+}
 
 export class Session {
   readonly id: SessionId
@@ -96,13 +102,15 @@ export class Session {
    * Accepts a prompt; its end comes as an entry. Sent again with the same id, it runs once. Its turn has the directories
    * that `sender` declared, and the session keeps the servers that it named until then, whether it stays or not.
    */
-  async prompt(promptId: string, content: readonly Content[], sender?: Feed): Promise<readonly Entry[]> {
-    if (sender === undefined) return this.dispatch({ kind: 'prompt', promptId, content })
+  async prompt(promptId: string, content: readonly Content[], sending: Sending = {}): Promise<readonly Entry[]> {
+    const { sender, meta } = sending
+    const said = { kind: 'prompt', promptId, content, ...(meta && { meta }) } as const
+    if (sender === undefined) return this.dispatch(said)
     const additionalDirectories = this.#toolbox.directoriesOf(sender)
     this.#toolbox.began(promptId, sender)
     this.#lenders.lend(promptId, sender)
     try {
-      return await this.dispatch({ kind: 'prompt', promptId, content, additionalDirectories })
+      return await this.dispatch({ ...said, additionalDirectories })
     } finally {
       if (!isOpenPrompt(promptId, this.state)) this.#ended(promptId)
     }

@@ -229,7 +229,8 @@ export class Sessions {
 
   async #create(id: SessionId, opening: Opening): Promise<Session> {
     const { agents } = this.#world
-    const { cwd, additionalDirectories, agent = agents.default } = opening
+    const { cwd, additionalDirectories } = opening
+    const agent = opening.agent ?? (await agents.settle(agents.default))
     const offered = offerOf(agent, await agents.open(agent))
     const session = new Session(this.#world, absent(id), opening)
     const create = session.dispatch({ kind: 'create', cwd, additionalDirectories, agent })

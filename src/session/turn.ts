@@ -7,6 +7,7 @@ import type { AbortSource, Signal } from '../ports/signal.ts'
 import type {
   CompactionPatch,
   Content,
+  Meta,
   Notice,
   PermissionOutcome,
   PlanEntry,
@@ -68,6 +69,7 @@ export class TurnRun implements Turn {
   readonly sessionId: string
   readonly roots: readonly string[]
   readonly prompt: readonly Content[]
+  readonly promptMeta?: Meta
   readonly resumed?: Resumption
   readonly tools: ToolRegistry
   readonly client: ClientOfTurn
@@ -87,6 +89,7 @@ export class TurnRun implements Turn {
     this.sessionId = host.sessionId
     this.roots = host.roots
     this.prompt = turn.prompt
+    if (turn.meta !== undefined) this.promptMeta = turn.meta
     this.tools = host.tools
     this.#begun = turn
     this.client = this.#clientOf(host)
