@@ -164,6 +164,22 @@ export const commands: readonly CommandRow[] = [
     load: () => import('./commands/mcp.ts'),
   },
   {
+    usage: 'rules [verb] [words...]',
+    summary: 'what may run without a question: ls, add, rm, consent',
+    options: [
+      { flags: '--cwd <dir>', summary: 'the directory whose sessions are meant; the current one if absent' },
+      { flags: '--session <id>', summary: 'with ls and rm: what was always allowed in this session' },
+      { flags: '--everywhere', summary: 'with add: in every directory' },
+      { flags: '--tool <name>', summary: 'with add: calls of this tool; * stands for any letters' },
+      { flags: '--server <name>', summary: 'with add: calls of this MCP server' },
+      { flags: '--path <pattern>', summary: 'with add: calls that name such a path, as in a .gitignore' },
+      { flags: '--command <words>', summary: 'with add: commands that begin so; * stands for more' },
+      { flags: '--host <name>', summary: 'with add: addresses of this host' },
+      json,
+    ],
+    load: () => import('./commands/rules.ts'),
+  },
+  {
     usage: 'doctor',
     summary: 'look for what is wrong and say what would help; changes nothing',
     options: [json],

@@ -19,19 +19,19 @@ const PATIENCE = 5000
 export async function run({ options }: CommandInput): Promise<number> {
   const config = await loadConfig()
   const wanted = textOption(options, 'provider')
-  const { signal, release } = watchStops()
+  const stops = watchStops()
   const models = openUserModels(config, wanted)
   const hush = isTerminal(process.stderr, config) ? progress('Asking which models there are…') : () => undefined
   try {
-    const sources = await models.discover(PATIENCE, signal)
+    const sources = await models.discover(PATIENCE, stops.signal)
     hush()
-    if (signal.aborted) return signal.reason as number
+    if (stops.signal.aborted) return stops.signal.reason as number
     if (options['json'] === true) sources.forEach(printJson)
     else process.stdout.write(table(sources, models.preset, paintOn(process.stdout, config)))
     return OK
   } finally {
     hush()
-    release()
+    stops.release()
     await models.close()
   }
 }
@@ -50,11 +50,10 @@ function table(sources: readonly Source[], preset: string | undefined, paint: Pa
   const there = sources.filter(({ models }) => models.length > 0)
   const rest = sources.filter(({ reason }) => reason !== undefined)
   const width = Math.max(0, ...there.flatMap(({ models }) => models.map(({ name }) => widthOf(oneLine(name)))))
-  const listed = there.flatMap(({ title, models }) => [
-    paint('dim', oneLine(title)),
-    ...models.map((model) => modelLine(model, { width, paint, isPreset: model.name === preset })),
-    '',
-  ])
+  const listed = there.map(({ title, models }) => {
+    const lines = models.map((model) => modelLine(model, { width, paint, isPreset: model.name === preset }))
+    return `${paint('dim', oneLine(title))}\n${lines.join('\n')}\n`
+  })
   const said =
     preset === undefined
       ? ['No model can be used yet: set one of the keys below, or start a model server on this machine.', '']
