@@ -142,6 +142,12 @@ export const commands: readonly CommandRow[] = [
     load: () => import('./commands/logs.ts'),
   },
   {
+    usage: 'models',
+    summary: 'list the models that can be used, and why the others cannot',
+    options: [{ flags: '--provider <name>', summary: 'only those of this provider' }, json],
+    load: () => import('./commands/models.ts'),
+  },
+  {
     usage: 'mcp <verb> [words...]',
     summary: 'the MCP servers of the configuration: ls, test, add, allow, login, logout, rm, import',
     options: [
@@ -156,6 +162,22 @@ export const commands: readonly CommandRow[] = [
       { flags: '--json', summary: 'for programs' },
     ],
     load: () => import('./commands/mcp.ts'),
+  },
+  {
+    usage: 'rules [verb] [words...]',
+    summary: 'what may run without a question: ls, add, rm, consent',
+    options: [
+      { flags: '--cwd <dir>', summary: 'the directory whose sessions are meant; the current one if absent' },
+      { flags: '--session <id>', summary: 'with ls and rm: what was always allowed in this session' },
+      { flags: '--everywhere', summary: 'with add: in every directory' },
+      { flags: '--tool <name>', summary: 'with add: calls of this tool; * stands for any letters' },
+      { flags: '--server <name>', summary: 'with add: calls of this MCP server' },
+      { flags: '--path <pattern>', summary: 'with add: calls that name such a path, as in a .gitignore' },
+      { flags: '--command <words>', summary: 'with add: commands that begin so; * stands for more' },
+      { flags: '--host <name>', summary: 'with add: addresses of this host' },
+      json,
+    ],
+    load: () => import('./commands/rules.ts'),
   },
   {
     usage: 'doctor',

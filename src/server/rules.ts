@@ -5,6 +5,7 @@ import { type FoundRule, RuleReader } from '../config/rules-files.ts'
 import { storeRule } from '../config/rules-store.ts'
 import type { Config } from '../config/schema.ts'
 import type { Rule, RuleSet, Rules } from '../ports/rules.ts'
+import { ruleWords } from '../session/rules.ts'
 
 export function openRules({ home, environment }: Config, report: (error: unknown) => void): Rules {
   const reader = new RuleReader({ home, environment })
@@ -27,6 +28,11 @@ export function openRules({ home, environment }: Config, report: (error: unknown
       storeRule(home, { effect: 'allow', subject, project: await resolved(cwd) })
     },
   }
+}
+
+/** For people: `deny path .env*`. */
+export function ruleLine(rule: Pick<Rule, 'effect' | 'subject'>): string {
+  return ruleWords(rule)
 }
 
 /** What is gone, or nobody may look at, is named as it was given. */
