@@ -171,6 +171,12 @@ export class Client {
     await this.#ask('_parley/rename', { sessionId, title })
   }
 
+  /** What was always allowed in the session is asked about again. */
+  async revoke(sessionId: string, allowance: string): Promise<void> {
+    this.#requireMethod('_parley/revoke')
+    await this.#ask('_parley/revoke', { sessionId, allowance })
+  }
+
   /** The id of a new session that begins as this one does, up to `at`. */
   async fork(sessionId: string, at?: number): Promise<string> {
     this.#requireMethod('_parley/fork')

@@ -13,9 +13,13 @@ import { serverInfo } from './version.ts'
 /** How long a client that has left may still be answered. Milliseconds. */
 const PATIENCE = 2_000
 
-/** Serves the editor on stdin and stdout until it closes stdin. Rejects with STATE_IN_USE when another process owns the state. */
-export async function serveStdio(config: Config): Promise<void> {
+/**
+ * Serves the editor on stdin and stdout until it closes stdin. Rejects with STATE_IN_USE when another process owns the state.
+ * `onLost` is called when the state is lost: then this process must end at once.
+ */
+export async function serveStdio(config: Config, onLost: () => void): Promise<void> {
   const owner = await openWithAgent(config)
+  void owner.lost.then(onLost)
   const wire = openStdio()
   try {
     await Promise.race([serve(owner, config, wire), untilUnusable(owner)])
@@ -29,6 +33,8 @@ export async function serveStdio(config: Config): Promise<void> {
 export interface EmbeddedServer {
   readonly input: PassThrough
   readonly output: PassThrough
+  /** Resolves when it has lost the state: nothing more can be stored here, and another process may own it now. */
+  readonly lost: Promise<void>
   /** Ends the connection and the owner. */
   close(): Promise<void>
 }
@@ -48,6 +54,7 @@ export async function openEmbedded(config: Config): Promise<EmbeddedServer> {
   return {
     input,
     output,
+    lost: owner.lost,
     async close() {
       input.end()
       await serving

@@ -1,7 +1,7 @@
 /** The server: owns the state, listens on its socket, serves every connection, and ends in order. */
 import type { Config } from '../config/schema.ts'
 import { requirePrivate } from '../config/socket.ts'
-import type { ConnectionHost } from '../edge/acp/connection.ts'
+import { type ConnectionHost, loadConnections } from '../edge/acp/connection.ts'
 import { type ListeningSocket, listenOn } from '../edge/transport/socket.ts'
 import { fail } from '../errors/parley-error.ts'
 import type { AbortSource } from '../ports/signal.ts'
@@ -42,7 +42,7 @@ export interface RunningServer {
 export async function openServer(config: Config, options: ServeOptions): Promise<RunningServer> {
   const owner = await openOwner(config)
   try {
-    await owner.owned
+    await Promise.all([owner.owned, loadConnections()])
     putLongLogAside(config.home)
     noteServer(config.home)
     const server = new Server(config, owner)
@@ -52,11 +52,6 @@ export async function openServer(config: Config, options: ServeOptions): Promise
     await owner.close()
     throw error
   }
-}
-
-/** What every client needs first, while there are descriptors to load it with: what failed to load once stays so. */
-async function loadMethods(): Promise<void> {
-  await Promise.all([import('../edge/acp/v1/methods.ts'), import('../edge/acp/v1/params.ts')])
 }
 
 /** What a server that stops takes no more of. */
@@ -104,7 +99,6 @@ class Server implements RunningServer {
       () => this.stop('the state cannot be served', 0),
     )
     if (background) this.#watch(this.#listening)
-    loadMethods().catch(log.report)
   }
 
   stop(why: string, graceMs = GRACE): void {

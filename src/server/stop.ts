@@ -18,7 +18,7 @@ const MORE = 30_000
 export async function stopServer(place: Place, { graceMs, onProgress }: Stopping): Promise<number | undefined> {
   const pid = await pidOf(place)
   if (pid === undefined) return undefined
-  const working = await toldToStop(place, graceMs)
+  const working = await toldToStop(place, { pid, graceMs })
   if (working > 0) onProgress(`Waiting for ${turns(working)}, up to ${graceMs / 1000} s …`)
   if (!(await untilGone(pid, graceMs + MORE))) fail('SERVER_SILENT', { pid })
   return pid
@@ -39,12 +39,16 @@ async function pidOf(place: Place): Promise<number | undefined> {
   }
 }
 
-/** How many turns it still has to wait for. */
-async function toldToStop(place: Place, graceMs: number): Promise<number> {
+/** How many turns it still has to wait for, as far as it says. */
+async function toldToStop(place: Place, { pid, graceMs }: { pid: number; graceMs: number }): Promise<number> {
   try {
     return (await askToStop(place, { graceMs })).working
   } catch (error) {
-    if (isParleyError(error, 'SERVER_ABSENT') || isParleyError(error, 'CONNECTION_LOST')) return 0
-    throw error
+    // One that listens no more is stopping already.
+    if (isParleyError(error, 'SERVER_ABSENT')) return 0
+    if (!isParleyError(error, 'CONNECTION_LOST')) throw error
+    // One that lets nobody in, for want of descriptors, still hears this.
+    process.kill(pid, 'SIGTERM')
+    return 0
   }
 }

@@ -132,11 +132,13 @@ describe('the agent', () => {
     given(...suspended)
       .when(say.says(1, 'late'), say.reports(1, 'c2', 'in_progress'), say.ends(1))
       .thenNothing())
-  test('leaves no tool call open', () =>
+  test('leaves no tool call open, and says of one that had begun that it may have run', () =>
     given(...working, say.toolCall('c1', 'x', 'in_progress'), say.toolCall('c2', 'y', 'completed'))
-      .when(say.ends(1))
+      .when(say.reports(1, 'c3', 'pending'), say.ends(1))
       .then(
-        say.patched('c1', 'failed', 'The turn ended before this call reported a result.'),
+        say.toolCall('c3', 'c3', 'pending'),
+        say.patched('c1', 'failed', 'The turn ended before this call reported a result; it may have run.'),
+        say.patched('c3', 'failed', 'The turn ended before this call reported a result.'),
         ended(1, 'p1', 'end_turn'),
       ))
 })
@@ -223,6 +225,7 @@ const commands: Record<Command['kind'], Command> = {
   cancel: say.cancel(),
   answer: say.answer('r1', 'allow_once'),
   rename: say.rename('Better'),
+  revoke: { kind: 'revoke', allowance: 'docs__search#d' },
   fork: say.fork,
   close: say.close,
   withdraw: say.withdraw('p1'),
@@ -274,6 +277,8 @@ const table: Record<Command['kind'], Record<State['phase'], Told>> = {
     suspended: ['permission_resolved', 'turn_resumed'],
   },
   rename: { absent: SNF, ...everywhereElse(['title']) },
+  // Nothing of the kind was allowed in any of these.
+  revoke: { absent: SNF, ...everywhereElse(nothing) },
   fork: {
     absent: SNF,
     idle: ['forked_from', 'title'],

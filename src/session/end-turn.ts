@@ -1,5 +1,6 @@
 /** How a turn comes to its one end: by its agent, by a cancel, or because the server stopped. */
 import type { StopReason } from '../ports/agent.ts'
+import type { ToolStatus } from '../ports/content.ts'
 import type { Body, Entry, Failure, TurnEnd } from './entries.ts'
 import type { Busy } from './state.ts'
 import { beginTurn } from './turn-entries.ts'
@@ -13,10 +14,11 @@ export interface Ending {
 export function endTurn(state: Busy, ending: Ending): readonly Body[] {
   // Whoever cancelled sees `cancelled`, whatever the agent made of it.
   const stopReason = state.phase === 'cancelling' ? 'cancelled' : ending.stopReason
-  const why = stopReason === 'cancelled' ? 'Cancelled.' : 'The turn ended before this call reported a result.'
+  const why = stopReason === 'cancelled' ? 'Cancelled' : 'The turn ended before this call reported a result'
+  const sentence = (status: ToolStatus) => (status === 'in_progress' ? `${why}; it may have run.` : `${why}.`)
   const error = stopReason === 'error' ? ending.error : undefined
   const compactions = endCompactions(state, stopReason === 'cancelled' ? 'cancelled' : 'failed')
-  const open = [...withdrawQuestion(state), ...failOpenCalls(state, why), ...compactions]
+  const open = [...withdrawQuestion(state), ...failOpenCalls(state, sentence), ...compactions]
   return [...open, ended(state, stopReason, error), ...nextOf(state)]
 }
 
@@ -33,11 +35,11 @@ export function haltTurn(state: Busy): readonly Body[] {
 
 /** The turn goes on in the session that was copied, if it goes on anywhere: here it is over, whatever it waits for. */
 export function cutCopiedTurn(state: Busy, why: Failure = COPIED): readonly Body[] {
-  const { turnId, promptId, prompt } = state.turn
+  const { turnId, promptId, prompt: content, meta } = state.turn
   if (turnId !== '') return cutTurn(state, why)
   // The copy ends between the acceptance of a prompt and the beginning of its turn.
   const begun = { ...state, turn: { ...state.turn, turnId: `t${state.turns + 1}` } }
-  return [...beginTurn(state.turns + 1, promptId, prompt), ...cutTurn(begun, why)]
+  return [...beginTurn(state.turns + 1, { promptId, content, ...(meta && { meta }) }), ...cutTurn(begun, why)]
 }
 
 const COPIED: Failure = {
@@ -48,7 +50,7 @@ const COPIED: Failure = {
 
 function cutTurn(state: Busy, error?: Failure): readonly Body[] {
   const stopReason = state.phase === 'cancelling' ? 'cancelled' : 'interrupted'
-  const calls = failOpenCalls(state, 'Interrupted; it may have run.')
+  const calls = failOpenCalls(state, () => 'Interrupted; it may have run.')
   const open = [...withdrawQuestion(state), ...calls, ...endCompactions(state, 'failed')]
   return [...withdrawQueue(state), ...open, ended(state, stopReason, error)]
 }
@@ -68,13 +70,11 @@ export function withdrawQuestion(state: Busy): readonly Body[] {
 }
 
 /** ACP v1 has no status `cancelled`: a call that did not finish has failed. */
-function failOpenCalls(state: Busy, why: string): readonly Body[] {
-  const content = [{ type: 'content', content: { type: 'text', text: why } }] as const
-  return Object.keys(state.turn.calls).map((toolCallId): Body => ({
-    kind: 'tool_call_patched',
-    toolCallId,
-    patch: { status: 'failed', content },
-  }))
+function failOpenCalls({ turn: { calls } }: Busy, why: (status: ToolStatus) => string): readonly Body[] {
+  return Object.entries(calls).map(([toolCallId, status]): Body => {
+    const content = [{ type: 'content', content: { type: 'text', text: why(status) } }] as const
+    return { kind: 'tool_call_patched', toolCallId, patch: { status: 'failed', content } }
+  })
 }
 
 /** Nobody goes on with a compaction that its turn did not finish. */
@@ -90,7 +90,7 @@ function ended(state: Busy, stopReason: TurnEnd, error?: Failure): Body {
 
 function nextOf(state: Busy): readonly Body[] {
   const [next] = state.queue
-  return next === undefined ? [] : beginTurn(state.turns + 1, next.promptId, next.content)
+  return next === undefined ? [] : beginTurn(state.turns + 1, next)
 }
 
 /** The one end of a prompt. */

@@ -65,7 +65,7 @@ export const packages: Readonly<Record<string, readonly string[]>> = {
   stemmer: ['docs-server'],
   'string-width': ['cli'],
   unpdf: ['docs-server'],
-  undici: ['adapters/tools'],
+  undici: ['adapters/tools', 'adapters/model'], // neither ports' servers answer in the time that fetch gives them
   zod: ['edge', 'config', 'docs-server', 'server', 'adapters/agent', 'adapters/tools'], // wherever unknown input is parsed
 }
 

@@ -3,6 +3,7 @@ import { type Fields, type SeenUpdate, textOf } from '../e2e/message.ts'
 import type { Evidence, Finding } from './evidence.ts'
 
 const FAILED = 'This turn failed: '
+const CUT = /it may have run|was not run/i
 export const INTERRUPTED = 'Interrupted: the server stopped'
 
 /** What a load tells between one prompt and the next. */
@@ -77,15 +78,17 @@ function checkCall(what: string, told: readonly SeenUpdate[]): readonly Finding[
   ]
 }
 
-/** The tool of the story never fails: a call that began and failed was cut, and says that it may have run. */
+/** The tool of the story never fails: a call that began and failed was cut, and says that it may have run, or surely did not. */
 function checkCuts({ journal }: Evidence): readonly Finding[] {
   const begun = new Set<string>()
   return journal.flatMap(({ body }): readonly Finding[] => {
     const { status, content } = (body['patch'] ?? {}) as Fields
     const id = String(body['toolCallId'])
     if (status === 'in_progress') begun.add(id)
-    if (status !== 'failed' || !begun.has(id) || JSON.stringify(content ?? '').includes('it may have run')) return []
-    return [{ kind: 'wrong', what: `call ${id} was cut, and does not say that it may have run` }]
+    if (status !== 'failed' || !begun.has(id) || CUT.test(JSON.stringify(content ?? ''))) return []
+    return [
+      { kind: 'wrong', what: `call ${id} was cut, and does not say that it may have run: ${JSON.stringify(content)}` },
+    ]
   })
 }
 

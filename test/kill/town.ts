@@ -4,14 +4,15 @@ import { mkdirSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { cleanEnvironment } from '../e2e/environment.ts'
 import { socketPathOf } from '../../src/config/socket.ts'
-import { carrying, running, runs, until } from '../fixtures/process/running.ts'
+import { carrying, commandOf, running, runs, until } from '../fixtures/process/running.ts'
 import type { Fields, Message } from '../e2e/message.ts'
 import { binary, initialize, scriptAgent } from '../e2e/parley.ts'
 import { RawClient } from '../e2e/raw-client.ts'
 
 /** Whatever takes longer hangs. Milliseconds. */
-const PATIENCE = 30_000
+const PATIENCE = 120_000
 
 interface Circumstances {
   readonly env?: Readonly<Record<string, string>>
@@ -77,8 +78,12 @@ export class Town {
   }
 
   start(args: readonly string[], { env: more = {}, under = [] }: Circumstances = {}): ChildProcessWithoutNullStreams {
-    const clean = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('PARLEY_')))
-    const env = { ...clean, XDG_CONFIG_HOME: join(this.directory, 'config'), PARLEY_HOME: this.home, ...more }
+    const env = {
+      ...cleanEnvironment(),
+      XDG_CONFIG_HOME: join(this.directory, 'config'),
+      PARLEY_HOME: this.home,
+      ...more,
+    }
     const [command = '', ...words] = [...under, process.execPath, this.#bin, ...args]
     const child = spawn(command, words, { cwd: this.cwd, env })
     child.stdin.on('error', () => {
@@ -118,16 +123,16 @@ export class Town {
     return pid
   }
 
-  /** Everyone leaves and the server is stopped in order; gives the processes that stay all the same. */
-  async empty(): Promise<readonly number[]> {
+  /** Everyone leaves and the server is stopped in order; gives the processes that stay all the same, each with what it runs. */
+  async empty(): Promise<readonly string[]> {
     for (const child of this.#children) child.stdin.end()
     const followers = this.#children.filter(({ spawnargs }) => spawnargs.includes('attach'))
     for (const child of followers) child.kill('SIGINT')
     const stop = this.start(['stop', '--grace', '0'])
     await patiently('the server to stop', new Promise((resolve) => stop.on('close', resolve)))
     const stay = () => [...carrying(`PARLEY_HOME=${this.home}`), ...this.tools()]
-    await until(() => stay().length === 0, 3_000).catch(() => undefined)
-    return stay()
+    await until(() => stay().length === 0, PATIENCE / 8).catch(() => undefined)
+    return stay().map((pid) => `${pid} (${commandOf(pid)})`)
   }
 
   /** However it ended, nothing of it stays. */

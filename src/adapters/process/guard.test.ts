@@ -1,4 +1,4 @@
-import { spawn, type ChildProcess } from 'node:child_process'
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import type { Readable, Writable } from 'node:stream'
 import { afterEach, describe, expect, test } from 'vitest'
@@ -7,6 +7,7 @@ import { systemClock } from '../clock.ts'
 import { openGuard } from './guard.ts'
 import { openProcesses } from './spawn.ts'
 
+const crowded = new URL('../../../test/fixtures/process/crowded.ts', import.meta.url).pathname
 const late = new URL('../../../test/fixtures/process/late.ts', import.meta.url).pathname
 const children: ChildProcess[] = []
 afterEach(() => children.splice(0).forEach((child) => child.kill('SIGKILL')))
@@ -52,6 +53,17 @@ describe('the guard', () => {
     await until(() => stateOf(child) === 'T')
     process.kill(child, 'SIGCONT')
     await until(() => !runs(child) && running('test-killed').length === 0)
+  })
+
+  test('for which no descriptor is left costs that child its start and nobody else anything', async () => {
+    const script = 'ulimit -n 100 && exec "$0" --import tsx "$1"'
+    const { status, stdout } = spawnSync('/bin/sh', ['-c', script, process.execPath, crowded], { encoding: 'utf8' })
+    expect([status, ...stdout.trim().split('\n')]).toEqual([
+      0,
+      'started',
+      'sleep could not be started: no guard could be started (spawn /bin/sh EMFILE).',
+      'started',
+    ])
   })
 
   test('leaves alone what was unregistered', async () => {

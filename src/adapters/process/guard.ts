@@ -72,6 +72,11 @@ export function openGuard(options: GuardOptions): Guard {
 
   function start(): Running {
     const started = launch(options)
+    // Its error says why there is none, such as for want of descriptors; whoever is guarded gets one as soon as there can be.
+    if (started.process.pid === undefined) {
+      options.clock.after(BRIEF_MS, replace)
+      return started
+    }
     const since = options.clock.elapsed()
     running = started
     for (const group of groups) started.input.write(`+${group}\n`)
@@ -94,7 +99,6 @@ export function openGuard(options: GuardOptions): Guard {
       const current = running ?? start()
       if (current.process.pid === undefined) {
         const [error] = (await once(current.process, 'error')) as [Error]
-        running = undefined
         throw error
       }
       return current.input
@@ -118,9 +122,11 @@ function launch({ marker, path }: GuardOptions): Running {
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
   })
+  child.on('error', () => undefined)
+  // Where there was no descriptor left for it, it has no input either.
+  if (child.pid === undefined) return { process: child, input: child.stdin }
   // A guard that dies closes its input under us; its exit, not our write, is what we act on.
   child.stdin.on('error', () => undefined)
-  child.on('error', () => undefined)
   child.unref()
   if ('unref' in child.stdin) (child.stdin as unknown as { unref(): void }).unref()
   return { process: child, input: child.stdin }

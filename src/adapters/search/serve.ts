@@ -12,6 +12,7 @@ const REST = 15
 
 export function serve(port: MessagePort, index: Index, clock: Pick<Clock, 'after'>): void {
   let working = false
+  let closed = false
 
   function tell(news: News): void {
     port.postMessage(news)
@@ -19,6 +20,8 @@ export function serve(port: MessagePort, index: Index, clock: Pick<Clock, 'after
 
   function work(): void {
     working = false
+    // However much is left to do: whoever stops does not wait for it.
+    if (closed) return
     try {
       if (index.work(SLICE)) goOn(REST)
     } catch (error) {
@@ -42,6 +45,7 @@ export function serve(port: MessagePort, index: Index, clock: Pick<Clock, 'after
       case 'inspect':
         return tell(answer(order.call, () => index.inspect()))
       case 'close':
+        closed = true
         index.close()
         return port.close()
     }

@@ -1,6 +1,7 @@
 /** `parley acp`: what an editor starts. With `--embedded`, owner and agent are in this process; without, it is a relay to the server. */
 import type { CommandInput } from '../command.ts'
 import { OK } from '../exit.ts'
+import { EMBEDDED_REMEDY, dieAtOnce } from '../lost.ts'
 import { textOption } from '../options.ts'
 
 export async function run({ options }: CommandInput): Promise<number> {
@@ -15,7 +16,7 @@ async function embed(agent: string | undefined): Promise<void> {
   const { serveStdio } = await import('../../server/embedded.ts')
   keepStdoutClean()
   endOnSignals()
-  await serveStdio(await loadConfig({ agent }))
+  await serveStdio(await loadConfig({ agent }), () => dieAtOnce(EMBEDDED_REMEDY))
 }
 
 /** A polite end is that of a closed stdin: what runs is interrupted and stored as such, and nobody is left behind. */

@@ -3,24 +3,17 @@ import { loadConfig } from '../../config/load.ts'
 import { type RunningServer, openServer } from '../../server/serve.ts'
 import { serverInfo } from '../../server/version.ts'
 import type { CommandInput } from '../command.ts'
-import { FAILED, OK, TRY_AGAIN } from '../exit.ts'
+import { OK, TRY_AGAIN } from '../exit.ts'
+import { dieAtOnce } from '../lost.ts'
 
 export async function run({ options }: CommandInput): Promise<number> {
   const background = options['background'] === true
   const server = await openServer(await loadConfig(), { background })
   stopOnSignals(server)
-  void server.lost.then(dieAtOnce)
+  void server.lost.then(() => dieAtOnce('The next command starts the server again.'))
   if (!background) process.stdout.write(`Parley ${serverInfo.version} listens on ${server.socket}\n`)
   await server.ended
   return OK
-}
-
-/** As after kill -9: its clients notice, the guard ends its children, and the next server recovers what was stored. */
-function dieAtOnce(): void {
-  process.stderr.write(
-    'parley: The journal was lost, because its thread has ended. The next command starts the server again.\n',
-  )
-  process.exit(FAILED)
 }
 
 /** The first one lets turns end, the second one does not wait for them, the third one waits for nothing. */

@@ -72,6 +72,18 @@ export async function serveConnection(wire: Wire, host: ConnectionHost): Promise
   }
 }
 
+/**
+ * What a connection is served with, past its first words. A server loads it before anyone can come in: a module that failed to
+ * load once, for want of descriptors for example, stays so for as long as the process lives.
+ */
+export async function loadConnections() {
+  const methods = import('./v1/methods.ts')
+  const lending = import('./v1/lending.ts')
+  const params = import('./v1/params.ts')
+  const [{ V1Methods: Methods }, { Lending }, { parseOutcome }] = await Promise.all([methods, lending, params])
+  return { Methods, Lending, parseOutcome }
+}
+
 /** Past these a client is read no further until some of what it asked is done: a disk may hang, and memory is not a queue. */
 const UNFINISHED = { messages: 256, chars: 64 * 1024 * 1024 }
 
@@ -201,9 +213,7 @@ class Connection {
   }
 
   async #load(agent: AgentWish, info: Client, { dialect, offers }: Abilities): Promise<V1Methods> {
-    const { V1Methods: Methods } = await import('./v1/methods.ts')
-    const { Lending } = await import('./v1/lending.ts')
-    const { parseOutcome } = await import('./v1/params.ts')
+    const { Methods, Lending, parseOutcome } = await loadConnections()
     const client = {
       wire: this.#wire,
       outbox: this.#outbox,

@@ -38,12 +38,15 @@ function* checkAccess(home: string): Generator<Finding> {
     accessSync(home, constants.R_OK | constants.W_OK | constants.X_OK)
     if ((mode & 0o077) === 0) yield ok(WHAT, home)
   } catch (error) {
-    yield problem(
-      WHAT,
-      `${home} cannot be written: ${reasonOf(error)}`,
-      `Give yourself the right: chmod u+rwx '${home}'`,
-    )
+    yield problem(WHAT, `${home} cannot be written: ${reasonOf(error)}`, remedyOf(error, home))
   }
+}
+
+function remedyOf(error: unknown, home: string): string {
+  const isReadOnly = error instanceof Error && 'code' in error && error.code === 'EROFS'
+  return isReadOnly
+    ? 'Mount its disk for writing, or set PARLEY_HOME to a directory elsewhere.'
+    : `Give yourself the right: chmod u+rwx '${home}'`
 }
 
 function* checkRoom(home: string): Generator<Finding> {

@@ -73,8 +73,12 @@ export class Goer {
     const prompts = open.map(([requestId, promptId]) => ({ requestId, promptId }))
     const connection = await RawSocket.open(this.#path)
     this.#connections.push(connection)
-    const _meta = { 'parley/after': after, 'parley/prompts': prompts }
-    const { error } = await connection.request('session/resume', { ...this.#opening, _meta })
+    const _meta = { 'parley/prompts': prompts }
+    const opening = { ...this.#opening, _meta: { ..._meta, 'parley/after': after } }
+    const resumed = await connection.request('session/resume', opening)
+    // Of a log that was cut short less is left than was seen; the refusal says to load it from the beginning.
+    const isBeyond = resumed.error?.data?.['code'] === 'CURSOR_BEYOND'
+    const { error } = isBeyond ? await connection.request('session/load', { ...this.#opening, _meta }) : resumed
     if (error === undefined) return connection
     await connection.leave()
     throw new Error(error.message)

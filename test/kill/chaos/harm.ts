@@ -1,4 +1,5 @@
 /** What befalls a town: whoever is killed, stopped or cut off, and what is done to its files. */
+import { execFileSync } from 'node:child_process'
 import { appendFileSync, statSync, statfsSync, truncateSync, writeFileSync, rmSync, existsSync } from 'node:fs'
 import { type Socket, connect } from 'node:net'
 import { join } from 'node:path'
@@ -24,6 +25,10 @@ export async function does(deed: Deed, harm: Harm): Promise<void> {
 }
 
 const DAY = 86_400_000
+/** More than any server of chaos has descriptors. */
+const CROWD = 150
+/** How often a disk is tried to be made read-only. */
+const TRIES = 10
 
 const HARM: Readonly<Record<Deed, (harm: Harm) => void | Promise<void>>> = {
   'kill the server': ({ town }) => end(town.server()),
@@ -85,11 +90,43 @@ function signal(pid: number, name: NodeJS.Signals): void {
   }
 }
 
-/** More come than a server has descriptors for; after a while they leave. */
+/** More come than a server has descriptors for, and come again when they are let go; after a while they leave. */
 export async function crowd({ socket }: Town, ms: number): Promise<void> {
-  const sockets: Socket[] = Array.from({ length: 80 }, () => connect(socket).on('error', () => undefined))
+  const sockets = new Set<Socket>()
+  const over = performance.now() + ms
+  const come = (): void => {
+    const one = connect(socket).on('error', () => undefined)
+    sockets.add(one)
+    one.once('close', () => {
+      sockets.delete(one)
+      if (performance.now() < over) setTimeout(come, 20)
+    })
+  }
+  for (let n = 0; n < CROWD; n += 1) come()
   await sleep(ms)
   for (const one of sockets) one.destroy()
+}
+
+/** The server dies, and whoever starts the next one finds that nothing can be written there; after a while it can. */
+export async function freeze(harm: Harm, ms: number): Promise<void> {
+  const { home } = harm.town
+  let isFrozen = false
+  for (let n = 0; !isFrozen && n < TRIES; n += 1)
+    await betweenServers(harm, () => {
+      isFrozen = remount(home, 'ro')
+    })
+  await sleep(ms)
+  remount(home, 'rw')
+}
+
+/** False while somebody has a file open for writing: the next server was faster. */
+function remount(home: string, how: 'ro' | 'rw'): boolean {
+  try {
+    execFileSync('mount', ['-o', `remount,${how}`, home], { stdio: 'ignore' })
+    return true
+  } catch {
+    return false
+  }
 }
 
 /** Nothing is left on the disk; after a while somebody makes room. */

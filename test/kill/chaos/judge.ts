@@ -16,7 +16,7 @@ export interface Traces {
   readonly journal: readonly JournalRow[]
   readonly effects: readonly SideEffect[]
   /** Processes that are there still. */
-  readonly stay: readonly number[]
+  readonly stay: readonly string[]
   /** A part of the log was taken away, so what was seen may be gone; all else holds. */
   readonly isCutShort: boolean
   /** The prompt after all that. */
@@ -96,16 +96,19 @@ function wordsIn(content: unknown): string {
   return (content as readonly { readonly text?: string }[]).map(({ text = '' }) => text).join('')
 }
 
-/** A refusal says that nothing was stored, or that this could not be known: then the transcript says what became of it. */
+/**
+ * A refusal says that nothing was stored, or that this could not be known: then the transcript says what became of it. Any
+ * other error but that of a cut turn is the turn's own, and its end says so.
+ */
 function answerIn(
   { promptId }: Sent,
   { result, error }: Message,
   stored: ReadonlyMap<string, string>,
 ): readonly Answer[] {
-  const code = String(error?.data?.['code'])
-  if (error !== undefined && (!stored.has(promptId) || code.startsWith('JOURNAL_') || code === 'AGENT_FAILED'))
-    return []
-  return [{ promptId, end: result === undefined ? code : String(result['stopReason']) }]
+  if (error === undefined) return [{ promptId, end: String(result?.['stopReason']) }]
+  const code = String(error.data?.['code'])
+  if (!stored.has(promptId) || /^(?:JOURNAL|SERVER)_/u.test(code)) return []
+  return [{ promptId, end: code === 'TURN_INTERRUPTED' ? code : 'error' }]
 }
 
 function checkOneAnswer(sent: Sent): readonly Finding[] {

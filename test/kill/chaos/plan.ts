@@ -33,6 +33,8 @@ export type Condition =
   | { readonly kind: 'has few descriptors' }
   /** For a while nothing is left of it. */
   | { readonly kind: 'has a small disk' }
+  /** It is killed, and those after it cannot write for a while. */
+  | { readonly kind: 'has a directory that turns read-only' }
 
 export interface Moment {
   /** So long after that many messages of the first prompt. */
@@ -57,7 +59,15 @@ export function chaosOf(seed: number): ChaosPlan {
   const condition = conditionOf(chance)
   const moments = Array.from({ length: chance.happens(0.3) ? 2 : 1 }, () => momentOf(chance))
   const inOrder = moments.toSorted((one, other) => one.message - other.message)
-  return { seed, story, condition, moments: inOrder, standMs: chance.between(50, 1_500) }
+  const standMs = chance.between(50, 1_500)
+  const turns = condition.kind === 'well' && chance.happens(0.2)
+  return {
+    seed,
+    story,
+    condition: turns ? { kind: 'has a directory that turns read-only' } : condition,
+    moments: inOrder,
+    standMs,
+  }
 }
 
 function momentOf(chance: Chance): Moment {

@@ -11,7 +11,7 @@ import { readEffects, readJournal } from '../journal-file.ts'
 import type { Phase } from '../phase.ts'
 import { Town, patiently } from '../town.ts'
 import { Cast } from './cast.ts'
-import { crowd, does, fill } from './harm.ts'
+import { type Harm, crowd, does, fill, freeze } from './harm.ts'
 import { judge } from './judge.ts'
 import type { ChaosPlan, Deed } from './plan.ts'
 
@@ -28,12 +28,12 @@ export interface ChaosOptions {
 }
 
 const UNKIND = fileURLToPath(new URL('unkind.mjs', import.meta.url))
-/** Enough for a server at rest, and for a few who come. */
-const FEW_DESCRIPTORS = 48
+/** Enough for a server with its indices and for those who are there, and for a few who come. */
+const FEW_DESCRIPTORS = 80
 
 export async function runChaos(plan: ChaosPlan, { bin, keep }: ChaosOptions = {}): Promise<ChaosResult> {
   const town = await Town.found(plan.story.steps, bin)
-  const isSmall = plan.condition.kind === 'has a small disk' && mountSmall(town.home)
+  const isSmall = OF_ITS_OWN.has(plan.condition.kind) && mountSmall(town.home)
   const run = new Chaos(town, plan)
   try {
     const findings = await run.play()
@@ -48,6 +48,12 @@ export async function runChaos(plan: ChaosPlan, { bin, keep }: ChaosOptions = {}
     await town.raze(keep)
   }
 }
+
+/** Conditions of a disk that is nobody else's. */
+const OF_ITS_OWN: ReadonlySet<ChaosPlan['condition']['kind']> = new Set([
+  'has a small disk',
+  'has a directory that turns read-only',
+])
 
 /** False where only root may do that, and we are not: then the disk has room. */
 function mountSmall(home: string): boolean {
@@ -104,18 +110,22 @@ class Chaos {
     this.done.push({ phase: cast.phase(), deed: condition.kind })
     if (condition.kind === 'has few descriptors') await crowd(this.#town, standMs)
     if (condition.kind === 'has a small disk') await fill(this.#town, standMs)
+    if (condition.kind === 'has a directory that turns read-only') await freeze(this.#harmed(cast), standMs)
   }
 
   async #harm(cast: Cast): Promise<void> {
-    const { moments, seed, standMs } = this.#plan
-    const chance = chanceOf(seed + 1)
-    for (const { message, afterMs, deeds } of moments) {
+    const harm = this.#harmed(cast)
+    for (const { message, afterMs, deeds } of this.#plan.moments) {
       await patiently('the moment', cast.heard(message))
       await sleep(afterMs)
       for (const deed of deeds) this.done.push({ phase: cast.phase(), deed })
-      const harm = { town: this.#town, cast, chance, standMs, orders: this.#orders() }
       await Promise.all(deeds.map((deed) => does(deed, harm)))
     }
+  }
+
+  #harmed(cast: Cast): Harm {
+    const { seed, standMs } = this.#plan
+    return { town: this.#town, cast, chance: chanceOf(seed + 1), standMs, orders: this.#orders() }
   }
 
   /** Everyone who is left has an answer, the next prompt works, and what is told is what is stored. */
@@ -144,6 +154,7 @@ class Chaos {
   /** A journal of which a part is gone is no journal: whoever asks hears that in words, and nothing hangs or stays. */
   async #judgeRuin(): Promise<readonly Finding[]> {
     const asked = await patiently('an answer about the ruin', this.#town.says(['ls']))
+    if (this.#cast !== undefined) await patiently('the end of the runner', this.#cast.runner.ended)
     this.leave()
     const stay = await this.#town.empty()
     const isClear = asked.code === 0 || /damaged|restore|journal/i.test(asked.stderr)

@@ -6,6 +6,8 @@ import { chaosOf } from './plan.ts'
 import { type ChaosOptions, type ChaosResult, runChaos } from './run.ts'
 
 const SHOWN = 3
+/** Runs between two signs of life. */
+const PROGRESS = 20
 
 export interface ChaosSeries {
   readonly runs: number
@@ -19,6 +21,7 @@ export async function runChaosSeries(
   options: ChaosOptions = {},
 ): Promise<readonly ChaosResult[]> {
   const results: ChaosResult[] = []
+  const began = performance.now()
   let next = seed
   const work = async (): Promise<void> => {
     while (next < seed + runs) {
@@ -27,6 +30,7 @@ export async function runChaosSeries(
       const result = await runChaos(chaosOf(mine), options)
       results.push(result)
       onRun(result)
+      if (results.length % PROGRESS === 0) say(results, performance.now() - began)
     }
   }
   await Promise.all(Array.from({ length: Math.min(jobs, runs) }, work))
@@ -40,6 +44,11 @@ function tell({ plan: { seed, condition }, done, findings }: ChaosResult): void 
   )
   for (const finding of findings.slice(0, SHOWN)) console.log(`  ${sentence(finding)}`)
   console.log(`  again: npm run chaos -- --runs 1 --seed ${seed}`)
+}
+
+function say(results: readonly ChaosResult[], ms: number): void {
+  const failed = results.filter(({ findings }) => findings.length > 0).length
+  console.log(`${results.length} runs in ${(ms / 1_000).toFixed(0)} s, ${failed} of them failed`)
 }
 
 function sentence({ kind, what }: Finding): string {

@@ -1,0 +1,71 @@
+/** Anthropic's messages: thinking by budget or by effort, and a cache that is kept warm by its marks. */
+import { createAnthropic } from '@ai-sdk/anthropic'
+import type { LanguageModelV3CallOptions, LanguageModelV3Prompt, SharedV3ProviderOptions } from '@ai-sdk/provider'
+import type { ModelRequest } from '../../ports/model.ts'
+import type { Dialect, Speaking } from './dialect.ts'
+
+export function anthropic({ provider, name, fetch }: Speaking): Dialect {
+  const made = createAnthropic({
+    baseURL: provider.url,
+    // Without one the package would look into the environment.
+    apiKey: provider.key ?? 'none',
+    headers: { ...provider.headers },
+    fetch,
+  })
+  return {
+    model: made.languageModel(name),
+    picturesInResults: true,
+    pdf: true,
+    thoughts: true,
+    dressed: (plain, request) => dressed(plain, request, name),
+  }
+}
+
+const MARK = { anthropic: { cacheControl: { type: 'ephemeral' } } } as const
+
+function dressed(plain: LanguageModelV3CallOptions, request: ModelRequest, name: string): LanguageModelV3CallOptions {
+  const { thinking, headers } = thinkingOf(name, request.effort)
+  return {
+    ...plain,
+    prompt: marked(plain.prompt),
+    ...(plain.tools !== undefined && {
+      tools: plain.tools.map((tool, at, { length }) => (at === length - 1 ? { ...tool, providerOptions: MARK } : tool)),
+    }),
+    ...(thinking !== undefined && { providerOptions: { anthropic: thinking } }),
+    ...(headers !== undefined && { headers }),
+  }
+}
+
+/**
+ * Four marks may be set: the tools, the system prompt, the end, and the end of the step before, which the step after
+ * many parallel calls would not find from the end alone.
+ */
+function marked(prompt: LanguageModelV3Prompt): LanguageModelV3Prompt {
+  const asking = prompt.flatMap(({ role }, at) => (role === 'user' || role === 'tool' ? [at] : []))
+  const ends = new Set(asking.slice(-2))
+  return prompt.map((message, at) =>
+    message.role === 'system' || ends.has(at) ? { ...message, providerOptions: MARK } : message,
+  )
+}
+
+/** Models that think as much as their effort allows, from Claude 4.6 on. */
+const ADAPTIVE = /claude-(?:(?:opus|sonnet)-4-[6-9]|(?:opus|sonnet|haiku|fable)-(?:[5-9]|\d\d))/u
+
+const BUDGETS: Readonly<Record<string, number>> = { low: 2048, medium: 8192, high: 24_576 }
+
+interface Thinking {
+  readonly thinking?: SharedV3ProviderOptions[string]
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+function thinkingOf(name: string, effort: string | undefined): Thinking {
+  if (effort === undefined) return {}
+  if (ADAPTIVE.test(name)) return { thinking: { thinking: { type: 'adaptive', display: 'summarized' }, effort } }
+  const budgetTokens = BUDGETS[effort]
+  if (budgetTokens === undefined) return {}
+  return {
+    thinking: { thinking: { type: 'enabled', budgetTokens } },
+    // Between the calls of a turn too.
+    headers: { 'anthropic-beta': 'interleaved-thinking-2025-05-14' },
+  }
+}

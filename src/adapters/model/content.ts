@@ -1,0 +1,59 @@
+/** What people and tools showed, in the words of the packages: what a model cannot take is named instead. */
+import type { LanguageModelV3FilePart, LanguageModelV3TextPart } from '@ai-sdk/provider'
+import type { Content, EmbeddedResource, ResourceLink } from '../../ports/content.ts'
+
+/** What a model takes besides text. */
+export interface Takes {
+  readonly image: boolean
+  readonly audio: boolean
+  readonly pdf: boolean
+}
+
+export type Shown = LanguageModelV3TextPart | LanguageModelV3FilePart
+
+export function shown(content: Content, takes: Takes): Shown {
+  switch (content.type) {
+    case 'text':
+      return { type: 'text', text: content.text }
+    case 'image':
+      return takes.image ? file(content) : leftOut('image', content.mimeType)
+    case 'audio':
+      return takes.audio && isCommonAudio(content.mimeType) ? file(content) : leftOut('audio', content.mimeType)
+    case 'resource_link':
+      return { type: 'text', text: linkText(content) }
+    case 'resource':
+      return embedded(content, takes)
+  }
+}
+
+/** Only text: what tools gave, for providers whose results take nothing else. */
+export function textOf(content: readonly Content[], takes: Takes): string {
+  const parts = content.map((one) => shown(one, takes))
+  return parts.map((part) => (part.type === 'text' ? part.text : `[${part.mediaType}: shown below]`)).join('\n')
+}
+
+function embedded({ resource }: EmbeddedResource, takes: Takes): Shown {
+  if ('text' in resource)
+    return { type: 'text', text: `<resource uri=${JSON.stringify(resource.uri)}>\n${resource.text}\n</resource>` }
+  const mimeType = resource.mimeType ?? 'application/octet-stream'
+  const isTaken = mimeType.startsWith('image/') ? takes.image : mimeType === 'application/pdf' && takes.pdf
+  return isTaken ? file({ data: resource.blob, mimeType }) : leftOut(resource.uri, mimeType)
+}
+
+function file({ data, mimeType }: { readonly data: string; readonly mimeType: string }): LanguageModelV3FilePart {
+  return { type: 'file', data, mediaType: mimeType }
+}
+
+function leftOut(what: string, mimeType: string): LanguageModelV3TextPart {
+  return { type: 'text', text: `[${what} (${mimeType}) left out: this model cannot take it]` }
+}
+
+function linkText({ uri, name, title, description }: ResourceLink): string {
+  const about = description ? `: ${description}` : ''
+  return `[${title ?? name}](${uri})${about}`
+}
+
+/** The formats that every provider with ears knows. */
+function isCommonAudio(mimeType: string): boolean {
+  return ['audio/wav', 'audio/mp3', 'audio/mpeg'].includes(mimeType)
+}

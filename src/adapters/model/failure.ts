@@ -1,0 +1,149 @@
+/** Whatever goes wrong with a provider becomes one row of the catalogue, with its own sentence and without secrets. */
+import { APICallError } from '@ai-sdk/provider'
+import { fail, isParleyError, reasonOf } from '../../errors/parley-error.ts'
+import { type Provider, whereKey } from './provider.ts'
+import { cleaned } from './clean.ts'
+import { retryAfter } from './retry-after.ts'
+import type { Verdict } from './watch.ts'
+
+export interface Blamed {
+  readonly provider: Provider
+  /** Full. */
+  readonly model: string
+  readonly watch: { readonly verdict: Verdict | undefined }
+  /** By the wall. */
+  readonly now: number
+}
+
+/** Throws the row; what was a row already stays it. */
+export function failFor(error: unknown, blamed: Blamed): never {
+  const { provider, model, watch } = blamed
+  const asked = { provider: provider.title, model }
+  const { verdict } = watch
+  if (verdict?.kind === 'cancelled') fail('MODEL_CANCELLED', asked)
+  if (isParleyError(error)) throw error
+  if (verdict?.kind === 'idle') fail('MODEL_IDLE', { ...asked, seconds: Math.round(verdict.ms / 1000) })
+  if (verdict?.kind === 'flooded') fail('MODEL_STREAM', { ...asked, reason: 'it is longer than any answer may be' })
+  const said = saidIn(error)
+  if (said === undefined) return fail('MODEL_STREAM', { ...asked, reason: cleaned(reasonOf(error), provider) })
+  return failAs(said, blamed)
+}
+
+/** What a provider said about its failure, wherever it said it. */
+interface Said {
+  /** Undefined: nobody answered. */
+  readonly status: number | undefined
+  /** The names that providers give to failures. */
+  readonly names: string
+  readonly words: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+/** Undefined: the provider said nothing of a failure, its answer is one. */
+function saidIn(error: unknown): Said | undefined {
+  if (APICallError.isInstance(error)) return saidByHttp(error)
+  const event = errorEvent(error)
+  if (event === undefined) return undefined
+  const { message, code, type, status } = event
+  const names = [code, type, status].filter((name) => typeof name === 'string').join(' ')
+  const number = typeof code === 'number' ? code : STATUS_OF_NAME.find(([pattern]) => pattern.test(names))?.[1]
+  return { status: number ?? 500, names, words: message, headers: {}, body: message }
+}
+
+function saidByHttp(error: APICallError): Said | undefined {
+  const { statusCode: status, responseHeaders: headers = {}, responseBody: body = '', message } = error
+  // An answer had begun: the connection broke under it.
+  if (status !== undefined && status < 300 && error.data === undefined) return undefined
+  const names = [...body.matchAll(/"(?:type|code|status|reason|quotaId)"\s*:\s*"([^"]+)"/gu)].map(([, name]) => name)
+  const words = status === undefined ? networkWords(error.cause ?? error) : wordsIn(message, body)
+  return { status, names: names.join(' '), words, headers, body }
+}
+
+/** A proxy answers with a page: its title says more than its status. */
+function wordsIn(message: string, body: string): string {
+  const title = /<title>([^<]*)<\/title>/iu.exec(body)?.[1]
+  return title ?? detailIn(body) ?? (message === '' ? 'it gave no reason' : message)
+}
+
+/** `{"error":"…"}`, `{"message":"…"}`, `{"detail":"…"}`: what the packages do not look for. */
+function detailIn(body: string): string | undefined {
+  try {
+    const { error, message, detail } = JSON.parse(body) as Readonly<Record<string, unknown>>
+    return [error, message, detail].find((one): one is string => typeof one === 'string')
+  } catch {
+    return undefined
+  }
+}
+
+interface ErrorEvent {
+  readonly message: string
+  readonly code?: unknown
+  readonly type?: unknown
+  readonly status?: unknown
+}
+
+function errorEvent(error: unknown): ErrorEvent | undefined {
+  if (error instanceof Error || typeof error !== 'object' || error === null) return undefined
+  return 'message' in error && typeof error.message === 'string' ? (error as ErrorEvent) : undefined
+}
+
+/** How streams name what HTTP has numbers for. */
+const STATUS_OF_NAME: readonly (readonly [RegExp, number])[] = [
+  [/overloaded|unavailable/iu, 529],
+  [/rate.?limit|resource_exhausted/iu, 429],
+  [/authentication|invalid_api_key/iu, 401],
+  [/invalid_request|invalid_argument/iu, 400],
+]
+
+const LONG =
+  /context.?(?:length|window|size)|maximum context|prompt is too long|input is too long|too many (?:input )?tokens|input token count|reduce the length|request_too_large/iu
+const POOR =
+  /insufficient.?(?:quota|balance|credit|funds)|credit balance|billing_(?:hard_)?limit|exceeded your current quota.*billing|payment/iu
+const KEYLESS = /api.?key (?:is )?(?:not valid|invalid)|invalid.?(?:x-)?api.?key|incorrect api key|API_KEY_INVALID/iu
+const MODEL_GONE = /model/iu
+
+function failAs(said: Said, blamed: Blamed): never {
+  const { provider, model, now } = blamed
+  const asked = { provider: provider.title, model }
+  const { status, names, words } = said
+  const text = `${names} ${words}`
+  if (status === undefined) return fail('MODEL_NETWORK', { ...asked, reason: cleaned(words, provider) })
+  if (status === 413 || (status < 429 && status >= 400 && LONG.test(text))) return fail('MODEL_CONTEXT', asked)
+  if (status === 401 || (status < 500 && KEYLESS.test(text)))
+    return fail('MODEL_KEY', { ...asked, variable: whereKey(provider) })
+  if (status === 402 || (status < 500 && isPoor(text, names))) return fail('MODEL_QUOTA', asked)
+  const wait = retryAfter(said, now)
+  const later = wait === undefined ? asked : { ...asked, retryAfterMs: wait }
+  if (status === 429) return fail('MODEL_RATE_LIMIT', later)
+  if (status >= 500 || status === 408 || status === 425) return fail('MODEL_OVERLOADED', later)
+  if (status === 404 && MODEL_GONE.test(text))
+    return fail('MODEL_UNKNOWN', { model, reason: `${provider.title} does not have it, or not for this key` })
+  return fail('MODEL_REFUSED', { ...asked, words: `${cleaned(words, provider)} (HTTP ${status})` })
+}
+
+/** Google says the same of a minute and of a day; only the name of the quota tells them apart. */
+function isPoor(text: string, names: string): boolean {
+  return /RESOURCE_EXHAUSTED/u.test(names) ? /PerDay/u.test(names) : POOR.test(text)
+}
+
+const NETWORK: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'nobody listens there',
+  ECONNRESET: 'the connection was closed',
+  UND_ERR_SOCKET: 'the connection was closed',
+  ENOTFOUND: 'its name is not known',
+  EAI_AGAIN: 'its name cannot be looked up',
+  ETIMEDOUT: 'it does not answer',
+  UND_ERR_CONNECT_TIMEOUT: 'it does not answer',
+  EHOSTUNREACH: 'there is no way to it',
+  ENETUNREACH: 'there is no network',
+}
+
+/** Addresses stay out: a URL may hold a key. */
+function networkWords(error: unknown): string {
+  for (let one = error; one instanceof Error; one = one.cause) {
+    const { code } = one as { code?: unknown }
+    if (typeof code === 'string') return NETWORK[code] ?? code
+  }
+  return reasonOf(error)
+}

@@ -1,0 +1,93 @@
+/** One model: a request goes out in its dialect, and what streams back is told part by part. */
+import type { LanguageModelV3StreamPart } from '@ai-sdk/provider'
+import type { Clock } from '../../ports/clock.ts'
+import type { Model, ModelPart, ModelRequest, ModelTraits } from '../../ports/model.ts'
+import { newCallId } from './call-ids.ts'
+import { Collector } from './collect.ts'
+import type { Dialect } from './dialect.ts'
+import { type Blamed, failFor } from './failure.ts'
+import { promptOf, toolsOf } from './prompt.ts'
+import { isLocal, type Provider } from './provider.ts'
+import type { Transport } from './transport.ts'
+import { type Patience, Watch } from './watch.ts'
+
+export interface Opened {
+  readonly provider: Provider
+  /** Full. */
+  readonly name: string
+  readonly traits: ModelTraits
+  readonly maxOutputTokens: number | undefined
+  readonly dialect: Dialect
+  readonly transport: Transport
+  readonly clock: Clock
+}
+
+export function modelOf(opened: Opened): Model {
+  return { name: opened.name, ...opened.traits, stream: (request) => stream(opened, request) }
+}
+
+async function* stream(opened: Opened, request: ModelRequest): AsyncGenerator<ModelPart> {
+  const { provider, clock, transport } = opened
+  const watch = new Watch(clock, patienceWith(provider), request.signal)
+  const blamed: Blamed = { provider, model: opened.name, watch, now: clock.now() }
+  transport.watch(watch)
+  const collector = new Collector({
+    provider: provider.name,
+    newId: () => newCallId(clock),
+    reject: (error) => failFor(error, blamed),
+  })
+  let reader: Reader | undefined
+  // A read that waits is answered at once; the packages alone would wait for the socket.
+  const stop = () => void reader?.cancel().catch(() => undefined)
+  watch.signal.addEventListener('abort', stop, { once: true })
+  try {
+    reader = await watch.word(async () => await begin(opened, request, watch.signal))
+    const read = reader.read.bind(reader)
+    for (;;) {
+      const { done, value } = await watch.word(read)
+      if (watch.verdict !== undefined) throw new Error('the request was ended')
+      if (done) break
+      const told = collector.take(value)
+      if (told !== undefined) yield told
+    }
+  } catch (error) {
+    failFor(error, blamed)
+  } finally {
+    stop()
+    watch.close()
+  }
+  if (collector.end === undefined) return failFor(new Error('it ended in the middle'), blamed)
+  yield collector.end
+}
+
+type Reader = ReadableStreamDefaultReader<LanguageModelV3StreamPart>
+
+async function begin(
+  { dialect, traits, provider, maxOutputTokens }: Opened,
+  request: ModelRequest,
+  abortSignal: AbortSignal,
+): Promise<Reader> {
+  const { picturesInResults, thoughts, pdf } = dialect
+  const takes = { image: traits.accepts.image, audio: traits.accepts.audio, pdf }
+  const limit = request.maxOutputTokens ?? maxOutputTokens
+  const plain = {
+    prompt: promptOf(request, { provider: provider.name, takes, picturesInResults, thoughts }),
+    ...(request.tools.length > 0 && { tools: toolsOf(request.tools) }),
+    ...(limit !== undefined && { maxOutputTokens: limit }),
+    abortSignal,
+  }
+  const { stream } = await dialect.model.doStream(dialect.dressed(plain, request))
+  return stream.getReader()
+}
+
+const SECOND = 1000
+
+/** What the configuration says, else what providers of this kind have needed. */
+function patienceWith(provider: Provider): Patience {
+  const given = provider.idleSeconds
+  if (given !== undefined) return { firstMs: given * SECOND, nextMs: given * SECOND, wordsMs: 10 * given * SECOND }
+  // A model on this machine may have to be loaded, and reads a long prompt without a sign of life.
+  return isLocal(provider)
+    ? { firstMs: 900 * SECOND, nextMs: 300 * SECOND, wordsMs: 900 * SECOND }
+    : { firstMs: 180 * SECOND, nextMs: 120 * SECOND, wordsMs: 900 * SECOND }
+}

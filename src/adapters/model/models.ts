@@ -1,0 +1,136 @@
+/** Which models there are: those of configured and well-known providers, and of servers on this machine. */
+import { fail } from '../../errors/parley-error.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Model, ModelListing, Models, ModelSource, ModelTraits } from '../../ports/model.ts'
+import type { Signal } from '../../ports/signal.ts'
+import type { Dialect, Speaking } from './dialect.ts'
+import { listModels } from './list.ts'
+import { isLocal, type KnownModel, type Provider, type ProviderKind, whereKey } from './provider.ts'
+import { traitsOf } from './traits.ts'
+import type { Transport } from './transport.ts'
+
+export interface ModelsOptions {
+  /** In the order in which they are asked and preferred: configured ones first. */
+  readonly providers: readonly Provider[]
+  /** What somebody chose. */
+  readonly preset?: string | undefined
+  readonly clock: Clock
+}
+
+export interface OwnedModels extends Models {
+  /** Cuts what is being asked. Idempotent. */
+  close(): Promise<void>
+}
+
+export function openModels({ providers, preset, clock }: ModelsOptions): OwnedModels {
+  /** What providers told of their models, by provider. */
+  const told = new Map<string, readonly KnownModel[]>()
+  let transport: Promise<Transport> | undefined
+  const way = (): Promise<Transport> =>
+    (transport ??= import('./transport.ts').then((module) => module.openTransport()))
+
+  function traits(provider: Provider, name: string): ModelTraits {
+    return traitsOf(
+      provider,
+      name,
+      told.get(provider.name)?.find((one) => one.name === name),
+    )
+  }
+
+  async function open(full: string): Promise<Model> {
+    const { provider, name } = found(full, providers)
+    requireKey(provider, full)
+    const known = traits(provider, name)
+    const [carried, { modelOf }] = await Promise.all([way(), import('./model.ts')])
+    const dialect = await speak({ provider, name, traits: known, fetch: carried.fetch })
+    const { maxOutputTokens } = provider.models.find((one) => one.name === name) ?? {}
+    return modelOf({ provider, name: full, traits: known, maxOutputTokens, dialect, transport: carried, clock })
+  }
+
+  async function source(
+    provider: Provider,
+    limit: { readonly limitMs: number; readonly signal: Signal },
+  ): Promise<ModelSource> {
+    const { name, title } = provider
+    const written = provider.models.map((one) => listing(provider, one.name))
+    if (lacksKey(provider)) return { provider: name, title, models: [], reason: `Set ${whereKey(provider)} to use it.` }
+    const { fetch } = await way()
+    const answer = await listModels(provider, { ...limit, fetch, clock })
+    if ('reason' in answer) return { provider: name, title, models: [], reason: answer.reason }
+    told.set(name, answer.models)
+    const listed = answer.models.map((one) => listing(provider, one.name))
+    const others = listed.filter((one) => !written.some((known) => known.name === one.name))
+    return { provider: name, title, models: [...written, ...others] }
+  }
+
+  function listing(provider: Provider, name: string): ModelListing {
+    return { name: `${provider.name}:${name}`, title: name, ...traits(provider, name) }
+  }
+
+  return {
+    discover: (limitMs, signal) => Promise.all(providers.map((provider) => source(provider, { limitMs, signal }))),
+    get preset() {
+      return preset ?? presetOf(providers, told)
+    },
+    open,
+    about(full) {
+      const { provider, name } = found(full, providers)
+      return traits(provider, name)
+    },
+    async close() {
+      await (await transport)?.close()
+    },
+  }
+}
+
+/** Throws MODEL_UNKNOWN. A name may hold colons: `ollama:llama3.3:70b`. */
+function found(full: string, providers: readonly Provider[]): { readonly provider: Provider; readonly name: string } {
+  const colon = full.indexOf(':')
+  const [before, name] = [full.slice(0, Math.max(0, colon)), full.slice(colon + 1)]
+  if (before === '' || name === '')
+    return fail('MODEL_UNKNOWN', { model: full, reason: 'a model is written PROVIDER:NAME' })
+  const provider = providers.find((one) => one.name === before)
+  if (provider === undefined)
+    return fail('MODEL_UNKNOWN', { model: full, reason: `no provider is called ${JSON.stringify(before)}` })
+  return { provider, name }
+}
+
+function requireKey(provider: Provider, model: string): void {
+  if (lacksKey(provider)) fail('MODEL_KEY_MISSING', { model, provider: provider.title, variable: whereKey(provider) })
+}
+
+function lacksKey({ key, keyNames }: Provider): boolean {
+  return key === undefined && keyNames.length > 0
+}
+
+/** A provider with a key, else a server of this machine that was found; each with the model that suits best. */
+function presetOf(
+  providers: readonly Provider[],
+  told: ReadonlyMap<string, readonly KnownModel[]>,
+): string | undefined {
+  const keyed = providers.filter((one) => !lacksKey(one) && (one.isConfigured || !isLocal(one)))
+  const found = providers.filter((one) => isLocal(one) && (told.get(one.name) ?? []).length > 0)
+  for (const provider of [...keyed, ...found]) {
+    const name = preferredOf(provider, told.get(provider.name) ?? [])
+    if (name !== undefined) return `${provider.name}:${name}`
+  }
+  return undefined
+}
+
+function preferredOf({ preferred, models }: Provider, told: readonly KnownModel[]): string | undefined {
+  if (models[0] !== undefined) return models[0].name
+  const isThere = told.length === 0 || told.some(({ name }) => name === preferred)
+  return preferred !== undefined && isThere ? preferred : told[0]?.name
+}
+
+/** Each package is loaded when its first model is opened. */
+const dialects: Readonly<Record<ProviderKind, () => Promise<(speaking: Speaking) => Dialect>>> = {
+  openai: async () => (await import('./openai-compatible.ts')).openaiCompatible,
+  anthropic: async () => (await import('./anthropic.ts')).anthropic,
+  google: async () => (await import('./google.ts')).google,
+}
+
+async function speak(speaking: Speaking): Promise<Dialect> {
+  const dialect = await dialects[speaking.provider.kind]()
+  return dialect(speaking)
+}

@@ -1,0 +1,72 @@
+/** The errors of language models: rows of the catalogue. What a provider said is told without the secrets in it. */
+import { CANCELLED, INTERNAL, INVALID_PARAMS, row } from './row.ts'
+
+export interface Asked {
+  /** Full: `provider:name`. */
+  readonly model: string
+  /** What people read. */
+  readonly provider: string
+}
+
+export const modelRows = {
+  MODEL_UNKNOWN: row<{ model: string; reason: string }>(
+    INVALID_PARAMS,
+    false,
+    (d) => `There is no model ${JSON.stringify(d.model)}: ${d.reason}. See which there are with: parley models`,
+  ),
+  MODEL_KEY_MISSING: row<Asked & { variable: string }>(
+    INVALID_PARAMS,
+    false,
+    (d) => `${d.provider} needs a key before ${d.model} can be asked. Set ${d.variable} and start the server again.`,
+  ),
+  MODEL_KEY: row<Asked & { variable: string }>(
+    INTERNAL,
+    false,
+    (d) => `${d.provider} refused the key for ${d.model}. Check ${d.variable}, then start the server again.`,
+  ),
+  MODEL_QUOTA: row<Asked>(
+    INTERNAL,
+    false,
+    (d) =>
+      `The account at ${d.provider} has nothing left for ${d.model}. Look at its balance and limits, or choose another model.`,
+  ),
+  MODEL_RATE_LIMIT: row<Asked & { retryAfterMs?: number }>(
+    INTERNAL,
+    true,
+    (d) =>
+      `${d.provider} takes no more requests for ${d.model} for now: the limit per minute is reached. Try again later.`,
+  ),
+  MODEL_OVERLOADED: row<Asked & { retryAfterMs?: number }>(
+    INTERNAL,
+    true,
+    (d) => `${d.provider} cannot serve ${d.model} right now: it is overloaded or has a fault. Try again later.`,
+  ),
+  MODEL_CONTEXT: row<Asked>(
+    INVALID_PARAMS,
+    false,
+    (d) =>
+      `The conversation is longer than ${d.model} takes at once. Make it shorter, or choose a model with more room.`,
+  ),
+  MODEL_NETWORK: row<Asked & { reason: string }>(
+    INTERNAL,
+    true,
+    (d) =>
+      `${d.provider} cannot be reached for ${d.model}: ${d.reason}. Check that it runs and the network, then try again.`,
+  ),
+  MODEL_STREAM: row<Asked & { reason: string }>(
+    INTERNAL,
+    true,
+    (d) => `The answer of ${d.model} from ${d.provider} broke off or makes no sense: ${d.reason}. Try again.`,
+  ),
+  MODEL_IDLE: row<Asked & { seconds: number }>(
+    INTERNAL,
+    true,
+    (d) => `${d.provider} was silent for ${d.seconds} s while ${d.model} was to answer. Try again.`,
+  ),
+  MODEL_REFUSED: row<Asked & { words: string }>(
+    INTERNAL,
+    false,
+    (d) => `${d.provider} refused the request for ${d.model}: ${d.words}`,
+  ),
+  MODEL_CANCELLED: row<Asked>(CANCELLED, true, (d) => `The answer of ${d.model} was cancelled before it was whole.`),
+} as const
