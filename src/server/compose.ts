@@ -155,13 +155,16 @@ export function openSearch({ home }: Config, report: (error: unknown) => void = 
   return openSearchIndex({ directory: home, workerUrl: workerUrl('search-worker'), clock: systemClock, report })
 }
 
-/** The models of this user. Nothing is asked, and no package loaded, before somebody wants one. */
-export function openUserModels({ environment, model, localModels }: Config): OwnedModels {
+/** The models of this user, or of one of their providers. Nothing is asked or loaded before somebody wants one. */
+export function openUserModels({ environment, model, localModels }: Config, only?: string): OwnedModels {
   const { providers } = readModels(environment)
   // Without a key and not written down: a usual port of this machine.
-  const wanted = providers.filter(({ keyNames, isConfigured }) => localModels || isConfigured || keyNames.length > 0)
+  const allowed = providers.filter(({ keyNames, isConfigured }) => localModels || isConfigured || keyNames.length > 0)
+  const wanted = only === undefined ? allowed : allowed.filter(({ name }) => name === only)
   return openModels({ providers: wanted, preset: model, clock: systemClock })
 }
+
+export type { OwnedModels as UserModels }
 
 function agentsOptions({ agent, maxTurnRequests, modelTitles, environment }: Config, models: Models) {
   return {
