@@ -20,6 +20,7 @@ import { type Live, openToolHost } from '../adapters/tools/host.ts'
 import type { Logins } from '../adapters/tools/logins/authorization.ts'
 import { openLogins } from '../adapters/tools/logins/logins.ts'
 import { agentName } from '../config/agent.ts'
+import { promptDirectory } from '../config/places.ts'
 import { readModels } from '../config/models.ts'
 import type { Config } from '../config/schema.ts'
 import type { Agents } from '../ports/agent.ts'
@@ -113,6 +114,7 @@ export async function openOwner(config: Config): Promise<Owner> {
   }
 
   async function release(): Promise<void> {
+    await tools.close()
     await Promise.all([processes.close(), documents.close(), search.close(), models.close()])
     await (await quietly<Journal>(journal))?.close()
   }
@@ -153,16 +155,26 @@ export function openSearch({ home }: Config, report: (error: unknown) => void = 
   return openSearchIndex({ directory: home, workerUrl: workerUrl('search-worker'), clock: systemClock, report })
 }
 
-/** The models of this user. Nothing is asked, and no package loaded, before somebody wants one. */
-export function openUserModels({ environment, model, localModels }: Config): OwnedModels {
+/** The models of this user, or of one of their providers. Nothing is asked or loaded before somebody wants one. */
+export function openUserModels({ environment, model, localModels }: Config, only?: string): OwnedModels {
   const { providers } = readModels(environment)
   // Without a key and not written down: a usual port of this machine.
-  const wanted = providers.filter(({ keyNames, isConfigured }) => localModels || isConfigured || keyNames.length > 0)
+  const allowed = providers.filter(({ keyNames, isConfigured }) => localModels || isConfigured || keyNames.length > 0)
+  const wanted = only === undefined ? allowed : allowed.filter(({ name }) => name === only)
   return openModels({ providers: wanted, preset: model, clock: systemClock })
 }
 
-function agentsOptions({ agent, maxTurnRequests }: Config, models: Models) {
-  return { default: agentName(agent), clock: systemClock, models, maxSteps: maxTurnRequests }
+export type { OwnedModels as UserModels }
+
+function agentsOptions({ agent, maxTurnRequests, modelTitles, environment }: Config, models: Models) {
+  return {
+    default: agentName(agent),
+    clock: systemClock,
+    models,
+    maxSteps: maxTurnRequests,
+    titles: modelTitles,
+    promptDirectory: promptDirectory(environment),
+  }
 }
 
 export type { JournalReader }
@@ -183,7 +195,7 @@ export function openTools({ home, environment }: Config, warn: (sentence: string
   const processes = openProcesses({ boot, environment, clock: systemClock })
   const logins = loginsOf({ home })
   const host = openToolHost({ processes, clock: systemClock, clientInfo: serverInfo, warn, logins })
-  return { host, after: (ms: number) => systemClock.sleep(ms), close: () => processes.close() }
+  return { host, after: (ms: number) => systemClock.sleep(ms), close: () => host.close().then(() => processes.close()) }
 }
 
 export interface JournalState {

@@ -12,9 +12,18 @@ import { House } from '../sim/house.ts'
 import { text } from '../sim/words.ts'
 import { type Answer, PuppetModel, modelsOf } from './puppet-model.ts'
 
-/** Whatever waits for neither time nor people has happened. */
-export async function settled(): Promise<void> {
-  for (let breath = 0; breath < 50; breath += 1) await quiet()
+/** Resolves when `check` holds; files are read meanwhile, so that nothing can be counted in breaths. */
+export async function until(check: () => boolean): Promise<void> {
+  const end = performance.now() + 10_000
+  while (!check()) {
+    if (performance.now() > end) throw new Error(`still not so: ${check.toString()}`)
+    await quiet()
+  }
+}
+
+/** Resolves when the session has nothing to do, or waits for an answer. */
+export function settled(session: Session): Promise<void> {
+  return until(() => !['working', 'cancelling'].includes(session.state.phase))
 }
 
 export interface Given {
@@ -36,6 +45,8 @@ export function inhabited(house: House, model: PuppetModel, more: Partial<Means>
     clock: house.clock,
     contexts: new Contexts(),
     maxSteps: 20,
+    titles: false,
+    promptDirectory: undefined,
     ...more,
   }
   house.agent.modes = PERMISSION_MODES
@@ -44,9 +55,14 @@ export function inhabited(house: House, model: PuppetModel, more: Partial<Means>
   return house
 }
 
+/** Until the turn is over or waits for an answer. */
 export async function ask(session: Session, promptId: string, words = 'Hello'): Promise<void> {
+  await begin(session, promptId, words)
+  await settled(session)
+}
+
+export async function begin(session: Session, promptId: string, words = 'Hello'): Promise<void> {
   await session.prompt(promptId, [text(words)])
-  await settled()
 }
 
 /** Messages as a story of short lines. */

@@ -17,7 +17,14 @@ beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'parley-agents-'))
   path = join(directory, 'script.jsonl')
   await writeFile(path, '{"end": "refusal"}\n')
-  agents = openAgents({ default: `script:${path}`, clock: systemClock, models: modelsOf(), maxSteps: 10 })
+  agents = openAgents({
+    default: `script:${path}`,
+    clock: systemClock,
+    models: modelsOf(),
+    maxSteps: 10,
+    titles: false,
+    promptDirectory: undefined,
+  })
 })
 
 afterEach(() => rm(directory, { recursive: true, force: true }))

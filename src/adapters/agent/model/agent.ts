@@ -1,6 +1,7 @@
 /** The agent that is a language model with the session's tools, durable at every step. */
 import type { StopReason, Turn } from '../../../ports/agent.ts'
 import { readyTools } from '../ready-tools.ts'
+import { commandsOf } from './commands.ts'
 import { playTurn } from './loop.ts'
 import { chosenModel } from './options.ts'
 import type { Means, Work } from './work.ts'
@@ -10,5 +11,6 @@ export async function runTurn(turn: Turn, means: Means): Promise<StopReason> {
   const context = await contexts.of(turn)
   const work: Work = { turn, means, context, model: () => models.open(chosenModel(turn.settings, preset)) }
   await readyTools(turn)
+  await turn.offerCommands(await commandsOf(work))
   return playTurn(work)
 }

@@ -4,6 +4,7 @@ import type { Agent, PromptKinds, StopReason, Turn } from '../../../ports/agent.
 import type { Clock } from '../../../ports/clock.ts'
 import type { Models, ModelTraits } from '../../../ports/model.ts'
 import { PERMISSION_MODES } from '../permission-modes.ts'
+import { OWN_COMMANDS } from './commands.ts'
 import { Contexts } from './contexts.ts'
 import { KnownModels } from './known-models.ts'
 import { optionsOf } from './options.ts'
@@ -13,6 +14,8 @@ export interface ModelAgentsOptions {
   readonly clock: Clock
   /** Steps of the model that a turn may have. */
   readonly maxSteps: number
+  readonly titles: boolean
+  readonly promptDirectory: string | undefined
 }
 
 export class ModelAgents {
@@ -41,7 +44,7 @@ export class ModelAgents {
     this.#known.refresh()
     const preset = name === '' ? this.#known.preset : name
     return {
-      commands: [],
+      commands: OWN_COMMANDS,
       modes: PERMISSION_MODES,
       configOptions: preset === undefined ? [] : this.#optionsFor(preset, name !== ''),
       run: (turn) => this.#run(turn, preset),

@@ -14,6 +14,10 @@ export interface Means {
   readonly contexts: Contexts
   /** Steps of the model that a turn may have. */
   readonly maxSteps: number
+  /** The model gives new sessions their titles. */
+  readonly titles: boolean
+  /** Where the user's own prompt files are. */
+  readonly promptDirectory: string | undefined
 }
 
 export interface Work {
