@@ -1,5 +1,6 @@
 /** The one place that names every adapter: config in, an owner out. */
 import { createHash } from 'node:crypto'
+import { join } from 'node:path'
 import { openAgents } from '../adapters/agent/agents.ts'
 import { systemClock } from '../adapters/clock.ts'
 import { faultsFrom } from '../adapters/fault.ts'
@@ -10,6 +11,7 @@ import {
   openSqliteReader,
 } from '../adapters/journal/sqlite/client.ts'
 import { ownerPid } from '../adapters/journal/sqlite/owner-pid.ts'
+import { isThere } from '../adapters/journal/sqlite/presence.ts'
 import { followed, openSearchIndex } from '../adapters/search/client.ts'
 import { killLeftovers } from '../adapters/process/ledger.ts'
 import { type Orphan, findOrphans } from '../adapters/process/orphans.ts'
@@ -205,6 +207,11 @@ export async function openDefaultAgent({ agent }: Config): Promise<void> {
 /** How the children of a state directory are told from others. */
 function markOf(home: string): string {
   return createHash('sha256').update(home).digest('hex').slice(0, 12)
+}
+
+/** Throws JOURNAL_IO where that cannot be known. */
+export function hasJournal({ home }: Config): boolean {
+  return isThere(join(home, 'journal.db'))
 }
 
 /** Whether somebody may append to the journal now. */
