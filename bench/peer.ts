@@ -3,6 +3,7 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { Readable, Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
+import { cleanEnvironment } from '../test/e2e/environment.ts'
 import { residentBytes } from './proc.ts'
 import { Talk } from './talk.ts'
 
@@ -18,7 +19,7 @@ export class Peer extends Talk {
   ) {
     const child = spawn(process.execPath, args, {
       cwd: '/',
-      env: { ...clean(), ...env },
+      env: { ...cleanEnvironment(), ...env },
       stdio: ['pipe', 'pipe', errors],
     })
     super(child.stdout, child.stdin)
@@ -53,9 +54,4 @@ export function parley(home: string, script: string): Peer {
 /** Everything that is Parley's in a directory of its own. */
 export function settings(home: string): Readonly<Record<string, string>> {
   return { PARLEY_HOME: home, XDG_CONFIG_HOME: `${home}/config` }
-}
-
-/** The settings of whoever measures are not ours. */
-function clean(): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('PARLEY_')))
 }

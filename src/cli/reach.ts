@@ -3,7 +3,8 @@ import { connect } from '../client/connect.ts'
 import type { Face } from '../client/face.ts'
 import type { Hello, NoticeKind } from '../client/hello.ts'
 import { linePipe } from '../client/pipe.ts'
-import type { AgentChoice, Config } from '../config/schema.ts'
+import { agentName } from '../config/agent.ts'
+import type { Config } from '../config/schema.ts'
 import { fail } from '../errors/parley-error.ts'
 import { openEmbedded } from '../server/embedded.ts'
 import { dial, startServer } from '../server/launch.ts'
@@ -97,8 +98,4 @@ async function withinProcess(reaching: Reaching, face: Face): Promise<Reached> {
 function helloOf({ config, notices = [] }: Reaching): Hello {
   const { token } = config
   return { info: serverInfo, notices, token, agent: { name: agentName(config.agent), chosen: config.agentChosen } }
-}
-
-function agentName(agent: AgentChoice): string {
-  return agent.kind === 'script' ? `script:${agent.path}` : agent.kind
 }

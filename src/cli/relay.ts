@@ -1,8 +1,9 @@
 /** The entry of `parley acp`: what an editor starts and waits for, so it loads nothing that it does not need at once. */
 import { fstatSync } from 'node:fs'
 import { Socket } from 'node:net'
+import { agentName } from '../config/agent.ts'
 import { loadConfig } from '../config/load.ts'
-import type { AgentChoice, Config } from '../config/schema.ts'
+import type { Config } from '../config/schema.ts'
 import { requirePrivate } from '../config/socket.ts'
 import { reasonOf } from '../errors/parley-error.ts'
 import { dial } from '../relay/dial.ts'
@@ -40,7 +41,7 @@ export async function relayStdio(agent: string | undefined): Promise<void> {
     output: unblockedStdout(),
     introduction: {
       version: serverInfo.version,
-      agent: fullName(config.agent),
+      agent: agentName(config.agent),
       agentChosen: config.agentChosen,
       token: config.token,
     },
@@ -60,10 +61,6 @@ async function dialPrivately({ socket }: Config): Promise<Socket> {
 async function start({ home, socket, environment }: Config): Promise<void> {
   const { startServer } = await import('../server/launch.ts')
   await startServer({ home, socket, environment, program: process.argv[1] ?? '' }, say)
-}
-
-function fullName(agent: AgentChoice): string {
-  return agent.kind === 'script' ? `script:${agent.path}` : agent.kind
 }
 
 /** Node writes to pipes synchronously on stdout; an editor that does not read would stop us from hearing it. */

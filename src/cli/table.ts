@@ -7,7 +7,8 @@ const session: OptionRow = {
   summary: 'the session to go on with; the beginning of its id is enough',
 }
 const json: OptionRow = { flags: '--json', summary: 'one line of JSON per item, for programs' }
-const agent: OptionRow = { flags: '--agent <agent>', summary: 'guide, or script:FILE (env PARLEY_AGENT)' }
+const agent: OptionRow = { flags: '--agent <agent>', summary: 'guide, model, or script:FILE (env PARLEY_AGENT)' }
+const model: OptionRow = { flags: '--model <model>', summary: 'PROVIDER:NAME; parley models lists them' }
 
 const embedded: OptionRow = { flags: '--embedded', summary: 'owner and agent in this one process' }
 
@@ -22,7 +23,7 @@ const agentCommand: OptionRow = {
 export const chat: CommandRow = {
   usage: 'chat',
   summary: 'chat in this directory: its newest session, or a new one',
-  options: [session, cwd, agent, embedded],
+  options: [session, cwd, agent, model, embedded],
   load: () => import('./commands/chat.ts'),
 }
 
@@ -30,13 +31,13 @@ export const commands: readonly CommandRow[] = [
   {
     usage: 'run <prompt>',
     summary: 'answer one prompt in a new session; the exit code says how it ended',
-    options: [json, session, cwd, agent, embedded, agentCommand],
+    options: [json, session, cwd, agent, model, embedded, agentCommand],
     load: () => import('./commands/run.ts'),
   },
   {
     usage: 'new',
     summary: 'start a session: opens its chat at a terminal, prints its id elsewhere',
-    options: [json, cwd, agent],
+    options: [json, cwd, agent, model],
     load: () => import('./commands/new.ts'),
   },
   {
@@ -141,8 +142,14 @@ export const commands: readonly CommandRow[] = [
     load: () => import('./commands/logs.ts'),
   },
   {
+    usage: 'models',
+    summary: 'list the models that can be used, and why the others cannot',
+    options: [{ flags: '--provider <name>', summary: 'only those of this provider' }, json],
+    load: () => import('./commands/models.ts'),
+  },
+  {
     usage: 'mcp <verb> [words...]',
-    summary: 'the MCP servers of the configuration: ls, test, add, allow, rm, import',
+    summary: 'the MCP servers of the configuration: ls, test, add, allow, login, logout, rm, import',
     options: [
       { flags: '--url <url>', summary: 'with add: where the server is, instead of -- COMMAND ARGS' },
       { flags: '--sse', summary: 'the URL speaks SSE, the first protocol over HTTP' },
@@ -155,6 +162,22 @@ export const commands: readonly CommandRow[] = [
       { flags: '--json', summary: 'for programs' },
     ],
     load: () => import('./commands/mcp.ts'),
+  },
+  {
+    usage: 'rules [verb] [words...]',
+    summary: 'what may run without a question: ls, add, rm, consent',
+    options: [
+      { flags: '--cwd <dir>', summary: 'the directory whose sessions are meant; the current one if absent' },
+      { flags: '--session <id>', summary: 'with ls and rm: what was always allowed in this session' },
+      { flags: '--everywhere', summary: 'with add: in every directory' },
+      { flags: '--tool <name>', summary: 'with add: calls of this tool; * stands for any letters' },
+      { flags: '--server <name>', summary: 'with add: calls of this MCP server' },
+      { flags: '--path <pattern>', summary: 'with add: calls that name such a path, as in a .gitignore' },
+      { flags: '--command <words>', summary: 'with add: commands that begin so; * stands for more' },
+      { flags: '--host <name>', summary: 'with add: addresses of this host' },
+      json,
+    ],
+    load: () => import('./commands/rules.ts'),
   },
   {
     usage: 'doctor',

@@ -164,11 +164,18 @@ export class Client {
     this.#link.present?.notify('session/cancel', { sessionId })
     this.#attachments.cancel(sessionId, this.#link.present !== undefined)
     this.#questions.cancel(sessionId)
+    this.#face.cancelling?.(sessionId)
   }
 
   async rename(sessionId: string, title: string): Promise<void> {
     this.#requireMethod('_parley/rename')
     await this.#ask('_parley/rename', { sessionId, title })
+  }
+
+  /** What was always allowed in the session is asked about again. */
+  async revoke(sessionId: string, allowance: string): Promise<void> {
+    this.#requireMethod('_parley/revoke')
+    await this.#ask('_parley/revoke', { sessionId, allowance })
   }
 
   /** The id of a new session that begins as this one does, up to `at`. */

@@ -12,9 +12,9 @@ interface Consent {
 type Consents = Readonly<Record<string, Consent>>
 
 /** The same words in another project start another program. */
-export function digestOf(file: string, { name, place, rules }: McpEntry): string {
+export function digestOf(file: string, { name, place, rules, login }: McpEntry): string {
   return createHash('sha256')
-    .update(JSON.stringify([file, name, place, rules]))
+    .update(JSON.stringify([file, name, place, rules, ...(login === undefined ? [] : [login])]))
     .digest('hex')
 }
 

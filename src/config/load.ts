@@ -3,11 +3,14 @@ import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { fail, reasonOf } from '../errors/parley-error.ts'
 import { projectFile, stateDirectory, userFile } from './places.ts'
-import { type AgentChoice, type Config, type Fault, settings } from './schema.ts'
+import { type AgentChoice, agentChoice, modelChoice } from './agent.ts'
+import { type Config, type Fault, settings } from './schema.ts'
 import { socketPathOf } from './socket.ts'
 
 export interface Flags {
   readonly agent?: string | undefined
+  /** Implies the agent `model`. */
+  readonly model?: string | undefined
 }
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -21,15 +24,22 @@ export async function loadConfig(
 ): Promise<Config> {
   const values = { ...(await fromFiles(environment, cwd)), ...fromEnvironment(environment), ...given(flags) }
   const home = resolve(cwd, values['home'] ?? stateDirectory(environment))
+  const now = { ...fromEnvironment(environment), ...given(flags) }
+  const isChosenNow = (key: 'agent' | 'model') => now[key] !== undefined
   return Object.freeze({
     home,
     socket: socketPathOf(home),
-    agent: agentChoice(values['agent'] ?? 'guide', cwd),
-    agentChosen: { ...fromEnvironment(environment), ...given(flags) }['agent'] !== undefined,
+    agent: chosenAgent(flags, values, cwd),
+    agentChosen: isChosenNow('agent') || isChosenNow('model'),
+    model: modelOf(values['model']),
+    modelChosen: isChosenNow('model'),
     idleMinutes: minutesOf(values['idle_minutes'] ?? '10'),
     docsKey: values['docs_key'],
     authToken: values['auth_token'],
     token: values['token'],
+    maxTurnRequests: requestsOf(values['max_turn_requests'] ?? '100'),
+    modelTitles: switchOf('model_titles', values['model_titles'] ?? 'true'),
+    localModels: switchOf('local_models', values['local_models'] ?? 'true'),
     unstable: switchOf('unstable', values['unstable']),
     faults: faultsOf(values['faults']),
     environment,
@@ -37,15 +47,17 @@ export async function loadConfig(
 }
 
 async function fromFiles(environment: Environment, cwd: string): Promise<Values> {
-  const user = await fromFile(userFile(environment))
-  const project = await fromFile(projectFile(cwd))
+  const user = await fromFile(userFile(environment), requireProviders)
+  const project = await fromFile(projectFile(cwd), refuseProviders)
   return { ...user, ...project }
 }
 
-async function fromFile(path: string): Promise<Values> {
+async function fromFile(path: string, judge: (path: string, providers: unknown) => Promise<void>): Promise<Values> {
   if (!existsSync(path)) return {}
-  const { mcp, ...table } = await parsed(path)
+  const { mcp, permissions, providers, ...table } = await parsed(path)
   if (mcp !== undefined) await requireSound(path, mcp)
+  if (permissions !== undefined) await requireSoundRules(path, permissions)
+  if (providers !== undefined) await judge(path, providers)
   return checked(path, table)
 }
 
@@ -64,6 +76,25 @@ async function requireSound(path: string, mcp: unknown): Promise<void> {
   for (const one of readMcp(mcp)) {
     if ('fault' in one) fail('CONFIG_INVALID', { ...one.fault, reason: `${one.fault.reason} (${path})` })
   }
+}
+
+async function requireSoundRules(path: string, permissions: unknown): Promise<void> {
+  const { readPermissions } = await import('./rules.ts')
+  for (const fault of readPermissions(permissions).faults)
+    fail('CONFIG_INVALID', { ...fault, reason: `${fault.reason} (${path})` })
+}
+
+async function requireProviders(path: string, providers: unknown): Promise<void> {
+  const { faultsOfProviders } = await import('./models.ts')
+  for (const one of faultsOfProviders(providers)) {
+    if ('fault' in one) fail('CONFIG_INVALID', { ...one.fault, reason: `${one.fault.reason} (${path})` })
+  }
+}
+
+/** Whoever wrote a project must not learn the keys of whoever opens it. */
+async function refuseProviders(path: string): Promise<void> {
+  const reason = `${path} may choose a model, but only your own file says where models are`
+  fail('CONFIG_INVALID', { key: 'providers', value: 'set', reason })
 }
 
 function checked(path: string, table: Readonly<Record<string, unknown>>): Values {
@@ -89,14 +120,33 @@ function fromEnvironment(environment: Environment): Values {
 }
 
 function given(flags: Flags): Values {
-  return flags.agent === undefined ? {} : { agent: flags.agent }
+  const { agent, model } = flags
+  return { ...(agent !== undefined && { agent }), ...(model !== undefined && { model }) }
 }
 
-function agentChoice(value: string, cwd: string): AgentChoice {
-  if (value === 'guide') return { kind: 'guide' }
-  const path = /^script:(.+)$/u.exec(value)?.[1]
-  if (path !== undefined) return { kind: 'script', path: resolve(cwd, path) }
-  return fail('CONFIG_INVALID', { key: 'agent', value: JSON.stringify(value), reason: 'it is guide or script:FILE' })
+/** A model that is named, wherever, is what answers, unless another agent is. */
+function chosenAgent(flags: Flags, { agent, model }: Values, cwd: string): AgentChoice {
+  const isOther = agent !== undefined && agent !== 'auto' && agent !== 'model'
+  if (model === undefined) return agentChoice(agent ?? 'auto', cwd)
+  if (!isOther || (flags.model !== undefined && flags.agent === undefined)) return modelChoice(model)
+  if (flags.model === undefined) return agentChoice(agent, cwd)
+  const reason = '--model is of the agent model; leave --agent out'
+  return fail('CONFIG_INVALID', { key: 'agent', value: JSON.stringify(agent), reason })
+}
+
+function requestsOf(value: string): number {
+  const requests = Number(value)
+  if (Number.isInteger(requests) && requests >= 1) return requests
+  return fail('CONFIG_INVALID', {
+    key: 'max_turn_requests',
+    value: JSON.stringify(value),
+    reason: 'it is a whole number from 1',
+  })
+}
+
+function modelOf(value: string | undefined): string | undefined {
+  if (value === undefined || /^[^:\s]+:\S/u.test(value)) return value
+  return fail('CONFIG_INVALID', { key: 'model', value: JSON.stringify(value), reason: 'it is PROVIDER:NAME' })
 }
 
 function minutesOf(value: string): number {

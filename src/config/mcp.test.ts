@@ -10,7 +10,7 @@ import { readMcpFiles } from './mcp-files.ts'
 import { importedFrom } from './mcp-import.ts'
 import { readMcp } from './mcp.ts'
 import { withoutTable } from './toml-tables.ts'
-import { filledIn } from './variables.ts'
+import { filledIn, filledInLogin } from './variables.ts'
 
 function place(user: string, project = '') {
   const home = mkdtempSync(join(tmpdir(), 'parley-config-'))
@@ -31,7 +31,12 @@ describe('what a table may say', () => {
     [{ command: 'x', url: 'http://a' }, 'mcp.s.url', 'a server has a command or a url, not both'],
     [{ command: 'x', arg: [] }, 'mcp.s.arg', 'there is only command, args'],
     [{ command: 'x', args: 'y' }, 'mcp.s.args', 'it is a list of texts'],
+    [{ command: 'x', idle_seconds: -1 }, 'mcp.s.idle_seconds', 'from 0'],
+    [{ command: 'x', shared: 'yes' }, 'mcp.s.shared', 'true or false'],
     [{ url: 'ftp://a' }, 'mcp.s.url', 'it is an http or https URL'],
+    [{ command: 'x', login: { scope: 'a' } }, 'mcp.s.login', 'it goes with a url'],
+    [{ url: 'http://a', login: { id: 'a' } }, 'mcp.s.login.id', 'there is only client_id'],
+    [{ url: 'http://a', login: { redirect_url: 'http://a.example:80/' } }, 'mcp.s.login.redirect_url', '127.0.0.1'],
     [{ url: 'http://a', env: { A: '1' } }, 'mcp.s.env', 'it goes with a command'],
     [{ url: 'http://a', type: 'stdio' }, 'mcp.s.type', 'stdio goes with a command, http and sse go with a url'],
     [{ command: 'x', timeout_seconds: 0 }, 'mcp.s.timeout_seconds', 'it is a number of seconds above 0'],
@@ -46,6 +51,19 @@ describe('what a table may say', () => {
     const loading = loadConfig({}, where.environment, cwd)
     await expect(loading).rejects.toMatchObject({ code: 'CONFIG_INVALID' })
     await expect(loading).rejects.toThrow(`mcp.s.env cannot be what it is: it is a table of texts (${file})`)
+  })
+
+  test('what a login takes has the words of its own, and a project needs consent for it', () => {
+    const login = { client_id: 'a', client_secret: '${S}', scope: 'b', redirect_url: 'http://localhost:1/x' }
+    const [read] = readMcp({ s: { url: 'http://a', login } })
+    const inside = { clientId: 'a', clientSecret: '${S}', scope: 'b', redirectUrl: 'http://localhost:1/x' }
+    expect(read).toMatchObject({ entry: { login: inside } })
+    expect(filledInLogin(inside, { S: 'c' })).toEqual({ login: { ...inside, clientSecret: 'c' } })
+    expect(filledInLogin(inside, {})).toEqual({ missing: ['S'] })
+    const { found, allowAll, cwd } = place('', '[mcp.s]\nurl = "http://a"\n')
+    allowAll()
+    writeFileSync(join(cwd, '.parley.toml'), '[mcp.s]\nurl = "http://a"\n[mcp.s.login]\nscope = "all"\n')
+    expect(found()).toMatchObject([{ standing: 'waiting' }])
   })
 
   test('limits are milliseconds inside, and one that is wrong leaves the others', () => {

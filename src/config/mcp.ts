@@ -1,6 +1,8 @@
 /** What `[mcp.NAME]` of a configuration file may say: every key, what it takes, and what becomes of it. */
 
 export interface McpRules {
+  readonly shared?: boolean
+  readonly idleMs?: number
   readonly protocol?: 'auto' | 'legacy' | 'modern'
   readonly include?: readonly string[]
   readonly exclude?: readonly string[]
@@ -19,12 +21,22 @@ export type McpPlace =
     }
   | { readonly type: 'http' | 'sse'; readonly url: string; readonly headers: Readonly<Record<string, string>> }
 
+/** How people log in at a server over HTTP, where it does not find that out by itself. */
+export interface McpLogin {
+  readonly clientId?: string
+  readonly clientSecret?: string
+  readonly clientMetadataUrl?: string
+  readonly scope?: string
+  readonly redirectUrl?: string
+}
+
 export interface McpEntry {
   readonly name: string
   readonly enabled: boolean
   /** Absent: it only has rules, for servers that clients name so. */
   readonly place?: McpPlace
   readonly rules: McpRules
+  readonly login?: McpLogin
 }
 
 /** What is wrong with a table, as CONFIG_INVALID says it. */
@@ -53,6 +65,17 @@ const seconds: Kind = { words: 'a number of seconds above 0', holds: (value) => 
 
 const LIMITS: Readonly<Record<string, Kind>> = { timeout_seconds: seconds, total_seconds: seconds }
 
+const LOGIN: Readonly<Record<string, Kind>> = {
+  client_id: text,
+  client_secret: text,
+  client_metadata_url: {
+    words: 'an https URL',
+    holds: (value) => isText(value) && /^https:\/\/./u.test(String(value)),
+  },
+  scope: text,
+  redirect_url: { words: 'an http URL of 127.0.0.1 or localhost, with a port', holds: isLanding },
+}
+
 const KEYS: Readonly<Record<string, Kind>> = {
   command: text,
   args: texts,
@@ -63,8 +86,11 @@ const KEYS: Readonly<Record<string, Kind>> = {
   include: texts,
   exclude: texts,
   protocol: oneOf('auto', 'legacy', 'modern'),
+  shared: { words: 'true or false', holds: (value) => typeof value === 'boolean' },
+  idle_seconds: { words: 'a number of seconds from 0', holds: (value) => typeof value === 'number' && value >= 0 },
   enabled: { words: 'true or false', holds: (value) => typeof value === 'boolean' },
   tools: { words: 'a table of tools', holds: isTable },
+  login: { words: 'a table', holds: isTable },
   ...LIMITS,
 }
 
@@ -89,7 +115,7 @@ function faultIn(name: string, table: unknown): McpFault | undefined {
     const wrong = wrongIn(key, limits, LIMITS)
     if (wrong !== undefined) return wrong
   }
-  return contradiction(at, table)
+  return wrongIn(`${at}.login`, (table['login'] ?? {}) as Table, LOGIN) ?? contradiction(at, table)
 }
 
 function wrongIn(at: string, table: Table, kinds: Readonly<Record<string, Kind>>): McpFault | undefined {
@@ -103,7 +129,7 @@ function wrongIn(at: string, table: Table, kinds: Readonly<Record<string, Kind>>
   return undefined
 }
 
-const NEEDS = { args: 'command', env: 'command', headers: 'url' } as const
+const NEEDS = { args: 'command', env: 'command', headers: 'url', login: 'url' } as const
 
 function contradiction(at: string, table: Table): McpFault | undefined {
   const { command, url, type } = table
@@ -117,7 +143,25 @@ function contradiction(at: string, table: Table): McpFault | undefined {
 
 function entryOf(name: string, table: Table): McpEntry {
   const place = placeIn(table)
-  return { name, enabled: table['enabled'] !== false, rules: rulesIn(table), ...(place && { place }) }
+  const { login } = table
+  return {
+    name,
+    enabled: table['enabled'] !== false,
+    rules: rulesIn(table),
+    ...(place && { place }),
+    ...(login !== undefined && { login: loginIn(login as Table) }),
+  }
+}
+
+function loginIn({ client_id, client_secret, client_metadata_url, scope, redirect_url }: Table): McpLogin {
+  const named = Object.entries({
+    clientId: client_id,
+    clientSecret: client_secret,
+    clientMetadataUrl: client_metadata_url,
+    scope,
+    redirectUrl: redirect_url,
+  })
+  return Object.fromEntries(named.filter(([, value]) => value !== undefined))
 }
 
 /** The table was checked: every value is what its key takes. */
@@ -127,12 +171,14 @@ function placeIn({ command, args = [], env = {}, url, type = 'http', headers = {
 }
 
 function rulesIn(table: Table): McpRules {
-  const { include, exclude, protocol, tools } = table
+  const { include, exclude, protocol, tools, shared, idle_seconds: idle } = table
   const each = Object.entries((tools ?? {}) as Table).map(([tool, limits]) => [tool, limitsIn(limits as Table)])
   return {
     ...(include !== undefined && { include }),
     ...(exclude !== undefined && { exclude }),
     ...(protocol !== undefined && { protocol }),
+    ...(shared !== undefined && { shared }),
+    ...(idle !== undefined && { idleMs: Math.round((idle as number) * 1000) }),
     ...(each.length > 0 && { tools: Object.fromEntries(each) }),
     ...limitsIn(table),
   } as McpRules
@@ -152,6 +198,11 @@ function oneOf(...words: readonly string[]): Kind {
 /** A variable may hold any part of it, or all. */
 function isAddress(value: unknown): boolean {
   return isText(value) && (String(value).startsWith('${') || /^https?:\/\/./u.test(String(value)))
+}
+
+/** Nobody but this machine may get what comes back. */
+function isLanding(value: unknown): boolean {
+  return isText(value) && /^http:\/\/(?:127\.0\.0\.1|localhost):\d+(?:\/[^?#]*)?$/u.test(String(value))
 }
 
 function isText(value: unknown): boolean {

@@ -9,6 +9,11 @@ export function userFile(environment: Environment): string {
   return join(configDirectory(environment), 'parley.toml')
 }
 
+/** Where the user's own prompts are, a file each. */
+export function promptDirectory(environment: Environment): string {
+  return join(configDirectory(environment), 'prompts')
+}
+
 /** The file of whoever wrote the project, who need not be the user. */
 export function projectFile(cwd: string): string {
   return join(cwd, '.parley.toml')

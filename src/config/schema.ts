@@ -1,8 +1,21 @@
 /** Every setting: its key, where it may come from, and what it means. `docs/configuration.md` is checked against this table. */
+import type { AgentChoice } from './agent.ts'
 
 export interface Setting {
   /** As in `parley.toml`. */
-  readonly key: 'home' | 'agent' | 'idle_minutes' | 'docs_key' | 'auth_token' | 'token' | 'unstable' | 'faults'
+  readonly key:
+    | 'home'
+    | 'agent'
+    | 'max_turn_requests'
+    | 'model_titles'
+    | 'local_models'
+    | 'model'
+    | 'idle_minutes'
+    | 'docs_key'
+    | 'auth_token'
+    | 'token'
+    | 'unstable'
+    | 'faults'
   readonly env: string
   /** Only what may safely be written in a project or a home directory is read from files. */
   readonly inFiles: boolean
@@ -20,7 +33,35 @@ export const settings: readonly Setting[] = [
     key: 'agent',
     env: 'PARLEY_AGENT',
     inFiles: true,
-    sentence: 'What answers prompts: `guide`, or `script:FILE`. Default: `guide`.',
+    sentence:
+      'What answers prompts: `guide`, `model`, `model:PROVIDER:NAME`, `script:FILE`, or `auto`: a model where there is one, else the guide. Default: `auto`.',
+  },
+  {
+    key: 'max_turn_requests',
+    env: 'PARLEY_MAX_TURN_REQUESTS',
+    inFiles: true,
+    sentence: 'How many steps a model may take in one turn before it is stopped. Default: 100.',
+  },
+  {
+    key: 'model_titles',
+    env: 'PARLEY_MODEL_TITLES',
+    inFiles: true,
+    sentence:
+      'Whether a model is asked, beside the first turn of a session, for a short title of it. `true` or `false`. Default: `true`.',
+  },
+  {
+    key: 'local_models',
+    env: 'PARLEY_LOCAL_MODELS',
+    inFiles: true,
+    sentence:
+      'Whether servers of models are looked for on the usual ports of this machine. `true` or `false`. Default: `true`.',
+  },
+  {
+    key: 'model',
+    env: 'PARLEY_MODEL',
+    inFiles: true,
+    sentence:
+      'Which model the agent `model` asks: `PROVIDER:NAME`, as `parley models` lists them. Default: one of the first provider with a key, else one of a server on this machine.',
   },
   {
     key: 'idle_minutes',
@@ -62,8 +103,6 @@ export const settings: readonly Setting[] = [
   },
 ]
 
-export type AgentChoice = { readonly kind: 'guide' } | { readonly kind: 'script'; readonly path: string }
-
 /** A fault as a test writes it; `docs/faults.md` lists the points. */
 export interface Fault {
   readonly point: string
@@ -80,6 +119,14 @@ export interface Config {
   readonly agent: AgentChoice
   /** Somebody named it now, by flag or in the environment: sessions that are opened again get it too. */
   readonly agentChosen: boolean
+  readonly maxTurnRequests: number
+  readonly modelTitles: boolean
+  /** Those of this machine are looked for where nobody has named them. */
+  readonly localModels: boolean
+  /** `provider:name`; absent where nobody has chosen. */
+  readonly model: string | undefined
+  /** Somebody named it now, by flag or in the environment. */
+  readonly modelChosen: boolean
   /** 0 is never. */
   readonly idleMinutes: number
   readonly docsKey: string | undefined

@@ -1,9 +1,19 @@
 /** Fills `${NAME}` and `${NAME:-otherwise}` in from the environment. */
-import type { McpPlace } from './mcp.ts'
+import type { McpLogin, McpPlace } from './mcp.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
 const VARIABLE = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/gu
+
+/** The same for what a login needs. */
+export function filledInLogin(
+  login: McpLogin,
+  environment: Environment,
+): { readonly login: McpLogin } | { readonly missing: readonly string[] } {
+  const missing = new Set<string>()
+  const filled = Object.entries(login).map(([name, value]) => [name, fillWith(environment, missing)(String(value))])
+  return missing.size > 0 ? { missing: [...missing] } : { login: Object.fromEntries(filled) as McpLogin }
+}
 
 /** The place with its secrets, or the variables that it needs and nobody has set. */
 export function filledIn(
@@ -11,14 +21,17 @@ export function filledIn(
   environment: Environment,
 ): { readonly place: McpPlace } | { readonly missing: readonly string[] } {
   const missing = new Set<string>()
-  const fill = (text: string): string =>
+  const filled = fillPlace(place, fillWith(environment, missing))
+  return missing.size > 0 ? { missing: [...missing] } : { place: filled }
+}
+
+function fillWith(environment: Environment, missing: Set<string>): (text: string) => string {
+  return (text) =>
     text.replace(VARIABLE, (_whole, name: string, otherwise: string | undefined) => {
       const value = environment[name] ?? otherwise
       if (value === undefined) missing.add(name)
       return value ?? ''
     })
-  const filled = fillPlace(place, fill)
-  return missing.size > 0 ? { missing: [...missing] } : { place: filled }
 }
 
 function fillPlace(place: McpPlace, fill: (text: string) => string): McpPlace {

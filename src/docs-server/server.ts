@@ -56,6 +56,8 @@ export interface DocsServerOptions extends LibrarySettings {
 export interface DocsServer extends AsyncDisposable {
   /** The endpoint, without a key. */
   readonly url: string
+  /** The address of the page for people. */
+  readonly page: string
   readonly port: number
   /** Serves these beside the directories it was started with; clients are told. */
   setAdded(collections: readonly Collection[]): void
@@ -86,6 +88,7 @@ export async function openDocsServer(options: DocsServerOptions): Promise<DocsSe
     open: (principal: Principal, era: 'legacy' | 'modern') =>
       documentServer({ about, view: view(principal), log }, era),
     newsFor: (principal: Principal) => newsFor(view(principal)),
+    view,
     principalOf: (offered: string | null) => (offered === null ? null : ring.principalOf(offered)),
   }
   try {
@@ -102,6 +105,7 @@ export async function openDocsServer(options: DocsServerOptions): Promise<DocsSe
     })
     return {
       url: door.url,
+      page: door.page,
       port: door.port,
       setAdded: (added) => library.setCollections(merged(collectionsOf(options.directories), added)),
       async setKeys(keys) {

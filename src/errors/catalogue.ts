@@ -168,7 +168,14 @@ export const catalogue = {
   AGENT_UNKNOWN: row<{ agent: string }>(
     INVALID_PARAMS,
     false,
-    (d) => `There is no agent ${JSON.stringify(d.agent)}. Name guide, or script: and the absolute path of a file.`,
+    (d) =>
+      `There is no agent ${JSON.stringify(d.agent)}. Name guide, model, model:PROVIDER:NAME, or script: and the absolute path of a file.`,
+  ),
+  MODEL_NONE: row(
+    INVALID_PARAMS,
+    false,
+    () =>
+      'There is no model to answer: no provider has a key, and none is served on this machine. parley models says what each one lacks; --agent guide needs none.',
   ),
   AGENT_FAILED: row<{ reason: string }>(INTERNAL, true, (d) => `The agent failed: ${d.reason}`),
   SESSION_AMBIGUOUS: row<{ prefix: string; count: number }>(
@@ -290,6 +297,16 @@ export const catalogue = {
     INTERNAL,
     true,
     (d) => `MCP server ${d.server} could not be connected: ${d.reason}.`,
+  ),
+  MCP_LOGIN: row<{ server: string; word: string }>(
+    INTERNAL,
+    true,
+    (d) => `MCP server ${d.server} wants you to log in. Run: parley mcp login ${d.word}`,
+  ),
+  MCP_LOGIN_FAILED: row<{ server: string; reason: string }>(
+    INTERNAL,
+    true,
+    (d) => `Nobody is logged in to ${d.server}: ${d.reason}. Log in again.`,
   ),
   MCP_REQUEST: row<{ server: string; what: string; reason: string }>(
     INTERNAL,

@@ -2,6 +2,7 @@
 import type {
   CompactionPatch,
   Content,
+  Meta,
   Notice,
   PermissionOption,
   PermissionOutcome,
@@ -18,10 +19,15 @@ import type { ToolRegistry, ToolResult } from './tools.ts'
 
 export type StopReason = 'end_turn' | 'max_tokens' | 'max_turn_requests' | 'refusal' | 'cancelled'
 
-/** Agents by their full names, which sessions keep: `guide`, `script:/absolute/file`. */
+/** Agents by their full names, which sessions keep: `guide`, `model`, `model:provider:name`, `script:/absolute/file`. */
 export interface Agents {
   /** What answers where nobody has named an agent. */
   readonly default: string
+  /**
+   * The full name that a wish comes to: `auto` is `model` where there is one, else `guide`; any other is itself. Waits only
+   * for `auto`, and then only while it is not known yet which models this machine serves. Never throws.
+   */
+  settle(wish: string): Promise<string>
   /**
    * The agent as it is now: a turn that has begun keeps the one that it was given, whatever becomes of its file.
    * Throws AGENT_UNKNOWN, PATH_NOT_ABSOLUTE, SCRIPT_UNREADABLE or SCRIPT_INVALID.
@@ -54,6 +60,8 @@ export interface Turn {
   /** `[cwd, …additionalDirectories]`, absolute. */
   readonly roots: readonly string[]
   readonly prompt: readonly Content[]
+  /** What its client attached to the prompt as a whole, such as the context of a trace. */
+  readonly promptMeta?: Meta
   /** Set when the turn goes on after a restart: what `ask` was given, and the answer. */
   readonly resumed?: Resumption
   readonly signal: Signal

@@ -106,14 +106,17 @@ export interface Terminal {
 export interface LentClient {
   /** Aborts when the connection has ended. */
   readonly gone: Signal
-  readonly readTextFile?: (file: FileRange, signal: Signal) => Promise<string>
-  readonly writeTextFile?: (file: FileText, signal: Signal) => Promise<void>
+  readonly readTextFile?: (file: Placed<FileRange>, signal: Signal) => Promise<string>
+  readonly writeTextFile?: (file: Placed<FileText>, signal: Signal) => Promise<void>
   /** One that is made although nobody waits for it any more is released by the edge. */
-  readonly createTerminal?: (command: TerminalCommand, signal: Signal) => Promise<LentTerminal>
+  readonly createTerminal?: (command: Placed<TerminalCommand>, signal: Signal) => Promise<LentTerminal>
   /** What comes back of a form is not checked yet. */
   readonly form?: (form: FormRequest, signal: Signal) => Promise<RawFormAnswer>
   readonly url?: (page: LentUrlRequest, signal: Signal) => Promise<UrlAnswer>
 }
+
+/** By its words it is inside these directories; the edge refuses with PATH_OUTSIDE_ROOTS what a link leads out of them. */
+export type Placed<Request> = Request & { readonly roots: readonly string[] }
 
 export interface LentUrlRequest extends UrlRequest {
   /** Unique, so that its end can be told. */

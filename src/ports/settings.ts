@@ -29,7 +29,10 @@ interface OptionBase {
   readonly _meta?: Meta
 }
 
-/** `currentValue` is one of the choices. */
+/**
+ * `currentValue` is one of the choices. In `_meta`, `parley/open` says that the list need not be whole: a value that was set
+ * stays; `parley/named` is a value that somebody has named for the agent, which counts when it changes.
+ */
 export interface SelectOption extends OptionBase {
   readonly type: 'select'
   readonly currentValue: string

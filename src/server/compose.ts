@@ -13,21 +13,29 @@ import {
 import { ownerPid } from '../adapters/journal/sqlite/owner-pid.ts'
 import { isThere } from '../adapters/journal/sqlite/presence.ts'
 import { followed, openSearchIndex } from '../adapters/search/client.ts'
+import { openModels, type OwnedModels } from '../adapters/model/models.ts'
 import { killLeftovers } from '../adapters/process/ledger.ts'
 import { type Orphan, findOrphans } from '../adapters/process/orphans.ts'
 import { openProcesses } from '../adapters/process/spawn.ts'
 import { type Live, openToolHost } from '../adapters/tools/host.ts'
-import type { AgentChoice, Config } from '../config/schema.ts'
+import type { Logins } from '../adapters/tools/logins/authorization.ts'
+import { openLogins } from '../adapters/tools/logins/logins.ts'
+import { agentName } from '../config/agent.ts'
+import { promptDirectory } from '../config/places.ts'
+import { readModels } from '../config/models.ts'
+import type { Config } from '../config/schema.ts'
 import type { Agents } from '../ports/agent.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { FaultsSpec } from '../ports/fault.ts'
 import type { ImportingJournal, Journal } from '../ports/journal.ts'
+import type { Models } from '../ports/model.ts'
 import type { IndexState, SearchIndex } from '../ports/search.ts'
 import { type Importing, importSession } from '../session/import.ts'
 import { Sessions } from '../session/sessions.ts'
 import { configuredServers } from './configured.ts'
 import { openSharedDocuments } from './documents.ts'
 import { type Log, openLog } from './log.ts'
+import { openRules } from './rules.ts'
 import { serverInfo } from './version.ts'
 import { workerUrl } from './workers.ts'
 
@@ -74,12 +82,14 @@ export async function openOwner(config: Config): Promise<Owner> {
     clientInfo: serverInfo,
     builtin: [documents.builtin],
     configured: configuredServers(config, report),
+    logins: loginsOf(config),
     // The session finds out whether the client of a turn has anybody to ask.
     elicitation: true,
     own: { search, patternWorker: workerUrl('pattern-worker') },
     warn: report,
   })
-  const agents = openAgents({ default: agentName(config.agent), clock: systemClock })
+  const models = openUserModels(config)
+  const agents = openAgents(agentsOptions(config, models))
   const sessions = open()
   const owned = journal.then(() => undefined)
   // Whoever waits for one of them hears of it; nobody has to.
@@ -87,7 +97,9 @@ export async function openOwner(config: Config): Promise<Owner> {
   let closing: Promise<void> | undefined
 
   async function open(): Promise<Sessions> {
-    const world = { journal: await journal, clock: systemClock, faults: faultsFrom(faultsSpec), agents, tools, report }
+    const rules = openRules(config, report)
+    const faults = faultsFrom(faultsSpec)
+    const world = { journal: await journal, clock: systemClock, faults, agents, tools, rules, report }
     const killed = await killLeftovers(boot)
     if (killed > 0) log.note('ended what a former owner had left running', { processes: killed })
     const opened = new Sessions(world)
@@ -103,7 +115,8 @@ export async function openOwner(config: Config): Promise<Owner> {
   }
 
   async function release(): Promise<void> {
-    await Promise.all([processes.close(), documents.close(), search.close()])
+    await tools.close()
+    await Promise.all([processes.close(), documents.close(), search.close(), models.close()])
     await (await quietly<Journal>(journal))?.close()
   }
 
@@ -143,6 +156,28 @@ export function openSearch({ home }: Config, report: (error: unknown) => void = 
   return openSearchIndex({ directory: home, workerUrl: workerUrl('search-worker'), clock: systemClock, report })
 }
 
+/** The models of this user, or of one of their providers. Nothing is asked or loaded before somebody wants one. */
+export function openUserModels({ environment, model, localModels }: Config, only?: string): OwnedModels {
+  const { providers } = readModels(environment)
+  // Without a key and not written down: a usual port of this machine.
+  const allowed = providers.filter(({ keyNames, isConfigured }) => localModels || isConfigured || keyNames.length > 0)
+  const wanted = only === undefined ? allowed : allowed.filter(({ name }) => name === only)
+  return openModels({ providers: wanted, preset: model, clock: systemClock })
+}
+
+export type { OwnedModels as UserModels }
+
+function agentsOptions({ agent, maxTurnRequests, modelTitles, environment }: Config, models: Models) {
+  return {
+    default: agentName(agent),
+    clock: systemClock,
+    models,
+    maxSteps: maxTurnRequests,
+    titles: modelTitles,
+    promptDirectory: promptDirectory(environment),
+  }
+}
+
 export type { JournalReader }
 
 /** Looks into the journal, whoever owns it; where there is none it is empty. */
@@ -150,12 +185,18 @@ export function openJournalReader({ home }: Config): Promise<JournalReader> {
   return openSqliteReader({ directory: home, workerUrl: workerUrl('journal-worker') })
 }
 
+/** The logins at MCP servers, shared by all processes that use this state directory. */
+export function loginsOf({ home }: Pick<Config, 'home'>): Logins {
+  return openLogins({ directory: join(home, 'mcp-logins'), clock: systemClock })
+}
+
 /** Tools alone, without sessions and without the state. */
 export function openTools({ home, environment }: Config, warn: (sentence: string) => void) {
   const boot = { home: markOf(home), id: systemClock.id() }
   const processes = openProcesses({ boot, environment, clock: systemClock })
-  const host = openToolHost({ processes, clock: systemClock, clientInfo: serverInfo, warn })
-  return { host, after: (ms: number) => systemClock.sleep(ms), close: () => processes.close() }
+  const logins = loginsOf({ home })
+  const host = openToolHost({ processes, clock: systemClock, clientInfo: serverInfo, warn, logins })
+  return { host, after: (ms: number) => systemClock.sleep(ms), close: () => host.close().then(() => processes.close()) }
 }
 
 export interface JournalState {
@@ -199,9 +240,13 @@ export function orphansOf(home: string, owner: number | undefined): Promise<read
 }
 
 /** Throws what keeps the agent from being opened. */
-export async function openDefaultAgent({ agent }: Config): Promise<void> {
-  const name = agentName(agent)
-  await openAgents({ default: name, clock: systemClock }).open(name)
+export async function openDefaultAgent(config: Config): Promise<void> {
+  const models = openUserModels(config)
+  try {
+    await openAgents(agentsOptions(config, models)).open(agentName(config.agent))
+  } finally {
+    await models.close()
+  }
 }
 
 /** How the children of a state directory are told from others. */
@@ -217,10 +262,6 @@ export function hasJournal({ home }: Config): boolean {
 /** Whether somebody may append to the journal now. */
 export function hasOwner({ home }: Config): boolean {
   return ownerPid(home) !== null
-}
-
-function agentName(choice: AgentChoice): string {
-  return choice.kind === 'script' ? `script:${choice.path}` : choice.kind
 }
 
 /** What never opened has nothing to close; whoever asked for it was told why. */

@@ -1,8 +1,8 @@
 /** The MCP servers of the configuration, as the tool host takes them: read anew for every session that is opened. */
 import { type FoundMcp, mayBeUsed, readMcpFiles } from '../config/mcp-files.ts'
-import type { McpPlace } from '../config/mcp.ts'
+import type { McpLogin, McpPlace } from '../config/mcp.ts'
 import type { Config } from '../config/schema.ts'
-import { filledIn } from '../config/variables.ts'
+import { filledIn, filledInLogin } from '../config/variables.ts'
 import { fail } from '../errors/parley-error.ts'
 import type { McpServer } from '../ports/tools.ts'
 
@@ -32,7 +32,33 @@ function configuredServer(config: Config, found: FoundMcp) {
   const isProcess = place.type === 'stdio'
   // Asked each time: the user may allow it while the session lives.
   const locate = async () => locateConfigured(config, found, place)
-  return { ...own, joins: { rules, isProcess, identity: found.digest, locate } }
+  const login = loginFor(config, found)
+  // What waits for consent must not meet what still runs from when it had it.
+  const identity = found.standing === 'waiting' ? `${found.digest} waiting` : found.digest
+  return { ...own, joins: { rules, isProcess, identity, locate, ...(login && { login }) } }
+}
+
+/** Undefined where a variable is missing as well: who logs in is told which. */
+function loginFor(config: Config, { entry }: FoundMcp): McpLogin | undefined {
+  if (entry.login === undefined) return undefined
+  const filled = filledInLogin(entry.login, config.environment)
+  return 'login' in filled ? filled.login : undefined
+}
+
+export interface LoginPlace {
+  readonly server: McpServer
+  readonly login?: McpLogin
+}
+
+/** Where to log in, and with what. Throws MCP_CONNECT. */
+export function loginPlaceOf(config: Config, found: FoundMcp, place: McpPlace): LoginPlace {
+  const server = locateConfigured(config, found, place)
+  const { name, login } = found.entry
+  if (login === undefined) return { server }
+  const filled = filledInLogin(login, config.environment)
+  return 'login' in filled
+    ? { server, login: filled.login }
+    : fail('MCP_CONNECT', { server: name, reason: needs(filled) })
 }
 
 /** Throws MCP_CONNECT. */
@@ -41,9 +67,12 @@ export function locateConfigured(config: Config, found: FoundMcp, place: McpPlac
   if (!mayBeUsed(config, found)) return fail('MCP_CONNECT', { server: name, reason: waitingReason(found) })
   const filled = filledIn(place, config.environment)
   if ('place' in filled) return serverAt(name, filled.place)
-  const which = filled.missing.map((one) => `\${${one}}`).join(' and ')
-  const reason = `its configuration needs ${which}, which the environment of the server process does not have`
-  return fail('MCP_CONNECT', { server: name, reason })
+  return fail('MCP_CONNECT', { server: name, reason: needs(filled) })
+}
+
+function needs({ missing }: { readonly missing: readonly string[] }): string {
+  const which = missing.map((one) => `\${${one}}`).join(' and ')
+  return `its configuration needs ${which}, which the environment of the server process does not have`
 }
 
 function waitingReason({ file, entry }: FoundMcp): string {

@@ -4,11 +4,14 @@ import { type Update, replayed, updateOf } from '../edge/acp/v1/project.ts'
 import { type SessionInfo, sessionInfo } from '../edge/acp/v1/session-info.ts'
 import { fail } from '../errors/parley-error.ts'
 import type { SessionPhase, SessionRow } from '../ports/journal.ts'
+import type { RuleSubject } from '../ports/rules.ts'
+import { subjectOf } from '../session/allowance.ts'
 import { haltTurn } from '../session/end-turn.ts'
 import { type Entry, decodeEntry } from '../session/entries.ts'
 import { evolve } from '../session/evolve.ts'
 import { Replay } from '../session/replay.ts'
 import { type State, absent, isBusy } from '../session/state.ts'
+import { loadState } from '../session/writer.ts'
 import { type JournalReader, hasOwner, openJournalReader } from './compose.ts'
 
 const LIST_PAGE = 500
@@ -37,6 +40,8 @@ export interface Reader {
    * Returns how far the last turn is, if it goes on.
    */
   updates(sessionId: string): AsyncGenerator<UpdateParams, Unfinished | undefined>
+  /** What was always allowed in it, as the journal has it and as rules are said. */
+  alwaysAllowed(sessionId: string): Promise<readonly { readonly allowance: string; readonly subject: RuleSubject }[]>
   close(): Promise<void>
 }
 
@@ -51,6 +56,11 @@ export async function openReader(config: Config): Promise<Reader> {
       return sessionInfo(await findRow(journal, prefix))
     },
     updates: (sessionId) => updatesOf(journal, sessionId, () => hasOwner(config)),
+    async alwaysAllowed(sessionId) {
+      const state = await loadState({ journal }, sessionId)
+      const allowed = state.phase === 'absent' ? [] : state.allowedTools
+      return allowed.map((allowance) => ({ allowance, subject: subjectOf(allowance) }))
+    },
     close: () => journal.close(),
   }
 }

@@ -23,7 +23,7 @@ export type Outcome = { readonly entries: readonly Entry[] } | { readonly refuse
 export type Effect =
   | { readonly kind: 'run'; readonly turn: OpenTurn; readonly answered?: AnsweredQuestion }
   | { readonly kind: 'cancel' }
-  | { readonly kind: 'answer'; readonly requestId: string; readonly outcome: PermissionOutcome }
+  | { readonly kind: 'answer'; readonly answered: AnsweredQuestion }
 
 export interface AnsweredQuestion {
   readonly question: OpenQuestion
@@ -96,8 +96,9 @@ class Folding {
   }
 
   #answer(before: State, entry: Entry & { readonly kind: 'permission_resolved' }): void {
-    const { requestId, outcome } = entry
-    if (before.phase === 'waiting') this.#effects.push({ kind: 'answer', requestId, outcome })
+    const { outcome } = entry
+    if (before.phase === 'waiting')
+      this.#effects.push({ kind: 'answer', answered: { question: before.question, outcome } })
     if (before.phase === 'suspended') this.#answered = { question: before.question, outcome }
   }
 }

@@ -3,6 +3,7 @@ import type { StopReason } from '../ports/agent.ts'
 import type {
   CompactionPatch,
   Content,
+  Meta,
   PermissionOption,
   PlanEntry,
   SlashCommand,
@@ -27,6 +28,7 @@ export type Command =
       readonly content: readonly Content[]
       /** What its sender declared besides the cwd. */
       readonly additionalDirectories?: readonly string[]
+      readonly meta?: Meta
     }
   /** Ends the running turn, and withdraws those of `queued` that still wait. */
   | { readonly kind: 'cancel'; readonly queued: readonly string[] }
@@ -37,7 +39,16 @@ export type Command =
   /** Said once: the same text again is no news. */
   | { readonly kind: 'notice'; readonly text: string }
   /** `why` tells whoever reads the conversation what kind of answer that was. */
-  | { readonly kind: 'answer'; readonly requestId: string; readonly optionId: string | null; readonly why?: string }
+  | {
+      readonly kind: 'answer'
+      readonly requestId: string
+      readonly optionId: string | null
+      readonly why?: string
+      /** The client that it came from, as it calls itself. */
+      readonly by?: string
+    }
+  /** What was always allowed in this session is so no more. */
+  | { readonly kind: 'revoke'; readonly allowance: string }
   | { readonly kind: 'rename'; readonly title: string }
   /** The session is a copy of `session` up to here, and goes on by itself. */
   | { readonly kind: 'fork'; readonly session: string }

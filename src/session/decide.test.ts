@@ -225,6 +225,7 @@ const commands: Record<Command['kind'], Command> = {
   cancel: say.cancel(),
   answer: say.answer('r1', 'allow_once'),
   rename: say.rename('Better'),
+  revoke: { kind: 'revoke', allowance: 'docs__search#d' },
   fork: say.fork,
   close: say.close,
   withdraw: say.withdraw('p1'),
@@ -276,6 +277,8 @@ const table: Record<Command['kind'], Record<State['phase'], Told>> = {
     suspended: ['permission_resolved', 'turn_resumed'],
   },
   rename: { absent: SNF, ...everywhereElse(['title']) },
+  // Nothing of the kind was allowed in any of these.
+  revoke: { absent: SNF, ...everywhereElse(nothing) },
   fork: {
     absent: SNF,
     idle: ['forked_from', 'title'],

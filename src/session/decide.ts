@@ -5,7 +5,7 @@ import type { AgentEvent, Command } from './commands.ts'
 import { ENTRY_FORMAT, type Body } from './entries.ts'
 import { beginTurn, callSaid } from './turn-entries.ts'
 import { cutCopiedTurn, endTurn, haltTurn, withdrawQuestion } from './end-turn.ts'
-import { askPermission, resolvePermission } from './permission.ts'
+import { askPermission, resolvePermission, revoke } from './permission.ts'
 import { type Busy, type Existing, type State, isBusy, withoutQuestion } from './state.ts'
 import { offerSettings, setConfigOption, setMode } from './settings.ts'
 import { forkTitle, titleFrom } from './title.ts'
@@ -34,6 +34,8 @@ export function decide(command: Command, state: State): readonly Body[] {
       return command.text === state.notice ? [] : [{ kind: 'notice', text: command.text }]
     case 'answer':
       return resolvePermission(command, state)
+    case 'revoke':
+      return revoke(command, state)
     case 'rename':
       return named(command.title, state)
     case 'fork':
@@ -83,10 +85,10 @@ function configure(command: Of<'configure'>, state: Exclude<State, { phase: 'abs
 function prompt(command: Of<'prompt'>, state: Exclude<State, { phase: 'absent' }>): readonly Body[] {
   if (state.phase === 'closed') return fail('SESSION_CLOSED', { session: state.id })
   if (isKnown(command.promptId, state)) return []
-  const { promptId, content, additionalDirectories = [] } = command
+  const { promptId, content, additionalDirectories = [], meta } = command
   const roots = additionalDirectories.length === 0 ? {} : { additionalDirectories }
-  const accepted: Body = { kind: 'prompt_accepted', promptId, content, ...roots }
-  if (!isBusy(state)) return [accepted, ...beginTurn(state.turns + 1, promptId, content), ...firstTitle(content, state)]
+  const accepted: Body = { kind: 'prompt_accepted', promptId, content, ...roots, ...(meta && { meta }) }
+  if (!isBusy(state)) return [accepted, ...beginTurn(state.turns + 1, command), ...firstTitle(content, state)]
   if (state.queue.length >= QUEUE_LIMIT) return fail('QUEUE_FULL', { session: state.id, limit: QUEUE_LIMIT })
   return [accepted]
 }

@@ -35,11 +35,11 @@ export function haltTurn(state: Busy): readonly Body[] {
 
 /** The turn goes on in the session that was copied, if it goes on anywhere: here it is over, whatever it waits for. */
 export function cutCopiedTurn(state: Busy, why: Failure = COPIED): readonly Body[] {
-  const { turnId, promptId, prompt } = state.turn
+  const { turnId, promptId, prompt: content, meta } = state.turn
   if (turnId !== '') return cutTurn(state, why)
   // The copy ends between the acceptance of a prompt and the beginning of its turn.
   const begun = { ...state, turn: { ...state.turn, turnId: `t${state.turns + 1}` } }
-  return [...beginTurn(state.turns + 1, promptId, prompt), ...cutTurn(begun, why)]
+  return [...beginTurn(state.turns + 1, { promptId, content, ...(meta && { meta }) }), ...cutTurn(begun, why)]
 }
 
 const COPIED: Failure = {
@@ -90,7 +90,7 @@ function ended(state: Busy, stopReason: TurnEnd, error?: Failure): Body {
 
 function nextOf(state: Busy): readonly Body[] {
   const [next] = state.queue
-  return next === undefined ? [] : beginTurn(state.turns + 1, next.promptId, next.content)
+  return next === undefined ? [] : beginTurn(state.turns + 1, next)
 }
 
 /** The one end of a prompt. */

@@ -2,6 +2,7 @@
 import type {
   CompactionPatch,
   Content,
+  Meta,
   PermissionOption,
   PermissionOutcome,
   PlanEntry,
@@ -56,6 +57,8 @@ export type Body =
       readonly content: readonly Content[]
       /** What its sender declared besides the cwd, for its turn; absent when that is nothing. */
       readonly additionalDirectories?: readonly string[]
+      /** What its sender attached to it, as it was given. */
+      readonly meta?: Meta
     }
   | { readonly kind: 'prompt_withdrawn'; readonly promptId: string; readonly reason: 'cancelled' | 'interrupted' }
   | { readonly kind: 'turn_started'; readonly turnId: string; readonly promptId: string }
@@ -82,6 +85,8 @@ export type Body =
       readonly role: 'user'
       readonly promptId: string
       readonly content: Content
+      /** What was attached to the prompt as a whole, at its first piece. */
+      readonly meta?: Meta
     }
   /** The first that is heard of a tool call; `call` has a title. */
   | {
@@ -98,12 +103,20 @@ export type Body =
       /** What is asked about, for a client that has not heard of the call. */
       readonly call: ToolCallPatch
       readonly options: readonly PermissionOption[]
-      /** The registry name that an "always" answer is remembered for. */
+      /** What an "always" answer is remembered for: the tool as it describes itself, its command or host. */
       readonly tool?: string
       /** What the agent needs to go on from here after a restart. */
       readonly resume: unknown
     }
-  | { readonly kind: 'permission_resolved'; readonly requestId: string; readonly outcome: PermissionOutcome }
+  | {
+      readonly kind: 'permission_resolved'
+      readonly requestId: string
+      readonly outcome: PermissionOutcome
+      /** The client that it came from, as it calls itself. */
+      readonly by?: string
+    }
+  /** What was always allowed in this session is so no more; told to nobody. */
+  | { readonly kind: 'permission_revoked'; readonly allowance: string }
   /** A person is asked for something; what is asked and what comes back is between the agent and its client. */
   | {
       readonly kind: 'elicitation_requested'

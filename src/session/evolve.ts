@@ -1,5 +1,6 @@
 /** What a fact makes of the state. Pure and total over every kind of entry. */
-import type { CompactionStatus } from '../ports/content.ts'
+import type { CompactionStatus, PermissionOutcome } from '../ports/content.ts'
+import { ALWAYS_IN_PROJECT } from './allowance.ts'
 import { reasonForHole } from './hole.ts'
 import type { Body, Entry } from './entries.ts'
 import {
@@ -145,6 +146,8 @@ function about(state: Existing, entry: Entry): Existing {
       }
     case 'notice':
       return { ...state, notice: entry.text }
+    case 'permission_revoked':
+      return { ...state, allowedTools: state.allowedTools.filter((one) => one !== entry.allowance) }
     case 'session_configured':
       return configured(state, entry)
     case 'forked_from':
@@ -175,12 +178,12 @@ function configured<Now extends Existing>(state: Now, entry: Body & { readonly k
 }
 
 function queued(entry: Body & { readonly kind: 'prompt_accepted' }): QueuedPrompt {
-  const { promptId, content, additionalDirectories = [] } = entry
-  return { promptId, content, additionalDirectories }
+  const { promptId, content, additionalDirectories = [], meta } = entry
+  return { promptId, content, additionalDirectories, ...(meta && { meta }) }
 }
 
-function turnOf({ promptId, content, additionalDirectories }: QueuedPrompt, { agent }: Existing): OpenTurn {
-  const asked = { promptId, prompt: content, additionalDirectories, agent }
+function turnOf({ content: prompt, ...queued }: QueuedPrompt, { agent }: Existing): OpenTurn {
+  const asked = { ...queued, prompt, agent }
   return { turnId: '', ...asked, message: null, messages: 0, calls: {}, endedCalls: [], compactions: {} }
 }
 
@@ -215,8 +218,14 @@ function answered(state: Busy, entry: Entry & { readonly kind: 'permission_resol
   if (state.phase !== 'waiting' && state.phase !== 'suspended') return state
   const { question, ...rest } = state
   const isOurs = entry.seq > (state.imported ?? 0)
-  const always = isOurs && entry.outcome.outcome === 'selected' && entry.outcome.kind === 'allow_always'
+  const always = isOurs && isAlwaysHere(entry.outcome)
   return { ...rest, phase: 'working', allowedTools: always ? withTool(state, question.tool) : state.allowedTools }
+}
+
+/** What was said for the whole project is a rule, and kept with the rules. */
+function isAlwaysHere(outcome: PermissionOutcome): boolean {
+  const { kind, optionId } = { kind: undefined, optionId: undefined, ...outcome }
+  return kind === 'allow_always' && optionId !== ALWAYS_IN_PROJECT
 }
 
 /** Two calls of one tool may both have asked before the first "always". */

@@ -5,7 +5,7 @@ import type { Turn } from '../ports/agent.ts'
 import { quiet } from '../../test/sim/clock.ts'
 import { House, prompted } from '../../test/sim/house.ts'
 import { answer, cancel, options, text } from '../../test/sim/words.ts'
-import { isYes, needsQuestion } from './permission.ts'
+import { isYes } from './permission.ts'
 import type { Session } from './session.ts'
 
 /** An agent that asks once and then tells what it heard. */
@@ -94,6 +94,7 @@ describe('a question', () => {
     expect(turn?.resumed).toEqual({
       state: { step: 1 },
       toolCallId: 'c1',
+      ended: [],
       outcome: { outcome: 'selected', optionId: 'allow_once', kind: 'allow_once' },
     })
     expect(next.reader.text).toBe('Done.')
@@ -126,19 +127,5 @@ describe('a question', () => {
     await session.dispatch(answer(question(session), 'allow_once'))
     await quiet()
     expect(reader.entries.at(-1)).toMatchObject({ kind: 'turn_ended', stopReason: 'end_turn' })
-  })
-})
-
-describe('a tool needs no question', () => {
-  const tool = { name: 's__t', original: 't', title: 't', description: '', inputSchema: {}, server: 's', digest: 'd' }
-  test.each([
-    { trusted: true, readOnly: true, allowed: [], isAsked: false },
-    { trusted: true, readOnly: false, allowed: [], isAsked: true },
-    { trusted: false, readOnly: true, allowed: [], isAsked: true },
-    { trusted: false, readOnly: false, allowed: ['s__t#d'], isAsked: false },
-    { trusted: false, readOnly: false, allowed: ['s__t#former'], isAsked: true },
-    { trusted: false, readOnly: false, allowed: ['s__other'], isAsked: true },
-  ])('trusted: $trusted, read-only: $readOnly, always allowed: $allowed → asked: $isAsked', (one) => {
-    expect(needsQuestion({ ...tool, trusted: one.trusted, readOnly: one.readOnly }, one.allowed)).toBe(one.isAsked)
   })
 })

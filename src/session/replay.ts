@@ -83,8 +83,15 @@ function isOfCall(entry: Entry): entry is Announced | Patched {
   return entry.kind === 'tool_call' || entry.kind === 'tool_call_patched'
 }
 
+const UNTOLD: ReadonlySet<Entry['kind']> = new Set([
+  'permission_requested',
+  'permission_resolved',
+  'permission_revoked',
+  'model_step',
+])
+
 function isUntold({ kind }: Entry): boolean {
-  return kind === 'permission_requested' || kind === 'permission_resolved' || kind === 'model_step'
+  return UNTOLD.has(kind)
 }
 
 /** Only bare text merges: annotations and `_meta` belong to the block that carried them. */

@@ -1,10 +1,10 @@
 /** A live session: its one writer, its readers, its running turn and its tools. */
-import { fail, isParleyError } from '../errors/parley-error.ts'
-import type { Content, Notice } from '../ports/content.ts'
+import { fail, isParleyError, reasonOf } from '../errors/parley-error.ts'
+import type { Content, Meta, Notice } from '../ports/content.ts'
 import type { Cursor, SessionId } from '../ports/journal.ts'
 import type { ServerStatus } from '../ports/tools.ts'
 import { Audience, type Client } from './audience.ts'
-import type { Effect } from './batch.ts'
+import type { AnsweredQuestion, Effect } from './batch.ts'
 import type { Command } from './commands.ts'
 import type { Entry } from './entries.ts'
 import { decide } from './decide.ts'
@@ -12,6 +12,7 @@ import { isEnd } from './end-turn.ts'
 import { Feed, type Sink } from './feed.ts'
 import { type Attaching, type Opening, configuration } from './opening.ts'
 import { Lenders } from './lenders.ts'
+import { ruleMadeBy } from './permission.ts'
 import { Rest } from './rest.ts'
 import { type Existing, type State, isBusy, isOpenPrompt } from './state.ts'
 import { Toolbox } from './toolbox.ts'
@@ -23,6 +24,12 @@ import { Writer } from './writer.ts'
 const RETRY = 1_000
 /** Makes nothing true; a writer that is unsure reads the journal for it. */
 const NOTHING: Command = { kind: 'disown', promptIds: [] }
+
+/** Who sends a prompt, and what they attach to it. */
+export interface Sending {
+  readonly sender?: Feed
+  readonly meta?: Meta | undefined
+}
 
 export class Session {
   readonly id: SessionId
@@ -95,13 +102,15 @@ export class Session {
    * Accepts a prompt; its end comes as an entry. Sent again with the same id, it runs once. Its turn has the directories
    * that `sender` declared, and the session keeps the servers that it named until then, whether it stays or not.
    */
-  async prompt(promptId: string, content: readonly Content[], sender?: Feed): Promise<readonly Entry[]> {
-    if (sender === undefined) return this.dispatch({ kind: 'prompt', promptId, content })
+  async prompt(promptId: string, content: readonly Content[], sending: Sending = {}): Promise<readonly Entry[]> {
+    const { sender, meta } = sending
+    const said = { kind: 'prompt', promptId, content, ...(meta && { meta }) } as const
+    if (sender === undefined) return this.dispatch(said)
     const additionalDirectories = this.#toolbox.directoriesOf(sender)
     this.#toolbox.began(promptId, sender)
     this.#lenders.lend(promptId, sender)
     try {
-      return await this.dispatch({ kind: 'prompt', promptId, content, additionalDirectories })
+      return await this.dispatch({ ...said, additionalDirectories })
     } finally {
       if (!isOpenPrompt(promptId, this.state)) this.#ended(promptId)
     }
@@ -262,7 +271,7 @@ export class Session {
         this.#run?.cancel()
         return
       case 'answer':
-        this.#run?.answered(effect.requestId, effect.outcome)
+        this.#answer(effect.answered)
     }
   }
 
@@ -274,7 +283,29 @@ export class Session {
     const lent = () => this.#lenders.of(turn.promptId)
     const run = new TurnRun({ ...this.#turnHost(), roots, lent, tools: tools.registry }, turn, answered)
     this.#run = run
-    this.#inTheBackground(run.play().then(() => tools.giveBack()))
+    const kept = answered === undefined ? undefined : this.#keep(answered)
+    const played = kept === undefined ? run.play() : kept.then(() => run.play())
+    this.#inTheBackground(played.then(() => tools.giveBack()))
+  }
+
+  #answer(answered: AnsweredQuestion): void {
+    const run = this.#run
+    const go = (): void => run?.answered(answered.question.requestId, answered.outcome)
+    const kept = this.#keep(answered)
+    if (kept === undefined) go()
+    else this.#inTheBackground(kept.then(go))
+  }
+
+  /** The rule that an answer makes is there before what it was given to: the next call of its kind is not asked about. */
+  #keep({ question, outcome }: AnsweredQuestion): Promise<unknown> | undefined {
+    const subject = ruleMadeBy(question, outcome)
+    if (subject === undefined) return undefined
+    const { rules, report } = this.#world
+    return rules.remember(this.existing.cwd, subject).catch((error: unknown) => {
+      report(error)
+      const text = `Allowed this once only: the rule for this project could not be stored (${reasonOf(error)}).`
+      return this.#writer.dispatch({ kind: 'notice', text }).catch(report)
+    })
   }
 
   #turnHost() {

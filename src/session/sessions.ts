@@ -65,11 +65,12 @@ export class Sessions {
 
   /** Gives it another name, live or not. Throws SESSION_NOT_FOUND and TITLE_INVALID. */
   async rename(id: SessionId, name: string): Promise<void> {
-    const rename = { kind: 'rename', title: namedTitle(name) } as const
-    await this.#withLive(id, async (session) => {
-      if (session !== undefined) await session.dispatch(rename)
-      else await this.#leave(id, this.#dispatchToStored(id, rename))
-    })
+    await this.#dispatchTo(id, { kind: 'rename', title: namedTitle(name) })
+  }
+
+  /** What was always allowed in it is asked about again. Throws SESSION_NOT_FOUND. */
+  async revoke(id: SessionId, allowance: string): Promise<void> {
+    await this.#dispatchTo(id, { kind: 'revoke', allowance })
   }
 
   /** A new session that begins as a copy of this one, at `at` or now. Throws SESSION_NOT_FOUND and FORK_POINT_UNKNOWN. */
@@ -163,6 +164,14 @@ export class Sessions {
     return session
   }
 
+  /** Live or not. */
+  #dispatchTo(id: SessionId, command: Command): Promise<void> {
+    return this.#withLive(id, async (session) => {
+      if (session !== undefined) await session.dispatch(command)
+      else await this.#leave(id, this.#dispatchToStored(id, command))
+    })
+  }
+
   async #forget(id: SessionId, session: Session | undefined): Promise<void> {
     // A full disk must not keep anyone from making room.
     await session?.close().catch(() => session.leave())
@@ -220,7 +229,8 @@ export class Sessions {
 
   async #create(id: SessionId, opening: Opening): Promise<Session> {
     const { agents } = this.#world
-    const { cwd, additionalDirectories, agent = agents.default } = opening
+    const { cwd, additionalDirectories } = opening
+    const agent = opening.agent ?? (await agents.settle(agents.default))
     const offered = offerOf(agent, await agents.open(agent))
     const session = new Session(this.#world, absent(id), opening)
     const create = session.dispatch({ kind: 'create', cwd, additionalDirectories, agent })

@@ -49,8 +49,26 @@ function keptMode(offered: Modes | null, now: Modes | null): Modes | null {
   return { ...offered, currentModeId: now.currentModeId }
 }
 
+/**
+ * What was set stays, unless the agent now comes with a value that somebody named. Of an option whose list of choices need
+ * not be whole it stays even if the list does not have it.
+ */
 function keptValue(offered: ConfigOption, now: ConfigOption | undefined): ConfigOption {
-  return now !== undefined && allows(offered, now.currentValue) ? withValue(offered, now.currentValue) : offered
+  if (now === undefined || now.type !== offered.type || !sameJson(namedIn(offered), namedIn(now))) return offered
+  if (allows(offered, now.currentValue)) return withValue(offered, now.currentValue)
+  const isKept = offered._meta?.['parley/open'] === true && offered.type === 'select' && now.type === 'select'
+  return isKept ? withValue(alsoOffering(offered, now.currentValue), now.currentValue) : offered
+}
+
+function namedIn({ _meta }: ConfigOption): unknown {
+  return _meta?.['parley/named'] ?? null
+}
+
+function alsoOffering(option: SelectOption, value: string): SelectOption {
+  const choice = { value, name: value }
+  const isGrouped = option.options.some((one) => 'group' in one)
+  const more = isGrouped ? { group: 'parley/kept', name: 'Chosen before', options: [choice] } : choice
+  return { ...option, options: [...option.options, more] as SelectOption['options'] }
 }
 
 /** The value is known to be one that the option allows. */

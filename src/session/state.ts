@@ -2,6 +2,7 @@
 import type {
   CompactionStatus,
   Content,
+  Meta,
   PermissionOption,
   SlashCommand,
   ToolCallPatch,
@@ -96,6 +97,8 @@ export interface OpenTurn {
   readonly turnId: string
   readonly promptId: string
   readonly prompt: readonly Content[]
+  /** What its sender attached to it; absent when that is nothing. */
+  readonly meta?: Meta
   /** What its sender declared besides the cwd. */
   readonly additionalDirectories: readonly string[]
   /** The agent that it began with, and goes on with after a restart. */
@@ -130,6 +133,7 @@ export interface QueuedPrompt {
   readonly promptId: string
   readonly content: readonly Content[]
   readonly additionalDirectories: readonly string[]
+  readonly meta?: Meta
 }
 
 export interface EndedPrompt {

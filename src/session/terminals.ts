@@ -60,7 +60,8 @@ export class Terminals {
   async #lent(command: TerminalCommand, client: LentClient): Promise<LentTerminal> {
     const { createTerminal } = client
     if (this.#isClosed || createTerminal === undefined) return fail('CLIENT_CANCELLED', { method: CREATE })
-    const lent = await bounded({ method: CREATE }, this.#host, (signal) => createTerminal(command, signal))
+    const placed = { ...command, roots: this.#host.roots }
+    const lent = await bounded({ method: CREATE }, this.#host, (signal) => createTerminal(placed, signal))
     if (!this.#isClosed) return lent
     lent.release()
     return fail('CLIENT_CANCELLED', { method: CREATE })

@@ -1,21 +1,19 @@
 /** Runs a tool of the registry: reported, allowed, its beginning stored before its first effect, its result told. */
 import { isParleyError, reasonOf } from '../errors/parley-error.ts'
-import type { Question, ToolRequest, Turn } from '../ports/agent.ts'
-import type { PermissionOutcome, ToolCallContent } from '../ports/content.ts'
+import type { ToolRequest, Turn } from '../ports/agent.ts'
+import type { ToolCallContent } from '../ports/content.ts'
 import type { Faults } from '../ports/fault.ts'
 import type { Elicitation } from '../ports/elicitation.ts'
-import type { Tool, ToolList, ToolPreview, ToolResult } from '../ports/tools.ts'
+import type { ToolList, ToolResult } from '../ports/tools.ts'
 import type { OpenCaller } from './calling.ts'
-import { TOOL_OPTIONS, allowanceOf, isYes, needsQuestion } from './permission.ts'
+import { type Clearing, refusalOf } from './clearance.ts'
 import { ToolAsking } from './tool-asking.ts'
 
-export interface ToolCalling {
+export interface ToolCalling extends Clearing {
   readonly turn: Turn
   readonly faults: Faults
-  allowed(): readonly string[]
   /** Stores `in_progress`; resolves when that is durable, or with false when the turn was over before. */
   begin(toolCallId: string): Promise<boolean>
-  ask(question: Question, tool: string): Promise<PermissionOutcome>
   /** For tools of our own. */
   caller(toolCallId: string): OpenCaller
 }
@@ -26,12 +24,13 @@ export async function callTool(request: ToolRequest, calling: ToolCalling): Prom
   const toolCallId = request.toolCallId ?? turn.newToolCallId()
   const tool = turn.tools.list().tools.find(({ name }) => name === request.name)
   if (tool === undefined) {
-    await turn.report(toolCallId, { ...described(request), title: request.name, kind: 'other' })
+    const { name, args: rawInput } = request
+    await turn.report(toolCallId, { name, status: 'pending', rawInput, title: name, kind: 'other' })
     return refuse(turn, toolCallId, missing(request.name, turn.tools.list()))
   }
-  if (!(await mayRun({ request, tool, toolCallId }, calling))) {
-    return refuse(turn, toolCallId, 'Not allowed. The tool was not run.')
-  }
+  const preview = () => previewOf(request, toolCallId, calling)
+  const refusal = await refusalOf({ request, tool, toolCallId, preview }, calling)
+  if (refusal !== undefined) return refuse(turn, toolCallId, refusal)
   if (turn.signal.aborted) return refuse(turn, toolCallId, 'Cancelled. The tool was not run.')
   return run(request, toolCallId, calling)
 }
@@ -42,35 +41,6 @@ function missing(name: string, { servers }: ToolList): string {
     state === 'connecting' ? [`MCP server ${name} is still connecting.`] : (reason ?? []),
   )
   return [`There is no tool ${name} now.`, ...troubles].join(' ')
-}
-
-function described({ name, args }: ToolRequest) {
-  return { name, status: 'pending', rawInput: args } as const
-}
-
-/** What people read of a call before it runs. */
-function announced(request: ToolRequest, tool: Tool, { title, kind, content, locations }: ToolPreview) {
-  return {
-    ...described(request),
-    title: title ?? `${tool.title} (${tool.server})`,
-    kind,
-    ...(content && { content }),
-    ...(locations && { locations }),
-  }
-}
-
-async function mayRun(
-  { request, tool, toolCallId }: { request: ToolRequest; tool: Tool; toolCallId: string },
-  calling: ToolCalling,
-): Promise<boolean> {
-  const patch = announced(request, tool, await previewOf(request, toolCallId, calling))
-  if (request.permission === 'granted' || !needsQuestion(tool, calling.allowed())) {
-    await calling.turn.report(toolCallId, patch)
-    return true
-  }
-  return isYes(
-    await calling.ask({ toolCallId, patch, options: TOOL_OPTIONS, state: request.resume }, allowanceOf(tool)),
-  )
 }
 
 /** Looking at what a call would do is no call of its own. */

@@ -61,7 +61,8 @@ export class ClientOfTurn implements TurnClient {
   }
 
   async #read(file: FileRange, read: NonNullable<LentClient['readTextFile']>): Promise<string> {
-    const place = { ...file, path: placeInside(file.path, this.#host.roots) }
+    const { roots } = this.#host
+    const place = { ...file, path: placeInside(file.path, roots) }
     requireLine('line', file.line)
     requireLine('limit', file.limit)
     const { path, line } = place
@@ -75,7 +76,7 @@ export class ClientOfTurn implements TurnClient {
         rawInput: place,
       },
       effect: async () => {
-        const result = await bounded({ method: READ }, this.#host, (signal) => read(place, signal))
+        const result = await bounded({ method: READ }, this.#host, (signal) => read({ ...place, roots }, signal))
         return { result, patch: { status: 'completed' as const } }
       },
     }
@@ -83,14 +84,15 @@ export class ClientOfTurn implements TurnClient {
   }
 
   async #write({ path: given, content }: FileText, write: NonNullable<LentClient['writeTextFile']>): Promise<void> {
-    const path = placeInside(given, this.#host.roots)
+    const { roots } = this.#host
+    const path = placeInside(given, roots)
     const work = {
       method: WRITE,
       toolCallId: this.#host.newToolCallId(),
       patch: { title: `Write ${path}`, kind: 'edit' as const, locations: [{ path }], rawInput: { path } },
       effect: async () => {
         const before = await this.#contentOf(path)
-        await bounded({ method: WRITE }, this.#host, (signal) => write({ path, content }, signal))
+        await bounded({ method: WRITE }, this.#host, (signal) => write({ path, content, roots }, signal))
         return { result: undefined, patch: { status: 'completed' as const, content: change(path, before, content) } }
       },
     }
@@ -101,8 +103,9 @@ export class ClientOfTurn implements TurnClient {
   async #contentOf(path: string): Promise<string | null> {
     const read = this.#lent?.readTextFile
     if (read === undefined) return null
+    const { roots } = this.#host
     try {
-      return await bounded({ method: READ }, this.#host, (signal) => read({ path }, signal))
+      return await bounded({ method: READ }, this.#host, (signal) => read({ path, roots }, signal))
     } catch (error) {
       // Nothing is written for a turn that is cancelled, or to a client that has left.
       if (isParleyError(error, 'CLIENT_REFUSED') || isParleyError(error, 'CLIENT_ANSWER_INVALID')) return null

@@ -1,15 +1,24 @@
 /** The entries that begin a turn and that tell of its tool calls. */
-import type { Content, ToolCallPatch } from '../ports/content.ts'
+import type { Content, Meta, ToolCallPatch } from '../ports/content.ts'
 import type { Body } from './entries.ts'
 import { type Busy, isKnownCall } from './state.ts'
 
+interface Said {
+  readonly promptId: string
+  readonly content: readonly Content[]
+  readonly meta?: Meta
+}
+
 /** A turn and, as its first message, what the user said. */
-export function beginTurn(number: number, promptId: string, content: readonly Content[]): readonly Body[] {
+export function beginTurn(number: number, { promptId, content, meta }: Said): readonly Body[] {
   const turnId = `t${number}`
   const messageId = `${turnId}-user`
   return [
     { kind: 'turn_started', turnId, promptId },
-    ...content.map((content): Body => ({ kind: 'message_chunk', role: 'user', messageId, promptId, content })),
+    ...content.map((content, at): Body => {
+      const attached = at === 0 && meta !== undefined ? { meta } : {}
+      return { kind: 'message_chunk', role: 'user', messageId, promptId, content, ...attached }
+    }),
   ]
 }
 

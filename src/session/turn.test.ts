@@ -41,13 +41,14 @@ describe('a turn', () => {
     const { session, reader } = await house.open()
     await Promise.all([
       session.prompt('p1', [text('1')]),
-      session.prompt('p2', [text('2')]),
+      session.prompt('p2', [text('2')], { meta: { trace: 2 } }),
       session.prompt('p1', [text('1')]),
     ])
     await quiet()
     const ends = reader.entries.flatMap((entry) => (entry.kind === 'turn_ended' ? [entry.promptId] : []))
     expect(ends).toEqual(['p1', 'p2'])
     expect(house.agent.turns.map(({ prompt }) => prompt)).toEqual([[text('1')], [text('2')]])
+    expect(house.agent.turns.map(({ promptMeta }) => promptMeta)).toEqual([undefined, { trace: 2 }])
   })
 
   test('gives its tool calls ids that no other call of it has, also after a restart', async () => {

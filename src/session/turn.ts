@@ -7,6 +7,7 @@ import type { AbortSource, Signal } from '../ports/signal.ts'
 import type {
   CompactionPatch,
   Content,
+  Meta,
   Notice,
   PermissionOutcome,
   PlanEntry,
@@ -26,6 +27,7 @@ import { type Existing, type OpenTurn, isKnownCall } from './state.ts'
 import { callTool } from './tool-call.ts'
 import type { AskingHost } from './client-work.ts'
 import { ClientOfTurn } from './turn-client.ts'
+import { type Standing, modeOf } from './verdict.ts'
 import type { World } from './world.ts'
 
 /** How long a cancelled agent may take to say what it has left to say. Milliseconds. */
@@ -67,6 +69,7 @@ export class TurnRun implements Turn {
   readonly sessionId: string
   readonly roots: readonly string[]
   readonly prompt: readonly Content[]
+  readonly promptMeta?: Meta
   readonly resumed?: Resumption
   readonly tools: ToolRegistry
   readonly client: ClientOfTurn
@@ -86,6 +89,7 @@ export class TurnRun implements Turn {
     this.sessionId = host.sessionId
     this.roots = host.roots
     this.prompt = turn.prompt
+    if (turn.meta !== undefined) this.promptMeta = turn.meta
     this.tools = host.tools
     this.#begun = turn
     this.client = this.#clientOf(host)
@@ -191,7 +195,7 @@ export class TurnRun implements Turn {
   }
 
   ask(question: Question): Promise<PermissionOutcome> {
-    return this.#askAbout(question)
+    return this.#inLine(() => this.#askNow(question))
   }
 
   async remember(memo: unknown, kind?: 'fresh'): Promise<Cursor> {
@@ -216,11 +220,20 @@ export class TurnRun implements Turn {
     return callTool(request, {
       turn: this,
       faults: world.faults,
-      allowed: () => this.#host.allowedTools(),
+      standing: () => this.#standing(),
       begin: (toolCallId) => this.#store({ kind: 'call', toolCallId, patch: { status: 'in_progress' } }),
-      ask: (question, tool) => this.#askAbout(question, tool),
+      inLine: (work) => this.#inLine(work),
+      ask: (question, tool) => this.#askNow(question, tool),
       caller: (toolCallId) => this.#callerOf(toolCallId),
     })
+  }
+
+  /** As it is at this moment; rules that cannot be read are told of, once. */
+  async #standing(): Promise<Standing> {
+    const { world, roots } = this.#host
+    const rules = await world.rules.rulesFor(roots)
+    if (rules.broken !== undefined) await this.#host.dispatch({ kind: 'notice', text: rules.broken })
+    return { rules, mode: modeOf(this.settings), allowed: this.#host.allowedTools() }
   }
 
   #callerOf(toolCallId: string): OpenCaller {
@@ -246,8 +259,8 @@ export class TurnRun implements Turn {
   }
 
   /** One question at a time: the next one is asked when this one was answered. */
-  #askAbout(question: Question, tool?: string): Promise<PermissionOutcome> {
-    const asked = this.#asking.then(() => this.#askNow(question, tool))
+  #inLine<Result>(work: () => Promise<Result>): Promise<Result> {
+    const asked = this.#asking.then(work)
     this.#asking = asked.catch(() => undefined)
     return asked
   }

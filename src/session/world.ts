@@ -3,6 +3,7 @@ import type { Agents } from '../ports/agent.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Faults } from '../ports/fault.ts'
 import type { Journal } from '../ports/journal.ts'
+import type { Rules } from '../ports/rules.ts'
 import type { ToolHost } from '../ports/tools.ts'
 
 export interface World {
@@ -11,6 +12,7 @@ export interface World {
   readonly faults: Faults
   readonly agents: Agents
   readonly tools: ToolHost
+  readonly rules: Rules
   /** For the log: something failed that nobody waits for. Never a secret. */
   readonly report: (error: unknown) => void
 }

@@ -198,7 +198,7 @@ const PAGE = { entries: 2_000, chars: 4 * 1024 * 1024 }
 
 /** The state that the journal tells, at `until` or now: a snapshot and what came after. `absent` when there is no such session. */
 export async function loadState(
-  { journal }: Pick<World, 'journal'>,
+  { journal }: { readonly journal: Pick<World['journal'], 'head' | 'page'> },
   id: SessionId,
   until = Number.POSITIVE_INFINITY,
 ): Promise<State> {

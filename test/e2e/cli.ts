@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach } from 'vitest'
+import { cleanEnvironment } from './environment.ts'
 import { holderOf } from '../../src/server/holder.ts'
 import { binary } from './parley.ts'
 
@@ -33,8 +34,8 @@ export class Cli {
 
   constructor(args: readonly string[], { program = binary, home, cwd = workIn(home), agent, env = {} }: Run) {
     homes.add(home)
-    const inherited = Object.entries(process.env).filter(
-      ([name]) => !/^(?:PARLEY_|NO_COLOR|FORCE_COLOR|CI$)/u.test(name),
+    const inherited = Object.entries(cleanEnvironment()).filter(
+      ([name]) => !/^(?:NO_COLOR|FORCE_COLOR|CI$)/u.test(name),
     )
     this.child = spawn(process.execPath, [program, ...args], {
       cwd,

@@ -5,6 +5,7 @@ import { writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { cleanEnvironment } from './environment.ts'
 import type { Fields } from './message.ts'
 import { RawClient } from './raw-client.ts'
 
@@ -28,14 +29,9 @@ export function startParley({ home, agent, env = {}, bin = binary, under = [], s
   const [command, ...args] = [...under, process.execPath, bin, 'acp', '--embedded', '--agent', agent]
   const child = spawn(command, args, {
     cwd: startIn,
-    env: { ...inherited(), XDG_CONFIG_HOME: join(home, 'config'), PARLEY_HOME: home, ...env },
+    env: { ...cleanEnvironment(), XDG_CONFIG_HOME: join(home, 'config'), PARLEY_HOME: home, ...env },
   })
   return new RawClient(child)
-}
-
-/** The settings of whoever runs the tests are not ours. */
-function inherited(): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('PARLEY_')))
 }
 
 export function freshDirectory(): string {

@@ -5,6 +5,7 @@ import { cpSync, mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSyn
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
+import { cleanEnvironment } from './environment.ts'
 import { stdioServer } from '../fixtures/mcp/servers.ts'
 import { until } from '../fixtures/process/running.ts'
 import { type Message, textOf, updatesIn } from './message.ts'
@@ -17,7 +18,7 @@ cleanUp()
 const said = (messages: readonly Message[]): string => updatesIn(messages).map(textOf).join('')
 
 async function parley({ home }: Place, ...args: readonly string[]): Promise<void> {
-  const env = { ...process.env, PARLEY_HOME: home, XDG_CONFIG_HOME: join(home, 'config') }
+  const env = { ...cleanEnvironment(), PARLEY_HOME: home, XDG_CONFIG_HOME: join(home, 'config') }
   await once(spawn(process.execPath, [binary, ...args], { env, stdio: 'ignore' }), 'exit')
 }
 

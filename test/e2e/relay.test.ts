@@ -1,6 +1,7 @@
 /** `parley acp` as an editor meets it while nothing goes wrong: what passes, what it waits for, how it ends. */
 import { spawnSync } from 'node:child_process'
 import { expect, test } from 'vitest'
+import { cleanEnvironment } from './environment.ts'
 import { carrying, until } from '../fixtures/process/running.ts'
 import { type Message, textOf, updatesIn } from './message.ts'
 import { binary, initialize, newSession, promptOf } from './parley.ts'
@@ -147,7 +148,7 @@ test('a wrong command line is explained by the whole program', async () => {
   const { home } = await placeWith(SHORT)
   const run = (...args: readonly string[]) =>
     spawnSync(process.execPath, [binary, 'acp', ...args], {
-      env: { ...process.env, PARLEY_HOME: home },
+      env: { ...cleanEnvironment(), PARLEY_HOME: home },
       encoding: 'utf8',
     })
   expect(run('--frobnicate')).toMatchObject({ status: 2, stdout: '' })

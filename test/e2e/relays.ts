@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process'
 import { mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, expect } from 'vitest'
+import { cleanEnvironment } from './environment.ts'
 import { carrying, runs, until } from '../fixtures/process/running.ts'
 import { type Fields, updatesIn } from './message.ts'
 import { binary, freshDirectory, initialize, newSession, scriptAgent } from './parley.ts'
@@ -53,10 +54,9 @@ export interface RelayStart {
 }
 
 export function startRelay({ home, agent }: Place, { bin = binary, args, env = {} }: RelayStart = {}): RawClient {
-  const clean = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('PARLEY_')))
   const child = spawn(process.execPath, [bin, 'acp', ...(args ?? ['--agent', agent])], {
     cwd: '/',
-    env: { ...clean, XDG_CONFIG_HOME: join(home, 'config'), PARLEY_HOME: home, ...env },
+    env: { ...cleanEnvironment(), XDG_CONFIG_HOME: join(home, 'config'), PARLEY_HOME: home, ...env },
   })
   const relay = new RawClient(child)
   relays.push(relay)

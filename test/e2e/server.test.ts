@@ -16,6 +16,7 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
+import { cleanEnvironment } from './environment.ts'
 import { runs, until } from '../fixtures/process/running.ts'
 import { Cli } from './cli.ts'
 import { binary } from './parley.ts'
@@ -148,7 +149,7 @@ describe('of many clients', () => {
   test('those for whom there are no descriptors left are turned away, and the others stay', async () => {
     const place = await placeWith()
     const limited = spawn('/bin/sh', ['-c', 'ulimit -n 100; exec "$@"', 'sh', process.execPath, binary, 'serve'], {
-      env: { ...process.env, PARLEY_HOME: place.home },
+      env: { ...cleanEnvironment(), PARLEY_HOME: place.home },
     })
     try {
       await once(limited.stdout, 'data')

@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { afterEach } from 'vitest'
+import { cleanEnvironment } from './environment.ts'
 import { socketPathOf } from '../../src/config/socket.ts'
 import { type Where, startServer } from '../../src/server/launch.ts'
 import { runs, until } from '../fixtures/process/running.ts'
@@ -65,8 +66,7 @@ export function start(
 
 /** What commands start a server with. */
 export function whereOf({ home, socket }: Place, env: Readonly<Record<string, string>> = {}): Where {
-  const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('PARLEY_'))
-  const environment = { ...Object.fromEntries(inherited), XDG_CONFIG_HOME: join(home, 'config'), ...env }
+  const environment = { ...cleanEnvironment(), XDG_CONFIG_HOME: join(home, 'config'), ...env }
   return { home, socket, environment, program: binary }
 }
 

@@ -4,6 +4,7 @@ import { mkdirSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { cleanEnvironment } from '../e2e/environment.ts'
 import { socketPathOf } from '../../src/config/socket.ts'
 import { carrying, commandOf, running, runs, until } from '../fixtures/process/running.ts'
 import type { Fields, Message } from '../e2e/message.ts'
@@ -77,8 +78,12 @@ export class Town {
   }
 
   start(args: readonly string[], { env: more = {}, under = [] }: Circumstances = {}): ChildProcessWithoutNullStreams {
-    const clean = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('PARLEY_')))
-    const env = { ...clean, XDG_CONFIG_HOME: join(this.directory, 'config'), PARLEY_HOME: this.home, ...more }
+    const env = {
+      ...cleanEnvironment(),
+      XDG_CONFIG_HOME: join(this.directory, 'config'),
+      PARLEY_HOME: this.home,
+      ...more,
+    }
     const [command = '', ...words] = [...under, process.execPath, this.#bin, ...args]
     const child = spawn(command, words, { cwd: this.cwd, env })
     child.stdin.on('error', () => {

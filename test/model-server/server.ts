@@ -21,6 +21,8 @@ export interface ModelServer {
   request(index: number): Promise<Asked>
   /** Resolves once no answer is being written. */
   quiet(): Promise<void>
+  /** Resolves once an answer has waited for its reader for so long. */
+  stalled(ms: number): Promise<void>
   close(): Promise<void>
 }
 
@@ -50,6 +52,7 @@ export async function startModelServer(script: Script, options: ModelServerOptio
     },
     request: (index) => stage.request(index),
     quiet: () => stage.quiet(),
+    stalled: (ms) => new Promise((resolve) => stage.watchers.push({ ms, resolve })),
     async close() {
       stage.end.abort()
       server.close()
@@ -64,6 +67,7 @@ class Stage {
   readonly requests: Asked[] = []
   readonly end = new AbortController()
   open = 0
+  readonly watchers: { readonly ms: number; readonly resolve: () => void }[] = []
   #ids = 0
   #waiting: (() => void)[] = []
   readonly #steps: Step[]
@@ -86,6 +90,10 @@ class Stage {
 
   async quiet(): Promise<void> {
     while (this.open > 0) await this.changes()
+  }
+
+  stalled(ms: number): void {
+    for (const watcher of this.watchers) if (ms >= watcher.ms) watcher.resolve()
   }
 
   async request(index: number): Promise<Asked> {
@@ -163,7 +171,7 @@ interface Playing {
 
 async function play({ response, stage }: Serving, { asked, wire, sayings }: Playing): Promise<void> {
   const write = wire.writer(asked.model)
-  const line = new Line(response)
+  const line = new Line(response, stage)
   for (const event of eventsOf(sayings, stage.newId)) {
     if (response.destroyed) return
     if (isDeed(event)) {
@@ -215,11 +223,13 @@ async function isLast(deed: Deed, { line, response, wire, signal }: Doing): Prom
 /** Collects what is written at once, and waits where the reader is slow. */
 class Line {
   readonly #response: ServerResponse
+  readonly #stage: Stage
   #held: string[] = []
   #size = 0
 
-  constructor(response: ServerResponse) {
+  constructor(response: ServerResponse, stage: Stage) {
     this.#response = response
+    this.#stage = stage
   }
 
   async write(bytes: string): Promise<void> {
@@ -235,10 +245,18 @@ class Line {
     this.#held = []
     this.#size = 0
     if (this.#response.write(bytes)) return
-    await new Promise<void>((resolve) => {
-      this.#response.once('drain', resolve)
-      this.#response.once('close', resolve)
-    })
+    await this.#drained()
+  }
+
+  async #drained(): Promise<void> {
+    const waiting = setInterval(() => this.#stage.stalled(performance.now() - since), 50)
+    const since = performance.now()
+    const over = new AbortController()
+    const { signal } = over
+    // Whichever comes first; the other goes with the signal.
+    await Promise.race(['drain', 'close'].map((name) => once(this.#response, name, { signal }))).catch(() => undefined)
+    over.abort()
+    clearInterval(waiting)
   }
 
   async end(): Promise<void> {

@@ -1,5 +1,7 @@
 /** A house whose agent is the model agent over a puppet model: what its tests have in common. */
-import { openModelAgent } from '../../src/adapters/agent/model/agent.ts'
+import { runTurn } from '../../src/adapters/agent/model/agent.ts'
+import { optionsOf } from '../../src/adapters/agent/model/options.ts'
+import { PERMISSION_MODES } from '../../src/adapters/agent/permission-modes.ts'
 import { Contexts } from '../../src/adapters/agent/model/contexts.ts'
 import type { Means } from '../../src/adapters/agent/model/work.ts'
 import type { ModelMessage } from '../../src/ports/model.ts'
@@ -10,9 +12,18 @@ import { House } from '../sim/house.ts'
 import { text } from '../sim/words.ts'
 import { type Answer, PuppetModel, modelsOf } from './puppet-model.ts'
 
-/** Whatever waits for neither time nor people has happened. */
-export async function settled(): Promise<void> {
-  for (let breath = 0; breath < 50; breath += 1) await quiet()
+/** Resolves when `check` holds; files are read meanwhile, so that nothing can be counted in breaths. */
+export async function until(check: () => boolean): Promise<void> {
+  const end = performance.now() + 10_000
+  while (!check()) {
+    if (performance.now() > end) throw new Error(`still not so: ${check.toString()}`)
+    await quiet()
+  }
+}
+
+/** Resolves when the session has nothing to do, or waits for an answer. */
+export function settled(session: Session): Promise<void> {
+  return until(() => !['working', 'cancelling'].includes(session.state.phase))
 }
 
 export interface Given {
@@ -30,21 +41,28 @@ export function houseWith(answers: readonly Answer[], more: Partial<Means> = {})
 export function inhabited(house: House, model: PuppetModel, more: Partial<Means> = {}): House {
   const means: Means = {
     models: modelsOf(model),
+    preset: model.name,
     clock: house.clock,
     contexts: new Contexts(),
     maxSteps: 20,
+    titles: false,
+    promptDirectory: undefined,
     ...more,
   }
-  const agent = openModelAgent(model.name, means)
-  const { modes, configOptions } = agent
-  Object.assign(house.agent, { modes, configOptions, commands: agent.commands })
-  house.agent.script = (turn) => agent.run(turn)
+  house.agent.modes = PERMISSION_MODES
+  house.agent.configOptions = optionsOf({ preset: model.name, isNamed: false, sources: [], efforts: model.efforts })
+  house.agent.script = (turn) => runTurn(turn, means)
   return house
 }
 
+/** Until the turn is over or waits for an answer. */
 export async function ask(session: Session, promptId: string, words = 'Hello'): Promise<void> {
+  await begin(session, promptId, words)
+  await settled(session)
+}
+
+export async function begin(session: Session, promptId: string, words = 'Hello'): Promise<void> {
   await session.prompt(promptId, [text(words)])
-  await settled()
 }
 
 /** Messages as a story of short lines. */

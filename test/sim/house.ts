@@ -6,6 +6,7 @@ import { TestClock, quiet } from './clock.ts'
 import { Disk } from './disk.ts'
 import { Puppets } from './puppet.ts'
 import { Reader } from './reader.ts'
+import { TestRules } from './rules.ts'
 import { TestTools } from './tools.ts'
 import { text } from './words.ts'
 
@@ -17,6 +18,7 @@ export class House {
   readonly agents = new Puppets()
   readonly agent = this.agents.named('puppet')
   readonly tools = new TestTools()
+  readonly rules = new TestRules()
   readonly reported: unknown[] = []
   /** What happens at a named point; nothing unless the test says so. */
   fault: (point: FaultPoint) => void | Promise<void> = () => {}
@@ -24,7 +26,7 @@ export class House {
 
   constructor(disk = new Disk()) {
     this.disk = disk
-    const { clock, agents, tools } = this
+    const { clock, agents, tools, rules } = this
     const faults = { at: (point: FaultPoint) => this.fault(point) }
     this.sessions = new Sessions({
       journal: disk,
@@ -32,6 +34,7 @@ export class House {
       faults,
       agents,
       tools,
+      rules,
       report: (error) => this.reported.push(error),
     })
   }

@@ -7,6 +7,7 @@ import { TestClock } from './clock.ts'
 import type { Oversight } from './oversight.ts'
 import { Speakers } from './speakers.ts'
 import { SimDisk } from './storage.ts'
+import { TestRules } from './rules.ts'
 import { TestTools } from './tools.ts'
 import { text } from './words.ts'
 import type { SimWire } from './wire.ts'
@@ -66,7 +67,7 @@ export class Owner {
     const { disk: journal, clock, agents } = this
     const faults = { at: () => undefined }
     const report = (error: unknown) => this.#report(error)
-    const sessions = new Sessions({ journal, clock, faults, agents, tools, report })
+    const sessions = new Sessions({ journal, clock, faults, agents, tools, rules: new TestRules(), report })
     await sessions.recover()
     return sessions
   }

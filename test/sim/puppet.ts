@@ -42,6 +42,10 @@ export class Puppets implements Agents {
     this.#puppets.delete(name)
   }
 
+  async settle(wish: string): Promise<string> {
+    return wish
+  }
+
   async open(name: string): Promise<Agent> {
     return this.#puppets.get(name) ?? fail('AGENT_UNKNOWN', { agent: name })
   }

@@ -46,6 +46,10 @@ export class Speakers implements Agent, Agents {
     this.#name = name
   }
 
+  async settle(wish: string): Promise<string> {
+    return wish
+  }
+
   async open(): Promise<Agent> {
     return this
   }

@@ -5,6 +5,7 @@ import type {
   ToolCallOptions,
   ToolHost,
   ToolHostRequest,
+  ToolPreview,
   ToolRegistry,
   ToolResult,
 } from '../../src/ports/tools.ts'
@@ -13,7 +14,7 @@ export type Run = (args: unknown, options: ToolCallOptions) => Promise<ToolResul
 
 export class TestTools implements ToolHost {
   /** By registry name. */
-  readonly tools = new Map<string, { readonly tool: Tool; readonly run: Run }>()
+  readonly tools = new Map<string, { readonly tool: Tool; readonly run: Run; preview?: ToolPreview }>()
   readonly opened: ToolHostRequest[] = []
   /** Registries that were opened and not closed. */
   running = 0
@@ -71,7 +72,7 @@ export class TestTools implements ToolHost {
         this.called.push(name)
         return this.tools.get(name)?.run(args, options) ?? { content: [], isError: true }
       },
-      preview: async () => ({ kind: 'other' }),
+      preview: async (name) => this.tools.get(name)?.preview ?? { kind: 'other' },
       read: async () => [],
       prompt: async () => [],
       complete: async () => [],

@@ -89,6 +89,7 @@ const commands = {
   disown: fc.record({ kind: fc.constant('disown'), promptIds: fc.subarray(['p2', 'p4', 'p6']) }),
   notice: fc.record({ kind: fc.constant('notice'), text: words }),
   answer: fc.record({ kind: fc.constant('answer'), requestId, optionId }),
+  revoke: fc.constant({ kind: 'revoke', allowance: 'docs__search' }),
   rename: words.map((title) => ({ kind: 'rename' as const, title })),
   fork: fc.constant({ kind: 'fork', session: 's-0' }),
   close: fc.constant({ kind: 'close' }),

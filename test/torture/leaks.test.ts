@@ -1,6 +1,12 @@
 /** Many sessions with many servers, and nothing that stays behind. */
 import { readdirSync } from 'node:fs'
+import { queryObjects } from 'node:v8'
+import { Client } from '@modelcontextprotocol/client'
 import { expect, test } from 'vitest'
+import { Registry } from '../../src/adapters/tools/registry.ts'
+import { Server } from '../../src/adapters/tools/server.ts'
+import { StdioTransport } from '../../src/adapters/tools/mcp/stdio-transport.ts'
+import { startHttpServer } from '../fixtures/mcp/http-server.ts'
 import { messageLog, openBench } from '../fixtures/mcp/servers.ts'
 import { never, scriptedStdio } from '../fixtures/mcp/torture.ts'
 import { carrying } from '../fixtures/process/running.ts'
@@ -27,3 +33,40 @@ test('forty sessions with three servers each leave no process and no open file, 
     await bench.close()
   }
 }, 180_000)
+
+/** What the heap holds after a collection. */
+function held(): Readonly<Record<string, number>> {
+  const kinds = { Registry, Server, Client, StdioTransport }
+  return Object.fromEntries(
+    Object.entries(kinds).map(([name, kind]) => [name, queryObjects(kind, { format: 'count' })]),
+  )
+}
+
+test('sessions that are closed leave nothing in memory: no registry, server, client or transport', async () => {
+  const bench = openBench({ limits: { graceMs: 100 } })
+  const web = await startHttpServer()
+  const log = messageLog()
+  const servers = [scriptedStdio('honest', log.path), { type: 'http', name: 'web', url: web.url, headers: [] }] as const
+  const counts: ReturnType<typeof held>[] = []
+  const session = async (index: number): Promise<void> => {
+    const registry = bench.host.open({ scope: `session ${index}`, cwd: '/', roots: ['/'], servers })
+    registry.onChange(() => undefined)
+    await registry.ready(60_000, never)
+    // Its arguments are checked, and so is whatever that compiled.
+    await registry.call('s__say', { text: 'hi' }, { signal: never })
+    await registry.call('web__say', { text: 'hi' }, { signal: never })
+    await registry.close()
+  }
+  try {
+    for (let round = 0; round < 3; round++) {
+      await Promise.all([0, 1, 2, 3].map((index) => session(round * 4 + index)))
+      counts.push(held())
+    }
+    // A session that closed last may still stand on some stack.
+    expect(counts.at(-1)).toEqual(counts[0])
+    expect(Object.values(counts[0] ?? {}).every((count) => count <= 4)).toBe(true)
+  } finally {
+    await bench.close()
+    await web.close()
+  }
+}, 120_000)

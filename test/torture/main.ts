@@ -1,4 +1,4 @@
-/** `npm run torture:mcp -- --sessions 100`: opens, closes and kills sessions with MCP servers, and prints what is left. */
+/** `npm run torture:mcp -- --sessions 100`: opens, closes and kills sessions with MCP servers, and prints what is left; `--slow` waits for quiet servers as well. */
 import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,8 +7,14 @@ import { socketPathOf } from '../../src/config/socket.ts'
 import { setup } from '../build.setup.ts'
 import { runs, until } from '../fixtures/process/running.ts'
 import { manySessions, serverOf } from './many-sessions.ts'
+import { hear } from './quiet.ts'
 
-const { values } = parseArgs({ options: { sessions: { type: 'string', default: '100' } } })
+const QUIET_MS = 6 * 60 * 1000
+
+const { values } = parseArgs({
+  options: { sessions: { type: 'string', default: '100' }, slow: { type: 'boolean', default: false } },
+})
+const slow = values.slow ? Promise.all([hear('headers', QUIET_MS), hear('body', QUIET_MS)]) : undefined
 const directory = mkdtempSync(join(tmpdir(), 'parley-torture-'))
 const place = {
   home: join(directory, 'home'),
@@ -27,6 +33,11 @@ try {
   console.log(`memory of the server on the way, MiB: ${memory.join(' ')}`)
   console.log(`left when server and guard were killed at once: ${afterKilling}; after the next start: ${afterRestart}`)
   if (afterClosing + afterRestart > 0) process.exitCode = 1
+  for (const [index, heard] of ((await slow) ?? []).entries()) {
+    const what = index === 0 ? 'that sent nothing' : 'that sent only the head of its answer'
+    console.log(`heard after six minutes of a server ${what}: ${heard}`)
+    if (heard !== 'at last') process.exitCode = 1
+  }
 } finally {
   const pid = serverOf(place)
   if (pid !== undefined && runs(pid)) process.kill(pid, 'SIGTERM')

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Agents, Turn } from '../../ports/agent.ts'
+import { modelsOf } from '../../../test/model/puppet-model.ts'
 import { systemClock } from '../clock.ts'
 import { openAgents } from './agents.ts'
 
@@ -16,7 +17,14 @@ beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'parley-agents-'))
   path = join(directory, 'script.jsonl')
   await writeFile(path, '{"end": "refusal"}\n')
-  agents = openAgents({ default: `script:${path}`, clock: systemClock })
+  agents = openAgents({
+    default: `script:${path}`,
+    clock: systemClock,
+    models: modelsOf(),
+    maxSteps: 10,
+    titles: false,
+    promptDirectory: undefined,
+  })
 })
 
 afterEach(() => rm(directory, { recursive: true, force: true }))
@@ -45,7 +53,7 @@ test('a script is read anew whenever it is opened; whoever has it keeps what it 
 describe('what is no agent is refused:', () => {
   test.each([
     ['', 'AGENT_UNKNOWN'],
-    ['model', 'AGENT_UNKNOWN'],
+    ['modem', 'AGENT_UNKNOWN'],
     ['script:', 'AGENT_UNKNOWN'],
     ['Guide', 'AGENT_UNKNOWN'],
     ['script:script.jsonl', 'PATH_NOT_ABSOLUTE'],

@@ -3,6 +3,8 @@ import { isAbsolute } from 'node:path'
 import { fail } from '../../errors/parley-error.ts'
 import type { Agent, Agents, PromptKinds } from '../../ports/agent.ts'
 import type { Clock } from '../../ports/clock.ts'
+import type { Models } from '../../ports/model.ts'
+import { ModelAgents, type ModelAgentsOptions } from './model/agents.ts'
 import { acceptedBy } from './script/accepts.ts'
 import { openScriptAgent } from './script/agent.ts'
 
@@ -11,16 +13,30 @@ const SCRIPT_WITHOUT_FILE = 'script'
 
 const ONLY_TEXT: PromptKinds = { image: false, audio: false, embeddedContext: false }
 
-export interface AgentsOptions {
-  /** Its full name. */
+export interface AgentsOptions extends ModelAgentsOptions {
+  /** Its full name, or `auto`. */
   readonly default: string
   readonly clock: Clock
+  readonly models: Models
 }
 
-export function openAgents({ default: preset, clock }: AgentsOptions): Agents {
-  async function open(name: string): Promise<Agent> {
+export function openAgents(options: AgentsOptions): Agents {
+  const { default: preset, clock } = options
+  const modelAgents = new ModelAgents(options)
+  // Whoever opens the first session need not wait for what could be found out before.
+  if (preset === 'auto') void modelAgents.found()
+
+  async function settle(wish: string): Promise<string> {
+    if (wish !== 'auto') return wish
+    return (await modelAgents.found()) ? 'model' : 'guide'
+  }
+
+  async function open(wish: string): Promise<Agent> {
+    const name = await settle(wish)
     if (name === 'guide') return openGuide()
     if (name === SCRIPT_WITHOUT_FILE) return open(preset)
+    const model = modelIn(name)
+    if (model !== undefined) return modelAgents.open(model)
     const path = pathIn(name)
     if (path === undefined) return fail('AGENT_UNKNOWN', { agent: name })
     if (!isAbsolute(path)) return fail('PATH_NOT_ABSOLUTE', { what: 'The script of the agent', path })
@@ -29,11 +45,18 @@ export function openAgents({ default: preset, clock }: AgentsOptions): Agents {
 
   function accepts(name: string): PromptKinds {
     if (name === SCRIPT_WITHOUT_FILE) return preset === name ? ONLY_TEXT : accepts(preset)
+    const model = name === 'auto' ? '' : modelIn(name)
+    if (model !== undefined) return modelAgents.accepts(model) ?? ONLY_TEXT
     const path = pathIn(name)
     return path === undefined ? ONLY_TEXT : acceptedBy(path)
   }
 
-  return { default: preset, open, accepts }
+  return { default: preset, settle, open, accepts }
+}
+
+/** Empty for the agent `model`, whichever that is; undefined for another agent. */
+function modelIn(name: string): string | undefined {
+  return name === 'model' ? '' : /^model:(.+)$/su.exec(name)?.[1]
 }
 
 function pathIn(name: string): string | undefined {

@@ -1,7 +1,7 @@
 /** Whatever goes wrong with a provider becomes one row of the catalogue, with its own sentence and without secrets. */
 import { APICallError } from '@ai-sdk/provider'
-import { type ParleyError, fail, isParleyError, reasonOf } from '../../errors/parley-error.ts'
-import type { Provider } from './provider.ts'
+import { fail, isParleyError, reasonOf } from '../../errors/parley-error.ts'
+import { type Provider, whereKey } from './provider.ts'
 import { cleaned } from './clean.ts'
 import { retryAfter } from './retry-after.ts'
 import type { Verdict } from './watch.ts'
@@ -127,10 +127,6 @@ function isPoor(text: string, names: string): boolean {
   return /RESOURCE_EXHAUSTED/u.test(names) ? /PerDay/u.test(names) : POOR.test(text)
 }
 
-export function whereKey({ keyNames, name }: Provider): string {
-  return keyNames[0] ?? `the key of [providers.${name}]`
-}
-
 const NETWORK: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nobody listens there',
   ECONNRESET: 'the connection was closed',
@@ -151,5 +147,3 @@ function networkWords(error: unknown): string {
   }
   return reasonOf(error)
 }
-
-export type { ParleyError }

@@ -4,10 +4,8 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Model, ModelListing, Models, ModelSource, ModelTraits } from '../../ports/model.ts'
 import type { Signal } from '../../ports/signal.ts'
 import type { Dialect, Speaking } from './dialect.ts'
-import { whereKey } from './failure.ts'
 import { listModels } from './list.ts'
-import { modelOf } from './model.ts'
-import { isLocal, type KnownModel, type Provider, type ProviderKind } from './provider.ts'
+import { isLocal, type KnownModel, type Provider, type ProviderKind, whereKey } from './provider.ts'
 import { traitsOf } from './traits.ts'
 import type { Transport } from './transport.ts'
 
@@ -43,7 +41,7 @@ export function openModels({ providers, preset, clock }: ModelsOptions): OwnedMo
     const { provider, name } = found(full, providers)
     requireKey(provider, full)
     const known = traits(provider, name)
-    const carried = await way()
+    const [carried, { modelOf }] = await Promise.all([way(), import('./model.ts')])
     const dialect = await speak({ provider, name, traits: known, fetch: carried.fetch })
     const { maxOutputTokens } = provider.models.find((one) => one.name === name) ?? {}
     return modelOf({ provider, name: full, traits: known, maxOutputTokens, dialect, transport: carried, clock })

@@ -38,3 +38,8 @@ export interface KnownModel {
 export function isLocal({ url }: Provider): boolean {
   return /^https?:\/\/(?:127(?:\.\d+){3}|localhost|\[::1\])(?=[:/]|$)/u.test(url)
 }
+
+/** What people are told to set. */
+export function whereKey({ keyNames, name }: Provider): string {
+  return keyNames[0] ?? `the key of [providers.${name}]`
+}

@@ -15,9 +15,7 @@ import type {
 } from '../../ports/tools.ts'
 
 import type { Eras } from './eras.ts'
-import type { Authorization } from './mcp/authorization.ts'
-
-export type HttpServer = Extract<McpServer, { readonly type: 'http' | 'sse' }>
+import type { Logins, LoginSettings } from './logins/authorization.ts'
 
 /** A tool as its server describes it, cleaned of what we cannot use. */
 export interface ServerTool {
@@ -109,6 +107,8 @@ export interface Limits {
   readonly retryMs: number
   /** Until a process that was lost too often is tried again, if somebody wants it. */
   readonly restMs: number
+  /** That a shared server stays when the last session has left it. */
+  readonly idleMs: number
   /** For a process that was asked to end. */
   readonly graceMs: number
 }
@@ -125,6 +125,7 @@ export const DEFAULT_LIMITS: Limits = {
   steadyMs: 60_000,
   retryMs: 30_000,
   restMs: 300_000,
+  idleMs: 60_000,
   graceMs: 1000,
 }
 
@@ -140,8 +141,8 @@ export interface Surroundings {
   readonly eras: Eras
   /** Whether there is somebody whom servers may ask. */
   readonly elicitation: boolean
-  /** Who helps us in at a server that asks for authorization. */
-  readonly authorize?: (server: McpServer) => Authorization | undefined
+  /** What lets us in at servers that want somebody to log in. */
+  readonly logins?: Logins
 }
 
 export interface ConnectRequest {
@@ -152,6 +153,9 @@ export interface ConnectRequest {
   /** Which protocol to speak; `auto` finds out. */
   readonly protocol: 'auto' | 'legacy' | 'modern'
   readonly signal: AbortSignal
+  /** A file names it, so that people can do so too. */
+  readonly isConfigured: boolean
+  readonly login?: LoginSettings
   /** Absolute paths of the root set, as they are now. */
   readonly roots: () => readonly string[]
   /** What it offers is another. */

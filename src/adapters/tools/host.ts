@@ -8,6 +8,7 @@ import { openToolsets } from './builtin/toolset.ts'
 import { DEFAULT_LIMITS, type ClientInfo, type Limits, type Surroundings } from './connection.ts'
 import { openEras } from './eras.ts'
 import { type BuiltinServer, type ConfiguredServer, serversOf } from './naming.ts'
+import type { Logins } from './logins/authorization.ts'
 import { openPool } from './pool.ts'
 import { Registry } from './registry.ts'
 
@@ -18,14 +19,14 @@ export interface ToolHostOptions {
   readonly clientInfo: ClientInfo
   readonly builtin?: readonly BuiltinServer[]
   /** What the tools of our own need; without it a registry has none of them. */
-  readonly own?: Pick<Means, 'search' | 'patternWorker'>
+  readonly own?: Pick<Means, 'search' | 'patternWorker' | 'mayReach'>
   readonly limits?: Partial<Limits>
   /** What people configured for sessions of this directory, as it is now. Never throws. */
   readonly configured?: (cwd: string) => readonly ConfiguredServer[]
   /** Whether calls will come with somebody whom servers may ask. */
   readonly elicitation?: boolean
-  /** Who lets us in at a server that asks for authorization. */
-  readonly authorize?: Surroundings['authorize']
+  /** What lets us in at servers that want somebody to log in. */
+  readonly logins?: Logins
   /** Told, in a sentence without secrets, what is wrong with a server's tools. */
   readonly warn?: (sentence: string) => void
 }
@@ -38,10 +39,12 @@ export interface Live {
 
 export interface McpHost extends ToolHost {
   live(): readonly Live[]
+  /** Ends the servers that stay for sessions to come. Call it when all registries are closed. */
+  close(): Promise<void>
 }
 
 export function openToolHost({ builtin = [], configured = () => [], own, ...options }: ToolHostOptions): McpHost {
-  const { clock, processes, clientInfo, limits, warn = () => undefined, elicitation = false, authorize } = options
+  const { clock, processes, clientInfo, limits, warn = () => undefined, elicitation = false, logins } = options
   const around: Surroundings = {
     clock,
     processes,
@@ -50,7 +53,7 @@ export function openToolHost({ builtin = [], configured = () => [], own, ...opti
     elicitation,
     eras: openEras(clock),
     limits: { ...DEFAULT_LIMITS, ...limits },
-    ...(authorize && { authorize }),
+    ...(logins && { logins }),
   }
   const pool = openPool(around)
   const toolsets = own === undefined ? undefined : openToolsets({ ...own, clock, processes })
@@ -67,6 +70,7 @@ export function openToolHost({ builtin = [], configured = () => [], own, ...opti
       open.set(registry, request.scope)
       return toolsets === undefined ? registry : withOwnTools(registry, toolsets.open(request.scope))
     },
+    close: () => pool.close(),
     live: () =>
       [...new Set(open.values())].map((session) => {
         const lists = [...open].flatMap(([registry, scope]) => (scope === session ? [registry.list()] : []))

@@ -1,5 +1,6 @@
 /** Which servers a registry has, of Parley itself, of clients and of configuration, and what makes two of them the same. */
 import type { McpServer, ToolHostRequest } from '../../ports/tools.ts'
+import type { LoginSettings } from './logins/authorization.ts'
 import { serverLabels } from './names.ts'
 import type { ServerRules } from './rules.ts'
 import type { ServerConfig } from './server.ts'
@@ -25,6 +26,7 @@ export interface ConfiguredServer {
     readonly isProcess: boolean
     /** Equal for what is the same server. */
     readonly identity: string
+    readonly login?: LoginSettings
     /** How to reach it now. Throws, in a sentence without secrets, why it may not or cannot be. */
     locate(): Promise<McpServer>
   }
@@ -68,6 +70,8 @@ function ownConfig(server: BuiltinServer, label: string, request: ToolHostReques
     trusted: true,
     lazy: true,
     isProcess: false,
+    isConfigured: false,
+    isShared: false,
     rules: {},
     key: JSON.stringify([scope, label, cwd, roots]),
     locate: () => server.connect(request),
@@ -84,6 +88,7 @@ interface Place {
 function namedConfig(server: McpServer, place: Place): ServerConfig {
   return strange(place, {
     isProcess: server.type === 'stdio',
+    isConfigured: false,
     identity: canonical(server),
     locate: async () => server,
   })
@@ -92,6 +97,8 @@ function namedConfig(server: McpServer, place: Place): ServerConfig {
 function joiningConfig(joins: NonNullable<ConfiguredServer['joins']>, place: Place): ServerConfig {
   return strange(place, {
     isProcess: joins.isProcess,
+    isConfigured: true,
+    ...(joins.login && { login: joins.login }),
     identity: ['configured', joins.identity],
     locate: () => joins.locate(),
   })
@@ -100,10 +107,18 @@ function joiningConfig(joins: NonNullable<ConfiguredServer['joins']>, place: Pla
 /** Who other rules are for is another server, even where the process would be the same. */
 function strange(
   { label, request: { scope, cwd, roots }, rules }: Place,
-  { identity, ...how }: Pick<ServerConfig, 'isProcess' | 'locate'> & { readonly identity: unknown },
+  {
+    identity,
+    ...how
+  }: Pick<ServerConfig, 'isProcess' | 'isConfigured' | 'login' | 'locate'> & { readonly identity: unknown },
 ): ServerConfig {
-  const key = JSON.stringify([scope, label, cwd, identity, rules])
-  return { ...how, label, cwd, roots, rules, key, title: label, trusted: false, lazy: false }
+  const { isProcess } = how
+  const isShared = rules.shared ?? !isProcess
+  // Whoever works elsewhere has other roots to tell of, and a process starts in its directory.
+  const key = JSON.stringify(
+    isShared ? ['shared', label, roots, identity, rules] : [scope, label, cwd, identity, rules],
+  )
+  return { isShared, ...how, label, cwd, roots, rules, key, title: label, trusted: false, lazy: false }
 }
 
 /** The order in which variables and headers were named changes nothing. */

@@ -1,6 +1,7 @@
 /** The list as agents and people see it: an immutable picture of what the servers of a registry offer now. */
 import type { PromptTemplate, Resource, ResourceTemplate, Tool, ToolList } from '../../ports/tools.ts'
 import type { ServerPrompt, ServerTool } from './connection.ts'
+import { LOG_IN } from './log-in.ts'
 import { registryName } from './names.ts'
 import type { Server } from './server.ts'
 
@@ -27,7 +28,7 @@ export function lastPicture(servers: readonly Server[], version: number): ToolLi
 function toolOf({ config }: Server, tool: ServerTool): Tool {
   const { outputSchema: _, ...told } = tool
   const { label: server, trusted } = config
-  return { name: registryName(server, tool.original), ...told, server, trusted }
+  return { name: registryName(server, tool.original), ...told, server, trusted: trusted || tool === LOG_IN }
 }
 
 function promptOf(server: Server, prompt: ServerPrompt): PromptTemplate {

@@ -5,6 +5,7 @@ import type { Signal } from '../../ports/signal.ts'
 import type { CompletionRequest, ToolCallOptions, ToolList, ToolPreview, ToolRegistry } from '../../ports/tools.ts'
 import { openCalls } from './calls.ts'
 import type { CallOptions, Connection, Offer } from './connection.ts'
+import { LOG_IN } from './log-in.ts'
 import { registryName, registryPrefix } from './names.ts'
 import { kindOf } from './kind.ts'
 import { lastPicture, picture } from './picture.ts'
@@ -72,6 +73,7 @@ export class Registry implements ToolRegistry {
     return this.#calls.run(name, options, async (own) => {
       const { server, item } = await this.#find(name, own, 'tools')
       const given = { ...own, name, ...limitsFor(item.original, server.config.rules, own) }
+      if (item === LOG_IN) return await server.logIn(given)
       return await server.use(given, (connection) => connection.call(item, args, given))
     })
   }

@@ -1,8 +1,10 @@
 /** One server of a registry through its life: waiting, connecting, ready, lost, connected again, closed. */
 import { fail, isParleyError, reasonOf } from '../../errors/parley-error.ts'
 import type { Timer } from '../../ports/clock.ts'
-import type { McpServer, ServerStatus } from '../../ports/tools.ts'
+import type { McpServer, ServerStatus, ToolResult } from '../../ports/tools.ts'
 import { NOTHING, type CallOptions, type Connection, type Offer, type Surroundings } from './connection.ts'
+import { LOCKED, LOG_IN, logIn } from './log-in.ts'
+import type { Authorization, LoginSettings } from './logins/authorization.ts'
 import { permitted, type ServerRules } from './rules.ts'
 import { countRestarts, type Restarts } from './restarts.ts'
 
@@ -15,6 +17,12 @@ export interface ServerConfig {
   readonly trusted: boolean
   /** Starting it starts a process. */
   readonly isProcess: boolean
+  /** A file of the user's or of a project names it. */
+  readonly isConfigured: boolean
+  /** How people log in there. */
+  readonly login?: LoginSettings
+  /** Sessions share it, and it stays a while when the last has left. */
+  readonly isShared: boolean
   /** It waits for its first use. */
   readonly lazy: boolean
   readonly cwd: string
@@ -33,6 +41,8 @@ type Phase =
   | { readonly state: 'ready'; readonly connection: Connection; readonly since: number }
   /** `retryAt` is on the clock of `elapsed`; `timer` starts it by itself. */
   | { readonly state: 'failed'; readonly reason: string; readonly retryAt: number; readonly timer?: Timer }
+  /** Until somebody has logged in; `timer` looks for that. */
+  | { readonly state: 'locked'; readonly reason: string; readonly authorization: Authorization; readonly timer: Timer }
   | { readonly state: 'closed' }
 
 /** Enough for the answer to a request that is under way. */
@@ -49,6 +59,7 @@ export class Server {
   #title: string
   #known: Offer | undefined
   #roots: readonly string[]
+  #located: McpServer | undefined
 
   /** `changed` is called when the state or what it offers did. */
   constructor(config: ServerConfig, around: Surroundings, changed: () => void) {
@@ -62,22 +73,26 @@ export class Server {
   }
 
   status(): ServerStatus {
-    const { state } = this.#phase
-    const status = { name: this.config.label, title: this.#title, state, tools: this.offer().tools.length }
-    if (this.#phase.state === 'failed') return { ...status, reason: this.#phase.reason }
-    if (this.#phase.state !== 'ready') return status
-    const { about } = this.#phase.connection
-    return { ...status, ...about.speaks, latencyMs: this.#phase.connection.latencyMs() }
+    const phase = this.#phase
+    const state = phase.state === 'locked' ? 'failed' : phase.state
+    const tools = phase.state === 'ready' ? this.known().tools.length : 0
+    const status = { name: this.config.label, title: this.#title, state, tools }
+    if (phase.state === 'failed' || phase.state === 'locked') return { ...status, reason: phase.reason }
+    if (phase.state !== 'ready') return status
+    const { about } = phase.connection
+    return { ...status, ...about.speaks, latencyMs: phase.connection.latencyMs() }
   }
 
   /** What it offers, as long as it can be asked for it. */
   offer(): Offer {
+    if (this.#phase.state === 'locked') return this.#around.elicitation ? LOCKED : NOTHING
     return this.#phase.state === 'ready' ? this.known() : NOTHING
   }
 
   /** What it offers, or did when it was lost. */
   known(): Offer {
-    return this.#known ?? NOTHING
+    const known = this.#known ?? NOTHING
+    return this.#phase.state === 'locked' ? { ...known, tools: [LOG_IN, ...known.tools] } : known
   }
 
   /** Connects it, also again after it was lost, unless it has to wait. */
@@ -87,7 +102,7 @@ export class Server {
 
   /** Somebody names it anew: it gets every chance that it had at first. */
   revive(): void {
-    if (this.#phase.state !== 'failed') return
+    if (this.#phase.state !== 'failed' && this.#phase.state !== 'locked') return
     this.#restarts.forgive()
     this.#connectNow()
   }
@@ -106,6 +121,8 @@ export class Server {
 
   /** Does `work` on its connection, connecting first where needed. Throws what `ToolRegistry.call` throws. */
   async use<Result>(options: CallOptions, work: (connection: Connection) => Promise<Result>): Promise<Result> {
+    // Whoever calls a tool that was listed before the login ended is asked as if the call had met that.
+    if (this.#phase.state === 'locked' && options.onElicit !== undefined) await this.logIn(options)
     const connection = await unlessCancelled(this.#connected(options.name), options)
     try {
       return await work(connection)
@@ -115,6 +132,19 @@ export class Server {
     }
     // It provably did not run because the connection was dead before we knew: a new one deserves one try.
     return await work(await unlessCancelled(this.#connected(options.name), options))
+  }
+
+  /** Sends the person for whom we work to the page where they log in; what is called then is `LOG_IN`. */
+  async logIn(options: CallOptions): Promise<ToolResult> {
+    if (this.#phase.state !== 'locked')
+      return { content: [{ type: 'text', text: 'Nobody has to log in.' }], isError: false }
+    const { authorization, reason } = this.#phase
+    const connect = async (): Promise<string | undefined> => {
+      if (this.#phase.state === 'locked') this.#connectNow()
+      await unlessCancelled(this.settled(), options)
+      return this.status().reason
+    }
+    return await logIn({ label: this.config.label, authorization, reason, connect }, options)
   }
 
   async close(): Promise<void> {
@@ -143,7 +173,7 @@ export class Server {
 
   #enter(next: Phase): void {
     if (this.#phase.state === 'closed') return
-    if (this.#phase.state === 'failed') this.#phase.timer?.cancel()
+    if (this.#phase.state === 'failed' || this.#phase.state === 'locked') this.#phase.timer?.cancel()
     this.#phase = next
     this.#changed()
   }
@@ -154,15 +184,17 @@ export class Server {
       // Closing came while the server answered.
       if (signal.aborted) await connection.close()
     } catch (error) {
-      this.#failed(isParleyError(error) ? error.message : reasonOf(error))
+      if (isParleyError(error, 'MCP_LOGIN')) this.#lock(error.message)
+      else this.#failed(isParleyError(error) ? error.message : reasonOf(error))
     }
   }
 
   async #open(signal: AbortSignal): Promise<Connection> {
-    const { label, cwd, lazy, rules, locate } = this.config
+    const { label, cwd, lazy, rules, locate, isConfigured, login } = this.config
     // Starting a process stops this one for some milliseconds: the answer to `session/new` goes first.
     if (!lazy) await this.#around.clock.sleep(BREATH_MS, signal)
     const server = await locate()
+    this.#located = server
     // The protocol's code costs a tenth of a second; only who has a server pays for it.
     const mcp = await import('./mcp/connect.ts')
     let lost: string | undefined
@@ -172,7 +204,16 @@ export class Server {
     }
     const events = { onOffer: () => this.#relisted(), onLost, roots: () => this.#roots }
     const connection = await mcp.connect(
-      { server, label, cwd, signal, protocol: rules.protocol ?? 'auto', ...events },
+      {
+        server,
+        label,
+        cwd,
+        signal,
+        isConfigured,
+        protocol: rules.protocol ?? 'auto',
+        ...(login && { login }),
+        ...events,
+      },
       this.#around,
     )
     this.#title = connection.about.title
@@ -195,6 +236,16 @@ export class Server {
     this.#retired.add(connection)
     void connection.retire().then(() => this.#retired.delete(connection))
     this.#waitAfter(`MCP server ${this.config.label} was lost: ${reason}.`, this.#around.clock.elapsed() - since)
+  }
+
+  /** Nobody has to say it again: whoever logs in, wherever, lets it go on. */
+  #lock(reason: string): void {
+    const located = this.#located
+    const { logins } = this.#around
+    if (logins === undefined || located === undefined || located.type === 'stdio') return this.#failed(reason)
+    const authorization = logins.at(located, this.config.login)
+    const timer = authorization.onChange(() => this.#connectNow())
+    this.#enter({ state: 'locked', reason, authorization, timer })
   }
 
   /** A server that never worked is tried again only when somebody wants it. */
@@ -222,7 +273,7 @@ export class Server {
     this.start()
     await this.settled()
     if (this.#phase.state === 'ready') return this.#phase.connection
-    const reason = this.#phase.state === 'failed' ? this.#phase.reason.replace(/\.$/, '') : 'its server is closed'
+    const reason = this.status().reason?.replace(/\.$/, '') ?? 'its server is closed'
     return fail('TOOL_NOT_RUN', { tool: name, reason })
   }
 }

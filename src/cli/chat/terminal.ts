@@ -1,4 +1,5 @@
 /** A chat with a person at a terminal: they write, they watch, they are asked; one of these has the keyboard at a time. */
+import type { AgentChoice } from '../../config/agent.ts'
 import type { Client } from '../../client/connect.ts'
 import type { ConnectionEvent, Face } from '../../client/face.ts'
 import type { Notice, TurnNotice } from '../../client/notices.ts'
@@ -75,6 +76,10 @@ class TerminalChat implements Face {
     this.#put = askOnKeys((pressed) => this.#desk.lendKeys(pressed), this.#view)
   }
 
+  cancelling(): void {
+    this.#view.cancelling()
+  }
+
   updated({ update }: { readonly update: Update }): void {
     this.#updates.take(update)
   }
@@ -136,7 +141,7 @@ class TerminalChat implements Face {
     this.#desk.remember(promptsOf(before))
     const { agent, agentChosen } = this.#reaching.config
     // A session that goes on keeps the agent that it has.
-    const answers = opened.continued === undefined || agentChosen ? agent.kind : undefined
+    const answers = opened.continued === undefined || agentChosen ? shownName(agent) : undefined
     const greeting = { ...opened, agent: answers, transcript: before, whole: this.#beginning === 'join' }
     this.#desk.screen.draw(greetingRows(greeting, this.#desk.look), [])
     this.#isGreeted = true
@@ -231,4 +236,10 @@ class TerminalChat implements Face {
     this.#working?.client.cancel(this.#sessionId)
     return true
   }
+}
+
+/** Which one answers by itself is for the server to find out. */
+function shownName(agent: AgentChoice): string | undefined {
+  if (agent.kind === 'auto') return undefined
+  return agent.kind === 'model' ? (agent.model ?? 'model') : agent.kind
 }

@@ -5,7 +5,7 @@ import { textOption } from '../options.ts'
 import { isTerminal } from '../surfaces.ts'
 
 export async function run({ options }: CommandInput): Promise<number> {
-  const config = await loadConfig({ agent: textOption(options, 'agent') })
+  const config = await loadConfig({ agent: textOption(options, 'agent'), model: textOption(options, 'model') })
   const reaching = { config, embedded: options['embedded'] === true }
   if (isTerminal(process.stdin, config) && isTerminal(process.stdout, config)) {
     const { chatOnTerminal } = await import('../chat/terminal.ts')

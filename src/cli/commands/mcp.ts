@@ -24,6 +24,12 @@ const verbs: Readonly<Record<string, Row>> = {
     load: async () => (await import('./mcp/add.ts')).addServer,
   },
   allow: { usage: 'allow NAME', takes: [1, 1], load: async () => (await import('./mcp/allow.ts')).allowServer },
+  login: { usage: 'login NAME, or login URL', takes: [1, 1], load: async () => (await import('./mcp/login.ts')).login },
+  logout: {
+    usage: 'logout NAME, or logout URL',
+    takes: [1, 1],
+    load: async () => (await import('./mcp/login.ts')).logout,
+  },
   rm: { usage: 'rm NAME', takes: [1, 1], load: async () => (await import('./mcp/add.ts')).removeServer },
   import: { usage: 'import FILE', takes: [1, 1], load: async () => (await import('./mcp/import.ts')).importServers },
 }

@@ -9,7 +9,7 @@ import { isTerminal } from '../surfaces.ts'
 import { nobody, workWith } from '../working.ts'
 
 export async function run({ options }: CommandInput): Promise<number> {
-  const config = await loadConfig({ agent: textOption(options, 'agent') })
+  const config = await loadConfig({ agent: textOption(options, 'agent'), model: textOption(options, 'model') })
   const reaching = { config, embedded: false }
   const isJson = options['json'] === true
   if (!isJson && isTerminal(process.stdin, config) && isTerminal(process.stdout, config)) {

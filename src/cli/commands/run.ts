@@ -24,7 +24,7 @@ export async function run({ args, options }: CommandInput): Promise<number> {
   const [prompt = ''] = args
   if (prompt.trim() === '')
     fail('CONFIG_INVALID', { key: 'PROMPT', value: JSON.stringify(prompt), reason: 'it says nothing' })
-  const config = await loadConfig({ agent: textOption(options, 'agent') })
+  const config = await loadConfig({ agent: textOption(options, 'agent'), model: textOption(options, 'model') })
   const agentCommand = textOption(options, 'agentCommand')
   const reaching = { config, embedded: options['embedded'] === true, notices: companyNotices, agentCommand }
   return options['json'] === true ? runJson(reaching, options, prompt) : runText(reaching, options, prompt)
@@ -54,6 +54,7 @@ function runText(reaching: Reaching, options: Options, prompt: string): Promise<
   const ask = canAsk ? askOnKeys(keys, view) : refuse((line) => view.note('plain', line))
   const face = onlyOurs(company, {
     updated: ({ update }) => view.update(update),
+    cancelling: () => view.cancelling(),
     ask,
     connection: ({ kind }) => view.showStatus(kind === 'reconnecting' ? 'Reconnecting …' : ''),
   })

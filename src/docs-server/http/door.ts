@@ -8,7 +8,8 @@ import { fail, reasonOf } from '../../errors/parley-error.ts'
 import type { Principal } from '../keys.ts'
 import type { Change } from '../library.ts'
 import type { ClientServer } from '../mcp.ts'
-import type { Era } from '../view.ts'
+import { Site } from '../page/site.ts'
+import type { Era, View } from '../view.ts'
 import { endpoint } from './endpoint.ts'
 import { Modern } from './modern.ts'
 import { Sessions } from './sessions.ts'
@@ -19,6 +20,7 @@ export interface Service {
   /** What of a change this principal may hear, or null. */
   newsFor(principal: Principal): (change: Change) => Change | null
   principalOf(offered: string | null): Principal | null
+  view(principal: Principal): View
 }
 
 export interface Certificate {
@@ -44,6 +46,8 @@ export interface DoorOptions {
 
 export interface Door {
   readonly url: string
+  /** For people. */
+  readonly page: string
   readonly port: number
   tell(change: Change): void
   /** Ends what belongs to principals that are not known any more. */
@@ -65,6 +69,12 @@ export async function openDoor(options: DoorOptions): Promise<Door> {
     build: (principal) => service.open(principal, 'modern'),
     newsFor: (principal) => service.newsFor(principal),
   })
+  const site = new Site({
+    view: (principal) => service.view(principal),
+    principalOf: (offered) => service.principalOf(offered),
+    tls: tls !== undefined,
+    log,
+  })
   const answer = endpoint({
     hosts: hostsOf(options),
     addresses: !isLoopback(host),
@@ -72,19 +82,28 @@ export async function openDoor(options: DoorOptions): Promise<Door> {
     allowQueryKey: options.allowQueryKey,
     sessions,
     modern,
+    site,
     log,
   })
-  const server = serverFor(tls, (request, response) => void answer(request, response))
+  const server = serverFor(tls, (request, response) => {
+    answer(request, response).catch((error: unknown) => {
+      log(`A request failed: ${reasonOf(error)}`)
+      response.destroy()
+    })
+  })
   await listen(server, host, port)
   const bound = (server.address() as AddressInfo).port
+  const origin = `${tls === undefined ? 'http' : 'https'}://${urlHost(host)}:${bound}`
   return {
-    url: `${tls === undefined ? 'http' : 'https'}://${urlHost(host)}:${bound}/mcp`,
+    url: `${origin}/mcp`,
+    page: `${origin}/`,
     port: bound,
     tell(change) {
       sessions.tell(change)
       modern.tell(change)
     },
     async retain(knows) {
+      site.retain(knows)
       await Promise.all([sessions.retain(knows), modern.retain(knows)])
     },
     async close() {

@@ -9,6 +9,7 @@ import {
 } from '@modelcontextprotocol/node'
 import { isJsonContentType, isLegacyRequest } from '@modelcontextprotocol/server'
 import type { Principal } from '../keys.ts'
+import type { Site } from '../page/site.ts'
 import { plainly } from './headers.ts'
 import type { Modern } from './modern.ts'
 import { refusal, type RefusalName, refuse } from './refusal.ts'
@@ -24,6 +25,8 @@ export interface EndpointOptions {
   /** Whether the key may stand in the address. */
   readonly allowQueryKey: boolean
   readonly sessions: Sessions
+  /** Answers whatever is a page for people. */
+  readonly site: Pick<Site, 'answer'>
   /** Serves the revisions without sessions. */
   readonly modern: Modern
   readonly log: (line: string) => void
@@ -39,7 +42,10 @@ export function endpoint(options: EndpointOptions): Endpoint {
   const originIsOurs = originValidation([...options.hosts])
   return async (request, response) => {
     const byAddress = options.addresses && isAddress(request.headers.host ?? '')
-    if (!(byAddress || hostIsOurs(request, response)) || !originIsOurs(request, response)) return
+    if (!(byAddress || hostIsOurs(request, response))) return
+    // A page of this very server may call it by whatever name is accepted.
+    if (!isOwnPage(request) && !originIsOurs(request, response)) return
+    if (await options.site.answer(request, response)) return
     const [path = '', query = ''] = (request.url ?? '').split('?', 2)
     if (!PATHS.has(path)) return refuse(response, 'path')
     const params = new URLSearchParams(options.allowQueryKey ? query : '')
@@ -53,6 +59,10 @@ export function endpoint(options: EndpointOptions): Endpoint {
     const onerror = (error: Error) => options.log(`A request failed: ${error.message}`)
     await toNodeHandler({ fetch }, { onerror })(request as NodeIncomingMessageLike, plainly(response))
   }
+}
+
+function isOwnPage({ headers: { origin = '', host } }: IncomingMessage): boolean {
+  return URL.canParse(origin) && new URL(origin).host === host
 }
 
 function isAddress(host: string): boolean {

@@ -19,6 +19,8 @@ import type {
   PassagePage,
   ReadRequest,
   SearchRequest,
+  Shown,
+  ShowRequest,
   ToWorker,
 } from './protocol.ts'
 
@@ -99,6 +101,10 @@ export class IndexClient implements DocumentIndex, AsyncDisposable {
 
   outline(request: OutlineRequest): Promise<DocumentOutline> {
     return this.#call('outline', request) as Promise<DocumentOutline>
+  }
+
+  show(request: ShowRequest): Promise<Shown> {
+    return this.#call('show', request) as Promise<Shown>
   }
 
   async #call(operation: Operation, request: OperationRequest): Promise<unknown> {

@@ -4,6 +4,7 @@ import { DatabaseSync, type StatementSyncInstance } from '@photostructure/sqlite
 import { indexText, TOKENIZER } from '../../text/tokens.ts'
 import type { Passage } from './passages.ts'
 import type { Bonus, Plan } from './plan.ts'
+import { BM25, ranked } from './ranking.ts'
 import { simplified } from './simplify.ts'
 import { stemText } from './stems.ts'
 
@@ -68,9 +69,6 @@ const CACHE = 'PRAGMA cache_size = -32768'
 const TEMPORARY = `PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; ${CACHE}`
 /** Held by one process; a crash of it, though not of the machine, loses no transaction, and neither ever leaves half of one. */
 const LASTING = `PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; ${CACHE}`
-
-/** How much a word counts in the titles above, in a heading of the passage, and in its text; then the same for its stem. */
-const RANK = 'bm25(words, 2.0, 4.0, 1.0, 2.0, 4.0, 1.0, 0.0)'
 
 /** Which passages, and of which collections. */
 export interface Filter {
@@ -291,17 +289,22 @@ export class Database implements Disposable {
   }
 
   passages(wanted: WantedPassages): readonly PassageRow[] {
-    const { sql, values } = since(wanted)
-    const bonus = bonusOf(wanted.bonuses)
-    // SQLite's rank is negative, and the smaller the better.
-    return this.#db
-      .prepare(
-        `WITH hit AS MATERIALIZED (
-           SELECT rowid AS id, ${RANK} * (${bonus.sql}) AS rank
-           FROM words WHERE words MATCH ? ${sql} ORDER BY rank, id LIMIT ? OFFSET ?)
-         SELECT ${COLUMNS} FROM hit ${JOINED} ORDER BY hit.rank, hit.id`,
-      )
-      .all(...bonus.values, within(wanted, wanted.expression), ...values, wanted.limit, wanted.offset) as PassageRow[]
+    const expression = within(wanted, wanted.expression)
+    const hits = ranked(this.#db, { ...wanted, expression, condition: since(wanted) })
+    const rows = this.#sql(
+      `SELECT ${COLUMNS} FROM (SELECT key AS place, value ->> 'id' AS id, value ->> 'rank' AS rank FROM json_each(?)) AS hit
+       ${JOINED} ORDER BY hit.place`,
+    )
+    return rows.all(JSON.stringify(hits)) as PassageRow[]
+  }
+
+  /** Those of one document that match, in its order. They were written together, so their numbers are next to each other. */
+  passagesOf(document: number, expression: string): readonly Pick<PassageRow, 'line' | 'text'>[] {
+    return this.#sql(
+      `SELECT p.line, p.text FROM words JOIN passages p ON p.id = words.rowid
+       WHERE words MATCH ? AND words.rowid BETWEEN (SELECT min(id) FROM passages WHERE document = ?)
+         AND (SELECT max(id) FROM passages WHERE document = ?) AND p.document = ? ORDER BY p.id`,
+    ).all(expression, document, document, document) as Pick<PassageRow, 'line' | 'text'>[]
   }
 
   countDocuments(wanted: WantedDocuments): number {
@@ -316,7 +319,7 @@ export class Database implements Disposable {
     return this.#db
       .prepare(
         `WITH hit AS MATERIALIZED (
-           SELECT rowid AS id, ${RANK} * (${bonus.sql}) AS rank FROM words WHERE words MATCH ?),
+           SELECT rowid AS id, ${BM25} * (${bonus.sql}) AS rank FROM words WHERE words MATCH ?),
          best AS (
            SELECT p.id, min(hit.rank) AS rank FROM hit JOIN passages p ON p.id = hit.id
            WHERE p.document IN (${sql}) GROUP BY p.document)
@@ -363,7 +366,8 @@ interface Clause {
 
 function since({ updatedAfter }: Filter): Clause {
   if (updatedAfter === undefined) return { sql: '', values: [] }
-  const sql = 'AND rowid IN (SELECT p.id FROM passages p JOIN documents d ON d.id = p.document WHERE d.modified > ?)'
+  // Row by row: a list of rows would be asked for one by one, each time through the whole expression.
+  const sql = `AND (SELECT d.modified FROM passages p JOIN documents d ON d.id = p.document WHERE p.id = words.rowid) > ?`
   return { sql, values: [updatedAfter] }
 }
 

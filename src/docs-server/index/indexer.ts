@@ -1,5 +1,6 @@
 /** Keeps the index true to the directories: one look through them at the start, another whenever something changed. */
 import { basename, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { reasonOf } from '../../errors/parley-error.ts'
 import type { Collection } from '../collections.ts'
 import type { Database, NewDocument } from './database.ts'
@@ -38,7 +39,7 @@ const DOCUMENTS_PER_CHANGE = 32
 
 export class Indexer implements AsyncDisposable {
   /** Settles when there is an index to search: everything was looked at once, now or by an earlier process. */
-  readonly first: Promise<void>
+  readonly #first: Promise<void>
   readonly #database: Database
   readonly #unpack: Unpack
   readonly #options: IndexOptions
@@ -46,8 +47,11 @@ export class Indexer implements AsyncDisposable {
   #served: readonly Served[]
   /** What is in the index or was skipped, by uri. */
   readonly #known = new Map<string, Known>()
+  readonly #started = performance.now()
   /** Whether this process has looked through everything. */
   #looked = false
+  /** Somebody was shown a part of it, and must hear of the whole. */
+  #shownEarly = false
   #truncated = false
   #lookTimer: NodeJS.Timeout | undefined
   readonly #ticker: NodeJS.Timeout
@@ -66,7 +70,7 @@ export class Indexer implements AsyncDisposable {
     this.#remember()
     const there = Promise.all(this.#served.map((one) => one.find())).then(() => undefined)
     this.#looking = there.then(() => this.#look())
-    this.first = database.complete ? there : this.#looking
+    this.#first = database.complete ? there : this.#looking
     this.#ticker = setInterval(() => void this.#tick(), TICK_MS)
   }
 
@@ -81,6 +85,20 @@ export class Indexer implements AsyncDisposable {
   /** Whether everything was looked through at least once. */
   get complete(): boolean {
     return this.#database.complete
+  }
+
+  /**
+   * Whether there is a whole index to search, or none that is being made; false for one that takes longer than the reader
+   * waits. What others have waited for already counts, so that a program that asks often is not held up each time.
+   */
+  async settled(patienceMs: number): Promise<boolean> {
+    const late = new AbortController()
+    const left = Math.max(0, this.#started + patienceMs - performance.now())
+    const waited = sleep(left, false, { signal: late.signal, ref: false }).catch(() => false)
+    const settled = await Promise.race([this.#first.then(() => true), waited])
+    late.abort()
+    this.#shownEarly ||= !settled
+    return settled
   }
 
   /** Takes over what an earlier process knew. What is not served any more is not looked for, and so forgotten. */
@@ -110,14 +128,23 @@ export class Indexer implements AsyncDisposable {
     const gone = asked.filter(({ present }) => !present)
     const { files, bytes } = this.#options.limits
     const notices = [
-      ...(this.#looked ? [] : ['The documents are still being looked through; this is how they were the last time.']),
+      ...this.#progress(),
       ...(gone.length > 0 ? [`Not searched, because it is gone: ${gone.map(nameOf).join(', ')}.`] : []),
       ...(this.#truncated
         ? [`Only the first ${this.#known.size} documents were indexed (limits: ${files} files, ${bytes} bytes).`]
         : []),
-      ...(this.#known.size === 0 && gone.length === 0 ? ['There are no documents in the served directories.'] : []),
+      ...(this.#looked && this.#known.size === 0 && gone.length === 0
+        ? ['There are no documents in the served directories.']
+        : []),
     ]
     return notices.length === 0 ? undefined : notices.join(' ')
+  }
+
+  #progress(): readonly string[] {
+    if (this.#looked) return []
+    if (this.complete) return ['The documents are still being looked through; this is how they were the last time.']
+    const read = this.#known.size.toLocaleString('en')
+    return [`The documents are being read for the first time; ${read} of them are searched so far.`]
   }
 
   /** Where the document of this uri is on the disk, if it is in one of these collections. */
@@ -160,6 +187,8 @@ export class Indexer implements AsyncDisposable {
       moved = await this.#reconcile()
       this.#database.setComplete()
       this.#looked = true
+      if (this.#shownEarly) this.#tell({ updated: [], listChanged: true })
+      this.#shownEarly = false
     } catch (error) {
       this.#events.log(`The documents could not be looked through (${reasonOf(error)}); trying again.`)
       this.#lookSoon()

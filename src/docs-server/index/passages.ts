@@ -29,14 +29,23 @@ export function titleOf(outline: Outline, fileName: string): string {
 }
 
 export function passagesOf(outline: Outline): readonly Passage[] {
+  return spansOf(outline).map(({ headingPath, headings, line, span }) => {
+    const { text, heading, body } = textOf(outline.text, headings, span)
+    return { headingPath, line, text, heading, body }
+  })
+}
+
+/** Where a passage stands. */
+export interface PassageSpan extends Pick<Section, 'headingPath' | 'headings'> {
+  readonly line: number
+  readonly span: Span
+}
+
+export function spansOf(outline: Outline): readonly PassageSpan[] {
   const lines = new LineCounter(outline.text)
-  const passages: Passage[] = []
-  for (const { headingPath, headings, ...section } of sectionsOf(outline)) {
-    for (const span of pieces(outline.text, section)) {
-      passages.push({ headingPath, line: lines.at(span[0]), ...textOf(outline.text, headings, span) })
-    }
-  }
-  return passages
+  return sectionsOf(outline).flatMap(({ headingPath, headings, ...section }) =>
+    pieces(outline.text, section).map((span) => ({ headingPath, headings, line: lines.at(span[0]), span })),
+  )
 }
 
 /** What stands before the first heading, then one section for each heading; one without text joins its first subsection. */

@@ -79,7 +79,8 @@ function allPlans(terms: readonly Term[]): readonly Plan[] {
   const everything = terms.map(anywhere).join(' AND ')
   const something = terms.map(inPassage).join(' OR ')
   const bonuses = [...closeness(terms), ...inTitles(terms)]
-  return [`(${everything}) AND (${something})`, everything].map((expression) => ({
+  const first = terms.length === 1 ? something : `(${everything}) AND (${something})`
+  return [first, everything].map((expression) => ({
     match: 'all',
     terms,
     expression,
@@ -97,7 +98,8 @@ function somePlans(query: string, terms: readonly Term[]): readonly Plan[] {
   const plan = (some: readonly Term[]): Plan => ({
     match: 'some',
     terms: some,
-    expression: [...some.map(anywhere), `(${everything})`].join(' OR '),
+    // Whatever has everything has some; a run counts as a whole too, but stop words would cost a look at all that have them.
+    expression: [...some, ...(terms.length === 1 ? terms : [])].map(anywhere).join(' OR '),
     bonuses: [
       { expression: everything, weight: BONUS.all },
       ...some.map((term) => ({ expression: anywhere(term), weight: BONUS.word })),

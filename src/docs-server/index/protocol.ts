@@ -100,8 +100,10 @@ export interface DocumentOutline extends DocumentInfo {
 }
 
 /** The names of the collections that the asker may see; what lies in others is not there. */
-interface Scoped {
+export interface Scoped {
   readonly collections: readonly string[]
+  /** How long to wait for the first index, before a part of it serves; 20 seconds if absent. */
+  readonly patienceMs?: number
 }
 
 export interface SearchRequest extends Scoped {
@@ -142,18 +144,59 @@ export interface OutlineRequest extends Scoped {
   readonly uri: string
 }
 
-/** Every call waits for the first index and throws what the catalogue says. */
+export interface ShowRequest extends OutlineRequest {
+  /** What was looked for; the passages that have it are told. */
+  readonly search?: Pick<SearchRequest, 'query' | 'mode'>
+  /** The part that has this line; else the one of this number. */
+  readonly line?: number
+  readonly part?: number
+}
+
+/** A document for a person, a part at a time. Ranges and offsets are of the whole text. */
+export interface Shown extends DocumentInfo {
+  /** With a paragraph separator where a block of HTML ends. */
+  readonly text: string
+  readonly offset: number
+  readonly line: number
+  readonly part: number
+  readonly parts: number
+  readonly headings: readonly ShownHeading[]
+  readonly found: readonly FoundInDocument[]
+}
+
+export interface ShownHeading {
+  readonly level: number
+  readonly title: string
+  readonly slug: string
+  readonly line: number
+  readonly part: number
+  readonly at: Span
+}
+
+export interface FoundInDocument {
+  readonly line: number
+  /** The nearest one above, if there is one. */
+  readonly heading: string
+  readonly part: number
+  readonly at: Span
+  readonly marks: readonly Span[]
+}
+
+type Span = readonly [start: number, end: number]
+
+/** Every call waits for the first index, for a while, and throws what the catalogue says. */
 export interface DocumentIndex {
   passages(request: SearchRequest): Promise<PassagePage>
   documents(request: SearchRequest): Promise<Page<DocumentHit>>
   read(request: ReadRequest): Promise<Excerpt>
   list(request: ListRequest): Promise<DocumentList>
   outline(request: OutlineRequest): Promise<DocumentOutline>
+  show(request: ShowRequest): Promise<Shown>
 }
 
 export type Operation = keyof DocumentIndex
 
-export type OperationRequest = SearchRequest | ReadRequest | ListRequest | OutlineRequest
+export type OperationRequest = SearchRequest | ReadRequest | ListRequest | OutlineRequest | ShowRequest
 
 export interface Call {
   readonly id: number

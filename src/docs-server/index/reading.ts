@@ -7,7 +7,7 @@ import { namedHeadings, sectionNamed, sectionNames } from './sections.ts'
 import { lineAt } from './snippet.ts'
 
 const SECTIONS_NAMED = 30
-const MOST_HEADINGS = 1_000
+export const MOST_HEADINGS = 1_000
 
 export interface Loaded {
   readonly row: DocumentRow

@@ -17,13 +17,19 @@ import type {
   PassageHit,
   PassagePage,
   ReadRequest,
+  Scoped,
   SearchRequest,
+  Shown,
+  ShowRequest,
 } from './protocol.ts'
 import { excerptOf, infoOf, type Loaded, outlineOf } from './reading.ts'
 import type { Served } from './served.ts'
+import { type FoundRows, shownOf } from './showing.ts'
 import { lineAt, snippetOf } from './snippet.ts'
 import type { FoundFile as File } from './walk.ts'
 
+/** Clients give a tool half a minute or more. */
+const PATIENCE_MS = 20_000
 const LONGEST_SNIPPET = 1_000
 const LONGEST_DESCRIPTION = 200
 
@@ -45,7 +51,7 @@ export class Search implements DocumentIndex {
   }
 
   async passages(request: SearchRequest): Promise<PassagePage> {
-    const present = await this.#ready(request.collections)
+    const present = await this.#ready(request)
     const filter = this.#filter(request, present)
     const { plan, total } = this.#firstThatFinds(plansFor(request), filter)
     const rows = this.#database.passages({ ...plan, ...filter, offset: request.offset, limit: request.limit })
@@ -65,7 +71,7 @@ export class Search implements DocumentIndex {
   }
 
   async documents(request: SearchRequest): Promise<Page<DocumentHit>> {
-    const present = await this.#ready(request.collections)
+    const present = await this.#ready(request)
     const terms = termsOf(request.query)
     const { offset, limit } = request
     const wanted = { ...this.#filter(request, present), all: terms.map(inPassage), offset, limit }
@@ -77,19 +83,33 @@ export class Search implements DocumentIndex {
   }
 
   async read(request: ReadRequest): Promise<Excerpt> {
-    return excerptOf(await this.#open(request.uri, request.collections), request)
+    return excerptOf(await this.#open(request), request)
   }
 
   async outline(request: OutlineRequest): Promise<DocumentOutline> {
-    return outlineOf(await this.#open(request.uri, request.collections))
+    return outlineOf(await this.#open(request))
   }
 
-  async list({ collections, after = '', limit, prefix = '' }: ListRequest): Promise<DocumentList> {
-    const scope = (await this.#ready(collections)).map(({ id }) => id)
+  async show(request: ShowRequest): Promise<Shown> {
+    const loaded = await this.#open(request)
+    const none = { rows: [], terms: [] }
+    return shownOf(loaded, request, request.search === undefined ? none : await this.#within(loaded, request))
+  }
+
+  /** What the search found in this document, by the plan that it was answered with. */
+  async #within({ row }: Loaded, { collections, search }: ShowRequest): Promise<FoundRows> {
+    const asked = { query: '', mode: 'best', ...search } as const
+    const filter = this.#filter({}, await this.#ready({ collections }))
+    const { plan } = this.#firstThatFinds(plansFor(asked), filter)
+    return { rows: this.#database.passagesOf(row.document, plan.expression), terms: plan.terms }
+  }
+
+  async list({ after = '', limit, prefix = '', ...scoped }: ListRequest): Promise<DocumentList> {
+    const scope = (await this.#ready(scoped)).map(({ id }) => id)
     const rows = this.#database.list(scope, { after, limit: limit + 1, prefix })
     const documents = rows.slice(0, limit).map(infoOf)
     const next = rows.length > limit ? documents.at(-1)?.uri : undefined
-    const notice = this.#indexer.noticeFor(collections)
+    const notice = this.#indexer.noticeFor(scoped.collections)
     return {
       total: this.#database.countList(scope, prefix),
       documents,
@@ -98,9 +118,9 @@ export class Search implements DocumentIndex {
     }
   }
 
-  async #open(address: string, collections: readonly string[]): Promise<Loaded> {
-    const present = await this.#ready(collections)
-    const uri = canonical(address)
+  async #open(request: OutlineRequest): Promise<Loaded> {
+    const present = await this.#ready(request)
+    const uri = canonical(request.uri)
     const names = present.map(({ collection }) => collection.name)
     const [found, row] = [this.#indexer.find(uri, names), this.#database.document(uri)]
     if (found === undefined || row === undefined) return fail('DOCUMENT_UNKNOWN', { uri })
@@ -109,19 +129,20 @@ export class Search implements DocumentIndex {
   }
 
   /**
-   * Which of the collections are there. A search waits for the first index, and never takes an index that failed, or
-   * directories that are gone, for empty ones.
+   * Which of the collections are there. A search waits for the first index, though not for ever, and never takes an index
+   * that failed, or directories that are gone, for empty ones.
    */
-  async #ready(names: readonly string[]): Promise<readonly Served[]> {
-    await this.#indexer.first
-    if (!this.#indexer.complete) fail('DOCS_INDEX_UNAVAILABLE', { reason: 'they could not be looked through' })
+  async #ready({ collections: names, patienceMs = PATIENCE_MS }: Scoped): Promise<readonly Served[]> {
+    const settled = await this.#indexer.settled(patienceMs)
+    if (settled && !this.#indexer.complete)
+      fail('DOCS_INDEX_UNAVAILABLE', { reason: 'they could not be looked through' })
     const asked = this.#indexer.served.filter(({ collection }) => names.includes(collection.name))
     const present = asked.filter((served) => served.present)
     if (present.length > 0) return present
     return fail('DOCS_DIRECTORY_GONE', { directories: names.length === 0 ? 'every collection' : names.join(', ') })
   }
 
-  #filter({ updatedAfter }: SearchRequest, present: readonly Served[]): Filter {
+  #filter({ updatedAfter }: Pick<SearchRequest, 'updatedAfter'>, present: readonly Served[]): Filter {
     const scope = present.map(({ id }) => id)
     return {
       scope: this.#database.holdsOnly(scope) ? null : scope,

@@ -15,6 +15,7 @@ import type {
   OutlineRequest,
   ReadRequest,
   SearchRequest,
+  ShowRequest,
   ToWorker,
 } from './protocol.ts'
 import { Search } from './search.ts'
@@ -71,6 +72,7 @@ function operationsOf(search: Search): Operations {
     read: ({ request }) => search.read(request as ReadRequest),
     list: ({ request }) => search.list(request as ListRequest),
     outline: ({ request }) => search.outline(request as OutlineRequest),
+    show: ({ request }) => search.show(request as ShowRequest),
   }
 }
 

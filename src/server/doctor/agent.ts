@@ -1,12 +1,12 @@
 /** The agents that there are, and whether the one that is chosen can be opened. */
+import { agentName } from '../../config/agent.ts'
 import type { Config } from '../../config/schema.ts'
 import { reasonOf } from '../../errors/parley-error.ts'
 import { openDefaultAgent } from '../compose.ts'
 import { type Finding, ok, problem } from './finding.ts'
 
 export async function* checkAgent(config: Config): AsyncGenerator<Finding> {
-  const { agent } = config
-  const name = agent.kind === 'script' ? `script:${agent.path}` : agent.kind
+  const name = agentName(config.agent)
   try {
     await openDefaultAgent(config)
     yield ok('agent', name)

@@ -61,6 +61,7 @@ const mode = z.looseObject({ id: z.string(), name: z.string(), description: z.st
 const modes = z.looseObject({ currentModeId: z.string(), availableModes: z.array(mode) })
 const turn = { turnId: name }
 const prompt = { promptId: name }
+const attached = z.record(z.string(), z.unknown()).optional()
 
 /** A new kind of entry has its shape here from the day it exists: the compiler asks for it. */
 export const shapes = {
@@ -77,6 +78,7 @@ export const shapes = {
     ...prompt,
     content: z.array(content),
     additionalDirectories: directories.optional(),
+    meta: attached,
   }),
   prompt_withdrawn: z.looseObject({ ...prompt, reason: z.enum(['cancelled', 'interrupted']) }),
   turn_started: z.looseObject({ ...turn, ...prompt }),
@@ -86,7 +88,7 @@ export const shapes = {
   turn_ended: z.looseObject({ ...turn, ...prompt, stopReason: name, error: failure.optional() }),
   message_chunk: z.discriminatedUnion('role', [
     z.looseObject({ role: z.enum(['agent', 'thought']), messageId: name, content }),
-    z.looseObject({ role: z.literal('user'), messageId: name, ...prompt, content }),
+    z.looseObject({ role: z.literal('user'), messageId: name, ...prompt, content, meta: attached }),
   ]),
   tool_call: z.looseObject({ toolCallId: name, call: z.looseObject({ ...patch, title: z.string() }) }),
   tool_call_patched: z.looseObject({ toolCallId: name, patch: callPatch }),
@@ -98,7 +100,8 @@ export const shapes = {
     options: z.array(permissionOption),
     tool: name.optional(),
   }),
-  permission_resolved: z.looseObject({ requestId: name, outcome }),
+  permission_resolved: z.looseObject({ requestId: name, outcome, by: z.string().optional() }),
+  permission_revoked: z.looseObject({ allowance: z.string() }),
   elicitation_requested: z.looseObject({
     elicitationId: name,
     mode: z.enum(['form', 'url']),

@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { cleanEnvironment } from '../../e2e/environment.ts'
 import type { Fields } from '../../e2e/message.ts'
 import { binary } from '../../e2e/parley.ts'
 import { socketPathOf } from '../../../src/config/socket.ts'
@@ -127,9 +128,8 @@ async function endServer(home: string): Promise<void> {
 
 /** The settings of whoever runs this are not ours. */
 function environment(home: string, env: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
-  const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('PARLEY_'))
   return {
-    ...Object.fromEntries(inherited),
+    ...cleanEnvironment(),
     XDG_CONFIG_HOME: join(home, 'config'),
     PARLEY_HOME: home,
     ...env,

@@ -3,6 +3,7 @@ import { connect } from 'node:net'
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { cleanEnvironment } from '../../e2e/environment.ts'
 import { socketPathOf } from '../../../src/config/socket.ts'
 import { startServer } from '../../../src/server/launch.ts'
 import { binary } from '../../e2e/parley.ts'
@@ -27,6 +28,13 @@ export interface Outcome {
   /** What else no server may do. */
   readonly faults: readonly string[]
   readonly peakMegabytes: number
+  /** What the server had at most in each quarter of the inputs: what leaks goes on growing. */
+  readonly megabytes: readonly number[]
+}
+
+interface Listed {
+  readonly sessionId: string
+  readonly cwd: string
 }
 
 const PER_WAVE = 500
@@ -40,6 +48,7 @@ export async function fuzz({ inputs, seed, wave, told = () => undefined }: Fuzz)
     const waves = wave === undefined ? Array.from({ length: Math.ceil(inputs / PER_WAVE) }, (_, at) => at) : [wave]
     for (const at of waves) {
       await house.wave(at, { seed: seedOf(seed, at), inputs: Math.min(PER_WAVE, inputs) })
+      house.weigh(at / waves.length)
       if (at % 100 === 99) told(`${(at + 1) * PER_WAVE} inputs, ${house.sessions.size} sessions, ${house.peak} MB`)
     }
     await house.inspect()
@@ -64,10 +73,11 @@ class House {
   #watcher: Attacker | undefined
   #mine = ''
   #count = 0
+  readonly #quarters = [0, 0, 0, 0]
   peak = 0
 
   get outcome(): Outcome {
-    return { inputs: this.#inputs, peakMegabytes: this.peak, ...this.#told }
+    return { inputs: this.#inputs, peakMegabytes: this.peak, megabytes: this.#quarters, ...this.#told }
   }
 
   async open(): Promise<void> {
@@ -80,9 +90,8 @@ class House {
 
   /** The server, and somebody who only wants to work. */
   async #start(): Promise<void> {
-    const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('PARLEY_'))
     const environment = {
-      ...Object.fromEntries(inherited),
+      ...cleanEnvironment(),
       XDG_CONFIG_HOME: join(this.#home, 'config'),
       PARLEY_HOME: this.#home,
     }
@@ -103,6 +112,12 @@ class House {
     for (const id of deleted) this.#deleted.add(id)
     for (const problem of problems) this.#note(`wave ${at}: ${problem}`)
     await this.#check(at)
+  }
+
+  /** `done` is the part of the inputs that has come. */
+  weigh(done: number): void {
+    const quarter = Math.min(3, Math.floor(done * 4))
+    this.#quarters[quarter] = Math.max(this.#quarters[quarter] ?? 0, megabytes(this.#pid))
   }
 
   /** Everybody else notices nothing. */
@@ -129,8 +144,8 @@ class House {
     const listed = await this.#listed()
     if (!listed.has(this.#mine)) this.#told.lost.push(`${this.#mine} is not listed`)
     for (const id of this.sessions) if (!listed.has(id) && !this.#deleted.has(id)) this.#told.lost.push(`${id} is gone`)
-    for (const id of listed) {
-      const { error } = await this.#ask('session/load', { sessionId: id, cwd: this.#cwd, mcpServers: [] })
+    for (const [id, cwd] of listed) {
+      const { error } = await this.#ask('session/load', { sessionId: id, cwd, mcpServers: [] })
       if (error !== undefined) this.#told.lost.push(`${id}: ${error.message}`)
       await this.#ask('session/close', { sessionId: id })
     }
@@ -143,16 +158,13 @@ class House {
     rmSync(this.#directory, { recursive: true, force: true, maxRetries: 5 })
   }
 
-  async #listed(): Promise<ReadonlySet<string>> {
-    const found = new Set<string>()
+  /** Wherever they belong: chance makes directories too. */
+  async #listed(): Promise<ReadonlyMap<string, string>> {
+    const found = new Map<string, string>()
     let cursor: unknown
     do {
-      const { result } = await this.#ask('session/list', {
-        cwd: this.#cwd,
-        ...(cursor === undefined ? {} : { cursor }),
-      })
-      for (const { sessionId } of (result?.['sessions'] ?? []) as readonly { readonly sessionId: string }[])
-        found.add(sessionId)
+      const { result } = await this.#ask('session/list', cursor === undefined ? {} : { cursor })
+      for (const { sessionId, cwd } of (result?.['sessions'] ?? []) as readonly Listed[]) found.set(sessionId, cwd)
       cursor = result?.['nextCursor']
     } while (cursor !== undefined)
     return found

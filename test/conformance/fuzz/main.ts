@@ -10,7 +10,7 @@ await setup()
 const seed = after('--seed') ?? Math.floor(Math.random() * 1_000_000)
 const begun = performance.now()
 console.log(`seed ${seed}`)
-const { inputs, crashes, hangs, lost, faults, peakMegabytes } = await fuzz({
+const { inputs, crashes, hangs, lost, faults, peakMegabytes, megabytes } = await fuzz({
   inputs: after('--inputs') ?? 20_000,
   seed,
   wave: after('--wave'),
@@ -19,7 +19,7 @@ const { inputs, crashes, hangs, lost, faults, peakMegabytes } = await fuzz({
 for (const problem of [...crashes, ...hangs, ...lost, ...faults].slice(0, 40)) console.log(problem)
 const seconds = Math.round((performance.now() - begun) / 1000)
 console.log(
-  `${inputs} inputs in ${seconds} s: ${crashes.length} crashes, ${hangs.length} hangs, ${lost.length} lost sessions, ${faults.length} other faults; at most ${peakMegabytes} MB`,
+  `${inputs} inputs in ${seconds} s: ${crashes.length} crashes, ${hangs.length} hangs, ${lost.length} lost sessions, ${faults.length} other faults; at most ${peakMegabytes} MB, by quarters ${megabytes.join(', ')}`,
 )
 if (crashes.length + hangs.length + lost.length + faults.length > 0) {
   console.log(`again: npm run fuzz -- --seed ${seed} --inputs ${inputs}, or one wave of it with --wave N`)

@@ -1,13 +1,22 @@
 /** The client that the official suite examines: our tool host as it is, with a person who says yes to everything. */
 import { systemClock } from '../../../src/adapters/clock.ts'
 import { openProcesses } from '../../../src/adapters/process/spawn.ts'
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { openToolHost } from '../../../src/adapters/tools/host.ts'
+import { openLogins } from '../../../src/adapters/tools/logins/logins.ts'
 import type { ToolRegistry } from '../../../src/ports/tools.ts'
-import { willing, type Credentials } from './willing-person.ts'
+import { willing } from './willing-person.ts'
 
-interface Context extends Credentials {
+interface Context {
+  readonly client_id?: string
+  readonly client_secret?: string
   readonly toolCalls?: readonly { readonly name: string; readonly arguments: Readonly<Record<string, unknown>> }[]
 }
+
+const LOG_IN = 'suite__log_in'
+const MOST_LOGINS = 2
 
 /** Their servers answer neither the question for the newest protocol nor the handshake of the older ones. */
 const SPEAK_UNASKED = /^(http-|sep-2322|json-schema)/
@@ -16,6 +25,18 @@ const scenario = process.env.MCP_CONFORMANCE_SCENARIO ?? ''
 const context = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? '{}') as Context
 const wire = process.env.MCP_CONFORMANCE_PROTOCOL_VERSION ?? ''
 const url = process.argv.at(-1) ?? ''
+const rules = SPEAK_UNASKED.test(scenario) ? ({ protocol: 'modern' } as const) : {}
+const { client_id: clientId, client_secret: clientSecret } = context
+const suite = {
+  isProcess: false,
+  identity: 'suite',
+  locate: async () => ({ type: 'http', name: 'suite', url, headers: [] }) as const,
+  login: {
+    clientMetadataUrl: 'https://conformance-test.local/client-metadata.json',
+    ...(clientId !== undefined && { clientId }),
+    ...(clientSecret !== undefined && { clientSecret }),
+  },
+}
 const signal = new AbortController().signal
 
 async function examine(): Promise<void> {
@@ -27,17 +48,20 @@ async function examine(): Promise<void> {
     clientInfo: { name: 'parley-conformance', version: '1.0.0' },
     elicitation: true,
     warn: (sentence) => console.error(sentence),
-    authorize: () => willing(context),
-    configured: () => (SPEAK_UNASKED.test(scenario) ? [{ name: 'suite', rules: { protocol: 'modern' } }] : []),
+    logins: openLogins({ directory: mkdtempSync(join(tmpdir(), 'parley-conformance-')), clock: systemClock }),
+    configured: () => [{ name: 'suite', rules, joins: { ...suite, rules } }],
   })
   const registry = host.open({
     scope: 'conformance',
     cwd: '/',
     roots: ['/'],
-    servers: [{ type: 'http', name: 'suite', url, headers: [] }],
+    servers: [],
   })
   try {
-    const list = await registry.ready(60_000, signal)
+    await registry.ready(60_000, signal)
+    // One of them moves to another authorization server after the first login.
+    for (let logins = 0; logins < MOST_LOGINS && wantsLogin(registry); logins++) await call(registry, LOG_IN, {})
+    const list = registry.list()
     console.error(wire, JSON.stringify(list.servers))
     for (const { name, args } of wanted(registry)) await call(registry, name, args)
     // The suite counts a server that cannot be reached as an exit that is not zero.
@@ -48,11 +72,15 @@ async function examine(): Promise<void> {
   }
 }
 
+function wantsLogin(registry: ToolRegistry): boolean {
+  return registry.list().tools.some(({ name }) => name === LOG_IN)
+}
+
 async function call(registry: ToolRegistry, name: string, args: unknown): Promise<void> {
   try {
     const result = await registry.call(name, args, {
       signal,
-      onElicit: async () => ({ action: 'accept', content: {} }),
+      onElicit: willing,
     })
     console.error(name, JSON.stringify(result).slice(0, 500))
   } catch (error) {

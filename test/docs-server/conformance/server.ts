@@ -2,6 +2,7 @@
 import { ProtocolError, ProtocolErrorCode, ResourceNotFoundError, Server } from '@modelcontextprotocol/server'
 import { type Door, openDoor } from '../../../src/docs-server/http/door.ts'
 import type { ClientServer } from '../../../src/docs-server/mcp.ts'
+import { fail } from '../../../src/errors/parley-error.ts'
 import { FEATURES, PROMPTS, resourceAt, verifyState, type World } from './features.ts'
 
 const ANYONE = { id: 'anyone', name: 'anyone', collections: 'all' } as const
@@ -12,7 +13,12 @@ export async function openConformanceDoor(): Promise<Door> {
   let door: Door | undefined
   const world: World = { toolsChanged: () => door?.tell({ kind: 'collections' }) }
   door = await openDoor({
-    service: { open: () => served(world), newsFor: () => (change) => change, principalOf: () => ANYONE },
+    service: {
+      open: () => served(world),
+      newsFor: () => (change) => change,
+      principalOf: () => ANYONE,
+      view: () => fail('DOCS_INDEX_UNAVAILABLE', { reason: 'the suite brings no documents' }),
+    },
     log: () => undefined,
     host: '127.0.0.1',
     port: 0,

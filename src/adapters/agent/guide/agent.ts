@@ -4,7 +4,7 @@ import { answerQuestion } from './answer.ts'
 import { readyTools } from '../ready-tools.ts'
 import { type Wish, parseWish } from './wish.ts'
 import { goOn, runTool } from './run-tool.ts'
-import { toolsText } from './tools-text.ts'
+import { toolsText } from '../tools-text.ts'
 
 const HELP = `I am Parley's offline guide, not a language model. I search the documents of this directory for what you ask and show the passages that I find.
 

@@ -1,22 +1,16 @@
 /** The agent that is a language model with the session's tools, durable at every step. */
-import type { Agent, StopReason, Turn } from '../../../ports/agent.ts'
-import { PERMISSION_MODES, PERMISSION_OPTION } from '../permission-modes.ts'
+import type { StopReason, Turn } from '../../../ports/agent.ts'
 import { readyTools } from '../ready-tools.ts'
+import { commandsOf } from './commands.ts'
 import { playTurn } from './loop.ts'
+import { chosenModel } from './options.ts'
 import type { Means, Work } from './work.ts'
 
-export function openModelAgent(preset: string, means: Means): Agent {
-  return {
-    commands: [],
-    modes: PERMISSION_MODES,
-    configOptions: [PERMISSION_OPTION],
-    run: (turn) => run(turn, preset, means),
-  }
-}
-
-async function run(turn: Turn, preset: string, means: Means): Promise<StopReason> {
-  const context = await means.contexts.of(turn)
-  const work: Work = { turn, means, context, model: () => means.models.open(preset) }
+export async function runTurn(turn: Turn, means: Means): Promise<StopReason> {
+  const { models, preset, contexts } = means
+  const context = await contexts.of(turn)
+  const work: Work = { turn, means, context, model: () => models.open(chosenModel(turn.settings, preset)) }
   await readyTools(turn)
+  await turn.offerCommands(await commandsOf(work))
   return playTurn(work)
 }

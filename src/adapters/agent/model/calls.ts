@@ -4,6 +4,7 @@ import type { ModelToolCall, ModelToolResult } from '../../../ports/model.ts'
 import type { ToolResult } from '../../../ports/tools.ts'
 import type { Failures } from './failures.ts'
 import { forModel } from './result.ts'
+import { type Told, instructionsTouched } from './touched.ts'
 import { type Work, remember } from './work.ts'
 
 /** What one step may call; a model that wants more is told so. */
@@ -63,7 +64,7 @@ async function runOne(work: Work, call: ModelToolCall, failures: Failures): Prom
   }
   const resume = { agent: 'model', call: toolCallId }
   const result = await work.turn.call({ name, args, toolCallId, permission: 'policy', resume })
-  await keepResult(work, call, failures.judged(call, result))
+  await keepResult(work, call, { ...failures.judged(call, result), told: await instructionsTouched(work, call) })
 }
 
 async function keepAll(work: Work, calls: readonly ModelToolCall[], why: string): Promise<void> {
@@ -77,10 +78,15 @@ async function refuse(work: Work, call: ModelToolCall, why: string): Promise<voi
   await keepResult(work, call, failed(why))
 }
 
-async function keepResult(work: Work, { id, name }: ModelToolCall, result: ToolResult): Promise<void> {
+async function keepResult(
+  work: Work,
+  call: ModelToolCall,
+  { told, ...result }: ToolResult & { readonly told?: Told },
+): Promise<void> {
+  const { id, name } = call
   const { content, isError } = forModel(result, { id, list: work.turn.tools.list() })
-  const kept: ModelToolResult = { id, name, content, isError }
-  await remember(work, { agent: 'model', kind: 'result', result: kept })
+  const kept: ModelToolResult = { id, name, content: [...content, ...(told?.content ?? [])], isError }
+  await remember(work, { agent: 'model', kind: 'result', result: kept, ...(told && { told: told.told }) })
 }
 
 function isReadOnly({ turn }: Work, { name, malformed }: ModelToolCall): boolean {

@@ -61,7 +61,7 @@ export class Context {
     }
   }
 
-  #begin({ system, roots, messages, told, spent }: BaseMemo): void {
+  #begin({ system, roots, messages, told, spent, settled }: BaseMemo): void {
     this.size = 0
     this.#begun = true
     this.system = system
@@ -73,7 +73,7 @@ export class Context {
     this.#messages = []
     this.#closeCalls()
     this.#push(messages)
-    this.#settled = true
+    this.#settled = settled
   }
 
   #answered({ message, used, spent }: AnsweredMemo): void {

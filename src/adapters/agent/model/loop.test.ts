@@ -1,6 +1,6 @@
 /** The loop: given what a model says, what happens, what is kept, and what the model is told next. */
 import { describe, expect, test } from 'vitest'
-import { ask, ends, houseWith, inhabited, settled, story } from '../../../../test/model/given.ts'
+import { ask, begin, ends, houseWith, inhabited, settled, story, until } from '../../../../test/model/given.ts'
 import { breaks, calls, end, hangs, says } from '../../../../test/model/puppet-model.ts'
 import { cancel } from '../../../../test/sim/words.ts'
 import type { House } from '../../../../test/sim/house.ts'
@@ -104,7 +104,7 @@ describe('calls of one step', () => {
     const { state } = session
     if (state.phase !== 'waiting') throw new Error(`it does not wait: ${state.phase}`)
     await session.dispatch({ kind: 'answer', requestId: state.question.requestId, optionId: 'allow_once' })
-    await settled()
+    await settled(session)
     expect(house.tools.called).toEqual(['read', 'write', 'read'])
   })
 
@@ -140,9 +140,10 @@ describe('a turn that was cut', () => {
   test('by a cancel keeps what was said, and the model hears of it', async () => {
     const { house, model } = houseWith([hangs('Half a sen'), says('Go on.')])
     const { session, reader } = await house.open()
-    await ask(session, 'p1')
+    await begin(session, 'p1')
+    await until(() => reader.text === 'Half a sen')
     await session.dispatch(cancel())
-    await settled()
+    await settled(session)
     expect(ends(reader.entries)).toEqual(['cancelled'])
     await ask(session, 'p2', 'continue')
     expect(story(model.requests[1]?.messages ?? [])).toEqual([
@@ -154,8 +155,9 @@ describe('a turn that was cut', () => {
 
   test('by a kill in a stream goes on with what people saw', async () => {
     const { house, model } = houseWith([hangs('Half a sen'), says('tence.'), says('Bye.')])
-    const { session } = await house.open()
-    await ask(session, 'p1')
+    const { session, reader } = await house.open()
+    await begin(session, 'p1')
+    await until(() => reader.text === 'Half a sen')
     const { house: next, session: reopened } = await house.killed(session)
     inhabited(next, model)
     await ask(reopened, 'p2', 'continue')
@@ -175,8 +177,9 @@ describe('a turn that was cut', () => {
     ])
     withTool(house, 'look', { words: 'a cat' })
     house.tools.add('stuck', () => new Promise(() => {}), { trusted: true, readOnly: true })
-    const { session } = await house.open()
-    await ask(session, 'p1')
+    const { session, reader } = await house.open()
+    await begin(session, 'p1')
+    await until(() => reader.entries.some((entry) => JSON.stringify(entry).includes('"kind":"result"')))
     const { house: next, session: reopened } = await house.killed(session)
     inhabited(withTool(next, 'look'), model)
     await ask(reopened, 'p2', 'continue')
@@ -219,7 +222,7 @@ describe('a question that waits through a restart', () => {
     const { state } = reopened
     if (state.phase !== 'suspended') throw new Error(`it is not suspended: ${state.phase}`)
     await reopened.dispatch({ kind: 'answer', requestId: state.question.requestId, optionId })
-    await settled()
+    await settled(reopened)
     expect(next.tools.called).toEqual(called)
     expect(ends(reader.entries)).toEqual(['end_turn'])
     expect(story(model.requests[1]?.messages ?? []).slice(-3)).toEqual(['result c1: a cat', told, 'result c3: a dog'])

@@ -1,21 +1,40 @@
 /** The loop of the model agent: a step of the model, its calls, their results, the next step; each kept before the next begins. */
 import type { StopReason } from '../../../ports/agent.ts'
 import type { ModelEnd, ModelMessage } from '../../../ports/model.ts'
+import { toolsText } from '../tools-text.ts'
 import { closeOpenCalls, goOnWithCalls, runCalls } from './calls.ts'
+import { type Wish, wishOf } from './commands.ts'
+import { compact, compactIfFull } from './compaction.ts'
 import { Failures } from './failures.ts'
+import { instructionsOf } from './instructions.ts'
 import { takeStep } from './step.ts'
 import { systemPrompt } from './system-prompt.ts'
+import { entitle } from './titles.ts'
 import { type Work, remember } from './work.ts'
 
 export async function playTurn(work: Work): Promise<StopReason> {
-  const { turn, context } = work
+  const { turn } = work
+  if (turn.resumed !== undefined) {
+    await goOnWithCalls(work, turn.resumed)
+    return steps(work)
+  }
+  const wish = await wishOf(work)
+  if (wish.kind !== 'messages') return answer(work, wish)
+  await hear(work, wish.messages)
+  const titled = entitle(work)
+  const stop = await steps(work)
+  await titled()
+  return stop
+}
+
+async function steps(work: Work): Promise<StopReason> {
+  const { turn, context, means } = work
   const failures = new Failures()
-  if (turn.resumed === undefined) await hear(work)
-  else await goOnWithCalls(work, turn.resumed)
   if (context.openCalls.length > 0) await runCalls(work, failures)
-  for (let step = 1; step <= work.means.maxSteps; step += 1) {
+  for (let step = 1; step <= means.maxSteps; step += 1) {
     if (turn.signal.aborted) return 'cancelled'
-    const end = await takeStep(work, { compact: async () => false })
+    await compactIfFull(work)
+    const end = await takeStep(work)
     if (context.openCalls.length === 0) return stopOf(end)
     await runCalls(work, failures)
   }
@@ -33,22 +52,60 @@ function stopOf({ reason }: ModelEnd): StopReason {
   }
 }
 
-/** What was asked becomes part of the context, after what became of the turn before. */
-async function hear(work: Work): Promise<void> {
-  const { turn, context, means } = work
-  const { roots, prompt } = turn
-  if (context.isNew) {
-    const system = systemPrompt({ roots, now: means.clock.now(), instructions: [] })
-    await remember(work, { agent: 'model', kind: 'base', system, roots, messages: [], told: [], spent: {} })
+/** What needs no answer of the model. */
+async function answer(work: Work, wish: Exclude<Wish, { readonly kind: 'messages' }>): Promise<StopReason> {
+  const { turn, context } = work
+  if (wish.kind === 'advice') await say(work, wish.text)
+  else if (wish.name === 'tools') await say(work, toolsText(turn.tools.list()))
+  else {
+    await tellOfCut(work)
+    const before = context.messages.length
+    const isShorter = await compact(work, { keep: wish.rest })
+    await say(work, isShorter ? compacted(before, context.messages.length) : 'There is nothing here to make shorter.')
   }
+  return turn.signal.aborted ? 'cancelled' : 'end_turn'
+}
+
+/** What was cut must not be lost in a summary. */
+async function tellOfCut(work: Work): Promise<void> {
   const cut = await cutAnswer(work)
   await closeOpenCalls(work)
-  const moved = sameRoots(roots, context.roots) ? [] : [note(`The directories of this turn: ${roots.join(', ')}`)]
-  const messages: readonly ModelMessage[] = [
-    ...cut.messages,
-    { role: 'user', content: [...cut.notes.map(note), ...moved, ...prompt] },
-  ]
-  await remember(work, { agent: 'model', kind: 'asked', messages, ...(moved.length > 0 && { roots }) })
+  if (cut.notes.length === 0) return
+  await remember(work, { agent: 'model', kind: 'asked', messages: [...cut.messages, ...noted([], cut.notes)] })
+}
+
+function compacted(before: number, after: number): string {
+  return `The model goes on with a summary and the last messages: ${after} instead of ${before}. The transcript stays as it is.`
+}
+
+/** What was asked becomes part of the context, after what became of the turn before. */
+async function hear(work: Work, said: readonly ModelMessage[]): Promise<void> {
+  const { turn, context } = work
+  if (context.isNew) await begin(work)
+  const cut = await cutAnswer(work)
+  await closeOpenCalls(work)
+  const { roots } = turn
+  const isMoved = JSON.stringify(roots) !== JSON.stringify(context.roots)
+  const notes = [...cut.notes, ...(isMoved ? [`The directories of this turn: ${roots.join(', ')}`] : [])]
+  const messages = [...cut.messages, ...noted(said, notes)]
+  await remember(work, { agent: 'model', kind: 'asked', messages, ...(isMoved && { roots }) })
+}
+
+async function begin(work: Work): Promise<void> {
+  const { turn, means } = work
+  const { roots } = turn
+  const instructions = await instructionsOf(roots)
+  const system = systemPrompt({ roots, now: means.clock.now(), instructions })
+  const told = instructions.map(({ path }) => path)
+  await remember(work, { agent: 'model', kind: 'base', system, roots, messages: [], told, spent: {}, settled: true })
+}
+
+/** Ahead of the first words. */
+function noted([first, ...others]: readonly ModelMessage[], notes: readonly string[]): readonly ModelMessage[] {
+  const content = notes.map((text) => ({ type: 'text', text: `[${text}]` }) as const)
+  if (first?.role === 'user') return [{ ...first, content: [...content, ...first.content] }, ...others]
+  const before: readonly ModelMessage[] = content.length === 0 ? [] : [{ role: 'user', content }]
+  return [...before, ...(first === undefined ? [] : [first]), ...others]
 }
 
 /** What people saw of an answer that never became whole. */
@@ -62,10 +119,6 @@ async function cutAnswer({ turn, context }: Work): Promise<{ messages: readonly 
   }
 }
 
-function note(text: string) {
-  return { type: 'text', text: `[${text}]` } as const
-}
-
-function sameRoots(left: readonly string[], right: readonly string[]): boolean {
-  return JSON.stringify(left) === JSON.stringify(right)
+function say({ turn }: Work, text: string): Promise<void> {
+  return turn.say({ type: 'text', text })
 }

@@ -13,6 +13,8 @@ export interface BaseMemo {
   /** Files of instructions that stand in `system` or were told in the conversation. */
   readonly told: readonly string[]
   readonly spent: Spent
+  /** The model had the last word. */
+  readonly settled: boolean
 }
 
 /** What is said to the model next; before it, what people saw of an answer that was cut. */

@@ -1,7 +1,8 @@
 /** One step of the model: what it says is passed on as it comes, and the whole of it is kept before anything else happens. */
-import { isParleyError } from '../../../errors/parley-error.ts'
 import type { Model, ModelEnd, ModelRequest } from '../../../ports/model.ts'
+import { compact, isTooLong } from './compaction.ts'
 import { spentWith, tellUsage } from './cost.ts'
+import { chosenEffort } from './options.ts'
 import { pauseBefore } from './retry.ts'
 import { toolsFor } from './tools.ts'
 import { type Work, remember } from './work.ts'
@@ -11,13 +12,8 @@ const ANNOUNCED = 64
 
 const GO_ON = `[The connection broke here. What you said up to this point was shown. Go on exactly where it ended, without repeating it.]`
 
-export interface Stepping {
-  /** Makes the context shorter; false if that was of no use. */
-  readonly compact: () => Promise<boolean>
-}
-
 /** Throws what the model threw once there is no point in another attempt. */
-export async function takeStep(work: Work, { compact }: Stepping): Promise<ModelEnd> {
+export async function takeStep(work: Work): Promise<ModelEnd> {
   let mayCompact = true
   for (let attempt = 1; ; attempt += 1) {
     const model = await work.model()
@@ -26,7 +22,10 @@ export async function takeStep(work: Work, { compact }: Stepping): Promise<Model
       return await keep(work, model, await spoken.listen(model))
     } catch (error) {
       await spoken.takeBack()
-      const isShorter = mayCompact && isTooLong(error) && (await compact())
+      const isShorter =
+        mayCompact &&
+        isTooLong(error) &&
+        (await compact(work, { keep: '', why: `The context is too long for ${model.name}` }))
       if (isShorter) mayCompact = false
       else await pauseBefore(work, { error, model: model.name, attempt })
       await keepPartial(work, spoken.text)
@@ -93,7 +92,7 @@ class Spoken {
 }
 
 function requestOf({ turn, context }: Work, { efforts }: Model): ModelRequest {
-  const effort = effortIn(turn.settings.configOptions.find(({ id }) => id === 'thought_level')?.currentValue, efforts)
+  const effort = chosenEffort(turn.settings, efforts)
   return {
     system: context.system,
     messages: context.messages,
@@ -102,11 +101,6 @@ function requestOf({ turn, context }: Work, { efforts }: Model): ModelRequest {
     signal: turn.signal,
     ...(effort !== undefined && { effort }),
   }
-}
-
-/** What was chosen for another model need not be there for this one. */
-function effortIn(chosen: unknown, efforts: readonly string[]): string | undefined {
-  return efforts.find((effort) => effort === chosen)
 }
 
 async function keep(work: Work, { price, contextWindow }: Model, end: ModelEnd): Promise<ModelEnd> {
@@ -126,8 +120,4 @@ async function keepPartial(work: Work, text: string): Promise<void> {
     { role: 'user', content: [{ type: 'text', text: GO_ON }] },
   ] as const
   await remember(work, { agent: 'model', kind: 'asked', messages })
-}
-
-function isTooLong(error: unknown): boolean {
-  return isParleyError(error) && (error.code as string) === 'MODEL_CONTEXT'
 }

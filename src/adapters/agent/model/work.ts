@@ -8,10 +8,16 @@ import type { ModelMemo } from './memo.ts'
 
 export interface Means {
   readonly models: Models
+  /** The model of a session in which nobody has chosen one. */
+  readonly preset: string
   readonly clock: Clock
   readonly contexts: Contexts
   /** Steps of the model that a turn may have. */
   readonly maxSteps: number
+  /** The model gives new sessions their titles. */
+  readonly titles: boolean
+  /** Where the user's own prompt files are. */
+  readonly promptDirectory: string | undefined
 }
 
 export interface Work {

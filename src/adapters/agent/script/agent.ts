@@ -72,6 +72,7 @@ class Player {
     const { step } = resumed.state as Bookmark
     const asked = this.#steps[step]
     if (asked?.kind === 'permission') await this.#answered(asked.permission, resumed.toolCallId, resumed.outcome)
+    if (asked?.kind === 'call') await this.#answered(asked, resumed.toolCallId, resumed.outcome)
     return step + 1
   }
 
@@ -87,7 +88,7 @@ class Player {
         await turn.think({ type: 'text', text: step.text })
         return undefined
       case 'call':
-        await this.#call(step.call)
+        await this.#call(step.call, this.#idOf(step.call.toolCallId), step.call.isAsked && { step: index })
         return undefined
       case 'report':
         await this.#report(step)
@@ -173,9 +174,11 @@ class Player {
     }
   }
 
-  async #call({ name, args, toolCallId }: Call, id = this.#idOf(toolCallId)): Promise<void> {
+  /** With a place to go on from after a restart, somebody may be asked first. */
+  async #call({ name, args }: Call, id: string, resume?: Bookmark): Promise<void> {
     if (!this.#isSettledFor(name)) await this.#connected(name, id)
-    await this.#turn.call({ name: this.#registryName(name), args, permission: 'granted', toolCallId: id })
+    const permission = resume === undefined ? 'granted' : 'policy'
+    await this.#turn.call({ name: this.#registryName(name), args, permission, toolCallId: id, resume })
   }
 
   /** Waits, once for all and in sight of everyone, for servers that may have the tool. */
@@ -236,7 +239,7 @@ class Player {
     if (!this.#turn.signal.aborted) await this.#answered(permission, toolCallId, outcome)
   }
 
-  async #answered({ call }: Permission, toolCallId: string, outcome: PermissionOutcome): Promise<void> {
+  async #answered({ call }: Pick<Permission, 'call'>, toolCallId: string, outcome: PermissionOutcome): Promise<void> {
     const allowed = outcome.outcome === 'selected' && outcome.kind.startsWith('allow')
     if (!allowed) return this.#turn.report(toolCallId, { status: 'failed' })
     if (call !== undefined) return this.#call(call, toolCallId)

@@ -32,6 +32,8 @@ export interface Call {
   readonly name: string
   readonly args: unknown
   readonly toolCallId: string | undefined
+  /** Whether it runs is decided as for any agent; else the script has decided. */
+  readonly isAsked?: true
 }
 
 export interface Permission {
@@ -114,7 +116,8 @@ function toolCall(fields: Fields): Step {
 
 function call(fields: Fields): Call {
   const toolCallId = optionalText(fields['toolCallId'], 'toolCallId')
-  return { name: text(fields, 'name'), args: fields['arguments'] ?? {}, toolCallId }
+  const isAsked = fields['ask'] === true ? { isAsked: true as const } : {}
+  return { name: text(fields, 'name'), args: fields['arguments'] ?? {}, toolCallId, ...isAsked }
 }
 
 const DEFAULT_OPTIONS: readonly PermissionOption[] = [

@@ -1,6 +1,7 @@
 /** An attempt to connect a server, and what is there when it answered. */
 import type { Client } from '@modelcontextprotocol/client'
 import type { ConnectRequest, ServerTool, Surroundings } from '../connection.ts'
+import type { Authorization } from '../logins/authorization.ts'
 import type { Askable } from './asking.ts'
 import type { Link } from './link.ts'
 import type { Kind } from './listing.ts'
@@ -10,6 +11,8 @@ export interface Attempt {
   readonly request: ConnectRequest
   readonly around: Surroundings
   readonly redact: Redact
+  /** Of a server that may want somebody to log in. */
+  readonly authorization: Authorization | undefined
 }
 
 export interface SessionEvents {

@@ -1,9 +1,12 @@
 /** One call of one tool, from its arguments to what it brought. */
 import type { Client } from '@modelcontextprotocol/client'
-import { fail } from '../../../errors/parley-error.ts'
+import { fail, reasonOf } from '../../../errors/parley-error.ts'
 import type { ToolResult } from '../../../ports/tools.ts'
 import type { CallOptions, ServerTool } from '../connection.ts'
+import type { Authorization } from '../logins/authorization.ts'
 import { askForUrls } from './asking.ts'
+import { askToLogIn, LoginNeeded } from './authorization.ts'
+import { withBrief } from './brief.ts'
 import { readResult } from './content.ts'
 import { isObject, type JsonObject } from './json.ts'
 import { Refused, send, type Line } from './request.ts'
@@ -12,6 +15,7 @@ import { RAW_RESULT } from './wire.ts'
 export interface CallLine extends Line {
   readonly client: Client
   readonly label: string
+  readonly authorization: Authorization | undefined
 }
 
 export interface Call {
@@ -27,12 +31,25 @@ export async function callTool(line: CallLine, call: Call): Promise<ToolResult> 
   try {
     return await request(line, call)
   } catch (error) {
+    if (error instanceof LoginNeeded) return await afterLogin(line, call, error)
     if (!(error instanceof Refused)) throw error
     const asked = error.code === NEEDS_URL && (await askForUrls(error.data, call.options, line.label))
     // It refused because a page had to be visited first; that was done.
     if (asked) return await callTool(line, { ...call, options: { ...call.options, onElicit: declines } })
     return { content: [{ type: 'text', text: line.redact(error.message) }], isError: true }
   }
+}
+
+/** It was refused unread, so it is sent again when somebody has logged in; but people are not asked twice for one call. */
+async function afterLogin(line: CallLine, call: Call, needed: LoginNeeded): Promise<ToolResult> {
+  const { options } = call
+  const isIn = await askToLogIn(line, options).catch((error: unknown) =>
+    fail('TOOL_NOT_RUN', { tool: options.name, reason: line.redact(reasonOf(error).replace(/\.$/, '')) }),
+  )
+  if (isIn) return await callTool(line, { ...call, options: { ...options, onElicit: declines } })
+  const reason = `${needed.message}, and nobody did`
+  if (needed.isFinal) line.lose(reason)
+  return fail('TOOL_NOT_RUN', { tool: options.name, reason })
 }
 
 async function declines(): Promise<{ readonly action: 'decline' }> {
@@ -49,5 +66,5 @@ async function request(line: CallLine, { tool, args, options }: Call): Promise<T
       reason: 'the server answered with a task, which Parley does not speak yet',
     })
   }
-  return readResult(result)
+  return withBrief(readResult(result), options.caller?.toolCallId)
 }

@@ -11,7 +11,10 @@ import {
 import { fail, isParleyError } from '../../../errors/parley-error.ts'
 import type { McpServer } from '../../../ports/tools.ts'
 import type { Connection, ConnectRequest, ServerTool, Surroundings } from '../connection.ts'
+import { LoginNeeded, loginIn } from './authorization.ts'
+import type { Authorization } from '../logins/authorization.ts'
 import { answerServer, capabilities, type Askable } from './asking.ts'
+import { configuredHeaders } from './headers.ts'
 import { isObject } from './json.ts'
 import { openLink } from './link.ts'
 import { placeOf, redactor } from './redact.ts'
@@ -44,11 +47,24 @@ const TOO_LATE = 'it did not answer in time'
 export async function connect(request: ConnectRequest, around: Surroundings): Promise<Connection> {
   const redact = redactor(request.server)
   try {
-    return await firstThatWorks({ request, around, redact })
+    return await firstThatWorks({ request, around, redact, authorization: authorizationFor(request, around) })
   } catch (error) {
+    if (error instanceof LoginNeeded) return wantsLogin(request)
     const reason = redact(isParleyError(error) ? error.message : reasonFor(error, request)).replace(/\.$/, '')
     return fail('MCP_CONNECT', { server: request.label, reason })
   }
+}
+
+/** Whoever configured a header that lets us in wants that and nothing else to be shown. */
+function authorizationFor({ server, login }: ConnectRequest, { logins }: Surroundings): Authorization | undefined {
+  if (server.type === 'stdio' || !URL.canParse(server.url)) return undefined
+  return 'authorization' in configuredHeaders(server) ? undefined : logins?.at(server, login)
+}
+
+/** Who no file names is logged in to by its address, without what may be secret in that. */
+function wantsLogin({ server, label, isConfigured }: ConnectRequest): never {
+  const { origin, pathname } = new URL(server.type === 'stdio' ? '' : server.url)
+  return fail('MCP_LOGIN', { server: label, word: isConfigured ? label : origin + pathname })
 }
 
 /** Why an attempt failed, and which other way may work. */
@@ -73,6 +89,7 @@ async function firstThatWorks(attempt: Attempt): Promise<Connection> {
     } catch (error) {
       tried.push({ way, error })
       if (way === 'legacy') attempt.around.eras.forget(server)
+      if (error instanceof LoginNeeded) throw error
       next = signal.aborted || !(error instanceof AttemptFailed) ? undefined : error.next
       if (tried.filter((one) => one.way === next).length >= (next === way ? 2 : 1)) next = undefined
     }
@@ -95,6 +112,7 @@ async function throughWay(attempt: Attempt, way: Way): Promise<Connection> {
       attempt.around.eras.foundLegacy(attempt.request.server)
     return connection
   } catch (error) {
+    if (error instanceof LoginNeeded) throw error
     // A process may have greeted us well and still be confused by what it was asked before.
     const isProcess = attempt.request.server.type === 'stdio'
     throw new AttemptFailed((error as Error).message, isProcess && way === 'auto' ? 'legacy' : undefined)
@@ -113,6 +131,7 @@ async function open(attempt: Attempt, way: Way): Promise<Session> {
   const link = openLink(serverFor(request.server, way), request.cwd, {
     around,
     resumptions: requests,
+    authorization: attempt.authorization,
     events: {
       onStreamBack: () => (['tools', 'resources', 'prompts'] as const).forEach((kind) => events.onChanged(kind)),
       onStreamGone: (reason) => events.onGone(reason),
@@ -129,7 +148,7 @@ async function open(attempt: Attempt, way: Way): Promise<Session> {
     capabilities: capabilities(around),
     versionNegotiation: {
       mode: way === 'auto' || way === 'patient' ? 'auto' : 'legacy',
-      probe: { timeoutMs: way === 'patient' ? around.limits.connectMs : probeTime(request, around), maxRetries: 0 },
+      probe: { timeoutMs: way === 'patient' ? around.limits.connectMs : around.limits.probeMs, maxRetries: 0 },
     },
   })
   const askable = new Set<Askable>()
@@ -138,11 +157,6 @@ async function open(attempt: Attempt, way: Way): Promise<Session> {
   const session: Session = { client, link, askable, listed, warn, listen: (next) => void (events = next) }
   await shakeHands(session, attempt, way)
   return session
-}
-
-/** The way through an authorization server is long, and silence over HTTP says nothing of the protocol anyway. */
-function probeTime({ server }: ConnectRequest, { authorize, limits }: Surroundings): number {
-  return server.type === 'stdio' || authorize === undefined ? limits.probeMs : limits.connectMs
 }
 
 function serverFor(server: McpServer, way: Way): McpServer {
@@ -159,7 +173,6 @@ async function shakeHands({ client, link }: Session, attempt: Attempt, way: Way)
   const leave = (): void => void link.close()
   request.signal.addEventListener('abort', leave, { once: true })
   const timer = around.clock.after(patience + probeMs, () => {
-    if (link.pending() !== undefined) return
     late = true
     leave()
   })
@@ -168,11 +181,9 @@ async function shakeHands({ client, link }: Session, attempt: Attempt, way: Way)
     await client.connect(link.transport, { timeout: patience, signal: request.signal, ...known })
   } catch (error) {
     const end = link.end()
-    const pending = link.pending()
-    // A person may take longer than any server; what they allowed counts for the next attempt.
-    const allowed = await pending?.then(() => true).catch(() => false)
     await link.close()
-    if (allowed === true) throw new AttemptFailed('it was asked again', way)
+    const login = loginIn(error) ?? link.locked()
+    if (login !== undefined) throw login
     if (late)
       throw new AttemptFailed(TOO_LATE, otherWay(new SdkError(SdkErrorCode.RequestTimeout, TOO_LATE), request, way))
     // A command that cannot be started is not started better a second time.
@@ -190,9 +201,12 @@ function otherWay(error: unknown, { server, protocol }: ConnectRequest, way: Way
   if (knowsNoHandshake(error)) return 'patient'
   if (server.type === 'stdio') return way === 'auto' ? 'legacy' : 'auto'
   if (server.type === 'sse' || way === 'sse') return undefined
-  if (error instanceof SdkHttpError) return speaksOnlySse(error) ? 'sse' : way === 'legacy' ? 'auto' : undefined
-  if (error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout) return way === 'auto' ? 'legacy' : 'auto'
-  return way === 'legacy' ? 'auto' : undefined
+  // It was met in the older way because it was slow once, or was known so: neither says that it is so.
+  if (way === 'legacy') return 'patient'
+  if (error instanceof SdkHttpError) return speaksOnlySse(error) ? 'sse' : undefined
+  return way === 'auto' && error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout
+    ? 'legacy'
+    : undefined
 }
 
 /** It was slow to say that it speaks only the newest protocol; some programs take long to start. */

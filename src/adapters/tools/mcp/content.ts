@@ -6,30 +6,7 @@ import { isObject, textIn, type JsonObject } from './json.ts'
 /** Characters of text and base64 that one result may hold. */
 const RESULT_LIMIT = 10 * 1024 * 1024
 
-/** Characters that a model is given of one result. */
-const BRIEF_LIMIT = 50_000
-
 export function readResult(raw: JsonObject, limit = RESULT_LIMIT): ToolResult {
-  const result = wholeResult(raw, limit)
-  const isLong =
-    result.content.reduce((sum, item) => sum + (item.type === 'text' ? item.text.length : 0), 0) > BRIEF_LIMIT
-  return isLong ? { ...result, brief: briefOf(result.content) } : result
-}
-
-/** Texts share the room; pictures and sounds are not made of characters to a model. */
-function briefOf(content: readonly Content[]): readonly Content[] {
-  let room = BRIEF_LIMIT
-  return content.flatMap((item): readonly Content[] => {
-    if (item.type !== 'text') return [item]
-    const kept = item.text.slice(0, room)
-    room -= kept.length
-    if (kept.length === item.text.length) return [item]
-    const rest = `[Cut: ${item.text.length - kept.length} of ${item.text.length} characters are left out here.]`
-    return [...(kept === '' ? [] : [{ ...item, text: kept }]), { type: 'text', text: rest }]
-  })
-}
-
-function wholeResult(raw: JsonObject, limit: number): ToolResult {
   const listed = Array.isArray(raw.content) ? (raw.content as readonly unknown[]).map(readContent) : []
   const content = withinLimit(listed, limit)
   const structured = raw.structuredContent

@@ -1,5 +1,7 @@
 /** The headers that a client configured for a server, as far as they are not the protocol's own. */
-import type { HttpServer } from '../connection.ts'
+import type { McpServer } from '../../../ports/tools.ts'
+
+export type HttpServer = Extract<McpServer, { readonly type: 'http' | 'sse' }>
 
 /** A configured header of such a name, however it is written, does not go out. */
 const OURS: ReadonlySet<string> = new Set([

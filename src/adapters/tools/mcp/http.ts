@@ -6,9 +6,9 @@ import {
   type Transport,
 } from '@modelcontextprotocol/client'
 import type { Clock } from '../../../ports/clock.ts'
-import type { HttpServer } from '../connection.ts'
-import { authorizing, type Authorization, type Finishing, type Pending } from './authorization.ts'
-import { configuredHeaders } from './headers.ts'
+import type { Authorization } from '../logins/authorization.ts'
+import { authorized, type LoginNeeded } from './authorization.ts'
+import { configuredHeaders, type HttpServer } from './headers.ts'
 import { keepingStream, reconnection, type StreamEvents } from './http-stream.ts'
 import { openNetwork } from './network.ts'
 import type { Resumptions } from './wire.ts'
@@ -18,12 +18,12 @@ export interface HttpSurroundings {
   readonly events: StreamEvents
   readonly resumptions: Resumptions
   readonly authorization?: Authorization | undefined
+  /** Nothing goes on before somebody has logged in. */
+  readonly onLocked: (login: LoginNeeded) => void
 }
 
 export interface HttpLink {
   readonly transport: Transport
-  /** The authorization that is under way. */
-  readonly pending: Pending
   /** Tells the server that its session is over. */
   end(): Promise<void>
   /** Closes every socket. */
@@ -31,26 +31,22 @@ export interface HttpLink {
 }
 
 export function openHttp(server: HttpServer, around: HttpSurroundings): HttpLink {
-  const { clock, events, resumptions, authorization } = around
+  const { clock, events, resumptions, authorization, onLocked } = around
   const network = openNetwork(server)
-  const options = {
-    requestInit: { headers: configuredHeaders(server) },
-    ...(authorization && { authProvider: authorization.provider }),
-  }
-  const asking = (transport: Finishing): Pick<HttpLink, 'pending'> => ({
-    pending: authorization === undefined ? () => undefined : authorizing(transport, authorization),
-  })
+  const requestInit = { headers: configuredHeaders(server) }
   const url = new URL(server.url)
+  const fetch =
+    authorization === undefined ? network.fetch : authorized(network.fetch, url, { authorization, onLocked })
   if (server.type === 'sse') {
-    const transport = new SSEClientTransport(url, { ...options, fetch: onlyOneStream(network.fetch, events) })
-    return { transport, ...asking(transport), end: async () => undefined, destroy: () => network.destroy() }
+    const transport = new SSEClientTransport(url, { requestInit, fetch: onlyOneStream(fetch, events) })
+    return { transport, end: async () => undefined, destroy: () => network.destroy() }
   }
   const transport = new StreamableHTTPClientTransport(url, {
-    ...options,
-    fetch: keepingStream(accepted(network.fetch), { events, resumptions }),
+    requestInit,
+    fetch: keepingStream(accepted(fetch), { events, resumptions }),
     ...reconnection(clock),
   })
-  return { transport, ...asking(transport), end: () => transport.terminateSession(), destroy: () => network.destroy() }
+  return { transport, end: () => transport.terminateSession(), destroy: () => network.destroy() }
 }
 
 /** The protocol layer asks for the stream of the server's own messages only after a 202; some servers say 200 or 204. */

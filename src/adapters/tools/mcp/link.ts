@@ -1,8 +1,10 @@
 /** A transport to one server, fresh for every attempt to connect. */
 import type { Transport } from '@modelcontextprotocol/client'
 import type { McpServer } from '../../../ports/tools.ts'
-import type { HttpServer, Surroundings } from '../connection.ts'
-import type { Pending } from './authorization.ts'
+import type { Surroundings } from '../connection.ts'
+import type { Authorization } from '../logins/authorization.ts'
+import type { LoginNeeded } from './authorization.ts'
+import type { HttpServer } from './headers.ts'
 import { openHttp } from './http.ts'
 import type { StreamEvents } from './http-stream.ts'
 import { StdioTransport } from './stdio-transport.ts'
@@ -12,8 +14,8 @@ export interface Link {
   readonly transport: Transport
   /** Why the other side is gone, if it is and said so. */
   readonly end: () => string | undefined
-  /** The authorization that is under way, if any. */
-  readonly pending: Pending
+  /** Who has to log in first, said by a stream that has no other words for it. */
+  readonly locked: () => LoginNeeded | undefined
   /** Says goodbye where the protocol has a word for it, and leaves nothing open. */
   close(): Promise<void>
 }
@@ -22,6 +24,7 @@ export interface LinkSurroundings {
   readonly around: Surroundings
   readonly events: StreamEvents
   readonly resumptions: Resumptions
+  readonly authorization: Authorization | undefined
 }
 
 /** For a server that does not answer the word of goodbye. */
@@ -37,16 +40,18 @@ export function openLink(server: McpServer, cwd: string, here: LinkSurroundings)
     graceMs: around.limits.graceMs,
     spec: { command, args, env, cwd },
   })
-  return { transport, pending: () => undefined, end: () => transport.end, close: () => transport.close() }
+  return { transport, locked: () => undefined, end: () => transport.end, close: () => transport.close() }
 }
 
-function httpLink(server: HttpServer, { around, events, resumptions }: LinkSurroundings): Link {
+function httpLink(server: HttpServer, { around, events, resumptions, authorization }: LinkSurroundings): Link {
   const { clock } = around
   let end: string | undefined
+  let needed: LoginNeeded | undefined
   const http = openHttp(server, {
     clock,
     resumptions,
-    authorization: around.authorize?.(server),
+    authorization,
+    onLocked: (login) => (needed = login),
     events: {
       ...events,
       onStreamGone(reason) {
@@ -60,7 +65,7 @@ function httpLink(server: HttpServer, { around, events, resumptions }: LinkSurro
   })
   return {
     transport: http.transport,
-    pending: http.pending,
+    locked: () => needed,
     end: () => end,
     async close() {
       end ??= 'the connection was closed'

@@ -6,8 +6,10 @@ import type { FetchLike } from '@modelcontextprotocol/client'
 import { Agent, fetch as undiciFetch } from 'undici'
 import { isWithin, reachOf, type Reach } from './addresses.ts'
 import { bounded } from './bounded.ts'
-import { configuredHeaders } from './headers.ts'
-import type { HttpServer } from '../connection.ts'
+import { configuredHeaders, type HttpServer } from './headers.ts'
+
+/** The server sent us where it may not. */
+export class Forbidden extends Error {}
 
 export interface Network {
   readonly fetch: FetchLike
@@ -36,7 +38,9 @@ export function openNetwork(server: HttpServer): Network {
   return {
     async fetch(given, init) {
       const url = new URL(given)
-      return bounded(url.origin === home.origin ? await send(url, init, ours) : await elsewhere(url, init))
+      // Whoever follows a redirect does so by asking again, and is judged again.
+      const direct = { ...init, redirect: 'manual' } as const
+      return bounded(url.origin === home.origin ? await send(url, direct, ours) : await elsewhere(url, direct))
     },
     async destroy() {
       await Promise.all([ours.destroy(), foreign.destroy()])
@@ -61,7 +65,7 @@ async function requireFit(url: URL, within: Reach): Promise<void> {
 }
 
 function refuse(host: string, why: string): never {
-  throw new Error(`the server sent us to ${host}, which is not allowed: ${why}`)
+  throw new Forbidden(`the server sent us to ${host}, which is not allowed: ${why}`)
 }
 
 type Addresses = { address: string; family: number }[]
@@ -73,7 +77,7 @@ function guardedLookup(within: () => Promise<Reach>, home: string): Lookup {
     const found = (await resolve(hostname, { ...options, all: true })) as Addresses
     const limit = await within()
     const fit = found.filter(({ address }) => isWithin(reachOf(address), limit))
-    if (fit.length === 0) throw new Error(`${hostname} has no address that ${home} may lead to`)
+    if (fit.length === 0) throw new Forbidden(`${hostname} has no address that ${home} may lead to`)
     return fit
   }
   return callbackify(guarded)

@@ -4,6 +4,7 @@ import { fail, isParleyError, reasonOf } from '../../../errors/parley-error.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { ToolProgress } from '../../../ports/tools.ts'
 import type { CallOptions, Limits } from '../connection.ts'
+import { loginIn, RenewalFailed } from './authorization.ts'
 import type { Askable } from './asking.ts'
 import { startDeadline, type Deadline } from './deadline.ts'
 import type { Redact } from './redact.ts'
@@ -99,6 +100,8 @@ function readProgress(progress: {
 
 function failedWith(error: unknown, line: Line, tool: string): never {
   if (error instanceof ProtocolError && error.code !== ANSWER_LOST) throw new Refused(error)
+  const login = loginIn(error)
+  if (login !== undefined) throw login
   const reason = line.redact(line.end() ?? reasonIn(error))
   if (isDead(error)) line.lose(reason)
   // The cause stays behind: it may quote what the server was sent.
@@ -107,7 +110,8 @@ function failedWith(error: unknown, line: Line, tool: string): never {
 
 /** Said of failures that happen before a server can have read the whole request, or that it refused unread. */
 function didNotRun(error: unknown): boolean {
-  return isDead(error) || (error instanceof SdkHttpError && error.status >= 400 && error.status < 500)
+  if (isDead(error) || rootOf(error) instanceof RenewalFailed) return true
+  return error instanceof SdkHttpError && error.status >= 400 && error.status < 500
 }
 
 /** Nobody listens at the other end, or nobody who knows us: a server that has forgotten a session says 404. */

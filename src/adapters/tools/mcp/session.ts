@@ -4,6 +4,7 @@ import type { CallOptions, Connection, ServerTool } from '../connection.ts'
 import { aboutOf } from './about.ts'
 import { openSchemas, withoutIdleNulls } from './arguments.ts'
 import type { Attempt, Session } from './attempt.ts'
+import { LoginNeeded } from './authorization.ts'
 import { callTool, type CallLine } from './call.ts'
 import { isObject } from './json.ts'
 import { keepOffer } from './offer.ts'
@@ -32,10 +33,12 @@ export async function serve(session: Session, attempt: Attempt): Promise<Connect
 
   const kept = await keepOffer(session, attempt, { over: over.signal, lose }).catch(async (error: unknown) => {
     await close()
+    if (error instanceof LoginNeeded) throw error
     throw new Error(`its tools could not be listed (${link.end() ?? reasonIn(error)})`)
   })
   const { clock, limits } = around
-  const line = { client, askable, label: request.label, clock, limits, redact, end: link.end, lose }
+  const { authorization } = attempt
+  const line = { client, authorization, askable, label: request.label, clock, limits, redact, end: link.end, lose }
   const counted = counting(open)
   const call = caller(line, session)
   return {

@@ -41,6 +41,7 @@ async function overHttp(config: Config, directories: readonly string[], options:
       ? 'The key is that of PARLEY_DOCS_KEY.'
       : `The key is in ${key.path}. Send it as Authorization: Bearer, X-API-Key or ?api_key=.`,
   )
+  say(`The search page for people is ${server.page} (sign in with the same key).`)
   await untilTold()
   await server.close()
   return 0

@@ -14,6 +14,8 @@ export type PermissionAnswer =
 export interface AskingSide {
   readonly session: Session
   readonly outbox: Outbox
+  /** What this client calls itself. */
+  readonly name: string
   answerOf(reply: Reply): PermissionAnswer
   /** This client has none, and why people should know of it. */
   decline(requestId: string, why?: string): Promise<void>
@@ -82,7 +84,12 @@ export class Asking {
             requestId,
             `Nothing was allowed: the answer about “${what}” was not one of those offered.`,
           )
-        await this.#side.session.dispatch({ kind: 'answer', requestId, optionId: answer.optionId })
+        await this.#side.session.dispatch({
+          kind: 'answer',
+          requestId,
+          optionId: answer.optionId,
+          by: this.#side.name,
+        })
     }
   }
 }

@@ -1,6 +1,6 @@
 /** One client's view of one session: entries become updates, ends become responses, questions become requests. */
 import { ParleyError, fail, isParleyError } from '../../../errors/parley-error.ts'
-import type { Content, Notice } from '../../../ports/content.ts'
+import type { Content, Meta, Notice } from '../../../ports/content.ts'
 import type { Client } from '../../../session/audience.ts'
 import { QUEUE_LIMIT } from '../../../session/decide.ts'
 import type { Entry } from '../../../session/entries.ts'
@@ -43,6 +43,13 @@ export interface Start {
   readonly opening: Opening
 }
 
+/** A prompt as its client named it. */
+export interface Said {
+  readonly promptId: string
+  readonly content: readonly Content[]
+  readonly meta: Meta | undefined
+}
+
 /** `left`: another view took its place, or its client is gone; it says nothing more. */
 type Place = 'joining' | 'replaying' | 'live' | 'left'
 
@@ -75,6 +82,7 @@ export class Attachment implements Sink {
     this.#asking = new Asking({
       session,
       outbox,
+      name: info.name,
       answerOf: (reply) => client.answerOf(reply),
       decline: (requestId, why) => session.decline(this.#feed, requestId, why),
       report: (error) => client.report(error),
@@ -158,13 +166,13 @@ export class Attachment implements Sink {
   }
 
   /** Its end answers `requestId`, and so does a refusal unless it is thrown. */
-  async prompt(promptId: string, content: readonly Content[], requestId: RequestId): Promise<void> {
+  async prompt({ promptId, content, meta }: Said, requestId: RequestId): Promise<void> {
     if (this.#prompts.waitingFor(promptId) >= QUEUE_LIMIT)
       fail('QUEUE_FULL', { session: this.session.id, limit: QUEUE_LIMIT })
     this.#prompts.wait(promptId, requestId)
     this.#prompts.arrives(promptId)
     try {
-      const entries = await this.session.prompt(promptId, content, this.#feed)
+      const entries = await this.session.prompt(promptId, content, { sender: this.#feed, meta })
       this.#prompts.accepted(promptId)
       // Sent again after its end, it is answered with that, once the client has all that was said until then.
       if (entries.length > 0 || isOpenPrompt(promptId, this.session.state)) return

@@ -6,6 +6,7 @@ import type {
   LentClient,
   LentTerminal,
   LentUrlRequest,
+  Placed,
   RawFormAnswer,
   TerminalCommand,
   UrlAnswer,
@@ -16,6 +17,7 @@ import type { Outbox } from '../outbox.ts'
 import { Calls } from './calls.ts'
 import { fileText, formAnswer, terminalExit, terminalId, terminalOutput } from './client-answers.ts'
 import type { Offers } from './offers.ts'
+import { requireReallyInside } from './real-place.ts'
 
 export interface LendingSide {
   readonly wire: Wire
@@ -77,15 +79,18 @@ export class Lent implements LentClient {
     return this.#terminals.has(id)
   }
 
-  async #read(file: FileRange, signal: Signal): Promise<string> {
+  async #read({ roots, ...file }: Placed<FileRange>, signal: Signal): Promise<string> {
+    await requireReallyInside(file.path, roots)
     return fileText(await this.#ask('fs/read_text_file', file, signal))
   }
 
-  async #write(file: FileText, signal: Signal): Promise<void> {
+  async #write({ roots, ...file }: Placed<FileText>, signal: Signal): Promise<void> {
+    await requireReallyInside(file.path, roots)
     await this.#ask('fs/write_text_file', file, signal)
   }
 
-  async #create({ env = {}, ...command }: TerminalCommand, signal: Signal): Promise<LentTerminal> {
+  async #create({ env = {}, roots, ...command }: Placed<TerminalCommand>, signal: Signal): Promise<LentTerminal> {
+    if (command.cwd !== undefined) await requireReallyInside(command.cwd, roots)
     const variables = Object.entries(env).map(([name, value]) => ({ name, value }))
     const call = {
       method: 'terminal/create',

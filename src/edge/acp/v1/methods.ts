@@ -12,7 +12,7 @@ import { requireDirectories, requireDirectoriesOfStored } from './directories.ts
 import { type GoingOn, adoptedIn, startOf } from './going-on.ts'
 import { list } from './list.ts'
 import { type Parsed, asContent, parseParams } from './params.ts'
-import { fork, rename } from './parley.ts'
+import { fork, rename, revoke } from './parley.ts'
 import { settingsResult } from './project.ts'
 import { setConfigOption, setMode } from './settings.ts'
 
@@ -83,6 +83,8 @@ export class V1Methods {
         return this.#delete(parseParams(method, params))
       case '_parley/rename':
         return rename(this.#host.sessions, parseParams(method, params))
+      case '_parley/revoke':
+        return revoke(this.#host.sessions, parseParams(method, params))
       case '_parley/fork':
         return fork(this.#host.sessions, parseParams(method, params))
       default:
@@ -117,8 +119,8 @@ export class V1Methods {
 
   async #new(params: Parsed<'session/new'>, { signal }: Asker): Promise<Answer> {
     await requireDirectories(params)
-    const { sessions, agent } = this.#host
-    const opening = { ...params, agent: agent.name }
+    const { sessions, agents, agent } = this.#host
+    const opening = { ...params, agent: await agents.settle(agent.name) }
     const session = await sessions.create(opening)
     if (signal.aborted) {
       await sessions.delete(session.id)
@@ -215,8 +217,8 @@ export class V1Methods {
 
   async #open(method: string, params: Parsed<'session/load' | 'session/resume'>, signal: AbortSignal): Promise<Opened> {
     const cwdIsThere = await requireDirectoriesOfStored(params)
-    const { sessions, agent } = this.#host
-    const opening = agent.chosen ? { ...params, agent: agent.name } : params
+    const { sessions, agents, agent } = this.#host
+    const opening = agent.chosen ? { ...params, agent: await agents.settle(agent.name) } : params
     const session = await sessions.open(params.sessionId, opening)
     try {
       if (signal.aborted) fail('REQUEST_CANCELLED', { method })
@@ -235,7 +237,7 @@ export class V1Methods {
     this.#requireAccepted(content, attachment.session)
     const promptId = promptIdOf(params) ?? this.#host.newId()
     if (attachment.session.isGone) await this.#gone(sessionId)
-    await attachment.prompt(promptId, content, id)
+    await attachment.prompt({ promptId, content, meta: attachedTo(params) }, id)
     return 'answered later'
   }
 
@@ -292,12 +294,18 @@ export class V1Methods {
   }
 }
 
-/** The client's own name for the prompt, by which one sent again is recognised. */
-function promptIdOf({
-  _meta,
-}: {
+interface WithMeta {
   readonly _meta?: Readonly<Record<string, unknown>> | null | undefined
-}): string | undefined {
+}
+
+/** What belongs to the prompt and not to its way here: our own keys say how it is to be taken, and no more. */
+function attachedTo({ _meta }: WithMeta): Readonly<Record<string, unknown>> | undefined {
+  const theirs = Object.entries(_meta ?? {}).filter(([key]) => !key.startsWith('parley/'))
+  return theirs.length === 0 ? undefined : Object.fromEntries(theirs)
+}
+
+/** The client's own name for the prompt, by which one sent again is recognised. */
+function promptIdOf({ _meta }: WithMeta): string | undefined {
   const id = _meta?.['parley/promptId']
   return typeof id === 'string' && id !== '' ? id : undefined
 }

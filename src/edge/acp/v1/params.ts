@@ -104,6 +104,7 @@ const schemas = {
   'session/close': z.object({ sessionId, _meta: meta }),
   'session/delete': z.object({ sessionId, _meta: meta }),
   '_parley/rename': z.object({ sessionId, title: z.string(), _meta: meta }),
+  '_parley/revoke': z.object({ sessionId, allowance: z.string(), _meta: meta }),
   '_parley/fork': z.object({ sessionId, at: z.number().nullish(), _meta: meta }),
   'session/list': z.object({ cwd: z.string().nullish(), cursor: z.string().nullish(), _meta: meta }),
 } as const

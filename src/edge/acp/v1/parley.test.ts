@@ -15,7 +15,7 @@ const titles = (client: WireClient) => client.updates.flatMap(({ update }) => up
 test('what can be asked is advertised', async () => {
   const client = await openStreet().client()
   expect(client.received[0]?.result).toMatchObject({
-    agentCapabilities: { _meta: { parley: { methods: ['_parley/rename', '_parley/fork'] } } },
+    agentCapabilities: { _meta: { parley: { methods: ['_parley/rename', '_parley/fork', '_parley/revoke'] } } },
   })
 })
 

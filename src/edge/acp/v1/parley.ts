@@ -2,7 +2,7 @@
 import type { Sessions } from '../../../session/sessions.ts'
 import type { Parsed } from './params.ts'
 
-export const SESSION_METHODS = ['_parley/rename', '_parley/fork'] as const
+export const SESSION_METHODS = ['_parley/rename', '_parley/fork', '_parley/revoke'] as const
 
 interface Answered {
   readonly result: unknown
@@ -11,6 +11,12 @@ interface Answered {
 /** Whoever is attached hears of it as of any title. */
 export async function rename(sessions: Sessions, params: Parsed<'_parley/rename'>): Promise<Answered> {
   await sessions.rename(params.sessionId, params.title)
+  return { result: {} }
+}
+
+/** The next call of it is asked about again. */
+export async function revoke(sessions: Sessions, params: Parsed<'_parley/revoke'>): Promise<Answered> {
+  await sessions.revoke(params.sessionId, params.allowance)
   return { result: {} }
 }
 

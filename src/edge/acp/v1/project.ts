@@ -15,7 +15,7 @@ const INTERRUPTED =
 export function updateOf(entry: Entry, dialect: Dialect = everything): Update | undefined {
   switch (entry.kind) {
     case 'message_chunk':
-      return { sessionUpdate: CHUNK_OF[entry.role], content: entry.content, messageId: entry.messageId }
+      return chunkUpdate(entry)
     case 'tool_call':
     case 'tool_call_patched':
       return callUpdate(entry, () => false)
@@ -103,6 +103,12 @@ function compactionUpdate(entry: Entry & { readonly kind: 'compaction' | 'compac
   return entry.kind === 'compaction'
     ? { sessionUpdate: 'compaction_update', compactionId, ...entry.patch }
     : { sessionUpdate: 'compaction_summary_chunk', compactionId, content: entry.content }
+}
+
+function chunkUpdate(entry: Entry & { readonly kind: 'message_chunk' }): Update {
+  const { role, content, messageId } = entry
+  const attached = role === 'user' && entry.meta !== undefined ? { _meta: entry.meta } : {}
+  return { sessionUpdate: CHUNK_OF[role], content, messageId, ...attached }
 }
 
 const CHUNK_OF = { user: 'user_message_chunk', agent: 'agent_message_chunk', thought: 'agent_thought_chunk' } as const

@@ -325,7 +325,9 @@ describe('prompt content', () => {
     expect(ada.received[0]?.result).toMatchObject({ agentCapabilities: { promptCapabilities: house.agents.kinds } })
     const sessionId = await create(ada)
     await bob.request('session/load', opening(sessionId))
-    await ada.request('session/prompt', { sessionId, prompt: blocks })
+    const attached = { traceparent: '00-1-2-01' }
+    const _meta = { ...attached, 'parley/promptId': 'mine' }
+    await ada.request('session/prompt', { sessionId, prompt: blocks, _meta })
     const later = await street.client()
     await later.request('session/load', opening(sessionId))
     await quiet()
@@ -333,8 +335,10 @@ describe('prompt content', () => {
       const chunks = told(client, 'user_message_chunk')
       expect(chunks.map(({ content }) => content)).toEqual(blocks)
       expect(new Set(chunks.map(({ messageId }) => messageId)).size).toBe(1)
+      expect(chunks.map((chunk) => chunk['_meta'])).toEqual([attached, ...blocks.slice(1).map(() => undefined)])
     }
     expect(house.agent.turns[0]?.prompt).toEqual(blocks)
+    expect(house.agent.turns[0]?.promptMeta).toEqual(attached)
   })
 
   test.each(blocks.filter(({ type }) => type !== 'text' && type !== 'resource_link'))(

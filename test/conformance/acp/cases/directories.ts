@@ -1,5 +1,5 @@
 /** additionalDirectories and the root set. */
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Case, first, one, unless } from '../case.ts'
 import { accepting, refusing } from '../mutant.ts'
@@ -131,7 +131,7 @@ export const directoryCases: readonly Case[] = [
       ),
     mutant: { on: { call: 'terminal/create' }, set: 'params.cwd', to: '/elsewhere' },
   }),
-  ...(['..', 'a name that begins alike'] as const).map((way) =>
+  ...(['..', 'a name that begins alike', 'a link', 'a link to nothing'] as const).map((way) =>
     one({
       row: 'A-AD-7',
       name: `what is reached by ${way} is outside of the root set`,
@@ -140,8 +140,15 @@ export const directoryCases: readonly Case[] = [
       play: async (stage) => {
         const outside = stage.dir('work-more')
         writeFileSync(join(outside, 'secret.txt'), 'secret')
-        const path = way === '..' ? `${stage.cwd}/sub/../../work-more/secret.txt` : join(outside, 'secret.txt')
-        return readsOf(stage, await stage.session(), path)
+        symlinkSync(outside, join(stage.cwd, 'link'))
+        symlinkSync(join(outside, 'later.txt'), join(stage.cwd, 'dangling'))
+        const paths = {
+          '..': `${stage.cwd}/sub/../../work-more/secret.txt`,
+          'a name that begins alike': join(outside, 'secret.txt'),
+          'a link': join(stage.cwd, 'link/secret.txt'),
+          'a link to nothing': join(stage.cwd, 'dangling'),
+        }
+        return readsOf(stage, await stage.session(), paths[way])
       },
       check: (asked) => unless(asked.length === 0, `it read ${String(asked[0])}`),
       mutant: straying,

@@ -2,7 +2,9 @@
 import type { Case } from '../case.ts'
 import { cancelCases } from './cancel.ts'
 import { elicitationCases, fileCases, terminalCases } from './client-methods.ts'
+import { companyCases } from './company.ts'
 import { conventionCases } from './conventions.ts'
+import { decisionCases } from './decisions.ts'
 import { directoryCases } from './directories.ts'
 import { authCases, errorCases, extensionCases } from './extensions.ts'
 import { foundingCases } from './founding.ts'
@@ -45,6 +47,8 @@ const topics: Readonly<Record<string, readonly Case[]>> = {
   extensibility: extensionCases,
   errors: errorCases,
   'founding exchanges': foundingCases,
+  decisions: decisionCases,
+  company: companyCases,
 }
 
 export const cases: readonly Case[] = Object.values(topics).flat()

@@ -3,8 +3,11 @@ import type { Fields } from '../../../e2e/message.ts'
 import { type Case, first, one, unless } from '../case.ts'
 import { law } from '../laws.ts'
 import { accepting, onResult, refusing } from '../mutant.ts'
-import { errorOf, fieldsOf, listOf } from '../record.ts'
+import { errorOf, fieldsOf, listOf, updatesOf } from '../record.ts'
 import { isRefused } from './json-rpc.ts'
+
+/** As a client that is being traced attaches it. */
+const ATTACHED = { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01', 'test/of': { one: [1, 2] } }
 
 export const extensionCases: readonly Case[] = [
   one({
@@ -42,6 +45,27 @@ export const extensionCases: readonly Case[] = [
     },
     check: ({ stopReason }) => unless(typeof stopReason === 'string', 'it was refused'),
     mutant: refusing('session/prompt'),
+  }),
+  one({
+    row: 'A-EX-3',
+    name: 'what is attached to a prompt is kept, and told to whoever loads',
+    ours: true,
+    script: [{ chunk: '.' }],
+    play: async (stage) => {
+      const sessionId = await stage.session()
+      const _meta = { ...ATTACHED, 'parley/promptId': 'mine' }
+      const prompt = [
+        { type: 'text', text: 'one' },
+        { type: 'text', text: 'two' },
+      ]
+      stage.mustWork(await stage.a.ask('session/prompt', { sessionId, prompt, _meta }), 'session/prompt')
+      await stage.again()
+      const params = { sessionId, cwd: stage.cwd, mcpServers: [] }
+      stage.mustWork(await stage.a.ask('session/load', params), 'session/load')
+      return updatesOf(stage.transcript, 'user_message_chunk').map((update) => update['_meta'])
+    },
+    check: (told) => unless(JSON.stringify(told) === JSON.stringify([ATTACHED, undefined]), JSON.stringify(told)),
+    mutant: { on: { call: 'session/update', update: 'user_message_chunk' }, drop: 'params.update._meta' },
   }),
   one({
     row: 'A-EX-4',

@@ -1,5 +1,5 @@
 /** The session's tools and servers, for people. */
-import type { ServerStatus, Tool, ToolList } from '../../../ports/tools.ts'
+import type { ServerStatus, Tool, ToolList } from '../../ports/tools.ts'
 
 export function toolsText({ servers, tools }: ToolList): string {
   const own = tools.filter((tool) => servers.every(({ name }) => tool.server !== name))

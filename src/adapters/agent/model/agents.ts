@@ -1,0 +1,73 @@
+/** The agents `model` and `model:PROVIDER:NAME`: one loop, with whichever model its session has chosen. */
+import { fail } from '../../../errors/parley-error.ts'
+import type { Agent, PromptKinds, StopReason, Turn } from '../../../ports/agent.ts'
+import type { Clock } from '../../../ports/clock.ts'
+import type { Models, ModelTraits } from '../../../ports/model.ts'
+import { PERMISSION_MODES } from '../permission-modes.ts'
+import { OWN_COMMANDS } from './commands.ts'
+import { Contexts } from './contexts.ts'
+import { KnownModels } from './known-models.ts'
+import { optionsOf } from './options.ts'
+
+export interface ModelAgentsOptions {
+  readonly models: Models
+  readonly clock: Clock
+  /** Steps of the model that a turn may have. */
+  readonly maxSteps: number
+  readonly titles: boolean
+  readonly promptDirectory: string | undefined
+}
+
+export class ModelAgents {
+  readonly #options: ModelAgentsOptions
+  readonly #known: KnownModels
+  readonly #contexts = new Contexts()
+
+  constructor(options: ModelAgentsOptions) {
+    this.#options = options
+    this.#known = new KnownModels(options.models, options.clock)
+  }
+
+  /** Whether there is any model. Waits a little for those that this machine serves, once. */
+  async found(): Promise<boolean> {
+    return (await this.#known.found()) !== undefined
+  }
+
+  /** What the model of this name takes; an empty name is whichever there is. */
+  accepts(name: string): PromptKinds | undefined {
+    const model = name === '' ? this.#known.preset : name
+    return model === undefined ? undefined : this.#about(model)?.accepts
+  }
+
+  /** An agent without a model can be opened: its turns say what is missing. */
+  open(name: string): Agent {
+    this.#known.refresh()
+    const preset = name === '' ? this.#known.preset : name
+    return {
+      commands: OWN_COMMANDS,
+      modes: PERMISSION_MODES,
+      configOptions: preset === undefined ? [] : this.#optionsFor(preset, name !== ''),
+      run: (turn) => this.#run(turn, preset),
+    }
+  }
+
+  #optionsFor(preset: string, isNamed: boolean) {
+    const { efforts = [] } = this.#about(preset) ?? {}
+    return optionsOf({ preset, isNamed, sources: this.#known.sources, efforts })
+  }
+
+  /** A provider that is not configured any more is told of by whoever asks its model. */
+  #about(model: string): ModelTraits | undefined {
+    try {
+      return this.#options.models.about(model)
+    } catch {
+      return undefined
+    }
+  }
+
+  async #run(turn: Turn, named: string | undefined): Promise<StopReason> {
+    const preset = named ?? (await this.#known.found()) ?? fail('MODEL_NONE', {})
+    const { runTurn } = await import('./agent.ts')
+    return runTurn(turn, { ...this.#options, preset, contexts: this.#contexts })
+  }
+}

@@ -1,0 +1,76 @@
+/** What a project tells whoever works in it: AGENTS.md, or else CLAUDE.md or GEMINI.md, read only inside its root. */
+import { open, realpath, stat } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import { dirname, join, relative, resolve, sep } from 'node:path'
+import type { Instruction } from './system-prompt.ts'
+
+const NAMES = ['AGENTS.md', 'CLAUDE.md', 'GEMINI.md']
+
+/** Bytes of one file that are read. */
+const LONGEST = 32 * 1024
+
+/** Those of the roots themselves. */
+export async function instructionsOf(roots: readonly string[]): Promise<readonly Instruction[]> {
+  const found = await Promise.all(roots.map((root) => instructionIn(root, root)))
+  return found.filter((one) => one !== undefined)
+}
+
+/** Those of the directories between a root and a file that was touched, the outermost first, without those told already. */
+export async function nestedInstructions(
+  path: string,
+  { roots, told }: { readonly roots: readonly string[]; readonly told: ReadonlySet<string> },
+): Promise<readonly Instruction[]> {
+  const [cwd = '/'] = roots
+  const file = resolve(cwd, path)
+  const root = roots.find((one) => isWithin(one, file))
+  if (root === undefined) return []
+  const found = await Promise.all(directoriesDown(root, file).map((directory) => instructionIn(directory, root)))
+  return found.filter((one) => one !== undefined).filter(({ path }) => !told.has(path))
+}
+
+/** The text of a file inside a root; undefined where there is none that may be read. Never throws. */
+export async function readInside(root: string, path: string): Promise<string | undefined> {
+  try {
+    // A pipe would be waited for.
+    const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
+    try {
+      const opened = await file.stat()
+      const real = await realpath(path)
+      const named = await stat(real)
+      // What was opened is what the name means, and that is inside: a link that changes meanwhile leads nowhere.
+      const isSame = opened.ino === named.ino && opened.dev === named.dev
+      if (!opened.isFile() || !isSame || !isWithin(await realpath(root), real)) return undefined
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(LONGEST), 0, LONGEST, 0)
+      const text = buffer.toString('utf8', 0, bytesRead)
+      return opened.size > LONGEST ? `${text}\n[… cut after ${LONGEST} bytes]` : text
+    } finally {
+      await file.close()
+    }
+  } catch {
+    // Most directories have none.
+    return undefined
+  }
+}
+
+async function instructionIn(directory: string, root: string): Promise<Instruction | undefined> {
+  for (const name of NAMES) {
+    const path = join(directory, name)
+    const text = await readInside(root, path)
+    if (text !== undefined && text.trim() !== '') return { path, text }
+  }
+  return undefined
+}
+
+/** From below the root to where the file is; nobody nests deeper than sixteen. */
+function directoriesDown(root: string, file: string): readonly string[] {
+  const directories: string[] = []
+  for (let at = dirname(file); at !== root && isWithin(root, at) && directories.length < 16; at = dirname(at)) {
+    directories.unshift(at)
+  }
+  return directories
+}
+
+function isWithin(root: string, path: string): boolean {
+  const way = relative(root, path)
+  return way === '' || (way !== '..' && !way.startsWith(`..${sep}`))
+}

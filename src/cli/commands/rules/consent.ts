@@ -1,0 +1,24 @@
+/** `parley rules consent`: the user agrees to exactly what the project's file allows now. */
+import { allow } from '../../../config/consent.ts'
+import { loadConfig } from '../../../config/load.ts'
+import { CONSENT, RuleReader, consentTo } from '../../../config/rules-files.ts'
+import { ruleLine } from '../../../server/rules.ts'
+import type { CommandInput } from '../../command.ts'
+import { FAILED, OK } from '../../exit.ts'
+import { cwdOf } from '../../opening.ts'
+import { oneLine } from '../../terminal/text.ts'
+
+export async function consentToRules(_words: readonly string[], options: CommandInput['options']): Promise<number> {
+  const { home, environment } = await loadConfig()
+  const { rules } = await new RuleReader({ home, environment }).read(cwdOf(options))
+  const theirs = rules.filter(({ from, effect }) => from === 'project' && effect === 'allow')
+  const file = theirs[0]?.file
+  if (file === undefined) {
+    process.stderr.write('parley: no .parley.toml of this directory allows anything\n')
+    return FAILED
+  }
+  allow(home, consentTo(file, theirs), { file, name: CONSENT })
+  process.stdout.write(`Allowed by ${file}, until it says something else:\n`)
+  for (const rule of theirs) process.stdout.write(`  ${oneLine(ruleLine(rule), 2_000)}\n`)
+  return OK
+}

@@ -1,0 +1,74 @@
+/** `parley rules add` and `rm`: rules of the state directory, and what was always allowed in a session. */
+import { realpathSync } from 'node:fs'
+import { loadConfig } from '../../../config/load.ts'
+import { RuleReader } from '../../../config/rules-files.ts'
+import { removeRule as removeStored, storeRule } from '../../../config/rules-store.ts'
+import { EFFECTS, type RuleSubject, SUBJECT_KEYS, isEffect } from '../../../config/rules.ts'
+import type { Config } from '../../../config/schema.ts'
+import { ruleLine } from '../../../server/rules.ts'
+import type { CommandInput } from '../../command.ts'
+import { FAILED, OK, USAGE } from '../../exit.ts'
+import { printJson } from '../../json.ts'
+import { cwdOf } from '../../opening.ts'
+import { textOption } from '../../options.ts'
+import { oneLine } from '../../terminal/text.ts'
+import { nobody, workWith } from '../../working.ts'
+import { rowsOfSession } from './ls.ts'
+
+export async function addRule([effect = '']: readonly string[], options: CommandInput['options']): Promise<number> {
+  if (!isEffect(effect)) return refuse(`a rule is one of ${EFFECTS.join(', ')}`, USAGE)
+  const { home } = await loadConfig()
+  const project = options['everywhere'] === true ? null : realpathSync(cwdOf(options))
+  const rule = storeRule(home, { effect, subject: subjectIn(options), project })
+  if (options['json'] === true) printJson(rule)
+  else process.stdout.write(`${rule.id}  ${oneLine(ruleLine(rule), 200)}, for ${project ?? 'every directory'}\n`)
+  return OK
+}
+
+function subjectIn(options: CommandInput['options']): RuleSubject {
+  const named = SUBJECT_KEYS.map((key) => [key, textOption(options, key)] as const)
+  return Object.fromEntries(named.filter(([, value]) => value !== undefined))
+}
+
+export async function removeRule([prefix = '']: readonly string[], options: CommandInput['options']): Promise<number> {
+  const config = await loadConfig()
+  const session = textOption(options, 'session')
+  return session === undefined ? removeHere(config, prefix, cwdOf(options)) : revoke(config, prefix, session)
+}
+
+async function removeHere(config: Config, prefix: string, cwd: string): Promise<number> {
+  const { rules } = await new RuleReader(config).read(cwd)
+  const ids = rules.flatMap(({ id }) => id ?? [])
+  const id = onlyOne(ids, prefix)
+  if (id === undefined) return refuse(missing(prefix, ids), FAILED)
+  removeStored(config.home, id)
+  process.stdout.write(`${id} is gone; the next call is decided without it\n`)
+  return OK
+}
+
+async function revoke(config: Config, prefix: string, session: string): Promise<number> {
+  const rows = await rowsOfSession(config, session)
+  const ids = rows.map(({ id }) => id)
+  const row = rows.find(({ id }) => id === onlyOne(ids, prefix))
+  if (row === undefined) return refuse(missing(prefix, ids), FAILED)
+  return workWith({ config, embedded: false }, nobody, async ({ client }) => {
+    await client.revoke(row.sessionId, row.allowance)
+    process.stdout.write(`${row.id} is gone; the next call is asked about\n`)
+    return OK
+  })
+}
+
+function onlyOne(ids: readonly string[], prefix: string): string | undefined {
+  const found = ids.filter((id) => prefix !== '' && id.startsWith(prefix))
+  return found.length === 1 ? found[0] : undefined
+}
+
+function missing(prefix: string, ids: readonly string[]): string {
+  const known = ids.length === 0 ? 'there is none' : `there are ${ids.join(', ')}`
+  return `no rule, or more than one, has the id ${JSON.stringify(prefix)} here: ${known}. Those of files are changed there.`
+}
+
+function refuse(reason: string, code: number): number {
+  process.stderr.write(`parley: ${reason}\n`)
+  return code
+}

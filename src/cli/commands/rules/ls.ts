@@ -1,0 +1,76 @@
+/** `parley rules ls`: every rule that holds in a directory, and with `--session` what was always allowed in that one. */
+import { loadConfig } from '../../../config/load.ts'
+import { type FoundRule, RuleReader } from '../../../config/rules-files.ts'
+import { idOf } from '../../../config/rules-store.ts'
+import type { Config } from '../../../config/schema.ts'
+import { openReader } from '../../../server/reader.ts'
+import { ruleLine } from '../../../server/rules.ts'
+import type { CommandInput } from '../../command.ts'
+import { FAILED, OK } from '../../exit.ts'
+import { printJson } from '../../json.ts'
+import { cwdOf } from '../../opening.ts'
+import { textOption } from '../../options.ts'
+import { paintOn } from '../../surfaces.ts'
+import type { Paint } from '../../terminal/colors.ts'
+import { oneLine } from '../../terminal/text.ts'
+
+/** As programs see it. */
+export type Row =
+  | FoundRule
+  | (Pick<FoundRule, 'effect' | 'subject' | 'standing'> & {
+      readonly id: string
+      readonly from: 'session'
+      readonly sessionId: string
+      /** As the journal has it. */
+      readonly allowance: string
+    })
+
+export async function listRules(_words: readonly string[], options: CommandInput['options']): Promise<number> {
+  const config = await loadConfig()
+  const { rules, broken } = await new RuleReader(config).read(cwdOf(options))
+  const prefix = textOption(options, 'session')
+  const rows = [...(prefix === undefined ? [] : await rowsOfSession(config, prefix)), ...rules]
+  if (options['json'] === true) rows.forEach(printJson)
+  else rows.forEach((row) => print(row, paintOn(process.stdout, config)))
+  for (const sentence of broken) process.stderr.write(`parley: ${oneLine(sentence, 400)}\n`)
+  if (rows.length === 0 && broken.length === 0)
+    process.stderr.write('No rules: what is not only read is asked about.\n')
+  return broken.length === 0 ? OK : FAILED
+}
+
+/** What was always allowed in the session of this id, or beginning of one. */
+export async function rowsOfSession(
+  config: Config,
+  prefix: string,
+): Promise<readonly (Row & { readonly from: 'session' })[]> {
+  const reader = await openReader(config)
+  try {
+    const { sessionId } = await reader.find(prefix)
+    const allowed = await reader.alwaysAllowed(sessionId)
+    return allowed.map(({ allowance, subject }) => ({
+      id: idOf(['session', sessionId, allowance]),
+      effect: 'allow',
+      subject,
+      from: 'session',
+      standing: 'active',
+      sessionId,
+      allowance,
+    }))
+  } finally {
+    await reader.close()
+  }
+}
+
+function print(row: Row, paint: Paint): void {
+  const waits = row.standing === 'waiting' ? `${paint('asking', 'waits for your consent')}  ` : ''
+  const id = paint('code', (row.id ?? '').padEnd(10))
+  process.stdout.write(`${id}  ${waits}${oneLine(ruleLine(row), 200)}\n`)
+  process.stdout.write(`${' '.repeat(12)}${paint('dim', oneLine(placeOf(row), 200))}\n`)
+  if (row.standing === 'waiting') process.stdout.write(`${' '.repeat(12)}Agree with: parley rules consent\n`)
+}
+
+function placeOf(row: Row): string {
+  if (row.from === 'session') return `session ${row.sessionId}`
+  if (row.from !== 'stored') return row.file ?? ''
+  return row.project ?? 'everywhere'
+}

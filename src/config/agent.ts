@@ -1,0 +1,41 @@
+/** Which agent was chosen, as people write it and as a server knows it. */
+import { resolve } from 'node:path'
+import { fail } from '../errors/parley-error.ts'
+
+export type AgentChoice =
+  /** The model agent where there is a model, else the guide. */
+  | { readonly kind: 'auto' }
+  | { readonly kind: 'guide' }
+  /** Full: `provider:name`; absent, whichever there is. */
+  | { readonly kind: 'model'; readonly model?: string }
+  | { readonly kind: 'script'; readonly path: string }
+
+/** Throws CONFIG_INVALID. */
+export function agentChoice(value: string, cwd: string): AgentChoice {
+  if (value === 'auto' || value === 'guide' || value === 'model') return { kind: value }
+  const script = /^script:(.+)$/su.exec(value)?.[1]
+  if (script !== undefined) return { kind: 'script', path: resolve(cwd, script) }
+  const model = /^model:(.+)$/su.exec(value)?.[1]
+  if (model !== undefined) return modelChoice(model, 'agent')
+  const reason = 'it is guide, model, model:PROVIDER:NAME, script:FILE, or auto'
+  return fail('CONFIG_INVALID', { key: 'agent', value: JSON.stringify(value), reason })
+}
+
+/** Throws CONFIG_INVALID. */
+export function modelChoice(model: string, key = 'model'): AgentChoice {
+  if (/^[^\s:]+:\S+$/u.test(model)) return { kind: 'model', model }
+  const reason = 'a model is PROVIDER:NAME, like ollama:qwen3; parley models lists them'
+  return fail('CONFIG_INVALID', { key, value: JSON.stringify(model), reason })
+}
+
+/** By which a server knows it, wherever that runs. */
+export function agentName(choice: AgentChoice): string {
+  switch (choice.kind) {
+    case 'script':
+      return `script:${choice.path}`
+    case 'model':
+      return choice.model === undefined ? 'model' : `model:${choice.model}`
+    default:
+      return choice.kind
+  }
+}

@@ -1,0 +1,89 @@
+/** What `[permissions]` of a configuration file may say: rules that allow, ask about or deny calls of tools. */
+
+export const EFFECTS = ['allow', 'ask', 'deny'] as const
+export const SUBJECT_KEYS = ['tool', 'server', 'path', 'command', 'host'] as const
+
+export type RuleEffect = (typeof EFFECTS)[number]
+
+/** What a rule is said of, as the session knows it. `mark` is in no file of a person. */
+export type RuleSubject = { readonly [Key in (typeof SUBJECT_KEYS)[number] | 'mark']?: string }
+
+export interface RuleEntry {
+  readonly effect: RuleEffect
+  readonly subject: RuleSubject
+}
+
+/** What is wrong, as CONFIG_INVALID says it. */
+export interface RuleFault {
+  readonly key: string
+  readonly value: string
+  readonly reason: string
+}
+
+interface RulesRead {
+  readonly rules: readonly RuleEntry[]
+  readonly faults: readonly RuleFault[]
+}
+
+type Table = Readonly<Record<string, unknown>>
+
+const LONGEST = 1_000
+
+/** Every rule on its own: what is wrong with one says nothing of the others. */
+export function readPermissions(permissions: unknown): RulesRead {
+  if (!isTable(permissions)) return { rules: [], faults: [wrong('permissions', 'it has lists: allow, ask, deny')] }
+  const read = Object.entries(permissions).flatMap(([effect, list]) => listed(effect, list))
+  return {
+    rules: read.flatMap((one) => ('rule' in one ? [one.rule] : [])),
+    faults: read.flatMap((one) => ('fault' in one ? [one.fault] : [])),
+  }
+}
+
+type Read = { readonly rule: RuleEntry } | { readonly fault: RuleFault }
+
+function listed(effect: string, list: unknown): readonly Read[] {
+  const key = `permissions.${effect}`
+  if (!isEffect(effect)) return [{ fault: wrong(key, `there is only ${EFFECTS.join(', ')}`) }]
+  if (!Array.isArray(list)) return [{ fault: wrong(key, 'it is a list of rules: [{ tool = "…" }]') }]
+  return list.map((subject: unknown, index): Read => {
+    const fault = faultIn(`${key}[${index}]`, subject)
+    return fault === undefined ? { rule: { effect, subject: subject as RuleSubject } } : { fault }
+  })
+}
+
+/** What keeps it from being what a rule is said of. */
+export function faultIn(key: string, subject: unknown): RuleFault | undefined {
+  const known = SUBJECT_KEYS.join(', ')
+  if (!isTable(subject)) return wrong(key, `a rule is a table with ${known}`)
+  const named = Object.entries(subject)
+  if (named.length === 0) return wrong(key, `a rule names at least one of ${known}`)
+  for (const [name, value] of named) {
+    if (!SUBJECT_KEYS.some((one) => one === name)) return wrong(`${key}.${name}`, `there is only ${known}`)
+    const reason = typeof value === 'string' ? textFault(name, value) : 'it is a text'
+    if (reason !== undefined) return wrong(`${key}.${name}`, reason)
+  }
+  return undefined
+}
+
+function textFault(name: string, value: string): string | undefined {
+  if (value.trim() !== value || value === '') return 'it is a text that neither begins nor ends with a space'
+  if (value.length > LONGEST || /\p{Cc}/u.test(value)) return `it is one line of at most ${LONGEST} letters`
+  if (name === 'host' && !/^[A-Za-z0-9.*:[\]-]+$/u.test(value))
+    return 'it is the name of a host, without https:// and port'
+  if (name !== 'path') return undefined
+  if (/[[\]{}\\]|^!/u.test(value)) return 'a path has *, ** and ? as patterns, and no others'
+  return value.split('/').includes('..') ? 'it is inside the root set, without ..' : undefined
+}
+
+/** The value stays out of the sentence: nobody knows what was written there by mistake. */
+function wrong(key: string, reason: string): RuleFault {
+  return { key, value: 'what it is', reason }
+}
+
+export function isEffect(value: unknown): value is RuleEffect {
+  return EFFECTS.some((effect) => effect === value)
+}
+
+function isTable(value: unknown): value is Table {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date)
+}

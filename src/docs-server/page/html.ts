@@ -1,0 +1,50 @@
+/** HTML that is safe by how it is made: whatever is put into a template is text, unless a template made it. */
+
+const MADE = Symbol('made by a template')
+
+/** Only `html` makes these, so that no text of a document is ever taken for one. */
+export interface Html {
+  readonly [MADE]: string
+}
+
+export type Part = Html | string | number | null | undefined | readonly Part[]
+
+/** Attributes must stand in double quotes. */
+export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
+  return { [MADE]: strings.map((string, i) => (i === 0 ? '' : written(parts[i - 1])) + string).join('') }
+}
+
+export function textOf(made: Html): string {
+  return made[MADE]
+}
+
+export function joined(parts: readonly Html[], between: Html): Html {
+  return { [MADE]: parts.map(textOf).join(textOf(between)) }
+}
+
+function written(part: Part): string {
+  if (part === null || part === undefined) return ''
+  if (typeof part === 'string' || typeof part === 'number') return escaped(String(part))
+  return isList(part) ? part.map(written).join('') : part[MADE]
+}
+
+function isList(part: Html | readonly Part[]): part is readonly Part[] {
+  return Array.isArray(part)
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+
+function escaped(text: string): string {
+  return (
+    text
+      .replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '')
+      // What HTML has no way to say, and no reader a way to see.
+      .replace(/[^\P{Cc}\t\n\r]/gu, '\ufffd')
+  )
+}

@@ -1,0 +1,17 @@
+/** Text with the places marked that a search found in it. */
+import { type Html, html } from './html.ts'
+
+export type Range = readonly [start: number, end: number]
+
+/** What of a text is shown; the ranges are of the whole of it, in order and apart from each other. */
+export function marked(text: string, [start, end]: Range, ranges: readonly Range[]): Html {
+  const parts: Html[] = []
+  let at = start
+  for (const [from, to] of ranges) {
+    if (to <= at || from >= end) continue
+    const [first, last] = [Math.max(from, at), Math.min(to, end)]
+    parts.push(html`${text.slice(at, first)}<mark>${text.slice(first, last)}</mark>`)
+    at = last
+  }
+  return html`${parts}${text.slice(at, end)}`
+}

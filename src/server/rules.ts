@@ -1,0 +1,57 @@
+/** The rules of the configuration and of earlier answers, as sessions take them. */
+import { realpath } from 'node:fs/promises'
+import { userFile } from '../config/places.ts'
+import { type FoundRule, RuleReader } from '../config/rules-files.ts'
+import { storeRule } from '../config/rules-store.ts'
+import type { Config } from '../config/schema.ts'
+import type { Rule, RuleSet, Rules } from '../ports/rules.ts'
+import { ruleWords } from '../session/rules.ts'
+
+export function openRules({ home, environment }: Config, report: (error: unknown) => void): Rules {
+  const reader = new RuleReader({ home, environment })
+  let reported: string | undefined
+
+  return {
+    async rulesFor(roots) {
+      const [{ rules, broken }, real, own] = await Promise.all([
+        reader.read(roots[0] ?? '/'),
+        Promise.all(roots.map(resolved)),
+        Promise.all([home, userFile(environment)].map(resolved)),
+      ])
+      const active = rules.filter(({ standing }) => standing === 'active').map(ruleOf)
+      const sentence = brokenWords(broken)
+      if (sentence !== undefined && sentence !== reported) report(new Error(sentence))
+      reported = sentence
+      return { rules: active, roots: real, own, ...(sentence !== undefined && { broken: sentence }) } satisfies RuleSet
+    },
+    async remember(cwd, subject) {
+      storeRule(home, { effect: 'allow', subject, project: await resolved(cwd) })
+    },
+  }
+}
+
+/** For people: `deny path .env*`. */
+export function ruleLine(rule: Pick<Rule, 'effect' | 'subject'>): string {
+  return ruleWords(rule)
+}
+
+/** What is gone, or nobody may look at, is named as it was given. */
+function resolved(path: string): Promise<string> {
+  return realpath(path).catch(() => path)
+}
+
+function ruleOf({ effect, subject, ...found }: FoundRule): Rule {
+  return { effect, subject, origin: originWords(found) }
+}
+
+function originWords({ from, id, project }: Pick<FoundRule, 'from' | 'id' | 'project'>): string {
+  if (from === 'user') return 'of your parley.toml'
+  if (from === 'project') return 'of the .parley.toml of this project'
+  return `${id} of yours, for ${project === null ? 'all projects' : 'this project'}`
+}
+
+function brokenWords(broken: readonly string[]): string | undefined {
+  return broken.length === 0
+    ? undefined
+    : `Not all rules of permission can be read, so everything is asked about: ${broken.join('; ')}.`
+}

@@ -1,0 +1,86 @@
+/** Whether a call may run: what it would do is looked at, rules, mode and earlier answers decide, and a person where they must. */
+import type { Question, ToolRequest, Turn } from '../ports/agent.ts'
+import type { PermissionOutcome, ToolCallPatch } from '../ports/content.ts'
+import type { Tool, ToolPreview } from '../ports/tools.ts'
+import { allowanceOf, optionsFor } from './allowance.ts'
+import { isYes } from './permission.ts'
+import { type Standing, type Verdict, deniedBy, verdictOn } from './verdict.ts'
+
+export interface Clearing {
+  readonly turn: Turn
+  /** What decides, as it is now. */
+  standing(): Promise<Standing>
+  /** Once every question before it was answered. */
+  inLine<Result>(work: () => Promise<Result>): Promise<Result>
+  ask(question: Question, tool: string | undefined): Promise<PermissionOutcome>
+}
+
+export interface Wanted {
+  readonly request: ToolRequest
+  readonly tool: Tool
+  readonly toolCallId: string
+  readonly preview: () => Promise<ToolPreview>
+}
+
+interface Judged {
+  readonly preview: ToolPreview
+  /** Absent where nothing had to be decided. */
+  readonly verdict?: Verdict | undefined
+}
+
+/** Announces the call and asks where it must. Undefined when it may run, else what the agent reads instead of a result. */
+export async function refusalOf(wanted: Wanted, clearing: Clearing): Promise<string | undefined> {
+  const judged = await judge(wanted, clearing)
+  if (judged.verdict?.decision !== 'ask') return settled(wanted, clearing, judged)
+  return clearing.inLine(async () => {
+    // Whoever was asked before this may have said always and meant this too, or it would do something else by now.
+    const now = await judge(wanted, clearing)
+    return now.verdict?.decision === 'ask' ? asked(wanted, clearing, now) : settled(wanted, clearing, now)
+  })
+}
+
+/** Who has the answer already is held by nothing but a rule that denies. */
+async function judge({ request, tool, preview: look }: Wanted, clearing: Clearing): Promise<Judged> {
+  const [preview, standing] = await Promise.all([look(), clearing.standing()])
+  const call = { tool, preview }
+  return { preview, verdict: request.permission === 'granted' ? deniedBy(call, standing) : verdictOn(call, standing) }
+}
+
+async function settled(wanted: Wanted, { turn }: Clearing, judged: Judged): Promise<string | undefined> {
+  await turn.report(wanted.toolCallId, announced(wanted, judged))
+  return judged.verdict?.decision === 'deny' ? refusalWords(judged.verdict) : undefined
+}
+
+async function asked(wanted: Wanted, clearing: Clearing, judged: Judged): Promise<string | undefined> {
+  const { request, tool, toolCallId } = wanted
+  const call = { tool, preview: judged.preview }
+  const options = optionsFor(call, judged.verdict?.eachTime !== true)
+  const canAlways = options.some(({ kind }) => kind === 'allow_always')
+  const question = { toolCallId, patch: announced(wanted, judged), options, state: request.resume }
+  const outcome = await clearing.ask(question, canAlways ? allowanceOf(call) : undefined)
+  return isYes(outcome) ? undefined : 'Not allowed. The tool was not run.'
+}
+
+/** What people read of a call before it runs; who decided and why stands beside it, in the same entry. */
+function announced({ request, tool }: Wanted, { preview, verdict }: Judged): ToolCallPatch {
+  const { title, kind, content, locations } = preview
+  return {
+    name: request.name,
+    status: 'pending',
+    rawInput: request.args,
+    title: title ?? `${tool.title} (${tool.server})`,
+    kind,
+    ...(content && { content }),
+    ...(locations && { locations }),
+    ...(verdict && { _meta: { 'parley/permission': told(verdict) } }),
+  }
+}
+
+function told({ decision, by, why }: Verdict) {
+  return { decision, by, why }
+}
+
+function refusalWords({ by, why }: Verdict): string {
+  if (by !== 'mode') return `Not allowed: ${why}. The tool was not run. Do not try to get there another way.`
+  return 'Not allowed: this session is in plan mode, where nothing is changed. Read, search and plan, then say what you would do. The tool was not run.'
+}

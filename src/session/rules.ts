@@ -1,0 +1,140 @@
+/** Which rules fit a call. What allows is read narrowly, what asks or denies widely. Pure. */
+import type { Rule, RuleEffect, RuleSet, RuleSubject } from '../ports/rules.ts'
+import type { Tool, ToolPreview } from '../ports/tools.ts'
+import { fitsPath, fitsWord } from './glob.ts'
+
+/** A call as rules see it. */
+export interface Considered {
+  readonly tool: Tool
+  readonly preview: ToolPreview
+}
+
+export function ruleFor(effect: RuleEffect, set: RuleSet, call: Considered): Rule | undefined {
+  const fits = effect === 'allow' ? isAllowed : isCaught
+  return set.rules.find((rule) => rule.effect === effect && fits(rule.subject, call, set.roots))
+}
+
+/** For people: `deny path .env*`. */
+export function ruleWords({ effect, subject }: Pick<Rule, 'effect' | 'subject'>): string {
+  return [effect, subjectWords(subject)].join(' ')
+}
+
+export function subjectWords({ tool, server, path, command, host }: RuleSubject): string {
+  const named = Object.entries({ tool, server, path, command, host })
+  return named.flatMap(([key, value]) => (value === undefined ? [] : [`${key} ${value}`])).join(' ')
+}
+
+function isAllowed(subject: RuleSubject, call: Considered, roots: readonly string[]): boolean {
+  const { paths = [], command, url } = call.preview
+  return (
+    isOfTool(subject, call.tool) &&
+    (subject.path === undefined || allowsPaths(subject.path, paths, roots)) &&
+    (subject.command === undefined || (command !== undefined && allowsCommand(subject.command, command))) &&
+    (subject.host === undefined || allowsHost(subject.host, url))
+  )
+}
+
+/** A rule that asks or denies fits as soon as any part of the call does. */
+function isCaught(subject: RuleSubject, call: Considered, roots: readonly string[]): boolean {
+  const { paths = [], command, url } = call.preview
+  return (
+    isOfTool(subject, call.tool) &&
+    (subject.path === undefined || catchesPath(subject.path, paths, roots)) &&
+    (subject.command === undefined || (command !== undefined && catchesCommand(subject.command, command.line))) &&
+    (subject.host === undefined || catchesHost(subject.host, url))
+  )
+}
+
+function isOfTool({ tool: name, server, mark }: RuleSubject, tool: Tool): boolean {
+  return (
+    (name === undefined || fitsWord(name, server === undefined ? tool.name : tool.original)) &&
+    (server === undefined || fitsWord(server, tool.server)) &&
+    (mark === undefined || mark === markOf(tool))
+  )
+}
+
+/** The tool as it describes itself: one of Parley's own stays the same in another version. */
+export function markOf({ trusted, digest }: Tool): string {
+  return trusted ? 'parley' : digest
+}
+
+function allowsPaths(pattern: string, paths: readonly string[], roots: readonly string[]): boolean {
+  const fits = (path: string) => relativeTo(roots, path).some((place) => fitsPath(pattern, place))
+  return paths.length > 0 && paths.every(fits)
+}
+
+/** Disks that do not tell `.ENV` from `.env` must not make a way around a rule. */
+function catchesPath(pattern: string, paths: readonly string[], roots: readonly string[]): boolean {
+  const places = paths.flatMap((path) => relativeTo(roots, path))
+  return places.some((place) => fitsPath(folded(pattern), folded(place)))
+}
+
+/** The path as each directory of the root set sees it that has it. */
+function relativeTo(roots: readonly string[], path: string): readonly string[] {
+  return roots.flatMap((root) => (isWithin(path, root) ? [path.slice(root.length).replace(/^\//u, '')] : []))
+}
+
+export function isWithin(path: string, directory: string): boolean {
+  return path === directory || path.startsWith(directory.endsWith('/') ? directory : `${directory}/`)
+}
+
+/** What makes several commands of one line, or another command than the one that stands there. */
+const SHELL = /[;&|<>`$()\\\n\r]/u
+
+export function isPlainCommand(line: string): boolean {
+  return !SHELL.test(line)
+}
+
+function allowsCommand(pattern: string, { line, signature }: NonNullable<ToolPreview['command']>): boolean {
+  if (line === pattern) return true
+  return isPlainCommand(line) && (signature === pattern || fitsWord(pattern, line))
+}
+
+/** The words in this order, wherever in the line: after `&&`, in quotes, with the directory of the program before it. */
+function catchesCommand(pattern: string, line: string): boolean {
+  const wanted = wordsOf(pattern)
+  const rest = wanted.at(-1) === '*' ? wanted.slice(0, -1) : wanted
+  const words = wordsOf(line)
+  return words.some((_first, start) =>
+    rest.every((one, index) => {
+      const word = words[start + index]
+      return word !== undefined && (fitsWord(one, word) || (index === 0 && fitsWord(one, programOf(word))))
+    }),
+  )
+}
+
+function wordsOf(line: string): readonly string[] {
+  return folded(line)
+    .split(/[\s;&|<>`$(){}\\"'=]+/u)
+    .filter((word) => word !== '')
+}
+
+function programOf(word: string): string {
+  return word.slice(word.lastIndexOf('/') + 1)
+}
+
+function allowsHost(pattern: string, url: string | undefined): boolean {
+  const host = url === undefined ? undefined : hostOf(url)
+  return host !== undefined && fitsHost(pattern, host)
+}
+
+/** An address whose host cannot be told may be any. */
+function catchesHost(pattern: string, url: string | undefined): boolean {
+  if (url === undefined) return false
+  const host = hostOf(url)
+  return host === undefined || fitsHost(pattern, host)
+}
+
+function fitsHost(pattern: string, host: string): boolean {
+  return fitsWord(pattern.toLowerCase(), host)
+}
+
+/** Nothing that two readers of addresses could read differently: no user, no backslash, plain letters. */
+export function hostOf(url: string): string | undefined {
+  const [, host] = /^https?:\/\/([a-z0-9.-]+|\[[0-9a-f:.]+\])(?::\d+)?(?:[/?#]|$)/iu.exec(url) ?? []
+  return url.includes('\\') ? undefined : host?.toLowerCase().replace(/\.$/u, '')
+}
+
+function folded(text: string): string {
+  return text.normalize('NFC').toLowerCase()
+}

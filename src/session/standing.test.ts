@@ -1,0 +1,208 @@
+/** Rules, modes and answers in a live session: what runs, what is asked, what the journal says of it, and what a restart leaves. */
+import { describe, expect, test } from 'vitest'
+import type { ToolPreview } from '../ports/tools.ts'
+import { quiet } from '../../test/sim/clock.ts'
+import { House, prompted } from '../../test/sim/house.ts'
+import { answer } from '../../test/sim/words.ts'
+import type { Modes, PermissionModeId } from '../ports/settings.ts'
+import { ALWAYS_IN_PROJECT } from './allowance.ts'
+import type { Entry } from './entries.ts'
+import type { Session } from './session.ts'
+
+const command = (line: string): ToolPreview => ({ kind: 'execute', command: { line, signature: line } })
+
+/** A session whose agent runs `run_command` each time it is prompted, as often as `calls` says. */
+async function working({
+  preview = command('npm test'),
+  mode,
+  calls = 1,
+}: { preview?: ToolPreview; mode?: PermissionModeId; calls?: number } = {}) {
+  const house = new House()
+  const results: unknown[] = []
+  house.tools.add('run_command', async () => ({ content: [], isError: false }), { trusted: true })
+  const tool = house.tools.tools.get('run_command')
+  if (tool !== undefined) tool.preview = preview
+  if (mode !== undefined) house.agent.modes = modesAt(mode)
+  house.agent.script = async (turn) => {
+    if (turn.resumed !== undefined) {
+      const { toolCallId } = turn.resumed
+      results.push(await turn.call({ name: 'run_command', args: {}, permission: 'granted', toolCallId }))
+      return 'end_turn'
+    }
+    const call = () => turn.call({ name: 'run_command', args: {}, permission: 'policy', resume: null })
+    results.push(...(await Promise.all(Array.from({ length: calls }, call))))
+    return 'end_turn'
+  }
+  return { house, results, ...(await house.open()) }
+}
+
+function modesAt(currentModeId: PermissionModeId): Modes {
+  return { currentModeId, availableModes: ['ask', 'plan', 'allow-all'].map((id) => ({ id, name: id })) }
+}
+
+function question({ state }: Session): string {
+  return state.phase === 'waiting' || state.phase === 'suspended' ? state.question.requestId : 'none'
+}
+
+function verdicts(entries: readonly Entry[]): readonly unknown[] {
+  return entries.flatMap((entry) => {
+    const meta =
+      entry.kind === 'tool_call' ? entry.call._meta : entry.kind === 'tool_call_patched' ? entry.patch._meta : null
+    return meta?.['parley/permission'] ?? []
+  })
+}
+
+describe('a call', () => {
+  test('that a rule allows runs unasked, and the journal says which rule', async () => {
+    const { house, session, reader } = await working()
+    house.rules.rules = [{ effect: 'allow', subject: { command: 'npm test' }, origin: 'of your parley.toml' }]
+    await prompted(session, 'p1')
+    expect(house.tools.called).toEqual(['run_command'])
+    const why = 'rule “allow command npm test” of your parley.toml'
+    expect(verdicts(reader.entries)).toEqual([{ decision: 'allow', by: 'rule', why }])
+    expect(reader.kinds.filter((kind) => kind.startsWith('tool_call'))).toHaveLength(3)
+  })
+
+  test('that a rule denies does not run, not even for whoever has the answer already', async () => {
+    const { house, session, results, reader } = await working({ mode: 'allow-all' })
+    house.rules.rules = [{ effect: 'deny', subject: { tool: 'run_*' }, origin: 'of your parley.toml' }]
+    await prompted(session, 'p1')
+    house.agent.script = async (turn) => {
+      results.push(await turn.call({ name: 'run_command', args: {}, permission: 'granted' }))
+      return 'end_turn'
+    }
+    await prompted(session, 'p2')
+    expect(house.tools.called).toEqual([])
+    expect(results).toMatchObject([{ isError: true }, { isError: true }])
+    expect(JSON.stringify(results)).toContain('Not allowed: rule “deny tool run_*” of your parley.toml.')
+    expect(verdicts(reader.entries)).toMatchObject([{ decision: 'deny' }, { decision: 'deny' }])
+  })
+
+  test('in plan mode is refused with a sentence for the model, until the mode is another', async () => {
+    const { house, session, results } = await working({ mode: 'plan' })
+    await prompted(session, 'p1')
+    expect(results).toMatchObject([{ isError: true }])
+    expect(JSON.stringify(results)).toContain('plan mode, where nothing is changed')
+    await session.dispatch({ kind: 'set_mode', modeId: 'allow-all' })
+    await prompted(session, 'p2')
+    expect(house.tools.called).toEqual(['run_command'])
+  })
+
+  test('that waits for its answer goes on waiting when the mode allows all; those behind it are not asked about any more', async () => {
+    const { house, session } = await working({ mode: 'ask', calls: 3 })
+    await prompted(session, 'p1')
+    await session.dispatch({ kind: 'set_mode', modeId: 'allow-all' })
+    await quiet()
+    expect(session.state.phase).toBe('waiting')
+    await session.dispatch(answer(question(session), 'allow_once'))
+    await quiet()
+    expect(house.tools.called).toHaveLength(3)
+    expect(session.state.phase).toBe('idle')
+  })
+
+  test('is asked about when the rules cannot be read, and it is said once why', async () => {
+    const { house, session, reader } = await working({ mode: 'allow-all', calls: 2 })
+    house.rules.broken = 'Not all rules can be read.'
+    await prompted(session, 'p1')
+    expect(session.state.phase).toBe('waiting')
+    for (const _of of [1, 2]) {
+      await session.dispatch(answer(question(session), 'allow_once'))
+      await quiet()
+    }
+    expect(house.tools.called).toHaveLength(2)
+    expect(reader.kinds.filter((kind) => kind === 'notice')).toHaveLength(1)
+  })
+})
+
+describe('an answer that is always', () => {
+  test('in this session holds for this command alone, also through a restart', async () => {
+    const { house, session } = await working()
+    await prompted(session, 'p1')
+    await session.dispatch(answer(question(session), 'allow_always'))
+    await quiet()
+    expect(session.existing.allowedTools).toEqual(['run_command#parley command npm test'])
+    const next = await house.killed(session)
+    next.house.tools.tools.set('run_command', { tool: tool(house), run: done, preview: command('npm test') })
+    await prompted(next.session, 'p2')
+    expect(next.house.tools.called).toEqual(['run_command'])
+    next.house.tools.tools.set('run_command', { tool: tool(house), run: done, preview: command('npm publish') })
+    await prompted(next.session, 'p3')
+    expect(next.session.state.phase).toBe('waiting')
+  })
+
+  test('in this project is a rule before the next call of the same turn, and not kept with the session', async () => {
+    const { house, session, reader } = await working({ calls: 2 })
+    await prompted(session, 'p1')
+    await session.dispatch({
+      kind: 'answer',
+      requestId: question(session),
+      optionId: ALWAYS_IN_PROJECT,
+      by: 'zed',
+    })
+    await quiet()
+    expect(house.tools.called).toHaveLength(2)
+    const subject = { tool: 'run_command', mark: 'parley', command: 'npm test' }
+    expect(house.rules.remembered).toEqual([{ cwd: '/home/ada', subject }])
+    expect(session.existing.allowedTools).toEqual([])
+    expect(reader.entries.find(({ kind }) => kind === 'permission_resolved')).toMatchObject({ by: 'zed' })
+    expect(verdicts(reader.entries)).toMatchObject([
+      { decision: 'ask', by: 'tool' },
+      { decision: 'allow', by: 'rule' },
+    ])
+  })
+
+  test('in this project, given after kill -9, is a rule before the call runs, and the call runs once', async () => {
+    const { house, session } = await working()
+    await prompted(session, 'p1')
+    const next = await house.killed(session)
+    next.house.tools.tools.set('run_command', { tool: tool(house), run: done, preview: command('npm test') })
+    await next.session.dispatch(answer(question(next.session), ALWAYS_IN_PROJECT))
+    await quiet()
+    expect(next.house.rules.remembered).toHaveLength(1)
+    expect(next.house.tools.called).toEqual(['run_command'])
+  })
+
+  test('that cannot be stored holds this once, and that is said', async () => {
+    const { house, session, reader } = await working()
+    house.rules.trouble = new Error('the disk is full')
+    await prompted(session, 'p1')
+    await session.dispatch(answer(question(session), ALWAYS_IN_PROJECT))
+    await quiet()
+    expect(house.tools.called).toEqual(['run_command'])
+    expect(reader.entries.find(({ kind }) => kind === 'notice')).toMatchObject({
+      text: expect.stringContaining('the disk is full'),
+    })
+  })
+
+  test('is not offered for what destroys, so that it cannot be given', async () => {
+    const { house, session } = await working({
+      preview: { ...command('git push -f'), destroys: true },
+      mode: 'allow-all',
+    })
+    await prompted(session, 'p1')
+    await session.dispatch(answer(question(session), 'allow_always'))
+    await quiet()
+    expect(house.tools.called).toEqual([])
+    expect(session.existing.allowedTools).toEqual([])
+  })
+
+  test('is taken back: the next call is asked about, and so after a restart', async () => {
+    const { house, session } = await working()
+    await prompted(session, 'p1')
+    await session.dispatch(answer(question(session), 'allow_always'))
+    await quiet()
+    await house.sessions.revoke(session.id, 'run_command#parley command npm test')
+    await prompted(session, 'p2')
+    expect(session.state.phase).toBe('waiting')
+    const next = await house.killed(session)
+    expect(next.session.existing.allowedTools).toEqual([])
+  })
+})
+
+const done = async () => ({ content: [], isError: false })
+
+function tool(house: House) {
+  const found = house.tools.tools.get('run_command')
+  if (found === undefined) throw new Error('it has the tool')
+  return found.tool
+}

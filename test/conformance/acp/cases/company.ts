@@ -1,0 +1,203 @@
+/** What docs/protocol.md decides for several clients in one session. */
+import type { Fields, Message } from '../../../e2e/message.ts'
+import { type Case, first, one, unless } from '../case.ts'
+import type { LineConnection } from '../line-connection.ts'
+import { onResult, onUpdate, withoutUpdate } from '../mutant.ts'
+import { fieldsOf, textOf, updatesOf } from '../record.ts'
+import type { Stage } from '../stage.ts'
+import { terminalAnswers } from './new.ts'
+
+const SLOW: readonly Fields[] = [{ chunk: 'w{n} ', times: 40, everyMs: 5 }]
+const ALL = Array.from({ length: 40 }, (_, at) => `w${at + 1} `).join('')
+const READS = { fs: { readTextFile: true } }
+/** Much more than anybody is owed in memory. */
+const FLOOD: readonly Fields[] = [{ chunk: `${'flood '.repeat(80)}{n} `, times: 5000 }]
+
+/** Another client that has the session open too. */
+async function joined(stage: Stage, sessionId: string, client: Fields = {}): Promise<LineConnection> {
+  const other = await stage.another(client)
+  stage.mustWork(await other.ask('session/resume', { sessionId, cwd: stage.cwd }), 'session/resume')
+  return other
+}
+
+const saidTo = (other: LineConnection, kind?: string): string => textOf(updatesOf(other.transcript), kind)
+
+const isPhase = (phase: string) => (message: Message) =>
+  fieldsOf(fieldsOf(message.params?.['update'])['_meta'])['parley/phase'] === phase
+
+/** Leaves while its turn runs, without a word. */
+async function leavesInTurn(stage: Stage, other: LineConnection, said: string): Promise<string> {
+  await stage.a.leave()
+  await other.until(() => saidTo(other).includes(said), 'the last word')
+  return saidTo(other)
+}
+
+export const companyCases: readonly Case[] = [
+  one({
+    row: 'A-PR-12',
+    name: 'a prompt appears to the others with its words, and to its sender without',
+    company: true,
+    ours: true,
+    play: async (stage) => {
+      const sessionId = await stage.session()
+      const other = await joined(stage, sessionId)
+      await stage.prompt(sessionId, 'My words.')
+      await other.until(() => saidTo(other).includes('Hello.'), 'the answer')
+      return [stage.a, other].map((one) => saidTo(one, 'user_message_chunk'))
+    },
+    check: ([mine, theirs]) =>
+      first(unless(theirs === 'My words.', `the other has ${theirs}`), unless(mine === '', 'its sender has them too')),
+    mutant: withoutUpdate('user_message_chunk'),
+  }),
+  one({
+    row: 'A-CA-1',
+    name: 'a cancel by another client ends the turn that runs, and not what its sender has waiting',
+    company: true,
+    ours: true,
+    script: SLOW,
+    play: async (stage) => {
+      const sessionId = await stage.session()
+      const other = await joined(stage, sessionId)
+      const asked = [stage.begin(sessionId, 'one'), stage.begin(sessionId, 'two')]
+      await other.until(() => saidTo(other).includes('w2 '), 'a sign of the turn')
+      other.tell('session/cancel', { sessionId })
+      const answers = [await stage.a.answerTo(asked[0]), await stage.a.answerTo(asked[1])]
+      return answers.map(({ result }) => result?.['stopReason']).join(' ')
+    },
+    check: (ends) => unless(ends === 'cancelled end_turn', `they ended ${ends}`),
+    mutant: { ...onResult('session/prompt', 'stopReason', 'cancelled'), nth: 2 },
+  }),
+  one({
+    row: 'A-TR-7',
+    name: 'a connection that ends is a detach: the turn goes on',
+    company: true,
+    ours: true,
+    script: SLOW,
+    play: async (stage) => {
+      const sessionId = await stage.session()
+      const other = await joined(stage, sessionId)
+      stage.begin(sessionId)
+      await stage.told('agent_message_chunk')
+      return leavesInTurn(stage, other, 'w40 ')
+    },
+    check: (said) => unless(said === ALL, `the other has ${said}`),
+    mutant: { on: { call: 'session/update', update: 'agent_message_chunk' }, each: true, twice: true },
+  }),
+  one({
+    row: 'A-PM-1',
+    name: 'a question that nobody is there to answer waits, and is put to whoever comes',
+    company: true,
+    ours: true,
+    script: [{ permission: { toolCallId: 'ask', title: 'May I?' } }, { chunk: 'Gone on.' }],
+    play: async (stage) => {
+      stage.answers({ 'session/request_permission': () => undefined })
+      const sessionId = await stage.session()
+      stage.begin(sessionId)
+      await stage.question()
+      await stage.a.leave()
+      const other = await stage.another()
+      const outcome = { outcome: { outcome: 'selected', optionId: 'allow_once' } }
+      stage.answers({ 'session/request_permission': () => outcome }, other)
+      await other.ask('session/load', { sessionId, cwd: stage.cwd, mcpServers: [] })
+      await stage.question(other)
+      await other.until(() => saidTo(other).includes('Gone on.'), 'what comes after the question')
+      return saidTo(other)
+    },
+    check: (said) => unless(said === 'Gone on.', `it said ${said}`),
+    mutant: onUpdate('agent_message_chunk', 'content.text', 'Gone on. Twice.'),
+  }),
+  one({
+    row: 'A-CL-4',
+    name: 'who watches a session that another closes and opens again is told, and goes on in it',
+    company: true,
+    ours: true,
+    play: async (stage) => {
+      const sessionId = await stage.session()
+      const other = await joined(stage, sessionId)
+      stage.mustWork(await other.ask('session/close', { sessionId }), 'session/close')
+      await stage.a.until(isPhase('closed'), 'word of the end')
+      const params = { sessionId, cwd: stage.cwd, mcpServers: [] }
+      stage.mustWork(await other.ask('session/load', params), 'session/load')
+      await stage.a.until(isPhase('idle'), 'word of the beginning')
+      return stage.prompt(sessionId)
+    },
+    check: ({ stopReason }) => unless(stopReason === 'end_turn', 'it cannot prompt again'),
+    mutant: { on: { call: 'session/update', update: 'session_info_update' }, each: true, drop: 'params.update._meta' },
+  }),
+  one({
+    row: 'A-DL-3',
+    name: 'deleting a session that another has open ends it for both',
+    company: true,
+    ours: true,
+    play: async (stage) => {
+      const sessionId = await stage.session()
+      const other = await joined(stage, sessionId)
+      stage.mustWork(await other.ask('session/delete', { sessionId }), 'session/delete')
+      await stage.a.until(isPhase('deleted'), 'word of the end')
+      return stage.a.ask('session/prompt', { sessionId, prompt: [{ type: 'text', text: 'on' }] })
+    },
+    check: ({ error }) =>
+      unless(error?.data?.['code'] === 'SESSION_NOT_FOUND', `the code is ${String(error?.data?.['code'])}`),
+    mutant: { on: { error: 'session/prompt' }, set: 'error.data.code', to: 'SESSION_CLOSED' },
+  }),
+  one({
+    row: 'A-FS-2',
+    name: 'a client that leaves while it is asked ends the wait, and the turn goes on',
+    company: true,
+    ours: true,
+    client: READS,
+    script: [{ readFile: { path: 'a.txt' } }, { chunk: 'Gone on.' }],
+    play: async (stage) => {
+      stage.script([{ readFile: { path: `${stage.cwd}/a.txt` } }, { chunk: 'Gone on.' }])
+      stage.answers({ 'fs/read_text_file': () => undefined })
+      const sessionId = await stage.session()
+      const other = await joined(stage, sessionId)
+      stage.begin(sessionId)
+      await stage.a.until(({ method }) => method === 'fs/read_text_file', 'a file to be asked for')
+      return leavesInTurn(stage, other, 'Gone on.')
+    },
+    check: (said) => unless(said.endsWith('Gone on.'), `the other has ${said}`),
+    mutant: onUpdate('agent_message_chunk', 'content.text', 'Gone on. Twice.'),
+  }),
+  one({
+    row: 'A-TC-6',
+    name: 'a terminal is shown by the client that has it, and told to the others as text',
+    company: true,
+    ours: true,
+    client: { terminal: true },
+    script: [{ terminal: { command: 'make' } }, { chunk: '.' }],
+    play: async (stage) => {
+      stage.answers(terminalAnswers)
+      const sessionId = await stage.session()
+      const other = await joined(stage, sessionId, { terminal: true })
+      await stage.prompt(sessionId)
+      await other.until(() => saidTo(other).endsWith('.'), 'the end of the turn')
+      const shown = (one: LineConnection) => JSON.stringify(updatesOf(one.transcript, 'tool_call_update'))
+      return { mine: shown(stage.a), theirs: shown(other) }
+    },
+    check: ({ mine, theirs }) =>
+      first(
+        unless(mine.includes('"type":"terminal"'), 'its own client cannot show it'),
+        unless(!theirs.includes('"type":"terminal"') && theirs.includes('out\\n'), `the other was told ${theirs}`),
+      ),
+    mutant: onUpdate('tool_call_update', 'content', [{ type: 'terminal', terminalId: 'term-1' }]),
+  }),
+  one({
+    row: 'A-JR-7',
+    name: 'a client that does not read delays nobody, and is told the rest when it reads on',
+    company: true,
+    ours: true,
+    script: FLOOD,
+    play: async (stage) => {
+      const sessionId = await stage.session()
+      const other = await joined(stage, sessionId)
+      other.ends.output.pause()
+      await stage.prompt(sessionId)
+      other.ends.output.resume()
+      await other.until(({ params }) => JSON.stringify(params?.['update'] ?? '').includes(' 5000 '), 'the last word')
+      return { mine: saidTo(stage.a), theirs: saidTo(other) }
+    },
+    check: ({ mine, theirs }) => unless(mine === theirs, `of ${mine.length} characters it has ${theirs.length}`),
+    mutant: { on: { call: 'session/update', update: 'agent_message_chunk' }, nth: 100, twice: true },
+  }),
+]

@@ -1,0 +1,230 @@
+/** What the standard leaves open and docs/protocol.md decides, as far as one client can see it; the page names each by its name. */
+import { rmSync } from 'node:fs'
+import type { Fields } from '../../../e2e/message.ts'
+import { type Case, first, one, unless } from '../case.ts'
+import { accepting, onResult, onUpdate, refusing, update } from '../mutant.ts'
+import { fieldsOf, textOf, updatesOf } from '../record.ts'
+import type { Stage } from '../stage.ts'
+import { isRefused } from './json-rpc.ts'
+
+const QUEUE = 32
+const WORDS: readonly Fields[] = [{ chunk: 'w{n} ', times: 5 }]
+
+/** A session that has had a turn, and the place of its last entry. */
+async function talked(stage: Stage) {
+  const sessionId = await stage.session()
+  const { params } = await stage.prompt(sessionId).then(() => lastUpdate(stage))
+  return { sessionId, seq: Number(fieldsOf(fieldsOf(params)['_meta'])['parley/seq']) }
+}
+
+function lastUpdate(stage: Stage) {
+  return stage.a.received.findLast(({ method }) => method === 'session/update') ?? { params: {} }
+}
+
+const seqs = (stage: Stage, mark: number): readonly unknown[] =>
+  stage.a
+    .since(mark)
+    .entries.filter(({ message: { method } }) => method === 'session/update')
+    .map(({ message: { params } }) => fieldsOf(params?.['_meta'])['parley/seq'])
+
+const prompting = (sessionId: string, _meta: Fields = {}): Fields => ({
+  sessionId,
+  prompt: [{ type: 'text', text: 'Say hello.' }],
+  _meta,
+})
+
+export const decisionCases: readonly Case[] = [
+  one({
+    row: 'A-PR-12',
+    name: 'a prompt is refused when as many wait as may',
+    ours: true,
+    script: [{ chunk: 'on ' }, { sleepMs: 60_000 }],
+    play: async (stage) => {
+      const sessionId = await stage.session()
+      const asked = Array.from({ length: 1 + QUEUE + 1 }, () => stage.begin(sessionId))
+      const refused = await stage.a.answerTo(asked.at(-1))
+      stage.a.tell('session/cancel', { sessionId })
+      for (const id of asked) await stage.a.answerTo(id)
+      return refused
+    },
+    check: ({ error }) => unless(error?.data?.['code'] === 'QUEUE_FULL', `it was answered ${JSON.stringify(error)}`),
+    mutant: { on: { error: 'session/prompt' }, instead: { id: '$id', result: { stopReason: 'cancelled' } } },
+  }),
+  one({
+    row: 'A-PR-12',
+    name: 'a prompt that is sent again with its id runs once, and is answered with the same end',
+    ours: true,
+    script: WORDS,
+    play: async (stage) => {
+      const params = prompting(await stage.session(), { 'parley/promptId': 'mine' })
+      const ends = [await stage.a.ask('session/prompt', params), await stage.a.ask('session/prompt', params)]
+      return { ends: ends.map(({ result }) => result?.['stopReason']), said: textOf(updatesOf(stage.transcript)) }
+    },
+    check: ({ ends, said }) =>
+      first(
+        unless(ends.join(' ') === 'end_turn end_turn', `they ended ${ends.join(', ')}`),
+        unless(said === 'w1 w2 w3 w4 w5 ', `it said ${said}`),
+      ),
+    mutant: { on: { call: 'session/update', update: 'agent_message_chunk' }, twice: true },
+  }),
+  one({
+    row: 'A-RS-1',
+    name: 'a resume with a cursor brings what came after it, once and in order',
+    ours: true,
+    script: WORDS,
+    play: async (stage) => {
+      const { sessionId, seq } = await talked(stage)
+      await stage.again()
+      const { mark } = stage.a
+      const params = { sessionId, cwd: stage.cwd, _meta: { 'parley/after': seq - 3 } }
+      stage.mustWork(await stage.a.ask('session/resume', params), 'session/resume')
+      await stage.a.quiet(120)
+      return { seq, told: textOf(updatesOf(stage.a.since(mark))), places: seqs(stage, mark) }
+    },
+    check: ({ told, places }) =>
+      first(
+        unless(told !== '' && 'w1 w2 w3 w4 w5 '.endsWith(told), `it told ${told}`),
+        unless(new Set(places).size === places.length, 'two updates have one place'),
+      ),
+    mutant: {
+      on: { result: 'session/resume' },
+      after: update({ sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: 'w1 ' } }),
+    },
+  }),
+  one({
+    row: 'A-RS-2',
+    name: 'a cursor beyond the end is refused',
+    ours: true,
+    play: async (stage) => {
+      const { sessionId, seq } = await talked(stage)
+      const _meta = { 'parley/after': seq + 1000 }
+      return stage.a.ask('session/resume', { sessionId, cwd: stage.cwd, _meta })
+    },
+    check: ({ error }) => unless(error?.data?.['code'] === 'CURSOR_BEYOND', `the error is ${JSON.stringify(error)}`),
+    mutant: accepting('session/resume'),
+  }),
+  one({
+    row: 'A-PR-11',
+    name: 'a title that a person gave is not changed by the agent',
+    ours: true,
+    script: [{ title: 'Another' }, { chunk: '.' }],
+    play: async (stage) => {
+      const sessionId = await stage.session()
+      stage.mustWork(await stage.a.ask('_parley/rename', { sessionId, title: 'Mine' }), '_parley/rename')
+      await stage.prompt(sessionId)
+      return updatesOf(stage.transcript, 'session_info_update', sessionId).flatMap(({ title }) => title ?? [])
+    },
+    check: (titles) =>
+      unless(titles.length > 0 && titles.every((title) => title === 'Mine'), `it is ${JSON.stringify(titles)}`),
+    mutant: onUpdate('session_info_update', 'title', 'Another'),
+  }),
+  one({
+    row: 'A-MD-1',
+    name: 'only who has the session open can set its mode',
+    ours: true,
+    play: async (stage) => {
+      const { sessionId } = await talked(stage)
+      await stage.again()
+      return stage.a.ask('session/set_mode', { sessionId, modeId: 'any' })
+    },
+    check: ({ error }) => unless(error !== undefined, 'it was set'),
+    mutant: accepting('session/set_mode'),
+  }),
+  one({
+    row: 'A-AD-5',
+    name: 'a session whose working directory is gone still loads, and says so',
+    ours: true,
+    play: async (stage) => {
+      const cwd = stage.dir('moving')
+      const sessionId = await stage.session({ cwd })
+      await stage.prompt(sessionId)
+      await stage.again()
+      rmSync(cwd, { recursive: true })
+      stage.mustWork(await stage.a.ask('session/load', { sessionId, cwd, mcpServers: [] }), 'session/load')
+      await stage.a.quiet()
+      return textOf(updatesOf(stage.transcript))
+    },
+    check: (said) => unless(said.includes('is gone'), `it said ${said}`),
+    mutant: onUpdate('agent_message_chunk', 'content.text', 'Hello.'),
+  }),
+  one({
+    row: 'A-CL-3',
+    name: 'closing a session twice is closing it once, and what never was is not found',
+    ours: true,
+    play: async (stage) => {
+      const sessionId = await stage.session()
+      const closed = [
+        await stage.a.ask('session/close', { sessionId }),
+        await stage.a.ask('session/close', { sessionId }),
+      ]
+      return { closed, never: await stage.a.ask('session/close', { sessionId: 'no-such' }) }
+    },
+    check: ({ closed, never }) =>
+      first(
+        unless(
+          closed.every(({ error }) => error === undefined),
+          'closing it again is an error',
+        ),
+        isRefused(-32_002)(never),
+      ),
+    mutant: accepting('session/close'),
+  }),
+  one({
+    row: 'A-PR-12',
+    name: 'a session that was never opened here is not found, or is to be loaded first',
+    ours: true,
+    play: async (stage) => {
+      const never = await stage.a.ask('session/prompt', prompting('no-such'))
+      const { sessionId } = await talked(stage)
+      await stage.again()
+      return [never, await stage.a.ask('session/prompt', prompting(sessionId))].map(
+        ({ error }) => error?.data?.['code'],
+      )
+    },
+    check: (codes) =>
+      unless(codes.join(' ') === 'SESSION_NOT_FOUND SESSION_NOT_ATTACHED', `the codes are ${codes.join(', ')}`),
+    mutant: { on: { error: 'session/prompt' }, nth: 2, set: 'error.data.code', to: 'OTHER' },
+  }),
+  one({
+    row: 'A-IN-11',
+    name: 'a second initialize is answered as the first was',
+    ours: true,
+    play: async (stage) => {
+      const again = await stage.a.ask('initialize', stage.introduction({ clientCapabilities: {} }))
+      return { before: stage.offer, again: fieldsOf(again.result) }
+    },
+    check: ({ before, again }) => unless(JSON.stringify(before) === JSON.stringify(again), 'it is another answer'),
+    mutant: { ...onResult('initialize', 'agentInfo.version', 'other'), nth: 2 },
+  }),
+  one({
+    row: 'A-EX-4',
+    name: 'how its sessions stand is told to whoever asked for that',
+    ours: true,
+    client: { _meta: { 'parley/notifications': ['turn', 'queue', 'presence'] } },
+    play: async (stage) => {
+      await stage.prompt(await stage.session())
+      await stage.a.quiet()
+      return stage.a.received.flatMap(({ method = '' }) => (method.startsWith('_parley/') ? method : []))
+    },
+    check: (told) =>
+      unless(
+        ['_parley/turn', '_parley/queue', '_parley/presence'].every((name) => told.includes(name)),
+        `it told ${told.join(' ')}`,
+      ),
+    mutant: { on: { call: '_parley/presence' }, each: true, never: true },
+  }),
+  one({
+    row: 'A-EX-1',
+    name: 'what may be asked besides is asked by its name and answered',
+    ours: true,
+    play: async (stage) => {
+      const { sessionId } = await talked(stage)
+      const fork = stage.mustWork(await stage.a.ask('_parley/fork', { sessionId }), '_parley/fork')
+      const params = { sessionId: fork['sessionId'], cwd: stage.cwd, mcpServers: [] }
+      stage.mustWork(await stage.a.ask('session/load', params), 'session/load')
+      return stage.prompt(String(fork['sessionId']))
+    },
+    check: ({ stopReason }) => unless(stopReason === 'end_turn', 'the fork does not go on'),
+    mutant: refusing('_parley/fork'),
+  }),
+]

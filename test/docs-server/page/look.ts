@@ -1,0 +1,63 @@
+/** Looks at every kind of page in a real browser: light and dark, desktop and phone, with axe, the keyboard, and without script. */
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { delimiter, join } from 'node:path'
+import { type Browser, chromium, type Page } from 'playwright-core'
+
+export interface Sight {
+  readonly name: string
+  readonly path: string
+  /** Whether one is signed in there. */
+  readonly stranger?: boolean
+}
+
+export interface Screen {
+  readonly scheme: 'light' | 'dark'
+  readonly width: number
+}
+
+export const SCREENS: readonly Screen[] = (['light', 'dark'] as const).flatMap((scheme) => [
+  { scheme, width: 1280 },
+  { scheme, width: 390 },
+])
+
+const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'microsoft-edge']
+const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
+
+/** CHROME_PATH, a browser on the PATH, or one that playwright has put away; undefined where there is none. */
+export function browserPath({ CHROME_PATH, PATH = '' }: NodeJS.ProcessEnv): string | undefined {
+  const onPath = PATH.split(delimiter).flatMap((folder) => NAMES.map((name) => join(folder, name)))
+  return [CHROME_PATH ?? '', ...onPath, chromium.executablePath()].find((path) => path !== '' && existsSync(path))
+}
+
+export const HOW_TO_GET_ONE =
+  'There is no browser to look at the search page with; get one with `apt-get install chromium`, or say where it is in CHROME_PATH.'
+
+export function openBrowser(executablePath: string): Promise<Browser> {
+  // Its sandbox does not run as root, as CI does; it is shown nothing here but our own pages.
+  return chromium.launch({ executablePath, args: process.getuid?.() === 0 ? ['--no-sandbox'] : [] })
+}
+
+/** What is wrong with the page that is open, in lines; empty: nothing. */
+export async function faultsOf(page: Page): Promise<readonly string[]> {
+  await page.evaluate('document.fonts.ready')
+  // The page forbids the scripts of others, so it comes in by the back door.
+  await page.evaluate(await readFile(axe, 'utf8'))
+  const { violations } = (await page.evaluate('axe.run()')) as Verdict
+  const wide = (await page.evaluate('document.documentElement.scrollWidth > innerWidth')) as boolean
+  return [
+    ...violations.map(
+      ({ id, help, nodes }) => `${id}: ${help} (${nodes.map(({ html }) => html.slice(0, 100)).join(' · ')})`,
+    ),
+    ...(wide ? ['the page is wider than the screen'] : []),
+  ]
+}
+
+interface Verdict {
+  readonly violations: readonly {
+    readonly id: string
+    readonly help: string
+    readonly nodes: readonly { readonly html: string }[]
+  }[]
+}

@@ -1,0 +1,72 @@
+/** `parley mcp login` and `logout`: a session that waits for a server goes on as soon as somebody has logged in. */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, expect, test, vi } from 'vitest'
+import { type Guarded, startGuarded } from '../fixtures/mcp/authorization-server.ts'
+import { Cli, jsonLines, parley } from './cli.ts'
+import { RawSocket } from './raw-socket.ts'
+import { type Place, cleanUpServers, logOf, openSession, placeWith, serve } from './server.ts'
+
+cleanUpServers()
+
+const guards: Guarded[] = []
+afterEach(async () => {
+  await Promise.all(guards.splice(0).map((guard) => guard.close()))
+})
+
+async function guarded(): Promise<{ readonly place: Place; readonly guard: Guarded }> {
+  const guard = await startGuarded()
+  guards.push(guard)
+  const place = await placeWith([{ sleepMs: 1 }])
+  const directory = join(place.home, 'config/parley')
+  mkdirSync(directory, { recursive: true })
+  writeFileSync(join(directory, 'parley.toml'), `[mcp.wiki]\nurl = "${guard.url}"\n`)
+  return { place, guard }
+}
+
+async function stateOf(place: Place): Promise<unknown> {
+  const { stdout } = await parley(['mcp', 'ls', '--json'], place)
+  const [row] = jsonLines(stdout) as readonly { readonly sessions: readonly unknown[] }[]
+  return row?.sessions[0]
+}
+
+test('a live session says which command to run, and is connected when it was', async () => {
+  const { place, guard } = await guarded()
+  await serve(place)
+  const client = await RawSocket.open(place.socket, { agent: place.agent })
+  await openSession(client, place, [])
+  await vi.waitFor(async () => {
+    expect(await stateOf(place)).toMatchObject({
+      state: 'failed',
+      reason: 'MCP server wiki wants you to log in. Run: parley mcp login wiki',
+    })
+  }, 30_000)
+  const login = new Cli(['mcp', 'login', 'wiki', '--json'], place)
+  await login.until('\n')
+  const [{ url }] = jsonLines(login.stdout) as readonly [{ readonly url: string }]
+  await (await fetch(url)).text()
+  expect(await login.finished).toMatchObject({ code: 0, stderr: '' })
+  expect(jsonLines(login.stdout).at(-1)).toEqual({ loggedIn: true })
+  await vi.waitFor(async () => expect(await stateOf(place)).toMatchObject({ state: 'ready', tools: 2 }), 30_000)
+  expect(guard.shown.size).toBe(1)
+  expect(logOf(place) + login.stdout).not.toContain('sentinel')
+  expect(await parley(['mcp', 'logout', 'wiki'], place)).toMatchObject({ code: 0, stdout: 'Logged out of wiki.\n' })
+  expect((await parley(['mcp', 'logout', guard.url], place)).stdout).toContain('Nobody was logged in')
+})
+
+test('Ctrl-C stops the waiting, and whatever is no such server is said', async () => {
+  const { place, guard } = await guarded()
+  const login = new Cli(['mcp', 'login', 'wiki'], place)
+  await login.until('/authorize')
+  login.child.kill('SIGINT')
+  expect(await login.finished).toMatchObject({ code: 130, stderr: expect.stringContaining('Waiting') as string })
+  const nobody = await parley(['mcp', 'login', 'nobody'], place)
+  expect(nobody).toMatchObject({ code: 1, stderr: expect.stringContaining('parley mcp ls') as string })
+  await guard.close()
+  const away = await parley(['mcp', 'login', guard.url], place)
+  expect(away).toMatchObject({ code: 1, stderr: expect.stringContaining('Nobody is logged in') as string })
+  expect(away.stderr).toContain('ECONNREFUSED')
+  const config = join(place.home, 'config/parley/parley.toml')
+  writeFileSync(config, `${readFileSync(config, 'utf8')}[mcp.local]\ncommand = "true"\n`)
+  expect((await parley(['mcp', 'login', 'local'], place)).stderr).toContain('it is a command')
+})
