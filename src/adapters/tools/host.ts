@@ -19,7 +19,7 @@ export interface ToolHostOptions {
   readonly clientInfo: ClientInfo
   readonly builtin?: readonly BuiltinServer[]
   /** What the tools of our own need; without it a registry has none of them. */
-  readonly own?: Pick<Means, 'search' | 'patternWorker'>
+  readonly own?: Pick<Means, 'search' | 'patternWorker' | 'mayReach'>
   readonly limits?: Partial<Limits>
   /** What people configured for sessions of this directory, as it is now. Never throws. */
   readonly configured?: (cwd: string) => readonly ConfiguredServer[]
