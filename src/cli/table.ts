@@ -142,6 +142,12 @@ export const commands: readonly CommandRow[] = [
     load: () => import('./commands/logs.ts'),
   },
   {
+    usage: 'models',
+    summary: 'list the models that can be used, and why the others cannot',
+    options: [{ flags: '--provider <name>', summary: 'only those of this provider' }, json],
+    load: () => import('./commands/models.ts'),
+  },
+  {
     usage: 'mcp <verb> [words...]',
     summary: 'the MCP servers of the configuration: ls, test, add, allow, login, logout, rm, import',
     options: [

@@ -31,6 +31,8 @@ describe('what a table may say', () => {
     [{ command: 'x', url: 'http://a' }, 'mcp.s.url', 'a server has a command or a url, not both'],
     [{ command: 'x', arg: [] }, 'mcp.s.arg', 'there is only command, args'],
     [{ command: 'x', args: 'y' }, 'mcp.s.args', 'it is a list of texts'],
+    [{ command: 'x', idle_seconds: -1 }, 'mcp.s.idle_seconds', 'from 0'],
+    [{ command: 'x', shared: 'yes' }, 'mcp.s.shared', 'true or false'],
     [{ url: 'ftp://a' }, 'mcp.s.url', 'it is an http or https URL'],
     [{ command: 'x', login: { scope: 'a' } }, 'mcp.s.login', 'it goes with a url'],
     [{ url: 'http://a', login: { id: 'a' } }, 'mcp.s.login.id', 'there is only client_id'],

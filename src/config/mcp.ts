@@ -1,6 +1,8 @@
 /** What `[mcp.NAME]` of a configuration file may say: every key, what it takes, and what becomes of it. */
 
 export interface McpRules {
+  readonly shared?: boolean
+  readonly idleMs?: number
   readonly protocol?: 'auto' | 'legacy' | 'modern'
   readonly include?: readonly string[]
   readonly exclude?: readonly string[]
@@ -84,6 +86,8 @@ const KEYS: Readonly<Record<string, Kind>> = {
   include: texts,
   exclude: texts,
   protocol: oneOf('auto', 'legacy', 'modern'),
+  shared: { words: 'true or false', holds: (value) => typeof value === 'boolean' },
+  idle_seconds: { words: 'a number of seconds from 0', holds: (value) => typeof value === 'number' && value >= 0 },
   enabled: { words: 'true or false', holds: (value) => typeof value === 'boolean' },
   tools: { words: 'a table of tools', holds: isTable },
   login: { words: 'a table', holds: isTable },
@@ -167,12 +171,14 @@ function placeIn({ command, args = [], env = {}, url, type = 'http', headers = {
 }
 
 function rulesIn(table: Table): McpRules {
-  const { include, exclude, protocol, tools } = table
+  const { include, exclude, protocol, tools, shared, idle_seconds: idle } = table
   const each = Object.entries((tools ?? {}) as Table).map(([tool, limits]) => [tool, limitsIn(limits as Table)])
   return {
     ...(include !== undefined && { include }),
     ...(exclude !== undefined && { exclude }),
     ...(protocol !== undefined && { protocol }),
+    ...(shared !== undefined && { shared }),
+    ...(idle !== undefined && { idleMs: Math.round((idle as number) * 1000) }),
     ...(each.length > 0 && { tools: Object.fromEntries(each) }),
     ...limitsIn(table),
   } as McpRules

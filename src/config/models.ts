@@ -110,11 +110,11 @@ function urlOf(base: KnownProvider | undefined, environment: Environment): strin
 
 /** `OLLAMA_HOST` is often no more than a host and a port, and what a server listens on is no place to send to. */
 function addressIn(value: string): string | undefined {
-  if (value === '') return undefined
-  const url = /^https?:\/\//u.test(value) ? value : `http://${value.includes(':') ? value : `${value}:11434`}`
-  if (!URL.canParse(url)) return undefined
-  const { protocol, host, pathname } = new URL(url.replace('//0.0.0.0', '//127.0.0.1'))
-  return `${protocol}//${host}${pathname}`
+  const host = /^([\w.-]+)(:\d+)?$/u.exec(value)
+  const url = host === null ? value : `http://${host[1]}${host[2] ?? ':11434'}`
+  if (!/^https?:\/\//u.test(url) || !URL.canParse(url)) return undefined
+  const { protocol, host: where, pathname } = new URL(url.replace('//0.0.0.0', '//127.0.0.1'))
+  return `${protocol}//${where}${pathname}`
 }
 
 function trimmed(url: string): string {

@@ -11,6 +11,7 @@ import {
   openSqliteReader,
 } from '../adapters/journal/sqlite/client.ts'
 import { ownerPid } from '../adapters/journal/sqlite/owner-pid.ts'
+import { isThere } from '../adapters/journal/sqlite/presence.ts'
 import { followed, openSearchIndex } from '../adapters/search/client.ts'
 import { openModels, type OwnedModels } from '../adapters/model/models.ts'
 import { killLeftovers } from '../adapters/process/ledger.ts'
@@ -114,6 +115,7 @@ export async function openOwner(config: Config): Promise<Owner> {
   }
 
   async function release(): Promise<void> {
+    await tools.close()
     await Promise.all([processes.close(), documents.close(), search.close(), models.close()])
     await (await quietly<Journal>(journal))?.close()
   }
@@ -154,13 +156,16 @@ export function openSearch({ home }: Config, report: (error: unknown) => void = 
   return openSearchIndex({ directory: home, workerUrl: workerUrl('search-worker'), clock: systemClock, report })
 }
 
-/** The models of this user. Nothing is asked, and no package loaded, before somebody wants one. */
-export function openUserModels({ environment, model, localModels }: Config): OwnedModels {
+/** The models of this user, or of one of their providers. Nothing is asked or loaded before somebody wants one. */
+export function openUserModels({ environment, model, localModels }: Config, only?: string): OwnedModels {
   const { providers } = readModels(environment)
   // Without a key and not written down: a usual port of this machine.
-  const wanted = providers.filter(({ keyNames, isConfigured }) => localModels || isConfigured || keyNames.length > 0)
+  const allowed = providers.filter(({ keyNames, isConfigured }) => localModels || isConfigured || keyNames.length > 0)
+  const wanted = only === undefined ? allowed : allowed.filter(({ name }) => name === only)
   return openModels({ providers: wanted, preset: model, clock: systemClock })
 }
+
+export type { OwnedModels as UserModels }
 
 function agentsOptions({ agent, maxTurnRequests, modelTitles, environment }: Config, models: Models) {
   return {
@@ -191,7 +196,7 @@ export function openTools({ home, environment }: Config, warn: (sentence: string
   const processes = openProcesses({ boot, environment, clock: systemClock })
   const logins = loginsOf({ home })
   const host = openToolHost({ processes, clock: systemClock, clientInfo: serverInfo, warn, logins })
-  return { host, after: (ms: number) => systemClock.sleep(ms), close: () => processes.close() }
+  return { host, after: (ms: number) => systemClock.sleep(ms), close: () => host.close().then(() => processes.close()) }
 }
 
 export interface JournalState {
@@ -247,6 +252,11 @@ export async function openDefaultAgent(config: Config): Promise<void> {
 /** How the children of a state directory are told from others. */
 function markOf(home: string): string {
   return createHash('sha256').update(home).digest('hex').slice(0, 12)
+}
+
+/** Throws JOURNAL_IO where that cannot be known. */
+export function hasJournal({ home }: Config): boolean {
+  return isThere(join(home, 'journal.db'))
 }
 
 /** Whether somebody may append to the journal now. */

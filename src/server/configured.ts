@@ -33,7 +33,9 @@ function configuredServer(config: Config, found: FoundMcp) {
   // Asked each time: the user may allow it while the session lives.
   const locate = async () => locateConfigured(config, found, place)
   const login = loginFor(config, found)
-  return { ...own, joins: { rules, isProcess, identity: found.digest, locate, ...(login && { login }) } }
+  // What waits for consent must not meet what still runs from when it had it.
+  const identity = found.standing === 'waiting' ? `${found.digest} waiting` : found.digest
+  return { ...own, joins: { rules, isProcess, identity, locate, ...(login && { login }) } }
 }
 
 /** Undefined where a variable is missing as well: who logs in is told which. */

@@ -36,25 +36,37 @@ async function* stream(opened: Opened, request: ModelRequest): AsyncGenerator<Mo
     newId: () => newCallId(clock),
     reject: (error) => failFor(error, blamed),
   })
+  let reader: Reader | undefined
+  // A read that waits is answered at once; the packages alone would wait for the socket.
+  const stop = () => void reader?.cancel().catch(() => undefined)
+  watch.signal.addEventListener('abort', stop, { once: true })
   try {
-    for await (const part of partsOf(opened, request, watch)) {
-      const told = collector.take(part)
+    reader = await watch.word(async () => await begin(opened, request, watch.signal))
+    const read = reader.read.bind(reader)
+    for (;;) {
+      const { done, value } = await watch.word(read)
+      if (watch.verdict !== undefined) throw new Error('the request was ended')
+      if (done) break
+      const told = collector.take(value)
       if (told !== undefined) yield told
     }
   } catch (error) {
     failFor(error, blamed)
   } finally {
+    stop()
     watch.close()
   }
   if (collector.end === undefined) return failFor(new Error('it ended in the middle'), blamed)
   yield collector.end
 }
 
-async function* partsOf(
+type Reader = ReadableStreamDefaultReader<LanguageModelV3StreamPart>
+
+async function begin(
   { dialect, traits, provider, maxOutputTokens }: Opened,
   request: ModelRequest,
-  watch: Watch,
-): AsyncGenerator<LanguageModelV3StreamPart> {
+  abortSignal: AbortSignal,
+): Promise<Reader> {
   const { picturesInResults, thoughts, pdf } = dialect
   const takes = { image: traits.accepts.image, audio: traits.accepts.audio, pdf }
   const limit = request.maxOutputTokens ?? maxOutputTokens
@@ -62,24 +74,10 @@ async function* partsOf(
     prompt: promptOf(request, { provider: provider.name, takes, picturesInResults, thoughts }),
     ...(request.tools.length > 0 && { tools: toolsOf(request.tools) }),
     ...(limit !== undefined && { maxOutputTokens: limit }),
-    abortSignal: watch.signal,
+    abortSignal,
   }
-  const { stream } = await watch.word(async () => await dialect.model.doStream(dialect.dressed(plain, request)))
-  const reader = stream.getReader()
-  // A read that waits is answered at once; the packages alone would wait for the socket.
-  const stop = () => void reader.cancel().catch(() => undefined)
-  watch.signal.addEventListener('abort', stop, { once: true })
-  try {
-    for (;;) {
-      const { done, value } = await watch.word(() => reader.read())
-      if (watch.verdict !== undefined) throw new Error('the request was ended')
-      if (done) return
-      yield value
-    }
-  } finally {
-    watch.signal.removeEventListener('abort', stop)
-    stop()
-  }
+  const { stream } = await dialect.model.doStream(dialect.dressed(plain, request))
+  return stream.getReader()
 }
 
 const SECOND = 1000

@@ -24,19 +24,20 @@ export type Verdict =
 export class Watch {
   /** Why the request was ended, once it was. */
   verdict: Verdict | undefined
-  readonly #clock: Clock
   readonly #patience: Patience
   readonly #asked: Signal
   readonly #source
   readonly #cancel = () => this.end({ kind: 'cancelled' })
-  #bytes: Timer | undefined
-  #words: Timer | undefined
+  readonly #bytes: Waiting
+  readonly #words: Waiting
 
   constructor(clock: Clock, patience: Patience, asked: Signal) {
-    this.#clock = clock
     this.#patience = patience
     this.#asked = asked
     this.#source = clock.abortSource()
+    const idle = (ms: number) => this.end({ kind: 'idle', ms })
+    this.#bytes = new Waiting(clock, idle)
+    this.#words = new Waiting(clock, idle)
     if (asked.aborted) this.#cancel()
     else asked.addEventListener('abort', this.#cancel, { once: true })
   }
@@ -53,24 +54,19 @@ export class Watch {
 
   close(): void {
     this.#asked.removeEventListener('abort', this.#cancel)
-    this.#bytes?.cancel()
-    this.#words?.cancel()
+    this.#bytes.close()
+    this.#words.close()
     this.#source.abort()
   }
 
   /** Waits for the next word, however many bytes come. */
-  async word<Result>(wait: () => Promise<Result>): Promise<Result> {
-    this.#words = this.#idleAfter(this.#patience.wordsMs)
-    try {
-      return await wait()
-    } finally {
-      this.#words.cancel()
-    }
+  word<Result>(wait: () => Promise<Result>): Promise<Result> {
+    return this.#words.during(this.#patience.wordsMs, wait)
   }
 
   /** Waits for the head of the answer. */
   first<Result>(wait: () => Promise<Result>): Promise<Result> {
-    return this.#byte(this.#patience.firstMs, wait)
+    return this.#bytes.during(this.#patience.firstMs, wait)
   }
 
   /** Its time runs only while somebody reads: who pauses the answer does not make its provider silent. */
@@ -80,7 +76,7 @@ export class Watch {
     let patience = this.#patience.firstMs
     return new ReadableStream<Uint8Array>({
       pull: async (controller) => {
-        const { done, value } = await this.#byte(patience, () => reader.read())
+        const { done, value } = await this.#bytes.during(patience, () => reader.read())
         patience = this.#patience.nextMs
         if (done) return controller.close()
         if (limits.isPassedBy(value)) this.end({ kind: 'flooded' })
@@ -89,18 +85,44 @@ export class Watch {
       cancel: (reason) => reader.cancel(reason),
     })
   }
+}
 
-  async #byte<Result>(ms: number, wait: () => Promise<Result>): Promise<Result> {
-    this.#bytes = this.#idleAfter(ms)
+/** Waits that must not last. One timer serves many short ones: it looks whether the wait that is on began long ago. */
+class Waiting {
+  readonly #clock: Clock
+  readonly #tooLong: (ms: number) => void
+  #since: number | undefined
+  #limit = 0
+  #timer: Timer | undefined
+
+  constructor(clock: Clock, tooLong: (ms: number) => void) {
+    this.#clock = clock
+    this.#tooLong = tooLong
+  }
+
+  async during<Result>(ms: number, wait: () => Promise<Result>): Promise<Result> {
+    this.#since = this.#clock.elapsed()
+    if (ms !== this.#limit) this.close()
+    this.#limit = ms
+    this.#timer ??= this.#clock.after(ms, () => this.#look())
     try {
       return await wait()
     } finally {
-      this.#bytes.cancel()
+      this.#since = undefined
     }
   }
 
-  #idleAfter(ms: number): Timer {
-    return this.#clock.after(ms, () => this.end({ kind: 'idle', ms }))
+  close(): void {
+    this.#timer?.cancel()
+    this.#timer = undefined
+  }
+
+  #look(): void {
+    this.#timer = undefined
+    if (this.#since === undefined) return
+    const left = this.#limit - (this.#clock.elapsed() - this.#since)
+    if (left <= 1) this.#tooLong(this.#limit)
+    else this.#timer = this.#clock.after(left, () => this.#look())
   }
 }
 

@@ -107,6 +107,8 @@ export interface Limits {
   readonly retryMs: number
   /** Until a process that was lost too often is tried again, if somebody wants it. */
   readonly restMs: number
+  /** That a shared server stays when the last session has left it. */
+  readonly idleMs: number
   /** For a process that was asked to end. */
   readonly graceMs: number
 }
@@ -123,6 +125,7 @@ export const DEFAULT_LIMITS: Limits = {
   steadyMs: 60_000,
   retryMs: 30_000,
   restMs: 300_000,
+  idleMs: 60_000,
   graceMs: 1000,
 }
 

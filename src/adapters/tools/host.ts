@@ -19,7 +19,7 @@ export interface ToolHostOptions {
   readonly clientInfo: ClientInfo
   readonly builtin?: readonly BuiltinServer[]
   /** What the tools of our own need; without it a registry has none of them. */
-  readonly own?: Pick<Means, 'search' | 'patternWorker'>
+  readonly own?: Pick<Means, 'search' | 'patternWorker' | 'mayReach'>
   readonly limits?: Partial<Limits>
   /** What people configured for sessions of this directory, as it is now. Never throws. */
   readonly configured?: (cwd: string) => readonly ConfiguredServer[]
@@ -39,6 +39,8 @@ export interface Live {
 
 export interface McpHost extends ToolHost {
   live(): readonly Live[]
+  /** Ends the servers that stay for sessions to come. Call it when all registries are closed. */
+  close(): Promise<void>
 }
 
 export function openToolHost({ builtin = [], configured = () => [], own, ...options }: ToolHostOptions): McpHost {
@@ -68,6 +70,7 @@ export function openToolHost({ builtin = [], configured = () => [], own, ...opti
       open.set(registry, request.scope)
       return toolsets === undefined ? registry : withOwnTools(registry, toolsets.open(request.scope))
     },
+    close: () => pool.close(),
     live: () =>
       [...new Set(open.values())].map((session) => {
         const lists = [...open].flatMap(([registry, scope]) => (scope === session ? [registry.list()] : []))

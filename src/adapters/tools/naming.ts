@@ -71,6 +71,7 @@ function ownConfig(server: BuiltinServer, label: string, request: ToolHostReques
     lazy: true,
     isProcess: false,
     isConfigured: false,
+    isShared: false,
     rules: {},
     key: JSON.stringify([scope, label, cwd, roots]),
     locate: () => server.connect(request),
@@ -111,8 +112,13 @@ function strange(
     ...how
   }: Pick<ServerConfig, 'isProcess' | 'isConfigured' | 'login' | 'locate'> & { readonly identity: unknown },
 ): ServerConfig {
-  const key = JSON.stringify([scope, label, cwd, identity, rules])
-  return { ...how, label, cwd, roots, rules, key, title: label, trusted: false, lazy: false }
+  const { isProcess } = how
+  const isShared = rules.shared ?? !isProcess
+  // Whoever works elsewhere has other roots to tell of, and a process starts in its directory.
+  const key = JSON.stringify(
+    isShared ? ['shared', label, roots, identity, rules] : [scope, label, cwd, identity, rules],
+  )
+  return { isShared, ...how, label, cwd, roots, rules, key, title: label, trusted: false, lazy: false }
 }
 
 /** The order in which variables and headers were named changes nothing. */

@@ -1,4 +1,5 @@
-/** The servers of all sessions: registries of one session that name a server alike share its one connection. */
+/** The servers of all sessions: registries that name one alike share it, within a session or, where it is shared, across them. */
+import type { Timer } from '../../ports/clock.ts'
 import type { Surroundings } from './connection.ts'
 import { Server, type ServerConfig } from './server.ts'
 
@@ -12,11 +13,15 @@ export interface Lease {
 export interface Pool {
   /** `changed` is called, until the share is given back, when the state or the tools of the server did change. */
   take(config: ServerConfig, changed: () => void): Lease
+  /** Ends the servers that nobody has a share in any more. */
+  close(): Promise<void>
 }
 
 interface Shared {
   readonly server: Server
   readonly listeners: Set<() => void>
+  /** Ends it when nobody has come for long enough. */
+  idle?: Timer | undefined
 }
 
 export function openPool(around: Surroundings): Pool {
@@ -29,12 +34,19 @@ export function openPool(around: Surroundings): Pool {
       for (const listener of listeners) listener()
     }
     const server = new Server(after(leaving.get(config.key), config), around, changed)
-    const started = { server, listeners }
+    const started: Shared = { server, listeners }
     shared.set(config.key, started)
     return started
   }
 
-  async function end(key: string, { server }: Shared): Promise<void> {
+  async function leave({ key, isShared, rules }: ServerConfig, one: Shared): Promise<void> {
+    const idleMs = isShared && one.server.status().state === 'ready' ? (rules.idleMs ?? around.limits.idleMs) : 0
+    if (idleMs === 0) return end(key, one)
+    one.idle = around.clock.after(idleMs, () => void end(key, one))
+  }
+
+  async function end(key: string, { server, idle }: Shared): Promise<void> {
+    idle?.cancel()
     shared.delete(key)
     const gone = server.close()
     leaving.set(key, gone)
@@ -49,6 +61,8 @@ export function openPool(around: Surroundings): Pool {
     take(config, changed) {
       const running = shared.get(config.key)
       const one = running ?? start(config)
+      one.idle?.cancel()
+      one.idle = undefined
       running?.server.revive()
       running?.server.follow(config.roots)
       // A function of its own for each share: one registry may take the same server twice.
@@ -59,10 +73,14 @@ export function openPool(around: Surroundings): Pool {
         server: one.server,
         release() {
           released ??=
-            one.listeners.delete(listener) && one.listeners.size === 0 ? end(config.key, one) : Promise.resolve()
+            one.listeners.delete(listener) && one.listeners.size === 0 ? leave(config, one) : Promise.resolve()
           return released
         },
       }
+    },
+    async close() {
+      const unused = [...shared].filter(([, { listeners }]) => listeners.size === 0)
+      await Promise.all([...unused.map(([key, one]) => end(key, one)), ...leaving.values()])
     },
   }
 }

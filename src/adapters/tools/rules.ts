@@ -2,6 +2,10 @@
 import type { Offer, ServerTool } from './connection.ts'
 
 export interface ServerRules {
+  /** One process, or one connection, for all sessions that configure it alike. Without it: a connection yes, a process no. */
+  readonly shared?: boolean
+  /** Milliseconds that one which is shared stays when the last session has left it. */
+  readonly idleMs?: number
   /** Which protocol to speak, where finding out does harm or fails. */
   readonly protocol?: 'auto' | 'legacy' | 'modern'
   /** Names or patterns with `*`, as the server names its tools; without any, all tools are used. */

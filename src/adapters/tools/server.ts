@@ -21,6 +21,8 @@ export interface ServerConfig {
   readonly isConfigured: boolean
   /** How people log in there. */
   readonly login?: LoginSettings
+  /** Sessions share it, and it stays a while when the last has left. */
+  readonly isShared: boolean
   /** It waits for its first use. */
   readonly lazy: boolean
   readonly cwd: string
@@ -119,6 +121,8 @@ export class Server {
 
   /** Does `work` on its connection, connecting first where needed. Throws what `ToolRegistry.call` throws. */
   async use<Result>(options: CallOptions, work: (connection: Connection) => Promise<Result>): Promise<Result> {
+    // Whoever calls a tool that was listed before the login ended is asked as if the call had met that.
+    if (this.#phase.state === 'locked' && options.onElicit !== undefined) await this.logIn(options)
     const connection = await unlessCancelled(this.#connected(options.name), options)
     try {
       return await work(connection)

@@ -12,8 +12,7 @@ export function withOwnTools(inner: ToolRegistry, own: Toolset): ToolRegistry {
   async function close(): Promise<void> {
     isClosed = true
     calls.end()
-    await inner.close()
-    own.release()
+    await Promise.all([inner.close(), own.release()])
   }
 
   return {

@@ -8,6 +8,7 @@ import type { SearchIndex } from '../../../ports/search.ts'
 import type { Signal } from '../../../ports/signal.ts'
 import type { Caller, Tool, ToolPreview, ToolResult } from '../../../ports/tools.ts'
 import { forModels } from '../model-schema.ts'
+import type { MayReach } from './fetch/reach.ts'
 import type { SessionMemory } from './memory.ts'
 
 /** Where tools of our own stand in lists of tools. */
@@ -20,6 +21,8 @@ export interface Means {
   readonly search: Pick<SearchIndex, 'search'>
   /** Runs patterns in a thread of their own. */
   readonly patternWorker: URL
+  /** Which addresses pages may come from; by default those of the public network. */
+  readonly mayReach?: MayReach
 }
 
 /** What a preview may know: it changes nothing and tells nobody. */

@@ -2,6 +2,12 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { type Stage, openStage } from '../../../../test/fixtures/tools/stage.ts'
 
+const NAMES =
+  'read_file write_file edit_file list_directory find_files search_text run_command command_output fetch_url plan search_sessions read_result'.split(
+    ' ',
+  )
+const CHANGING = ['write_file', 'edit_file', 'run_command', 'fetch_url']
+
 let stage: Stage
 afterEach(() => stage.close())
 
@@ -9,7 +15,8 @@ describe('the tools of our own', () => {
   test('are in the list from the beginning, in plain names, with schemas that a model is held to', async () => {
     stage = await openStage()
     const { tools } = stage.registry.list()
-    expect(tools.map(({ name }) => name).slice(0, 2)).toEqual(['read_file', 'list_directory'])
+    expect(tools.map(({ name }) => name)).toEqual(NAMES)
+    expect(tools.filter(({ readOnly }) => !readOnly).map(({ name }) => name)).toEqual(CHANGING)
     for (const tool of tools) {
       expect(tool).toMatchObject({ server: 'parley', trusted: true, original: tool.name })
       expect(tool.inputSchema).toMatchObject({ type: 'object', additionalProperties: false })
@@ -48,6 +55,48 @@ describe('the tools of our own', () => {
     expect(await stage.preview('read_file', { path: '/etc/passwd' })).toEqual({ title: 'Read file', kind: 'read' })
     expect(await stage.preview('read_file', 7)).toEqual({ title: 'Read file', kind: 'read' })
   })
+})
+
+test('plan shows people the steps', async () => {
+  stage = await openStage()
+  const entries = [
+    { content: 'Look', status: 'completed' },
+    { content: 'Mend', status: 'pending', priority: 'high' },
+  ]
+  expect(await stage.say('plan', { entries })).toBe('The user sees the plan: 1 of 2 steps are done.')
+  expect(stage.plans).toEqual([[{ ...entries[0], priority: 'medium' }, entries[1]]])
+})
+
+test('search_sessions looks in the conversations of this directory, or of all', async () => {
+  const asked: unknown[] = []
+  const hit = {
+    sessionId: 's9',
+    cwd: '/w',
+    title: 'Mending',
+    by: 'agent',
+    turn: 't1',
+    seq: 1,
+    until: 2,
+    at: 0,
+    text: 'It was the cache.',
+    highlights: [],
+  } as const
+  stage = await openStage({
+    search: {
+      search: async (request) => {
+        asked.push([request.query, request.cwd])
+        return { hits: request.cwd === undefined ? [hit] : [], more: false, behind: 0 }
+      },
+    },
+  })
+  expect(await stage.say('search_sessions', { query: 'cache' })).toContain('or set everywhere')
+  expect(await stage.say('search_sessions', { query: 'cache', everywhere: true })).toBe(
+    'Mending (session s9 in /w), agent, 1970-01-01 00:00:\nIt was the cache.',
+  )
+  expect(asked).toEqual([
+    ['cache', stage.dir],
+    ['cache', undefined],
+  ])
 })
 
 describe('list_directory', () => {

@@ -2,17 +2,40 @@
 import { fail, isParleyError, reasonOf } from '../../../errors/parley-error.ts'
 import type { Signal } from '../../../ports/signal.ts'
 import type { Caller, Tool, ToolCallOptions, ToolPreview, ToolResult } from '../../../ports/tools.ts'
+import { commandOutput } from './command-output.ts'
+import { editFile } from './edit-file.ts'
+import { fetchUrl } from './fetch-url.ts'
+import { findFiles } from './find-files.ts'
 import { listDirectory } from './list-directory.ts'
 import { type SessionMemory, openMemory } from './memory.ts'
+import { plan } from './plan.ts'
 import { readFile } from './read-file.ts'
+import { readResult } from './read-result.ts'
 import { textOf } from './result.ts'
+import { runCommand } from './run-command.ts'
+import { searchSessions } from './search-sessions.ts'
+import { searchText } from './search-text.ts'
 import type { Means, OwnTool } from './tool.ts'
+import { writeFile } from './write-file.ts'
 
 /** In this order, always: a model that has seen the list keeps what it made of it. */
-const TOOLS: readonly OwnTool[] = [readFile, listDirectory]
+const TOOLS: readonly OwnTool[] = [
+  readFile,
+  writeFile,
+  editFile,
+  listDirectory,
+  findFiles,
+  searchText,
+  runCommand,
+  commandOutput,
+  fetchUrl,
+  plan,
+  searchSessions,
+  readResult,
+]
 
 /** How long a call that nobody waits for may take to end as it likes. Milliseconds. */
-const LAST_WORDS = 500
+const LAST_WORDS = 1_500
 
 /** The tools as one registry has them. */
 export interface Toolset {
@@ -22,7 +45,7 @@ export interface Toolset {
   /** Throws TOOL_ARGUMENTS, TOOL_TIMEOUT and TOOL_CANCELLED; whatever else goes wrong is a result. */
   call(name: string, args: unknown, options: ToolCallOptions): Promise<ToolResult>
   /** The registry is closed. What the session has running ends with its last one. Idempotent. */
-  release(): void
+  release(): Promise<void>
 }
 
 export interface Toolsets {
@@ -65,11 +88,13 @@ function openSessions() {
       open.set(session, joined)
       joined.registries += 1
       let isIn = true
-      const leave = () => {
+      const leave = async () => {
         if (!isIn) return
         isIn = false
         joined.registries -= 1
-        if (joined.registries === 0) open.delete(session)
+        if (joined.registries > 0) return
+        open.delete(session)
+        await joined.memory.close()
       }
       return { memory: joined.memory, leave }
     },
@@ -110,9 +135,29 @@ function abortOf(signal: Signal): Promise<void> {
   })
 }
 
+/** What the system says, without the path that it was said of: that is one of ours. */
+const SYSTEM_REASONS: Readonly<Record<string, string>> = {
+  EACCES: 'the system does not permit it',
+  EPERM: 'the system does not permit it',
+  EROFS: 'that disk can only be read',
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the disk is full',
+  EMFILE: 'too many files are open; try again',
+  ENOENT: 'it has gone meanwhile',
+  ENOTDIR: 'it changes while it is looked at; try again',
+  ELOOP: 'it changes while it is looked at; try again',
+  EEXIST: 'it changes while it is looked at; try again',
+  EISDIR: 'it changes while it is looked at; try again',
+}
+
+function systemReason(error: unknown): string | undefined {
+  const { code } = error as NodeJS.ErrnoException
+  return typeof code === 'string' ? (SYSTEM_REASONS[code] ?? (code.startsWith('E') ? code : undefined)) : undefined
+}
+
 /** A sentence that the model can act on. */
 function failure(error: unknown): ToolResult {
   if (isParleyError(error, 'TOOL_ARGUMENTS')) throw error
-  const why = isParleyError(error) ? error.message : `It failed: ${reasonOf(error)}.`
+  const why = isParleyError(error) ? error.message : `It failed: ${systemReason(error) ?? reasonOf(error)}.`
   return { content: [textOf(why)], isError: true }
 }

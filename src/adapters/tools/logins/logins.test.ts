@@ -83,7 +83,7 @@ describe('a server that wants somebody to log in', () => {
   test('says which command does that, and offers one tool that asks the person', async () => {
     const server = await guarded()
     const registry = bench().open([at(server)])
-    const list = await registry.ready(5000, signal)
+    const list = await registry.ready(30_000, signal)
     expect(list.servers).toMatchObject([{ state: 'failed', tools: 0 }])
     expect(list.servers[0]?.reason).toBe(`MCP server wiki wants you to log in. Run: parley mcp login ${server.url}`)
     expect(list.tools).toMatchObject([{ name: 'wiki__log_in', trusted: true, readOnly: true }])
@@ -106,7 +106,7 @@ describe('a server that wants somebody to log in', () => {
   test('stays closed when nobody does, and says so to the agent', async () => {
     const server = await guarded()
     const registry = bench().open([at(server)])
-    await registry.ready(5000, signal)
+    await registry.ready(30_000, signal)
     const result = await registry.call(
       'wiki__log_in',
       {},
@@ -122,7 +122,7 @@ describe('a server that wants somebody to log in', () => {
   test('is connected in every live session when somebody logs in elsewhere', async () => {
     const server = await guarded()
     const sessions = [bench().open([at(server)]), bench().open([at(server)])]
-    await Promise.all(sessions.map((one) => one.ready(5000, signal)))
+    await Promise.all(sessions.map((one) => one.ready(30_000, signal)))
     await loggedIn(server)
     await Promise.all(sessions.map((one) => changeTo(one, ({ servers }) => servers[0]?.state === 'ready')))
     expect(server.registered).toHaveLength(1)
@@ -132,7 +132,7 @@ describe('a server that wants somebody to log in', () => {
     const server = await guarded()
     await loggedIn(server)
     const registry = bench().open([{ ...at(server), headers: [['authorization', 'Bearer mine']] }])
-    const list = await registry.ready(5000, signal)
+    const list = await registry.ready(30_000, signal)
     expect(list.servers[0]?.reason).toContain('HTTP 401')
     expect(server.shown.size).toBe(0)
   })
@@ -216,7 +216,7 @@ describe('what a login brings', () => {
 
 async function opened(made: Bench, server: Guarded): Promise<ToolRegistry> {
   const registry = made.open([at(server)])
-  expect((await registry.ready(10_000, signal)).servers).toMatchObject([{ state: 'ready' }])
+  expect((await registry.ready(30_000, signal)).servers).toMatchObject([{ state: 'ready' }])
   return registry
 }
 

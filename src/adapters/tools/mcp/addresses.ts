@@ -8,7 +8,7 @@ export function reachOf(address: string): Reach {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
   const plain = mapped ?? address
   const family = isIPv6(plain) ? 'ipv6' : 'ipv4'
-  const found = RANGES.find(({ list }) => list.check(plain, family))
+  const found = RANGES.find(({ lists }) => lists[family].check(plain, family))
   return found?.reach ?? 'public'
 }
 
@@ -18,7 +18,13 @@ export function isWithin(there: Reach, home: Reach): boolean {
   return there !== 'never' && (there === home || (there === 'private' && home === 'loopback'))
 }
 
-const RANGES: readonly { readonly reach: Reach; readonly list: BlockList }[] = [
+/** One list for each family: to one that has mapped addresses in it every IPv4 address is one of them. */
+interface Range {
+  readonly reach: Reach
+  readonly lists: { readonly ipv4: BlockList; readonly ipv6: BlockList }
+}
+
+const RANGES: readonly Range[] = [
   ranges('loopback', ['127.0.0.0/8', '::1/128']),
   ranges('never', [
     '0.0.0.0/8',
@@ -36,11 +42,12 @@ const RANGES: readonly { readonly reach: Reach; readonly list: BlockList }[] = [
   ranges('private', ['10.0.0.0/8', '100.64.0.0/10', '172.16.0.0/12', '192.168.0.0/16', '198.18.0.0/15', 'fc00::/7']),
 ]
 
-function ranges(reach: Reach, networks: readonly string[]): { readonly reach: Reach; readonly list: BlockList } {
-  const list = new BlockList()
+function ranges(reach: Reach, networks: readonly string[]): Range {
+  const lists = { ipv4: new BlockList(), ipv6: new BlockList() }
   for (const network of networks) {
     const [address = '', bits] = network.split('/')
-    list.addSubnet(address, Number(bits), isIPv6(address) ? 'ipv6' : 'ipv4')
+    const family = isIPv6(address) ? 'ipv6' : 'ipv4'
+    lists[family].addSubnet(address, Number(bits), family)
   }
-  return { reach, list }
+  return { reach, lists }
 }

@@ -52,8 +52,12 @@ function isList(value: ElicitedValue): value is readonly string[] {
   return Array.isArray(value)
 }
 
-/** An older server does not say which of its calls it asks for; the latest that has somebody to ask is taken. */
+/**
+ * A server does not say which of its calls it asks for; the latest that has somebody to ask is taken. Where they are calls
+ * of several sessions nobody is asked: what one person says must not reach the work of another.
+ */
 async function ask(question: Elicitation, askable: ReadonlySet<Askable>): Promise<ElicitationAnswer> {
+  if (new Set([...askable].map(({ options }) => options.caller?.sessionId)).size > 1) return CANCEL
   const one = [...askable].findLast(({ options }) => options.onElicit !== undefined)
   if (one?.options.onElicit === undefined) return CANCEL
   const goOn = one.hold()

@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import { array, assert, property, string } from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Content } from '../../../ports/content.ts'
 import { BRIEF_LIMIT, withBrief } from './brief.ts'
@@ -51,12 +51,12 @@ describe('what a model is given of a result', () => {
   })
 
   test('is never too long, and goes on exactly where it ends', () => {
-    const texts = fc.array(
-      fc.string({ unit: 'grapheme', minLength: 1, maxLength: 400 }).map((one) => one.repeat(200)),
+    const texts = array(
+      string({ unit: 'grapheme', minLength: 1, maxLength: 400 }).map((one) => one.repeat(200)),
       { maxLength: 8 },
     )
-    fc.assert(
-      fc.property(texts, (all) => {
+    assert(
+      property(texts, (all) => {
         const content = all.map(text)
         const brief = briefOf(content)
         if (brief === undefined) return

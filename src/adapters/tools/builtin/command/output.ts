@@ -1,0 +1,52 @@
+/** What a command has said: its beginning, its end and how much there was, in bounded memory. */
+import { stripVTControlCharacters } from 'node:util'
+import { KEPT_LIMIT, amount } from '../result.ts'
+
+const HEAD = KEPT_LIMIT / 4
+const TAIL = KEPT_LIMIT - HEAD - 200
+/** Between two cuts of the tail, so that not every chunk costs one. */
+const SLACK = 256 * 1024
+
+export class Output {
+  readonly #decoder = new TextDecoder()
+  #head = ''
+  #tail = ''
+  /** Characters so far. */
+  #total = 0
+
+  append(bytes: Uint8Array): void {
+    this.add(this.#decoder.decode(bytes, { stream: true }))
+  }
+
+  add(text: string): void {
+    this.#total += text.length
+    const room = HEAD - this.#head.length
+    this.#head += text.slice(0, room)
+    this.#tail += text.slice(room)
+    if (this.#tail.length > TAIL + SLACK) this.#tail = this.#tail.slice(-TAIL)
+  }
+
+  get total(): number {
+    return this.#total
+  }
+
+  /** From this character on; where some of that is not kept it says so. */
+  from(start: number): string {
+    const tailStart = this.#total - this.#tail.length
+    const head = this.#head.slice(start)
+    const tail = this.#tail.slice(Math.max(0, start - tailStart))
+    const lost = tailStart - Math.max(start, this.#head.length)
+    return readable(lost > 0 ? `${head}\n[${amount(lost)} characters were not kept.]\n${tail}` : `${head}${tail}`)
+  }
+
+  /** For whoever looks on. */
+  lately(limit: number): string {
+    return readable(`${this.#head}${this.#tail}`.slice(-limit))
+  }
+}
+
+/** Without colours, without what a terminal would have overwritten, and without what it would have done. */
+export function readable(text: string): string {
+  const plain = stripVTControlCharacters(text).replaceAll('\r\n', '\n')
+  return plain.replaceAll(/[^\P{Cc}\n\t\r]/gu, '').replaceAll(/[^\n]*\r/gu, '')
+}

@@ -1,0 +1,105 @@
+/** Pages come as text from the public network alone, whatever names, redirects and answers say. */
+import { createServer } from 'node:http'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { type Stage, openStage } from '../../../../test/fixtures/tools/stage.ts'
+import { onlyPublic } from './fetch/reach.ts'
+
+let stage: Stage
+let base: string
+let asked: string[] = []
+const server = createServer((request, response) => {
+  asked.push(request.url ?? '')
+  const [status, headers, body] = PAGES[request.url ?? ''] ?? [404, {}, 'gone']
+  response.writeHead(status, headers).end(body)
+})
+
+const HTML = `<!doctype html><html><head><title>A &amp; B</title><script>steal()</script></head><body>
+<h1>Head</h1><p>One <b>two</b>&nbsp;<a href="/next">three</a></p><ul><li>x<li>y</ul><pre>a  b\nc</pre><!-- no --><style>p{}</style></body></html>`
+
+const PAGES: Record<string, [number, Record<string, string>, string | Buffer]> = {
+  '/page': [200, { 'content-type': 'text/html; charset=utf-8' }, HTML],
+  '/json': [200, { 'content-type': 'application/json' }, '{"a":1}'],
+  '/latin': [200, { 'content-type': 'text/plain; charset=windows-1252' }, Buffer.from('gr\u00FCn', 'latin1')],
+  '/here': [302, { location: '/json' }, ''],
+  '/loop': [302, { location: '/loop' }, ''],
+  '/away': [302, { location: 'http://169.254.169.254/latest/meta-data/' }, ''],
+  '/pdf': [200, { 'content-type': 'application/pdf' }, Buffer.from('%PDF-1.7\0')],
+  '/huge': [200, { 'content-type': 'text/plain' }, Buffer.alloc(6 * 1024 * 1024, 'x')],
+}
+
+beforeEach(async () => {
+  asked = []
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+})
+afterEach(async () => {
+  await stage.close()
+  server.closeAllConnections()
+  await new Promise((resolve) => server.close(resolve))
+})
+
+describe('a page', () => {
+  test('comes as text, within its host and its limits', async () => {
+    stage = await openStage({ mayReach: (address) => address === '127.0.0.1' || onlyPublic(address) })
+    const say = (path: string) => stage.say('fetch_url', { url: `${base}${path}` })
+    expect(await say('/page')).toBe(
+      `${base}/page (200)\nA & B\n\n# Head\n\nOne two three (${base}/next)\n\n- x\n- y\n\n\`\`\`\na  b\nc\n\`\`\``,
+    )
+    expect(await say('/json#part')).toBe(`${base}/json (200)\n\n{"a":1}`)
+    expect(await say('/latin')).toContain('grün')
+    expect(await say('/here')).toContain('{"a":1}')
+    expect(await say('/loop')).toContain('redirects again and again')
+    expect(await say('/away')).toContain('redirects to another host. Fetch http://169.254.169.254/latest/meta-data/')
+    expect(await say('/pdf')).toContain('is a PDF document')
+    expect(await say('/huge')).toContain('more than 5,242,880 bytes')
+    expect(await say('/none')).toBe(`Error: ${base}/none (404)\n\ngone`)
+  })
+})
+
+describe('an address', () => {
+  test.each([
+    ['127.0.0.1', () => base],
+    ['localhost', () => base.replace('127.0.0.1', 'localhost')],
+    ['a number', () => base.replace('127.0.0.1', '2130706433')],
+    ['another number', () => base.replace('127.0.0.1', '0x7f.1')],
+    ['IPv6', () => base.replace('127.0.0.1', '[::1]')],
+    ['IPv4 within IPv6', () => base.replace('127.0.0.1', '[::ffff:127.0.0.1]')],
+    ['nowhere', () => base.replace('127.0.0.1', '0.0.0.0')],
+    ['metadata', () => 'http://169.254.169.254/'],
+    ['private', () => 'http://192.168.1.1/'],
+  ])('%s is not gone to', async (_name, url) => {
+    stage = await openStage()
+    expect(await stage.say('fetch_url', { url: `${url()}/page` })).toMatch(
+      /is not in the public network.*Nothing was sent/u,
+    )
+    expect(asked).toEqual([])
+  })
+
+  test('that is none of the web, or says who asks, is refused', async () => {
+    stage = await openStage()
+    for (const url of ['file:///etc/passwd', 'ftp://x.example', 'x', 'http://a:b@x.example/'])
+      expect(await stage.say('fetch_url', { url })).toContain('Error: ')
+    expect(await stage.preview('fetch_url', { url: 'https://x.example/a?b#c' })).toEqual({
+      title: 'Fetch x.example/a',
+      kind: 'fetch',
+      url: 'https://x.example/a?b',
+    })
+    const tool = stage.registry.list().tools.find(({ name }) => name === 'fetch_url')
+    expect(tool?.readOnly).toBe(false)
+  })
+
+  test.each([
+    '::ffff:10.0.0.1',
+    '2002:7f00:1::',
+    '64:ff9b::7f00:1',
+    '::7f00:1',
+    'fe80::1',
+    'fd00::1',
+    '100.64.0.1',
+    '2001::1',
+  ])('%s is not public', (address) => expect(onlyPublic(address)).toBe(false))
+  test.each(['1.1.1.1', '2606:4700::1111'])('%s is', (address) => expect(onlyPublic(address)).toBe(true))
+})

@@ -1,0 +1,162 @@
+/** The text of a page for a reader without eyes: headings, lists, links and code keep their shape. */
+
+/** What is between these is no text. */
+const HIDDEN = new Set([
+  'script',
+  'style',
+  'noscript',
+  'template',
+  'svg',
+  'iframe',
+  'object',
+  'canvas',
+  'select',
+  'head',
+])
+/** What begins a line of its own. */
+const BLOCKS = new Set(
+  `address article aside blockquote br dd details div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hr li
+  main nav ol p pre section summary table tr ul`.split(/\s+/u),
+)
+const TAG = /<(\/?)([A-Za-z][\w:-]*)((?:"[^"]*"|'[^']*'|[^'">])*)>|<!--[\s\S]*?(?:-->|$)|<[!?][^>]*>/gu
+
+export interface ReadablePage {
+  readonly title: string
+  readonly text: string
+}
+
+export function readablePage(html: string, base: URL): ReadablePage {
+  const title = /<title[^>]*>([^<]*)/iu.exec(html)?.[1] ?? ''
+  return { title: squeezed(unescaped(title)), text: tidy(new Reader(base).read(html)) }
+}
+
+class Reader {
+  readonly #base: URL
+  #out = ''
+  /** What hides all up to its end. */
+  #hiding: string | undefined
+  #pre = 0
+  #href: string | undefined
+
+  constructor(base: URL) {
+    this.#base = base
+  }
+
+  read(html: string): string {
+    let at = 0
+    for (const tag of html.matchAll(TAG)) {
+      this.#text(html.slice(at, tag.index))
+      at = tag.index + tag[0].length
+      const [, slash, name, attributes = ''] = tag
+      if (name !== undefined) this.#tag(name.toLowerCase(), slash === '/', attributes)
+    }
+    this.#text(html.slice(at))
+    return this.#out
+  }
+
+  #text(raw: string): void {
+    if (this.#hiding !== undefined || raw === '') return
+    const text = unescaped(raw)
+    this.#out += this.#pre > 0 ? text : text.replaceAll(/\s+/gu, ' ')
+  }
+
+  #tag(name: string, isEnd: boolean, attributes: string): void {
+    if (this.#hiding !== undefined) {
+      if (isEnd && name === this.#hiding) this.#hiding = undefined
+    } else if (HIDDEN.has(name) && !isEnd && !attributes.endsWith('/')) this.#hiding = name
+    else if (name === 'a') this.#link(isEnd, attributes)
+    else if (name === 'td' || name === 'th') this.#out += isEnd ? ' | ' : ''
+    else if (name === 'img') this.#out += attributeOf('alt', attributes) ?? ''
+    else if (BLOCKS.has(name)) this.#block(name, isEnd)
+  }
+
+  #block(name: string, isEnd: boolean): void {
+    if (name === 'pre') {
+      this.#pre = Math.max(0, this.#pre + (isEnd ? -1 : 1))
+      this.#out += '\n```\n'
+      return
+    }
+    const level = /^h([1-6])$/u.exec(name)?.[1]
+    const gap = level !== undefined || name === 'p' ? '\n\n' : '\n'
+    const mark = isEnd ? '' : level !== undefined ? `${'#'.repeat(Number(level))} ` : name === 'li' ? '- ' : ''
+    this.#out += `${gap}${mark}`
+  }
+
+  #link(isEnd: boolean, attributes: string): void {
+    if (!isEnd) {
+      this.#href = attributeOf('href', attributes)
+      return
+    }
+    const href = this.#href
+    this.#href = undefined
+    const url =
+      href === undefined || href.startsWith('#') || !URL.canParse(href, this.#base)
+        ? undefined
+        : new URL(href, this.#base)
+    if (url !== undefined && /^https?:$/u.test(url.protocol)) this.#out += ` (${url.href})`
+  }
+}
+
+function attributeOf(name: string, attributes: string): string | undefined {
+  const found = new RegExp(`(?:^|\\s)${name}\\s*=\\s*(?:"([^"]*)"|'([^']*)'|([^\\s"'>]+))`, 'iu').exec(attributes)
+  const value = found?.[1] ?? found?.[2] ?? found?.[3]
+  return value === undefined ? undefined : unescaped(value)
+}
+
+const NAMED: Readonly<Record<string, string>> = {
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  apos: "'",
+  nbsp: ' ',
+  copy: '©',
+  reg: '®',
+  hellip: '…',
+  mdash: '—',
+  ndash: '–',
+  lsquo: '‘',
+  rsquo: '’',
+  ldquo: '“',
+  rdquo: '”',
+  laquo: '«',
+  raquo: '»',
+  middot: '·',
+  bull: '•',
+  times: '×',
+  rarr: '→',
+  larr: '←',
+  auml: 'ä',
+  ouml: 'ö',
+  uuml: 'ü',
+  Auml: 'Ä',
+  Ouml: 'Ö',
+  Uuml: 'Ü',
+  szlig: 'ß',
+  eacute: 'é',
+  egrave: 'è',
+  euro: '€',
+  sect: '§',
+  para: '¶',
+  deg: '°',
+}
+
+function unescaped(text: string): string {
+  return text.replaceAll(/&(#\d{1,7}|#[xX][\da-fA-F]{1,6}|[A-Za-z]\w{1,10});/gu, (whole, entity: string) => {
+    if (!entity.startsWith('#')) return NAMED[entity] ?? whole
+    const code = Number(entity.replace('#', '').replace(/^[xX]/u, '0x'))
+    return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : whole
+  })
+}
+
+function squeezed(text: string): string {
+  return text.replaceAll(/\s+/gu, ' ').trim()
+}
+
+function tidy(text: string): string {
+  return text
+    .replaceAll(/[ \t]+\n/gu, '\n')
+    .replaceAll(/\n{3,}/gu, '\n\n')
+    .replaceAll(/^-\s*\n+/gmu, '- ')
+    .trim()
+}

@@ -1,0 +1,160 @@
+/** Commands say what they print and how they end, and never outlive whoever may have started them. */
+import { readFile } from 'node:fs/promises'
+import { afterEach, describe, expect, test } from 'vitest'
+import type { Terminal, TerminalCommand } from '../../../ports/client.ts'
+import { type Stage, openStage, textOf } from '../../../../test/fixtures/tools/stage.ts'
+
+let stage: Stage
+afterEach(() => stage.close())
+
+/** Whether the process is there and not merely unburied. */
+async function runs(pid: number): Promise<boolean> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
+  return stat !== '' && !/\) [ZX] /u.test(stat)
+}
+
+async function until(isSo: () => Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 20))
+}
+
+async function pidOf(id: string): Promise<number> {
+  let said = ''
+  await until(async () => pidsIn((said += await stage.say('command_output', { id }))).length > 0)
+  return pidsIn(said)[0] ?? 0
+}
+
+function pidsIn(text: string): readonly number[] {
+  return [...text.matchAll(/pid (\d+)/gu)].map(([, pid]) => Number(pid))
+}
+
+describe('a command', () => {
+  test('gives back what it printed, and how it ended', async () => {
+    stage = await openStage({ files: { 'd/a.txt': 'A' }, environment: { ...process.env, ANTHROPIC_API_KEY: 'secret' } })
+    expect(await stage.say('run_command', { command: 'cat a.txt; echo; echo err >&2', cwd: 'd' })).toBe('A\nerr')
+    expect(await stage.say('run_command', { command: 'true' })).toBe('[It printed nothing.]\n[Exit code 0.]')
+    expect(await stage.say('run_command', { command: 'echo x; exit 3' })).toBe('Error: x\n[Exit code 3.]')
+    expect(await stage.say('run_command', { command: 'kill -9 $$' })).toContain('[It was ended by SIGKILL.]')
+    expect(await stage.say('run_command', { command: 'cat; env' })).not.toContain('secret')
+    expect(await stage.say('run_command', { command: 'ls', cwd: '..' })).toContain('outside the directories')
+    expect(await stage.say('run_command', { command: 'ls', cwd: 'no' })).toContain('Error: ')
+  })
+
+  test('that says much is given by its beginning and its end, and read on', async () => {
+    stage = await openStage()
+    const result = await stage.call('run_command', { command: 'seq 1 40000' })
+    const brief = textOf(result)
+    expect(brief.length).toBeLessThan(31_000)
+    expect(brief).toMatch(/^1\n2\n/u)
+    expect(brief).toMatch(/40000$/u)
+    const [, id = '', offset = ''] = /toolCallId "(\w+)", offset (\d+)/u.exec(brief) ?? []
+    const more = await stage.say('read_result', { toolCallId: id, offset: Number(offset) })
+    const [, whole] = [
+      result.isError,
+      result.content.map((block) => (block.type === 'text' ? block.text : '')).join(''),
+    ]
+    expect(more.slice(0, 20_000)).toBe(whole.slice(Number(offset), Number(offset) + 20_000))
+    expect(more).toMatch(/read on with offset=\d+\]$/u)
+    expect(await stage.say('read_result', { toolCallId: 'none' })).toContain('There is no result')
+  })
+
+  test('shows what it says while it runs', async () => {
+    stage = await openStage({ files: {} })
+    const call = stage.call('run_command', { command: 'echo begun; until [ -e go ]; do sleep 0.05; done; echo done' })
+    await until(async () => JSON.stringify(stage.reports).includes('begun'))
+    await stage.write({ go: '' })
+    expect(textOf(await call)).toBe('begun\ndone')
+  })
+
+  test.each(['cancelled', 'late'])('that is %s ends with all that it started', async (why) => {
+    stage = await openStage()
+    const abort = new AbortController()
+    const command =
+      'trap "" TERM; echo pid $$; (setsid sh -c "trap \\"\\" TERM; echo pid \\$\\$; sleep 300") & sleep 300'
+    const timeout = why === 'late' ? 2 : 300
+    const call = stage.call('run_command', { command, timeout }, { signal: abort.signal })
+    await until(async () => pidsIn(JSON.stringify(stage.reports)).length >= 2)
+    if (why === 'cancelled') abort.abort()
+    const said = textOf(await call)
+    expect(said).toContain(why === 'late' ? 'did not end within 2 seconds' : 'It was cancelled and stopped.')
+    expect(pidsIn(said).length).toBeGreaterThanOrEqual(2)
+    // One that left the group is killed too; the kernel takes a moment.
+    for (const pid of pidsIn(said)) await until(async () => !(await runs(pid)))
+  })
+
+  test('in the background is read, waited for and stopped, and ends with its session', async () => {
+    stage = await openStage()
+    const other = stage.open()
+    const command = 'echo pid $$; until [ -e go ]; do sleep 0.05; done; echo done; exit 4'
+    expect(await stage.say('run_command', { command, background: true })).toContain('as b1')
+    let said = ''
+    await until(async () => pidsIn((said += await stage.say('command_output', { id: 'b1' }))).length > 0)
+    expect(said).toContain('still runs.]')
+    await stage.write({ go: '' })
+    expect(await stage.say('command_output', { id: 'b1', wait: 60 })).toBe('done\n[It has ended with exit code 4.]')
+    expect(await stage.say('command_output', { id: 'b1' })).toContain('[Nothing new.]')
+    expect(await stage.say('command_output', { id: 'b9' })).toContain('there are: b1.')
+    await stage.call('run_command', { command: 'echo pid $$; exec sleep 300', background: true })
+    await stage.call('run_command', { command: 'echo pid $$; exec sleep 300', background: true })
+    const [stopped, kept] = [await pidOf('b2'), await pidOf('b3')]
+    expect(await stage.say('command_output', { id: 'b2', stop: true })).toContain('[It was ended by SIGTERM.]')
+    expect([await runs(stopped), await runs(kept)]).toEqual([false, true])
+    await stage.registry.close()
+    expect(await runs(kept)).toBe(true)
+    await other.close()
+    expect(await runs(kept)).toBe(false)
+  })
+
+  test('is previewed with what an "always" would be said of', async () => {
+    stage = await openStage()
+    expect(await stage.preview('run_command', { command: 'npm test -- x' })).toEqual({
+      title: 'Run npm test -- x',
+      kind: 'execute',
+      command: { line: 'npm test -- x', signature: 'npm test' },
+      paths: [stage.dir],
+      destroys: false,
+    })
+    expect(await stage.preview('run_command', { command: 'rm -rf x' })).toMatchObject({ destroys: true })
+  })
+})
+
+describe('a terminal of the client', () => {
+  function terminals(end: Promise<{ exitCode: number; signal: null }>) {
+    const told: unknown[] = []
+    const terminal: Terminal = {
+      id: 'term1',
+      toolCallId: 'c1',
+      output: async () => ({
+        output: '\u001B[1mhello\u001B[0m\r\n',
+        truncated: false,
+        exit: { exitCode: 0, signal: null },
+      }),
+      waitForExit: () => end,
+      kill: async () => void told.push('kill'),
+      release: async () => void told.push('release'),
+    }
+    const create = async (command: TerminalCommand) => {
+      told.push(command)
+      return terminal
+    }
+    return { told, terminals: { create } }
+  }
+
+  test('is what a command runs in where it is lent', async () => {
+    const { told, terminals: lent } = terminals(Promise.resolve({ exitCode: 0, signal: null }))
+    stage = await openStage()
+    stage.client = { ...stage.client, terminals: lent }
+    const result = await stage.call('run_command', { command: 'echo hello' })
+    expect(textOf(result)).toBe('hello')
+    expect(result.shown).toEqual([{ type: 'terminal', terminalId: 'term1', output: 'hello' }])
+    expect(stage.reports).toEqual([{ content: [{ type: 'terminal', terminalId: 'term1' }] }])
+    expect(told).toEqual([expect.objectContaining({ args: ['-c', 'echo hello'], cwd: stage.dir }), 'release'])
+  })
+
+  test('is stopped when the time is over', async () => {
+    const { told, terminals: lent } = terminals(new Promise(() => {}))
+    stage = await openStage()
+    stage.client = { ...stage.client, terminals: lent }
+    expect(await stage.say('run_command', { command: 'sleep 9', timeout: 1 })).toContain('did not end within 1 seconds')
+    expect(told.slice(1)).toEqual(['kill', 'release'])
+  })
+})

@@ -1,0 +1,174 @@
+/** `run_command`: a line for the shell, in a terminal of the client where it lends one, else by ourselves. */
+import { z } from 'zod'
+import type { ProcessExit } from '../../../ports/process.ts'
+import type { Terminal, TurnTerminals } from '../../../ports/client.ts'
+import type { ToolResult } from '../../../ports/tools.ts'
+import { destroys } from './command/destroys.ts'
+import { Output } from './command/output.ts'
+import { showProgress } from './command/progress.ts'
+import { QUIET_ENVIRONMENT, type Running, startCommand } from './command/running.ts'
+import { signatureOf } from './command/signature.ts'
+import { type Placed, placed } from './placed.ts'
+import { KEPT_LIMIT, longResult, textResult } from './result.ts'
+import { type Call, defineTool } from './tool.ts'
+
+/** Seconds. */
+const USUAL_LIMIT = 120
+const LONGEST_LIMIT = 3_600
+/** Milliseconds that a command which is stopped may take to end before its result is told. */
+const LAST_WORDS = 300
+
+export const runCommand = defineTool({
+  name: 'run_command',
+  title: 'Run command',
+  description:
+    'Runs a command line with /bin/sh and gives back what it printed and how it ended. There is no input and no terminal to type into. For servers and watchers set background, then use command_output.',
+  arguments: z.strictObject({
+    command: z.string().min(1).max(100_000),
+    cwd: z.string().min(1).optional().describe('Where it runs. Default: the working directory.'),
+    timeout: z
+      .int()
+      .min(1)
+      .max(LONGEST_LIMIT)
+      .optional()
+      .describe(`Seconds until it is stopped. Default ${USUAL_LIMIT}.`),
+    background: z.boolean().optional().describe('Go on at once and leave it running. Default false.'),
+  }),
+  kind: 'execute',
+  readOnly: false,
+  async preview({ command, cwd = '.' }, looking) {
+    const known = { title: `Run ${shownLine(command)}`, command: { line: command, signature: signatureOf(command) } }
+    const { real } = await placed(cwd, looking).catch(() => ({ real: undefined }))
+    return { ...known, destroys: destroys(command), ...(real !== undefined && { paths: [real] }) }
+  },
+  async run({ command, cwd = '.', timeout = USUAL_LIMIT, background = false }, call) {
+    const place = await placed(cwd, call)
+    const { terminals } = call.caller.client
+    if (background) return inBackground(command, place, call)
+    const ended =
+      terminals === undefined
+        ? await byOurselves(command, { place, call, timeout })
+        : await inTerminal(command, { place, call, timeout, terminals })
+    return told(ended, call, timeout)
+  },
+})
+
+interface Ended {
+  readonly text: string
+  readonly exit: Partial<ProcessExit>
+  readonly why?: 'timeout' | 'cancelled' | undefined
+  readonly terminalId?: string
+}
+
+interface Manner {
+  readonly place: Placed
+  readonly call: Call
+  readonly timeout: number
+}
+
+async function inBackground(line: string, { real }: Placed, { means, memory }: Call): Promise<ToolResult> {
+  memory.background.requireRoom()
+  const running = await startCommand({ line, cwd: real, ...means })
+  const id = await memory.background.keep(running)
+  return textResult(
+    `It runs in the background as ${id}. Read what it says, wait for it or stop it with command_output.`,
+    {
+      structured: { id },
+    },
+  )
+}
+
+async function byOurselves(line: string, { place, call, timeout }: Manner): Promise<Ended> {
+  const { means, signal, caller } = call
+  const running = await startCommand({ line, cwd: place.real, ...means, signal })
+  const endShow = showProgress(running.output, caller, means.clock)
+  try {
+    const why = await endOrReason(running, { call, timeout })
+    // Whoever cancels wants to know now, and not when the last of its children is buried.
+    if (why !== undefined) await Promise.race([running.stop(), means.clock.sleep(LAST_WORDS)])
+    return { text: running.output.from(0), exit: running.exit ?? {}, why }
+  } finally {
+    endShow()
+  }
+}
+
+function endOrReason(
+  { ended }: Pick<Running, 'ended'>,
+  { call: { means, signal }, timeout }: Pick<Manner, 'call' | 'timeout'>,
+) {
+  return new Promise<Ended['why']>((resolve) => {
+    const cancel = () => resolve('cancelled')
+    const timer = means.clock.after(timeout * 1_000, () => resolve('timeout'))
+    signal.addEventListener('abort', cancel, { once: true })
+    if (signal.aborted) cancel()
+    const over = () => {
+      timer.cancel()
+      signal.removeEventListener('abort', cancel)
+      resolve(undefined)
+    }
+    ended.then(over, over)
+  })
+}
+
+async function inTerminal(
+  line: string,
+  { terminals, place, call, timeout }: Manner & { terminals: TurnTerminals },
+): Promise<Ended> {
+  const terminal = await terminals.create({
+    command: '/bin/sh',
+    args: ['-c', line],
+    cwd: place.given,
+    env: QUIET_ENVIRONMENT,
+    outputByteLimit: KEPT_LIMIT,
+  })
+  try {
+    await call.caller.report({ content: [{ type: 'terminal', terminalId: terminal.id }] })
+    return await waitedFor(terminal, call, timeout)
+  } finally {
+    await terminal.release()
+  }
+}
+
+async function waitedFor(terminal: Terminal, call: Call, timeout: number): Promise<Ended> {
+  const ended = terminal.waitForExit()
+  // A client that has left says so when it is asked for the output.
+  const why = await endOrReason(
+    { ended: ended.then(({ exitCode, signal }) => ({ code: exitCode, signal })) },
+    { call, timeout },
+  )
+  if (why === 'timeout') await terminal.kill()
+  const { output, truncated, exit } = await terminal.output()
+  const kept = new Output()
+  kept.add(truncated ? `[The beginning was not kept.]\n${output}` : output)
+  return {
+    text: kept.from(0),
+    exit: { code: exit?.exitCode ?? null, signal: exit?.signal ?? null },
+    why,
+    terminalId: terminal.id,
+  }
+}
+
+function told({ text, exit, why, terminalId }: Ended, { caller }: Call, timeout: number): ToolResult {
+  const { code = null, signal = null } = exit
+  const isError = why !== undefined || code !== 0
+  const remark = `[${howItEnded(why, exit, timeout)}]`
+  const said = text.trimEnd()
+  const whole = said === '' ? `[It printed nothing.]\n${remark}` : isError ? `${said}\n${remark}` : said
+  return longResult(whole, caller.toolCallId, {
+    isError,
+    structured: { exitCode: code, signal },
+    ...(terminalId !== undefined && { shown: [{ type: 'terminal', terminalId, output: whole }] }),
+  })
+}
+
+function howItEnded(why: Ended['why'], { code, signal }: Partial<ProcessExit>, timeout: number): string {
+  if (why === 'timeout')
+    return `It did not end within ${timeout} seconds and was stopped. Give it a higher timeout, or run it in the background.`
+  if (why === 'cancelled') return 'It was cancelled and stopped.'
+  return typeof signal === 'string' ? `It was ended by ${signal}.` : `Exit code ${code ?? 'unknown'}.`
+}
+
+function shownLine(command: string): string {
+  const line = command.trim().replaceAll(/\s*\n\s*/gu, ' ⏎ ')
+  return line.length > 120 ? `${line.slice(0, 119)}…` : line
+}

@@ -1,0 +1,188 @@
+/** `search_text`: lines of files that match a pattern. */
+import { z } from 'zod'
+import { bytesAt } from './place/file.ts'
+import { type Root, openRoots, routeTo } from './place/roots.ts'
+import { type Met, stroll } from './place/tree.ts'
+import { shownName } from './place/names.ts'
+import { at, lookAt } from './place/walk.ts'
+import { EVERY_LEVEL } from './find-files.ts'
+import { placed } from './placed.ts'
+import { amount, longResult, refuse } from './result.ts'
+import { candidatesFor } from './search/candidates.ts'
+import { pathTest } from './search/glob.ts'
+import { literalIn } from './search/literal.ts'
+import { type Matcher, TooSlow, openMatcher, patternOf } from './search/matching.ts'
+import { decode } from './text/encoding.ts'
+import { linesOf } from './text/pages.ts'
+import { type Call, defineTool } from './tool.ts'
+
+const USUAL_MOST = 100
+/** Bytes of a file that is searched. */
+const LARGEST = 8 * 1024 * 1024
+/** Characters of a line that are shown. */
+const SHOWN = 300
+/** Milliseconds of a search. */
+const PATIENCE = 60_000
+
+const schema = z.strictObject({
+  pattern: z
+    .string()
+    .min(1)
+    .max(2_000)
+    .describe('A regular expression in the words of JavaScript, tried on each line.'),
+  path: z.string().min(1).optional().describe('A directory or a file. Default: the working directory.'),
+  glob: z.string().min(1).max(500).optional().describe('Only files whose names match, like "*.ts".'),
+  literal: z.boolean().optional().describe('The pattern is a text as it stands. Default false.'),
+  ignore_case: z.boolean().optional().describe('Default false.'),
+  context: z.int().min(0).max(10).optional().describe('Lines to show before and after each match. Default 0.'),
+  limit: z.int().min(1).max(1_000).optional().describe(`How many matching lines. Default ${USUAL_MOST}.`),
+  ignored: z.boolean().optional().describe('Also what .gitignore and .ignore name. Default false.'),
+})
+
+type Arguments = z.infer<typeof schema>
+
+export const searchText = defineTool({
+  name: 'search_text',
+  title: 'Search text',
+  description:
+    'Finds lines of files that match a regular expression and gives them as path:line:text. What .gitignore and .ignore name is left out unless asked for.',
+  arguments: schema,
+  kind: 'search',
+  readOnly: true,
+  async preview({ pattern, path = '.' }, looking) {
+    const { real, given, shown } = await placed(path, looking)
+    const where = shown === '.' ? '' : ` in ${shown}`
+    return { title: `Search for ${pattern.slice(0, 80)}${where}`, locations: [{ path: given }], paths: [real] }
+  },
+  async run(args, call) {
+    const { pattern, literal = false, ignore_case: ignoresCase = false, limit = USUAL_MOST } = args
+    const { means, signal } = call
+    const matcher = openMatcher(patternOf(pattern, { isLiteral: literal, ignoresCase }), {
+      workerUrl: means.patternWorker,
+      clock: means.clock,
+      signal,
+    })
+    const search: Search = {
+      args,
+      call,
+      matcher,
+      limit,
+      lines: [],
+      matches: 0,
+      tooLarge: 0,
+      began: means.clock.elapsed(),
+    }
+    try {
+      await searchIn(search)
+    } finally {
+      await matcher.close()
+    }
+    return longResult(told(search), call.caller.toolCallId)
+  },
+})
+
+interface Search {
+  readonly args: Arguments
+  readonly call: Call
+  readonly matcher: Matcher
+  readonly limit: number
+  readonly lines: string[]
+  matches: number
+  tooLarge: number
+  readonly began: number
+}
+
+async function searchIn(search: Search): Promise<void> {
+  const { path = '.', ignored = false, glob } = search.args
+  const { caller, signal } = search.call
+  const roots = await openRoots(caller.roots)
+  const isFile = await at(path, { roots }, async ({ found }) => found?.isFile() === true)
+  if (isFile) return searchFile(path, roots, search)
+  const candidates = await candidatesIn(path, search)
+  const isWanted = glob === undefined ? () => true : pathTest(glob)
+  await stroll(path, { roots, depth: EVERY_LEVEL, ignored, signal }, async (met) => {
+    if (met.kind !== 'file' || !isWanted(met.way) || candidates?.has(met.way) === false) return 'on'
+    return searchMet(met, roots, search)
+  })
+}
+
+async function candidatesIn(path: string, { args, call }: Search): Promise<ReadonlySet<string> | undefined> {
+  const { pattern, literal = false, ignore_case: ignoresCase = false, ignored = false } = args
+  const needed = literalIn(pattern, literal)
+  if (needed === undefined) return undefined
+  const { real } = await placed(path, call)
+  const { processes, clock } = call.means
+  return candidatesFor({
+    literal: needed,
+    directory: real,
+    ignoresCase,
+    ignored,
+    processes,
+    clock,
+    signal: call.signal,
+  })
+}
+
+async function searchFile(path: string, roots: readonly Root[], search: Search): Promise<void> {
+  await at(path, { roots }, async (place) => {
+    const bytes = await bytesAt(place, { roots, limit: LARGEST })
+    await searchBytes(bytes, routeTo(place.real, roots).names.join('/'), search)
+  })
+}
+
+async function searchMet({ held, name, way }: Met, roots: readonly Root[], search: Search): Promise<'on' | 'enough'> {
+  const { clock } = search.call.means
+  if (clock.elapsed() - search.began > PATIENCE)
+    refuse('The search takes too long. Search a directory below, or with a glob.')
+  const place = await lookAt(held, name)
+  if (place.found !== undefined && place.found.size > LARGEST) search.tooLarge += 1
+  // It has gone meanwhile, may not be read, or is too large.
+  const bytes = await bytesAt(place, { roots, limit: LARGEST }).catch(() => undefined)
+  if (bytes !== undefined) await searchBytes(bytes, way, search)
+  return search.matches >= search.limit ? 'enough' : 'on'
+}
+
+async function searchBytes(bytes: Buffer, way: string, search: Search): Promise<void> {
+  const decoded = decode(bytes)
+  if (decoded === undefined) return
+  const found = await search.matcher.linesIn(decoded.text, search.limit - search.matches).catch((error: unknown) => {
+    if (!(error instanceof TooSlow)) throw error
+    return refuse(`The pattern takes too long on ${way}. Write it without repeating what repeats, or set literal.`)
+  })
+  search.matches += found.length
+  if (found.length > 0)
+    search.lines.push(...shown(linesOf(decoded.text), found, { way, around: search.args.context ?? 0 }))
+}
+
+type Found = Awaited<ReturnType<Matcher['linesIn']>>
+
+function shown(
+  lines: readonly string[],
+  found: Found,
+  { way, around }: { way: string; around: number },
+): readonly string[] {
+  const matches = new Map(found.map(({ line, at }) => [line, at]))
+  const near = found.flatMap(({ line }) => Array.from({ length: 2 * around + 1 }, (_, index) => line - around + index))
+  const wanted = [...new Set(near)].filter((line) => line >= 1 && line <= lines.length).toSorted((a, b) => a - b)
+  return wanted.flatMap((line, index) => {
+    const isGap = around > 0 && index > 0 && line !== (wanted[index - 1] ?? 0) + 1
+    const start = matches.get(line)
+    const mark = start === undefined ? '-' : ':'
+    const text = `${shownName(way)}${mark}${line}${mark}${part(lines[line - 1] ?? '', start ?? 0)}`
+    return isGap ? ['--', text] : [text]
+  })
+}
+
+/** Of a long line, what is around the match. */
+function part(line: string, at: number): string {
+  if (line.length <= SHOWN) return line
+  const start = Math.max(0, Math.min(at - SHOWN / 3, line.length - SHOWN))
+  return `${start > 0 ? '…' : ''}${line.slice(start, start + SHOWN)}${start + SHOWN < line.length ? '…' : ''}`
+}
+
+function told({ lines, matches, limit, tooLarge, args }: Search): string {
+  const all = matches === 0 ? [`No line matches ${args.pattern.slice(0, 200)}.`] : [...lines]
+  if (matches >= limit) all.push(`[There may be more than ${amount(limit)} lines: narrow the search, or raise limit.]`)
+  if (tooLarge > 0) all.push(`[Not searched: ${amount(tooLarge)} files of more than ${amount(LARGEST)} bytes.]`)
+  return all.join('\n')
+}
