@@ -164,6 +164,7 @@ export class Client {
     this.#link.present?.notify('session/cancel', { sessionId })
     this.#attachments.cancel(sessionId, this.#link.present !== undefined)
     this.#questions.cancel(sessionId)
+    this.#face.cancelling?.(sessionId)
   }
 
   async rename(sessionId: string, title: string): Promise<void> {

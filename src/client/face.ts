@@ -12,6 +12,8 @@ export interface Face {
   ask(question: PermissionQuestion, withdrawn: AbortSignal): Promise<string | null>
   /** What the server tells beside the conversation, if this client asked for that kind. */
   noticed?(notice: Notice): void
+  /** The turn was asked to end. What of it is open is to be shown as cancelled at once; updates may still come. */
+  cancelling?(sessionId: string): void
   /** How the connection is. A face that shows nothing of it misses nothing of the conversation. */
   connection?(event: ConnectionEvent): void
 }

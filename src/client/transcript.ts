@@ -34,6 +34,11 @@ export function told(before: Transcript, updates: readonly Update[]): Transcript
   return draft
 }
 
+/** As it stands once its turn was asked to end: what is open counts as cancelled until the agent has said how it ended. */
+export function cancelled(before: Transcript): Transcript {
+  return { ...before, items: before.items.map((item) => (isOpenCall(item) ? withStatus(item, 'cancelled') : item)) }
+}
+
 /** The role that a chunk speaks in; undefined for updates that are no chunks. */
 export function roleOf({ sessionUpdate }: Update): Role | undefined {
   return ROLE_OF[sessionUpdate]
@@ -98,6 +103,14 @@ function takeToolCall(items: Item[], { sessionUpdate: _kind, ...call }: Update):
   const known = items[index]
   if (known?.kind === 'tool_call') items[index] = { kind: 'tool_call', call: { ...known.call, ...patch } }
   else items.push({ kind: 'tool_call', call: patch })
+}
+
+function isOpenCall(item: Item): item is ToolCallItem {
+  return item.kind === 'tool_call' && item.call.status !== 'completed' && item.call.status !== 'failed'
+}
+
+function withStatus({ call }: ToolCallItem, status: string): ToolCallItem {
+  return { kind: 'tool_call', call: { ...call, status } }
 }
 
 function isMessage(item: Item): item is MessageItem {

@@ -19,7 +19,7 @@ export function ruleWords({ effect, subject }: Pick<Rule, 'effect' | 'subject'>)
   return [effect, subjectWords(subject)].join(' ')
 }
 
-export function subjectWords({ tool, server, path, command, host }: RuleSubject): string {
+function subjectWords({ tool, server, path, command, host }: RuleSubject): string {
   const named = Object.entries({ tool, server, path, command, host })
   return named.flatMap(([key, value]) => (value === undefined ? [] : [`${key} ${value}`])).join(' ')
 }

@@ -22,6 +22,7 @@ export function chatFromLines(reaching: Reaching, options: CommandInput['options
   const company = new Company()
   const face: Face = {
     updated: ({ update }) => updates.take(update),
+    cancelling: () => view.cancelling(),
     noticed: (notice) => company.take(notice),
     connection: (event) => company.connection(event),
     ask: ofOurs(

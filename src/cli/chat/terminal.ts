@@ -76,6 +76,10 @@ class TerminalChat implements Face {
     this.#put = askOnKeys((pressed) => this.#desk.lendKeys(pressed), this.#view)
   }
 
+  cancelling(): void {
+    this.#view.cancelling()
+  }
+
   updated({ update }: { readonly update: Update }): void {
     this.#updates.take(update)
   }

@@ -54,6 +54,7 @@ function runText(reaching: Reaching, options: Options, prompt: string): Promise<
   const ask = canAsk ? askOnKeys(keys, view) : refuse((line) => view.note('plain', line))
   const face = onlyOurs(company, {
     updated: ({ update }) => view.update(update),
+    cancelling: () => view.cancelling(),
     ask,
     connection: ({ kind }) => view.showStatus(kind === 'reconnecting' ? 'Reconnecting …' : ''),
   })

@@ -36,6 +36,8 @@ export function toolRow(call: ToolCallUpdate, { paint, width }: Look, wheel = '�
       return `${paint('good', '✓')} ${title}`
     case 'failed':
       return failedRow(title, call, { paint, width })
+    case 'cancelled':
+      return `${paint('bad', '✗')} ${title} ${paint('dim', '… cancelled')}`
     case 'in_progress':
       return `${paint('asking', wheel)} ${title} ${paint('dim', '… running')}`
     default:

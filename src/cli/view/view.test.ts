@@ -177,3 +177,15 @@ test('what is said aside is one line each: the mode, options, a notice, and at t
     'context: 20 of 100 tokens (20 %) · 0.50…',
   ])
 })
+
+test('a call that runs when its turn is cancelled is shown as cancelled at once, and then as it ended', () => {
+  const { settled } = onTerminal((view, live) => {
+    view.begin()
+    view.update(call('in_progress'))
+    view.cancelling()
+    expect(live().join('\n')).toContain('✗ Read a.md … cancelled')
+    view.update({ sessionUpdate: 'tool_call_update', toolCallId: 't', status: 'completed' })
+    view.end()
+  })
+  expect(settled).toContain('✓ Read a.md')
+})

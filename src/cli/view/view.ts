@@ -1,6 +1,6 @@
 /** A turn as people see it: words as they stream, tool calls and the plan as they stand, and that something is going on. */
 import type { PermissionQuestion } from '../../client/questions.ts'
-import { type Role, type Transcript, emptyTranscript, roleOf, told } from '../../client/transcript.ts'
+import { type Role, type Transcript, cancelled, emptyTranscript, roleOf, told } from '../../client/transcript.ts'
 import type { Content, ToolCallUpdate, Update } from '../../client/updates.ts'
 import type { Paint, Style } from '../terminal/colors.ts'
 import { Flow } from '../terminal/flow.ts'
@@ -86,6 +86,16 @@ export class View {
     if (this.#answerEnd === 'open') this.#answer('\n')
     this.#working = undefined
     this.#typed = ''
+    this.#draw()
+  }
+
+  /** The turn was asked to end: nothing of it is shown as running while its agent still has something to say. */
+  cancelling(): void {
+    this.#transcript = cancelled(this.#transcript)
+    for (const item of this.#transcript.items) {
+      if (item.kind === 'tool_call' && this.#running.has(item.call.toolCallId))
+        this.#running.set(item.call.toolCallId, item.call)
+    }
     this.#draw()
   }
 

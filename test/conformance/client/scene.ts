@@ -25,6 +25,8 @@ export class Scene {
   readonly directory = realpathSync(mkdtempSync(join(tmpdir(), 'client-')))
   readonly cwd = join(this.directory, 'work')
   readonly updates: UpdateParams[] = []
+  /** The sessions whose turns were asked to end. */
+  readonly cancelling: string[] = []
   readonly #log = join(this.directory, 'heard.jsonl')
   readonly #book: Book
   #end: () => void = () => undefined
@@ -80,6 +82,7 @@ export class Scene {
     child.stdin.on('error', () => undefined)
     const face: Face = {
       updated: (params) => this.updates.push(params),
+      cancelling: (sessionId) => this.cancelling.push(sessionId),
       ask: (question, withdrawn) => this.ask(question, withdrawn),
     }
     const dial = async () => linePipe(child.stdout, child.stdin)

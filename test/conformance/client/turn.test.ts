@@ -1,6 +1,6 @@
 /** What our client does while an agent's turn runs: shows, answers, cancels. */
 import { afterEach, describe, expect, test } from 'vitest'
-import { emptyTranscript, told } from '../../../src/client/transcript.ts'
+import { cancelled, emptyTranscript, told } from '../../../src/client/transcript.ts'
 import { type Book, ENDS, NEW, Scene, asks, question, says, update } from './scene.ts'
 
 const scenes: Scene[] = []
@@ -66,6 +66,7 @@ describe('a turn', () => {
     for (const id of ['q1', 'q2'])
       expect(agent.answers(id)).toMatchObject([{ result: { outcome: { outcome: 'cancelled' } } }])
     expect(agent.updates.map((one) => one.update)).toEqual([failed])
+    expect(agent.cancelling).toEqual(['s'])
   })
 
   test('C-PM-1 C-PM-2 C-PM-3 whose questions nobody can be asked gets one answer: the option that says no', async () => {
@@ -119,6 +120,23 @@ describe('what is told', () => {
       entries: [{ content, priority: 'low', status: 'pending' }],
     })
     expect(shown(plan('one'), plan('two')).plan).toEqual(plan('two').entries)
+  })
+
+  test('C-CA-2 C-CA-4 a call that is open when its turn is cancelled is cancelled at once, until the agent says how it ended', () => {
+    const call = (toolCallId: string, status: string) => ({
+      sessionUpdate: 'tool_call',
+      toolCallId,
+      title: 'x',
+      status,
+    })
+    const before = shown(call('done', 'completed'), call('runs', 'in_progress'), call('waits', 'pending'))
+    const statuses = ({ items }: typeof before) =>
+      items.map((item) => (item.kind === 'tool_call' ? item.call.status : undefined))
+    expect(statuses(before)).toEqual(['completed', 'in_progress', 'pending'])
+    const after = cancelled(before)
+    expect(statuses(after)).toEqual(['completed', 'cancelled', 'cancelled'])
+    const late = { sessionUpdate: 'tool_call_update', toolCallId: 'runs', status: 'completed' }
+    expect(statuses(told(after, [late]))).toEqual(['completed', 'completed', 'cancelled'])
   })
 
   test('C-CF-1 C-CF-2 options of a kind that we have no word for are kept as they came, and harm nothing', () => {

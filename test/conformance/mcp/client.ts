@@ -68,6 +68,7 @@ async function examine(): Promise<void> {
     if (list.servers[0]?.state !== 'ready') process.exitCode = 1
   } finally {
     await registry.close()
+    await host.close()
     await processes.close()
   }
 }

@@ -1,7 +1,7 @@
 /** One request to a server: its time bounded, and every way that it can end named. */
 import { ProtocolError, SdkError, SdkErrorCode, SdkHttpError, type RequestOptions } from '@modelcontextprotocol/client'
 import { fail, isParleyError, reasonOf } from '../../../errors/parley-error.ts'
-import type { Clock } from '../../../ports/clock.ts'
+import type { Clock, Timer } from '../../../ports/clock.ts'
 import type { ToolProgress } from '../../../ports/tools.ts'
 import type { CallOptions, Limits } from '../connection.ts'
 import { loginIn, RenewalFailed } from './authorization.ts'
@@ -58,32 +58,48 @@ export async function send<Result>(line: Line, options: CallOptions, work: Work<
   const deadline = startDeadline({ clock, quietMs, totalMs, onOver })
   const asked: Askable = { options, hold: () => deadline.hold() }
   askable.add(asked)
+  const telling = progressTo(options, deadline, clock)
   try {
-    const onprogress = progressTo(options, deadline, clock)
-    return await work({ signal: abort.signal, timeout: NO_LIMIT_MS, onprogress })
+    return await work({ signal: abort.signal, timeout: NO_LIMIT_MS, onprogress: telling.onprogress })
   } catch (error) {
     if (signal.aborted) return fail('TOOL_CANCELLED', { tool: name }, error)
     if (overdue !== undefined) return fail('TOOL_TIMEOUT', { tool: name, ms: overdue }, error)
     return failedWith(error, line, name)
   } finally {
+    telling.end()
     askable.delete(asked)
     deadline.cancel()
     signal.removeEventListener('abort', cancel)
   }
 }
 
-function progressTo(
-  { onProgress }: CallOptions,
-  deadline: Deadline,
-  clock: Clock,
-): NonNullable<RequestOptions['onprogress']> {
+interface Telling {
+  readonly onprogress: NonNullable<RequestOptions['onprogress']>
+  /** Tells what was kept back: the last word is never lost. */
+  end(): void
+}
+
+function progressTo({ onProgress }: CallOptions, deadline: Deadline, clock: Clock): Telling {
   let told = -Infinity
-  return (progress) => {
-    deadline.touch()
-    if (clock.elapsed() - told < PROGRESS_PAUSE_MS) return
+  let kept: { readonly progress: ToolProgress; readonly timer: Timer } | undefined
+
+  function end(): void {
+    if (kept === undefined) return
+    const { progress, timer } = kept
+    timer.cancel()
+    kept = undefined
     told = clock.elapsed()
-    onProgress?.(readProgress(progress))
+    onProgress?.(progress)
   }
+
+  function onprogress(given: Parameters<Telling['onprogress']>[0]): void {
+    deadline.touch()
+    const timer = kept?.timer ?? clock.after(Math.max(0, told + PROGRESS_PAUSE_MS - clock.elapsed()), end)
+    kept = { progress: readProgress(given), timer }
+    if (clock.elapsed() - told >= PROGRESS_PAUSE_MS) end()
+  }
+
+  return { onprogress, end }
 }
 
 function readProgress(progress: {

@@ -73,7 +73,13 @@ export class StdioTransport implements Transport {
   async #pump(child: Child): Promise<void> {
     const cut = lineCutter(LINE_LIMIT_BYTES)
     try {
-      for await (const chunk of child.stdout) for (const line of cut(chunk)) this.#receive(line)
+      for await (const chunk of child.stdout) {
+        for (const line of cut(chunk)) {
+          this.#receive(line)
+          // The protocol layer tells of progress a step later, and of none once it has seen the answer.
+          await Promise.resolve()
+        }
+      }
     } catch (error) {
       if (!(error instanceof LineTooLong)) throw error
       this.#end = error.message
