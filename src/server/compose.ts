@@ -11,6 +11,7 @@ import {
   openSqliteReader,
 } from '../adapters/journal/sqlite/client.ts'
 import { ownerPid } from '../adapters/journal/sqlite/owner-pid.ts'
+import { isThere } from '../adapters/journal/sqlite/presence.ts'
 import { followed, openSearchIndex } from '../adapters/search/client.ts'
 import { openModels, type OwnedModels } from '../adapters/model/models.ts'
 import { killLeftovers } from '../adapters/process/ledger.ts'
@@ -251,6 +252,11 @@ export async function openDefaultAgent(config: Config): Promise<void> {
 /** How the children of a state directory are told from others. */
 function markOf(home: string): string {
   return createHash('sha256').update(home).digest('hex').slice(0, 12)
+}
+
+/** Throws JOURNAL_IO where that cannot be known. */
+export function hasJournal({ home }: Config): boolean {
+  return isThere(join(home, 'journal.db'))
 }
 
 /** Whether somebody may append to the journal now. */

@@ -1,10 +1,8 @@
 /** Search over all sessions: what anyone connected may ask, and what a command finds without a server. */
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import type { Config } from '../config/schema.ts'
 import { fail } from '../errors/parley-error.ts'
 import type { SearchAnswer, SearchHit, SearchIndex, SearchRequest } from '../ports/search.ts'
-import { openSearch } from './compose.ts'
+import { hasJournal, openSearch } from './compose.ts'
 
 const LIMIT = 20
 const MOST = 200
@@ -45,7 +43,7 @@ export function searchMethod(index: SearchIndex): Readonly<Record<string, (param
 /** Straight from the state directory, whoever owns it; an index that is behind is brought up to date for so long. */
 export async function searchSessions(config: Config, request: SearchRequest): Promise<Searched> {
   // Where nothing was ever said nothing is found, and nothing is made.
-  if (!existsSync(join(config.home, 'journal.db'))) return { passages: [], more: false, behind: 0 }
+  if (!hasJournal(config)) return { passages: [], more: false, behind: 0 }
   const index = openSearch(config)
   try {
     return searched(await index.search(request))

@@ -24,17 +24,17 @@ const never = new AbortController().signal
 const hello: readonly ModelMessage[] = [{ role: 'user', content: [{ type: 'text', text: 'hello' }] }]
 const tool = { name: 'look', description: 'Looks.', schema: { type: 'object', properties: { at: { type: 'string' } } } }
 
-export function request(messages: readonly ModelMessage[] = hello, more: Partial<ModelRequest> = {}): ModelRequest {
+function request(messages: readonly ModelMessage[] = hello, more: Partial<ModelRequest> = {}): ModelRequest {
   return { system: 'You help.', messages, tools: [tool], session: 's-1', signal: never, ...more }
 }
 
-export async function parts(stream: AsyncIterable<ModelPart>): Promise<readonly ModelPart[]> {
+async function parts(stream: AsyncIterable<ModelPart>): Promise<readonly ModelPart[]> {
   const all: ModelPart[] = []
   for await (const part of stream) all.push(part)
   return all
 }
 
-export async function end(stream: AsyncIterable<ModelPart>): Promise<ModelEnd> {
+async function end(stream: AsyncIterable<ModelPart>): Promise<ModelEnd> {
   const last = (await parts(stream)).at(-1)
   if (last?.kind !== 'end') throw new Error('a stream ends with its end')
   return last
@@ -339,7 +339,7 @@ export function modelContract(subject: ModelStart): void {
 }
 
 /** The conversation after this message, each of its calls answered. */
-export function answered(message: AssistantMessage, before: readonly ModelMessage[] = hello): readonly ModelMessage[] {
+function answered(message: AssistantMessage, before: readonly ModelMessage[] = hello): readonly ModelMessage[] {
   const results = calls(message).map(({ id, name }, n) => ({
     id,
     name,

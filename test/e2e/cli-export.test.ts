@@ -61,6 +61,24 @@ a \`\`\` fence
 `)
   })
 
+  test('of several turns tells each once, and under it no more than it said', async () => {
+    const { home, agent, id } = await told('First.')
+    await parley(['run', '--embedded', '--session', id, 'Second.'], { home, agent })
+    const { stdout } = await parley(['export', id], { home })
+    expect(stdout.match(/^(?:## \w+|First\.|Second\.|Hello .*|\*\*Tool.*|再见。)$/gmu)).toEqual(
+      ['First.', 'Second.']
+        .flatMap((prompt) => [
+          '## User',
+          prompt,
+          '## Agent',
+          'Hello 1. Hello 2. Hello 3.',
+          '**Tool:** `` Look `here` `` (done)',
+          '再见。',
+        ])
+        .concat('## Plan'),
+    )
+  })
+
   test('is every entry, as JSON lines, to a file that is there whole or not at all', async () => {
     const { home, id } = await told()
     const path = join(home, 'out.jsonl')

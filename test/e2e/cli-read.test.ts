@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { Cli, endServers, jsonLines, parley, workIn } from './cli.ts'
@@ -11,6 +11,14 @@ describe('parley ls', () => {
     const home = freshDirectory()
     expect(await parley(['ls'], { home })).toMatchObject({ code: 0, stdout: '', stderr: '' })
     expect(existsSync(join(home, 'journal.db'))).toBe(false)
+  })
+
+  test.each(['ls', 'search word', 'show x'])('where there cannot be a state, %s says so in one line', async (words) => {
+    const directory = freshDirectory()
+    writeFileSync(join(directory, 'file'), '')
+    const { code, stdout, stderr } = await parley(words.split(' '), { home: join(directory, 'file'), cwd: directory })
+    expect([code, stdout]).toEqual([1, ''])
+    expect(stderr).toMatch(/^parley: The journal .*file\/journal\.db could not be read or written: ENOTDIR.*\n$/u)
   })
 
   test('lists the newest first, as text and as one SessionInfo per line; --cwd filters exactly', async () => {

@@ -10,7 +10,7 @@ import { textOption } from '../options.ts'
 import { writeOut } from '../output.ts'
 import { watchStops } from '../stops.ts'
 import { markdownOf } from '../view/transcript-markdown.ts'
-import { transcriptOf } from '../view/stored-transcript.ts'
+import { turnsOf } from '../view/stored-transcript.ts'
 
 export async function run({ args, options }: CommandInput): Promise<number> {
   const [id = ''] = args
@@ -26,8 +26,7 @@ async function* markdownLines(config: Config, id: string): AsyncGenerator<string
   const reader = await openReader(config)
   try {
     const session = await reader.find(id)
-    const { transcript, unfinished } = await transcriptOf(reader, session.sessionId)
-    yield* markdownOf({ session, transcript, isUnfinished: unfinished !== undefined })
+    yield* markdownOf({ session, turns: turnsOf(reader, session.sessionId) })
   } finally {
     await reader.close()
   }

@@ -1,5 +1,6 @@
-/** The whole transcript of a stored session, and how far its last turn is. */
-import { type Transcript, emptyTranscript, told } from '../../client/transcript.ts'
+/** The transcript of a stored session, whole or turn by turn, and how far its last turn is. */
+import { type Transcript, emptyTranscript, roleOf, told } from '../../client/transcript.ts'
+import type { Update } from '../../client/updates.ts'
 import type { Reader, Unfinished, UpdateParams } from '../../server/reader.ts'
 
 export interface StoredTranscript {
@@ -14,6 +15,33 @@ export async function transcriptOf(reader: Reader, sessionId: string): Promise<S
     updates.map(({ update }) => update),
   )
   return { transcript, unfinished }
+}
+
+/**
+ * Turn by turn, so that a long session needs no more memory than its longest turn: with a prompt begins a turn, and with that
+ * all before it is settled. Each has the items of its own; what is not of a turn, such as the plan, as it was then.
+ */
+export async function* turnsOf(reader: Reader, sessionId: string): AsyncGenerator<StoredTranscript> {
+  const updates = reader.updates(sessionId)
+  let before: Transcript = emptyTranscript
+  let turn: Update[] = []
+  for (;;) {
+    const { done, value } = await updates.next()
+    if (done) return yield { transcript: told(before, turn), unfinished: value }
+    if (beginsTurn(value.update, turn)) {
+      const transcript = told(before, turn)
+      yield { transcript, unfinished: undefined }
+      before = { ...transcript, items: [] }
+      turn = []
+    }
+    turn.push(value.update)
+  }
+}
+
+/** A prompt of several parts begins one turn. */
+function beginsTurn(update: Update, before: readonly Update[]): boolean {
+  const last = before.at(-1)
+  return last !== undefined && roleOf(update) === 'user' && roleOf(last) !== 'user'
 }
 
 /** The value that a generator returns is lost to `for await`. */

@@ -1,28 +1,39 @@
 /** A transcript as Markdown that reads well where it is rendered and where it is not. */
-import type { Item, MessageItem, ToolCallItem, Transcript } from '../../client/transcript.ts'
+import type { Item, MessageItem, ToolCallItem } from '../../client/transcript.ts'
 import type { Content, PlanEntry, ToolCallContent } from '../../client/updates.ts'
 import { clean, oneLine } from '../terminal/text.ts'
 import { textOf } from './rows.ts'
+import type { StoredTranscript } from './stored-transcript.ts'
 
 export interface MarkdownSource {
-  readonly session: { readonly sessionId: string; readonly cwd: string; readonly updatedAt: string }
-  readonly transcript: Transcript
-  readonly isUnfinished: boolean
+  readonly session: {
+    readonly sessionId: string
+    readonly cwd: string
+    readonly updatedAt: string
+    readonly title?: string | null
+  }
+  /** One after the other; the last one says how all of it ends. */
+  readonly turns: AsyncIterable<StoredTranscript>
 }
 
 /** Line by line. What people and agents said stands as they said it, since it is Markdown more often than not. */
-export function* markdownOf({ session, transcript, isUnfinished }: MarkdownSource): Generator<string> {
-  yield* [`# ${oneLine(transcript.title ?? 'Untitled session')}`, '']
+export async function* markdownOf({ session, turns }: MarkdownSource): AsyncGenerator<string> {
+  yield* [`# ${oneLine(session.title ?? 'Untitled session')}`, '']
   yield* [`- Session: \`${session.sessionId}\``, `- Directory: ${inline(session.cwd)}`, `- Last: ${session.updatedAt}`]
   let speaker: string | undefined
-  for (const item of transcript.items) {
-    const next = speakerOf(item)
-    if (next !== undefined && next !== speaker) yield* ['', `## ${next}`]
-    speaker = next ?? speaker
-    yield* itemLines(item)
+  let last: StoredTranscript | undefined
+  for await (const turn of turns) {
+    for (const item of turn.transcript.items) {
+      const next = speakerOf(item)
+      if (next !== undefined && next !== speaker) yield* ['', `## ${next}`]
+      speaker = next ?? speaker
+      yield* itemLines(item)
+    }
+    last = turn
   }
-  if (transcript.plan.length > 0) yield* ['', '## Plan', '', ...transcript.plan.map(planLine)]
-  if (isUnfinished) yield* ['', '*Not finished: the last turn has not ended.*']
+  const plan = last?.transcript.plan ?? []
+  if (plan.length > 0) yield* ['', '## Plan', '', ...plan.map(planLine)]
+  if (last?.unfinished !== undefined) yield* ['', '*Not finished: the last turn has not ended.*']
 }
 
 function speakerOf(item: Item): string | undefined {

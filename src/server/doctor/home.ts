@@ -1,5 +1,5 @@
 /** The state directory: there, ours, private, writable, and with room. */
-import { accessSync, constants, lstatSync, statSync, statfsSync } from 'node:fs'
+import { type Stats, accessSync, constants, lstatSync, statSync, statfsSync } from 'node:fs'
 import type { Config } from '../../config/schema.ts'
 import { reasonOf } from '../../errors/parley-error.ts'
 import { type Finding, note, ok, problem } from './finding.ts'
@@ -9,7 +9,12 @@ const WHAT = 'state directory'
 const ROOM = 100 * 1024 * 1024
 
 export function* checkHome({ home }: Config): Generator<Finding> {
-  const found = lstatSync(home, { throwIfNoEntry: false })
+  let found: Stats | undefined
+  try {
+    found = lstatSync(home, { throwIfNoEntry: false })
+  } catch (error) {
+    return yield problem(WHAT, `${home} cannot be: ${reasonOf(error)}`, 'Set PARLEY_HOME to another directory.')
+  }
   if (found === undefined) return yield note(WHAT, `${home} is not there yet; the first session makes it`)
   if (!isDirectory(home))
     return yield problem(WHAT, `${home} is no directory`, 'Move it away, or set PARLEY_HOME to another directory.')

@@ -5,6 +5,7 @@
  */
 import { parseArgs } from 'node:util'
 import { setup as build } from '../../build.setup.ts'
+import { chaosOf } from './plan.ts'
 import { reportChaos, runChaosSeries } from './series.ts'
 
 const USAGE = `npm run chaos -- [--runs N] [--seed S] [--jobs N] [--bin FILE] [--keep]
@@ -33,8 +34,9 @@ async function main(): Promise<number> {
   if (values.bin === undefined) await build()
   const began = performance.now()
   const seed = Number(values.seed ?? Math.floor(Math.random() * 1_000_000))
-  const series = { runs: Number(values.runs), seed, jobs: Number(values.jobs) }
-  const results = await runChaosSeries(series, { keep: values.keep, ...(values.bin && { bin: values.bin }) })
+  const plans = Array.from({ length: Number(values.runs) }, (_, index) => chaosOf(seed + index))
+  const options = { jobs: Number(values.jobs), keep: values.keep, ...(values.bin && { bin: values.bin }) }
+  const results = await runChaosSeries(plans, options)
   return reportChaos(results, (performance.now() - began) / 1_000)
 }
 

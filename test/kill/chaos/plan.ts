@@ -36,6 +36,15 @@ export type Condition =
   /** It is killed, and those after it cannot write for a while. */
   | { readonly kind: 'has a directory that turns read-only' }
 
+/** What goes wrong with a server by itself. */
+export const conditions = [
+  'dies at a point',
+  'has a slow disk',
+  'has few descriptors',
+  'has a small disk',
+  'has a directory that turns read-only',
+] as const satisfies readonly Condition['kind'][]
+
 export interface Moment {
   /** So long after that many messages of the first prompt. */
   readonly message: number

@@ -2,41 +2,39 @@
 import type { Finding } from '../evidence.ts'
 import { phases } from '../phase.ts'
 import { totals } from '../report.ts'
-import { chaosOf } from './plan.ts'
+import type { ChaosPlan } from './plan.ts'
 import { type ChaosOptions, type ChaosResult, runChaos } from './run.ts'
 
 const SHOWN = 3
 /** Runs between two signs of life. */
 const PROGRESS = 20
 
-export interface ChaosSeries {
-  readonly runs: number
-  readonly seed: number
+export interface ChaosSeries extends ChaosOptions {
+  /** How many at a time. */
   readonly jobs: number
   readonly onRun?: (result: ChaosResult) => void
 }
 
 export async function runChaosSeries(
-  { runs, seed, jobs, onRun = tell }: ChaosSeries,
-  options: ChaosOptions = {},
+  plans: readonly ChaosPlan[],
+  { jobs, onRun = tell, ...options }: ChaosSeries,
 ): Promise<readonly ChaosResult[]> {
   const results: ChaosResult[] = []
   const began = performance.now()
-  let next = seed
+  const next = plans.values()
   const work = async (): Promise<void> => {
-    while (next < seed + runs) {
-      const mine = next
-      next += 1
-      const result = await runChaos(chaosOf(mine), options)
+    for (const plan of next) {
+      const result = await runChaos(plan, options)
       results.push(result)
       onRun(result)
       if (results.length % PROGRESS === 0) say(results, performance.now() - began)
     }
   }
-  await Promise.all(Array.from({ length: Math.min(jobs, runs) }, work))
+  await Promise.all(Array.from({ length: Math.min(jobs, plans.length) }, work))
   return results
 }
 
+/** A failure with the seed that repeats it. */
 function tell({ plan: { seed, condition }, done, findings }: ChaosResult): void {
   if (findings.length === 0) return
   console.log(

@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { fail } from '../../../errors/parley-error.ts'
 import { createPrivate } from './lock.ts'
+import { isThere } from './presence.ts'
 import { isNotADatabase, journalError } from './refusals.ts'
 import { applicationId, type Database, knownVersion, migrate } from './schema.ts'
 
@@ -30,7 +31,7 @@ export function openForOwner(path: string): Database {
  * for one look: a journal that nobody has open is taken for one that stays as it is.
  */
 export function openForReader(path: string, { quiet }: { readonly quiet: boolean }): Database | undefined {
-  if (!existsSync(path)) return undefined
+  if (!isThere(path)) return undefined
   look(path)
   return new DatabaseSync(quiet ? quietLocation(path) : path, { timeout: patienceMs, readOnly: true })
 }
