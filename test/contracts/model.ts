@@ -24,17 +24,17 @@ const never = new AbortController().signal
 const hello: readonly ModelMessage[] = [{ role: 'user', content: [{ type: 'text', text: 'hello' }] }]
 const tool = { name: 'look', description: 'Looks.', schema: { type: 'object', properties: { at: { type: 'string' } } } }
 
-export function request(messages: readonly ModelMessage[] = hello, more: Partial<ModelRequest> = {}): ModelRequest {
+function request(messages: readonly ModelMessage[] = hello, more: Partial<ModelRequest> = {}): ModelRequest {
   return { system: 'You help.', messages, tools: [tool], session: 's-1', signal: never, ...more }
 }
 
-export async function parts(stream: AsyncIterable<ModelPart>): Promise<readonly ModelPart[]> {
+async function parts(stream: AsyncIterable<ModelPart>): Promise<readonly ModelPart[]> {
   const all: ModelPart[] = []
   for await (const part of stream) all.push(part)
   return all
 }
 
-export async function end(stream: AsyncIterable<ModelPart>): Promise<ModelEnd> {
+async function end(stream: AsyncIterable<ModelPart>): Promise<ModelEnd> {
   const last = (await parts(stream)).at(-1)
   if (last?.kind !== 'end') throw new Error('a stream ends with its end')
   return last
@@ -272,7 +272,7 @@ export function modelContract(subject: ModelStart): void {
 
     test('that only keeps the connection warm ends it too', async () => {
       const pings = Array.from({ length: 400 }, (): Saying[] => [{ raw: ': ping\n\n' }, { sleepMs: 20 }]).flat()
-      const { model, server } = await start([[{ text: 'a' }, ...pings]], 0.1)
+      const { model, server } = await start([[{ text: 'a' }, ...pings]], 0.25)
       expect(await failure(model.stream(request()))).toMatchObject({ code: 'MODEL_IDLE' })
       await server.quiet()
     })
@@ -339,7 +339,7 @@ export function modelContract(subject: ModelStart): void {
 }
 
 /** The conversation after this message, each of its calls answered. */
-export function answered(message: AssistantMessage, before: readonly ModelMessage[] = hello): readonly ModelMessage[] {
+function answered(message: AssistantMessage, before: readonly ModelMessage[] = hello): readonly ModelMessage[] {
   const results = calls(message).map(({ id, name }, n) => ({
     id,
     name,

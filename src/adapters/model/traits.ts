@@ -98,8 +98,9 @@ function windowOf(row: Row, provider: Provider): number | undefined {
 }
 
 /** Only whoever made a model asks the price that is written here. */
-function priceOf({ price }: Row, { name }: Provider): ModelPrice | undefined {
-  if (price === undefined || !['anthropic', 'openai', 'google'].includes(name)) return undefined
+function priceOf({ price }: Row, provider: Provider): ModelPrice | undefined {
+  const isMaker = ['anthropic', 'openai', 'google'].includes(provider.name) && !isLocal(provider)
+  if (price === undefined || !isMaker) return undefined
   const [input, output, cacheRead, cacheWrite] = price
   return { currency: 'USD', input, output, cacheRead, cacheWrite: cacheWrite === 0 ? input : cacheWrite }
 }

@@ -1,6 +1,7 @@
 /** `parley models`: which models can be used from here, and why the others cannot. It needs no server. */
 import { loadConfig } from '../../config/load.ts'
 import { openUserModels, type UserModels } from '../../server/compose.ts'
+import { fail } from '../../errors/parley-error.ts'
 import type { CommandInput } from '../command.ts'
 import { OK } from '../exit.ts'
 import { printJson } from '../json.ts'
@@ -25,6 +26,7 @@ export async function run({ options }: CommandInput): Promise<number> {
   try {
     const sources = await models.discover(PATIENCE, stops.signal)
     hush()
+    if (wanted !== undefined && sources.length === 0) unknownProvider(wanted)
     if (stops.signal.aborted) return stops.signal.reason as number
     if (options['json'] === true) sources.forEach(printJson)
     else process.stdout.write(table(sources, models.preset, paintOn(process.stdout, config)))
@@ -34,6 +36,11 @@ export async function run({ options }: CommandInput): Promise<number> {
     stops.release()
     await models.close()
   }
+}
+
+function unknownProvider(name: string): never {
+  const reason = 'there is no such provider; without it all are listed'
+  return fail('CONFIG_INVALID', { key: '--provider', value: JSON.stringify(name), reason })
 }
 
 /** A line that is gone when there is something to show. */
