@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { ToolPreview } from '../ports/tools.ts'
 import { quiet } from '../../test/sim/clock.ts'
 import { House, prompted } from '../../test/sim/house.ts'
+import { signal } from '../../test/sim/puppet.ts'
 import { answer } from '../../test/sim/words.ts'
 import type { Modes, PermissionModeId } from '../ports/settings.ts'
 import { ALWAYS_IN_PROJECT } from './allowance.ts'
@@ -132,6 +133,8 @@ describe('an answer that is always', () => {
 
   test('in this project is a rule before the next call of the same turn, and not kept with the session', async () => {
     const { house, session, reader } = await working({ calls: 2 })
+    const stored = signal()
+    house.rules.slow = stored.given
     await prompted(session, 'p1')
     await session.dispatch({
       kind: 'answer',
@@ -139,6 +142,9 @@ describe('an answer that is always', () => {
       optionId: ALWAYS_IN_PROJECT,
       by: 'zed',
     })
+    await quiet()
+    expect(house.tools.called).toEqual([])
+    stored.give()
     await quiet()
     expect(house.tools.called).toHaveLength(2)
     const subject = { tool: 'run_command', mark: 'parley', command: 'npm test' }

@@ -6,6 +6,8 @@ export class TestRules implements Rules {
   broken: string | undefined
   /** What remembering fails with, if it does. */
   trouble: Error | undefined
+  /** What remembering waits for. */
+  slow: Promise<void> = Promise.resolve()
   readonly remembered: { readonly cwd: string; readonly subject: RuleSubject }[] = []
 
   async rulesFor(roots: readonly string[]): Promise<RuleSet> {
@@ -14,6 +16,7 @@ export class TestRules implements Rules {
   }
 
   async remember(cwd: string, subject: RuleSubject): Promise<void> {
+    await this.slow
     if (this.trouble !== undefined) throw this.trouble
     this.remembered.push({ cwd, subject })
     this.rules = [...this.rules, { effect: 'allow', subject, origin: 'of an answer' }]

@@ -30,7 +30,7 @@ export function longResult(text: string, toolCallId: string, more: Partial<ToolR
 }
 
 /** The beginning and the end, at lines where there are any near, and between them what `note` says. */
-export function cutInTheMiddle(text: string, limit: number, note: (left: number, from: number) => string): string {
+function cutInTheMiddle(text: string, limit: number, note: (left: number, from: number) => string): string {
   if (text.length <= limit) return text
   const head = endOfLine(text, whole(text, Math.floor(limit * HEAD_SHARE)))
   const tail = startOfLine(text, whole(text, text.length - Math.floor(limit * (1 - HEAD_SHARE))))

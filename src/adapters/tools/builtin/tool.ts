@@ -12,7 +12,7 @@ import type { MayReach } from './fetch/reach.ts'
 import type { SessionMemory } from './memory.ts'
 
 /** Where tools of our own stand in lists of tools. */
-export const OWN_SERVER = 'parley'
+const OWN_SERVER = 'parley'
 
 export interface Means {
   readonly clock: Clock

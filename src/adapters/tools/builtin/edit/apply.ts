@@ -31,7 +31,7 @@ export function onlyCrLf(text: string): boolean {
   return text.includes('\r\n') && !/(?:^|[^\r])\n/u.test(text) && !/\r(?!\n)/u.test(text)
 }
 
-export function withLf(text: string): string {
+function withLf(text: string): string {
   return text.replaceAll('\r\n', '\n')
 }
 

@@ -1,8 +1,12 @@
 /** What is nearly there when a text to be replaced is not: the sentence that spares the next wrong attempt. */
 import { linesOf } from '../text/pages.ts'
-import type { Edit } from './apply.ts'
 
-export function nearMiss(text: string, { old_text, new_text }: Edit): string {
+interface Missed {
+  readonly old_text: string
+  readonly new_text: string
+}
+
+export function nearMiss(text: string, { old_text, new_text }: Missed): string {
   const lines = linesOf(text)
   const wanted = linesOf(old_text)
   return (

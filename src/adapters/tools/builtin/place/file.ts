@@ -10,7 +10,7 @@ import { type Root, shortly } from './roots.ts'
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants
 
 /** Bytes of a file that is read at all. */
-export const LARGEST = 32 * 1024 * 1024
+const LARGEST = 32 * 1024 * 1024
 
 export interface Bytes {
   readonly real: string
