@@ -33,6 +33,8 @@ export interface Agents {
    * Throws AGENT_UNKNOWN, PATH_NOT_ABSOLUTE, SCRIPT_UNREADABLE or SCRIPT_INVALID.
    */
   open(name: string): Promise<Agent>
+  /** Calls `listener` when agents of this kind, like `model`, have something else to offer than when they were opened. */
+  whenChanged(listener: (kind: string) => void): void
   /** The kinds of prompt content that an agent of this name takes besides text and links. Never throws, never waits. */
   accepts(name: string): PromptKinds
 }

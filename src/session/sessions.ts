@@ -30,6 +30,7 @@ export class Sessions {
 
   constructor(world: World) {
     this.#world = world
+    world.agents.whenChanged((kind) => void this.#offerAgain(kind).catch(world.report))
   }
 
   /** Throws what keeps its agent from being opened, with nothing stored. */
@@ -200,6 +201,15 @@ export class Sessions {
   async #dispatchToStored(id: SessionId, command: Command): Promise<void> {
     const nobody = { published: () => {}, effect: () => {}, failed: () => {} }
     await new Writer(this.#world, await loadState(this.#world, id), nobody).dispatch(command)
+  }
+
+  /** Whoever looks at a session's choices now must not see those of before. */
+  async #offerAgain(kind: string): Promise<void> {
+    for (const opening of this.#live.values()) {
+      const session = await opening
+      const { agent } = session.existing
+      if (agent.replace(/:.*$/su, '') === kind && !session.isGone) await offer(session, await this.#agent(agent))
+    }
   }
 
   async #agent(name: string): Promise<OpenedAgent> {

@@ -5,6 +5,9 @@ import { given } from '../../test/sim/given.ts'
 import { signal } from '../../test/sim/puppet.ts'
 import { quiet } from '../../test/sim/clock.ts'
 import * as say from '../../test/sim/words.ts'
+import type { ConfigOption } from '../ports/settings.ts'
+import { modelOption } from '../../test/sim/words.ts'
+import type { Command } from './commands.ts'
 import type { Body } from './entries.ts'
 
 const offered: readonly Body[] = [
@@ -227,4 +230,43 @@ test('a notice reaches who looks on now, after all that was said before, and is 
   await quiet()
   expect(heard).toEqual([['prompt_accepted', 'turn_started', 'message_chunk', 'title', 'message_chunk']])
   expect(sink.entries.map(({ kind }) => kind)).not.toContain('notice')
+})
+
+describe('an option whose list of choices need not be whole', () => {
+  const open = (named?: string): ConfigOption => ({
+    ...modelOption,
+    _meta: { 'parley/open': true, ...(named !== undefined && { 'parley/named': named }) },
+  })
+  const offer = (option: ConfigOption): Command => ({
+    kind: 'offer',
+    agent: 'puppet',
+    commands: [],
+    settings: { modes: null, configOptions: [option] },
+  })
+  const chosen = (option: ConfigOption): Body => ({ kind: 'config_options', configOptions: [option] })
+
+  test('keeps what was set while the list does not have it', () => {
+    const set = { ...open(), currentValue: 'huge', options: [{ value: 'huge', name: 'Huge' }] } as ConfigOption
+    const { state } = given(say.created, chosen(set)).when(offer(open()))
+    expect(state).toMatchObject({ settings: { configOptions: [{ currentValue: 'huge' }] } })
+  })
+
+  test('follows whoever names another value for the agent, and keeps what is set after that', () => {
+    const set = { ...open(), currentValue: 'large' } as ConfigOption
+    const { state } = given(say.created, chosen(set)).when(offer(open('small')))
+    expect(state).toMatchObject({ settings: { configOptions: [{ currentValue: 'small' }] } })
+    const later = { ...open('small'), currentValue: 'large' } as ConfigOption
+    const again = given(say.created, chosen(later)).when(offer(open('small')))
+    expect(again.happened).toEqual({ bodies: [] })
+  })
+})
+
+test('what an agent offers anew reaches sessions that are live', async () => {
+  const house = new House()
+  offering(house)
+  const { session } = await house.open()
+  house.agent.configOptions = [say.loudOption]
+  house.agents.change('puppet')
+  await quiet()
+  expect(session.existing.settings.configOptions).toEqual([say.loudOption])
 })

@@ -42,6 +42,13 @@ export class Puppets implements Agents {
     this.#puppets.delete(name)
   }
 
+  /** Says that puppets have something else to offer. */
+  change: (kind: string) => void = () => {}
+
+  whenChanged(listener: (kind: string) => void): void {
+    this.change = listener
+  }
+
   async settle(wish: string): Promise<string> {
     return wish
   }

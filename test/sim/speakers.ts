@@ -46,6 +46,8 @@ export class Speakers implements Agent, Agents {
     this.#name = name
   }
 
+  whenChanged(): void {}
+
   async settle(wish: string): Promise<string> {
     return wish
   }

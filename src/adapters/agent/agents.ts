@@ -51,7 +51,13 @@ export function openAgents(options: AgentsOptions): Agents {
     return path === undefined ? ONLY_TEXT : acceptedBy(path)
   }
 
-  return { default: preset, settle, open, accepts }
+  return {
+    default: preset,
+    settle,
+    open,
+    accepts,
+    whenChanged: (listener) => modelAgents.whenChanged(() => listener('model')),
+  }
 }
 
 /** Empty for the agent `model`, whichever that is; undefined for another agent. */

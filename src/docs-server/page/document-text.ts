@@ -145,6 +145,8 @@ const LAYOUTS: readonly (readonly [RegExp, 'markdown' | 'prose' | 'plain'])[] = 
   [/\.(?:rst|rest|adoc|asciidoc|asc|html?|xhtml|docx|epub)$/i, 'prose'],
   [/\.(?:txt|text|pdf)$|(?:^|\/)[^./]+$/i, 'plain'],
 ]
+/** Blank lines, though not the indentation of the first line that is not blank. */
+const LEADING = /^(?:\s*[\n\u2029])?/
 const FENCE = /^ {0,3}(`{3,}|~{3,})/
 /** A table row, or what is indented like code. */
 const CODE = /^(?: {4}|\t| {0,3}\|)/
@@ -154,7 +156,7 @@ function blocksOf(text: string, file: string): readonly Block[] {
   const layout = LAYOUTS.find(([files]) => files.test(file))?.[1]
   if (layout === undefined) return trimmed(text, [0, text.length], 'code')
   return runsOf(text, layout === 'markdown').flatMap(([start, end]) => {
-    const run = text.slice(start, end)
+    const run = text.slice(start, end).replace(LEADING, '')
     if (layout === 'plain') return trimmed(text, [start, end], 'plain')
     return trimmed(text, [start, end], (layout === 'markdown' && FENCE.test(run)) || CODE.test(run) ? 'code' : 'prose')
   })
@@ -191,7 +193,7 @@ function closeAfter(text: string, start: number, fence: string): number {
 /** Without the blank lines around it; the indentation of the first line stays. */
 function trimmed(text: string, [start, end]: Range, kind: Block['kind']): readonly Block[] {
   const run = text.slice(start, end)
-  const lead = /^(?:\s*[\n\u2029])?/.exec(run)?.[0].length ?? 0
+  const lead = LEADING.exec(run)?.[0].length ?? 0
   const body = run.slice(lead).trimEnd()
   if (body === '') return []
   const from = start + lead

@@ -22,6 +22,9 @@ npm start
 
 #### Deep
 
+| a |
+|---|
+
 A session is begun.
 
 ## 安装阵列
@@ -124,6 +127,7 @@ test('a document is shown with its outline, and with what was found in its place
   expect(ids(read)).toEqual(expect.arrayContaining(wanted))
   expect(links(read)).toEqual(expect.arrayContaining(wanted.map((id) => `#${encodeURIComponent(id)}`)))
   expect(named(read, 'h3')).toHaveLength(1)
+  expect(answer.text).toMatch(/<pre[^>]*>\| a \|\n\|---\|<\/pre\s*>/)
   expect(answer.text).toMatch(/<pre[^>]*>npm ci\n\nnpm start<\/pre\s*>/)
   expect(links(read)).toEqual(expect.arrayContaining(['#L1', '#L15']))
   expect(ids(read)).toEqual(expect.arrayContaining(['L1', 'L15']))

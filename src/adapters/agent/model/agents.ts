@@ -33,6 +33,10 @@ export class ModelAgents {
     return (await this.#known.found()) !== undefined
   }
 
+  whenChanged(listener: () => void): void {
+    this.#known.changed = listener
+  }
+
   /** What the model of this name takes; an empty name is whichever there is. */
   accepts(name: string): PromptKinds | undefined {
     const model = name === '' ? this.#known.preset : name

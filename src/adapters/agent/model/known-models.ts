@@ -11,6 +11,8 @@ const STALE = 60_000
 
 export class KnownModels {
   sources: readonly ModelSource[] = []
+  /** Called when there is something else to choose from. */
+  changed: () => void = () => {}
   readonly #models: Models
   readonly #clock: Clock
   #asking: Promise<void> | undefined
@@ -45,7 +47,10 @@ export class KnownModels {
 
   async #askNow(limitMs: number): Promise<void> {
     const end = this.#clock.abortSource()
-    this.sources = await this.#models.discover(limitMs, end.signal)
+    const sources = await this.#models.discover(limitMs, end.signal)
+    const isNews = JSON.stringify(sources) !== JSON.stringify(this.sources)
+    this.sources = sources
     this.#askedAt = this.#clock.elapsed()
+    if (isNews) this.changed()
   }
 }
