@@ -1,0 +1,117 @@
+/** Plays one task in a fresh directory, with the real binary and a client that allows what it is asked. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import type { Message } from '../e2e/message.ts'
+import { initialize, newSession, promptOf, startParley } from '../e2e/parley.ts'
+import type { RawClient } from '../e2e/raw-client.ts'
+import type { Step } from '../model-server/script.ts'
+import { startModelServer } from '../model-server/server.ts'
+import type { Called, Done, Task } from './task.ts'
+
+export interface Outcome {
+  readonly task: string
+  /** What is wrong, in sentences. */
+  readonly wrong: readonly string[]
+  readonly calls: number
+  readonly seconds: number
+}
+
+/** Undefined plays the solution with the scripted model. */
+export type ModelName = string | undefined
+
+export async function runTask(task: Task, model: ModelName): Promise<Outcome> {
+  const root = mkdtempSync(join(tmpdir(), 'parley-eval-'))
+  const directory = join(root, 'work')
+  mkdirSync(directory)
+  for (const [path, text] of Object.entries(task.files)) put(join(directory, path), text)
+  const began = Date.now()
+  try {
+    const done = await (model === undefined
+      ? withScript(task, directory)
+      : play(task, { directory, agent: model, env: {} }))
+    const seconds = Math.round((Date.now() - began) / 100) / 10
+    return { task: task.name, wrong: wrongWith(task, done), calls: done.calls.length, seconds }
+  } finally {
+    rmSync(root, { recursive: true, force: true })
+  }
+}
+
+function wrongWith(task: Task, done: Done): readonly string[] {
+  const ended = done.stopReason === 'end_turn' ? [] : [`The turn ended with ${done.stopReason}.`]
+  return [...ended, ...task.check(done)]
+}
+
+/** Asked beside the first turn, whenever it pleases. */
+const TITLE: Step = { when: 'You give conversations their titles', always: true, say: [{ text: 'A small task' }] }
+
+async function withScript(task: Task, directory: string): Promise<Done> {
+  const server = await startModelServer([TITLE, ...task.solution])
+  try {
+    const env = { OPENAI_API_KEY: 'scripted', OPENAI_BASE_URL: `${server.url}/v1` }
+    return await play(task, { directory, agent: 'openai:scripted', env })
+  } finally {
+    await server.close()
+  }
+}
+
+interface Play {
+  readonly directory: string
+  readonly agent: string
+  readonly env: Readonly<Record<string, string>>
+}
+
+async function play(task: Task, { directory, agent, env }: Play): Promise<Done> {
+  const home = join(directory, '../home')
+  const client = startParley({ home, agent: `model:${agent}`, env })
+  client.listen((message) => allow(client, message))
+  try {
+    await initialize(client)
+    const session = await newSession(client, directory)
+    const { result, error } = await client.request('session/prompt', promptOf(session, task.prompt))
+    const ending = result?.['stopReason'] as string | undefined
+    return { directory, ...told(client.received), stopReason: ending ?? error?.message ?? 'nothing' }
+  } finally {
+    client.closeStdin()
+    await client.exited
+  }
+}
+
+/** A person who says yes to each question, once. */
+function allow(client: RawClient, { id, method, params }: Message): void {
+  if (method !== 'session/request_permission') return
+  const options = (params?.['options'] ?? []) as readonly { readonly kind: string; readonly optionId: string }[]
+  const once = options.find(({ kind }) => kind === 'allow_once')
+  client.reply(id, { outcome: once ? { outcome: 'selected', optionId: once.optionId } : { outcome: 'cancelled' } })
+}
+
+interface Update {
+  readonly sessionUpdate: string
+  readonly toolCallId?: string
+  readonly name?: string
+  readonly title?: string
+  readonly status?: string
+  readonly content?: { readonly text?: string }
+}
+
+function told(received: readonly Message[]): Pick<Done, 'answer' | 'calls'> {
+  const updates = received.flatMap(({ params }) => (params?.['update'] as Update | undefined) ?? [])
+  const calls = new Map<string, Called>()
+  let answer = ''
+  for (const update of updates) {
+    const { sessionUpdate, toolCallId, content } = update
+    if (sessionUpdate === 'agent_message_chunk') answer += content?.text ?? ''
+    if (toolCallId !== undefined) calls.set(toolCallId, patched(calls.get(toolCallId), update))
+  }
+  return { answer, calls: [...calls.values()] }
+}
+
+function patched(before: Called | undefined, update: Update): Called {
+  const { name = before?.name ?? '', title = before?.title ?? '', status = before?.status ?? '' } = update
+  return { name, title, status }
+}
+
+function put(path: string, text: string): void {
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, text)
+}
