@@ -1,5 +1,4 @@
 /** What a command has said: its beginning, its end and how much there was, in bounded memory. */
-import { stripVTControlCharacters } from 'node:util'
 import { KEPT_LIMIT, amount } from '../result.ts'
 
 const HEAD = KEPT_LIMIT / 4
@@ -45,8 +44,12 @@ export class Output {
   }
 }
 
+/** Colours, titles, and what else a terminal is told. Each of them ends before the next begins, so that none is looked at twice. */
+const SEQUENCES = /\u001B\][^\u0007\u001B]*(?:\u0007|\u001B\\)|(?:\u001B\[|\u009B)[0-?]*[ -/]*[@-~]|\u001B[ -/]*[0-Z\\^-~]/gu
+
 /** Without colours, without what a terminal would have overwritten, and without what it would have done. */
 export function readable(text: string): string {
-  const plain = stripVTControlCharacters(text).replaceAll('\r\n', '\n')
-  return plain.replaceAll(/[^\P{Cc}\n\t\r]/gu, '').replaceAll(/[^\n]*\r/gu, '')
+  const plain = text.replaceAll(SEQUENCES, '').replaceAll('\r\n', '\n')
+  const lines = plain.replaceAll(/[^\P{Cc}\n\t\r]/gu, '').split('\n')
+  return lines.map((line) => line.slice(line.lastIndexOf('\r') + 1)).join('\n')
 }
