@@ -192,14 +192,15 @@ describe('a command that destroys', () => {
   })
 
   test('and an always is said in a moment of any line', () => {
-    for (const line of [`${'a'.repeat(99_999)};`, `${'"a" '.repeat(25_000)}'`])
-      expect(signatureOf(line)).toBe(line)
+    for (const line of [`${'a'.repeat(99_999)};`, `${'"a" '.repeat(25_000)}'`]) expect(signatureOf(line)).toBe(line)
   })
 })
 
 describe('the output of a command', () => {
   test('is plain text', () => {
-    expect(readable('\u001B]0;title\u0007\u001B]8;;http://a.example\u001B\\link\u001B]8;;\u001B\\\u001B(B')).toBe('link')
+    expect(readable('\u001B]0;title\u0007\u001B]8;;http://a.example\u001B\\link\u001B]8;;\u001B\\\u001B(B')).toBe(
+      'link',
+    )
     expect(readable('\u001B[31mred\u001B[0m\u0007 10%\r 99%\rdone\r\nnext\u0000\n')).toBe('done\nnext\n')
   })
 

@@ -44,8 +44,16 @@ export class Output {
   }
 }
 
+const [BEL, ESC, CSI] = ['\u0007', '\u001B', '\u009B']
 /** Colours, titles, and what else a terminal is told. Each of them ends before the next begins, so that none is looked at twice. */
-const SEQUENCES = /\u001B\][^\u0007\u001B]*(?:\u0007|\u001B\\)|(?:\u001B\[|\u009B)[0-?]*[ -/]*[@-~]|\u001B[ -/]*[0-Z\\^-~]/gu
+const SEQUENCES = new RegExp(
+  [
+    String.raw`${ESC}\][^${BEL}${ESC}]*(?:${BEL}|${ESC}\\)`,
+    String.raw`(?:${ESC}\[|${CSI})[0-?]*[ -/]*[@-~]`,
+    String.raw`${ESC}[ -/]*[0-Z\\^-~]`,
+  ].join('|'),
+  'gu',
+)
 
 /** Without colours, without what a terminal would have overwritten, and without what it would have done. */
 export function readable(text: string): string {
