@@ -1,8 +1,9 @@
 /** The one door of configuration: defaults < file < environment < flags, checked once, frozen. It alone reads the environment. */
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { fail, reasonOf } from '../errors/parley-error.ts'
 import { projectFile, stateDirectory, userFile } from './places.ts'
+import { textOfFile } from './text-of-file.ts'
 import { type AgentChoice, agentChoice, modelChoice } from './agent.ts'
 import { type Config, type Fault, settings } from './schema.ts'
 import { socketPathOf } from './socket.ts'
@@ -64,7 +65,7 @@ async function fromFile(path: string, judge: (path: string, providers: unknown) 
 async function parsed(path: string): Promise<Readonly<Record<string, unknown>>> {
   const { parse } = await import('smol-toml')
   try {
-    return parse(readFileSync(path, 'utf8'))
+    return parse((await textOfFile(path)) ?? '')
   } catch (error) {
     return fail('CONFIG_INVALID', { key: path, value: 'read', reason: reasonOf(error) }, error)
   }

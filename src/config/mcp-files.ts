@@ -1,10 +1,11 @@
 /** The MCP servers of the user's file and of a project's, and which of them may be used. */
-import { readFileSync, realpathSync } from 'node:fs'
+import { realpathSync } from 'node:fs'
 import { parse } from 'smol-toml'
 import { reasonOf } from '../errors/parley-error.ts'
 import { digestOf, isAllowed } from './consent.ts'
 import { readMcp, type McpEntry, type McpFault } from './mcp.ts'
 import { projectFile, userFile } from './places.ts'
+import { textOfFileNow } from './text-of-file.ts'
 
 export interface FoundMcp {
   readonly entry: McpEntry
@@ -52,9 +53,10 @@ function readOne(
   file: string,
   from: FoundMcp['from'],
 ): { readonly entries: readonly Read[]; readonly faults: McpFiles['faults'] } {
-  const text = textOf(file)
-  if (text === undefined) return { entries: [], faults: [] }
   try {
+    const text = textOfFileNow(file)
+    // Most people have none of the two files.
+    if (text === undefined) return { entries: [], faults: [] }
     const { mcp = {} } = parse(text)
     const read = readMcp(mcp)
     const real = realpathSync(file)
@@ -66,15 +68,6 @@ function readOne(
     }
   } catch (error) {
     return { entries: [], faults: [{ key: file, value: 'read', reason: reasonOf(error), file }] }
-  }
-}
-
-function textOf(file: string): string | undefined {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch {
-    // Most people have none of the two files; one that nobody may read says nothing either.
-    return undefined
   }
 }
 

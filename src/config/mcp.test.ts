@@ -1,4 +1,5 @@
 /** MCP servers in configuration files: what may be written, what a project needs consent for, and how the file is changed. */
+import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -25,6 +26,30 @@ function place(user: string, project = '') {
   }
   return { where, cwd, file: join(home, 'parley/parley.toml'), found, allowAll }
 }
+
+describe('a file of a project that nobody can read', () => {
+  const breaking: readonly (readonly [string, string, (path: string) => unknown])[] = [
+    ['a pipe that nobody writes to', 'it is not a file', (path) => execFileSync('mkfifo', [path])],
+    ['a directory', 'it is not a file', (path) => mkdirSync(path)],
+    ['a giant', 'it is larger than 1 MiB', (path) => writeFileSync(path, `# ${'x'.repeat(2 ** 20)}`)],
+    ['a link in a circle', 'ELOOP', (path) => symlinkSync(path, path)],
+  ]
+
+  test.each(breaking)(
+    '%s: keeps nobody waiting, is told, and costs the user nothing',
+    async (_what, reason, breakIt) => {
+      const { where, cwd } = place('[mcp.s]\ncommand = "x"\n')
+      const file = join(cwd, '.parley.toml')
+      breakIt(file)
+      const { servers, faults } = readMcpFiles(where, cwd)
+      expect(servers).toMatchObject([{ entry: { name: 's' }, standing: 'active' }])
+      expect(faults).toMatchObject([{ key: file, value: 'read', file, reason: expect.stringContaining(reason) }])
+      // One that points at itself leads nowhere, to whoever starts.
+      if (reason === 'ELOOP') return
+      await expect(loadConfig({}, where.environment, cwd)).rejects.toThrow(reason)
+    },
+  )
+})
 
 describe('what a table may say', () => {
   test.each([

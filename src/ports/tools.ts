@@ -61,10 +61,12 @@ export interface Resource {
   readonly mimeType?: string
   /** Bytes, as the server says. */
   readonly size?: number
+  /** Its server says that it is another since it was last read. */
+  readonly changed?: true
 }
 
 /** A family of resources: a URI with holes, as RFC 6570 has them. */
-export interface ResourceTemplate extends Omit<Resource, 'uri' | 'size'> {
+export interface ResourceTemplate extends Omit<Resource, 'uri' | 'size' | 'changed'> {
   readonly uriTemplate: string
 }
 
@@ -210,7 +212,10 @@ export interface ToolRegistry {
    * TOOL_CANCELLED, TOOL_NOT_RUN (it provably did not run) or TOOL_LOST (the answer was lost; it may have run).
    */
   call(name: string, args: unknown, options: ToolCallOptions): Promise<ToolResult>
-  /** Reads a resource, listed or not, at the server that spoke of it. Throws MCP_REQUEST. */
+  /**
+   * Reads a resource, listed or not, at the server that spoke of it; where that tells of changes, the list marks the
+   * resource from then on when it has changed. Throws MCP_REQUEST.
+   */
   read(server: string, uri: string, options: ToolCallOptions): Promise<readonly EmbeddedResource['resource'][]>
   /** Fills a prompt in. Throws MCP_REQUEST. */
   prompt(

@@ -7,7 +7,8 @@ import { sentenceOf } from './client-work.ts'
 export class ToolAsking {
   readonly #turn: Pick<Turn, 'client'>
   readonly #toolCallId: string
-  readonly #remarks: string[] = []
+  readonly #remarks = new Set<string>()
+  #hasAsked = false
 
   constructor(turn: Pick<Turn, 'client'>, toolCallId: string) {
     this.#turn = turn
@@ -16,15 +17,21 @@ export class ToolAsking {
 
   /** Why somebody was not asked or did not answer: whoever reads the result of the tool should know. */
   get remarks(): readonly Content[] {
-    return this.#remarks.map((text) => ({ type: 'text', text }))
+    return [...this.#remarks].map((text) => ({ type: 'text', text }))
+  }
+
+  /** Somebody was asked for this call, or would have been. */
+  get hasAsked(): boolean {
+    return this.#hasAsked
   }
 
   /** Never throws, and never accepts what nobody accepted. */
   async answer(question: Elicitation): Promise<ElicitationAnswer> {
+    this.#hasAsked = true
     try {
       return (await this.#asked(question)) ?? this.#declined(question)
     } catch (error) {
-      this.#remarks.push(`${question.server} asked for input and got none. ${sentenceOf(error)}`)
+      this.#remarks.add(`${question.server} asked for input and got none. ${sentenceOf(error)}`)
       return { action: 'cancel' }
     }
   }
@@ -41,7 +48,7 @@ export class ToolAsking {
 
   #declined({ mode, server }: Elicitation): ElicitationAnswer {
     const what = mode === 'form' ? 'to fill in a form' : 'to open a page'
-    this.#remarks.push(`${server} asked ${what}, which this client does not offer. It was declined.`)
+    this.#remarks.add(`${server} asked ${what}, which this client does not offer. It was declined.`)
     return { action: 'decline' }
   }
 }

@@ -15,6 +15,11 @@ const found: ToolResult = { content: [text('Found it.')], structured: { total: 1
 const trusted: Partial<Tool> = { trusted: true, readOnly: true }
 const request: ToolRequest = { name: 'docs__search', args: { query: 'x' }, permission: 'policy' }
 
+const wayFaults = [
+  new ParleyError('TOOL_NOT_RUN', { tool: 't', reason: 'the server is gone' }),
+  new ParleyError('TOOL_LOST', { tool: 't', reason: 'the server died' }),
+] as const
+
 /** A session whose agent calls `docs__search`, and what it got. */
 async function calling(run: Run, claims: Partial<Tool> = trusted, call = request) {
   const house = new House()
@@ -113,8 +118,71 @@ describe('a tool call', () => {
     })
     await prompted(session, 'p1')
     expect(results).toMatchObject([{ isError: true, content: [{ text: expect.stringContaining(error.message) }] }])
-    expect(statuses(reader.entries)).toEqual(['pending', 'in_progress', 'failed'])
+    expect(statuses(reader.entries).filter((one) => one !== 'in_progress')).toEqual(['pending', 'failed'])
     expect(reader.entries.at(-1)).toMatchObject({ kind: 'turn_ended', stopReason: 'end_turn' })
+  })
+
+  test.each(wayFaults)(
+    'that only reads is tried once more when $code, and the journal has both attempts',
+    async (fault) => {
+      const inJournal: unknown[] = []
+      const { house, session, reader, results } = await calling(async () => {
+        inJournal.push(statuses(await house.disk.entries(session.id)))
+        if (inJournal.length === 1) throw fault
+        return found
+      })
+      await prompted(session, 'p1')
+      expect(inJournal).toEqual([
+        ['pending', 'in_progress'],
+        ['pending', 'in_progress', 'in_progress'],
+      ])
+      expect(results).toEqual([found])
+      const said = `Attempt 2, because the first one failed: ${fault.message}`
+      expect(reader.entries).toContainEqual(
+        expect.objectContaining({ patch: { status: 'in_progress', content: [shown(said)] } }),
+      )
+    },
+  )
+
+  test.each(wayFaults)('that only reads is not tried a third time when $code', async (fault) => {
+    const { house, session, reader, results } = await calling(() => Promise.reject(fault))
+    await prompted(session, 'p1')
+    expect(house.tools.called).toHaveLength(2)
+    expect(results).toMatchObject([{ isError: true, content: [text(fault.message)] }])
+    expect(statuses(reader.entries)).toEqual(['pending', 'in_progress', 'in_progress', 'failed'])
+  })
+
+  test.each([
+    ['changes something', wayFaults[1], { trusted: true, readOnly: false }],
+    ['is of a server that nobody vouches for', wayFaults[1], { trusted: false, readOnly: true }],
+    ['took too long', new ParleyError('TOOL_TIMEOUT', { tool: 't', ms: 10 }), trusted],
+    ['failed by itself', new Error('something else'), trusted],
+  ])('that %s is never tried again', async (_why, fault, claims) => {
+    const { house, session } = await calling(() => Promise.reject(fault), claims, { ...request, permission: 'granted' })
+    await prompted(session, 'p1')
+    expect(house.tools.called).toEqual(['docs__search'])
+  })
+
+  test('that asked a person is not tried again', async () => {
+    const { house, session } = await calling(async (_args, { onElicit }) => {
+      await onElicit?.({ mode: 'url', server: 'docs', message: 'look', url: 'https://example.org' })
+      throw wayFaults[1]
+    })
+    await prompted(session, 'p1')
+    expect(house.tools.called).toEqual(['docs__search'])
+  })
+
+  test('tells what it remarks at the end of what is kept and of what a model is given: no offset is another', async () => {
+    const { session, results } = await calling(async (_args, { onElicit }) => {
+      for (let n = 0; n < 2; n++)
+        await onElicit?.({ mode: 'url', server: 'docs', message: 'look', url: 'https://example.org' })
+      return { content: [text('long')], brief: [text('lo'), text('[offset 2]')], isError: false }
+    })
+    await prompted(session, 'p1')
+    const remark = text('docs asked to open a page, which this client does not offer. It was declined.')
+    expect(results).toEqual([
+      { content: [text('long'), remark], brief: [text('lo'), text('[offset 2]'), remark], isError: false },
+    ])
   })
 
   test('cut by kill -9 is failed as perhaps run, and not run again', async () => {

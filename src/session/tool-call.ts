@@ -1,10 +1,10 @@
 /** Runs a tool of the registry: reported, allowed, its beginning stored before its first effect, its result told. */
 import { isParleyError, reasonOf } from '../errors/parley-error.ts'
 import type { ToolRequest, Turn } from '../ports/agent.ts'
-import type { ToolCallContent } from '../ports/content.ts'
+import type { ToolCallContent, ToolCallPatch } from '../ports/content.ts'
 import type { Faults } from '../ports/fault.ts'
 import type { Elicitation } from '../ports/elicitation.ts'
-import type { ToolList, ToolResult } from '../ports/tools.ts'
+import type { Tool, ToolList, ToolResult } from '../ports/tools.ts'
 import type { OpenCaller } from './calling.ts'
 import { type Clearing, refusalOf } from './clearance.ts'
 import { ToolAsking } from './tool-asking.ts'
@@ -13,7 +13,7 @@ export interface ToolCalling extends Clearing {
   readonly turn: Turn
   readonly faults: Faults
   /** Stores `in_progress`; resolves when that is durable, or with false when the turn was over before. */
-  begin(toolCallId: string): Promise<boolean>
+  begin(toolCallId: string, more?: ToolCallPatch): Promise<boolean>
   /** For tools of our own. */
   caller(toolCallId: string): OpenCaller
 }
@@ -32,7 +32,7 @@ export async function callTool(request: ToolRequest, calling: ToolCalling): Prom
   const refusal = await refusalOf({ request, tool, toolCallId, preview }, calling)
   if (refusal !== undefined) return refuse(turn, toolCallId, refusal)
   if (turn.signal.aborted) return refuse(turn, toolCallId, 'Cancelled. The tool was not run.')
-  return run(request, toolCallId, calling)
+  return run({ request, tool, toolCallId }, calling)
 }
 
 /** Whoever reads that a tool is not there wants to know which server did not bring it. */
@@ -59,13 +59,20 @@ async function refuse(turn: Turn, toolCallId: string, why: string): Promise<Tool
   return { content, isError: true }
 }
 
-async function run(request: ToolRequest, toolCallId: string, calling: ToolCalling): Promise<ToolResult> {
+interface Call {
+  readonly request: ToolRequest
+  readonly tool: Tool
+  readonly toolCallId: string
+}
+
+async function run(call: Call, calling: ToolCalling): Promise<ToolResult> {
   const { turn, faults } = calling
+  const { toolCallId } = call
   const begun = await calling.begin(toolCallId)
   // The disk may have taken its time: whoever cancelled meanwhile must not see it run.
   if (!begun || turn.signal.aborted) return refuse(turn, toolCallId, 'Cancelled. The tool was not run.')
   await faults.at('tool.started')
-  const result = await outcomeOf(request, calling, toolCallId)
+  const result = await outcomeOf(call, calling)
   await faults.at('tool.finished')
   await turn.report(toolCallId, {
     status: result.isError ? 'failed' : 'completed',
@@ -75,27 +82,59 @@ async function run(request: ToolRequest, toolCallId: string, calling: ToolCallin
   return result
 }
 
-async function outcomeOf(request: ToolRequest, calling: ToolCalling, toolCallId: string): Promise<ToolResult> {
-  const { name, args, timeoutMs } = request
-  const { turn } = calling
+async function outcomeOf(call: Call, calling: ToolCalling): Promise<ToolResult> {
+  const { toolCallId, request } = call
   const own = calling.caller(toolCallId)
-  const asking = new ToolAsking(turn, toolCallId)
+  const asking = new ToolAsking(calling.turn, toolCallId)
   try {
-    const limit = timeoutMs === undefined ? {} : { timeoutMs }
-    const onElicit = (question: Elicitation) => asking.answer(question)
-    const result = await turn.tools.call(name, args, {
-      signal: turn.signal,
-      onElicit,
-      caller: own.caller,
-      ...limit,
-    })
-    return asking.remarks.length === 0 ? result : { ...result, content: [...asking.remarks, ...result.content] }
+    return remarked(await attempts(call, calling, { own, asking }), asking)
   } catch (error) {
-    const why = isParleyError(error) ? error.message : `The tool ${name} failed: ${reasonOf(error)}`
+    const why = isParleyError(error) ? error.message : `The tool ${request.name} failed: ${reasonOf(error)}`
     return { content: [...asking.remarks, { type: 'text', text: why }], isError: true }
   } finally {
     own.close()
   }
+}
+
+/** At the end, where they shift nothing that was counted in the words of the tool. */
+function remarked(result: ToolResult, { remarks }: ToolAsking): ToolResult {
+  if (remarks.length === 0) return result
+  const brief = result.brief === undefined ? {} : { brief: [...result.brief, ...remarks] }
+  return { ...result, content: [...result.content, ...remarks], ...brief }
+}
+
+interface Means {
+  readonly own: OpenCaller
+  readonly asking: ToolAsking
+}
+
+/** The second attempt is in the journal, with what became of the first, before it is made. */
+async function attempts({ request, tool, toolCallId }: Call, calling: ToolCalling, means: Means): Promise<ToolResult> {
+  const { turn } = calling
+  const { own, asking } = means
+  const { name, args, timeoutMs } = request
+  const attempt = () =>
+    turn.tools.call(name, args, {
+      signal: turn.signal,
+      onElicit: (question: Elicitation) => asking.answer(question),
+      caller: own.caller,
+      ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    })
+  try {
+    return await attempt()
+  } catch (error) {
+    // Nobody is asked twice for one call.
+    if (turn.signal.aborted || asking.hasAsked || !mayRepeat(tool, error)) throw error
+    const text = `Attempt 2, because the first one failed: ${reasonOf(error)}`
+    const begun = await calling.begin(toolCallId, { content: shown([{ type: 'text', text }]) })
+    if (!begun || turn.signal.aborted) throw error
+    return await attempt()
+  }
+}
+
+/** Only what changes nothing, whoever claims that being trusted, and only where the way was at fault and not the tool. */
+function mayRepeat({ trusted, readOnly }: Tool, error: unknown): boolean {
+  return trusted && readOnly && (isParleyError(error, 'TOOL_LOST') || isParleyError(error, 'TOOL_NOT_RUN'))
 }
 
 function shown(content: ToolResult['content']): readonly ToolCallContent[] {

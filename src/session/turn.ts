@@ -221,7 +221,7 @@ export class TurnRun implements Turn {
       turn: this,
       faults: world.faults,
       standing: () => this.#standing(),
-      begin: (toolCallId) => this.#store({ kind: 'call', toolCallId, patch: { status: 'in_progress' } }),
+      begin: (toolCallId, more) => this.#store({ kind: 'call', toolCallId, patch: { status: 'in_progress', ...more } }),
       inLine: (work) => this.#inLine(work),
       ask: (question, tool) => this.#askNow(question, tool),
       caller: (toolCallId) => this.#callerOf(toolCallId),

@@ -1,5 +1,6 @@
 /** Servers that list badly, too often or too much, and the one list that comes of it. */
 import { describe, expect, test } from 'vitest'
+import type { ToolList } from '../../src/ports/tools.ts'
 import { changeTo, never, originals, playStdio, ruled, wordsOf, type Case } from '../fixtures/mcp/torture.ts'
 
 function listings(methods: readonly (string | undefined)[]): number {
@@ -140,6 +141,8 @@ const changes: readonly Case[] = [
   },
 ]
 
+const isChanged = ({ changed }: ToolList['resources'][number]): boolean => changed === true
+
 const more: readonly Case[] = [
   {
     row: 'X1 X7',
@@ -163,6 +166,54 @@ const more: readonly Case[] = [
       expect(await registry.complete('s', wish, options)).toHaveLength(90)
       await call()
       await changeTo(registry, ({ resources }) => resources.length === 2)
+    },
+  },
+  {
+    row: 'X3',
+    does: 'tells of resources that were read',
+    async check({ ready, registry, call, log }) {
+      await ready()
+      const before = await changeTo(registry, ({ resources }) => resources.length === 2)
+      const read = (uri: string) => registry.read('s', uri, { signal: never })
+      const asked = (method: string) => log.read().filter((message) => message.method === method)
+      await Promise.all([read('test://one'), read('test://unlisted'), read('test://one')])
+      await expect(read('test://gone')).rejects.toMatchObject({ code: 'MCP_REQUEST' })
+      await expect.poll(() => asked('resources/unsubscribe')).toHaveLength(1)
+      await call()
+      const after = await changeTo(registry, ({ resources }) => resources.filter(isChanged).length === 2)
+      expect(after.version).toBeGreaterThan(before.version)
+      expect(after.resources.filter(isChanged).map(({ uri }) => uri)).toEqual(['test://one', 'test://unlisted'])
+      await read('test://one')
+      await changeTo(registry, ({ resources }) => resources.filter(isChanged).length === 1)
+      expect(asked('resources/subscribe').map(({ params }) => params)).toMatchObject(
+        ['test://one', 'test://unlisted', 'test://gone'].map((uri) => ({ uri })),
+      )
+      await registry.close()
+      await expect.poll(() => asked('resources/unsubscribe')).toHaveLength(3)
+    },
+  },
+  {
+    row: 'X3 P5',
+    does: 'tells those who listen of resources',
+    async check({ ready, registry, call, log }) {
+      await ready()
+      await changeTo(registry, ({ resources }) => resources.length === 1)
+      const read = (uri: string) => registry.read('s', uri, { signal: never })
+      const listened = () =>
+        log.read().flatMap(({ method, params }) => (method === 'subscriptions/listen' ? [params] : []))
+      await read('test://one')
+      await read('test://two')
+      await expect.poll(listened).toHaveLength(2)
+      expect(listened().at(-1)).toMatchObject({
+        notifications: { resourceSubscriptions: ['test://one', 'test://two'] },
+      })
+      await call()
+      await changeTo(registry, ({ resources }) => resources.filter(isChanged).length === 2)
+      expect(log.methods()).not.toContain('resources/subscribe')
+      // The second stream has taken the place of the first, and ends with the session.
+      await expect.poll(() => log.methods().filter((one) => one === 'notifications/cancelled')).toHaveLength(1)
+      await registry.close()
+      await expect.poll(() => log.methods().filter((one) => one === 'notifications/cancelled')).toHaveLength(2)
     },
   },
   {

@@ -3,7 +3,7 @@ import type { Turn } from '../../ports/agent.ts'
 import type { ToolList } from '../../ports/tools.ts'
 
 /** Milliseconds. */
-export const TOOLS_LIMIT = 10_000
+const TOOLS_LIMIT = 10_000
 
 export async function readyTools(turn: Turn): Promise<ToolList> {
   const connecting = namesOf(turn.tools.list(), 'connecting')

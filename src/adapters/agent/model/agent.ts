@@ -10,6 +10,8 @@ export async function runTurn(turn: Turn, means: Means): Promise<StopReason> {
   const { models, preset, contexts } = means
   const context = await contexts.of(turn)
   const work: Work = { turn, means, context, model: () => models.open(chosenModel(turn.settings, preset)) }
+  // Its package loads while servers connect; what is wrong with it is told by the first step.
+  void work.model().catch(() => undefined)
   await readyTools(turn)
   await turn.offerCommands(await commandsOf(work))
   return playTurn(work)

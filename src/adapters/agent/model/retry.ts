@@ -3,7 +3,7 @@ import { isParleyError } from '../../../errors/parley-error.ts'
 import { type Work, think } from './work.ts'
 
 /** Of one step, the first included. */
-export const ATTEMPTS = 6
+const ATTEMPTS = 6
 
 const FIRST_PAUSE = 1_000
 const LONGEST_PAUSE = 60_000

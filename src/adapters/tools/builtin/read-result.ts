@@ -1,6 +1,7 @@
 /** `read_result`: what was left out of the long result of an earlier call. */
 import { z } from 'zod'
-import { MODEL_LIMIT, amount, refuse, textIn, textResult } from './result.ts'
+import { allWordsIn } from '../words.ts'
+import { MODEL_LIMIT, amount, refuse, textResult } from './result.ts'
 import { defineTool } from './tool.ts'
 
 /** The note about what is left takes a little room too. */
@@ -22,7 +23,7 @@ export const readResult = defineTool({
     const content = await caller.resultOf(toolCallId)
     if (content === undefined)
       return refuse(`There is no result of a call ${JSON.stringify(toolCallId.slice(0, 100))}.`)
-    const text = textIn(content)
+    const text = allWordsIn(content)
     const page = text.slice(offset, offset + limit)
     const end = offset + page.length
     if (page === '')

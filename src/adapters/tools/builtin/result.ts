@@ -1,6 +1,6 @@
 /** What a tool of our own answers: the whole for the journal, and no more than a model can use of it. */
 import { fail } from '../../../errors/parley-error.ts'
-import type { Content, TextContent } from '../../../ports/content.ts'
+import type { TextContent } from '../../../ports/content.ts'
 import type { ToolResult } from '../../../ports/tools.ts'
 
 /** Characters of one result that a model is given. */
@@ -43,10 +43,6 @@ export function amount(count: number): string {
 
 export function textOf(text: string): TextContent {
   return { type: 'text', text }
-}
-
-export function textIn(content: readonly Content[]): string {
-  return content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n')
 }
 
 const NEAR = 500

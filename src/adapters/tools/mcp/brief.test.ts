@@ -25,7 +25,7 @@ describe('what a model is given of a result', () => {
     expect(brief?.[1]).toEqual(picture)
     expect(brief?.[2]).toEqual(
       text(
-        '[These are the first 29,700 of 100,002 characters. Read on with read_result: toolCallId "call-7", offset 29700.]',
+        '[These are the first 29,000 of 100,002 characters. Read on with read_result: toolCallId "call-7", offset 29000.]',
       ),
     )
   })
@@ -39,14 +39,18 @@ describe('what a model is given of a result', () => {
   test('ends at the end of a line where one is near', () => {
     const line = `${'x'.repeat(99)}\n`
     const brief = briefOf([text(line.repeat(1000))])
-    expect(joined(brief?.slice(0, 1))).toBe(line.repeat(297))
+    expect(joined(brief?.slice(0, 1))).toBe(line.repeat(290))
   })
 
-  test('names a resource that is too long', () => {
-    const resource: Content = { type: 'resource', resource: { uri: 'file:///long', text: 'r'.repeat(60_000) } }
-    expect(briefOf([text('short'), resource])).toEqual([
+  test('cuts the text of a resource like any other, and counts it', () => {
+    const resource = (words: string): Content => ({ type: 'resource', resource: { uri: 'file:///long', text: words } })
+    const brief = briefOf([text('short'), resource('r'.repeat(60_000)), text('after')])
+    expect(brief).toEqual([
       text('short'),
-      text('[The resource file:///long with its 60,000 characters is left out here.]'),
+      resource('r'.repeat(28_995)),
+      text(
+        '[These are the first 29,001 of 60,012 characters. Read on with read_result: toolCallId "call-7", offset 29001.]',
+      ),
     ])
   })
 

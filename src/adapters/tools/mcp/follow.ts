@@ -28,20 +28,31 @@ export function followChanges(client: Client, options: FollowOptions): void {
   client.setNotificationHandler('notifications/prompts/list_changed', () => options.onChanged('prompts'))
   const announced = KINDS.filter((kind) => client.getServerCapabilities()?.[kind]?.listChanged === true)
   // Older servers tell without being asked.
-  if (client.getProtocolEra() === 'modern' && announced.length > 0) void listen(client, announced, options)
+  if (client.getProtocolEra() !== 'modern' || announced.length === 0) return
+  const filter = Object.assign({}, ...announced.map((kind) => FILTERS[kind])) as object
+  void keepListening(client, filter, { ...options, onBack: () => announced.forEach(options.onChanged) })
 }
 
+export interface ListenOptions extends Omit<FollowOptions, 'onChanged'> {
+  /** It listens, for the first time or again. */
+  readonly onOpen?: () => void
+  /** It listens again: what was told meanwhile is lost. */
+  readonly onBack: () => void
+}
+
+type Filter = Parameters<Client['listen']>[0]
+
 /** The newest protocol tells only those who listen, and forgets them when the stream breaks. */
-async function listen(client: Client, kinds: readonly Kind[], options: FollowOptions): Promise<void> {
-  const { clock, signal, onChanged, onGone } = options
-  const filter = Object.assign({}, ...kinds.map((kind) => FILTERS[kind])) as object
+export async function keepListening(client: Client, filter: Filter, options: ListenOptions): Promise<void> {
+  const { clock, signal, onGone, onOpen, onBack } = options
   let refusals = 0
   let failures = 0
   for (let round = 0; !signal.aborted && refusals < MOST_REFUSALS; round++) {
     try {
       const subscription = await client.listen(filter, { signal })
       refusals = failures = 0
-      if (round > 0) kinds.forEach(onChanged)
+      onOpen?.()
+      if (round > 0) onBack()
       if ((await subscription.closed) === 'local') return
     } catch (error) {
       if (isUnreachable(error)) return onGone('the server cannot be reached any more')

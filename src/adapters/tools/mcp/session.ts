@@ -10,6 +10,7 @@ import { isObject } from './json.ts'
 import { keepOffer } from './offer.ts'
 import { complete, prompt, read } from './reading.ts'
 import { reasonIn } from './request.ts'
+import { type Watching, watchResources } from './watching.ts'
 
 /** Throws, with nothing left open, when the tools cannot be listed. */
 export async function serve(session: Session, attempt: Attempt): Promise<Connection> {
@@ -20,6 +21,7 @@ export async function serve(session: Session, attempt: Attempt): Promise<Connect
   let closed: Promise<void> | undefined
 
   function close(): Promise<void> {
+    if (closed === undefined && link.end() === undefined) watching.end()
     over.abort()
     closed ??= link.close()
     return closed
@@ -31,6 +33,12 @@ export async function serve(session: Session, attempt: Attempt): Promise<Connect
     request.onLost(redact(reason))
   }
 
+  const watching = watchResources(client, {
+    clock: around.clock,
+    signal: over.signal,
+    onChanged: () => void (over.signal.aborted || request.onOffer()),
+    onGone: lose,
+  })
   const kept = await keepOffer(session, attempt, { over: over.signal, lose }).catch(async (error: unknown) => {
     await close()
     if (error instanceof LoginNeeded) throw error
@@ -43,10 +51,10 @@ export async function serve(session: Session, attempt: Attempt): Promise<Connect
   const call = caller(line, session)
   return {
     about: aboutOf(client, request.label),
-    offer: kept.offer,
+    offer: () => watching.marked(kept.offer()),
     latencyMs: kept.latencyMs,
     call: (tool, args, options) => counted(call(tool, args, options)),
-    read: (uri, options) => counted(read(line, uri, options)),
+    read: (uri, options) => counted(watched(watching, uri, () => read(line, uri, options))),
     prompt: (original, args, options) => counted(prompt(line, { original, args }, options)),
     complete: (wanted, options) => counted(complete(line, wanted, options)),
     rootsChanged() {
@@ -59,6 +67,17 @@ export async function serve(session: Session, attempt: Attempt): Promise<Connect
       await close()
     },
     close,
+  }
+}
+
+/** From before it is read, so that no change falls between. */
+async function watched<Result>(watching: Watching, uri: string, reading: () => Promise<Result>): Promise<Result> {
+  watching.watch(uri)
+  try {
+    return await reading()
+  } catch (error) {
+    watching.forget(uri)
+    throw error
   }
 }
 
