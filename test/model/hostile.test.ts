@@ -59,7 +59,7 @@ function wrongWith(requests: readonly Asked[]): readonly string[] {
     const before = sent[at - 1] ?? []
     const isKept = before.every((message, place) => JSON.stringify(messages[place]) === JSON.stringify(message))
     const open = openIn(messages).map((what) => `request ${at}: ${what}`)
-    return isKept ? open : [`request ${at} changes what was said`, ...open]
+    return isKept ? open : open.concat(`request ${at} changes what was said`)
   })
 }
 
