@@ -104,7 +104,7 @@ function one(values: readonly string[], chance: Chance): string {
 }
 
 /** Rank 1 twice as often as rank 2, three times as often as rank 3. */
-export function zipf(words: readonly string[], chance: Chance): string {
+function zipf(words: readonly string[], chance: Chance): string {
   const rank = Math.floor(Math.exp(chance() * Math.log(words.length + 1))) - 1
   return words[rank] ?? ''
 }

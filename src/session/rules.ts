@@ -94,7 +94,11 @@ function allowsCommand(pattern: string, { line, signature }: NonNullable<ToolPre
 function catchesCommand(pattern: string, line: string): boolean {
   const wanted = wordsOf(pattern)
   const rest = wanted.at(-1) === '*' ? wanted.slice(0, -1) : wanted
-  const words = wordsOf(line)
+  // `g"i"t` is `git` to the shell.
+  return [line, line.replaceAll(/["'\\]/gu, '')].some((one) => hasWords(rest, wordsOf(one)))
+}
+
+function hasWords(rest: readonly string[], words: readonly string[]): boolean {
   return words.some((_first, start) =>
     rest.every((one, index) => {
       const word = words[start + index]

@@ -159,6 +159,7 @@ describe('a rule', () => {
     [{ command: 'git push' }, run('git push origin'), true],
     [{ command: 'git push' }, run('npm test && git  push', 'npm test'), true],
     [{ command: 'git push' }, run("bash -c 'git push'"), true],
+    [{ command: 'git push' }, run('g"i"t pu\\sh'), true],
     [{ command: 'git push *' }, run('git push'), true],
     [{ command: 'rm' }, run('/bin/RM x'), true],
     [{ command: 'rm' }, run('echo format'), false],

@@ -1,11 +1,11 @@
-/** Plays one task in a fresh directory, with the real binary and a client that allows what it is asked. */
+/** Plays tasks, each in a fresh directory and a session of its own, with the real binary and a client that allows what it is asked. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { Message } from '../e2e/message.ts'
 import { initialize, newSession, promptOf, startParley } from '../e2e/parley.ts'
 import type { RawClient } from '../e2e/raw-client.ts'
-import type { Step } from '../model-server/script.ts'
+import type { Asked, Saying } from '../model-server/script.ts'
 import { startModelServer } from '../model-server/server.ts'
 import type { Called, Done, Task } from './task.ts'
 
@@ -17,19 +17,35 @@ export interface Outcome {
   readonly seconds: number
 }
 
-/** Undefined plays the solution with the scripted model. */
+/** Undefined plays the solutions with the scripted model. */
 export type ModelName = string | undefined
 
-export async function runTask(task: Task, model: ModelName): Promise<Outcome> {
+/** Yields each outcome as it is known. */
+export async function* runTasks(tasks: readonly Task[], model: ModelName): AsyncGenerator<Outcome> {
+  const home = mkdtempSync(join(tmpdir(), 'parley-eval-home-'))
+  const server = model === undefined ? await startModelServer((asked) => solved(tasks, asked)) : undefined
+  const env = server === undefined ? {} : { OPENAI_API_KEY: 'scripted', OPENAI_BASE_URL: `${server.url}/v1` }
+  const client = startParley({ home, agent: `model:${model ?? 'openai:scripted'}`, env })
+  client.listen((message) => allow(client, message))
+  try {
+    await initialize(client)
+    for (const task of tasks) yield await runTask(task, client)
+  } finally {
+    client.closeStdin()
+    await client.exited
+    await server?.close()
+    rmSync(home, { recursive: true, force: true })
+  }
+}
+
+async function runTask(task: Task, client: RawClient): Promise<Outcome> {
   const root = mkdtempSync(join(tmpdir(), 'parley-eval-'))
   const directory = join(root, 'work')
   mkdirSync(directory)
   for (const [path, text] of Object.entries(task.files)) put(join(directory, path), text)
   const began = Date.now()
   try {
-    const done = await (model === undefined
-      ? withScript(task, directory)
-      : play(task, { directory, agent: model, env: {} }))
+    const done = await play(task, { client, directory })
     const seconds = Math.round((Date.now() - began) / 100) / 10
     return { task: task.name, wrong: wrongWith(task, done), calls: done.calls.length, seconds }
   } finally {
@@ -42,39 +58,25 @@ function wrongWith(task: Task, done: Done): readonly string[] {
   return [...ended, ...task.check(done)]
 }
 
-/** Asked beside the first turn, whenever it pleases. */
-const TITLE: Step = { when: 'You give conversations their titles', always: true, say: [{ text: 'A small task' }] }
-
-async function withScript(task: Task, directory: string): Promise<Done> {
-  const server = await startModelServer([TITLE, ...task.solution])
-  try {
-    const env = { OPENAI_API_KEY: 'scripted', OPENAI_BASE_URL: `${server.url}/v1` }
-    return await play(task, { directory, agent: 'openai:scripted', env })
-  } finally {
-    await server.close()
-  }
+/** The next step of the task that this conversation is about; whoever asks for a title gets one. */
+function solved(tasks: readonly Task[], { messages }: Asked): readonly Saying[] {
+  const [first] = messages
+  const task = tasks.find(({ prompt }) => first?.text.includes(prompt))
+  const said = messages.filter(({ role }) => role === 'assistant').length
+  return task?.solution[said] ?? [{ text: 'A small task' }]
 }
 
-interface Play {
+interface Place {
+  readonly client: RawClient
   readonly directory: string
-  readonly agent: string
-  readonly env: Readonly<Record<string, string>>
 }
 
-async function play(task: Task, { directory, agent, env }: Play): Promise<Done> {
-  const home = join(directory, '../home')
-  const client = startParley({ home, agent: `model:${agent}`, env })
-  client.listen((message) => allow(client, message))
-  try {
-    await initialize(client)
-    const session = await newSession(client, directory)
-    const { result, error } = await client.request('session/prompt', promptOf(session, task.prompt))
-    const ending = result?.['stopReason'] as string | undefined
-    return { directory, ...told(client.received), stopReason: ending ?? error?.message ?? 'nothing' }
-  } finally {
-    client.closeStdin()
-    await client.exited
-  }
+async function play(task: Task, { client, directory }: Place): Promise<Done> {
+  const session = await newSession(client, directory)
+  const { result, error } = await client.request('session/prompt', promptOf(session, task.prompt))
+  const ending = result?.['stopReason'] as string | undefined
+  const heard = client.received.filter(({ params }) => params?.['sessionId'] === session)
+  return { directory, ...told(heard), stopReason: ending ?? error?.message ?? 'nothing' }
 }
 
 /** A person who says yes to each question, once. */

@@ -46,7 +46,7 @@ export class Collector {
         this.#seal(part)
         return undefined
       case 'tool-input-start':
-        return part.providerExecuted === true ? undefined : this.#calls(part.id, part.toolName)
+        return part.providerExecuted === true ? undefined : this.#calls(part.id, part.toolName.slice(0, LONGEST_NAME))
       case 'tool-call':
         return part.providerExecuted === true ? undefined : this.#call(part)
       case 'finish':
@@ -118,10 +118,11 @@ export class Collector {
   }: Extract<LanguageModelV3StreamPart, { type: 'tool-call' }>): ModelPart | undefined {
     const announced = this.#calling.get(toolCallId)
     const id = announced ?? this.#collecting.newId()
+    const name = toolName.slice(0, LONGEST_NAME)
     this.#calling.delete(toolCallId)
     const provider = this.#keepsake(providerMetadata, toolCallId)
-    this.#parts.push({ kind: 'call', id, name: toolName, ...argsIn(input), provider })
-    return announced === undefined ? { kind: 'calling', id, name: toolName } : undefined
+    this.#parts.push({ kind: 'call', id, name, ...argsIn(input), provider })
+    return announced === undefined ? { kind: 'calling', id, name } : undefined
   }
 
   #finish({ finishReason, usage }: Extract<LanguageModelV3StreamPart, { type: 'finish' }>): void {
@@ -156,14 +157,34 @@ export class Collector {
   }
 }
 
-/** What cannot be parsed is kept as it was written. */
+/** Letters of the arguments of one call; a file that is written has to fit in. */
+const LONGEST_ARGS = 4 * 1024 * 1024
+const DEEPEST_ARGS = 200
+/** Letters of what nobody can read, for the model to know it again. */
+const LONGEST_MALFORMED = 1_000
+/** Letters of a name; no tool that there is has so many. */
+const LONGEST_NAME = 200
+
+/** What cannot be parsed, or not be stored and sent as what it is, is kept as it was written, as far as anybody needs it. */
 function argsIn(input: string): { readonly args: unknown; readonly malformed?: string } {
   if (input.trim() === '') return { args: {} }
+  const args = input.length > LONGEST_ARGS ? undefined : parsed(input)
+  if (args !== undefined && !isDeeper(args, DEEPEST_ARGS)) return { args }
+  return { args: {}, malformed: input.slice(0, LONGEST_MALFORMED) }
+}
+
+function parsed(input: string): unknown {
   try {
-    return { args: JSON.parse(input) as unknown }
+    return JSON.parse(input) as unknown
   } catch {
-    return { args: {}, malformed: input }
+    return undefined
   }
+}
+
+/** Values within values, which whoever writes them down again has to keep in mind all at once. */
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return levels === 0 || Object.values(value).some((inner) => isDeeper(inner, levels - 1))
 }
 
 function merged(old: SharedV3ProviderMetadata | undefined, more: SharedV3ProviderMetadata): SharedV3ProviderMetadata {

@@ -124,3 +124,22 @@ interface Part {
 function partsIn(content: unknown): readonly Part[] {
   return Array.isArray(content) ? (content as readonly Part[]) : []
 }
+
+test('a tool that no provider could have is sent under a name that every provider takes', () => {
+  const manner: Manner = {
+    provider: 'p',
+    takes: { image: false, audio: false, pdf: false },
+    picturesInResults: false,
+    thoughts: false,
+  }
+  const names = ['functions.read_file', 'ä ö', '', 'x'.repeat(200), 'files__read-2']
+  const messages: readonly ModelMessage[] = [
+    { role: 'assistant', parts: names.map((name, at) => ({ kind: 'call', id: `c${at}`, name, args: {} })) },
+    { role: 'tool', results: names.map((name, at) => ({ id: `c${at}`, name, content: [], isError: true })) },
+  ]
+  const sent = promptOf({ system: '', messages }, manner).flatMap(({ content }) =>
+    typeof content === 'string' ? [] : content.flatMap((part) => ('toolName' in part ? [part.toolName] : [])),
+  )
+  const fit = ['functions_read_file', '___', '_', 'x'.repeat(64), 'files__read-2']
+  expect(sent).toEqual([...fit, ...fit])
+})

@@ -79,12 +79,17 @@ function assistantPart(part: AssistantPart, { manner, ids }: How): AssistantCont
   const back = metadata === undefined ? {} : { providerOptions: metadata }
   if (part.kind === 'call') {
     const toolCallId = ids.get(part.id) ?? part.id
-    return [{ type: 'tool-call', toolCallId, toolName: part.name, input: objectOf(part.args), ...back }]
+    return [{ type: 'tool-call', toolCallId, toolName: sentName(part.name), input: objectOf(part.args), ...back }]
   }
   if (part.text === '' && metadata === undefined) return []
   if (part.kind === 'text') return [{ type: 'text', text: part.text, ...back }]
   const isOwn = ofProvider(part.provider, manner.provider) !== undefined
   return manner.thoughts && isOwn ? [{ type: 'reasoning', text: part.text, ...back }] : []
+}
+
+/** A model may call what it likes; a provider refuses a conversation in which a tool has a name that none can have. */
+function sentName(name: string): string {
+  return name.replaceAll(/[^\w-]/gu, '_').slice(0, 64) || '_'
 }
 
 /** Every provider takes an object, and some take nothing else. */
@@ -102,8 +107,13 @@ function toolMessages({ results }: ToolMessage, how: How): readonly LanguageMode
 }
 
 function resultPart(result: ModelToolResult, { manner, ids }: How): LanguageModelV3ToolResultPart {
-  const { id, name: toolName } = result
-  return { type: 'tool-result', toolCallId: ids.get(id) ?? id, toolName, output: outputOf(result, manner) }
+  const { id, name } = result
+  return {
+    type: 'tool-result',
+    toolCallId: ids.get(id) ?? id,
+    toolName: sentName(name),
+    output: outputOf(result, manner),
+  }
 }
 
 function outputOf(

@@ -37,6 +37,6 @@ const parts: readonly Part[] = [
 export function everything(seed: number): readonly ChaosPlan[] {
   return parts.map(({ condition, moments }, index) => {
     const inOrder = moments.map(([message, ...deeds]): Moment => ({ message, afterMs: index, deeds }))
-    return { ...chaosOf(seed + index), condition, moments: inOrder }
+    return Object.assign(chaosOf(seed + index), { condition, moments: inOrder })
   })
 }

@@ -110,11 +110,9 @@ export async function crowd({ socket }: Town, ms: number): Promise<void> {
 /** The server dies, and whoever starts the next one finds that nothing can be written there; after a while it can. */
 export async function freeze(harm: Harm, ms: number): Promise<void> {
   const { home } = harm.town
-  let isFrozen = false
-  for (let n = 0; !isFrozen && n < TRIES; n += 1)
-    await betweenServers(harm, () => {
-      isFrozen = remount(home, 'ro')
-    })
+  const tries: boolean[] = []
+  while (tries.at(-1) !== true && tries.length < TRIES)
+    await betweenServers(harm, () => void tries.push(remount(home, 'ro')))
   await sleep(ms)
   remount(home, 'rw')
 }

@@ -59,7 +59,14 @@ async function runOne(work: Work, call: ModelToolCall, failures: Failures): Prom
   const { id: toolCallId, name, args, malformed } = call
   if (work.turn.signal.aborted) return keepResult(work, call, failed('Cancelled. The tool was not run.'))
   if (malformed !== undefined) {
-    await refuse(work, call, failures.remark(call, `The arguments are not valid JSON: ${malformed.slice(0, 500)}`))
+    await refuse(
+      work,
+      call,
+      failures.remark(
+        call,
+        `The arguments are not valid JSON, or too long or too deep to be read: ${malformed.slice(0, 500)}`,
+      ),
+    )
     return
   }
   const resume = { agent: 'model', call: toolCallId }

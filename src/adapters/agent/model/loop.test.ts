@@ -120,7 +120,7 @@ describe('calls of one step', () => {
     expect(ends(reader.entries)).toEqual(['end_turn'])
     expect(story(model.requests[1]?.messages ?? []).slice(3)).toEqual([
       'error c1: There is no tool nowhere now.',
-      'error c2: The arguments are not valid JSON: {"a":',
+      'error c2: The arguments are not valid JSON, or too long or too deep to be read: {"a":',
     ])
     expect(house.tools.called).toHaveLength(64)
     expect(story(model.requests[2]?.messages ?? []).at(-1)).toMatch(/^error m999: Not run: only 64/u)

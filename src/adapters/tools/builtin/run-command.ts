@@ -169,6 +169,9 @@ function howItEnded(why: Ended['why'], { code, signal }: Partial<ProcessExit>, t
 }
 
 function shownLine(command: string): string {
-  const line = command.trim().replaceAll(/\s*\n\s*/gu, ' ⏎ ')
+  const line = command
+    .trim()
+    .slice(0, 1_000)
+    .replaceAll(/\s*\n\s*/gu, ' ⏎ ')
   return line.length > 120 ? `${line.slice(0, 119)}…` : line
 }

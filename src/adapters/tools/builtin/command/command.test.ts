@@ -11,10 +11,12 @@ describe('the signature of a command', () => {
     ['npm run build --silent', 'npm run build'],
     ['git status -s', 'git status'],
     ['git commit -m "a (good) reason"', 'git commit'],
-    ['docker compose up -d', 'docker compose up'],
-    ['ls -la src', 'ls'],
-    ['tsc', 'tsc'],
-    ["grep -rn 'some text' src", 'grep'],
+    ['git log main..next --oneline', 'git log'],
+    ['cargo test --release', 'cargo test'],
+    ['go test ./...', 'go test'],
+    ['make check -j4', 'make check'],
+    ['node --test test/a.js', 'node --test'],
+    ['python3 -m pytest -q tests', 'python3 -m pytest'],
   ])('of %s is %s', (line, signature) => expect(signatureOf(line)).toBe(signature))
 
   test.each([
@@ -41,6 +43,25 @@ describe('the signature of a command', () => {
     'rm a',
     'env npm test',
     'xargs ls',
+    'cat a.txt',
+    'ls -la src',
+    'docker compose up -d',
+    'git push origin main',
+    'git diff --output=a.txt',
+    'git diff --no-index a /etc/passwd',
+    'git log ../../elsewhere',
+    'npm test --script-shell=./evil',
+    'npm install evil',
+    'npm run build --prefix ../other',
+    'make test deploy',
+    'make test SHELL=./evil',
+    'make -f evil.mk test',
+    'cargo test --config evil.toml',
+    'go test -exec ./evil',
+    'node --test --import=data:text/javascript,1',
+    'node --test /tmp/evil.js',
+    'python3 -m http.server',
+    'python3 -m pytest -p evil',
   ])('of %j is the whole of it', (line) => expect(signatureOf(` ${line} `)).toBe(line))
 })
 
@@ -165,14 +186,30 @@ describe('a command that destroys', () => {
       'sudo '.repeat(2_000),
       'sh -c '.repeat(500),
       "'".repeat(9_999),
+      `git${' push'.repeat(19_999)}`,
     ])
       expect(typeof destroys(line)).toBe('boolean')
+  })
+
+  test('and an always is said in a moment of any line', () => {
+    for (const line of [`${'a'.repeat(99_999)};`, `${'"a" '.repeat(25_000)}'`]) expect(signatureOf(line)).toBe(line)
   })
 })
 
 describe('the output of a command', () => {
   test('is plain text', () => {
+    expect(readable('\u001B]0;title\u0007\u001B]8;;http://a.example\u001B\\link\u001B]8;;\u001B\\\u001B(B')).toBe(
+      'link',
+    )
     expect(readable('\u001B[31mred\u001B[0m\u0007 10%\r 99%\rdone\r\nnext\u0000\n')).toBe('done\nnext\n')
+  })
+
+  test('is readable in a moment, without lines, with lines that never end, with sequences that never end', () => {
+    const long = 'a'.repeat(1_000_000)
+    expect(readable(long)).toBe(long)
+    expect(readable(`${long}\r${long}`)).toBe(long)
+    for (const begin of ['\u001B]', '\u001B[', '\u001B[1;', '\u009B'])
+      expect(readable(begin.repeat(300_000))).not.toContain('\u001B')
   })
 
   test('keeps its beginning and its end, and tells what is lost', () => {

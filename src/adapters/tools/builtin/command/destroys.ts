@@ -60,8 +60,11 @@ const CARRIERS = new Set(
 )
 const SHELLS = new Set(['sh', 'bash', 'zsh', 'dash', 'ksh', 'fish', 'ash', 'su', 'ssh'])
 
+/** Whoever writes a longer line is asked; to look at it would keep everybody waiting. */
+const LONGEST = 8_000
+
 export function destroys(line: string): boolean {
-  return destroysWithin(line, 0)
+  return line.length > LONGEST || destroysWithin(line, 0)
 }
 
 const DEEPEST = 4

@@ -1,5 +1,4 @@
 /** What a command has said: its beginning, its end and how much there was, in bounded memory. */
-import { stripVTControlCharacters } from 'node:util'
 import { KEPT_LIMIT, amount } from '../result.ts'
 
 const HEAD = KEPT_LIMIT / 4
@@ -45,8 +44,20 @@ export class Output {
   }
 }
 
+const [BEL, ESC, CSI] = ['\u0007', '\u001B', '\u009B']
+/** Colours, titles, and what else a terminal is told. Each of them ends before the next begins, so that none is looked at twice. */
+const SEQUENCES = new RegExp(
+  [
+    String.raw`${ESC}\][^${BEL}${ESC}]*(?:${BEL}|${ESC}\\)`,
+    String.raw`(?:${ESC}\[|${CSI})[0-?]*[ -/]*[@-~]`,
+    String.raw`${ESC}[ -/]*[0-Z\\^-~]`,
+  ].join('|'),
+  'gu',
+)
+
 /** Without colours, without what a terminal would have overwritten, and without what it would have done. */
 export function readable(text: string): string {
-  const plain = stripVTControlCharacters(text).replaceAll('\r\n', '\n')
-  return plain.replaceAll(/[^\P{Cc}\n\t\r]/gu, '').replaceAll(/[^\n]*\r/gu, '')
+  const plain = text.replaceAll(SEQUENCES, '').replaceAll('\r\n', '\n')
+  const lines = plain.replaceAll(/[^\P{Cc}\n\t\r]/gu, '').split('\n')
+  return lines.map((line) => line.slice(line.lastIndexOf('\r') + 1)).join('\n')
 }

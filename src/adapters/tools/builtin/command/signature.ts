@@ -1,71 +1,53 @@
 /** The part of a command line that an "always" may be said of, so that it never allows what nobody has thought of. */
 
 /** Words without anything that the shell would make something else of. */
-const PLAIN_LINE = /^[\w.,:=@%+/ -]+(?:"[\w.,:=@%+/ ()-]*"|'[\w.,:=@%+/ ()-]*'|[\w.,:=@%+/ -])*$/u
+const PLAIN_LINE = /^(?:[\w.,:=@%+/ -]|"[\w.,:=@%+/ ()-]*"|'[\w.,:=@%+/ ()-]*')+$/u
+/** Nobody reads more than that. */
+const LONGEST = 4_000
 
-/** Programs whose first argument says what they do. */
-const WITH_VERBS = new Set(
-  `apt apt-get brew bun bundle cargo composer conda deno docker dotnet gem gh git go gradle helm hg just kubectl make mix
-  mvn npm nx pip pip3 pnpm podman poetry pre-commit rails rake rustup svn swift systemctl task terraform turbo uv yarn zig`.split(
-    /\s+/u,
-  ),
-)
-
-/** And whose second argument says more: `npm run build`. */
-const WITH_TWO_VERBS = new Set([
-  'bun run',
-  'cargo run',
-  'composer run',
-  'deno task',
-  'docker compose',
-  'docker container',
-  'docker image',
-  'docker volume',
-  'gh api',
-  'gh issue',
-  'gh pr',
-  'gh release',
-  'gh repo',
-  'gh run',
-  'git remote',
-  'git stash',
-  'git submodule',
-  'git worktree',
-  'go mod',
-  'go tool',
-  'npm run',
-  'npm exec',
-  'pnpm run',
-  'pnpm exec',
-  'pnpm dlx',
-  'poetry run',
-  'uv pip',
-  'uv run',
-  'yarn run',
-])
-
-/** Programs that run, remove or send whatever they are told to: only the very same line is the same thing. */
-const ANYTHING = new Set(
-  `. awk bash busybox chmod chown command cp curl dash dd doas env eval exec expect fish find gawk install kill killall ksh ln
-  lua mkfs mv nc ncat nice nohup node npx osascript parallel perl php pkill python python2 python3 rm rmdir rsync ruby scp screen
-  sed setsid sh shred socat source ssh stdbuf strace su sudo tar tee telnet time timeout tmux truncate unlink unzip watch wget
-  xargs zip zsh`.split(/\s+/u),
-)
-
-/** `npm test`, `git status`; the whole line where it is more than one simple command. */
-export function signatureOf(line: string): string {
-  const whole = line.trim()
-  if (!PLAIN_LINE.test(whole)) return whole
-  const [program = '', verb = '', object = ''] = whole.split(/\s+/u)
-  if (program.includes('=') || program.includes('/') || ANYTHING.has(program)) return whole
-  if (!WITH_VERBS.has(program)) return program
-  if (!isWord(verb)) return whole
-  const two = `${program} ${verb}`
-  if (!WITH_TWO_VERBS.has(two)) return two
-  return isWord(object) ? `${two} ${object}` : whole
+/** How a line may begin that is known to mean the same whatever follows, and what may follow or must not. */
+interface Row {
+  readonly begins: RegExp
+  readonly only?: RegExp
+  readonly never?: RegExp
 }
 
-/** An option before the verb changes what the verb means. */
-function isWord(text: string): boolean {
-  return /^[A-Za-z][\w:.-]*$/u.test(text)
+/** Of every other program only the very same line is the same thing: `cat a.txt` says nothing of `cat` and another file. */
+const ROWS: readonly Row[] = [
+  {
+    begins: /^(?:npm|pnpm|yarn) (?:run [A-Za-z][\w:.-]*|test|ci|ls|list|outdated)(?= |$)/u,
+    only: /^(?: (?:-s|--silent|--if-present))*(?: --(?: .*)?)?$/u,
+  },
+  {
+    begins: /^git (?:status|diff|log|show|add|commit|branch|switch|blame|ls-files|rev-parse)(?= |$)/u,
+    never: / --(?:ou|ext|textc|no-in|exec|conten|templ|pathspec-f)/u,
+  },
+  {
+    begins: /^cargo (?:build|check|test|clippy|fmt|bench|doc)(?= |$)/u,
+    never: / (?:--config|--manifest-path|--target-dir|--artifact-dir|--out-dir|-Z|-C)/u,
+  },
+  {
+    begins: /^go (?:build|test|vet|fmt|list)(?= |$)/u,
+    never: / --?(?:exec|toolexec|vettool|C|o|modfile|overlay|pkgdir)\b/u,
+  },
+  { begins: /^make [A-Za-z][\w:.-]*(?= |$)/u, only: /^(?: -[jks]\d*)*$/u },
+  { begins: /^node --test(?= |$)/u, only: /^(?: [\w.][\w./-]*)*$/u },
+  { begins: /^python3? -m (?:pytest|unittest)(?= |$)/u, only: /^(?: (?:-[qvxs]+|[\w.][\w./:-]*))*$/u },
+]
+
+/** A path that leads out of where the command runs. */
+const ELSEWHERE = /(?:^|[\s=:"'])(?:\/|(?:[^\s"'=:]*\/)?\.\.(?:[\s/"']|$))/u
+
+/** `npm test`, `git status`: a few programs whose verb says what they do; of everything else the whole line. */
+export function signatureOf(line: string): string {
+  const whole = line.trim()
+  if (whole.length > LONGEST || !PLAIN_LINE.test(whole)) return whole
+  for (const { begins, only, never } of ROWS) {
+    const [signature] = begins.exec(whole) ?? []
+    if (signature === undefined) continue
+    const rest = whole.slice(signature.length)
+    const isSame = (only?.test(rest) ?? true) && never?.test(rest) !== true && !ELSEWHERE.test(rest)
+    return isSame ? signature : whole
+  }
+  return whole
 }

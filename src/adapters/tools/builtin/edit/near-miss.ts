@@ -17,9 +17,14 @@ export function nearMiss(text: string, { old_text, new_text }: Missed): string {
   )
 }
 
+/** Lines to compare; who has more of them does without advice. */
+const PATIENCE = 5_000_000
+
 function butForWhitespace(lines: readonly string[], wanted: readonly string[]): string | undefined {
+  if (lines.length * wanted.length > PATIENCE) return undefined
   const bare = wanted.map(squeezed)
-  const at = lines.findIndex((_, start) => bare.every((line, index) => squeezed(lines[start + index] ?? '') === line))
+  const there = lines.map(squeezed)
+  const at = there.findIndex((_, start) => bare.every((line, index) => (there[start + index] ?? '') === line))
   if (at < 0 || bare.every((line) => line === '')) return undefined
   const differs = wanted.findIndex((line, index) => line !== lines[at + index])
   const line = at + Math.max(differs, 0)

@@ -18,7 +18,7 @@ const BLOCKS = new Set(
   `address article aside blockquote br dd details div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hr li
   main nav ol p pre section summary table tr ul`.split(/\s+/u),
 )
-const TAG = /<(\/?)([A-Za-z][\w:-]*)((?:"[^"]*"|'[^']*'|[^'">])*)>|<!--[\s\S]*?(?:-->|$)|<[!?][^>]*>/gu
+const NAME = /<(\/?)([A-Za-z][\w:-]*)/uy
 
 export interface ReadablePage {
   readonly title: string
@@ -26,8 +26,63 @@ export interface ReadablePage {
 }
 
 export function readablePage(html: string, base: URL): ReadablePage {
-  const title = /<title[^>]*>([^<]*)/iu.exec(html)?.[1] ?? ''
-  return { title: squeezed(unescaped(title)), text: tidy(new Reader(base).read(html)) }
+  const reader = new Reader(base)
+  const text = tidy(reader.read(html))
+  return { title: squeezed(unescaped(reader.title ?? '')), text }
+}
+
+interface Tag {
+  readonly start: number
+  readonly end: number
+  /** Undefined for a comment and the like. */
+  readonly name?: string
+  readonly isEnd: boolean
+  readonly attributes: string
+}
+
+/** Looks at no letter twice, whoever wrote the page: what does not end is text. */
+function* tagsIn(html: string): Generator<Tag> {
+  let at = html.indexOf('<')
+  while (at >= 0) {
+    const tag = tagAt(html, at)
+    if (tag === 'endless') return
+    if (tag !== undefined) yield tag
+    at = html.indexOf('<', tag?.end ?? at + 1)
+  }
+}
+
+function tagAt(html: string, start: number): Tag | 'endless' | undefined {
+  if (html.startsWith('<!--', start)) {
+    const end = html.indexOf('-->', start + 4)
+    return { start, end: end < 0 ? html.length : end + 3, isEnd: false, attributes: '' }
+  }
+  if (/[!?]/u.test(html.charAt(start + 1))) {
+    const end = html.indexOf('>', start)
+    return end < 0 ? 'endless' : { start, end: end + 1, isEnd: false, attributes: '' }
+  }
+  NAME.lastIndex = start
+  const [begin = '', slash, name] = NAME.exec(html) ?? []
+  if (name === undefined) return undefined
+  const from = start + begin.length
+  const end = endOfTag(html, from)
+  if (end < 0) return 'endless'
+  return { start, end: end + 1, name: name.toLowerCase(), isEnd: slash === '/', attributes: html.slice(from, end) }
+}
+
+/** The next `>` that is in no quotes; they quote only what stands behind a `=`. */
+function endOfTag(html: string, from: number): number {
+  let [at, isValue] = [from, false]
+  while (at < html.length) {
+    const letter = html.charAt(at)
+    if (letter === '>') return at
+    if (isValue && (letter === '"' || letter === "'")) {
+      at = html.indexOf(letter, at + 1)
+      if (at < 0) return -1
+    }
+    if (letter.trim() !== '') isValue = letter === '='
+    at += 1
+  }
+  return -1
 }
 
 class Reader {
@@ -37,6 +92,7 @@ class Reader {
   #hiding: string | undefined
   #pre = 0
   #href: string | undefined
+  title: string | undefined
 
   constructor(base: URL) {
     this.#base = base
@@ -44,11 +100,14 @@ class Reader {
 
   read(html: string): string {
     let at = 0
-    for (const tag of html.matchAll(TAG)) {
-      this.#text(html.slice(at, tag.index))
-      at = tag.index + tag[0].length
-      const [, slash, name, attributes = ''] = tag
-      if (name !== undefined) this.#tag(name.toLowerCase(), slash === '/', attributes)
+    for (const { start, end, name, isEnd, attributes } of tagsIn(html)) {
+      const text = html.slice(at, start)
+      this.#text(text)
+      // What ends a title is the next tag, even in what is hidden.
+      if (this.title === '') this.title = text
+      at = end
+      if (name === 'title' && !isEnd) this.title ??= ''
+      if (name !== undefined) this.#tag(name, isEnd, attributes)
     }
     this.#text(html.slice(at))
     return this.#out
@@ -154,8 +213,9 @@ function squeezed(text: string): string {
 }
 
 function tidy(text: string): string {
-  return text
-    .replaceAll(/[ \t]+\n/gu, '\n')
+  const lines = text.split('\n').map((line) => line.trimEnd())
+  return lines
+    .join('\n')
     .replaceAll(/\n{3,}/gu, '\n\n')
     .replaceAll(/^-\s*\n+/gmu, '- ')
     .trim()

@@ -1,0 +1,22 @@
+/** A page is read in a moment, whoever wrote it. */
+import { describe, expect, test } from 'vitest'
+import { readablePage } from './html.ts'
+
+const base = new URL('https://a.example/b/')
+
+describe('a page', () => {
+  test('gives its title and what people would read', () => {
+    const html = `<!doctype html><head><title>A &amp; B</title><style>p > b {}</style></head><!-- <p>no -->
+<h1 class='x > y' id=z>Hi</h1><p title="a > b">It isn't <a href=c>far</a>.<svg><title>no</title></svg> 1 < 2`
+    expect(readablePage(html, base)).toEqual({
+      title: 'A & B',
+      text: "# Hi\n\nIt isn't far (https://a.example/b/c). 1 < 2",
+    })
+  })
+
+  test('that never ends a thing costs no more than one that does', () => {
+    for (const piece of ['<title ', '<a ', '<a "', '<a b="', "<a b='", '<!', '<!--', '<a<', '</', '&', '<p - '])
+      expect(typeof readablePage(piece.repeat(200_000), base).text).toBe('string')
+    expect(readablePage(`<pre>a${' '.repeat(500_000)}b`, base).text).toContain('b')
+  })
+})
