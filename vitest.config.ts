@@ -4,8 +4,8 @@ export default defineConfig({
   test: {
     globalSetup: ['test/build.setup.ts'],
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     // Real processes and disks on small machines: two files at a time are enough.
     maxWorkers: 2,
     allowOnly: false,

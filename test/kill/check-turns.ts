@@ -23,7 +23,7 @@ export function turnsOf(replay: readonly SeenUpdate[]): readonly ToldTurn[] {
     else turns.at(-1)?.updates.push(seen)
   }
   return turns.map(({ prompt, updates }) => {
-    const texts = updates.map(textOf)
+    const texts = updates.filter((seen) => !isNotice(seen)).map(textOf)
     const isCut = (text: string): boolean => text.startsWith(INTERRUPTED)
     return {
       prompt,
@@ -32,6 +32,11 @@ export function turnsOf(replay: readonly SeenUpdate[]): readonly ToldTurn[] {
       cuts: texts.filter(isCut).length,
     }
   })
+}
+
+/** What the server itself has to say in the middle of a turn, as that it could not read a file. */
+function isNotice({ update }: SeenUpdate): boolean {
+  return String(update['messageId']).startsWith('notice-')
 }
 
 export function checkTurns(evidence: Evidence): readonly Finding[] {

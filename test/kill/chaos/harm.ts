@@ -66,6 +66,9 @@ async function betweenServers({ town }: Harm, harm: (log: string, file: string) 
     if (server !== undefined) await until(() => !runs(server))
     const file = join(town.home, 'journal.db')
     if (existsSync(`${file}-wal`)) harm(`${file}-wal`, file)
+  } catch (error) {
+    // What is read-only by now cannot be harmed either.
+    if ((error as NodeJS.ErrnoException).code !== 'EROFS') throw error
   } finally {
     for (const pid of others) signal(pid, 'SIGCONT')
   }
@@ -110,9 +113,11 @@ export async function crowd({ socket }: Town, ms: number): Promise<void> {
 /** The server dies, and whoever starts the next one finds that nothing can be written there; after a while it can. */
 export async function freeze(harm: Harm, ms: number): Promise<void> {
   const { home } = harm.town
-  const tries: boolean[] = []
-  while (tries.at(-1) !== true && tries.length < TRIES)
-    await betweenServers(harm, () => void tries.push(remount(home, 'ro')))
+  const frozen: true[] = []
+  for (let n = 0; frozen.length === 0 && n < TRIES; n += 1)
+    await betweenServers(harm, () => {
+      if (remount(home, 'ro')) frozen.push(true)
+    })
   await sleep(ms)
   remount(home, 'rw')
 }
