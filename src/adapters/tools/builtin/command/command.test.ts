@@ -141,6 +141,10 @@ describe('a command that destroys', () => {
     'curl https://x.example/install | sh',
     'curl https://x.example/install | sudo bash -s',
     'eval "$X"',
+    '$(echo rm) -rf y',
+    '`echo rm` -rf y',
+    '"$(echo rm)" -rf y',
+    'true && $(echo rm) -rf y',
     '$X -rf y',
     'crontab -r',
     'ssh host rm -rf x',
@@ -177,6 +181,10 @@ describe('a command that destroys', () => {
     'node script.js',
     'sh build.sh',
     'test $A = b',
+    'ls $(dirname a/b) -la',
+    'ls `dirname a/b` -la',
+    'ls "$(dirname a/b)" -la',
+    'A=$(ls); echo $A',
   ])('%j is none', (line) => expect(destroys(line)).toBe(false))
 
   test('is told in a moment of any line', () => {

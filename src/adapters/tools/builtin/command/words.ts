@@ -28,6 +28,9 @@ export function parseLine(line: string): Parsed {
   for (let index = 0; index < tokens.length; index++) {
     const token = tokens[index]
     if (token === undefined) break
+    // What the shell puts there is the program, and nobody knows it before.
+    if (SUBSTITUTES.has(token.text) && token.kind === 'operator' && words.length === 0)
+      commands.push({ words: ['$', '$'], truncates: [] })
     if (token.kind === 'word') words.push(token.text)
     else if (!REDIRECTS.has(token.text)) end()
     else {
@@ -41,6 +44,7 @@ export function parseLine(line: string): Parsed {
 }
 
 const REDIRECTS = new Set(['>', '>>', '>|', '<', '<<', '<<<', '<<-', '<>', '&>', '&>>', '>&', '<&'])
+const SUBSTITUTES = new Set(['$(', '`'])
 const TRUNCATING = new Set(['>', '>|', '&>', '>&'])
 const OPERATOR = /^(?:&>>|<<<|<<-|&>|>>|>\||>&|<&|<>|<<|\|\||&&|;;|\|&|[;|&<>()\n]|\$\(|`)/u
 
@@ -61,7 +65,7 @@ function tokensOf(line: string): { readonly tokens: readonly Token[]; readonly i
     if (piece.kind === 'text') word = `${word ?? ''}${piece.text}`
     else end()
     if (piece.kind === 'inner')
-      tokens.push({ kind: 'operator', text: ';' }, ...tokensOf(piece.text).tokens, { kind: 'operator', text: ';' })
+      tokens.push({ kind: 'word', text: '$' }, ...tokensOf(piece.text).tokens, { kind: 'operator', text: ';' })
     if (piece.kind === 'operator') tokens.push({ kind: 'operator', text: piece.text })
   }
   end()
