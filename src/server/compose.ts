@@ -18,6 +18,7 @@ import { killLeftovers } from '../adapters/process/ledger.ts'
 import { type Orphan, findOrphans } from '../adapters/process/orphans.ts'
 import { openProcesses } from '../adapters/process/spawn.ts'
 import { type Live, openToolHost } from '../adapters/tools/host.ts'
+import type { Toolsets } from '../adapters/tools/builtin/toolset.ts'
 import type { Logins } from '../adapters/tools/logins/authorization.ts'
 import { openLogins } from '../adapters/tools/logins/logins.ts'
 import { agentName } from '../config/agent.ts'
@@ -76,6 +77,7 @@ export async function openOwner(config: Config): Promise<Owner> {
   const journal = openFollowedJournal(config, { search, onLost: lose })
   const processes = openProcesses({ boot, environment: config.environment, clock: systemClock })
   const documents = openSharedDocuments(report)
+  let ownTools: Toolsets | undefined
   const tools = openToolHost({
     processes,
     clock: systemClock,
@@ -85,7 +87,7 @@ export async function openOwner(config: Config): Promise<Owner> {
     logins: loginsOf(config),
     // The session finds out whether the client of a turn has anybody to ask.
     elicitation: true,
-    own: { search, patternWorker: workerUrl('pattern-worker') },
+    own: () => ownTools,
     warn: report,
   })
   const models = openUserModels(config)
@@ -100,6 +102,9 @@ export async function openOwner(config: Config): Promise<Owner> {
     const rules = openRules(config, report)
     const faults = faultsFrom(faultsSpec)
     const world = { journal: await journal, clock: systemClock, faults, agents, tools, rules, report }
+    // Whoever only asks what this server is must not wait for them.
+    const { openToolsets } = await import('../adapters/tools/builtin/toolset.ts')
+    ownTools = openToolsets({ search, patternWorker: workerUrl('pattern-worker'), clock: systemClock, processes })
     const killed = await killLeftovers(boot)
     if (killed > 0) log.note('ended what a former owner had left running', { processes: killed })
     const opened = new Sessions(world)

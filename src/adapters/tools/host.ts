@@ -3,8 +3,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Processes } from '../../ports/process.ts'
 import type { ServerStatus, ToolHost } from '../../ports/tools.ts'
 import { withOwnTools } from './builtin/registry.ts'
-import type { Means } from './builtin/tool.ts'
-import { openToolsets } from './builtin/toolset.ts'
+import type { Toolsets } from './builtin/toolset.ts'
 import { DEFAULT_LIMITS, type ClientInfo, type Limits, type Surroundings } from './connection.ts'
 import { openEras } from './eras.ts'
 import { type BuiltinServer, type ConfiguredServer, serversOf } from './naming.ts'
@@ -18,8 +17,8 @@ export interface ToolHostOptions {
   /** What we call ourselves to servers. */
   readonly clientInfo: ClientInfo
   readonly builtin?: readonly BuiltinServer[]
-  /** What the tools of our own need; without it a registry has none of them. */
-  readonly own?: Pick<Means, 'search' | 'patternWorker' | 'mayReach'>
+  /** The tools of our own, once they are loaded; without it a registry has none of them. */
+  readonly own?: () => Toolsets | undefined
   readonly limits?: Partial<Limits>
   /** What people configured for sessions of this directory, as it is now. Never throws. */
   readonly configured?: (cwd: string) => readonly ConfiguredServer[]
@@ -56,7 +55,6 @@ export function openToolHost({ builtin = [], configured = () => [], own, ...opti
     ...(logins && { logins }),
   }
   const pool = openPool(around)
-  const toolsets = own === undefined ? undefined : openToolsets({ ...own, clock, processes })
   const open = new Map<Registry, string>()
   return {
     open(request) {
@@ -68,6 +66,7 @@ export function openToolHost({ builtin = [], configured = () => [], own, ...opti
         onClose: () => void open.delete(registry),
       })
       open.set(registry, request.scope)
+      const toolsets = own?.()
       return toolsets === undefined ? registry : withOwnTools(registry, toolsets.open(request.scope))
     },
     close: () => pool.close(),

@@ -1,0 +1,61 @@
+/** A page of the web as the result of a call, or why it cannot be had. */
+import { reasonOf } from '../../../../errors/parley-error.ts'
+import type { ToolResult } from '../../../../ports/tools.ts'
+import { amount, longResult, refuse } from '../result.ts'
+import { decode } from '../text/encoding.ts'
+import { natureOf, pictureType } from '../text/nature.ts'
+import type { Call } from '../tool.ts'
+import { readablePage } from './html.ts'
+import { type Got, getPage } from './page.ts'
+import { Forbidden, onlyPublic } from './reach.ts'
+
+const LARGEST_PICTURE = 4 * 1024 * 1024
+
+export async function fetched(url: URL, { means, signal, caller }: Call): Promise<ToolResult> {
+  const { mayReach = onlyPublic, clock } = means
+  const got = await getPage(url, { mayReach, clock, signal }).catch((error: unknown) => cannot(url, error))
+  return told(got, caller)
+}
+
+/** The reason behind "fetch failed" is its cause. */
+function cannot({ host }: URL, error: unknown): never {
+  const causes = [error, (error as Error).cause]
+  const forbidden = causes.find((one) => one instanceof Forbidden)
+  if (forbidden !== undefined) refuse(`${forbidden.message}. Nothing was sent.`, error)
+  if (error instanceof TypeError) refuse(`${host} could not be reached: ${reasonOf(error.cause ?? error)}.`, error)
+  throw error
+}
+
+function told(got: Got, { toolCallId }: Call['caller']): ToolResult {
+  if (got.kind === 'elsewhere')
+    return refuse(`The page redirects to another host. Fetch ${got.url.href} if you want to go there.`)
+  const { url, status, type, bytes } = got
+  const isError = status >= 400
+  const picture = pictureType(bytes)
+  if (picture !== undefined && !isError) return pictured(picture, bytes)
+  const text = textOf(bytes, type)
+  if (text === undefined)
+    return refuse(`${url.href} is ${natureOf(bytes)} (${type || 'of an unknown type'}), not a text.`)
+  const page =
+    /html/iu.test(type) || /^\s*<(?:!doctype html|html)/iu.test(text) ? readablePage(text, url) : { title: '', text }
+  const head = [`${url.href} (${status})`, page.title].filter((line) => line !== '').join('\n')
+  return longResult(`${head}\n\n${page.text}`, toolCallId, { isError })
+}
+
+function pictured(mimeType: string, bytes: Buffer): ToolResult {
+  if (bytes.length > LARGEST_PICTURE)
+    return refuse(`The picture has ${amount(bytes.length)} bytes; at most ${amount(LARGEST_PICTURE)} can be shown.`)
+  return { content: [{ type: 'image', data: bytes.toString('base64'), mimeType }], isError: false }
+}
+
+function textOf(bytes: Buffer, type: string): string | undefined {
+  const decoded = decode(bytes)
+  const label = /charset="?([\w-]+)/iu.exec(type)?.[1]
+  if (decoded === undefined || decoded.encoding !== 'latin-1' || label === undefined) return decoded?.text
+  try {
+    return new TextDecoder(label).decode(bytes)
+  } catch {
+    // Nobody knows that encoding.
+    return decoded.text
+  }
+}
