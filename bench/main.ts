@@ -11,6 +11,7 @@ import { journal } from './rows/journal.ts'
 import { list } from './rows/list.ts'
 import { load } from './rows/load.ts'
 import { memory } from './rows/memory.ts'
+import { model } from './rows/model.ts'
 import { newSession } from './rows/new-session.ts'
 import { restart } from './rows/restart.ts'
 import { scale } from './rows/scale.ts'
@@ -24,6 +25,7 @@ const measurements: Readonly<Record<string, Measurement>> = {
   'new-session': newSession,
   throughput,
   watchers,
+  model,
   delay,
   load,
   memory,

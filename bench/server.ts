@@ -18,11 +18,12 @@ export class Server {
 
   /** `parley serve` on a state directory, listening, as commands start it. */
   static async start(home: string, script: string): Promise<Server> {
-    const peer = new Peer(
-      [...NODE_FLAGS, binary, 'serve'],
-      { ...settings(home), PARLEY_AGENT: `script:${script}` },
-      'ignore',
-    )
+    return Server.startWith(home, { PARLEY_AGENT: `script:${script}` })
+  }
+
+  /** The same with other settings, as the environment has them. */
+  static async startWith(home: string, environment: Readonly<Record<string, string>>): Promise<Server> {
+    const peer = new Peer([...NODE_FLAGS, binary, 'serve'], { ...settings(home), ...environment }, 'ignore')
     const server = new Server(home, peer)
     while (!(await server.#accepts())) await new Promise((resolve) => setTimeout(resolve, 10))
     return server

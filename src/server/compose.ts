@@ -18,6 +18,7 @@ import { killLeftovers } from '../adapters/process/ledger.ts'
 import { type Orphan, findOrphans } from '../adapters/process/orphans.ts'
 import { openProcesses } from '../adapters/process/spawn.ts'
 import { type Live, openToolHost } from '../adapters/tools/host.ts'
+import type { Means } from '../adapters/tools/builtin/tool.ts'
 import type { Toolsets } from '../adapters/tools/builtin/toolset.ts'
 import type { Logins } from '../adapters/tools/logins/authorization.ts'
 import { openLogins } from '../adapters/tools/logins/logins.ts'
@@ -102,9 +103,7 @@ export async function openOwner(config: Config): Promise<Owner> {
     const rules = openRules(config, report)
     const faults = faultsFrom(faultsSpec)
     const world = { journal: await journal, clock: systemClock, faults, agents, tools, rules, report }
-    // Whoever only asks what this server is must not wait for them.
-    const { openToolsets } = await import('../adapters/tools/builtin/toolset.ts')
-    ownTools = openToolsets({ search, patternWorker: workerUrl('pattern-worker'), clock: systemClock, processes })
+    ownTools = await loadOwnTools({ search, processes })
     const killed = await killLeftovers(boot)
     if (killed > 0) log.note('ended what a former owner had left running', { processes: killed })
     const opened = new Sessions(world)
@@ -146,6 +145,12 @@ export async function openOwner(config: Config): Promise<Owner> {
       return closing
     },
   }
+}
+
+/** Whoever only asks what this server is does not wait for them. */
+async function loadOwnTools(means: Pick<Means, 'search' | 'processes'>): Promise<Toolsets> {
+  const { openToolsets } = await import('../adapters/tools/builtin/toolset.ts')
+  return openToolsets({ ...means, patternWorker: workerUrl('pattern-worker'), clock: systemClock })
 }
 
 async function openFollowedJournal(
