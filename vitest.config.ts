@@ -6,8 +6,8 @@ export default defineConfig({
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
     testTimeout: 120_000,
     hookTimeout: 120_000,
-    // Real processes and disks on small machines: mostly they wait for each other.
-    maxWorkers: 3,
+    // Real processes and disks on small machines: two files at a time are enough.
+    maxWorkers: 2,
     allowOnly: false,
     passWithNoTests: false,
   },

@@ -284,7 +284,7 @@ describe('parley logs', () => {
 
   test('goes on with what comes', async () => {
     const place = await placeWith()
-    const following = start(place, ['logs', '-f', '-n', '0'])
+    const following = start(place, ['logs', '-f'])
     await startInBackground(place)
     await following.until('started')
     following.child.kill('SIGTERM')

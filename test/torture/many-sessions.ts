@@ -1,6 +1,6 @@
 /** Many sessions with three stdio servers each on the real server, then the death of everything: what is left, and what it cost. */
 import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { readFileSync, readdirSync } from 'node:fs'
 import { RawSocket } from '../e2e/raw-socket.ts'
 import { type Place, deaf, openSession, pidIn, startInBackground } from '../e2e/server.ts'
 import { carrying, runs, until } from '../fixtures/process/running.ts'
@@ -40,7 +40,9 @@ export async function manySessions(place: Place, sessions: number): Promise<Figu
   await until(() => children().length === 0, PATIENCE)
   const afterClosing = children().length
   await openReady(client, place)
-  const doomed = [pid, ...carrying(marker).filter((one) => !isServer(one))]
+  // Whoever has not begun yet simply ends with its input; each session has three servers and a grandchild.
+  await until(() => children().length >= AT_ONCE * 4, PATIENCE)
+  const doomed = [pid, ...guardsOf(marker)]
   // Stopped, the server cannot notice that its guard has gone; and the guard goes before it could do its work.
   process.kill(pid, 'SIGSTOP')
   for (const one of doomed.toReversed()) process.kill(one, 'SIGKILL')
@@ -65,6 +67,12 @@ async function openReady(client: RawSocket, place: Place): Promise<readonly stri
   const prompt = [{ type: 'text', text: 'go' }]
   await Promise.all(ids.map((sessionId) => client.request('session/prompt', { sessionId, prompt })))
   return ids
+}
+
+/** A guard does not carry the marker, or it would end itself first: it is told it. */
+function guardsOf(marker: string): readonly number[] {
+  const all = readdirSync('/proc').map(Number)
+  return all.filter((pid) => pid > 0 && ['parley-guard', marker].every((word) => commandOf(pid).includes(word)))
 }
 
 /** An MCP server or a child of one; the other process of a state directory is the guard. */

@@ -73,7 +73,7 @@ test('a session/load on which a prompt of its client waits goes on, and answers 
   client.stall()
   const load = client.ask('session/load', opening(sessionId))
   // Nothing tells a client that does not read how far its load is.
-  for (let moments = 0; moments < 50; moments += 1) await quiet()
+  for (let moments = 0; moments < 400; moments += 1) await quiet()
   client.notify('$/cancel_request', { requestId: load })
   await quiet()
   client.readOn()
