@@ -1,5 +1,5 @@
 /** The model agent in the real binary, asked over real HTTP in the formats of three kinds of providers. */
-import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { endServers, jsonLines, parley } from '../e2e/cli.ts'
@@ -39,6 +39,14 @@ models = [{ name = "scripted", context_window = 10000, price = { input = 10, out
   )
   const env = { TEST_KEY: 'sk-very-secret', PARLEY_MODEL_TITLES: 'false' }
   return { server, home, cwd, env }
+}
+
+/** The journal, the log and whatever else was written. */
+function filesWith(secret: string, directory: string): readonly string[] {
+  const all = readdirSync(directory, { recursive: true, withFileTypes: true })
+  const files = all.filter((one) => one.isFile()).map((one) => join(one.parentPath, one.name))
+  expect(files.length).toBeGreaterThan(2)
+  return files.filter((file) => readFileSync(file).includes(secret))
 }
 
 type Given = Awaited<ReturnType<typeof given>>
@@ -95,6 +103,7 @@ describe.each(formats)('asked as %s', (format) => {
     expect(jsonLines(stdout).at(-1)).toEqual({ stopReason: 'end_turn' })
     expect(place.server.requests[1]?.messages.at(-1)?.results[0]?.text).toContain('hello from a file')
     expect(stdout).not.toContain('sk-very-secret')
+    expect(filesWith('sk-very-secret', place.home)).toEqual([])
   })
 })
 
