@@ -34,12 +34,22 @@ test('forty sessions with three servers each leave no process and no open file, 
   }
 }, 180_000)
 
+const KINDS = { Registry, Server, Client, StdioTransport }
+
+/** What one session of this test needs; the one that closed last may still stand on some stack. */
+const ONE_SESSION = { Registry: 1, Server: 2, Client: 2, StdioTransport: 1 }
+
 /** What the heap holds after a collection. */
 function held(): Readonly<Record<string, number>> {
-  const kinds = { Registry, Server, Client, StdioTransport }
   return Object.fromEntries(
-    Object.entries(kinds).map(([name, kind]) => [name, queryObjects(kind, { format: 'count' })]),
+    Object.entries(KINDS).map(([name, kind]) => [name, queryObjects(kind, { format: 'count' })]),
   )
+}
+
+/** What of it is more than one session's. */
+function tooMany(): readonly string[] {
+  const allowed: Readonly<Record<string, number>> = ONE_SESSION
+  return Object.entries(held()).flatMap(([name, count]) => (count > (allowed[name] ?? 0) ? [`${count} ${name}`] : []))
 }
 
 test('sessions that are closed leave nothing in memory: no registry, server, client or transport', async () => {
@@ -47,7 +57,6 @@ test('sessions that are closed leave nothing in memory: no registry, server, cli
   const web = await startHttpServer()
   const log = messageLog()
   const servers = [scriptedStdio('honest', log.path), { type: 'http', name: 'web', url: web.url, headers: [] }] as const
-  const counts: ReturnType<typeof held>[] = []
   const session = async (index: number): Promise<void> => {
     const registry = bench.host.open({ scope: `session ${index}`, cwd: '/', roots: ['/'], servers })
     registry.onChange(() => undefined)
@@ -60,11 +69,9 @@ test('sessions that are closed leave nothing in memory: no registry, server, cli
   try {
     for (let round = 0; round < 3; round++) {
       await Promise.all([0, 1, 2, 3].map((index) => session(round * 4 + index)))
-      counts.push(held())
     }
-    // A session that closed last may still stand on some stack.
-    expect(counts.at(-1)).toEqual(counts[0])
-    expect(Object.values(counts[0] ?? {}).every((count) => count <= 4)).toBe(true)
+    // Twelve were open. A timer or a socket may let go of the last one a moment later.
+    await expect.poll(tooMany, { timeout: 30_000 }).toEqual([])
   } finally {
     await bench.close()
     await web.close()
