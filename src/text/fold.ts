@@ -7,7 +7,7 @@ const INVISIBLE = /\p{Default_Ignorable_Code_Point}+/gu
  * Hangul letters, which compose into syllables.
  */
 const PIECE =
-  /(?:(?:[\u1100-\u11ff\u3131-\u318f\ua960-\ua97f\ud7b0-\ud7ff\uffa0-\uffdc]\p{Default_Ignorable_Code_Point}*)+|[^])[\p{M}\uff9e\uff9f\p{Default_Ignorable_Code_Point}]*/gu
+  /(?:(?:[\u1100-\u11ff\u3131-\u318f\ua960-\ua97f\ud7b0-\ud7ff\uffa0-\uffdc]\p{Default_Ignorable_Code_Point}*)+|[^])[\p{M}\uff9e\uff9f\p{Default_Ignorable_Code_Point}]*/uy
 
 const ASCII = /^[\0-\x7f]*$/
 
@@ -26,18 +26,29 @@ export interface Folded {
   readonly ends: readonly number[]
 }
 
+/** A run of characters that fold to one each: to themselves, or to their lower case. */
+const PLAIN = /[\0-\x7f\u3400-\u4dbf\u4e00-\u9fff]+(?![\p{M}\uff9e\uff9f\p{Default_Ignorable_Code_Point}])/uy
+
 /** Gives the same text as `fold`, and the offsets; slower, so meant for passages rather than for libraries. */
 export function foldWithOffsets(original: string): Folded {
   const starts: number[] = []
   const ends: number[] = []
   let text = ''
-  for (const match of original.matchAll(PIECE)) {
-    const folded = fold(match[0])
+  for (let at = 0; at < original.length;) {
+    const plain = matchAt(PLAIN, original, at)
+    const piece = plain ?? matchAt(PIECE, original, at) ?? ''
+    const folded = plain?.toLowerCase() ?? fold(piece)
     text += folded
     for (let unit = 0; unit < folded.length; unit++) {
-      starts.push(match.index)
-      ends.push(match.index + match[0].length)
+      starts.push(plain === undefined ? at : at + unit)
+      ends.push(plain === undefined ? at + piece.length : at + unit + 1)
     }
+    at += piece.length
   }
   return { text, starts, ends }
+}
+
+function matchAt(pattern: RegExp, text: string, at: number): string | undefined {
+  pattern.lastIndex = at
+  return pattern.exec(text)?.[0]
 }

@@ -21,13 +21,45 @@ export const TOKENIZER = `unicode61 remove_diacritics 0 categories 'L* N* Co' to
 /** A text as it goes into a full-text column: its tokens between spaces, with breaks. */
 export function indexText(text: string): string {
   const folded = fold(text)
-  const marked = MARK.test(folded)
-  let words = ''
-  for (const token of tokensOf(folded)) {
-    if (token.apart) words += ` ${BREAK}`
-    words += ` ${marked ? stored(token.text) : token.text}`
+  if (MARK.test(folded)) return tokensOf(folded).map(markedToken).join(' ')
+  const units = new Units()
+  eachToken(folded, (start, end, traits) => {
+    if (traits & APART) units.add(SPACE_UNIT).add(BREAK_UNIT)
+    units.add(SPACE_UNIT)
+    for (let at = start; at < end; at++) units.add(folded.charCodeAt(at))
+  })
+  return units.text().slice(1)
+}
+
+function markedToken({ text, apart }: Token): string {
+  return apart ? `${BREAK} ${stored(text)}` : stored(text)
+}
+
+const SPACE_UNIT = 0x20
+const BREAK_UNIT = BREAK.charCodeAt(0)
+const MOST_UNITS = 8_192
+
+/** A text that is made of single units: so many short strings would cost more than all else. */
+class Units {
+  readonly #units = new Uint16Array(MOST_UNITS)
+  #length = 0
+  #text = ''
+
+  add(unit: number): this {
+    if (this.#length === MOST_UNITS) this.#flush()
+    this.#units[this.#length++] = unit
+    return this
   }
-  return words.slice(1)
+
+  text(): string {
+    this.#flush()
+    return this.#text
+  }
+
+  #flush(): void {
+    this.#text += String.fromCharCode.apply(null, this.#units.subarray(0, this.#length) as unknown as number[])
+    this.#length = 0
+  }
 }
 
 const MARK = /\p{M}/u
@@ -43,20 +75,33 @@ export function stored(token: string): string {
 
 export function tokensOf(folded: string): readonly Token[] {
   const tokens: Token[] = []
+  eachToken(folded, (start, end, traits) => {
+    const [single, apart] = [(traits & ALONE) !== 0, (traits & APART) !== 0]
+    tokens.push({ text: folded.slice(start, end), start, end, single, apart })
+  })
+  return tokens
+}
+
+const ALONE = 1
+const APART = 2
+
+/** `traits` are those of the two that are true: an object for each token would cost more than finding it. */
+type Tell = (start: number, end: number, traits: number) => void
+
+function eachToken(folded: string, tell: Tell): void {
   let gap = NO_GAP
+  let before = NO_TOKEN
   let end: number
   for (let start = 0; start < folded.length; start = end) {
     const kind = kindAt(folded, start)
     end = endOf(folded, start, kind)
     if (kind < MARKING) gap = widened(gap, kind)
     else {
-      const single = kind === SINGLE
-      const apart = isApart(gap, tokens.at(-1), single)
-      tokens.push({ text: folded.slice(start, end), start, end, single, apart })
+      tell(start, end, (kind === SINGLE ? ALONE : 0) | (isApart(gap, before, kind) ? APART : 0))
+      before = kind
       gap = NO_GAP
     }
   }
-  return tokens
 }
 
 /** What a character is to search. The first four stand between tokens. */
@@ -67,6 +112,7 @@ const PUNCTUATION = 4
 const MARKING = 5
 const WORD = 6
 const SINGLE = 7
+const NO_TOKEN = 0
 
 /** A word goes on with words and marks; a single character has only marks after it; in a gap each character counts. */
 function endOf(text: string, start: number, kind: number): number {
@@ -94,9 +140,9 @@ function widened(gap: number, kind: number): number {
  * Punctuation and the end of a paragraph keep apart. A space does so only between two unspaced characters, where nobody
  * writes one without meaning it: `软 RAID` is another way to write `软RAID`, and a line may be wrapped anywhere.
  */
-function isApart(gap: number, before: Token | undefined, single: boolean): boolean {
-  if (before === undefined || gap === NO_GAP) return false
-  return (gap & NO_WAY_OVER) !== 0 || (gap === SOME_SPACE && before.single && single)
+function isApart(gap: number, before: number, kind: number): boolean {
+  if (before === NO_TOKEN || gap === NO_GAP) return false
+  return (gap & NO_WAY_OVER) !== 0 || (gap === SOME_SPACE && before === SINGLE && kind === SINGLE)
 }
 
 /** Zero for a character that was not met yet. */

@@ -111,7 +111,9 @@ async function stateLeft(home: string, round: number): Promise<State> {
   const database = new DatabaseSync(join(folder, name ?? 'none'))
   try {
     const stored = database
-      .prepare('SELECT p.id, d.file, p.text FROM passages p JOIN documents d ON d.id = p.document')
+      .prepare(
+        'SELECT p.id, d.file, t.text FROM passages p JOIN texts t ON t.id = p.id JOIN documents d ON d.id = p.document',
+      )
       .all() as readonly StoredPassage[]
     const versions = new Map<string, string[]>()
     for (const { file, text } of stored) {

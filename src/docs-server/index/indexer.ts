@@ -1,12 +1,11 @@
 /** Keeps the index true to the directories: one look through them at the start, another whenever something changed. */
-import { basename, join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { basename } from 'node:path'
 import { reasonOf } from '../../errors/parley-error.ts'
 import type { Collection } from '../collections.ts'
 import type { Database, NewDocument } from './database.ts'
 import { load, type Unpack } from './load.ts'
 import { passagesOf, titleOf } from './passages.ts'
-import type { Changes, IndexOptions } from './protocol.ts'
+import type { Changes, IndexOptions, Standing } from './protocol.ts'
 import { Served } from './served.ts'
 import { type Budget, type FoundFile, walk } from './walk.ts'
 
@@ -14,6 +13,8 @@ export interface IndexerEvents {
   readonly log: (line: string) => void
   readonly present: (names: readonly string[]) => void
   readonly changed: (changes: Changes) => void
+  /** What readers must know of it, whenever that changes. */
+  readonly standing: (standing: Standing) => void
 }
 
 export interface IndexerParts {
@@ -24,8 +25,6 @@ export interface IndexerParts {
 
 interface Known {
   readonly stamp: string
-  readonly path: string
-  readonly bytes: number
   readonly collection: string
 }
 
@@ -35,11 +34,11 @@ const TICK_MS = 2_000
 const TICKS_PER_FULL_LOOK = 15
 const SETTLE_MS = 150
 const LONGEST_SETTLE_MS = 1_500
-const DOCUMENTS_PER_CHANGE = 32
+/** Each change leaves a piece of index that is merged with others later: few large ones are less work than many small ones. */
+const DOCUMENTS_PER_CHANGE = 256
+const BYTES_PER_CHANGE = 1_000_000
 
 export class Indexer implements AsyncDisposable {
-  /** Settles when there is an index to search: everything was looked at once, now or by an earlier process. */
-  readonly #first: Promise<void>
   readonly #database: Database
   readonly #unpack: Unpack
   readonly #options: IndexOptions
@@ -47,11 +46,10 @@ export class Indexer implements AsyncDisposable {
   #served: readonly Served[]
   /** What is in the index or was skipped, by uri. */
   readonly #known = new Map<string, Known>()
-  readonly #started = performance.now()
   /** Whether this process has looked through everything. */
   #looked = false
-  /** Somebody was shown a part of it, and must hear of the whole. */
-  #shownEarly = false
+  /** Whether there is an index to search: everything was looked at once, now or by an earlier process. */
+  #settled = false
   #truncated = false
   #lookTimer: NodeJS.Timeout | undefined
   readonly #ticker: NodeJS.Timeout
@@ -69,8 +67,14 @@ export class Indexer implements AsyncDisposable {
     this.#served = options.collections.map((collection) => this.#serve(collection))
     this.#remember()
     const there = Promise.all(this.#served.map((one) => one.find())).then(() => undefined)
-    this.#looking = there.then(() => this.#look())
-    this.#first = database.complete ? there : this.#looking
+    this.#looking = there.then(() => {
+      this.#tellStanding()
+      return this.#look()
+    })
+    void (database.complete ? there : this.#looking).then(() => {
+      this.#settled = true
+      this.#tellStanding()
+    })
     this.#ticker = setInterval(() => void this.#tick(), TICK_MS)
   }
 
@@ -78,35 +82,9 @@ export class Indexer implements AsyncDisposable {
     return new Served(collection, this.#database.collection(collection.name))
   }
 
-  get served(): readonly Served[] {
-    return this.#served
-  }
-
-  /** Whether everything was looked through at least once. */
-  get complete(): boolean {
-    return this.#database.complete
-  }
-
-  /**
-   * Whether there is a whole index to search, or none that is being made; false for one that takes longer than the reader
-   * waits. What others have waited for already counts, so that a program that asks often is not held up each time.
-   */
-  async settled(patienceMs: number): Promise<boolean> {
-    const late = new AbortController()
-    const left = Math.max(0, this.#started + patienceMs - performance.now())
-    const waited = sleep(left, false, { signal: late.signal, ref: false }).catch(() => false)
-    const settled = await Promise.race([this.#first.then(() => true), waited])
-    late.abort()
-    this.#shownEarly ||= !settled
-    return settled
-  }
-
   /** Takes over what an earlier process knew. What is not served any more is not looked for, and so forgotten. */
   #remember(): void {
-    const directories = new Map(this.#served.map(({ collection, directory }) => [collection.name, directory]))
-    for (const { uri, name, file, bytes, stamp } of this.#database.known()) {
-      this.#known.set(uri, { stamp, bytes, collection: name, path: join(directories.get(name) ?? '', file) })
-    }
+    for (const { uri, name, stamp } of this.#database.known()) this.#known.set(uri, { stamp, collection: name })
   }
 
   /** Serves these from now on; those that were served before stay as they are. */
@@ -118,39 +96,24 @@ export class Indexer implements AsyncDisposable {
         before.find((one) => one.collection.name === collection.name && one.collection.path === collection.path)
       this.#served = collections.map((collection) => kept(collection) ?? this.#serve(collection))
       for (const one of before) if (!this.#served.includes(one)) await one.unwatch()
+      this.#tellStanding()
       await this.#look()
     })
   }
 
-  /** What a reader of these collections must know to trust what is found. */
-  noticeFor(names: readonly string[]): string | undefined {
-    const asked = this.#served.filter(({ collection }) => names.includes(collection.name))
-    const gone = asked.filter(({ present }) => !present)
-    const { files, bytes } = this.#options.limits
-    const notices = [
-      ...this.#progress(),
-      ...(gone.length > 0 ? [`Not searched, because it is gone: ${gone.map(nameOf).join(', ')}.`] : []),
-      ...(this.#truncated
-        ? [`Only the first ${this.#known.size} documents were indexed (limits: ${files} files, ${bytes} bytes).`]
-        : []),
-      ...(this.#looked && this.#known.size === 0 && gone.length === 0
-        ? ['There are no documents in the served directories.']
-        : []),
-    ]
-    return notices.length === 0 ? undefined : notices.join(' ')
-  }
-
-  #progress(): readonly string[] {
-    if (this.#looked) return []
-    if (this.complete) return ['The documents are still being looked through; this is how they were the last time.']
-    const read = this.#known.size.toLocaleString('en')
-    return [`The documents are being read for the first time; ${read} of them are searched so far.`]
-  }
-
-  /** Where the document of this uri is on the disk, if it is in one of these collections. */
-  find(uri: string, names: readonly string[]): Pick<FoundFile, 'path' | 'bytes' | 'stamp'> | undefined {
-    const known = this.#known.get(uri)
-    return known !== undefined && names.includes(known.collection) ? known : undefined
+  #tellStanding(): void {
+    this.#events.standing({
+      served: this.#served.map(({ collection, id, directory, present }) => ({
+        name: nameOf({ collection }),
+        id,
+        directory,
+        present,
+      })),
+      settled: this.#settled,
+      looked: this.#looked,
+      truncated: this.#truncated,
+      documents: this.#known.size,
+    })
   }
 
   /** Watching begins after a look, so what happened meanwhile is looked for once more. */
@@ -187,13 +150,12 @@ export class Indexer implements AsyncDisposable {
       moved = await this.#reconcile()
       this.#database.setComplete()
       this.#looked = true
-      if (this.#shownEarly) this.#tell({ updated: [], listChanged: true })
-      this.#shownEarly = false
     } catch (error) {
       this.#events.log(`The documents could not be looked through (${reasonOf(error)}); trying again.`)
       this.#lookSoon()
     }
     this.#lastLookMs = performance.now() - started
+    this.#tellStanding()
     if (!first) for (const one of moved) this.#events.log(whereabouts(one))
     this.#events.present(this.#served.filter(({ present }) => present).map(nameOf))
     if (first || moved.length > 0 || this.#served.some(({ hasUnwatched }) => hasUnwatched)) this.#settleSoon()
@@ -232,23 +194,31 @@ export class Indexer implements AsyncDisposable {
     return [...this.#known].filter(([, known]) => known.collection === collection.name).map(([uri]) => uri)
   }
 
+  /** The next files are read while these are written. */
   async #take(files: readonly Candidate[]): Promise<void> {
-    for (let i = 0; i < files.length && !this.#closed; i += DOCUMENTS_PER_CHANGE) {
-      const batch = files.slice(i, i + DOCUMENTS_PER_CHANGE)
-      const documents = await Promise.all(batch.map((file) => this.#read(file)))
-      this.#database.change(() => {
-        for (const [j, file] of batch.entries()) {
-          const document = documents[j]
-          if (document) this.#database.put(document)
-          else this.#database.skip({ ...file, collection: file.served.id })
-        }
-      })
-      const updated = batch.map(({ uri }) => uri).filter((uri) => this.#known.has(uri))
-      for (const { uri, stamp, path, bytes, served } of batch) {
-        this.#known.set(uri, { stamp, path, bytes, collection: nameOf(served) })
-      }
-      this.#tell({ updated, listChanged: updated.length < batch.length })
+    const batches = batchesOf(files)
+    const read = (batch: readonly Candidate[] = []) => Promise.all(batch.map((file) => this.#read(file)))
+    let reading = read(batches[0])
+    for (let i = 0; i < batches.length && !this.#closed; i++) {
+      const documents = await reading
+      reading = read(batches[i + 1])
+      this.#write(batches[i] ?? [], documents)
     }
+    await reading
+  }
+
+  #write(batch: readonly Candidate[], documents: readonly (NewDocument | null)[]): void {
+    this.#database.change(() => {
+      for (const [j, file] of batch.entries()) {
+        const document = documents[j]
+        if (document) this.#database.put(document)
+        else this.#database.skip({ ...file, collection: file.served.id })
+      }
+    })
+    const updated = batch.map(({ uri }) => uri).filter((uri) => this.#known.has(uri))
+    for (const { uri, stamp, served } of batch) this.#known.set(uri, { stamp, collection: nameOf(served) })
+    this.#tellStanding()
+    this.#tell({ updated, listChanged: updated.length < batch.length })
   }
 
   /** The first look is what every reader waits for; only what changes after it is news. */
@@ -293,7 +263,22 @@ export class Indexer implements AsyncDisposable {
 
 type Candidate = FoundFile & { readonly uri: string; readonly served: Served }
 
-function nameOf({ collection }: Served): string {
+function batchesOf(files: readonly Candidate[]): readonly (readonly Candidate[])[] {
+  const batches: Candidate[][] = []
+  let bytes = Infinity
+  for (const file of files) {
+    const batch = batches.at(-1)
+    bytes += file.bytes
+    if (batch !== undefined && batch.length < DOCUMENTS_PER_CHANGE && bytes <= BYTES_PER_CHANGE) batch.push(file)
+    else {
+      batches.push([file])
+      bytes = file.bytes
+    }
+  }
+  return batches
+}
+
+function nameOf({ collection }: Pick<Served, 'collection'>): string {
   return collection.name
 }
 

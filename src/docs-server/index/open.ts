@@ -1,29 +1,55 @@
-/** Opens the file of an index, or does without one. */
-import { mkdirSync, rmSync } from 'node:fs'
-import { dirname } from 'node:path'
+/** Opens the file of an index to write, or does without one. */
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { DatabaseSync } from '@photostructure/sqlite'
 import { reasonOf } from '../../errors/parley-error.ts'
 import { Database, SCHEMA_VERSION } from './database.ts'
+
+export interface Opened {
+  readonly database: Database
+  readonly file: string
+  /** Only as long as somebody has the file open: a directory that is to be removed when all have. */
+  readonly temporary?: string
+  /** Lets other processes have it; the kernel does so too, however this one ends. */
+  readonly release: () => void
+}
 
 /**
  * An index is made of the documents, so whatever is wrong with its file is no loss: another version's or a damaged one is
  * made anew, and while another process has it, or nothing can be written, a temporary one serves.
  */
-export function openDatabase(file: string | undefined, log: (line: string) => void): Database {
-  if (file === undefined) return new Database('')
+export function openDatabase(file: string | undefined, log: (line: string) => void): Opened {
+  if (file === undefined) return temporary()
+  let release: (() => void) | undefined
   try {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
-    return opened(file) ?? renewed(file)
+    release = lock(`${file}.lock`)
+    return { database: opened(file) ?? renewed(file), file, release }
   } catch (error) {
+    release?.()
     const why = /locked|busy/i.test(reasonOf(error)) ? 'another process uses it' : reasonOf(error)
     log(`The index is kept in memory only, because ${file} cannot be used: ${why}.`)
-    return new Database('')
+    return temporary()
   }
+}
+
+/** The index itself is open to readers, so that its only writer is known by another file. */
+function lock(file: string): () => void {
+  const held = new DatabaseSync(file)
+  try {
+    held.exec('BEGIN EXCLUSIVE')
+  } catch (error) {
+    held.close()
+    throw error
+  }
+  return () => held.close()
 }
 
 /** Undefined when the file holds no index that we can go on with. */
 function opened(file: string): Database | undefined {
   try {
-    const database = new Database(file)
+    const database = new Database(file, { lasting: true })
     if (database.version === SCHEMA_VERSION) return database
     database[Symbol.dispose]()
   } catch (error) {
@@ -34,5 +60,12 @@ function opened(file: string): Database | undefined {
 
 function renewed(file: string): Database {
   for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(`${file}${suffix}`, { force: true })
-  return new Database(file)
+  return new Database(file, { lasting: true })
+}
+
+/** Its files lose their names as soon as everybody has opened them, so that nothing is left of it however it ends. */
+function temporary(): Opened {
+  const directory = mkdtempSync(join(tmpdir(), 'parley-docs-index-'))
+  const file = join(directory, 'index.sqlite')
+  return { database: new Database(file, { lasting: false }), file, temporary: directory, release: () => undefined }
 }

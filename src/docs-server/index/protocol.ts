@@ -20,6 +20,11 @@ export interface IndexOptions {
   readonly extract?: Partial<ExtractLimits>
 }
 
+/** What the thread that writes the index is started with. */
+export interface WriterOptions {
+  readonly write: IndexOptions
+}
+
 /** UTF-16 offsets into the snippet, the end not included. */
 export type Highlight = readonly [start: number, end: number]
 
@@ -213,6 +218,35 @@ export type FromWorker =
   /** Which of the collections are there; told once at the start and at every change. */
   | { readonly kind: 'present'; readonly names: readonly string[] }
   | ({ readonly kind: 'changed' } & Changes)
+
+/** What the indexer tells the thread that answers. */
+export type FromIndexer =
+  | Exclude<FromWorker, { readonly kind: 'answer' | 'failure' }>
+  /** The file can be read from now on; `temporary` is a directory to remove when it is open. */
+  | { readonly kind: 'opened'; readonly file: string; readonly temporary?: string }
+  | ({ readonly kind: 'standing' } & Standing)
+
+export type ToIndexer = Exclude<ToWorker, Call>
+
+/** What readers must know of the index to trust what they find. */
+export interface Standing {
+  readonly served: readonly ServedCollection[]
+  /** Whether there is a whole index to search, or none that is being made. */
+  readonly settled: boolean
+  /** Whether this process has looked through everything. */
+  readonly looked: boolean
+  /** There would have been more than the limits allow. */
+  readonly truncated: boolean
+  readonly documents: number
+}
+
+export interface ServedCollection {
+  readonly name: string
+  /** Its number in the index. */
+  readonly id: number
+  readonly directory: string
+  readonly present: boolean
+}
 
 /** What became of documents that were known before, by uri, and how many came or went. */
 export interface Changes {

@@ -9,7 +9,7 @@ export const BM25 = 'bm25(words, 2.0, 4.0, 1.0, 2.0, 4.0, 1.0, 0.0)'
  * So many are ranked again. The second step looks through everything that matches each of its expressions, and holds only
  * what is among these: an index of ten times the size costs ten times the looking, and no more of the holding.
  */
-const AGAIN = 300
+export const AGAIN = 300
 
 export interface Ranked {
   readonly id: number

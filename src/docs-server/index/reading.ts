@@ -1,6 +1,6 @@
 /** The text of one document, whole or in pieces, and its outline. */
 import { fail } from '../../errors/parley-error.ts'
-import type { DocumentRow } from './database.ts'
+import type { DocumentRow } from './lookup.ts'
 import type { Outline } from './outline.ts'
 import type { DocumentInfo, DocumentOutline, Excerpt, ReadRequest } from './protocol.ts'
 import { namedHeadings, sectionNamed, sectionNames } from './sections.ts'

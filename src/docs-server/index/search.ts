@@ -1,9 +1,9 @@
 /** Answers what the server asks of the index: passages, documents, or the text of one. */
+import { join } from 'node:path'
 import { fail } from '../../errors/parley-error.ts'
-import type { Database, Filter, PassageRow } from './database.ts'
 import { highlightsOf } from './highlight.ts'
-import type { Indexer } from './indexer.ts'
 import { load, type Loaded as LoadedFile, type Unpack } from './load.ts'
+import type { Filter, Lookup, PassageRow } from './lookup.ts'
 import { inPassage, type Plan, plansFor, type Term, termsOf } from './plan.ts'
 import type {
   DocumentHit,
@@ -19,51 +19,82 @@ import type {
   ReadRequest,
   Scoped,
   SearchRequest,
+  ServedCollection,
   Shown,
   ShowRequest,
 } from './protocol.ts'
+import { AGAIN, type Ranked } from './ranking.ts'
 import { excerptOf, infoOf, type Loaded, outlineOf } from './reading.ts'
-import type { Served } from './served.ts'
 import { type FoundRows, shownOf } from './showing.ts'
 import { lineAt, snippetOf } from './snippet.ts'
+import type { Standing } from './standing.ts'
 import type { FoundFile as File } from './walk.ts'
 
 /** Clients give a tool half a minute or more. */
 const PATIENCE_MS = 20_000
+const MOST_LATELY = 64
 const LONGEST_SNIPPET = 1_000
 const LONGEST_DESCRIPTION = 200
 
 interface SearchParts {
-  readonly database: Database
-  readonly indexer: Indexer
+  readonly lookup: Lookup
+  readonly standing: Standing
   readonly unpack: Unpack
 }
 
-export class Search implements DocumentIndex {
-  readonly #database: Database
-  readonly #indexer: Indexer
-  readonly #load: (found: FoundFile) => Promise<LoadedFile>
+interface FoundPassages {
+  readonly plan: Plan
+  readonly total: number
+  /** The first of them in their order, once somebody wants them. */
+  best?: readonly Ranked[]
+}
 
-  constructor({ database, indexer, unpack }: SearchParts) {
-    this.#database = database
-    this.#indexer = indexer
+export class Search implements DocumentIndex {
+  readonly #lookup: Lookup
+  readonly #standing: Standing
+  readonly #load: (found: FoundFile) => Promise<LoadedFile>
+  readonly #lately = new Map<string, FoundPassages>()
+
+  constructor({ lookup, standing, unpack }: SearchParts) {
+    this.#lookup = lookup
+    this.#standing = standing
     this.#load = remembering((found) => load(found, unpack))
   }
 
   async passages(request: SearchRequest): Promise<PassagePage> {
     const present = await this.#ready(request)
-    const filter = this.#filter(request, present)
-    const { plan, total } = this.#firstThatFinds(plansFor(request), filter)
-    const rows = this.#database.passages({ ...plan, ...filter, offset: request.offset, limit: request.limit })
-    const page = this.#page(request, { total, hits: rows.map((row) => passageHit(row, plan.terms)) })
-    return { ...page, match: plan.match }
+    return this.#lookup.snapshot(() => {
+      const filter = this.#filter(request, present)
+      const found = this.#found(request, filter)
+      const { plan, total } = found
+      const hits = this.#lookup.passages(this.#ranked(found, filter, request)).map((row) => passageHit(row, plan.terms))
+      return { ...this.#page(request, { total, hits }), match: plan.match }
+    })
+  }
+
+  /** Who turns pages, or opens what was found, asks the same again, and the index is often still the same too. */
+  #found(request: Pick<SearchRequest, 'query' | 'mode'>, filter: Filter): FoundPassages {
+    const asked = JSON.stringify([this.#lookup.generation, request.query, request.mode, filter])
+    const found = this.#lately.get(asked) ?? this.#firstThatFinds(plansFor(request), filter)
+    this.#lately.delete(asked)
+    this.#lately.set(asked, found)
+    const [oldest = ''] = this.#lately.keys()
+    if (this.#lately.size > MOST_LATELY) this.#lately.delete(oldest)
+    return found
+  }
+
+  #ranked(found: FoundPassages, filter: Filter, { offset, limit }: SearchRequest): readonly Ranked[] {
+    const wanted = { ...found.plan, ...filter }
+    if (offset + limit > AGAIN) return this.#lookup.ranked({ ...wanted, offset, limit })
+    found.best ??= this.#lookup.ranked({ ...wanted, offset: 0, limit: AGAIN })
+    return found.best.slice(offset, offset + limit)
   }
 
   /** The first plan that finds enough; else the last that finds more than those before it. */
-  #firstThatFinds(plans: readonly Plan[], filter: Filter): { readonly plan: Plan; readonly total: number } {
-    let best: { readonly plan: Plan; readonly total: number } | undefined
+  #firstThatFinds(plans: readonly Plan[], filter: Filter): FoundPassages {
+    let best: FoundPassages | undefined
     for (const plan of plans) {
-      const total = this.#database.countPassages({ ...plan, ...filter })
+      const total = this.#lookup.countPassages({ ...plan, ...filter })
       if (best === undefined || total > best.total) best = { plan, total }
       if (best.total >= plan.enough) return best
     }
@@ -74,11 +105,10 @@ export class Search implements DocumentIndex {
     const present = await this.#ready(request)
     const terms = termsOf(request.query)
     const { offset, limit } = request
-    const wanted = { ...this.#filter(request, present), all: terms.map(inPassage), offset, limit }
-    const total = this.#database.countDocuments(wanted)
-    return this.#page(request, {
-      total,
-      hits: this.#database.documents(wanted).map((row) => documentHit(row, terms)),
+    return this.#lookup.snapshot(() => {
+      const wanted = { ...this.#filter(request, present), all: terms.map(inPassage), offset, limit }
+      const { total, rows } = this.#lookup.documents(wanted)
+      return this.#page(request, { total, hits: rows.map((row) => documentHit(row, terms)) })
     })
   }
 
@@ -99,31 +129,35 @@ export class Search implements DocumentIndex {
   /** What the search found in this document, by the plan that it was answered with. */
   async #within({ row }: Loaded, { collections, search }: ShowRequest): Promise<FoundRows> {
     const asked = { query: '', mode: 'best', ...search } as const
-    const filter = this.#filter({}, await this.#ready({ collections }))
-    const { plan } = this.#firstThatFinds(plansFor(asked), filter)
-    return { rows: this.#database.passagesOf(row.document, plan.expression), terms: plan.terms }
+    const present = await this.#ready({ collections })
+    return this.#lookup.snapshot(() => {
+      const { plan } = this.#found(asked, this.#filter({}, present))
+      return { rows: this.#lookup.passagesOf(row.document, plan.expression), terms: plan.terms }
+    })
   }
 
   async list({ after = '', limit, prefix = '', ...scoped }: ListRequest): Promise<DocumentList> {
     const scope = (await this.#ready(scoped)).map(({ id }) => id)
-    const rows = this.#database.list(scope, { after, limit: limit + 1, prefix })
-    const documents = rows.slice(0, limit).map(infoOf)
-    const next = rows.length > limit ? documents.at(-1)?.uri : undefined
-    const notice = this.#indexer.noticeFor(scoped.collections)
-    return {
-      total: this.#database.countList(scope, prefix),
-      documents,
-      ...(next === undefined ? {} : { next }),
-      ...(notice === undefined ? {} : { notice }),
-    }
+    return this.#lookup.snapshot(() => {
+      const rows = this.#lookup.list(scope, { after, limit: limit + 1, prefix })
+      const documents = rows.slice(0, limit).map(infoOf)
+      const next = rows.length > limit ? documents.at(-1)?.uri : undefined
+      return {
+        total: this.#lookup.countList(scope, prefix),
+        documents,
+        ...(next === undefined ? {} : { next }),
+        ...this.#notice(scoped),
+      }
+    })
   }
 
   async #open(request: OutlineRequest): Promise<Loaded> {
     const present = await this.#ready(request)
     const uri = canonical(request.uri)
-    const names = present.map(({ collection }) => collection.name)
-    const [found, row] = [this.#indexer.find(uri, names), this.#database.document(uri)]
-    if (found === undefined || row === undefined) return fail('DOCUMENT_UNKNOWN', { uri })
+    const row = this.#lookup.document(uri)
+    const served = present.find(({ id }) => id === row?.collection)
+    if (row === undefined || served === undefined) return fail('DOCUMENT_UNKNOWN', { uri })
+    const found = { ...row, path: join(served.directory, row.file) }
     const loaded = await this.#load(found).catch((error: unknown) => fail('DOCUMENT_UNKNOWN', { uri }, error))
     return 'outline' in loaded ? { row, outline: loaded.outline } : fail('DOCUMENT_UNKNOWN', { uri })
   }
@@ -132,27 +166,30 @@ export class Search implements DocumentIndex {
    * Which of the collections are there. A search waits for the first index, though not for ever, and never takes an index
    * that failed, or directories that are gone, for empty ones.
    */
-  async #ready({ collections: names, patienceMs = PATIENCE_MS }: Scoped): Promise<readonly Served[]> {
-    const settled = await this.#indexer.settled(patienceMs)
-    if (settled && !this.#indexer.complete)
+  async #ready({ collections: names, patienceMs = PATIENCE_MS }: Scoped): Promise<readonly ServedCollection[]> {
+    const settled = await this.#standing.settled(patienceMs)
+    if (settled && !this.#lookup.complete)
       fail('DOCS_INDEX_UNAVAILABLE', { reason: 'they could not be looked through' })
-    const asked = this.#indexer.served.filter(({ collection }) => names.includes(collection.name))
-    const present = asked.filter((served) => served.present)
+    const present = this.#standing.served.filter((served) => names.includes(served.name) && served.present)
     if (present.length > 0) return present
     return fail('DOCS_DIRECTORY_GONE', { directories: names.length === 0 ? 'every collection' : names.join(', ') })
   }
 
-  #filter({ updatedAfter }: Pick<SearchRequest, 'updatedAfter'>, present: readonly Served[]): Filter {
+  #filter({ updatedAfter }: Pick<SearchRequest, 'updatedAfter'>, present: readonly ServedCollection[]): Filter {
     const scope = present.map(({ id }) => id)
     return {
-      scope: this.#database.holdsOnly(scope) ? null : scope,
+      scope: this.#lookup.holdsOnly(scope) ? null : scope,
       ...(updatedAfter === undefined ? {} : { updatedAfter }),
     }
   }
 
-  #page<Hit>({ collections }: SearchRequest, found: Pick<Page<Hit>, 'total' | 'hits'>): Page<Hit> {
-    const notice = this.#indexer.noticeFor(collections)
-    return { ...found, generation: this.#database.generation, ...(notice === undefined ? {} : { notice }) }
+  #page<Hit>(request: SearchRequest, found: Pick<Page<Hit>, 'total' | 'hits'>): Page<Hit> {
+    return { ...found, generation: this.#lookup.generation, ...this.#notice(request) }
+  }
+
+  #notice({ collections }: Scoped): { readonly notice?: string } {
+    const notice = this.#standing.noticeFor(collections, this.#lookup.complete)
+    return notice === undefined ? {} : { notice }
   }
 }
 

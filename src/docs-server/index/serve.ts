@@ -1,14 +1,16 @@
-/** The index as its thread runs it: messages in, answers and news out. */
-import type { MessagePort } from 'node:worker_threads'
+/** The index as the thread that answers runs it: messages in, answers and news out. Another thread writes what it reads. */
+import { once } from 'node:events'
+import { rmSync } from 'node:fs'
+import { Worker } from 'node:worker_threads'
 import type { ErrorCode } from '../../errors/catalogue.ts'
 import { isParleyError, reasonOf } from '../../errors/parley-error.ts'
 import { Extractor } from './extract/extractor.ts'
-import { Indexer } from './indexer.ts'
-import type { Unpack } from './load.ts'
-import { openDatabase } from './open.ts'
+import type { IndexPlace } from './indexing.ts'
+import { Lookup } from './lookup.ts'
 import type {
   Call,
   DocumentIndex,
+  FromIndexer,
   FromWorker,
   IndexOptions,
   ListRequest,
@@ -16,51 +18,71 @@ import type {
   ReadRequest,
   SearchRequest,
   ShowRequest,
+  ToIndexer,
   ToWorker,
+  WriterOptions,
 } from './protocol.ts'
 import { Search } from './search.ts'
-
-export interface IndexPlace {
-  readonly port: MessagePort
-  /** The bundle of `worker.ts`, for a second thread. */
-  readonly workerUrl: URL
-}
+import { Standing } from './standing.ts'
 
 export function serveIndex({ port, workerUrl }: IndexPlace, options: IndexOptions): void {
   const tell = (message: FromWorker) => port.postMessage(message)
   const log = (line: string) => tell({ kind: 'log', line })
-  const database = openDatabase(options.file, log)
+  const writer = new Worker(workerUrl, { workerData: { write: options } satisfies WriterOptions, name: 'parley-index' })
+  const order = (message: ToIndexer) => writer.postMessage(message)
+  const standing = new Standing(options.limits)
   const extractor = new Extractor(workerUrl, options.extract)
-  const unpack: Unpack = (kind, bytes) => extractor.extract({ kind, bytes })
-  const indexer = new Indexer(
-    { database, unpack, options },
-    {
-      log,
-      present: (names) => tell({ kind: 'present', names }),
-      changed: (changes) => tell({ kind: 'changed', ...changes }),
-    },
+  const opened = new Promise<Lookup>((resolve) => {
+    writer.on('message', (message: FromIndexer) => {
+      if (message.kind === 'opened') resolve(openLookup(message))
+      else if (message.kind !== 'standing') tell(message)
+      else if (standing.take(message)) tell({ kind: 'changed', updated: [], listChanged: true })
+    })
+  })
+  const operations = opened.then((lookup) =>
+    operationsOf(new Search({ lookup, standing, unpack: (kind, bytes) => extractor.extract({ kind, bytes }) })),
   )
-  const operations = operationsOf(new Search({ database, indexer, unpack }))
 
   async function answer(call: Call): Promise<void> {
     try {
-      tell({ kind: 'answer', id: call.id, value: await operations[call.operation](call) })
+      tell({ kind: 'answer', id: call.id, value: await (await operations)[call.operation](call) })
     } catch (error) {
       tell({ kind: 'failure', id: call.id, ...described(error, log) })
     }
   }
 
+  /** Whoever closes last takes the log over into the file, which only the writer may. */
   async function close(): Promise<void> {
-    await Promise.all([indexer[Symbol.asyncDispose](), extractor[Symbol.asyncDispose]()])
-    database[Symbol.dispose]()
+    writer.off('exit', lost)
+    const lookup = await opened
+    await extractor[Symbol.asyncDispose]()
+    lookup[Symbol.dispose]()
+    const ended = once(writer, 'exit')
+    order('close')
+    await ended
     port.close()
   }
 
+  // Without its writer nothing here stays true: this thread ends as well, and both are started anew.
+  writer.on('error', (error) => {
+    throw error
+  })
+  writer.on('exit', lost)
   port.on('message', (message: ToWorker) => {
     if (message === 'close') void close()
-    else if ('collections' in message) indexer.setCollections(message.collections)
+    else if ('collections' in message) order(message)
     else void answer(message)
   })
+}
+
+function lost(): void {
+  throw new Error('the index has ended')
+}
+
+function openLookup({ file, temporary }: { readonly file: string; readonly temporary?: string }): Lookup {
+  const lookup = new Lookup(file)
+  if (temporary !== undefined) rmSync(temporary, { recursive: true, force: true })
+  return lookup
 }
 
 type Operations = { readonly [Name in keyof DocumentIndex]: (call: Call) => Promise<unknown> }

@@ -28,19 +28,27 @@ export function stemsOf(text: string): readonly Stem[] {
 
 /** As a full-text column holds them. */
 export function stemText(text: string): string {
-  return stemsOf(text)
-    .map(({ stem, apart }) => (apart ? `${BREAK} ${stem}` : stem))
-    .join(' ')
+  let words = ''
+  let last = -1
+  PIECE.lastIndex = 0
+  for (let match = PIECE.exec(text); match !== null; match = PIECE.exec(text)) {
+    if (last >= 0) words += match.index - last > LONGEST_JOINT ? ` ${BREAK} ` : ' '
+    words += stemOf(match[0])
+    last = PIECE.lastIndex
+  }
+  return words
 }
 
 /** Text repeats its words, and stemming them takes longer than looking them up. */
 const known = new Map<string, string>()
-const MOST_KNOWN = 50_000
+const MOST_KNOWN = 100_000
 
 function stemOf(piece: string): string {
+  const before = known.get(piece)
+  if (before !== undefined) return before
   const word = piece.toLowerCase()
-  const stem = known.get(word) ?? (word.length > LONGEST_PIECE ? word : stemmer(word))
+  const stem = word.length > LONGEST_PIECE ? word : stemmer(word)
   if (known.size >= MOST_KNOWN) known.clear()
-  known.set(word, stem)
+  known.set(piece, stem)
   return stem
 }

@@ -49,7 +49,12 @@ async function library() {
     ...Object.fromEntries(Array.from({ length: 23 }, (_, i) => [`many/m${i}.md`, `# M${i}\n\nplenty of words ${i}`])),
   })
   const { server } = await serve({}, { directories: [join(parent, 'notes'), join(parent, 'many')], code: true })
-  return { server, parent, visitor: await Visitor.signedIn(server) }
+  const visitor = await Visitor.signedIn(server)
+  // A page waits a few seconds for the index, which a busy machine may need more of.
+  await expect
+    .poll(async () => (await page(visitor, '/')).text, { timeout: 20_000 })
+    .not.toMatch(/still|for the first time/)
+  return { server, parent, visitor }
 }
 
 test('the first page shows the collections and how much is in them; one leads to its documents', async () => {
