@@ -51,6 +51,18 @@ test('each request that does not fit gets the status that says why, and a senten
   }
 })
 
+test('who sends many wrong keys is told to wait, and a right one still opens from the same address', async () => {
+  const { server } = await serve({ 'a.md': 'a' })
+  const offer = (key: string) =>
+    raw(server, { path: '/mcp', headers: { ...JSON_ONLY, Authorization: `Bearer ${key}` }, body: INITIALIZE })
+  const wrong = []
+  for (let i = 0; i < 12; i++) wrong.push(await offer(`a-wrong-key-number-${i}`))
+  expect(wrong.map(({ status }) => status)).toEqual([...Array.from({ length: 10 }, () => 401), 429, 429])
+  expect(Number(wrong.at(-1)?.headers['retry-after'])).toBeGreaterThan(0)
+  expect((await offer(KEY)).status).toBe(200)
+  expect((await raw(server, { path: '/mcp', body: INITIALIZE })).status).toBe(401)
+})
+
 test('a wrong key is told how to send a right one, and no redirect or log repeats it', async () => {
   const { server, log } = await serve({ 'a.md': 'a' })
   const answer = await raw(server, { path: '/mcp?api_key=wrong', body: INITIALIZE })

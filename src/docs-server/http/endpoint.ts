@@ -8,6 +8,7 @@ import {
   toNodeHandler,
 } from '@modelcontextprotocol/node'
 import { isJsonContentType, isLegacyRequest } from '@modelcontextprotocol/server'
+import { Attempts } from '../attempts.ts'
 import type { Principal } from '../keys.ts'
 import type { Site } from '../page/site.ts'
 import { plainly } from './headers.ts'
@@ -40,6 +41,7 @@ const METHODS = new Set(['GET', 'POST', 'DELETE'])
 export function endpoint(options: EndpointOptions): Endpoint {
   const hostIsOurs = hostHeaderValidation([...options.hosts])
   const originIsOurs = originValidation([...options.hosts])
+  const attempts = new Attempts()
   return async (request, response) => {
     const byAddress = options.addresses && isAddress(request.headers.host ?? '')
     if (!(byAddress || hostIsOurs(request, response))) return
@@ -49,8 +51,10 @@ export function endpoint(options: EndpointOptions): Endpoint {
     const [path = '', query = ''] = (request.url ?? '').split('?', 2)
     if (!PATHS.has(path)) return refuse(response, 'path')
     const params = new URLSearchParams(options.allowQueryKey ? query : '')
-    const principal = options.principalOf(offeredKey(request.headers, params))
-    if (principal === null) return refuse(response, 'key')
+    const offered = offeredKey(request.headers, params)
+    const principal = options.principalOf(offered)
+    if (principal === null)
+      return refuseKey(response, { attempts, address: request.socket.remoteAddress ?? '', offered })
     const wrong = wrongIn(request)
     if (wrong !== null) return refuse(response, wrong)
     const over = new Promise<void>((resolve) => response.once('close', () => resolve()))
@@ -73,6 +77,21 @@ function offeredKey(headers: IncomingMessage['headers'], query: URLSearchParams)
   const bearer = /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1]
   const header = headers['x-api-key']
   return bearer ?? (typeof header === 'string' ? header : query.get('api_key'))
+}
+
+interface WrongKey {
+  readonly attempts: Attempts
+  readonly address: string
+  /** Null: none, which is how clients ask what is needed. */
+  readonly offered: string | null
+}
+
+/** A right key is never refused for the wrong ones that came from its address before: only who has none is told to wait. */
+function refuseKey(response: ServerResponse, { attempts, address, offered }: WrongKey): void {
+  const wait = attempts.waitFor(address)
+  if (offered !== null) attempts.wrong(address)
+  if (offered === null || wait === 0) refuse(response, 'key')
+  else refuse(response, 'manyKeys', { 'Retry-After': String(wait) })
 }
 
 /** What is wrong with a request, as far as its head tells. */

@@ -1,5 +1,5 @@
 /** The answers to requests that never reach a tool: an HTTP status and one JSON-RPC error that says what to do. */
-import type { ServerResponse } from 'node:http'
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 
 interface Refusal {
   readonly status: number
@@ -16,6 +16,12 @@ const REFUSALS = {
     status: 401,
     code: SERVER_ERROR,
     message: 'The key is missing or wrong. Send it as Authorization: Bearer KEY or X-API-Key: KEY.',
+    headers: { 'WWW-Authenticate': 'Bearer realm="parley docs"' },
+  },
+  manyKeys: {
+    status: 429,
+    code: SERVER_ERROR,
+    message: 'Too many wrong keys came from this address. Look whether the key is whole, and wait for a minute.',
     headers: { 'WWW-Authenticate': 'Bearer realm="parley docs"' },
   },
   method: {
@@ -59,7 +65,7 @@ export function refusal(name: RefusalName): Response {
 }
 
 /** Refuses without reading the body, whose rest nobody waits for. */
-export function refuse(response: ServerResponse, name: RefusalName): void {
+export function refuse(response: ServerResponse, name: RefusalName, more: OutgoingHttpHeaders = {}): void {
   const { status, headers }: Refusal = REFUSALS[name]
   const body = bodyOf(name)
   const length = Buffer.byteLength(body)
@@ -68,6 +74,7 @@ export function refuse(response: ServerResponse, name: RefusalName): void {
     'Content-Length': length,
     Connection: 'close',
     ...headers,
+    ...more,
   })
   response.end(body)
 }

@@ -1,8 +1,8 @@
 /** Signing in with a key and out again, and who is signed in. */
 import type { IncomingMessage } from 'node:http'
+import { Attempts } from '../attempts.ts'
 import type { Principal } from '../keys.ts'
 import { ownAddress } from './addresses.ts'
-import { Attempts } from './attempts.ts'
 import { cookieWith, secretIn, withoutCookies } from './cookie.ts'
 import { formIn, isFromUs } from './form.ts'
 import { html } from './html.ts'
