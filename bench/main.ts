@@ -39,7 +39,7 @@ const measurements: Readonly<Record<string, Measurement>> = {
 const USAGE = `npm run bench -- [--quick] [--json] [--only NAME,…]
   --quick  fewer repeats and smaller sizes
   --json   one JSON object per row
-  --scale  only how costs grow with the size of sessions and their number; minutes, and a gigabyte
+  --scale  only how costs grow with the size of sessions and their number, and search over a million entries; minutes, and gigabytes
   --only   of ${Object.keys(measurements).join(', ')}
 It never fails because something is slow.`
 
@@ -56,7 +56,7 @@ const { values } = parseArgs({
 async function main(): Promise<void> {
   if (values.help) return console.log(USAGE)
   await build()
-  const names = values.scale ? ['scale'] : (values.only?.split(',') ?? Object.keys(measurements))
+  const names = values.scale ? ['scale', 'search'] : (values.only?.split(',') ?? Object.keys(measurements))
   const directory = await mkdtemp(join(tmpdir(), 'parley-bench-'))
   try {
     if (!values.json) print({ what: 'what', measured: 'measured', goal: 'goal', floor: 'floor', ok: '' })

@@ -7,7 +7,7 @@ import type { Statements } from './statements.ts'
 import { escape, unescape } from './texts.ts'
 
 /** What one transaction takes in: whoever asks something meanwhile waits for no longer than that takes. */
-const PAGE = { entries: 500, chars: 128 * 1024 }
+const PAGE = { entries: 2_000, chars: 128 * 1024 }
 /** How many passages of a deleted session one transaction clears away. */
 const SWEEP = 500
 
