@@ -1,4 +1,5 @@
 /** One run over all systems, group by group and half by half. */
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { type DocsServer, openDocsServer } from '../../../src/docs-server/server.ts'
 import { type Hit, judge, type Query, queries, type Score, type SearchSystem } from './judge.ts'
@@ -53,7 +54,7 @@ async function judged(passages: Passages, server: DocsServer): Promise<readonly 
 }
 
 interface Answer {
-  readonly result: { readonly structuredContent?: { readonly results: readonly Hit[] } }
+  readonly result: { readonly structuredContent?: { readonly results: readonly Hit[]; readonly notice?: string } }
 }
 
 /** As a client asks that would rather have something than nothing. */
@@ -74,7 +75,13 @@ function parley({ url }: DocsServer): SearchSystem {
   return async (query) => {
     const params = { name: 'search_documents', arguments: { query, mode: 'best', limit: 10 }, _meta }
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })
-    const answer = (await (await fetch(url, { method: 'POST', headers, body })).json()) as Answer
-    return answer.result.structuredContent?.results ?? []
+    for (;;) {
+      const answer = (await (await fetch(url, { method: 'POST', headers, body })).json()) as Answer
+      const found = answer.result.structuredContent
+      if (found === undefined) throw new Error(JSON.stringify(answer))
+      if (found.notice === undefined) return found.results
+      // Not all of the passages are in the index yet.
+      await sleep(200)
+    }
   }
 }
