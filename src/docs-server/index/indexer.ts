@@ -35,8 +35,8 @@ const TICKS_PER_FULL_LOOK = 15
 const SETTLE_MS = 150
 const LONGEST_SETTLE_MS = 1_500
 /** Each change leaves a piece of index that is merged with others later: few large ones are less work than many small ones. */
-const DOCUMENTS_PER_CHANGE = 256
-const BYTES_PER_CHANGE = 1_000_000
+const DOCUMENTS_PER_CHANGE = 128
+const BYTES_PER_CHANGE = 500_000
 
 export class Indexer implements AsyncDisposable {
   readonly #database: Database
