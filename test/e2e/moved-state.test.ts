@@ -47,7 +47,7 @@ test('one whose directory is moved ends too, and what was seen is where the dire
   renameSync(place.home, elsewhere)
   expect((await server.finished).code).toBe(1)
   const { stdout } = await parley(['show', '--json', sessionId], { home: elsewhere, cwd: place.cwd })
-  const seen = client.received.filter(({ method }) => method === 'session/update').at(-1)?.params as Fields
+  const seen = client.received.findLast(({ method }) => method === 'session/update')?.params as Fields
   expect(stdout).toContain((seen['update'] as { content: { text: string } }).content.text)
 })
 
