@@ -41,3 +41,8 @@ const ORDER: readonly number[] = [OK, 4, 5, 3, CANCELLED, TRY_AGAIN, FAILED]
 export function worse(a: number, b: number): number {
   return ORDER.indexOf(a) > ORDER.indexOf(b) ? a : b
 }
+
+/** What standard output fails with when whoever reads has left, or the terminal is closed; anything else is a loss. */
+export function isReaderGone({ code }: NodeJS.ErrnoException): boolean {
+  return code === 'EPIPE' || code === 'EIO'
+}
