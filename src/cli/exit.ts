@@ -21,7 +21,7 @@ export function exitOfStop(stopReason: string): number {
 }
 
 export function exitOfError(error: unknown): number {
-  if (isParleyError(error, 'CONFIG_INVALID')) return USAGE
+  if (isParleyError(error, 'CONFIG_INVALID') || isParleyError(error, 'CONFIG_UNREADABLE')) return USAGE
   if (!isParleyError(error)) return FAILED
   const code = isParleyError(error, 'PEER_REFUSED') ? error.details.code : error.code
   return LATER.has(code) ? TRY_AGAIN : FAILED
