@@ -1,5 +1,5 @@
 /** Reads the log from outside: what is there, and then what comes. */
-import { closeSync, fstatSync, openSync, readFileSync, readSync, unwatchFile, watchFile } from 'node:fs'
+import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs'
 import { logPathIn } from './log-line.ts'
 
 /** Milliseconds between two looks. */
@@ -31,10 +31,11 @@ export class LogReader {
     return linesOf(bytes.subarray(0, end))
   }
 
-  /** Calls `changed` whenever there may be more; returns how to stop that. */
-  watch(changed: () => void): () => void {
-    watchFile(this.#path, { interval: PAUSE }, changed)
-    return () => unwatchFile(this.#path, changed)
+  /** Calls `look` again and again, as there may be more each time; returns how to stop that. */
+  watch(look: () => void): () => void {
+    // Watching would tell of changes since its own first look, which comes after ours: what is written between is not heard of.
+    const timer = setInterval(look, PAUSE)
+    return () => clearInterval(timer)
   }
 
   #read(): Buffer {

@@ -6,7 +6,7 @@ import { LogReader } from '../../server/log-reader.ts'
 import type { CommandInput } from '../command.ts'
 import { OK } from '../exit.ts'
 import { textOption } from '../options.ts'
-import { watchStops } from '../stops.ts'
+import { type Stops, watchStops } from '../stops.ts'
 
 const LINES = '100'
 
@@ -15,18 +15,24 @@ export async function run({ options }: CommandInput): Promise<number> {
   const { home } = await loadConfig()
   const log = new LogReader(home)
   const print = options['json'] === true ? printLine : (line: string) => printLine(printable(readableLine(line)))
+  // Whoever has read a line may stop it.
+  const stops = watchStops()
   log.last(count).forEach(print)
-  if (options['follow'] === true) await follow(log, print)
+  if (options['follow'] === true) await follow(log, { print, stops })
+  stops.release()
   return OK
 }
 
+interface Following {
+  readonly print: (line: string) => void
+  readonly stops: Stops
+}
+
 /** Until it is told to stop: that is how one leaves it, so it is no failure. */
-async function follow(log: LogReader, print: (line: string) => void): Promise<void> {
-  const stops = watchStops()
+async function follow(log: LogReader, { print, stops }: Following): Promise<void> {
   const unwatch = log.watch(() => log.next().forEach(print))
-  await new Promise((stopped) => stops.signal.addEventListener('abort', stopped))
+  if (!stops.signal.aborted) await new Promise((stopped) => stops.signal.addEventListener('abort', stopped))
   unwatch()
-  stops.release()
 }
 
 function printLine(line: string): void {
