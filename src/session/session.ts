@@ -12,6 +12,7 @@ import { isEnd } from './end-turn.ts'
 import { Feed, type Sink } from './feed.ts'
 import { type Attaching, type Opening, configuration } from './opening.ts'
 import { Lenders } from './lenders.ts'
+import { Offering } from './offering.ts'
 import { ruleMadeBy } from './permission.ts'
 import { Rest } from './rest.ts'
 import { type Existing, type State, isBusy, isOpenPrompt } from './state.ts'
@@ -38,6 +39,7 @@ export class Session {
   readonly #audience: Audience
   readonly #toolbox: Toolbox
   readonly #lenders = new Lenders()
+  readonly #offering: Offering
   readonly #rest: Rest
   #whenUnused: () => void = () => {}
   #run: TurnRun | undefined
@@ -56,7 +58,13 @@ export class Session {
       failed: (error, ahead) => this.#notStored(error, ahead),
     })
     const { tools, clock, report } = world
-    const changed = () => this.#audience.changed('mcp')
+    const changed = () => this.#toolsChanged()
+    this.#offering = new Offering({
+      agents: world.agents,
+      now: () => this.#offered(),
+      dispatch: (command) => this.#writer.dispatch(command),
+      report,
+    })
     this.#toolbox = new Toolbox({ session: state.id, cwd: opening.cwd, tools, changed, report })
     this.#toolbox.declare(opening, opening)
     this.#rest = new Rest({ clock, isUnused: () => this.#isUnused(), rest: () => this.#whenUnused() })
@@ -248,6 +256,19 @@ export class Session {
     for (const entry of entries) if (isEnd(entry)) this.#ended(entry.promptId)
     this.#rest.consider()
     this.#wakeIfIdle()
+  }
+
+  #toolsChanged(): void {
+    this.#audience.changed('mcp')
+    this.#offering.changed()
+  }
+
+  #offered() {
+    const { state } = this
+    if (this.#gone || state.phase === 'absent' || state.phase === 'closed') return undefined
+    const { cwd, additionalDirectories } = state
+    const list = this.#toolbox.list(additionalDirectories)
+    return list && { state, list, roots: [cwd, ...additionalDirectories] }
   }
 
   #ended(promptId: string): void {

@@ -1,7 +1,7 @@
 /** The tools of a live session: a registry for each set of directories that somebody declared, all with the same servers. */
 import type { SessionId } from '../ports/journal.ts'
 import { type Declared, Declarations } from './declarations.ts'
-import type { McpServer, ServerStatus, ToolHost, ToolRegistry } from '../ports/tools.ts'
+import type { McpServer, ServerStatus, ToolHost, ToolList, ToolRegistry } from '../ports/tools.ts'
 
 export interface ToolboxHost {
   readonly session: SessionId
@@ -81,6 +81,11 @@ export class Toolbox {
   /** The servers as the turns of `who` have them. */
   serversFor(who: object): readonly ServerStatus[] {
     return this.#kept.get(this.#key(this.directoriesOf(who)))?.registry.list().servers ?? []
+  }
+
+  /** The tools of turns with these directories; undefined when nobody has declared them. */
+  list(directories: readonly string[]): ToolList | undefined {
+    return this.#kept.get(this.#key(directories))?.registry.list()
   }
 
   /** How many servers are connected. */
