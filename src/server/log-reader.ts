@@ -2,9 +2,6 @@
 import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs'
 import { logPathIn } from './log-line.ts'
 
-/** Milliseconds between two looks. */
-const PAUSE = 250
-
 export class LogReader {
   readonly #path: string
   #file: number | undefined
@@ -29,13 +26,6 @@ export class LogReader {
     const end = bytes.lastIndexOf(0x0a) + 1
     this.#rest = bytes.subarray(end)
     return linesOf(bytes.subarray(0, end))
-  }
-
-  /** Calls `look` again and again, as there may be more each time; returns how to stop that. */
-  watch(look: () => void): () => void {
-    // Watching would tell of changes since its own first look, which comes after ours: what is written between is not heard of.
-    const timer = setInterval(look, PAUSE)
-    return () => clearInterval(timer)
   }
 
   #read(): Buffer {

@@ -7,8 +7,11 @@ import type { CommandInput } from '../command.ts'
 import { OK } from '../exit.ts'
 import { textOption } from '../options.ts'
 import { type Stops, watchStops } from '../stops.ts'
+import { pause } from '../terminal/pace.ts'
 
 const LINES = '100'
+/** Milliseconds between two looks. */
+const PAUSE = 250
 
 export async function run({ options }: CommandInput): Promise<number> {
   const count = countOf(textOption(options, 'lines') ?? LINES)
@@ -29,10 +32,12 @@ interface Following {
 }
 
 /** Until it is told to stop: that is how one leaves it, so it is no failure. */
-async function follow(log: LogReader, { print, stops }: Following): Promise<void> {
-  const unwatch = log.watch(() => log.next().forEach(print))
-  if (!stops.signal.aborted) await new Promise((stopped) => stops.signal.addEventListener('abort', stopped))
-  unwatch()
+async function follow(log: LogReader, { print, stops: { signal } }: Following): Promise<void> {
+  // Watching would tell of changes since its own first look: of what was written between ours and that one nobody would hear.
+  while (!signal.aborted) {
+    log.next().forEach(print)
+    await pause(PAUSE)
+  }
 }
 
 function printLine(line: string): void {
