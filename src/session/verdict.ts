@@ -94,14 +94,18 @@ function isEditInside({ tool, preview: { kind, paths = [] } }: Considered, { roo
 }
 
 /** Files that decide what runs: whoever may write them has every permission. Parley's own are not even read unasked. */
-function protectedPath(call: Considered, { own, roots }: RuleSet): string | undefined {
+function protectedPath(call: Considered, set: RuleSet): string | undefined {
   const { paths = [] } = call.preview
-  // A session that works inside the state directory may work there.
-  const isGiven = (path: string, place: string) =>
-    roots.some((root) => root !== place && isWithin(root, place) && isWithin(path, root))
-  const ours = paths.find((path) => own.some((place) => isWithin(path, place) && !isGiven(path, place)))
+  const ours = paths.find((path) => ownPlace(path, set))
   if (ours !== undefined) return ours
   return mayChange(call) ? paths.find((path) => /(?:^|\/)(?:\.git(?:\/|$)|\.parley\.toml$)/iu.test(path)) : undefined
+}
+
+/** Whether it is Parley's own. A session that works inside the state directory may work there. */
+export function ownPlace(path: string, { own, roots }: RuleSet): boolean {
+  const isGiven = (place: string) =>
+    roots.some((root) => root !== place && isWithin(root, place) && isWithin(path, root))
+  return own.some((place) => isWithin(path, place) && !isGiven(place))
 }
 
 function words(rule: Rule): string {
