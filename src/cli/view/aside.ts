@@ -21,7 +21,11 @@ export function asideOf(update: Update): string | undefined {
 export function usageOf({ sessionUpdate, used, size, cost }: Update): string | undefined {
   if (sessionUpdate !== 'usage_update' || typeof used !== 'number' || typeof size !== 'number') return undefined
   const share = size > 0 ? ` (${Math.round((used / size) * 100)} %)` : ''
-  return `context: ${used} of ${size} tokens${share}${costLine(cost)}`
+  return `context: ${amount(used)} of ${amount(size)} tokens${share}${costLine(cost)}`
+}
+
+function amount(count: number): string {
+  return count.toLocaleString('en-US')
 }
 
 function costLine(cost: unknown): string {
