@@ -31,8 +31,8 @@ export function openRules({ home, environment }: Config, report: (error: unknown
         ...(sentence !== undefined && { broken: sentence }),
       } satisfies RuleSet
     },
-    async remember(cwd, subject) {
-      storeRule(home, { effect: 'allow', subject, project: await resolved(cwd) })
+    async remember(cwd, { effect, subject }) {
+      storeRule(home, { effect, subject, project: await resolved(cwd) })
     },
   }
 }
