@@ -81,9 +81,16 @@ export function questionRows({ toolCall, options }: PermissionQuestion, { paint,
   return [
     `${paint('asking', '?')} ${paint('bold', oneLine(questionTitle(toolCall), width() - 4))}`,
     ...detailRows(toolCall, { paint, width }),
-    ...options.map(({ name }, index) => `  ${paint('code', String(index + 1))}  ${oneLine(name, width() - 8)}`),
+    ...options.flatMap(({ name }, index) => optionRows(name, index, { paint, width })),
     paint('dim', `  Press ${options.length > 1 ? `1–${options.length}` : '1'}; Ctrl-C cancels the turn.`),
   ]
+}
+
+/** What tells two answers apart may stand at their ends. */
+function optionRows(name: string, index: number, { paint, width }: Look): readonly string[] {
+  const span = { style: 'plain', text: oneLine(name, 400), at: 0 } as const
+  const rows = wrapSpans([span], { width: width() - 2, first: '     ', rest: '     ', paint })
+  return rows.map(({ text }, row) => (row === 0 ? `  ${paint('code', String(index + 1))}  ${text.trimStart()}` : text))
 }
 
 export function questionTitle({ title, toolCallId }: ToolCallUpdate): string {

@@ -175,6 +175,7 @@ test('what is said aside is one line each: the mode, options, a notice, and at t
     'Model: large',
     'Hello',
     'warning: Nearly full',
+    'the context is shorter now; the transcr…',
     'context: 20 of 100 tokens (20 %) · 0.50…',
   ])
 })
