@@ -222,6 +222,11 @@ export const catalogue = {
     false,
     (d) => `${d.what} ${d.path} is not a directory that can be read.`,
   ),
+  DIRECTORY_LEFT: row(
+    INVALID_PARAMS,
+    false,
+    () => 'The directory that this runs in has been removed. Change to another one and try again.',
+  ),
   FILE_MISSING: row<{ path: string }>(NOT_FOUND, false, (d) => `There is no file ${JSON.stringify(d.path)}.`),
   FILE_UNUSABLE: row<{ path: string; reason: string }>(
     INTERNAL,
