@@ -1,8 +1,8 @@
 /** Servers over HTTP that lose streams, sessions and patience, and what a session notices of it. */
 import { describe, expect, test } from 'vitest'
-import { DO, text } from '../fixtures/mcp/scripted.mjs'
+import { DO, SAY, text } from '../fixtures/mcp/scripted.mjs'
 import { event, json, listen, playHttp, streaming, type HttpCase, type Script } from '../fixtures/mcp/torture-http.ts'
-import { changeTo, originals, wordsOf } from '../fixtures/mcp/torture.ts'
+import { changeTo, never, originals, wordsOf } from '../fixtures/mcp/torture.ts'
 import { until } from '../fixtures/process/running.ts'
 
 const nothing: Script = () => false
@@ -261,6 +261,22 @@ const streams: readonly HttpCase[] = [
   },
 ]
 
+/** Streamable HTTP as it is from 2026-07-28 on, with a tool of this name besides `say`. */
+function modern({ name }: { readonly name: string }): Script {
+  const complete = (result: object) => ({ resultType: 'complete', ttlMs: 0, cacheScope: 'private', ...result })
+  return ({ message }, response) => {
+    const results: Readonly<Record<string, object>> = {
+      'server/discover': complete({ supportedVersions: ['2026-07-28'], capabilities: { tools: {} } }),
+      'tools/list': complete({ tools: [SAY, { ...DO, name }] }),
+      'tools/call': complete(text('done')),
+    }
+    const result = results[message?.method ?? '']
+    response.setHeader('mcp-session-id', 'nobody-asked')
+    if (message?.id === undefined || result === undefined) return (response.writeHead(405).end(), true)
+    return (json(response, { jsonrpc: '2.0', id: message.id, result }), true)
+  }
+}
+
 const meetings: readonly HttpCase[] = [
   {
     row: 'N6',
@@ -283,6 +299,87 @@ const meetings: readonly HttpCase[] = [
         .end(JSON.stringify({ jsonrpc: '2.0', id: message.id, error: { code: -32601, message: 'no' } })),
       true),
     check: works,
+  },
+  ...(
+    [
+      ['400 and nothing', 400, ''],
+      ['400 and a page for people', 400, '<h1>Bad Request</h1>'],
+      ['405', 405, ''],
+    ] as const
+  ).map(([words, status, body]): HttpCase => ({
+    row: 'N4',
+    does: `says ${words} to the question for the newest protocol`,
+    script: ({ message }, response) =>
+      message?.method === 'server/discover' && (response.writeHead(status).end(body), true),
+    async check(scene) {
+      await works(scene)
+      expect(scene.registry.list().servers[0]?.era).toBe('legacy')
+    },
+  })),
+  {
+    row: 'N6 E4',
+    does: 'is overloaded when it is met',
+    script: (_, response) => (response.writeHead(503).end(), true),
+    async check({ ready, http }) {
+      expect((await ready()).servers[0]).toMatchObject({
+        state: 'failed',
+        reason: expect.stringContaining('HTTP 503') as string,
+      })
+      expect([http.count('initialize'), http.count('GET')]).toEqual([0, 0])
+    },
+  },
+  {
+    row: 'B7',
+    does: 'has pictures for everything',
+    script: ({ message }, response) => {
+      if (message?.method !== 'tools/list') return false
+      const icons = [{ src: 'http://127.0.0.1:1/tool.png' }, { src: 'javascript:alert(1)' }, { src: '/icon.png' }]
+      return (json(response, { jsonrpc: '2.0', id: message.id, result: { tools: [{ ...DO, icons }] } }), true)
+    },
+    async check({ ready, call, http }) {
+      expect(originals(await ready())).toEqual(['do'])
+      await call()
+      expect(http.requests.filter(({ url }) => !url.startsWith('/mcp'))).toEqual([])
+    },
+  },
+  {
+    row: 'M1 M2 M9',
+    does: 'speaks the newest protocol and hands out a session all the same',
+    script: modern({ name: '搜索' }),
+    async check({ ready, registry, call, http }) {
+      const tool = (await ready()).tools.find(({ original }) => original === '搜索')
+      expect(registry.list().servers[0]?.era).toBe('modern')
+      await registry.call(tool?.name ?? '', {}, { signal: never })
+      await call('say', { text: 'hi' })
+      const named = http.requests
+        .filter(({ message }) => message?.method === 'tools/call')
+        .map(({ headers }) => headers)
+      expect(named.map((headers) => [headers['mcp-method'], headers['mcp-name']])).toEqual([
+        ['tools/call', `=?base64?${Buffer.from('搜索').toString('base64')}?=`],
+        ['tools/call', 'say'],
+      ])
+      await registry.close()
+      expect(http.requests.filter(({ verb }) => verb !== 'POST')).toEqual([])
+      for (const { headers } of http.requests) {
+        expect(headers['mcp-protocol-version']).toBe('2026-07-28')
+        expect(headers).not.toHaveProperty('mcp-session-id')
+      }
+    },
+  },
+  {
+    row: 'M7 M8',
+    does: 'breaks an answer off in the newest protocol',
+    script: (request, response, http) => {
+      if (request.message?.method !== 'tools/call') return modern({ name: 'do' })(request, response, http)
+      streaming(response).write(': thinking\n\n')
+      setTimeout(() => response.destroy(), 20)
+      return true
+    },
+    async check({ ready, failure, http }) {
+      await ready()
+      expect(await failure('do', {}, { timeoutMs: 60_000 })).toBe('TOOL_LOST')
+      expect(http.count('tools/call')).toBe(1)
+    },
   },
   {
     row: 'E1',
@@ -347,14 +444,17 @@ const meetings: readonly HttpCase[] = [
 ]
 
 /** The first protocol over HTTP: one stream that brings everything, and an address to post to. */
-function first(over: (stream: Parameters<Script>[1], http: Parameters<Script>[2]) => void = () => undefined): Script {
+function first(
+  over: (stream: Parameters<Script>[1], http: Parameters<Script>[2]) => void = () => undefined,
+  refusal = 405,
+): Script {
   return ({ verb, url, message }, response, http) => {
     if (verb === 'GET') {
       listen(response, http)
       response.write('event: endpoint\ndata: /messages?session=1\n\n')
       return true
     }
-    if (!url.startsWith('/messages')) return (response.writeHead(405).end(), true)
+    if (!url.startsWith('/messages')) return (response.writeHead(refusal).end(), true)
     response.writeHead(202).end()
     const [stream] = http.streams
     if (message?.method === 'tools/call') over(response, http)
@@ -370,7 +470,12 @@ function first(over: (stream: Parameters<Script>[1], http: Parameters<Script>[2]
 
 const older: readonly HttpCase[] = [
   { row: 'founding B', does: 'speaks SSE as announced', type: 'sse', script: first(), check: works },
-  { row: 'E1 G4', does: 'speaks only SSE behind an HTTP entry', script: first(), check: works },
+  ...[405, 404, 400].map((status): HttpCase => ({
+    row: 'E1 G4',
+    does: `speaks only SSE behind an HTTP entry and says ${status}`,
+    script: first(undefined, status),
+    check: works,
+  })),
   {
     row: 'E2',
     does: 'names an address of somebody else',

@@ -60,6 +60,8 @@ export class Server {
   #known: Offer | undefined
   #roots: readonly string[]
   #located: McpServer | undefined
+  /** What was read over connections that were lost. */
+  #watched: readonly string[] = []
 
   /** `changed` is called when the state or what it offers did. */
   constructor(config: ServerConfig, around: Surroundings, changed: () => void) {
@@ -129,6 +131,7 @@ export class Server {
     } catch (error) {
       const same = this.#phase.state === 'ready' && this.#phase.connection === connection
       if (same || !isParleyError(error, 'TOOL_NOT_RUN') || options.signal.aborted) throw error
+      await options.onAgain?.(error.message)
     }
     // It provably did not run because the connection was dead before we knew: a new one deserves one try.
     return await work(await unlessCancelled(this.#connected(options.name), options))
@@ -202,7 +205,7 @@ export class Server {
       lost = reason
       this.#lose(reason)
     }
-    const events = { onOffer: () => this.#relisted(), onLost, roots: () => this.#roots }
+    const events = { onOffer: () => this.#relisted(), onLost, roots: () => this.#roots, watched: this.#watched }
     const connection = await mcp.connect(
       {
         server,
@@ -233,6 +236,7 @@ export class Server {
   #lose(reason: string): void {
     if (this.#phase.state !== 'ready') return
     const { connection, since } = this.#phase
+    this.#watched = connection.watched()
     this.#retired.add(connection)
     void connection.retire().then(() => this.#retired.delete(connection))
     this.#waitAfter(`MCP server ${this.config.label} was lost: ${reason}.`, this.#around.clock.elapsed() - since)
