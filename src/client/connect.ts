@@ -9,6 +9,7 @@ import { noticeOf } from './notices.ts'
 import { type Peer, type RequestId, requireOffered } from './peer.ts'
 import { Questions } from './questions.ts'
 import { serve } from './serving.ts'
+import { Unsent } from './unsent.ts'
 import type { UpdateParams } from './updates.ts'
 
 export interface SessionInfo extends Opening {
@@ -50,6 +51,7 @@ export class Client {
   readonly #link: Link
   readonly #questions: Questions
   readonly #attachments: Attachments
+  readonly #unsent = new Unsent()
   #introduced: Introduced | undefined
   #isOpen = false
   /** The connection that talks to us, from its first exchange on. */
@@ -147,7 +149,8 @@ export class Client {
   async prompt(sessionId: string, text: string, withdrawn?: AbortSignal): Promise<PromptResult> {
     const promptId = this.#means.newId()
     const params = { sessionId, prompt: [{ type: 'text', text }], _meta: { 'parley/promptId': promptId } }
-    const peer = await this.#link.peer()
+    const peer = await this.#unsent.wait(sessionId, this.#link.peer(), withdrawn)
+    if (peer === undefined) return { stopReason: 'cancelled' }
     const id = this.#newId()
     const withdraw = (): void => this.#peer?.notify('$/cancel_request', { requestId: id })
     const answer = this.#attachments.prompt(promptId, params, { peer, id })
@@ -161,6 +164,7 @@ export class Client {
 
   /** Asks the turn to end, and answers every question of the session as cancelled. The prompt tells when it has. */
   cancel(sessionId: string): void {
+    this.#unsent.cancel(sessionId)
     this.#link.present?.notify('session/cancel', { sessionId })
     this.#attachments.cancel(sessionId, this.#link.present !== undefined)
     this.#questions.cancel(sessionId)

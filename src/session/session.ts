@@ -8,14 +8,14 @@ import type { AnsweredQuestion, Effect } from './batch.ts'
 import type { Command } from './commands.ts'
 import type { Entry } from './entries.ts'
 import { decide } from './decide.ts'
-import { isEnd } from './end-turn.ts'
+import { isEnd, isOnlyWaiting } from './end-turn.ts'
 import { Feed, type Sink } from './feed.ts'
 import { type Attaching, type Opening, configuration } from './opening.ts'
 import { Lenders } from './lenders.ts'
 import { Offering } from './offering.ts'
 import { ruleMadeBy } from './permission.ts'
 import { Rest } from './rest.ts'
-import { type Existing, type State, isBusy, isOpenPrompt } from './state.ts'
+import { type Busy, type Existing, type State, isBusy, isOpenPrompt } from './state.ts'
 import { Toolbox } from './toolbox.ts'
 import { TurnRun } from './turn.ts'
 import type { World } from './world.ts'
@@ -241,10 +241,16 @@ export class Session {
     this.#rest.consider()
   }
 
-  /** Nobody is here, and nothing runs that would be lost. */
+  /** Nobody is here, and nothing would be lost. */
   #isUnused(): boolean {
     const { state } = this
-    return !this.#gone && this.#audience.size === 0 && (!isBusy(state) || state.phase === 'suspended')
+    if (this.#gone || this.#audience.size > 0) return false
+    return !isBusy(state) || state.phase === 'suspended' || this.#canBeSuspended(state)
+  }
+
+  /** What stands behind it in the queue would be withdrawn, and servers that a client has named would be forgotten. */
+  #canBeSuspended(state: Busy): boolean {
+    return isOnlyWaiting(state) && state.queue.length === 0 && !this.#toolbox.hasServers
   }
 
   async #idle(): Promise<void> {

@@ -94,6 +94,11 @@ export class Toolbox {
     return new Set(servers.filter(({ state }) => state === 'ready').map(({ name }) => name)).size
   }
 
+  /** Whether anybody has named one. */
+  get hasServers(): boolean {
+    return this.#servers.length > 0
+  }
+
   async close(): Promise<void> {
     this.#isClosed = true
     this.#wanted = new Set()

@@ -12,7 +12,7 @@ cleanUp()
 const UNKIND = pathToFileURL(fileURLToPath(new URL('../kill/chaos/unkind.mjs', import.meta.url))).href
 
 const LOST =
-  'parley: The journal was lost, because its thread has ended. What was stored is safe; start this again to go on.'
+  'parley: The journal was lost, because its thread has ended; what was stored is safe. Start this again to go on.'
 const STEPS = [{ chunk: 'word {n} ', times: 400, everyMs: 5 }]
 
 /** What makes the process obey, and the order that ends its journal thread. */
