@@ -8,6 +8,7 @@ import { compact, compactIfFull } from './compaction.ts'
 import { Failures } from './failures.ts'
 import { instructionsOf } from './instructions.ts'
 import { takeStep } from './step.ts'
+import { changesFor, withMentioned } from './mentions.ts'
 import { systemPrompt } from './system-prompt.ts'
 import { entitle } from './titles.ts'
 import { type Work, remember } from './work.ts'
@@ -20,7 +21,7 @@ export async function playTurn(work: Work): Promise<StopReason> {
   }
   const wish = await wishOf(work)
   if (wish.kind !== 'messages') return answer(work, wish)
-  await hear(work, wish.messages)
+  await hear(work, await withMentioned(turn, wish.messages))
   const titled = entitle(work)
   const stop = await steps(work)
   await titled()
@@ -86,7 +87,8 @@ async function hear(work: Work, said: readonly ModelMessage[]): Promise<void> {
   await closeOpenCalls(work)
   const { roots } = turn
   const isMoved = JSON.stringify(roots) !== JSON.stringify(context.roots)
-  const notes = [...cut.notes, ...(isMoved ? [`The directories of this turn: ${roots.join(', ')}`] : [])]
+  const moved = isMoved ? [`The directories of this turn: ${roots.join(', ')}`] : []
+  const notes = [...cut.notes, ...moved, ...[changesFor(work) ?? []].flat()]
   const messages = [...cut.messages, ...noted(said, notes)]
   await remember(work, { agent: 'model', kind: 'asked', messages, ...(isMoved && { roots }) })
 }
