@@ -200,7 +200,7 @@ const streams: readonly Case[] = [
       expect(new Set(ids).size).toBe(1000)
       expect(ids).not.toContain(null)
       // Keys of our own would stand under names that are not ours.
-      const metas = log.read().map(({ params }) => Object.keys((params?.['_meta'] ?? {}) as object))
+      const metas = log.read().map(({ params }) => Object.keys(params?.['_meta'] ?? {}))
       expect(
         metas.flat().filter((key) => key !== 'progressToken' && !key.startsWith('io.modelcontextprotocol/')),
       ).toEqual([])

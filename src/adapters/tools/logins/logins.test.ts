@@ -300,7 +300,11 @@ describe('a login', () => {
     ['on a page that is none', { authorization_endpoint: 'javascript:alert(1)' }, ''],
     ['on a page in clear text', { authorization_endpoint: 'http://login.example/authorize' }, 'is not to be opened'],
     ['on a page of data', { authorization_endpoint: 'data:text/html,hi' }, ''],
-    ['with tokens from inside our network', { token_endpoint: 'https://169.254.169.254/token' }, 'which is not allowed'],
+    [
+      'with tokens from inside our network',
+      { token_endpoint: 'https://169.254.169.254/token' },
+      'which is not allowed',
+    ],
     ['with tokens in clear text', { token_endpoint: 'http://tokens.example/token' }, ''],
   ])('%s is refused', async (_, metadata, word) => {
     const said = await failure(await guarded({ metadata }))
