@@ -172,6 +172,12 @@ export interface ToolPreview {
   readonly destroys?: boolean
 }
 
+/** What rules keep from a call: `denied`, or `asked` about where a call names it. */
+export type Bar = 'denied' | 'asked'
+
+/** Of a real path inside the root set that a call comes upon without having been decided on for it. */
+export type Bars = (path: string) => Bar | undefined
+
 /** Who calls, for tools of our own: what an MCP server never hears of. */
 export interface Caller {
   readonly sessionId: string
@@ -184,6 +190,8 @@ export interface Caller {
   /** Brings the call up to date while it runs: output so far, a terminal. */
   report(patch: ToolCallPatch): Promise<void>
   plan(entries: readonly PlanEntry[]): Promise<void>
+  /** What lists and searches leave out, and links must not lead to; as the rules were when the call was decided on. */
+  readonly bars: Bars
   /** The whole result of an earlier call of this session; undefined where there is none. */
   resultOf(toolCallId: string): Promise<readonly Content[] | undefined>
 }
