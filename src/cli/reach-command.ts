@@ -10,13 +10,21 @@ import { LocalTerminals } from './local/terminals.ts'
 import type { Reached } from './reached.ts'
 import { newId, pause } from './terminal/pace.ts'
 
-export async function reachCommand(command: string, { environment }: Config, face: Face): Promise<Reached> {
+export interface CommandReaching {
+  readonly config: Config
+  readonly signal?: AbortSignal
+}
+
+export async function reachCommand(command: string, { config, signal }: CommandReaching, face: Face): Promise<Reached> {
+  const { environment } = config
   const agent = await startAgentProcess(command, environment)
   const terminals = new LocalTerminals(environment)
   const close = async (): Promise<void> => {
     terminals.close()
     await agent.close()
   }
+  // One that says nothing must not keep whoever leaves.
+  signal?.addEventListener('abort', () => void close())
   try {
     const means = { dial: async () => agent.pipe, pause, newId, lasting: false as const }
     const client = await connect(means, face, { info: serverInfo, serves: { files: localFiles, terminals } })

@@ -207,7 +207,8 @@ export interface ToolRegistry {
   /** The list as it stands now, without waiting. */
   list(): ToolList
   /**
-   * Starts servers that wait for their first use and resolves as soon as none is connecting any more,
+   * Starts servers that wait for their first use, unless what they will list is known without that, and resolves as soon
+   * as none is connecting any more,
    * or after `limitMs`, or when `signal` aborts, with the list as it then stands. A server that was waited for so long
    * in vain is not waited for again while it goes on connecting. Never throws.
    */
