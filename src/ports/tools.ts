@@ -140,6 +140,8 @@ export interface ToolCallOptions {
   readonly onProgress?: (progress: ToolProgress) => void
   /** Needed by tools of our own alone, which fail without it. */
   readonly caller?: Caller
+  /** Told, with the reason, before a call that provably did not run is sent once more; it is not when this throws. */
+  readonly onAgain?: (why: string) => Promise<void>
   /** Asked on behalf of the server while the call runs; without it, and when it throws, the answer is `cancel`. */
   readonly onElicit?: (question: Elicitation) => Promise<ElicitationAnswer>
 }

@@ -122,6 +122,21 @@ describe('a tool call', () => {
     expect(reader.entries.at(-1)).toMatchObject({ kind: 'turn_ended', stopReason: 'end_turn' })
   })
 
+  test('that is sent again by itself, for it did not run, says so in the journal before', async () => {
+    const inJournal: unknown[] = []
+    const { house, session, reader, results } = await calling(async (_args, { onAgain }) => {
+      await onAgain?.('The server had forgotten us.')
+      inJournal.push(statuses(await house.disk.entries(session.id)))
+      return found
+    })
+    await prompted(session, 'p1')
+    expect(inJournal).toEqual([['pending', 'in_progress', 'in_progress']])
+    expect(results).toEqual([found])
+    expect(JSON.stringify(reader.entries)).toContain(
+      'Attempt 2, because the first one failed: The server had forgotten us.',
+    )
+  })
+
   test.each(wayFaults)(
     'that only reads is tried once more when $code, and the journal has both attempts',
     async (fault) => {

@@ -1,5 +1,5 @@
 /** Runs a tool of the registry: reported, allowed, its beginning stored before its first effect, its result told. */
-import { isParleyError, reasonOf } from '../errors/parley-error.ts'
+import { fail, isParleyError, reasonOf } from '../errors/parley-error.ts'
 import type { ToolRequest, Turn } from '../ports/agent.ts'
 import type { ToolCallContent, ToolCallPatch } from '../ports/content.ts'
 import type { Faults } from '../ports/fault.ts'
@@ -109,15 +109,23 @@ interface Means {
   readonly asking: ToolAsking
 }
 
-/** The second attempt is in the journal, with what became of the first, before it is made. */
+/** Each further attempt is in the journal, with what became of the one before, before it is made. */
 async function attempts({ request, tool, toolCallId }: Call, calling: ToolCalling, means: Means): Promise<ToolResult> {
   const { turn } = calling
   const { own, asking } = means
   const { name, args, timeoutMs } = request
+  let number = 1
+  const again = async (why: string): Promise<void> => {
+    number += 1
+    const text = `Attempt ${number}, because the ${number === 2 ? 'first one' : 'one before'} failed: ${why}`
+    const begun = await calling.begin(toolCallId, { content: shown([{ type: 'text', text }]) })
+    if (!begun || turn.signal.aborted) fail('TOOL_NOT_RUN', { tool: name, reason: 'its turn is over' })
+  }
   const attempt = () =>
     turn.tools.call(name, args, {
       signal: turn.signal,
       onElicit: (question: Elicitation) => asking.answer(question),
+      onAgain: again,
       caller: own.caller,
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
     })
@@ -126,9 +134,7 @@ async function attempts({ request, tool, toolCallId }: Call, calling: ToolCallin
   } catch (error) {
     // Nobody is asked twice for one call.
     if (turn.signal.aborted || asking.hasAsked || !mayRepeat(tool, error)) throw error
-    const text = `Attempt 2, because the first one failed: ${reasonOf(error)}`
-    const begun = await calling.begin(toolCallId, { content: shown([{ type: 'text', text }]) })
-    if (!begun || turn.signal.aborted) throw error
+    await again(reasonOf(error))
     return await attempt()
   }
 }

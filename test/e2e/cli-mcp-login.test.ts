@@ -5,6 +5,8 @@ import { afterEach, expect, test, vi } from 'vitest'
 import { type Guarded, startGuarded } from '../fixtures/mcp/authorization-server.ts'
 import { Cli, jsonLines, parley } from './cli.ts'
 import { RawSocket } from './raw-socket.ts'
+import type { Fields } from './message.ts'
+import { promptOf } from './parley.ts'
 import { type Place, cleanUpServers, logOf, openSession, placeWith, serve } from './server.ts'
 
 cleanUpServers()
@@ -14,10 +16,12 @@ afterEach(async () => {
   await Promise.all(guards.splice(0).map((guard) => guard.close()))
 })
 
-async function guarded(): Promise<{ readonly place: Place; readonly guard: Guarded }> {
+async function guarded(
+  steps: readonly object[] = [{ sleepMs: 1 }],
+): Promise<{ readonly place: Place; readonly guard: Guarded }> {
   const guard = await startGuarded()
   guards.push(guard)
-  const place = await placeWith([{ sleepMs: 1 }])
+  const place = await placeWith(steps as readonly Fields[])
   const directory = join(place.home, 'config/parley')
   mkdirSync(directory, { recursive: true })
   writeFileSync(join(directory, 'parley.toml'), `[mcp.wiki]\nurl = "${guard.url}"\n`)
@@ -52,6 +56,38 @@ test('a live session says which command to run, and is connected when it was', a
   expect(logOf(place) + login.stdout).not.toContain('sentinel')
   expect(await parley(['mcp', 'logout', 'wiki'], place)).toMatchObject({ code: 0, stdout: 'Logged out of wiki.\n' })
   expect((await parley(['mcp', 'logout', guard.url], place)).stdout).toContain('Nobody was logged in')
+})
+
+const LOGGING_IN = [{ toolCall: { name: 'wiki__log_in' } }, { toolCall: { name: 'wiki__say' } }, { end: 'end_turn' }]
+
+test('a client that can open pages is sent to the one where people log in, and then the tools are there', async () => {
+  const { place, guard } = await guarded(LOGGING_IN)
+  await serve(place)
+  const client = await RawSocket.open(place.socket, { agent: place.agent, capabilities: { elicitation: { url: {} } } })
+  const id = await openSession(client, place, [])
+  const ended = client.request('session/prompt', promptOf(id, 'go'))
+  const question = await client.until(({ method }) => method === 'elicitation/create')
+  const { mode, message, url } = question.params as { readonly [key: string]: string }
+  expect({ mode, message }).toMatchObject({ mode: 'url', message: expect.stringContaining('wiki') as string })
+  expect(url).toContain(guard.issuer)
+  await (await fetch(url ?? '')).text()
+  client.send({ id: question.id, result: { action: 'accept' } })
+  expect((await ended).result).toMatchObject({ stopReason: 'end_turn' })
+  const said = JSON.stringify(client.received)
+  expect(said).toContain('The user is logged in to wiki. Its tools are listed now.')
+  expect(said).toContain('did say')
+  expect(said + logOf(place)).not.toContain('sentinel')
+})
+
+test('a client that cannot is told which command to run', async () => {
+  const { place } = await guarded(LOGGING_IN)
+  await serve(place)
+  const client = await RawSocket.open(place.socket, { agent: place.agent })
+  const id = await openSession(client, place, [])
+  await client.request('session/prompt', promptOf(id, 'go'))
+  const said = JSON.stringify(client.received)
+  expect(said).toContain('Run: parley mcp login wiki')
+  expect(said).not.toContain('did say')
 })
 
 test('Ctrl-C stops the waiting, and whatever is no such server is said', async () => {

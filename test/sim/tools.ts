@@ -1,5 +1,6 @@
 /** A tool registry whose tools do what the test says. */
 import type {
+  Resource,
   ServerStatus,
   Tool,
   ToolCallOptions,
@@ -20,6 +21,9 @@ export class TestTools implements ToolHost {
   running = 0
   readonly called: string[] = []
   /** Who is told of changes, for each registry that is open. */
+  /** What the server `test` offers to be read, and what it says then. */
+  resources: readonly Resource[] = []
+  readonly texts = new Map<string, string>()
   readonly #listeners = new Set<() => void>()
   readonly #states = new Map<string, ServerStatus['state']>()
   /** What each registry that is open was opened with. */
@@ -53,7 +57,7 @@ export class TestTools implements ToolHost {
     this.current.add(request)
     const list = () => ({
       version: 1,
-      resources: [],
+      resources: this.resources,
       templates: [],
       prompts: [],
       servers: request.servers.map(({ name }) => this.#status(name)),
@@ -73,7 +77,11 @@ export class TestTools implements ToolHost {
         return this.tools.get(name)?.run(args, options) ?? { content: [], isError: true }
       },
       preview: async (name) => this.tools.get(name)?.preview ?? { kind: 'other' },
-      read: async () => [],
+      read: async (_server, uri) => {
+        const text = this.texts.get(uri)
+        if (text === undefined) throw new Error('there is no such thing')
+        return [{ uri, text }]
+      },
       prompt: async () => [],
       complete: async () => [],
       onChange: (listener) => {

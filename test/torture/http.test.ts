@@ -284,6 +284,48 @@ const meetings: readonly HttpCase[] = [
       true),
     check: works,
   },
+  ...(
+    [
+      ['400 and nothing', 400, ''],
+      ['400 and a page for people', 400, '<h1>Bad Request</h1>'],
+      ['405', 405, ''],
+    ] as const
+  ).map(([words, status, body]): HttpCase => ({
+    row: 'N4',
+    does: `says ${words} to the question for the newest protocol`,
+    script: ({ message }, response) =>
+      message?.method === 'server/discover' && (response.writeHead(status).end(body), true),
+    async check(scene) {
+      await works(scene)
+      expect(scene.registry.list().servers[0]?.era).toBe('legacy')
+    },
+  })),
+  {
+    row: 'N6 E4',
+    does: 'is overloaded when it is met',
+    script: (_, response) => (response.writeHead(503).end(), true),
+    async check({ ready, http }) {
+      expect((await ready()).servers[0]).toMatchObject({
+        state: 'failed',
+        reason: expect.stringContaining('HTTP 503') as string,
+      })
+      expect([http.count('initialize'), http.count('GET')]).toEqual([0, 0])
+    },
+  },
+  {
+    row: 'B7',
+    does: 'has pictures for everything',
+    script: ({ message }, response) => {
+      if (message?.method !== 'tools/list') return false
+      const icons = [{ src: 'http://127.0.0.1:1/tool.png' }, { src: 'javascript:alert(1)' }, { src: '/icon.png' }]
+      return (json(response, { jsonrpc: '2.0', id: message.id, result: { tools: [{ ...DO, icons }] } }), true)
+    },
+    async check({ ready, call, http }) {
+      expect(originals(await ready())).toEqual(['do'])
+      await call()
+      expect(http.requests.filter(({ url }) => !url.startsWith('/mcp'))).toEqual([])
+    },
+  },
   {
     row: 'E1',
     does: 'says in JSON-RPC that nothing is there',
@@ -347,14 +389,17 @@ const meetings: readonly HttpCase[] = [
 ]
 
 /** The first protocol over HTTP: one stream that brings everything, and an address to post to. */
-function first(over: (stream: Parameters<Script>[1], http: Parameters<Script>[2]) => void = () => undefined): Script {
+function first(
+  over: (stream: Parameters<Script>[1], http: Parameters<Script>[2]) => void = () => undefined,
+  refusal = 405,
+): Script {
   return ({ verb, url, message }, response, http) => {
     if (verb === 'GET') {
       listen(response, http)
       response.write('event: endpoint\ndata: /messages?session=1\n\n')
       return true
     }
-    if (!url.startsWith('/messages')) return (response.writeHead(405).end(), true)
+    if (!url.startsWith('/messages')) return (response.writeHead(refusal).end(), true)
     response.writeHead(202).end()
     const [stream] = http.streams
     if (message?.method === 'tools/call') over(response, http)
@@ -370,7 +415,12 @@ function first(over: (stream: Parameters<Script>[1], http: Parameters<Script>[2]
 
 const older: readonly HttpCase[] = [
   { row: 'founding B', does: 'speaks SSE as announced', type: 'sse', script: first(), check: works },
-  { row: 'E1 G4', does: 'speaks only SSE behind an HTTP entry', script: first(), check: works },
+  ...[405, 404, 400].map((status): HttpCase => ({
+    row: 'E1 G4',
+    does: `speaks only SSE behind an HTTP entry and says ${status}`,
+    script: first(undefined, status),
+    check: works,
+  })),
   {
     row: 'E2',
     does: 'names an address of somebody else',

@@ -1,11 +1,30 @@
 /** Processes that do everything wrong, and what a session notices of it. */
 import { describe, expect, test } from 'vitest'
-import { changeTo, never, playStdio, wordsOf, type Case } from '../fixtures/mcp/torture.ts'
+import { changeTo, never, playStdio, ruled, wordsOf, type Case } from '../fixtures/mcp/torture.ts'
 import { carrying, runs, until } from '../fixtures/process/running.ts'
 
 const works: Case['check'] = async ({ ready, call }) => {
   expect((await ready()).servers[0]?.state).toBe('ready')
   expect(wordsOf(await call('say', { text: 'hi' }))).toBe('hi')
+}
+
+/** Resources, prompts and changes of both, without a handshake. */
+const everything: Case['check'] = async ({ ready, call, registry, log }) => {
+  expect(await ready()).toMatchObject({
+    servers: [{ state: 'ready', era: 'modern' }],
+    resources: [{ uri: 'test://one', title: 'review' }],
+    templates: [{ uriTemplate: 'test://{id}' }],
+    prompts: [{ name: 's__review' }],
+  })
+  expect(await registry.read('s', 'test://one', { signal: never })).toEqual([{ uri: 'test://one', text: 'words' }])
+  await expect(registry.read('s', 'test://gone', { signal: never })).rejects.toMatchObject({ code: 'MCP_REQUEST' })
+  expect(await registry.prompt('s__review', {}, { signal: never })).toMatchObject([{ content: { text: 'Look.' } }])
+  await until(() => log.methods().includes('subscriptions/listen'))
+  await call()
+  await changeTo(registry, ({ prompts, resources }) => {
+    return prompts[0]?.name === 's__renamed' && resources[0]?.title === 'renamed'
+  })
+  expect(log.methods()).not.toContain('initialize')
 }
 
 const starting: readonly Case[] = [
@@ -88,6 +107,42 @@ const starting: readonly Case[] = [
     },
   },
   {
+    row: 'L1 L2 L4',
+    does: 'honest',
+    async check(scene) {
+      await works(scene)
+      const first = ['start', 'server/discover', 'initialize', 'notifications/initialized', 'tools/list']
+      expect(scene.log.methods().slice(0, 5)).toEqual(first)
+      expect(scene.log.methods()).not.toContain('resources/list')
+      expect(scene.log.methods()).not.toContain('prompts/list')
+    },
+  },
+  {
+    row: 'L5',
+    does: 'greets slowly',
+    async check({ registry, log }) {
+      await until(() => log.methods().includes('initialize'))
+      await registry.close()
+      expect(log.methods()).not.toContain('notifications/cancelled')
+    },
+  },
+  {
+    row: 'N (configured as modern)',
+    does: 'says nothing of what it has',
+    options: ruled({ protocol: 'modern' }),
+    async check(scene) {
+      await works(scene)
+      expect(scene.registry.list().servers[0]?.era).toBe('modern')
+      expect(scene.log.methods()).not.toContain('initialize')
+    },
+  },
+  ...(['auto', 'modern'] as const).map((protocol) => ({
+    row: `X1 X3 T3 B5 (${protocol})`,
+    does: 'has everything in the newest protocol',
+    options: { ...ruled({ protocol }), limits: { probeMs: 10_000 } },
+    check: everything,
+  })),
+  {
     row: 'L4',
     does: 'announces no tools',
     async check({ ready, log }) {
@@ -131,6 +186,45 @@ const streams: readonly Case[] = [
     check: async ({ ready, call }) => {
       await ready()
       expect([wordsOf(await call()), wordsOf(await call())]).toEqual(['first', 'first'])
+    },
+  },
+  {
+    row: 'B1 B2 B4',
+    does: 'honest',
+    async check({ ready, call, log }) {
+      await ready()
+      for (let round = 0; round < 20; round++)
+        await Promise.all(Array.from({ length: 50 }, (_, n) => call('say', { text: `${n}` })))
+      const ids = log.read().flatMap(({ method, id }) => (method === 'tools/call' ? [id] : []))
+      expect(ids).toHaveLength(1000)
+      expect(new Set(ids).size).toBe(1000)
+      expect(ids).not.toContain(null)
+      // Keys of our own would stand under names that are not ours.
+      const metas = log.read().map(({ params }) => Object.keys(params?.['_meta'] ?? {}))
+      expect(
+        metas.flat().filter((key) => key !== 'progressToken' && !key.startsWith('io.modelcontextprotocol/')),
+      ).toEqual([])
+    },
+  },
+  {
+    row: 'S8 B2',
+    does: 'asks though it may not',
+    options: { limits: { probeMs: 10_000 } },
+    async check({ ready, call, log }) {
+      expect((await ready()).servers[0]?.era).toBe('modern')
+      expect(wordsOf(await call())).toBe('done')
+      expect(wordsOf(await call())).toBe('done')
+      expect(log.read().filter(({ id }) => id === 'x1' || id === 'x2')).toEqual([])
+      expect(log.read().every((message) => !Array.isArray(message))).toBe(true)
+    },
+  },
+  {
+    row: 'B3',
+    does: 'answers with results of no known type',
+    options: { limits: { probeMs: 10_000 } },
+    async check({ ready, failure }) {
+      await ready()
+      expect(await failure('do')).toBe('TOOL_LOST')
     },
   },
   {
@@ -201,6 +295,23 @@ const ends: readonly Case[] = [
       expect(await failure()).toBe('TOOL_NOT_RUN')
       // Its first start died of nothing but its own: no start is spent on the newest protocol once the older is known.
       expect(log.methods().filter((method) => method === 'start')).toHaveLength(4)
+    },
+  },
+  {
+    row: 'S6 (subscriptions)',
+    does: 'forgets who watches when it ends',
+    async check({ ready, call, failure, registry, log }) {
+      await ready()
+      const changed = () => registry.list().resources.filter((one) => one.changed === true).length
+      await registry.read('s', 'test://one', { signal: never })
+      expect(await failure()).toBe('TOOL_LOST')
+      // Nobody can say whether it has changed meanwhile.
+      await changeTo(registry, ({ servers }) => servers[0]?.state === 'ready' && changed() === 1)
+      await expect.poll(() => log.methods().filter((one) => one === 'resources/subscribe')).toHaveLength(2)
+      await registry.read('s', 'test://one', { signal: never })
+      expect(changed()).toBe(0)
+      await call('say', { text: '' })
+      await changeTo(registry, () => changed() === 1)
     },
   },
   {

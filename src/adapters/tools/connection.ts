@@ -53,6 +53,8 @@ export interface About {
 export interface Connection {
   readonly about: About
   offer(): Offer
+  /** The resources that it tells the changes of. */
+  watched(): readonly string[]
   /** What the last listing took. */
   latencyMs(): number
   /** Throws what `ToolRegistry.call` throws; `name` is what the errors call the tool. */
@@ -161,6 +163,8 @@ export interface ConnectRequest {
   readonly login?: LoginSettings
   /** Absolute paths of the root set, as they are now. */
   readonly roots: () => readonly string[]
+  /** Resources that were read over an earlier connection: whether they have changed since, nobody can say. */
+  readonly watched: readonly string[]
   /** What it offers is another. */
   readonly onOffer: () => void
   /** The connection is of no more use; the reason is a sentence without secrets. */

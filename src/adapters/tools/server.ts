@@ -65,6 +65,8 @@ export class Server {
   #foreseeing: Promise<void> | undefined
   #roots: readonly string[]
   #located: McpServer | undefined
+  /** What was read over connections that were lost. */
+  #watched: readonly string[] = []
 
   /** `changed` is called when the state or what it offers did. */
   constructor(config: ServerConfig, around: Surroundings, changed: () => void) {
@@ -143,6 +145,7 @@ export class Server {
     } catch (error) {
       const same = this.#phase.state === 'ready' && this.#phase.connection === connection
       if (same || !isParleyError(error, 'TOOL_NOT_RUN') || options.signal.aborted) throw error
+      await options.onAgain?.(error.message)
     }
     // It provably did not run because the connection was dead before we knew: a new one deserves one try.
     return await work(await unlessCancelled(this.#connected(options.name), options))
@@ -229,7 +232,7 @@ export class Server {
       lost = reason
       this.#lose(reason)
     }
-    const events = { onOffer: () => this.#relisted(), onLost, roots: () => this.#roots }
+    const events = { onOffer: () => this.#relisted(), onLost, roots: () => this.#roots, watched: this.#watched }
     const connection = await mcp.connect(
       {
         server,
@@ -260,6 +263,7 @@ export class Server {
   #lose(reason: string): void {
     if (this.#phase.state !== 'ready') return
     const { connection, since } = this.#phase
+    this.#watched = connection.watched()
     this.#retired.add(connection)
     void connection.retire().then(() => this.#retired.delete(connection))
     this.#waitAfter(`MCP server ${this.config.label} was lost: ${reason}.`, this.#around.clock.elapsed() - since)

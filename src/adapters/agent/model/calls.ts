@@ -3,6 +3,7 @@ import type { Resumption } from '../../../ports/agent.ts'
 import type { ModelToolCall, ModelToolResult } from '../../../ports/model.ts'
 import type { ToolResult } from '../../../ports/tools.ts'
 import type { Failures } from './failures.ts'
+import { changesFor } from './mentions.ts'
 import { forModel } from './result.ts'
 import { type Told, instructionsTouched } from './touched.ts'
 import { type Work, remember } from './work.ts'
@@ -94,7 +95,9 @@ async function keepResult(
 ): Promise<void> {
   const { id, name } = call
   const { content, isError } = forModel(result, { id, list: work.turn.tools.list() })
-  const kept: ModelToolResult = { id, name, content: [...content, ...(told?.content ?? [])], isError }
+  const changes = changesFor(work)
+  const noted = changes === undefined ? [] : [{ type: 'text', text: `[${changes}]` } as const]
+  const kept: ModelToolResult = { id, name, content: [...content, ...(told?.content ?? []), ...noted], isError }
   await remember(work, { agent: 'model', kind: 'result', result: kept, ...(told && { told: told.told }) })
 }
 

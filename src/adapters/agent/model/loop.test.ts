@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { ask, begin, ends, houseWith, inhabited, settled, story, until } from '../../../../test/model/given.ts'
 import { breaks, calls, end, hangs, says } from '../../../../test/model/puppet-model.ts'
 import { cancel } from '../../../../test/sim/words.ts'
-import type { House } from '../../../../test/sim/house.ts'
+import { type House, here } from '../../../../test/sim/house.ts'
 
 const ok = (words: string) => async () => ({ content: [{ type: 'text', text: words }] as const, isError: false })
 
@@ -31,6 +31,31 @@ describe('a turn', () => {
     expect(story(model.requests[1]?.messages ?? [])).toEqual(['user: Look!', 'call: c1', 'result c1: a cat'])
     expect(reader.text).toBe('I saw it.')
     expect(house.tools.called).toEqual(['look'])
+  })
+
+  test('has what its prompt mentions of an MCP server, and is told once when that changes', async () => {
+    const { house, model } = houseWith([
+      says('I see.'),
+      calls({ id: 'c1', name: 'look' }),
+      says('Changed.'),
+      says('Yes.'),
+    ])
+    withTool(house, 'look')
+    house.tools.texts.set('doc://a', 'The whole text.')
+    const session = await house.sessions.create({
+      ...here,
+      mcpServers: [{ type: 'http', name: 's', url: '', headers: [] }],
+    })
+    await ask(session, 'p1', 'Read @s:doc://a, and @s:doc://none; mail a@s:doc://b and @other:doc://a')
+    const [asked] = model.requests[0]?.messages ?? []
+    expect(asked?.role === 'user' ? asked.content.slice(1) : []).toEqual([
+      { type: 'resource', resource: { uri: 'doc://a', text: 'The whole text.' } },
+      { type: 'text', text: '[@s:doc://none could not be read: there is no such thing]' },
+    ])
+    house.tools.resources = [{ server: 's', uri: 'doc://a', title: 'a', description: '', changed: true }]
+    await ask(session, 'p2', 'And now?')
+    await ask(session, 'p3', 'Sure?')
+    expect(JSON.stringify(model.requests.at(-1)?.messages).match(/Changed since it was read/gu)).toHaveLength(1)
   })
 
   test('ends after so many steps', async () => {

@@ -9,6 +9,7 @@ import { Failures } from './failures.ts'
 import { instructionsOf } from './instructions.ts'
 import type { BaseMemo } from './memo.ts'
 import { takeStep } from './step.ts'
+import { changesFor, withMentioned } from './mentions.ts'
 import { systemPrompt } from './system-prompt.ts'
 import { entitle } from './titles.ts'
 import { type Work, remember } from './work.ts'
@@ -21,7 +22,7 @@ export async function playTurn(work: Work): Promise<StopReason> {
   }
   const wish = await wishOf(work)
   if (wish.kind !== 'messages') return answer(work, wish)
-  await hear(work, wish.messages)
+  await hear(work, await withMentioned(turn, wish.messages))
   const titled = entitle(work)
   const stop = await steps(work)
   await titled()
@@ -87,7 +88,8 @@ async function hear(work: Work, said: readonly ModelMessage[]): Promise<void> {
   await closeOpenCalls(work)
   const { roots } = turn
   const isMoved = JSON.stringify(roots) !== JSON.stringify((base ?? context).roots)
-  const notes = [...cut.notes, ...(isMoved ? [`The directories of this turn: ${roots.join(', ')}`] : [])]
+  const moved = isMoved ? [`The directories of this turn: ${roots.join(', ')}`] : []
+  const notes = [...cut.notes, ...moved, ...[changesFor(work) ?? []].flat()]
   const messages = [...cut.messages, ...noted(said, notes)]
   const asked = { agent: 'model', kind: 'asked', messages, ...(isMoved && { roots }) } as const
   // In one breath, and so in one write.

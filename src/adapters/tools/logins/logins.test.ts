@@ -298,10 +298,24 @@ describe('a login', () => {
     ['with plain PKCE only', { code_challenge_methods_supported: ['plain'] }, 'PKCE'],
     ['for another issuer', { issuer: 'https://evil.example' }, 'Issuer mismatch'],
     ['on a page that is none', { authorization_endpoint: 'javascript:alert(1)' }, ''],
+    ['on a page in clear text', { authorization_endpoint: 'http://login.example/authorize' }, 'is not to be opened'],
+    ['on a page of data', { authorization_endpoint: 'data:text/html,hi' }, ''],
+    [
+      'with tokens from inside our network',
+      { token_endpoint: 'https://169.254.169.254/token' },
+      'which is not allowed',
+    ],
+    ['with tokens in clear text', { token_endpoint: 'http://tokens.example/token' }, ''],
   ])('%s is refused', async (_, metadata, word) => {
     const said = await failure(await guarded({ metadata }))
     expect(said).toContain('Nobody is logged in')
     expect(said).toContain(word)
+  })
+
+  test('for another resource is refused', async () => {
+    const server = await guarded({ resource: 'https://elsewhere.example/mcp' })
+    expect(await failure(server)).toContain('it says that its logins are for https://elsewhere.example/mcp')
+    expect(server.registered).toEqual([])
   })
 
   test.each(['http://169.254.169.254/latest/meta-data', 'http://10.0.0.1/x', 'http://metadata.example/x'])(

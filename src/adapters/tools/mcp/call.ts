@@ -35,6 +35,7 @@ export async function callTool(line: CallLine, call: Call): Promise<ToolResult> 
     if (!(error instanceof Refused)) throw error
     const asked = error.code === NEEDS_URL && (await askForUrls(error.data, call.options, line.label))
     // It refused because a page had to be visited first; that was done.
+    if (asked) await call.options.onAgain?.(line.redact(error.message))
     if (asked) return await callTool(line, { ...call, options: { ...call.options, onElicit: declines } })
     return { content: [{ type: 'text', text: line.redact(error.message) }], isError: true }
   }
@@ -46,6 +47,7 @@ async function afterLogin(line: CallLine, call: Call, needed: LoginNeeded): Prom
   const isIn = await askToLogIn(line, options).catch((error: unknown) =>
     fail('TOOL_NOT_RUN', { tool: options.name, reason: line.redact(reasonOf(error).replace(/\.$/, '')) }),
   )
+  if (isIn) await options.onAgain?.(needed.message)
   if (isIn) return await callTool(line, { ...call, options: { ...options, onElicit: declines } })
   const reason = `${needed.message}, and nobody did`
   if (needed.isFinal) line.lose(reason)

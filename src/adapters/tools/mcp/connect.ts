@@ -18,20 +18,25 @@ import { configuredHeaders } from './headers.ts'
 import { isObject } from './json.ts'
 import { openLink } from './link.ts'
 import { placeOf, redactor } from './redact.ts'
-import { reasonIn } from './request.ts'
+import { isUnreachable, reasonIn } from './request.ts'
 import type { Attempt, Session, SessionEvents } from './attempt.ts'
 import { serve } from './session.ts'
 import { openRequests, watchWire } from './wire.ts'
 
-/** `auto` asks for the newest protocol first, `patient` waits longer for the answer; `sse` is the first one over HTTP. */
-type Way = 'auto' | 'patient' | 'legacy' | 'modern' | 'sse'
+/**
+ * `auto` asks for the newest protocol first, `patient` waits longer for the answer; `modern` takes nothing else, and `assumed`
+ * takes it for granted; `sse` is the first one over HTTP.
+ */
+type Way = 'auto' | 'patient' | 'legacy' | 'modern' | 'assumed' | 'sse'
 
-/** What is taken for granted of a server that is said to speak the newest protocol: it is not asked. */
+const NEWEST = '2026-07-28'
+
+/** What is taken for granted of a server that is said to speak the newest protocol and does not say what it has. */
 const ASSUMED: PriorDiscovery = {
   kind: 'modern',
   discover: {
     resultType: 'complete',
-    supportedVersions: ['2026-07-28'],
+    supportedVersions: [NEWEST],
     capabilities: { tools: {} },
     ttlMs: 0,
     cacheScope: 'private',
@@ -147,7 +152,7 @@ async function open(attempt: Attempt, way: Way): Promise<Session> {
   const client = new Client(around.clientInfo, {
     capabilities: capabilities(around),
     versionNegotiation: {
-      mode: way === 'auto' || way === 'patient' ? 'auto' : 'legacy',
+      mode: negotiated(way),
       probe: { timeoutMs: way === 'patient' ? around.limits.connectMs : around.limits.probeMs, maxRetries: 0 },
     },
   })
@@ -157,6 +162,11 @@ async function open(attempt: Attempt, way: Way): Promise<Session> {
   const session: Session = { client, link, askable, listed, warn, listen: (next) => void (events = next) }
   await shakeHands(session, attempt, way)
   return session
+}
+
+function negotiated(way: Way): 'auto' | 'legacy' | { readonly pin: string } {
+  if (way === 'modern') return { pin: NEWEST }
+  return way === 'auto' || way === 'patient' ? 'auto' : 'legacy'
 }
 
 function serverFor(server: McpServer, way: Way): McpServer {
@@ -177,7 +187,7 @@ async function shakeHands({ client, link }: Session, attempt: Attempt, way: Way)
     leave()
   })
   try {
-    const known = way === 'modern' ? { prior: ASSUMED } : {}
+    const known = way === 'assumed' ? { prior: ASSUMED } : {}
     await client.connect(link.transport, { timeout: patience, signal: request.signal, ...known })
   } catch (error) {
     const end = link.end()
@@ -197,6 +207,7 @@ async function shakeHands({ client, link }: Session, attempt: Attempt, way: Way)
 
 /** A process may have ended or gone silent because of the question; over HTTP only silence leaves it open. */
 function otherWay(error: unknown, { server, protocol }: ConnectRequest, way: Way): Way | undefined {
+  if (way === 'modern') return isUnreachable(error) ? undefined : 'assumed'
   if (protocol !== 'auto') return undefined
   if (knowsNoHandshake(error)) return 'patient'
   if (server.type === 'stdio') return way === 'auto' ? 'legacy' : 'auto'

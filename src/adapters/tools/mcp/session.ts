@@ -44,6 +44,7 @@ export async function serve(session: Session, attempt: Attempt): Promise<Connect
     if (error instanceof LoginNeeded) throw error
     throw new Error(`its tools could not be listed (${link.end() ?? reasonIn(error)})`)
   })
+  watching.resume(request.watched)
   const { clock, limits } = around
   const { authorization } = attempt
   const line = { client, authorization, askable, label: request.label, clock, limits, redact, end: link.end, lose }
@@ -52,6 +53,7 @@ export async function serve(session: Session, attempt: Attempt): Promise<Connect
   return {
     about: aboutOf(client, request.label),
     offer: () => watching.marked(kept.offer()),
+    watched: () => watching.watched(),
     latencyMs: kept.latencyMs,
     call: (tool, args, options) => counted(call(tool, args, options)),
     read: (uri, options) => counted(watched(watching, uri, () => read(line, uri, options))),

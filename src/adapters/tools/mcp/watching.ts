@@ -7,6 +7,9 @@ import { keepListening } from './follow.ts'
 export interface Watching {
   /** Called before `uri` is read; what it told of it before is old news then. */
   watch(uri: string): void
+  /** They were read over another connection, and may have changed since. */
+  resume(uris: readonly string[]): void
+  watched(): readonly string[]
   /** It could not be read. */
   forget(uri: string): void
   /** The offer, with a mark on each resource that has changed since it was last read. */
@@ -32,6 +35,10 @@ export function watchResources(client: Client, options: WatchingOptions): Watchi
   const changed = new Set<string>()
   const subscriptions = client.getProtocolEra() === 'modern' ? oneStream(client, options, mark) : each(client)
 
+  function isTold(): boolean {
+    return client.getServerCapabilities()?.resources?.subscribe === true
+  }
+
   function mark(uris: readonly string[]): void {
     const before = changed.size
     for (const uri of uris) changed.add(uri)
@@ -49,7 +56,7 @@ export function watchResources(client: Client, options: WatchingOptions): Watchi
   )
   return {
     watch(uri) {
-      if (client.getServerCapabilities()?.resources?.subscribe !== true || options.signal.aborted) return
+      if (!isTold() || options.signal.aborted) return
       if (changed.delete(uri)) options.onChanged()
       if (watched.delete(uri)) return void watched.add(uri)
       watched.add(uri)
@@ -57,6 +64,13 @@ export function watchResources(client: Client, options: WatchingOptions): Watchi
       const [oldest] = watched
       if (watched.size > MOST && oldest !== undefined) forget(oldest)
     },
+    resume(uris) {
+      if (uris.length === 0 || !isTold() || options.signal.aborted) return
+      for (const uri of uris) watched.add(uri)
+      subscriptions.again(watched)
+      mark(uris)
+    },
+    watched: () => [...watched],
     forget,
     marked: (offer) => (changed.size === 0 ? offer : { ...offer, resources: markedIn(offer.resources, changed) }),
     end() {
@@ -86,12 +100,16 @@ function markedIn(listed: Offer['resources'], changed: ReadonlySet<string>): Off
 interface Subscriptions {
   add(uri: string, all: ReadonlySet<string>): void
   remove(uri: string, all: ReadonlySet<string>): void
+  /** All of them, over a new connection. */
+  again(all: ReadonlySet<string>): void
 }
 
 /** What a server does not want to tell is not told: the resource was read all the same. */
 function each(client: Client): Subscriptions {
+  const add = (uri: string): void => void client.subscribeResource({ uri }).catch(() => undefined)
   return {
-    add: (uri) => void client.subscribeResource({ uri }).catch(() => undefined),
+    add,
+    again: (all) => [...all].forEach(add),
     remove: (uri) => void client.unsubscribeResource({ uri }).catch(() => undefined),
   }
 }
@@ -116,5 +134,5 @@ function oneStream(
     void keepListening(client, { resourceSubscriptions: uris }, { clock, signal: over, onGone, onOpen: end, onBack })
   }
 
-  return { add: (_uri, all) => listenTo(all), remove: (_uri, all) => listenTo(all) }
+  return { add: (_uri, all) => listenTo(all), remove: (_uri, all) => listenTo(all), again: listenTo }
 }
