@@ -24,11 +24,12 @@ export interface Reaching {
   readonly notices?: readonly NoticeKind[]
 }
 
-export async function reach(reaching: Reaching, face: Face): Promise<Reached> {
+/** `stop` ends the attempt, which then throws. */
+export async function reach(reaching: Reaching, face: Face, stop: AbortSignal): Promise<Reached> {
   const { agentCommand } = reaching
   if (agentCommand !== undefined) {
     const { reachCommand } = await import('./reach-command.ts')
-    return reachCommand(agentCommand, reaching.config, face)
+    return reachCommand({ command: agentCommand, config: reaching.config, stop }, face)
   }
   return reaching.embedded ? withinProcess(reaching, face) : overSocket(reaching, face)
 }

@@ -17,7 +17,7 @@ export async function workWith(
 ): Promise<number> {
   const stops = watchStops()
   try {
-    const reached = await reach(reaching, face)
+    const reached = await reach(reaching, face, stops.signal)
     const close = (): void => void reached.close().catch(() => undefined)
     stops.signal.addEventListener('abort', close)
     try {
@@ -26,10 +26,13 @@ export async function workWith(
     } catch (error) {
       // Whatever fails after we were told to stop failed because of that.
       if (stops.signal.aborted) return stops.signal.reason as number
-      throw error
+      throw (await reached.explain?.(error)) ?? error
     } finally {
       await reached.close()
     }
+  } catch (error) {
+    if (stops.signal.aborted) return stops.signal.reason as number
+    throw error
   } finally {
     stops.release()
   }

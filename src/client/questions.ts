@@ -2,6 +2,7 @@
 import { fieldsOf } from './capabilities.ts'
 import type { RequestId } from './peer.ts'
 import type { ToolCallUpdate } from './updates.ts'
+import { callIn, optionsIn } from './well-formed.ts'
 
 export interface PermissionQuestion {
   readonly sessionId: string
@@ -81,7 +82,7 @@ function questionOf(params: unknown): PermissionQuestion {
   const { sessionId, toolCall, options } = fieldsOf(params)
   return {
     sessionId: String(sessionId),
-    toolCall: { toolCallId: '', ...fieldsOf(toolCall) },
-    options: Array.isArray(options) ? (options as readonly PermissionOption[]) : [],
+    toolCall: callIn(toolCall),
+    options: optionsIn(options),
   }
 }

@@ -36,6 +36,7 @@ export interface ToolCallContent {
   readonly path?: string
   readonly oldText?: string | null
   readonly newText?: string
+  readonly terminalId?: string
 }
 
 export interface PlanEntry {
