@@ -1,14 +1,26 @@
 import { defineConfig } from 'vitest/config'
 
+/** They look at the process that they run in, so no other may have run there. */
+const alone = ['src/adapters/process/**/*.test.ts', 'src/adapters/tools/**/*.test.ts']
+
+const common = {
+  testTimeout: 120_000,
+  hookTimeout: 120_000,
+  // What another process does comes when it comes.
+  expect: { poll: { timeout: 60_000 } },
+  allowOnly: false,
+}
+
 export default defineConfig({
   test: {
-    globalSetup: ['test/build.setup.ts'],
-    include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    globalSetup: ['test/build.setup.ts', 'test/directory.setup.ts'],
     // Real processes and disks on small machines: two files at a time are enough.
     maxWorkers: 2,
-    allowOnly: false,
     passWithNoTests: false,
+    projects: [
+      // To start a process for each file costs as much as most of these files themselves.
+      { test: { ...common, name: 'src', include: ['src/**/*.test.ts'], exclude: alone, isolate: false } },
+      { test: { ...common, name: 'alone', include: ['test/**/*.test.ts', ...alone] } },
+    ],
   },
 })

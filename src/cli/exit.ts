@@ -21,7 +21,7 @@ export function exitOfStop(stopReason: string): number {
 }
 
 export function exitOfError(error: unknown): number {
-  if (isParleyError(error, 'CONFIG_INVALID')) return USAGE
+  if (isParleyError(error, 'CONFIG_INVALID') || isParleyError(error, 'CONFIG_UNREADABLE')) return USAGE
   if (!isParleyError(error)) return FAILED
   const code = isParleyError(error, 'PEER_REFUSED') ? error.details.code : error.code
   return LATER.has(code) ? TRY_AGAIN : FAILED
@@ -41,4 +41,9 @@ const ORDER: readonly number[] = [OK, 4, 5, 3, CANCELLED, TRY_AGAIN, FAILED]
 
 export function worse(a: number, b: number): number {
   return ORDER.indexOf(a) > ORDER.indexOf(b) ? a : b
+}
+
+/** What standard output fails with when whoever reads has left, or the terminal is closed; anything else is a loss. */
+export function isReaderGone({ code }: NodeJS.ErrnoException): boolean {
+  return code === 'EPIPE' || code === 'EIO'
 }

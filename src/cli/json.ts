@@ -4,9 +4,9 @@
 const CONTROLS = /[\u007f-\u009f]/gu
 
 export function printJson(value: unknown): void {
-  const json = JSON.stringify(value).replace(
-    CONTROLS,
-    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  )
-  process.stdout.write(`${json}\n`)
+  process.stdout.write(`${jsonLine(value)}\n`)
+}
+
+export function jsonLine(value: unknown): string {
+  return JSON.stringify(value).replace(CONTROLS, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }

@@ -2,29 +2,33 @@
 import { Command, CommanderError, Option } from 'commander'
 import { reasonOf } from '../errors/parley-error.ts'
 import type { CommandInput, CommandRow, OptionRow } from './command.ts'
-import { FAILED, OK, USAGE, exitOfError } from './exit.ts'
+import { FAILED, OK, USAGE, exitOfError, isReaderGone } from './exit.ts'
 import { chat, commands } from './table.ts'
 
 export async function main(argv: readonly string[]): Promise<number> {
-  outliveReaders()
+  const output = outliveReaders()
   if (argv[0] === '--version' || argv[0] === '-V') return printVersion()
   let code = OK
   try {
     await programFor(argv, (exit) => (code = exit)).parseAsync(argv, { from: 'user' })
-    return code
+    return output.failed ? FAILED : code
   } catch (error) {
     return explain(error)
   }
 }
 
 /** Whoever reads our output may leave, or close the terminal: that is no failure of ours, and nobody is left to be told of one. */
-function outliveReaders(): void {
-  process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
-    if (code === 'EPIPE' || code === 'EIO') return
-    process.stderr.write(`parley: ${message}\n`)
+function outliveReaders(): { readonly failed: boolean } {
+  const output = { failed: false }
+  process.stdout.on('error', (error) => {
+    if (isReaderGone(error)) return
+    process.stderr.write(`parley: The output could not be written: ${reasonOf(error)}\n`)
+    output.failed = true
+    // It may be known only after the command has ended.
     process.exitCode = FAILED
   })
   process.stderr.on('error', () => undefined)
+  return output
 }
 
 function programFor(argv: readonly string[], done: (code: number) => void): Command {

@@ -74,7 +74,7 @@ async function dialServer({ home, socket, environment }: Config) {
 
 async function withinProcess(reaching: Reaching, face: Face): Promise<Reached> {
   const server = await openEmbedded(reaching.config)
-  void server.lost.then(() => dieAtOnce(EMBEDDED_REMEDY))
+  void server.lost.then((why) => dieAtOnce(why, EMBEDDED_REMEDY))
   let dialled = false
   const dialOnce = async () => {
     if (dialled) fail('CONNECTION_LOST', { method: 'initialize' })

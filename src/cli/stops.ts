@@ -1,6 +1,6 @@
 /** How a command is told to stop: Ctrl-C, a signal, or a reader of its output that has gone. */
 import { closeSync } from 'node:fs'
-import { CANCELLED, OK, TRY_AGAIN } from './exit.ts'
+import { CANCELLED, FAILED, OK, TRY_AGAIN, isReaderGone } from './exit.ts'
 
 export interface Stops {
   /** Aborts when the command must end; its reason is the exit code. */
@@ -31,7 +31,7 @@ export function watchStops(): Stops {
     process.once('exit', leaveTerminal)
     terminate()
   }
-  const unread = (): void => end(OK)
+  const unread = (error: Error): void => end(isReaderGone(error) ? OK : FAILED)
   const release = (): void => {
     process.off('SIGINT', interrupt)
     process.off('SIGTERM', terminate)

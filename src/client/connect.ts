@@ -11,6 +11,7 @@ import { Questions } from './questions.ts'
 import { serve } from './serving.ts'
 import { type LastWords, ShownTerminals, lastWordsOf } from './shown-terminals.ts'
 import { NOTHING_SET, type Setting, type Settings, settingRequest, settingsAfter, settingsOf } from './settings.ts'
+import { Unsent } from './unsent.ts'
 import type { UpdateParams } from './updates.ts'
 import { sessionsIn, updateIn } from './well-formed.ts'
 
@@ -58,6 +59,7 @@ export class Client {
   readonly #attachments: Attachments
   readonly #terminals = new ShownTerminals()
   readonly #settings = new Map<string, Settings>()
+  readonly #unsent = new Unsent()
   #introduced: Introduced | undefined
   #isOpen = false
   /** The connection that talks to us, from its first exchange on. */
@@ -173,7 +175,8 @@ export class Client {
   async prompt(sessionId: string, text: string, withdrawn?: AbortSignal): Promise<PromptResult> {
     const promptId = this.#means.newId()
     const params = { sessionId, prompt: [{ type: 'text', text }], _meta: { 'parley/promptId': promptId } }
-    const peer = await this.#link.peer()
+    const peer = await this.#unsent.wait(sessionId, this.#link.peer(), withdrawn)
+    if (peer === undefined) return { stopReason: 'cancelled' }
     const id = this.#newId()
     const withdraw = (): void => this.#peer?.notify('$/cancel_request', { requestId: id })
     const answer = this.#attachments.prompt(promptId, params, { peer, id })
@@ -188,6 +191,7 @@ export class Client {
 
   /** Asks the turn to end, and answers every question of the session as cancelled. The prompt tells when it has. */
   cancel(sessionId: string): void {
+    this.#unsent.cancel(sessionId)
     this.#link.present?.notify('session/cancel', { sessionId })
     this.#attachments.cancel(sessionId, this.#link.present !== undefined)
     this.#questions.cancel(sessionId)

@@ -1,9 +1,8 @@
 /** The one door of configuration: defaults < file < environment < flags, checked once, frozen. It alone reads the environment. */
-import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { fail, reasonOf } from '../errors/parley-error.ts'
-import { projectFile, stateDirectory, userFile } from './places.ts'
-import { textOfFile } from './text-of-file.ts'
+import { fail, isParleyError, reasonOf } from '../errors/parley-error.ts'
+import { stateDirectory } from './places.ts'
+import { type Settings, fromFiles } from './setting-files.ts'
 import { type AgentChoice, agentChoice, modelChoice } from './agent.ts'
 import { type Config, type Fault, settings } from './schema.ts'
 import { socketPathOf } from './socket.ts'
@@ -17,13 +16,33 @@ export interface Flags {
 type Environment = Readonly<Record<string, string | undefined>>
 type Values = Readonly<Record<string, string | undefined>>
 
-/** Throws CONFIG_INVALID with the key and the value that cannot be. */
+/**
+ * Throws CONFIG_INVALID with the key, the value that cannot be and where that is said, and CONFIG_UNREADABLE for a file that
+ * is no TOML.
+ */
 export async function loadConfig(
   flags: Flags = {},
   environment: Environment = process.env,
   cwd = process.cwd(),
 ): Promise<Config> {
-  const values = { ...(await fromFiles(environment, cwd)), ...fromEnvironment(environment), ...given(flags) }
+  const said = { ...(await fromFiles(environment, cwd)), ...fromEnvironment(environment), ...given(flags) }
+  try {
+    return judged({ flags, environment, cwd }, said)
+  } catch (error) {
+    const place = isParleyError(error, 'CONFIG_INVALID') ? said[error.details.key]?.place : undefined
+    if (!isParleyError(error, 'CONFIG_INVALID') || place === undefined) throw error
+    return fail('CONFIG_INVALID', { ...error.details, reason: `${error.details.reason} (${place})` }, error)
+  }
+}
+
+interface Given {
+  readonly flags: Flags
+  readonly environment: Environment
+  readonly cwd: string
+}
+
+function judged({ flags, environment, cwd }: Given, said: Settings): Config {
+  const values: Values = Object.fromEntries(Object.entries(said).map(([key, one]) => [key, one?.text]))
   const home = resolve(cwd, values['home'] ?? stateDirectory(environment))
   const now = { ...fromEnvironment(environment), ...given(flags) }
   const isChosenNow = (key: 'agent' | 'model') => now[key] !== undefined
@@ -47,82 +66,19 @@ export async function loadConfig(
   })
 }
 
-async function fromFiles(environment: Environment, cwd: string): Promise<Values> {
-  const user = await fromFile(userFile(environment), requireProviders)
-  const project = await fromFile(projectFile(cwd), refuseProviders)
-  return { ...user, ...project }
-}
-
-async function fromFile(path: string, judge: (path: string, providers: unknown) => Promise<void>): Promise<Values> {
-  if (!existsSync(path)) return {}
-  const { mcp, permissions, providers, ...table } = await parsed(path)
-  if (mcp !== undefined) await requireSound(path, mcp)
-  if (permissions !== undefined) await requireSoundRules(path, permissions)
-  if (providers !== undefined) await judge(path, providers)
-  return checked(path, table)
-}
-
-async function parsed(path: string): Promise<Readonly<Record<string, unknown>>> {
-  const { parse } = await import('smol-toml')
-  try {
-    return parse((await textOfFile(path)) ?? '')
-  } catch (error) {
-    return fail('CONFIG_INVALID', { key: path, value: 'read', reason: reasonOf(error) }, error)
-  }
-}
-
-/** Whoever serves a session reads them anew; here it is said what is wrong, to whoever can mend it. */
-async function requireSound(path: string, mcp: unknown): Promise<void> {
-  const { readMcp } = await import('./mcp.ts')
-  for (const one of readMcp(mcp)) {
-    if ('fault' in one) fail('CONFIG_INVALID', { ...one.fault, reason: `${one.fault.reason} (${path})` })
-  }
-}
-
-async function requireSoundRules(path: string, permissions: unknown): Promise<void> {
-  const { readPermissions } = await import('./rules.ts')
-  for (const fault of readPermissions(permissions).faults)
-    fail('CONFIG_INVALID', { ...fault, reason: `${fault.reason} (${path})` })
-}
-
-async function requireProviders(path: string, providers: unknown): Promise<void> {
-  const { faultsOfProviders } = await import('./models.ts')
-  for (const one of faultsOfProviders(providers)) {
-    if ('fault' in one) fail('CONFIG_INVALID', { ...one.fault, reason: `${one.fault.reason} (${path})` })
-  }
-}
-
-/** Whoever wrote a project must not learn the keys of whoever opens it. */
-async function refuseProviders(path: string): Promise<void> {
-  const reason = `${path} may choose a model, but only your own file says where models are`
-  fail('CONFIG_INVALID', { key: 'providers', value: 'set', reason })
-}
-
-function checked(path: string, table: Readonly<Record<string, unknown>>): Values {
-  for (const [key, value] of Object.entries(table)) {
-    const setting = settings.find((known) => known.key === key)
-    if (setting === undefined)
-      return fail('CONFIG_INVALID', { key, value: 'set', reason: `${path} has no such setting` })
-    if (!setting.inFiles)
-      return fail('CONFIG_INVALID', { key, value: 'set', reason: `it is not read from ${path}; use ${setting.env}` })
-    if (!['string', 'number', 'boolean'].includes(typeof value))
-      return fail('CONFIG_INVALID', {
-        key,
-        value: String(value),
-        reason: `${path} must give a text, a number, true or false`,
-      })
-  }
-  return Object.fromEntries(Object.entries(table).map(([key, value]) => [key, String(value)]))
-}
-
-function fromEnvironment(environment: Environment): Values {
-  const set = settings.flatMap(({ key, env }) => (environment[env] ? [[key, environment[env]] as const] : []))
+function fromEnvironment(environment: Environment): Settings {
+  const set = settings.flatMap(({ key, env }) => {
+    const text = environment[env]
+    return text ? [[key, { text, place: env }] as const] : []
+  })
   return Object.fromEntries(set)
 }
 
-function given(flags: Flags): Values {
-  const { agent, model } = flags
-  return { ...(agent !== undefined && { agent }), ...(model !== undefined && { model }) }
+function given({ agent, model }: Flags): Settings {
+  return {
+    ...(agent !== undefined && { agent: { text: agent } }),
+    ...(model !== undefined && { model: { text: model } }),
+  }
 }
 
 /** A model that is named, wherever, is what answers, unless another agent is. */

@@ -435,6 +435,11 @@ export const catalogue = {
     false,
     (d) => `The setting ${d.key} cannot be ${d.value}: ${d.reason}.`,
   ),
+  CONFIG_UNREADABLE: row<{ path: string; reason: string }>(
+    INVALID_PARAMS,
+    false,
+    (d) => `The settings ${d.path} cannot be read: ${d.reason}. Correct the file, or move it away.`,
+  ),
 } as const
 
 export type ErrorCode = keyof typeof catalogue

@@ -15,7 +15,7 @@ import type { ConfigOption, ConfigValue, Modes, Settings } from './settings.ts'
 import type { TurnClient } from './client.ts'
 import type { Cursor } from './journal.ts'
 import type { Signal } from './signal.ts'
-import type { ToolRegistry, ToolResult } from './tools.ts'
+import type { ToolList, ToolRegistry, ToolResult } from './tools.ts'
 
 export type StopReason = 'end_turn' | 'max_tokens' | 'max_turn_requests' | 'refusal' | 'cancelled'
 
@@ -42,6 +42,8 @@ export interface Agents {
 export interface Agent {
   /** What people may type after a slash. */
   readonly commands: readonly SlashCommand[]
+  /** The same where the session has these tools and directories, with the prompts of its MCP servers. Never throws. */
+  readonly commandsFor?: (tools: ToolList, roots: readonly string[]) => Promise<readonly SlashCommand[]>
   /** What it can be set to, and what it is set to where nobody has set it otherwise. */
   readonly modes?: Modes
   readonly configOptions?: readonly ConfigOption[]

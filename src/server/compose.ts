@@ -10,7 +10,6 @@ import {
   openSqliteJournal,
   openSqliteReader,
 } from '../adapters/journal/sqlite/client.ts'
-import { ownerPid } from '../adapters/journal/sqlite/owner-pid.ts'
 import { isThere } from '../adapters/journal/sqlite/presence.ts'
 import { followed, openSearchIndex } from '../adapters/search/client.ts'
 import { openModels, type OwnedModels } from '../adapters/model/models.ts'
@@ -37,6 +36,7 @@ import { Sessions } from '../session/sessions.ts'
 import { configuredServers } from './configured.ts'
 import { openSharedDocuments } from './documents.ts'
 import { type Log, openLog } from './log.ts'
+import { holderOf } from './holder.ts'
 import { openRules } from './rules.ts'
 import { serverInfo } from './version.ts'
 import { workerUrl } from './workers.ts'
@@ -45,8 +45,8 @@ import { workerUrl } from './workers.ts'
 export interface Owner {
   /** Resolves when the state is ours; rejects with STATE_IN_USE and its kin. */
   readonly owned: Promise<void>
-  /** Resolves when the journal's thread has ended by itself, and the lock with it: nothing can be stored here any more. */
-  readonly lost: Promise<void>
+  /** Resolves, with why if that is known, when the journal's thread has ended by itself, and the lock with it: nothing can be stored here any more. */
+  readonly lost: Promise<string | undefined>
   /** Resolves when the journal is ours and what a crash left was settled; rejects with STATE_IN_USE and its kin. */
   readonly sessions: Promise<Sessions>
   readonly agents: Agents
@@ -73,8 +73,8 @@ export async function openOwner(config: Config): Promise<Owner> {
   const boot = { home: markOf(config.home), id: systemClock.id() }
   const faultsSpec = config.faults as FaultsSpec
   const search = openSearch(config, report)
-  let lose: () => void = () => undefined
-  const lost = new Promise<void>((resolve) => (lose = resolve))
+  let lose: (why?: string) => void = () => undefined
+  const lost = new Promise<string | undefined>((resolve) => (lose = resolve))
   const journal = openFollowedJournal(config, { search, onLost: lose })
   const processes = openProcesses({ boot, environment: config.environment, clock: systemClock })
   const documents = openSharedDocuments(report)
@@ -155,7 +155,7 @@ async function loadOwnTools(means: Pick<Means, 'search' | 'processes'>): Promise
 
 async function openFollowedJournal(
   { home, faults }: Config,
-  { search, onLost }: { readonly search: SearchIndex; readonly onLost: () => void },
+  { search, onLost }: { readonly search: SearchIndex; readonly onLost: (why?: string) => void },
 ): Promise<ImportingJournal> {
   const opening = { directory: home, workerUrl: workerUrl('journal-worker'), faults: faults as FaultsSpec, onLost }
   return followed(await openSqliteJournal(opening), search)
@@ -271,7 +271,7 @@ export function hasJournal({ home }: Config): boolean {
 
 /** Whether somebody may append to the journal now. */
 export function hasOwner({ home }: Config): boolean {
-  return ownerPid(home) !== null
+  return holderOf(home) !== undefined
 }
 
 /** What never opened has nothing to close; whoever asked for it was told why. */

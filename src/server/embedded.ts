@@ -15,9 +15,9 @@ const PATIENCE = 2_000
 
 /**
  * Serves the editor on stdin and stdout until it closes stdin. Rejects with STATE_IN_USE when another process owns the state.
- * `onLost` is called when the state is lost: then this process must end at once.
+ * `onLost` is called, with why if that is known, when the state is lost: then this process must end at once.
  */
-export async function serveStdio(config: Config, onLost: () => void): Promise<void> {
+export async function serveStdio(config: Config, onLost: (why?: string) => void): Promise<void> {
   const owner = await openWithAgent(config)
   void owner.lost.then(onLost)
   const wire = openStdio()
@@ -34,7 +34,7 @@ export interface EmbeddedServer {
   readonly input: PassThrough
   readonly output: PassThrough
   /** Resolves when it has lost the state: nothing more can be stored here, and another process may own it now. */
-  readonly lost: Promise<void>
+  readonly lost: Promise<string | undefined>
   /** Ends the connection and the owner. */
   close(): Promise<void>
 }

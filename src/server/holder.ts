@@ -1,5 +1,5 @@
 /** Who holds the state directory, as the note beside the lock says: read from outside, without touching the lock. */
-import { readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { readFileSync, readdirSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 export interface Holder {
@@ -15,11 +15,11 @@ export function noteServer(home: string): void {
   renameSync(draft, join(home, 'server.pid'))
 }
 
-/** Undefined when nobody living has said so. */
+/** Undefined when nobody living has said so, or whoever has does not hold it: then the note was copied, or left behind. */
 export function holderOf(home: string): Holder | undefined {
   const [, pid, role] = /^(\d+)(?: (\w+))?\n/u.exec(noteIn(home)) ?? []
   const holder = { pid: Number(pid), isServer: role === 'server' }
-  return pid !== undefined && isAlive(holder.pid) ? holder : undefined
+  return pid !== undefined && isAlive(holder.pid) && mayHold(holder.pid, home) ? holder : undefined
 }
 
 function noteIn(home: string): string {
@@ -28,6 +28,21 @@ function noteIn(home: string): string {
   } catch {
     // Nobody holds it, or whoever does has not said so yet.
     return ''
+  }
+}
+
+/** False only where it can be seen that the process does not have the lock's file open. */
+function mayHold(pid: number, home: string): boolean {
+  try {
+    const lock = statSync(join(home, 'server.lock'), { bigint: true })
+    const descriptors = `/proc/${pid}/fd`
+    return readdirSync(descriptors).some((name) => {
+      const open = statSync(join(descriptors, name), { bigint: true, throwIfNoEntry: false })
+      return open?.ino === lock.ino && open.dev === lock.dev
+    })
+  } catch {
+    // No /proc, or a process of somebody else: what it said holds.
+    return true
   }
 }
 

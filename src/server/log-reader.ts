@@ -1,9 +1,6 @@
 /** Reads the log from outside: what is there, and then what comes. */
-import { closeSync, fstatSync, openSync, readFileSync, readSync, unwatchFile, watchFile } from 'node:fs'
+import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs'
 import { logPathIn } from './log-line.ts'
-
-/** Milliseconds between two looks. */
-const PAUSE = 250
 
 export class LogReader {
   readonly #path: string
@@ -29,12 +26,6 @@ export class LogReader {
     const end = bytes.lastIndexOf(0x0a) + 1
     this.#rest = bytes.subarray(end)
     return linesOf(bytes.subarray(0, end))
-  }
-
-  /** Calls `changed` whenever there may be more; returns how to stop that. */
-  watch(changed: () => void): () => void {
-    watchFile(this.#path, { interval: PAUSE }, changed)
-    return () => unwatchFile(this.#path, changed)
   }
 
   #read(): Buffer {

@@ -33,7 +33,7 @@ export interface RunningServer {
   /** Resolves when everything has ended and the state is free; rejects when the state could not be served after all. */
   readonly ended: Promise<void>
   /** Resolves when it has lost the state and must die at once, so that its clients go on with another. */
-  readonly lost: Promise<void>
+  readonly lost: Promise<string | undefined>
   /** Begins to end it in order; said again with less grace, it hurries. `why` is for the log. */
   stop(why: string, graceMs?: number): void
 }
@@ -60,7 +60,7 @@ const NEW_WORK: ReadonlySet<string> = new Set(['session/new', 'session/prompt', 
 class Server implements RunningServer {
   readonly socket: string
   readonly ended: Promise<void>
-  readonly lost: Promise<void>
+  readonly lost: Promise<string | undefined>
   readonly #config: Config
   readonly #owner: Owner
   readonly #clients: Clients

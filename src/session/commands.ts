@@ -54,6 +54,8 @@ export type Command =
   | { readonly kind: 'fork'; readonly session: string }
   | { readonly kind: 'close' }
   | ({ readonly kind: 'offer' } & Offer)
+  /** What the agent of this name lets people type now that the tools of the session are others. */
+  | { readonly kind: 'refresh_commands'; readonly agent: string; readonly commands: readonly SlashCommand[] }
   | { readonly kind: 'set_mode'; readonly modeId: string }
   | { readonly kind: 'set_config_option'; readonly configId: string; readonly value: ConfigValue }
   | { readonly kind: 'agent'; readonly turnId: string; readonly event: AgentEvent }

@@ -232,6 +232,7 @@ const commands: Record<Command['kind'], Command> = {
   disown: { kind: 'disown', promptIds: ['p1', 'p9'] },
   notice: { kind: 'notice', text: 'The directory is gone.' },
   offer: say.offer,
+  refresh_commands: { kind: 'refresh_commands', agent: 'puppet', commands: [{ name: 's__p', description: 'P' }] },
   set_mode: { kind: 'set_mode', modeId: 'code' },
   set_config_option: { kind: 'set_config_option', configId: 'model', value: 'large' },
   agent: say.says(1, 'x'),
@@ -298,6 +299,7 @@ const table: Record<Command['kind'], Record<State['phase'], Told>> = {
     suspended: ['permission_resolved', 'turn_cancel_requested', 'tool_call_patched', 'turn_ended'],
   },
   offer: { absent: SNF, ...everywhereElse(['commands', 'modes', 'config_options']) },
+  refresh_commands: { absent: SNF, ...everywhereElse(['commands']), closed: nothing },
   // Nothing was offered.
   set_mode: { absent: SNF, ...everywhereElse('MODE_UNKNOWN'), closed: 'SESSION_CLOSED' },
   set_config_option: { absent: SNF, ...everywhereElse('CONFIG_OPTION_UNKNOWN'), closed: 'SESSION_CLOSED' },

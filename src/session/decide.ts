@@ -44,6 +44,8 @@ export function decide(command: Command, state: State): readonly Body[] {
       return close(state)
     case 'offer':
       return offer(command, state)
+    case 'refresh_commands':
+      return refresh(command, state)
     case 'set_mode':
       return set(state, () => setMode(command.modeId, state.settings))
     case 'set_config_option':
@@ -207,6 +209,12 @@ function offer({ agent, commands, settings }: Of<'offer'>, state: Existing): rea
   if (agent !== state.agent) return []
   const isNew = !sameJson(commands, state.offeredCommands)
   return [...(isNew ? [{ kind: 'commands', commands } as const] : []), ...offerSettings(settings, state.settings)]
+}
+
+/** Between turns or in one: what the agent says of itself counts like what it says in its turn. */
+function refresh({ agent, commands }: Of<'refresh_commands'>, state: Existing): readonly Body[] {
+  if (agent !== state.agent || state.phase === 'closed' || sameJson(commands, state.commands)) return []
+  return [{ kind: 'commands', commands, by: 'agent' }]
 }
 
 function set(state: Existing, change: () => readonly Body[]): readonly Body[] {

@@ -29,8 +29,12 @@ export function endTurn(state: Busy, ending: Ending): readonly Body[] {
 export function haltTurn(state: Busy): readonly Body[] {
   const { turnId } = state.turn
   if (state.phase === 'suspended') return withdrawQueue(state)
-  const isHeld = state.phase === 'waiting' && !somethingRuns(state)
-  return isHeld ? [...withdrawQueue(state), { kind: 'turn_suspended', turnId }] : cutTurn(state)
+  return isOnlyWaiting(state) ? [...withdrawQueue(state), { kind: 'turn_suspended', turnId }] : cutTurn(state)
+}
+
+/** Nothing of it needs an agent before somebody answers. */
+export function isOnlyWaiting(state: Busy): boolean {
+  return state.phase === 'waiting' && !Object.values(state.turn.calls).includes('in_progress')
 }
 
 /** The turn goes on in the session that was copied, if it goes on anywhere: here it is over, whatever it waits for. */
@@ -57,10 +61,6 @@ function cutTurn(state: Busy, error?: Failure): readonly Body[] {
 
 function withdrawQueue({ queue }: Busy): readonly Body[] {
   return queue.map(({ promptId }) => ({ kind: 'prompt_withdrawn', promptId, reason: 'interrupted' }))
-}
-
-function somethingRuns(state: Busy): boolean {
-  return Object.values(state.turn.calls).includes('in_progress')
 }
 
 export function withdrawQuestion(state: Busy): readonly Body[] {

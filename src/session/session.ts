@@ -8,13 +8,14 @@ import type { AnsweredQuestion, Effect } from './batch.ts'
 import type { Command } from './commands.ts'
 import type { Entry } from './entries.ts'
 import { decide } from './decide.ts'
-import { isEnd } from './end-turn.ts'
+import { isEnd, isOnlyWaiting } from './end-turn.ts'
 import { Feed, type Sink } from './feed.ts'
 import { type Attaching, type Opening, configuration } from './opening.ts'
 import { Lenders } from './lenders.ts'
+import { Offering } from './offering.ts'
 import { ruleMadeBy } from './permission.ts'
 import { Rest } from './rest.ts'
-import { type Existing, type State, isBusy, isOpenPrompt } from './state.ts'
+import { type Busy, type Existing, type State, isBusy, isOpenPrompt } from './state.ts'
 import { Toolbox } from './toolbox.ts'
 import { TurnRun } from './turn.ts'
 import type { World } from './world.ts'
@@ -38,6 +39,7 @@ export class Session {
   readonly #audience: Audience
   readonly #toolbox: Toolbox
   readonly #lenders = new Lenders()
+  readonly #offering: Offering
   readonly #rest: Rest
   #whenUnused: () => void = () => {}
   #run: TurnRun | undefined
@@ -56,7 +58,13 @@ export class Session {
       failed: (error, ahead) => this.#notStored(error, ahead),
     })
     const { tools, clock, report } = world
-    const changed = () => this.#audience.changed('mcp')
+    const changed = () => this.#toolsChanged()
+    this.#offering = new Offering({
+      agents: world.agents,
+      now: () => this.#offered(),
+      dispatch: (command) => this.#writer.dispatch(command),
+      report,
+    })
     this.#toolbox = new Toolbox({ session: state.id, cwd: opening.cwd, tools, changed, report })
     this.#toolbox.declare(opening, opening)
     this.#rest = new Rest({ clock, isUnused: () => this.#isUnused(), rest: () => this.#whenUnused() })
@@ -233,10 +241,16 @@ export class Session {
     this.#rest.consider()
   }
 
-  /** Nobody is here, and nothing runs that would be lost. */
+  /** Nobody is here, and nothing would be lost. */
   #isUnused(): boolean {
     const { state } = this
-    return !this.#gone && this.#audience.size === 0 && (!isBusy(state) || state.phase === 'suspended')
+    if (this.#gone || this.#audience.size > 0) return false
+    return !isBusy(state) || state.phase === 'suspended' || this.#canBeSuspended(state)
+  }
+
+  /** What stands behind it in the queue would be withdrawn, and servers that a client has named would be forgotten. */
+  #canBeSuspended(state: Busy): boolean {
+    return isOnlyWaiting(state) && state.queue.length === 0 && !this.#toolbox.hasServers
   }
 
   async #idle(): Promise<void> {
@@ -248,6 +262,19 @@ export class Session {
     for (const entry of entries) if (isEnd(entry)) this.#ended(entry.promptId)
     this.#rest.consider()
     this.#wakeIfIdle()
+  }
+
+  #toolsChanged(): void {
+    this.#audience.changed('mcp')
+    this.#offering.changed()
+  }
+
+  #offered() {
+    const { state } = this
+    if (this.#gone || state.phase === 'absent' || state.phase === 'closed') return undefined
+    const { cwd, additionalDirectories } = state
+    const list = this.#toolbox.list(additionalDirectories)
+    return list && { state, list, roots: [cwd, ...additionalDirectories] }
   }
 
   #ended(promptId: string): void {

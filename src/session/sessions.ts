@@ -157,10 +157,13 @@ export class Sessions {
     }
   }
 
-  /** It leaves memory when nobody has wanted it for a while; whoever opens it meanwhile waits, and then opens it anew. */
+  /**
+   * It leaves memory when nobody has wanted it for a while; whoever opens it meanwhile waits, and then opens it anew. A turn
+   * that waits for an answer is suspended for that.
+   */
   #watched(session: Session): Session {
     session.whenUnused(() => {
-      this.#leave(session.id, session.leave()).catch(this.#world.report)
+      this.#leave(session.id, session.halt()).catch(this.#world.report)
     })
     return session
   }

@@ -1,7 +1,7 @@
 /** The tools of a live session: a registry for each set of directories that somebody declared, all with the same servers. */
 import type { SessionId } from '../ports/journal.ts'
 import { type Declared, Declarations } from './declarations.ts'
-import type { McpServer, ServerStatus, ToolHost, ToolRegistry } from '../ports/tools.ts'
+import type { McpServer, ServerStatus, ToolHost, ToolList, ToolRegistry } from '../ports/tools.ts'
 
 export interface ToolboxHost {
   readonly session: SessionId
@@ -83,10 +83,20 @@ export class Toolbox {
     return this.#kept.get(this.#key(this.directoriesOf(who)))?.registry.list().servers ?? []
   }
 
+  /** The tools of turns with these directories; undefined when nobody has declared them. */
+  list(directories: readonly string[]): ToolList | undefined {
+    return this.#kept.get(this.#key(directories))?.registry.list()
+  }
+
   /** How many servers are connected. */
   get ready(): number {
     const servers = [...this.#kept.values()].flatMap(({ registry }) => registry.list().servers)
     return new Set(servers.filter(({ state }) => state === 'ready').map(({ name }) => name)).size
+  }
+
+  /** Whether anybody has named one. */
+  get hasServers(): boolean {
+    return this.#servers.length > 0
   }
 
   async close(): Promise<void> {

@@ -30,6 +30,10 @@ test('a question of nothing but stop words is taken literally', () => {
   expect(queriesFor('？！')).toEqual([])
 })
 
+test('what is too long for a word is not looked for', () => {
+  expect(queriesFor(`${'x'.repeat(100_000)} and crashes ${'卷'.repeat(1000)}`)).toEqual(['crashes'])
+})
+
 test('any text gives a short list of queries', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (text) => {

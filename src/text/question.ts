@@ -16,6 +16,8 @@ const STOP_WORDS = new Set(
 const NAME = /[\p{L}\p{N}\p{M}_]+(?:[./:#@+-]+[\p{L}\p{N}\p{M}_]+)*/gu
 const HAN = /\p{sc=Han}/u
 const MOST_WORDS = 8
+/** Whatever is longer is no word that anyone would look for. Characters. */
+const LONGEST_WORD = 100
 const segmenter = new Intl.Segmenter('zh', { granularity: 'word' })
 
 /**
@@ -25,7 +27,8 @@ const segmenter = new Intl.Segmenter('zh', { granularity: 'word' })
 export function queriesFor(question: string): readonly string[] {
   const names = fold(question).match(NAME) ?? []
   const content = unique(names.flatMap((name) => (HAN.test(name) ? chineseWords(name) : isContent(name) ? [name] : [])))
-  const words = (content.length > 0 ? content : unique(names)).slice(0, MOST_WORDS)
+  const sayable = (content.length > 0 ? content : unique(names)).filter(({ length }) => length <= LONGEST_WORD)
+  const words = sayable.slice(0, MOST_WORDS)
   const fewer = words.length > 2 ? words.map((_, left) => words.filter((_, i) => i !== left)) : []
   const alone = [...words].sort((a, b) => weight(b) - weight(a)).map((word) => [word])
   return unique([words, ...fewer, ...alone].map((query) => query.join(' '))).filter((query) => query !== '')

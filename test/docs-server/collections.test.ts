@@ -62,11 +62,11 @@ test.each(['auto', 'legacy'] as const)(
     }
     expect(await search()).toBe('refused')
     server.setAdded([{ name: 'manuals', path: join(parent, 'manuals') }])
-    await expect.poll(search, { timeout: 10_000 }).toBe(1)
-    await expect.poll(() => enums.at(-1), { timeout: 10_000 }).toEqual(['notes', 'manuals'])
-    await expect.poll(resources, { timeout: 10_000 }).toBeGreaterThan(0)
+    await expect.poll(search).toBe(1)
+    await expect.poll(() => enums.at(-1)).toEqual(['notes', 'manuals'])
+    await expect.poll(resources).toBeGreaterThan(0)
     server.setAdded([])
-    await expect.poll(() => enums.at(-1), { timeout: 10_000 }).toEqual(['notes'])
+    await expect.poll(() => enums.at(-1)).toEqual(['notes'])
     expect(await search()).toBe('refused')
   },
 )
@@ -102,17 +102,16 @@ test.each(['auto', 'legacy'] as const)(
     expect(answer.structuredContent).toMatchObject({ total: 1, results: [{ file: 'a.md' }] })
     expect((await client.listResources()).resources).toMatchObject([{ uri: 'doc://notes/a.md' }])
     expect(await parley(['docs', 'add', 'manuals', join(home, 'manuals')], { home })).toMatchObject({ code: 0 })
-    await expect.poll(() => enums.at(-1), { timeout: 10_000 }).toEqual(['notes', 'manuals'])
+    await expect.poll(() => enums.at(-1)).toEqual(['notes', 'manuals'])
     await expect
       .poll(
         async () =>
           (await client.callTool({ name: 'search_documents', arguments: { query: 'beta' } })).structuredContent,
-        { timeout: 10_000 },
       )
       .toMatchObject({ total: 1 })
     const { pid } = transport
     await client.close()
-    await expect.poll(() => isRunning(pid ?? 0), { timeout: 5_000 }).toBe(false)
+    await expect.poll(() => isRunning(pid ?? 0)).toBe(false)
   },
 )
 

@@ -136,7 +136,7 @@ test('a session that nobody uses is ended; one that listens is not', async () =>
   })
   expect(stream.statusCode).toBe(200)
   const quiet = await RawSession.open(server)
-  await expect.poll(async () => (await quiet.send(LIST)).status, { interval: 400, timeout: 10_000 }).toBe(404)
+  await expect.poll(async () => (await quiet.send(LIST)).status, { interval: 400 }).toBe(404)
   expect((await listening.send(LIST)).status).toBe(200)
   stream.destroy()
 })
@@ -150,7 +150,7 @@ test('a client that lost its stream of notifications gets another one', async ()
   expect([first.statusCode, (await listen()).statusCode]).toEqual([200, 409])
   first.destroy()
   // The server may hear of the loss a little later than the client.
-  await expect.poll(async () => (await listen()).statusCode, { timeout: 3_000 }).toBe(200)
+  await expect.poll(async () => (await listen()).statusCode).toBe(200)
   expect((await listen()).statusCode).toBe(409)
 })
 
@@ -210,7 +210,7 @@ test('when the index dies it is made anew, and what was asked of the old one is 
   for (let death = 1; death <= 2; death++) {
     expect(await session.call('search_documents', { query: 'die' })).toMatchObject({ isError: true })
     await expect
-      .poll(() => session.call('search_documents', { query: 'alpha' }), { timeout: 10_000 })
+      .poll(() => session.call('search_documents', { query: 'alpha' }))
       .toMatchObject({
         structuredContent: { total: 2 },
       })

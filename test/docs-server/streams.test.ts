@@ -63,7 +63,7 @@ test('news that came while the stream of notifications was lost arrives when it 
   first.destroy()
   await rename(join(parent, 'gone'), join(parent, 'two'))
   const names = async () => JSON.stringify(await session.request('tools/list'))
-  await expect.poll(names, { timeout: 10_000 }).toContain('"enum":["one","two"]')
+  await expect.poll(names).toContain('"enum":["one","two"]')
   const second = await comeBack(session, last)
   const missed = messagesOf(second)
   await expect(nextOf(missed, changed)).resolves.toBe(changed)

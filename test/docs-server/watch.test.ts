@@ -50,7 +50,7 @@ test('many files at once are all found', async () => {
   const session = await RawSession.open(server)
   await found(session, 'alpha', ['a.md'])
   await write(directory, Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`d${i % 7}/${i}.md`, 'beta'])))
-  await expect.poll(async () => (await search(session, { query: 'beta' })).total, { timeout: SOON_MS }).toBe(200)
+  await expect.poll(async () => (await search(session, { query: 'beta' })).total).toBe(200)
 })
 
 test('when the directory vanishes, clients are told, tools say so, and all is well when it is back', async () => {

@@ -1,9 +1,9 @@
-import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { Cli, endServers, jsonLines, killServer, parley } from './cli.ts'
 import { socketPathOf } from '../../src/config/socket.ts'
-import { freshDirectory, initialize, newSession, promptOf, scriptAgent, startParley } from './parley.ts'
+import { binary, freshDirectory, initialize, newSession, promptOf, scriptAgent, startParley } from './parley.ts'
 import { RawSocket } from './raw-socket.ts'
 
 endServers()
@@ -30,6 +30,18 @@ const jsonl = async (home: string, id: string) =>
   (await parley(['export', id, '--format', 'jsonl'], { home })).stdout.split('\n').slice(0, -1)
 
 describe('parley export', () => {
+  test.skipIf(!existsSync('/dev/full'))('to a disk that is full has failed', async () => {
+    const { home, agent, id } = await told()
+    const into = `const { spawnSync } = require('node:child_process')
+      const stdio = ['ignore', require('node:fs').openSync('/dev/full', 'w'), 'inherit']
+      process.exit(spawnSync(process.execPath, process.argv.slice(1), { stdio }).status)`
+    for (const command of [`export ${id}`, `export ${id} --format jsonl`, 'ls', 'run --embedded --json hi']) {
+      const { code, stderr } = await parley([into, binary, ...command.split(' ')], { home, agent, program: '-e' })
+      expect([command, code]).toEqual([command, 1])
+      expect(stderr).toContain('parley: The output could not be written: ENOSPC')
+    }
+  })
+
   test('is Markdown that a person can read', async () => {
     const { home, id } = await told()
     const { stdout, stderr, code } = await parley(['export', id.slice(0, 8)], { home })

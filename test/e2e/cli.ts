@@ -31,6 +31,8 @@ export class Cli {
   readonly finished: Promise<Finished>
   stdout = ''
   stderr = ''
+  /** Ended, and all that it wrote was read. */
+  #isOver = false
 
   constructor(args: readonly string[], { program = binary, home, cwd = workIn(home), agent, env = {} }: Run) {
     homes.add(home)
@@ -53,18 +55,17 @@ export class Cli {
     this.child.stdin.on('error', () => {
       // The command has ended without reading on; how it ended is in `finished`.
     })
-    this.finished = once(this.child, 'close').then(([code, signal]) => ({
-      code: code as number | null,
-      signal: signal as string | null,
-      stdout: this.stdout,
-      stderr: this.stderr,
-    }))
+    this.finished = once(this.child, 'close').then(([code, signal]) => {
+      this.#isOver = true
+      this.child.emit('heard')
+      return { code: code as number | null, signal: signal as string | null, stdout: this.stdout, stderr: this.stderr }
+    })
   }
 
-  /** Resolves when stdout has had `text`. */
+  /** Resolves when stdout has had `text`; rejects when it ends without. */
   async until(text: string): Promise<void> {
     while (!this.stdout.includes(text)) {
-      if (this.child.exitCode !== null) throw new Error(`ended without ${text}: ${this.stdout}${this.stderr}`)
+      if (this.#isOver) throw new Error(`ended without ${text}: ${this.stdout}${this.stderr}`)
       await once(this.child, 'heard')
     }
   }

@@ -26,12 +26,12 @@ test('kill -9 of the owner leaves none of three MCP servers, nor the grandchild 
     },
   ]
   const sessionId = await newSession(owner, stage.cwd, servers)
-  await until(() => pidsIn(pids).length === 4, 10_000)
+  await until(() => pidsIn(pids).length === 4)
   owner.ask('session/prompt', promptOf(sessionId, 'go'))
   const all = pidsIn(pids)
   expect(all.filter(runs)).toEqual(all)
   await owner.kill()
-  await until(() => !all.some(runs), 10_000)
+  await until(() => !all.some(runs))
 })
 
 /** The same server, which first writes down its pid. */

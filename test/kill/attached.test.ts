@@ -5,9 +5,9 @@ import { runThrees } from './series.ts'
 import { runStall } from './stall.ts'
 
 test('kill -9 under two relays and a follower: each has every entry once, each prompt one answer, and the next one works', async () => {
-  const results = await runThrees({ runs: 3, seed: 2026, jobs: 2 })
+  const results = await runThrees({ runs: 2, seed: 2026, jobs: 2 })
   expect(results.flatMap(({ seed, findings }) => findings.map(({ what }) => `seed ${seed}: ${what}`))).toEqual([])
-  expect(results.filter(({ inMidTurn }) => inMidTurn).length).toBeGreaterThanOrEqual(3)
+  expect(results.filter(({ inMidTurn }) => inMidTurn).length).toBeGreaterThanOrEqual(2)
 }, 180_000)
 
 test('a client that reads nothing costs the server little, and has all of it once when it reads on', async () => {

@@ -14,7 +14,7 @@ import { type Answer, PuppetModel, modelsOf } from './puppet-model.ts'
 
 /** Resolves when `check` holds; files are read meanwhile, so that nothing can be counted in breaths. */
 export async function until(check: () => boolean): Promise<void> {
-  const end = performance.now() + 10_000
+  const end = performance.now() + 60_000
   while (!check()) {
     if (performance.now() > end) throw new Error(`still not so: ${check.toString()}`)
     await quiet()

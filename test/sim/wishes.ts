@@ -102,6 +102,11 @@ const commands = {
       configOptions: fc.subarray([...configOptions]),
     }),
   }),
+  refresh_commands: fc.record({
+    kind: fc.constant('refresh_commands'),
+    agent: fc.constantFrom('puppet', 'another'),
+    commands: fc.subarray([{ name: 's__review', description: 'Reviews' }]),
+  }),
   set_mode: fc.record({ kind: fc.constant('set_mode'), modeId }),
   set_config_option: fc.record({ kind: fc.constant('set_config_option'), configId, value }),
   agent: fc.record({ kind: fc.constant('agent'), turnId, event }),

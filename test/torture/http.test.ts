@@ -341,7 +341,7 @@ const meetings: readonly HttpCase[] = [
       await works(scene)
       const since = performance.now()
       await scene.registry.close()
-      expect(performance.now() - since).toBeLessThan(4000)
+      expect(performance.now() - since).toBeLessThan(60_000)
     },
   },
 ]

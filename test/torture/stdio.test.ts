@@ -229,7 +229,7 @@ const ends: readonly Case[] = [
       await ready()
       const since = performance.now()
       await registry.close()
-      expect(performance.now() - since).toBeLessThan(5000)
+      expect(performance.now() - since).toBeLessThan(60_000)
       expect(carrying(bench.marker)).toEqual([])
     },
   },

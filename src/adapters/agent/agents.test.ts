@@ -30,7 +30,7 @@ beforeEach(async () => {
 afterEach(() => rm(directory, { recursive: true, force: true }))
 
 const { signal } = new AbortController()
-const turn = { turnId: 't1', signal } as Partial<Turn> as Turn
+const turn = { turnId: 't1', prompt: [], signal } as Partial<Turn> as Turn
 
 /** How a turn of this agent ends; the scripts here say nothing before that. */
 async function endOf(name: string): Promise<string> {

@@ -91,6 +91,8 @@ export interface Limits {
   readonly silenceMs: number
   /** For a whole attempt to connect. */
   readonly connectMs: number
+  /** That a server whose tools are listed waits for its resources and prompts. */
+  readonly moreMs: number
   /** A tool call without answer or progress. */
   readonly callMs: number
   /** A tool call, whatever progress it reports. */
@@ -117,6 +119,7 @@ export const DEFAULT_LIMITS: Limits = {
   probeMs: 2000,
   silenceMs: 4000,
   connectMs: 30_000,
+  moreMs: 1000,
   callMs: 60_000,
   callTotalMs: 600_000,
   listPauseMs: 500,

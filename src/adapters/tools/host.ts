@@ -67,7 +67,7 @@ export function openToolHost({ builtin = [], configured = () => [], own, ...opti
       })
       open.set(registry, request.scope)
       const toolsets = own?.()
-      return toolsets === undefined ? registry : withOwnTools(registry, toolsets.open(request.scope))
+      return toolsets === undefined ? registry : withOwnTools(registry, toolsets.open(request.scope, registry))
     },
     close: () => pool.close(),
     live: () =>

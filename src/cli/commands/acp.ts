@@ -16,7 +16,7 @@ async function embed(agent: string | undefined): Promise<void> {
   const { serveStdio } = await import('../../server/embedded.ts')
   keepStdoutClean()
   endOnSignals()
-  await serveStdio(await loadConfig({ agent }), () => dieAtOnce(EMBEDDED_REMEDY))
+  await serveStdio(await loadConfig({ agent }), (why) => dieAtOnce(why, EMBEDDED_REMEDY))
 }
 
 /** A polite end is that of a closed stdin: what runs is interrupted and stored as such, and nobody is left behind. */

@@ -6,27 +6,38 @@ import { LogReader } from '../../server/log-reader.ts'
 import type { CommandInput } from '../command.ts'
 import { OK } from '../exit.ts'
 import { textOption } from '../options.ts'
-import { watchStops } from '../stops.ts'
+import { type Stops, watchStops } from '../stops.ts'
+import { pause } from '../terminal/pace.ts'
 
 const LINES = '100'
+/** Milliseconds between two looks. */
+const PAUSE = 250
 
 export async function run({ options }: CommandInput): Promise<number> {
   const count = countOf(textOption(options, 'lines') ?? LINES)
   const { home } = await loadConfig()
   const log = new LogReader(home)
   const print = options['json'] === true ? printLine : (line: string) => printLine(printable(readableLine(line)))
+  // Whoever has read a line may stop it.
+  const stops = watchStops()
   log.last(count).forEach(print)
-  if (options['follow'] === true) await follow(log, print)
+  if (options['follow'] === true) await follow(log, { print, stops })
+  stops.release()
   return OK
 }
 
+interface Following {
+  readonly print: (line: string) => void
+  readonly stops: Stops
+}
+
 /** Until it is told to stop: that is how one leaves it, so it is no failure. */
-async function follow(log: LogReader, print: (line: string) => void): Promise<void> {
-  const stops = watchStops()
-  const unwatch = log.watch(() => log.next().forEach(print))
-  await new Promise((stopped) => stops.signal.addEventListener('abort', stopped))
-  unwatch()
-  stops.release()
+async function follow(log: LogReader, { print, stops: { signal } }: Following): Promise<void> {
+  // Watching would tell of changes since its own first look: of what was written between ours and that one nobody would hear.
+  while (!signal.aborted) {
+    log.next().forEach(print)
+    await pause(PAUSE)
+  }
 }
 
 function printLine(line: string): void {

@@ -10,7 +10,7 @@ export async function run({ options }: CommandInput): Promise<number> {
   const background = options['background'] === true
   const server = await openServer(await loadConfig(), { background })
   stopOnSignals(server)
-  void server.lost.then(() => dieAtOnce('The next command starts the server again.'))
+  void server.lost.then((why) => dieAtOnce(why, 'The next command starts the server again.'))
   if (!background) process.stdout.write(`Parley ${serverInfo.version} listens on ${server.socket}\n`)
   await server.ended
   return OK

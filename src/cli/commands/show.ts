@@ -3,14 +3,17 @@ import { loadConfig } from '../../config/load.ts'
 import type { Config } from '../../config/schema.ts'
 import { type Reader, openReader } from '../../server/reader.ts'
 import type { CommandInput } from '../command.ts'
-import { printJson } from '../json.ts'
+import { OK } from '../exit.ts'
+import { jsonLine } from '../json.ts'
 import { shortId } from '../opening.ts'
+import { writeOut } from '../output.ts'
 import { watchStops } from '../stops.ts'
 import { paintOn } from '../surfaces.ts'
 import { ago } from '../terminal/pace.ts'
 import { oneLine } from '../terminal/text.ts'
-import { transcriptOf } from '../view/stored-transcript.ts'
-import { transcriptRows } from '../view/transcript-rows.ts'
+import { planRows } from '../view/rows.ts'
+import { type StoredTranscript, turnsOf } from '../view/stored-transcript.ts'
+import { itemRows } from '../view/transcript-rows.ts'
 
 type Session = Awaited<ReturnType<Reader['find']>>
 
@@ -20,34 +23,35 @@ export async function run({ args, options }: CommandInput): Promise<number> {
   const reader = await openReader(config)
   try {
     const session = await reader.find(args[0] ?? '')
-    if (options['json'] === true) await showJson(reader, session, signal)
-    else await showText(reader, session, config)
+    const lines = options['json'] === true ? jsonLines(reader, session) : textLines(reader, session, config)
+    await writeOut(lines, { path: undefined, signal })
   } finally {
     await reader.close()
   }
-  return signal.aborted ? (signal.reason as number) : 0
+  return signal.aborted ? (signal.reason as number) : OK
 }
 
-async function showJson(reader: Reader, { sessionId }: Session, signal: AbortSignal): Promise<void> {
-  for await (const params of reader.updates(sessionId)) {
-    if (signal.aborted) return
-    printJson(params)
-  }
+async function* jsonLines(reader: Reader, { sessionId }: Session): AsyncGenerator<string> {
+  for await (const params of reader.updates(sessionId)) yield jsonLine(params)
 }
 
-async function showText(reader: Reader, session: Session, config: Config): Promise<void> {
+/** Turn by turn; the plan as it stands at the end, and how far the last turn is. */
+async function* textLines(reader: Reader, session: Session, config: Config): AsyncGenerator<string> {
   const paint = paintOn(process.stdout, config)
   const columns = process.stdout.isTTY ? (process.stdout.columns || 80) - 1 : Number.MAX_SAFE_INTEGER
-  const { transcript, unfinished } = await transcriptOf(reader, session.sessionId)
+  const look = { paint, width: () => columns }
   const about = [shortId(session.sessionId), ago(new Date(session.updatedAt)), session.cwd].join(' · ')
-  const rows = [
-    paint('bold', oneLine(transcript.title ?? '(untitled)', columns)),
-    paint('dim', oneLine(about, columns)),
-    '',
-    ...transcriptRows(transcript, { paint, width: () => columns }),
-    ...(unfinished === undefined ? [] : ['', paint('asking', UNFINISHED[unfinished])]),
-  ]
-  process.stdout.write(`${rows.join('\n')}\n`)
+  yield paint('bold', oneLine(session.title ?? '(untitled)', columns))
+  yield paint('dim', oneLine(about, columns))
+  let last: StoredTranscript | undefined
+  for await (const turn of turnsOf(reader, session.sessionId)) {
+    const rows = itemRows(turn.transcript.items, look)
+    if (rows.length > 0) yield* ['', ...rows]
+    last = turn
+  }
+  const plan = last?.transcript.plan ?? []
+  if (plan.length > 0) yield* ['', ...planRows(plan, look)]
+  if (last?.unfinished !== undefined) yield* ['', paint('asking', UNFINISHED[last.unfinished])]
 }
 
 const UNFINISHED = {

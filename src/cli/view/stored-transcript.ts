@@ -1,20 +1,11 @@
-/** The transcript of a stored session, whole or turn by turn, and how far its last turn is. */
+/** The transcript of a stored session, turn by turn, and how far its last turn is. */
 import { type Transcript, emptyTranscript, roleOf, told } from '../../client/transcript.ts'
 import type { Update } from '../../client/updates.ts'
-import type { Reader, Unfinished, UpdateParams } from '../../server/reader.ts'
+import type { Reader, Unfinished } from '../../server/reader.ts'
 
 export interface StoredTranscript {
   readonly transcript: Transcript
   readonly unfinished: Unfinished | undefined
-}
-
-export async function transcriptOf(reader: Reader, sessionId: string): Promise<StoredTranscript> {
-  const { updates, unfinished } = await allOf(reader.updates(sessionId))
-  const transcript = told(
-    emptyTranscript,
-    updates.map(({ update }) => update),
-  )
-  return { transcript, unfinished }
 }
 
 /**
@@ -42,14 +33,4 @@ export async function* turnsOf(reader: Reader, sessionId: string): AsyncGenerato
 function beginsTurn(update: Update, before: readonly Update[]): boolean {
   const last = before.at(-1)
   return last !== undefined && roleOf(update) === 'user' && roleOf(last) !== 'user'
-}
-
-/** The value that a generator returns is lost to `for await`. */
-async function allOf(updates: ReturnType<Reader['updates']>) {
-  const all: UpdateParams[] = []
-  for (;;) {
-    const { done, value } = await updates.next()
-    if (done) return { updates: all, unfinished: value }
-    all.push(value)
-  }
 }

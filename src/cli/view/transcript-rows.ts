@@ -4,17 +4,22 @@ import { Flow } from '../terminal/flow.ts'
 import { type Look, planRows, textOf, toolRow } from './rows.ts'
 
 export function transcriptRows({ items, plan }: Transcript, look: Look): readonly string[] {
+  const rows = itemRows(items, look)
+  return plan.length === 0 ? rows : [...rows, '', ...planRows(plan, look)]
+}
+
+export function itemRows(items: readonly Item[], look: Look): readonly string[] {
   const rows: string[] = []
   let before: Item['kind'] | undefined
   for (const item of items) {
-    const shown = itemRows(item, look)
+    const shown = rowsOf(item, look)
     if (shown.length === 0) continue
     // Tool calls stand together; everything else is set apart.
     if (before !== undefined && !(before === 'tool_call' && item.kind === 'tool_call')) rows.push('')
     rows.push(...shown)
     before = item.kind
   }
-  return plan.length === 0 ? rows : [...rows, '', ...planRows(plan, look)]
+  return rows
 }
 
 const STYLE_OF = {
@@ -23,7 +28,7 @@ const STYLE_OF = {
   agent: {},
 } as const
 
-function itemRows(item: Item, look: Look): readonly string[] {
+function rowsOf(item: Item, look: Look): readonly string[] {
   switch (item.kind) {
     case 'message': {
       const flow = new Flow({ ...look, ...STYLE_OF[item.role] })

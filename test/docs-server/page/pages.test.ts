@@ -168,7 +168,7 @@ test('a collection whose directory is gone is named, and a search in it fails in
   const { visitor, parent } = await library()
   await page(visitor, '/?q=session')
   await rename(join(parent, 'notes'), join(parent, 'away'))
-  await expect.poll(async () => (await visitor.get('/')).text, { timeout: 20_000 }).toMatch(/notes<\/bdi\s*>\s+is gone/)
+  await expect.poll(async () => (await visitor.get('/')).text).toMatch(/notes<\/bdi\s*>\s+is gone/)
   expect((await page(visitor, '/?q=session&in=notes', 503)).text).toMatch(/notes/)
 })
 

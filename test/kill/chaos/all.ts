@@ -3,7 +3,7 @@ import { type ChaosPlan, type Condition, type Deed, type Moment, chaosOf } from 
 
 interface Part {
   readonly condition: Condition
-  readonly moments: readonly (readonly [message: number, ...deeds: Deed[]])[]
+  readonly moments: readonly (readonly [message: Moment['message'], ...deeds: Deed[]])[]
 }
 
 const WELL: Condition = { kind: 'well' }
@@ -30,6 +30,7 @@ const parts: readonly Part[] = [
   { condition: { kind: 'has few descriptors' }, moments: [[150, 'kill the follower', 'cut the raw client']] },
   { condition: { kind: 'has a small disk' }, moments: [[120, 'kill the runner', 'stop the server for a while']] },
   { condition: { kind: 'has a directory that turns read-only' }, moments: [[250, 'garbage after the log']] },
+  { condition: { kind: 'has files that turn read-only' }, moments: [['a question', 'kill the server']] },
   { condition: WELL, moments: [[100, 'cut the log short', 'kill the tools']] },
   { condition: WELL, moments: [[300, 'cut the file short']] },
 ]

@@ -39,11 +39,13 @@ export class Cast {
   readonly goer: Goer
   readonly sessionId: string
   readonly #town: Town
+  readonly #thinkMs: number
   readonly #answered = new Set<Message['id']>()
   #first = 0
 
-  private constructor(town: Town, { sessionId, one, other, goer }: Gathered) {
+  private constructor(town: Town, { sessionId, one, other, goer }: Gathered, thinkMs: number) {
     this.#town = town
+    this.#thinkMs = thinkMs
     this.sessionId = sessionId
     this.goer = goer
     this.follower = town.follow(sessionId)
@@ -56,16 +58,16 @@ export class Cast {
     this.#prompt(undefined)
   }
 
-  static async gather(town: Town): Promise<Cast> {
-    const one = await patiently('the first relay', town.relay())
+  /** `thinkMs` is how long each of them takes to answer a question. */
+  static async gather(town: Town, thinkMs: number): Promise<Cast> {
+    const [one, other] = await patiently('two relays', Promise.all([town.relay(), town.relay()]))
     const { result, error } = await patiently('a session', one.request('session/new', town.opening('one')))
     if (result === undefined) throw new Error(`no session: ${error?.message}`)
     const sessionId = String(result['sessionId'])
     const opening = { sessionId, cwd: town.cwd, mcpServers: [] }
-    const other = await patiently('the second relay', town.relay())
     await patiently('its load', other.request('session/load', opening))
     const goer = await patiently('the raw client', Goer.join(town.socket, opening))
-    return new Cast(town, { sessionId, one, other, goer })
+    return new Cast(town, { sessionId, one, other, goer }, thinkMs)
   }
 
   /** One more relay, which has seen nothing; it answers what the others can no longer answer. */
@@ -93,10 +95,13 @@ export class Cast {
     return phaseOf({ messages, answered: this.#answered, prompts: [this.relays[0]?.asked.size ?? 0] })
   }
 
-  /** So many messages of the first prompt, or the end of all that says any. */
-  async heard(count: number): Promise<void> {
+  /** So many messages of the first prompt, or its first question, or the end of all that says any. */
+  async heard(what: number | 'a question'): Promise<void> {
     const [one] = this.relays
-    const enough = one?.until(() => one.received.length - this.#first >= count)
+    const enough =
+      what === 'a question'
+        ? one?.until(({ method }) => method === 'session/request_permission')
+        : one?.until(() => one.received.length - this.#first >= what)
     await Promise.race([enough?.catch(() => undefined), this.sent[1]?.answered()])
   }
 
@@ -118,8 +123,12 @@ export class Cast {
     this.relays.push(relay)
     relay.listen(({ id, method }) => {
       if (method !== 'session/request_permission') return
-      this.#answered.add(id)
-      relay.reply(id, { outcome: { outcome: 'selected', optionId: 'allow_once' } })
+      const answer = (): void => {
+        this.#answered.add(id)
+        relay.reply(id, { outcome: { outcome: 'selected', optionId: 'allow_once' } })
+      }
+      if (this.#thinkMs === 0) answer()
+      else setTimeout(answer, this.#thinkMs)
     })
   }
 

@@ -68,7 +68,7 @@ async function betweenServers({ town }: Harm, harm: (log: string, file: string) 
     if (existsSync(`${file}-wal`)) harm(`${file}-wal`, file)
   } catch (error) {
     // What is read-only by now cannot be harmed either.
-    if ((error as NodeJS.ErrnoException).code !== 'EROFS') throw error
+    if (!['EROFS', 'EPERM'].includes(String((error as NodeJS.ErrnoException).code))) throw error
   } finally {
     for (const pid of others) signal(pid, 'SIGCONT')
   }
@@ -126,6 +126,28 @@ export async function freeze(harm: Harm, ms: number): Promise<void> {
 function remount(home: string, how: 'ro' | 'rw'): boolean {
   try {
     execFileSync('mount', ['-o', `remount,${how}`, home], { stdio: 'ignore' })
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Nothing may be written to what the server has open, nor beside it; after a while it may. False where that cannot be done. */
+export async function stiffen({ home }: Town, ms: number): Promise<boolean> {
+  const files = ['journal.db', 'journal.db-wal', 'journal.db-shm'].map((name) => join(home, name)).filter(existsSync)
+  try {
+    if (!attribute('+i', [...files, home])) return false
+    await sleep(ms)
+    return true
+  } finally {
+    attribute('-i', [home, ...files])
+  }
+}
+
+/** Only root may, and only some file systems know it. */
+function attribute(how: '+i' | '-i', paths: readonly string[]): boolean {
+  try {
+    execFileSync('chattr', [how, ...paths], { stdio: 'ignore' })
     return true
   } catch {
     return false

@@ -35,6 +35,8 @@ export type Condition =
   | { readonly kind: 'has a small disk' }
   /** It is killed, and those after it cannot write for a while. */
   | { readonly kind: 'has a directory that turns read-only' }
+  /** It lives, and may not write for a while. */
+  | { readonly kind: 'has files that turn read-only' }
 
 /** What goes wrong with a server by itself. */
 export const conditions = [
@@ -43,11 +45,12 @@ export const conditions = [
   'has few descriptors',
   'has a small disk',
   'has a directory that turns read-only',
+  'has files that turn read-only',
 ] as const satisfies readonly Condition['kind'][]
 
 export interface Moment {
-  /** So long after that many messages of the first prompt. */
-  readonly message: number
+  /** So long after that many messages of the first prompt, or after somebody was first asked. */
+  readonly message: number | 'a question'
   readonly afterMs: number
   /** All at once. */
   readonly deeds: readonly Deed[]
@@ -60,6 +63,8 @@ export interface ChaosPlan {
   readonly moments: readonly Moment[]
   /** How long those that are stopped stand still. */
   readonly standMs: number
+  /** How long people think before they answer a question. */
+  readonly thinkMs: number
 }
 
 export function chaosOf(seed: number): ChaosPlan {
@@ -69,17 +74,25 @@ export function chaosOf(seed: number): ChaosPlan {
   const moments = Array.from({ length: chance.happens(0.3) ? 2 : 1 }, () => momentOf(chance))
   const inOrder = moments.toSorted((one, other) => one.message - other.message)
   const standMs = chance.between(50, 1_500)
-  const turns = condition.kind === 'well' && chance.happens(0.2)
-  return {
-    seed,
-    story,
-    condition: turns ? { kind: 'has a directory that turns read-only' } : condition,
-    moments: inOrder,
-    standMs,
-  }
+  const turns = condition.kind === 'well' && chance.happens(0.4) ? turningOf(chance) : condition
+  const thinkMs = chance.happens(0.5) ? chance.between(5, 150) : 0
+  return { seed, story, condition: turns, moments: atTheEdges(chance, inOrder), standMs, thinkMs }
 }
 
-function momentOf(chance: Chance): Moment {
+function turningOf(chance: Chance): Condition {
+  return { kind: chance.pick(['has a directory that turns read-only', 'has files that turn read-only']) }
+}
+
+/** Before anything was told, and while a question waits: moments that a count of messages seldom meets. */
+function atTheEdges(chance: Chance, [first, ...rest]: readonly NumberedMoment[]): readonly Moment[] {
+  if (first === undefined) return rest
+  if (chance.happens(0.1)) return [{ ...first, message: 0 }, ...rest]
+  return chance.happens(0.2) ? [{ ...first, message: 'a question' }, ...rest] : [first, ...rest]
+}
+
+type NumberedMoment = Moment & { readonly message: number }
+
+function momentOf(chance: Chance): NumberedMoment {
   const first = deedOf(chance)
   const others = Array.from({ length: chance.happens(0.35) ? chance.between(1, 2) : 0 }, () => deedOf(chance))
   return { message: chance.between(1, 380), afterMs: chance.between(0, 8), deeds: [...new Set([first, ...others])] }

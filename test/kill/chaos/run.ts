@@ -11,7 +11,7 @@ import { readEffects, readJournal } from '../journal-file.ts'
 import type { Phase } from '../phase.ts'
 import { Town, patiently } from '../town.ts'
 import { Cast } from './cast.ts'
-import { type Harm, crowd, does, fill, freeze } from './harm.ts'
+import { type Harm, crowd, does, fill, freeze, stiffen } from './harm.ts'
 import { judge } from './judge.ts'
 import type { ChaosPlan, Deed } from './plan.ts'
 
@@ -20,6 +20,8 @@ export interface ChaosResult {
   /** When what was done. */
   readonly done: readonly { readonly phase: Phase; readonly deed: Deed | ChaosPlan['condition']['kind'] }[]
   readonly findings: readonly Finding[]
+  /** This machine could not do to its server what the plan says; all else was done. */
+  readonly isMild: boolean
 }
 
 export interface ChaosOptions {
@@ -35,12 +37,13 @@ export async function runChaos(plan: ChaosPlan, { bin, keep }: ChaosOptions = {}
   const town = await Town.found(plan.story.steps, bin)
   const isSmall = OF_ITS_OWN.has(plan.condition.kind) && mountSmall(town.home)
   const run = new Chaos(town, plan)
+  run.isMild = OF_ITS_OWN.has(plan.condition.kind) && !isSmall
   try {
     const findings = await run.play()
-    return { plan, done: run.done, findings }
+    return { plan, done: run.done, findings, isMild: run.isMild }
   } catch (error) {
     const broke: Finding = { kind: 'without an end', what: `the run broke off: ${String(error)}` }
-    return { plan, done: run.done, findings: [broke] }
+    return { plan, done: run.done, findings: [broke], isMild: run.isMild }
   } finally {
     run.leave()
     if (isSmall) await town.raze(true)
@@ -55,7 +58,7 @@ const OF_ITS_OWN: ReadonlySet<ChaosPlan['condition']['kind']> = new Set([
   'has a directory that turns read-only',
 ])
 
-/** False where only root may do that, and we are not: then the disk has room. */
+/** False where only root may do that, and we are not. */
 function mountSmall(home: string): boolean {
   mkdirSync(home)
   try {
@@ -67,6 +70,7 @@ function mountSmall(home: string): boolean {
 }
 
 class Chaos {
+  isMild = false
   readonly done: ChaosResult['done'][number][] = []
   readonly #town: Town
   readonly #plan: ChaosPlan
@@ -79,7 +83,7 @@ class Chaos {
 
   async play(): Promise<readonly Finding[]> {
     await this.#serve()
-    const cast = await Cast.gather(this.#town)
+    const cast = await Cast.gather(this.#town, this.#plan.thinkMs)
     this.#cast = cast
     await Promise.all([this.#worsen(cast), this.#harm(cast)])
     if (this.#does('cut the file short')) return this.#judgeRuin()
@@ -105,9 +109,12 @@ class Chaos {
   /** What goes wrong with the first server by itself. */
   async #worsen(cast: Cast): Promise<void> {
     const { condition, standMs } = this.#plan
-    if (condition.kind === 'well') return
+    if (condition.kind === 'well' || this.isMild) return
     await patiently('the first words', cast.heard(20))
-    this.done.push({ phase: cast.phase(), deed: condition.kind })
+    const phase = cast.phase()
+    if (condition.kind === 'has files that turn read-only') this.isMild = !(await stiffen(this.#town, standMs))
+    if (this.isMild) return
+    this.done.push({ phase, deed: condition.kind })
     if (condition.kind === 'has few descriptors') await crowd(this.#town, standMs)
     if (condition.kind === 'has a small disk') await fill(this.#town, standMs)
     if (condition.kind === 'has a directory that turns read-only') await freeze(this.#harmed(cast), standMs)

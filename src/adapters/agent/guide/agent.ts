@@ -4,6 +4,7 @@ import { answerQuestion } from './answer.ts'
 import { readyTools } from '../ready-tools.ts'
 import { type Wish, parseWish } from './wish.ts'
 import { goOn, runTool } from './run-tool.ts'
+import { commandsOfServers, filledPrompt, showPrompt, typedIn } from '../server-prompts.ts'
 import { toolsText } from '../tools-text.ts'
 
 const HELP = `I am Parley's offline guide, not a language model. I search the documents of this directory for what you ask and show the passages that I find.
@@ -12,15 +13,14 @@ const HELP = `I am Parley's offline guide, not a language model. I search the do
 - \`/tools\` lists the tools of this session.
 - \`/call NAME {"argument": "value"}\` runs one of them.`
 
+const OWN: Agent['commands'] = [
+  { name: 'tools', description: 'List the tools of this session and its MCP servers' },
+  { name: 'call', description: 'Run a tool by its name', hint: 'NAME {"argument": "value"}' },
+  { name: 'help', description: 'What the guide can do' },
+]
+
 export function openGuide(): Agent {
-  return {
-    commands: [
-      { name: 'tools', description: 'List the tools of this session and its MCP servers' },
-      { name: 'call', description: 'Run a tool by its name', hint: 'NAME {"argument": "value"}' },
-      { name: 'help', description: 'What the guide can do' },
-    ],
-    run,
-  }
+  return { commands: OWN, commandsFor: async (list) => [...OWN, ...commandsOfServers(list)], run }
 }
 
 async function run(turn: Turn): Promise<StopReason> {
@@ -36,6 +36,7 @@ async function resume(turn: Turn, resumed: Resumption): Promise<void> {
 }
 
 async function fulfil(turn: Turn, wish: Wish): Promise<void> {
+  if (await showServerPrompt(turn)) return
   switch (wish.kind) {
     case 'help':
       return say(turn, HELP)
@@ -48,6 +49,16 @@ async function fulfil(turn: Turn, wish: Wish): Promise<void> {
     case 'question':
       return answerQuestion(turn, await readyTools(turn), wish.text)
   }
+}
+
+/** A prompt of an MCP server is for a model; without one, people read what it would have been told. */
+async function showServerPrompt(turn: Turn): Promise<boolean> {
+  const typed = typedIn(turn.prompt)
+  if (typed === undefined || !typed.name.includes('__')) return false
+  await readyTools(turn)
+  const filled = await filledPrompt(turn, typed)
+  if (filled !== undefined) await showPrompt(turn, filled)
+  return filled !== undefined
 }
 
 function say(turn: Turn, text: string): Promise<void> {

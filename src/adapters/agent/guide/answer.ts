@@ -11,6 +11,8 @@ const ATTEMPTS = 8
 /** Lines of a passage that are shown: from a little before the first match. */
 const LINES_SHOWN = 7
 const LINES_BEFORE = 2
+/** How much of a question is said again. Characters. */
+const QUOTED = 200
 
 const NOT_A_MODEL = '— Parley’s offline guide: found by search in these documents, not written by a model.'
 
@@ -90,8 +92,12 @@ function excerpt({ snippet, highlights }: Pick<Passage, 'snippet' | 'highlights'
 
 function headline(count: number, { roots }: Turn, question: string): string {
   if (count === 0)
-    return `Nothing in the documents of ${roots.join(', ')} matches “${question}”. Try other words, or fewer.\n\n`
+    return `Nothing in the documents of ${roots.join(', ')} matches “${shortened(question)}”. Try other words, or fewer.\n\n`
   return count === 1 ? 'One passage fits:\n\n' : `The ${count} passages that fit best:\n\n`
+}
+
+function shortened(question: string): string {
+  return question.length > QUOTED ? `${question.slice(0, QUOTED).replace(/\p{Cs}$/u, '')} …` : question
 }
 
 function unavailable({ servers }: ToolList): string {

@@ -1,7 +1,7 @@
 /** The agent that is a language model with the session's tools, durable at every step. */
 import type { StopReason, Turn } from '../../../ports/agent.ts'
 import { readyTools } from '../ready-tools.ts'
-import { commandsOf } from './commands.ts'
+import { commandsFor } from './commands.ts'
 import { playTurn } from './loop.ts'
 import { chosenModel } from './options.ts'
 import type { Means, Work } from './work.ts'
@@ -12,7 +12,7 @@ export async function runTurn(turn: Turn, means: Means): Promise<StopReason> {
   const work: Work = { turn, means, context, model: () => models.open(chosenModel(turn.settings, preset)) }
   // Its package loads while servers connect; what is wrong with it is told by the first step.
   void work.model().catch(() => undefined)
-  await readyTools(turn)
-  await turn.offerCommands(await commandsOf(work))
+  const list = await readyTools(turn)
+  await turn.offerCommands(await commandsFor(list, turn.roots, means))
   return playTurn(work)
 }

@@ -4,7 +4,7 @@ import type { Agent, PromptKinds, StopReason, Turn } from '../../../ports/agent.
 import type { Clock } from '../../../ports/clock.ts'
 import type { Models, ModelTraits } from '../../../ports/model.ts'
 import { PERMISSION_MODES } from '../permission-modes.ts'
-import { OWN_COMMANDS } from './commands.ts'
+import { OWN_COMMANDS, commandsFor } from './commands.ts'
 import { Contexts } from './contexts.ts'
 import { KnownModels } from './known-models.ts'
 import { optionsOf } from './options.ts'
@@ -49,6 +49,7 @@ export class ModelAgents {
     const preset = name === '' ? this.#known.preset : name
     return {
       commands: OWN_COMMANDS,
+      commandsFor: (list, roots) => commandsFor(list, roots, this.#options),
       modes: PERMISSION_MODES,
       configOptions: preset === undefined ? [] : this.#optionsFor(preset, name !== ''),
       run: (turn) => this.#run(turn, preset),

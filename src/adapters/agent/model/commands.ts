@@ -1,12 +1,12 @@
 /** What people may type after a slash: commands of the agent, prompts of MCP servers, and prompt files. */
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { reasonOf } from '../../../errors/parley-error.ts'
 import type { Content, SlashCommand } from '../../../ports/content.ts'
 import type { ModelMessage } from '../../../ports/model.ts'
-import type { PromptMessage, PromptTemplate } from '../../../ports/tools.ts'
+import type { PromptMessage, ToolList } from '../../../ports/tools.ts'
+import { commandsOfServers, filledPrompt, typedIn } from '../server-prompts.ts'
 import { readInside } from './instructions.ts'
-import type { Work } from './work.ts'
+import type { Means, Work } from './work.ts'
 
 export const OWN_COMMANDS: readonly SlashCommand[] = [
   { name: 'compact', description: 'Replace the older part of the context with a summary', hint: 'what to keep' },
@@ -21,6 +21,9 @@ export type Wish =
   | { readonly kind: 'messages'; readonly messages: readonly ModelMessage[] }
   | { readonly kind: 'advice'; readonly text: string }
 
+/** Where the user's own prompt files are. */
+export type PromptPlaces = Pick<Means, 'promptDirectory'>
+
 interface PromptFile {
   readonly name: string
   readonly root: string
@@ -29,65 +32,37 @@ interface PromptFile {
 
 /** A prompt that begins with the name of no command is said as it is. */
 export async function wishOf(work: Work): Promise<Wish> {
-  const { prompt, tools } = work.turn
+  const { prompt } = work.turn
   const said: Wish = { kind: 'messages', messages: [{ role: 'user', content: prompt }] }
-  const [first, ...others] = prompt
-  const typed = first?.type === 'text' ? /^\/([\w-]+)(?:\s+([\s\S]*))?$/u.exec(first.text.trim()) : null
-  if (typed === null) return said
-  const [, name = '', rest = ''] = typed
-  if (OWN_COMMANDS.some((own) => own.name === name)) return { kind: 'own', name, rest: rest.trim() }
-  const template = tools.list().prompts.find((one) => one.name === name)
-  if (template !== undefined) return fromServer(work, template, rest)
-  const file = (await promptFiles(work)).find((one) => one.name === name)
+  const typed = typedIn(prompt)
+  if (typed === undefined) return said
+  const { name, rest } = typed
+  if (OWN_COMMANDS.some((own) => own.name === name)) return { kind: 'own', name, rest }
+  const filledBy = await filledPrompt(work.turn, typed)
+  if (filledBy?.kind === 'advice') return filledBy
+  if (filledBy !== undefined) return { kind: 'messages', messages: filledBy.messages.map(messageOf) }
+  const file = (await promptFiles(work.turn.roots, work.means)).find((one) => one.name === name)
   const text = file === undefined ? undefined : await readInside(file.root, file.path)
   if (text === undefined) return said
   return {
     kind: 'messages',
-    messages: [{ role: 'user', content: [{ type: 'text', text: filled(text, rest) }, ...others] }],
+    messages: [{ role: 'user', content: [{ type: 'text', text: filled(text, rest) }, ...prompt.slice(1)] }],
   }
 }
 
 /** All that may be typed now. */
-export async function commandsOf(work: Work): Promise<readonly SlashCommand[]> {
-  const prompts = work.turn.tools.list().prompts.map(commandOf)
-  const files = (await promptFiles(work)).map(({ name, path }) => ({ name, description: path, hint: 'arguments' }))
-  const all = [...OWN_COMMANDS, ...prompts, ...files]
+export async function commandsFor(
+  list: Pick<ToolList, 'prompts'>,
+  roots: readonly string[],
+  places: PromptPlaces,
+): Promise<readonly SlashCommand[]> {
+  const files = await promptFiles(roots, places)
+  const all = [
+    ...OWN_COMMANDS,
+    ...commandsOfServers(list),
+    ...files.map(({ name, path }) => ({ name, description: path, hint: 'arguments' })),
+  ]
   return all.filter(({ name }, at) => all.findIndex((one) => one.name === name) === at)
-}
-
-function commandOf({ name, title, description, arguments: args }: PromptTemplate): SlashCommand {
-  const hint = args.map((one) => (one.required ? one.name : `[${one.name}]`)).join(' ')
-  const command = { name, description: description || title }
-  return hint === '' ? command : { ...command, hint }
-}
-
-async function fromServer({ turn }: Work, template: PromptTemplate, rest: string): Promise<Wish> {
-  const args = argumentsFor(template, rest.trim())
-  const missing = template.arguments.filter(({ name, required }) => required && !(name in args))
-  if (missing.length > 0) {
-    const words = template.arguments.map(({ name }) => name).join(' ')
-    return {
-      kind: 'advice',
-      text: `/${template.name} needs ${missing.map(({ name }) => name).join(' and ')}. Type: /${template.name} ${words}`,
-    }
-  }
-  try {
-    const said = await turn.tools.prompt(template.name, args, { signal: turn.signal })
-    return { kind: 'messages', messages: said.map(messageOf) }
-  } catch (error) {
-    return { kind: 'advice', text: reasonOf(error) }
-  }
-}
-
-/** Words in the order of the arguments; the last one takes what is left. */
-function argumentsFor({ arguments: wanted }: PromptTemplate, rest: string): Readonly<Record<string, string>> {
-  const words = rest === '' ? [] : rest.split(/\s+/u)
-  const given = wanted.flatMap(({ name }, at): readonly (readonly [string, string])[] => {
-    const isLast = at === wanted.length - 1
-    const value = isLast ? words.slice(at).join(' ') : (words[at] ?? '')
-    return value === '' ? [] : [[name, value]]
-  })
-  return Object.fromEntries(given)
 }
 
 function messageOf({ role, content }: PromptMessage): ModelMessage {
@@ -107,10 +82,12 @@ function filled(text: string, rest: string): string {
 }
 
 /** Those of the project come before those of the user. */
-async function promptFiles({ turn, means }: Work): Promise<readonly PromptFile[]> {
-  const places = turn.roots.map((root) => ({ root, directory: join(root, '.parley', 'prompts') }))
-  const own =
-    means.promptDirectory === undefined ? [] : [{ root: means.promptDirectory, directory: means.promptDirectory }]
+async function promptFiles(
+  roots: readonly string[],
+  { promptDirectory }: PromptPlaces,
+): Promise<readonly PromptFile[]> {
+  const places = roots.map((root) => ({ root, directory: join(root, '.parley', 'prompts') }))
+  const own = promptDirectory === undefined ? [] : [{ root: promptDirectory, directory: promptDirectory }]
   const found = await Promise.all([...places, ...own].map(filesIn))
   return found.flat()
 }

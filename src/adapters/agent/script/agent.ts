@@ -4,6 +4,7 @@ import { fail, reasonOf } from '../../../errors/parley-error.ts'
 import type { Agent, StopReason, Turn } from '../../../ports/agent.ts'
 import type { PermissionOutcome } from '../../../ports/content.ts'
 import type { Clock } from '../../../ports/clock.ts'
+import { commandsOfServers, filledPrompt, showPrompt, typedIn } from '../server-prompts.ts'
 import type { About } from './about.ts'
 import { ClientPlayer } from './client-player.ts'
 import { type Call, type Permission, type Step, parseScript } from './lines.ts'
@@ -20,6 +21,7 @@ export async function openScriptAgent(path: string, clock: Clock): Promise<Agent
   const { modes, configOptions } = offer
   return {
     commands: [],
+    commandsFor: async (list) => commandsOfServers(list),
     ...(modes === undefined ? {} : { modes }),
     configOptions,
     run: (turn) => new Player(steps, turn, clock).play(),
@@ -56,6 +58,7 @@ class Player {
 
   async play(): Promise<StopReason> {
     const from = await this.#resume()
+    if (from === 0) await this.#showPrompt()
     for (const [index, step] of this.#steps.entries()) {
       if (index < from) continue
       if (this.#turn.signal.aborted) return 'cancelled'
@@ -63,6 +66,13 @@ class Player {
       if (end !== undefined) return end
     }
     return this.#turn.signal.aborted ? 'cancelled' : 'end_turn'
+  }
+
+  /** A prompt of an MCP server that was typed is shown, and the script follows it. */
+  async #showPrompt(): Promise<void> {
+    const typed = typedIn(this.#turn.prompt)
+    const filled = typed === undefined ? undefined : await filledPrompt(this.#turn, typed)
+    if (filled !== undefined) await showPrompt(this.#turn, filled)
   }
 
   /** After a restart, what was asked is settled with the answer that came; the next step follows it. */

@@ -29,8 +29,8 @@ export interface SqliteReaderOptions {
 export interface SqliteJournalOptions extends SqliteReaderOptions {
   /** For tests only. */
   readonly faults?: FaultsSpec
-  /** Called once when the worker ends though nobody closed the journal, and with it the lock is gone. */
-  readonly onLost?: () => void
+  /** Called once when the worker ends though nobody closed the journal, and with it the lock is gone; with why, if it said so. */
+  readonly onLost?: (why?: string) => void
 }
 
 export interface JournalReader extends Pick<Journal, 'page' | 'head' | 'list' | 'close'> {
@@ -97,16 +97,16 @@ interface Connection {
 
 interface Concerned {
   readonly watches: Watches
-  readonly onLost?: (() => void) | undefined
+  readonly onLost?: ((why?: string) => void) | undefined
 }
 
 async function connect(workerUrl: URL, order: WorkerOrder, { watches, onLost }: Concerned): Promise<Connection> {
   const path = join(order.directory, 'journal.db')
   let isOpen = false
   let closing: Promise<void> | undefined
-  const broken = (): void => {
+  const broken = (why?: string): void => {
     watches.wakeAll()
-    if (isOpen && closing === undefined) onLost?.()
+    if (isOpen && closing === undefined) onLost?.(why)
   }
   const line = await Line.open({ workerUrl, order, path, onBroken: broken })
   isOpen = true

@@ -4,12 +4,13 @@ import { dirname, join } from 'node:path'
 import type { Faults } from '../../../ports/fault.ts'
 import { openForOwner, openForReader } from './file.ts'
 import { commitGroup, type GroupTools, rollBack } from './groups.ts'
-import { takeLock } from './lock.ts'
+import { lockPathIn, takeLock } from './lock.ts'
 import type { Answer, HeadAnswer, PageAnswer, ReadCall, RowColumns } from './messages.ts'
 import { journalError, refusalOf } from './refusals.ts'
 import type { Database } from './schema.ts'
 import type { Desk } from './serve.ts'
 import { Store } from './store.ts'
+import { whereaboutsOf } from './whereabouts.ts'
 
 export function journalPath(directory: string): string {
   return join(directory, 'journal.db')
@@ -23,9 +24,15 @@ export function ownerDesk(directory: string, faults: Faults): Desk {
   try {
     const db = openForOwner(path)
     const tools: GroupTools = { db, store: new Store(db, path), faults, path }
+    const whereabouts = whereaboutsOf(lockPathIn(directory), path)
     return {
       read: (call) => answer(call, path, () => tools.store),
-      write: (group) => commitGroup(tools, group),
+      async write(group) {
+        const answers = await commitGroup(tools, group)
+        // Before anyone hears that it is stored: what throws here ends the thread, and with it the owner.
+        whereabouts.require()
+        return answers
+      },
       tidy: () => tidy(tools),
       close() {
         closeOwner(db)

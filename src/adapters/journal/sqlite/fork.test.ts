@@ -1,7 +1,7 @@
 /** A fork is made between the writes of others, and a crash at any moment leaves it whole or absent. */
 import { join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import { appendOf, entriesOf, everything, longAppendOf, wide } from '../../../../test/contracts/journal-words.ts'
 import { startOwner, temporaryDirectory, workerUrl } from '../../../../test/fixtures/journal/places.ts'
 import type { FaultPoint } from '../../../ports/fault.ts'
@@ -48,7 +48,7 @@ test('of a fork that failed nothing stays', async () => {
   await journal.append(longAppendOf('s', 0, 600))
   await expect(journal.fork('s', appendOf('fork', 500, 1))).rejects.toThrow('journal.fork.copied')
   expect(await journal.head('fork')).toBeUndefined()
-  await vi.waitFor(() => expect(leftovers()).toBe(0))
+  await expect.poll(leftovers).toBe(0)
   await journal.fork('s', appendOf('fork', 500, 1))
   expect(await journal.page('fork', 0, wide)).toHaveLength(501)
   await journal.close()
@@ -77,7 +77,7 @@ test.each(moments)(
     expect(head?.row.lastSeq).toBe(isFinished ? 502 : undefined)
     const copied = longAppendOf('s', 0, 500).entries
     expect(entries).toEqual(isFinished ? [...copied, ...entriesOf('fork', 500, 2)] : [])
-    await vi.waitFor(() => expect(leftovers()).toBe(0))
+    await expect.poll(leftovers).toBe(0)
     await journal.close()
   },
 )

@@ -8,8 +8,8 @@ export interface LineOptions {
   readonly order: WorkerOrder
   /** The journal's file, for errors. */
   readonly path: string
-  /** Called when the worker is gone and no call can succeed any more. */
-  readonly onBroken: () => void
+  /** Called when the worker is gone and no call can succeed any more; with why, if it said so. */
+  readonly onBroken: (why?: string) => void
 }
 
 interface Waiting {
@@ -95,6 +95,6 @@ export class Line {
     this.#broken = new ParleyError('JOURNAL_IO', { path: this.#options.path, reason }, cause)
     for (const waiting of this.#waiting.values()) waiting.reject(this.#broken)
     this.#waiting.clear()
-    this.#options.onBroken()
+    this.#options.onBroken(cause === undefined ? undefined : reason)
   }
 }

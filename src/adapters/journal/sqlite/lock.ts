@@ -13,12 +13,16 @@ export interface OwnerLock {
 /** Of two that come at the same instant one must step back; without some patience both would. */
 const patienceMs = 250
 
+export function lockPathIn(directory: string): string {
+  return join(directory, 'server.lock')
+}
+
 /**
  * Takes the lock of `directory`, or throws STATE_IN_USE with the pid of whoever holds it, this process included.
  * SQLite itself keeps the connections of one process apart, which the kernel's locks do not.
  */
 export function takeLock(directory: string): OwnerLock {
-  const path = join(directory, 'server.lock')
+  const path = lockPathIn(directory)
   const pidPath = pidPathIn(directory)
   createPrivate(path)
   const db = new DatabaseSync(path, { timeout: patienceMs })

@@ -155,7 +155,7 @@ test('a full disk refuses what does not fit and keeps what was stored', async ()
   // In a mount namespace of its own, so that any user may have a disk of 4 MB.
   const mount = `mount -t tmpfs -o size=4m,mode=0700 tmpfs '${directory}' && exec "$@"`
   const before = ['unshare', '--map-root-user', '--mount', 'sh', '-c', mount, 'sh']
-  const program = startProgram('full-disk.ts', directory, before)
+  const program = startProgram('full-disk', { directory, worker: workerUrl.href }, before)
   const { value } = await program.lines.next()
   expect(value).toEqual({
     big: 'JOURNAL_FULL',

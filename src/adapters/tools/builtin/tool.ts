@@ -6,7 +6,7 @@ import type { ToolKind } from '../../../ports/content.ts'
 import type { Processes } from '../../../ports/process.ts'
 import type { SearchIndex } from '../../../ports/search.ts'
 import type { Signal } from '../../../ports/signal.ts'
-import type { Caller, Tool, ToolPreview, ToolResult } from '../../../ports/tools.ts'
+import type { Caller, Tool, ToolPreview, ToolRegistry, ToolResult } from '../../../ports/tools.ts'
 import { forModels } from '../model-schema.ts'
 import type { MayReach } from './fetch/reach.ts'
 import type { SessionMemory } from './memory.ts'
@@ -25,11 +25,15 @@ export interface Means {
   readonly mayReach?: MayReach
 }
 
+/** The MCP servers of the session, as its other tools have them. */
+export type ServersOfSession = Pick<ToolRegistry, 'list' | 'read' | 'ready'>
+
 /** What a preview may know: it changes nothing and tells nobody. */
 export interface Looking {
   readonly caller: Pick<Caller, 'sessionId' | 'roots' | 'client'>
   readonly memory: SessionMemory
   readonly means: Means
+  readonly servers: ServersOfSession
 }
 
 export interface Call extends Looking {

@@ -7,15 +7,17 @@ import { editFile } from './edit-file.ts'
 import { fetchUrl } from './fetch-url.ts'
 import { findFiles } from './find-files.ts'
 import { listDirectory } from './list-directory.ts'
+import { listResources } from './list-resources.ts'
 import { type SessionMemory, openMemory } from './memory.ts'
 import { plan } from './plan.ts'
 import { readFile } from './read-file.ts'
+import { readResource } from './read-resource.ts'
 import { readResult } from './read-result.ts'
 import { textOf } from './result.ts'
 import { runCommand } from './run-command.ts'
 import { searchSessions } from './search-sessions.ts'
 import { searchText } from './search-text.ts'
-import type { Means, OwnTool } from './tool.ts'
+import type { Means, OwnTool, ServersOfSession } from './tool.ts'
 import { writeFile } from './write-file.ts'
 
 /** In this order, always: a model that has seen the list keeps what it made of it. */
@@ -32,6 +34,8 @@ const TOOLS: readonly OwnTool[] = [
   plan,
   searchSessions,
   readResult,
+  listResources,
+  readResource,
 ]
 
 /** How long a call that nobody waits for may take to end as it likes. Milliseconds. */
@@ -49,8 +53,8 @@ export interface Toolset {
 }
 
 export interface Toolsets {
-  /** For one more registry of this session. */
-  open(session: string): Toolset
+  /** For one more registry of this session, which has these servers. */
+  open(session: string, servers: ServersOfSession): Toolset
 }
 
 export function openToolsets(means: Means): Toolsets {
@@ -58,20 +62,21 @@ export function openToolsets(means: Means): Toolsets {
   const tools = TOOLS.map(({ tool }) => tool)
   const sessions = openSessions()
   return {
-    open(session) {
+    open(session, servers) {
       const { memory, leave } = sessions.join(session)
+      const around = { memory, means, servers }
       return {
         tools,
         has: (name) => byName.has(name),
         async preview(name, args, caller) {
           const tool = byName.get(name)
-          return tool === undefined ? { kind: 'other' } : tool.preview(args, { caller, memory, means })
+          return tool === undefined ? { kind: 'other' } : tool.preview(args, { ...around, caller })
         },
         async call(name, args, options) {
           const tool = byName.get(name) ?? fail('TOOL_UNKNOWN', { tool: name })
           const { caller } = options
           if (caller === undefined) return fail('TOOL_NOT_RUN', { tool: name, reason: 'it works only within a turn' })
-          return bounded(name, { ...options, means }, (signal) => tool.run(args, { caller, memory, means, signal }))
+          return bounded(name, { ...options, means }, (signal) => tool.run(args, { ...around, caller, signal }))
         },
         release: leave,
       }

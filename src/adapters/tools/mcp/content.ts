@@ -97,7 +97,7 @@ function unknown(type: string): Content {
 }
 
 /** Keeps items in order while there is room; the text that crosses the line is cut there, data that does is left out. */
-function withinLimit(items: readonly Content[], limit: number): readonly Content[] {
+export function withinLimit(items: readonly Content[], limit = RESULT_LIMIT): readonly Content[] {
   const kept: Content[] = []
   let room = limit
   for (const item of items) {

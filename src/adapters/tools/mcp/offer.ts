@@ -1,4 +1,5 @@
 /** Keeps what a server offers true: listed again, each kind on its own, when the server says that it changed. */
+import type { Clock, Timer } from '../../../ports/clock.ts'
 import { NOTHING, type Offer } from '../connection.ts'
 import { coalesce, type Coalesced } from './coalesce.ts'
 import { followChanges } from './follow.ts'
@@ -17,7 +18,7 @@ export interface Kept {
   readonly latencyMs: () => number
 }
 
-/** Resolves when the tools were listed for the first time; who has resources and prompts has them soon after. */
+/** Resolves when all was listed for the first time; of resources and prompts that take their time, the tools do not wait. */
 export async function keepOffer(session: Session, attempt: Attempt, { over, lose }: Life): Promise<Kept> {
   const { request, around, redact } = attempt
   const { clock, limits } = around
@@ -43,9 +44,15 @@ export async function keepOffer(session: Session, attempt: Attempt, { over, lose
       // What is known stays valid until the server is lost or says more.
       if (!over.aborted) session.warn(`its ${kind} could not be listed again: ${redact(reasonIn(error))}`)
       return false
+    } finally {
+      firstListed.get(kind)?.()
     }
   }
 
+  const firstListed = new Map<Kind, () => void>()
+  const others = KINDS.filter((kind) => kind !== 'tools').map(
+    (kind) => new Promise<void>((resolve) => firstListed.set(kind, resolve)),
+  )
   const { listPauseMs: pauseMs, idleListPauseMs: idlePauseMs } = limits
   const wishes = new Map<Kind, Coalesced>(
     KINDS.map((kind) => [kind, coalesce(() => relist(kind), { clock, pauseMs, idlePauseMs, signal: over })]),
@@ -62,5 +69,23 @@ export async function keepOffer(session: Session, attempt: Attempt, { over, lose
   await listNow('tools', request.signal)
   begun = true
   for (const kind of KINDS) if (kind !== 'tools' || changedEarly) onChanged(kind)
+  await settledWithin(Promise.all(others), limits.moreMs, { clock, signals: [over, request.signal] })
   return { offer: () => offer, latencyMs: () => latencyMs }
+}
+
+interface Patience {
+  readonly clock: Clock
+  readonly signals: readonly AbortSignal[]
+}
+
+async function settledWithin(work: Promise<unknown>, ms: number, { clock, signals }: Patience): Promise<void> {
+  const signal = AbortSignal.any([...signals])
+  if (signal.aborted) return
+  let timer: Timer | undefined
+  const over = new Promise<void>((resolve) => {
+    timer = clock.after(ms, resolve)
+    signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+  await Promise.race([work, over])
+  timer?.cancel()
 }

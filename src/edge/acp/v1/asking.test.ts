@@ -17,7 +17,8 @@ beforeEach(() => {
   outcomes = []
   street.house.agent.script = async (turn) => {
     const options = [option('allow_once'), option('reject_once')]
-    outcomes.push(await turn.ask({ toolCallId: 'c1', patch: { title: 'Delete all' }, options, state: 1 }))
+    const question = { toolCallId: 'c1', patch: { title: 'Delete all' }, options, state: 1 }
+    outcomes.push(turn.resumed?.outcome ?? (await turn.ask(question)))
     return 'end_turn'
   }
 })
@@ -105,10 +106,13 @@ test('the transcript says that it was not a person who said no', async () => {
   expect(ada.text).toContain('Delete all')
 })
 
-test('with nobody attached it waits, and whoever comes is asked anew', async () => {
+test('with nobody attached it waits, in the journal alone after a minute, and whoever comes is asked anew', async () => {
   const { clients, sessionId } = await asked(1)
   await clients[0]?.leave()
+  await street.house.clock.advance(59_000)
+  expect((await street.house.sessions.census()).sessions).toBe(1)
   await street.house.clock.advance(3_600_000)
+  expect((await street.house.sessions.census()).sessions).toBe(0)
   expect(outcomes).toEqual([])
   const bob = await street.client()
   await bob.request('session/load', opening(sessionId))
@@ -116,6 +120,22 @@ test('with nobody attached it waits, and whoever comes is asked anew', async () 
   await quiet()
   expect(outcomes).toMatchObject([{ optionId: 'allow_once' }])
 })
+
+test.each(['another prompt', 'a server'])(
+  'with nobody attached it stays in memory with %s that would be lost',
+  async (what) => {
+    const ada = await street.client()
+    const mcpServers = what === 'a server' ? [{ name: 'docs', command: '/bin/docs', args: [], env: [] }] : []
+    const sessionId = await create(ada, { mcpServers })
+    ada.ask('session/prompt', prompt(sessionId, 'Clean up'))
+    await ada.until(isQuestion)
+    if (what === 'another prompt') ada.ask('session/prompt', prompt(sessionId, 'And then'))
+    await quiet()
+    await ada.leave()
+    await street.house.clock.advance(3_600_000)
+    expect((await street.house.sessions.census()).sessions).toBe(1)
+  },
+)
 
 test('whoever leaves has said nothing: it waits for those who stay', async () => {
   const { clients, id } = await asked(2)

@@ -72,8 +72,12 @@ test('a session/load on which a prompt of its client waits goes on, and answers 
   await client.until(({ params }) => JSON.stringify(params ?? null).includes('"n":39'))
   client.stall()
   const load = client.ask('session/load', opening(sessionId))
-  // Nothing tells a client that does not read how far its load is.
-  for (let moments = 0; moments < 400; moments += 1) await quiet()
+  // Nothing tells a client that does not read how far its load is: it is where it waits when it is owed no more than before.
+  let owed = 0
+  for (let still = 0; still < 400 || owed === 0; still = client.owed === owed ? still + 1 : 0) {
+    owed = client.owed
+    await quiet()
+  }
   client.notify('$/cancel_request', { requestId: load })
   await quiet()
   client.readOn()
