@@ -49,3 +49,10 @@ export interface Command {
   readonly name: string
   readonly description?: string
 }
+
+/** One of the answers that a question offers. */
+export interface PermissionOption {
+  readonly optionId: string
+  readonly name: string
+  readonly kind: string
+}

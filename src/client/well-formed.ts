@@ -1,6 +1,5 @@
 /** What an agent tells and asks, made to be as our types say: any agent may send anything, and no face should break over it. */
-import type { PermissionOption } from './questions.ts'
-import type { ToolCallUpdate, UpdateParams } from './updates.ts'
+import type { PermissionOption, ToolCallUpdate, UpdateParams } from './updates.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
