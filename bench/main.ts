@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { setup as build } from '../test/build.setup.ts'
 import type { Measurement, Row } from './row.ts'
+import { cancel } from './rows/cancel.ts'
 import { delay } from './rows/delay.ts'
 import { disk } from './rows/disk.ts'
 import { journal } from './rows/journal.ts'
@@ -26,6 +27,7 @@ const measurements: Readonly<Record<string, Measurement>> = {
   throughput,
   watchers,
   model,
+  cancel,
   delay,
   load,
   memory,

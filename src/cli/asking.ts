@@ -70,7 +70,9 @@ export function refuse(say: (line: string) => void) {
   return ({ toolCall, options }: PermissionQuestion): Promise<string | null> => {
     const no =
       options.find(({ kind }) => kind === 'reject_once') ?? options.find(({ kind }) => kind === 'reject_always')
-    say(`Rejected: ${oneLine(questionTitle(toolCall))} (there is no terminal to ask on)`)
+    say(
+      `Rejected: ${oneLine(questionTitle(toolCall))} (there is no terminal to ask on; parley rules add allows it beforehand)`,
+    )
     return Promise.resolve(no?.optionId ?? null)
   }
 }

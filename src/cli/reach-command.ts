@@ -15,7 +15,7 @@ export interface ReachingCommand {
   readonly command: string
   readonly config: Config
   /** Ends the attempt. */
-  readonly stop: AbortSignal
+  readonly signal?: AbortSignal
 }
 
 /** How long an agent may take to introduce itself, and to be gone once it has closed its side: it may have to be fetched first. Milliseconds. */
@@ -25,11 +25,11 @@ const LEAVING = 1_000
 /** When a person begins to wonder. Milliseconds. */
 const UNEASE = 3_000
 
-export async function reachCommand({ command, config, stop }: ReachingCommand, face: Face): Promise<Reached> {
+export async function reachCommand({ command, config, signal }: ReachingCommand, face: Face): Promise<Reached> {
   const { environment } = config
   const agent = await startAgentProcess(command, environment)
   const terminals = new LocalTerminals(environment)
-  const patience = watch(stop, () => void close())
+  const patience = watch(signal, () => void close())
   const close = async (): Promise<void> => {
     terminals.close()
     await agent.close()
@@ -55,7 +55,7 @@ export async function reachCommand({ command, config, stop }: ReachingCommand, f
 }
 
 /** Has the attempt left when it takes too long, or when somebody stops it; a person is told that it waits. */
-function watch(stop: AbortSignal, leave: () => void) {
+function watch(signal: AbortSignal | undefined, leave: () => void) {
   const patience = { isOver: false, release }
   const progress = passing(process.stderr)
   const notice = after(UNEASE, () => progress.say('Waiting for the agent to introduce itself … (Ctrl-C stops)'))
@@ -67,9 +67,9 @@ function watch(stop: AbortSignal, leave: () => void) {
     notice()
     end()
     progress.done()
-    stop.removeEventListener('abort', leave)
+    signal?.removeEventListener('abort', leave)
   }
-  stop.addEventListener('abort', leave, { once: true })
+  signal?.addEventListener('abort', leave, { once: true })
   return patience
 }
 

@@ -1,19 +1,20 @@
 /** How a command reaches the sessions: through the server of the state directory, started if need be, or in this process. */
-import { connect } from '../client/connect.ts'
+import { type Client, connect } from '../client/connect.ts'
 import type { Face } from '../client/face.ts'
 import type { Hello, NoticeKind } from '../client/hello.ts'
 import { linePipe } from '../client/pipe.ts'
 import { agentName } from '../config/agent.ts'
 import type { Config } from '../config/schema.ts'
-import { fail } from '../errors/parley-error.ts'
+import { ParleyError, fail } from '../errors/parley-error.ts'
 import { openEmbedded } from '../server/embedded.ts'
+import { holderOf } from '../server/holder.ts'
 import { dial, startServer } from '../server/launch.ts'
 import { serverInfo } from '../server/version.ts'
 import { EMBEDDED_REMEDY, dieAtOnce } from './lost.ts'
 import { passing } from './passing.ts'
 import type { Reached } from './reached.ts'
 import { takeOver } from './takeover.ts'
-import { newId, pause } from './terminal/pace.ts'
+import { after, newId, pause } from './terminal/pace.ts'
 
 export interface Reaching {
   readonly config: Config
@@ -22,42 +23,72 @@ export interface Reaching {
   /** Starts another agent, which is spoken to in place of a Parley server. */
   readonly agentCommand?: string | undefined
   readonly notices?: readonly NoticeKind[]
+  /** Aborts when whoever wanted to reach them leaves: a server that hangs keeps nobody. */
+  readonly signal?: AbortSignal
 }
 
-/** `stop` ends the attempt, which then throws. */
-export async function reach(reaching: Reaching, face: Face, stop: AbortSignal): Promise<Reached> {
+/** Milliseconds without an answer, after which people are told. */
+const SILENT = 10_000
+
+export async function reach(reaching: Reaching, face: Face): Promise<Reached> {
   const { agentCommand } = reaching
   if (agentCommand !== undefined) {
     const { reachCommand } = await import('./reach-command.ts')
-    return reachCommand({ command: agentCommand, config: reaching.config, stop }, face)
+    return reachCommand({ ...reaching, command: agentCommand }, face)
   }
   return reaching.embedded ? withinProcess(reaching, face) : overSocket(reaching, face)
 }
 
 async function overSocket(reaching: Reaching, face: Face): Promise<Reached> {
-  const client = await connect({ dial: () => dialServer(reaching.config), pause, newId }, face, helloOf(reaching))
-  try {
-    await takeOver(client, { version: serverInfo.version, config: reaching.config })
-  } catch (error) {
+  const { config } = reaching
+  const leaving = new AbortController()
+  reaching.signal?.addEventListener('abort', () => leaving.abort())
+  if (reaching.signal?.aborted === true) leaving.abort()
+  const client = await met(config, () =>
+    connect({ dial: () => dialServer(config, leaving.signal), pause, newId }, face, helloOf(reaching)),
+  )
+  const close = (): void => {
     client.close()
+    leaving.abort()
+  }
+  try {
+    await takeOver(client, { version: serverInfo.version, config })
+  } catch (error) {
+    close()
     throw error
   }
   return {
     client,
     async close() {
-      client.close()
+      close()
     },
   }
 }
 
-async function dialServer({ home, socket, environment }: Config) {
-  const progress = passing(process.stderr)
+/** It accepts connections and answers none: that may last for ever, so it is said. */
+async function met({ home }: Config, connecting: () => Promise<Client>): Promise<Client> {
+  const answered = after(SILENT, () => {
+    const silent = new ParleyError('SERVER_SILENT', { pid: holderOf(home)?.pid ?? null })
+    process.stderr.write(`parley: ${silent.message}\n`)
+  })
   try {
-    await startServer({ home, socket, environment, program: process.argv[1] ?? '' }, (text) => progress.say(text))
+    return await connecting()
+  } finally {
+    answered()
+  }
+}
+
+async function dialServer({ home, socket, environment }: Config, signal: AbortSignal) {
+  const progress = passing(process.stderr)
+  const program = process.argv[1] ?? ''
+  try {
+    await startServer({ home, socket, environment, program, signal }, (text) => progress.say(text))
   } finally {
     progress.done()
   }
   const connection = await dial(socket)
+  signal.addEventListener('abort', () => connection.destroySoon())
+  if (signal.aborted) connection.destroy()
   connection.on('error', () => {
     // Its end is what counts, and whoever reads sees that.
   })

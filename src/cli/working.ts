@@ -17,20 +17,19 @@ export async function workWith(
 ): Promise<number> {
   const stops = watchStops()
   try {
-    const reached = await reach(reaching, face, stops.signal)
+    const reached = await reach({ ...reaching, signal: stops.signal }, face)
     const close = (): void => void reached.close().catch(() => undefined)
     stops.signal.addEventListener('abort', close)
     try {
       if (stops.signal.aborted) return stops.signal.reason as number
       return await work({ client: reached.client, stops })
     } catch (error) {
-      // Whatever fails after we were told to stop failed because of that.
-      if (stops.signal.aborted) return stops.signal.reason as number
       throw (await reached.explain?.(error)) ?? error
     } finally {
       await reached.close()
     }
   } catch (error) {
+    // Whatever fails after we were told to stop failed because of that.
     if (stops.signal.aborted) return stops.signal.reason as number
     throw error
   } finally {

@@ -36,6 +36,8 @@ interface Attachment {
   isClosed: boolean
   /** A wish to cancel that may not have arrived. */
   cancelling: boolean
+  /** As it was when the session was opened. */
+  model?: string | undefined
 }
 
 export class Attachments {
@@ -79,6 +81,12 @@ export class Attachments {
     attachment.isOpen = true
     attachment.isClosed = false
     attachment.seq = Math.max(attachment.seq, seqOf(result))
+    attachment.model = modelIn(result)
+  }
+
+  /** Which model the agent said it asks when the session was opened, if it did. */
+  modelOf(sessionId: string): string | undefined {
+    return this.#open.get(sessionId)?.model
   }
 
   /** Where the session may work; undefined when it is not open here. */
@@ -190,6 +198,14 @@ export class Attachments {
       prompt.reject(reason)
     }
   }
+}
+
+/** Of the config options, the one that says which model is asked. */
+function modelIn(told: unknown): string | undefined {
+  const options = fieldsOf(told)['configOptions']
+  const all = Array.isArray(options) ? (options as readonly unknown[]).map(fieldsOf) : []
+  const value = all.find(({ category }) => category === 'model')?.['currentValue']
+  return typeof value === 'string' ? value : undefined
 }
 
 function seqOf(told: unknown): number {

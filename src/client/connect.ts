@@ -145,6 +145,11 @@ export class Client {
     }
   }
 
+  /** Which model answers in a session, where its agent said so when it was opened. */
+  modelOf(sessionId: string): string | undefined {
+    return this.#attachments.modelOf(sessionId)
+  }
+
   /** The whole conversation comes as updates before this resolves. */
   async loadSession(session: Opening): Promise<void> {
     requireOffered('session/load', this.can.load)

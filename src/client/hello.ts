@@ -47,7 +47,7 @@ export async function introduce(
     protocolVersion: PROTOCOL_VERSION,
     clientCapabilities: {
       ...capabilitiesFor(serves),
-      session: { notices: {}, configOptions: { boolean: {} } },
+      session: { notices: {}, compaction: {}, configOptions: { boolean: {} } },
       _meta: { 'parley/notifications': [...notices, 'server'] },
     },
     clientInfo: info,

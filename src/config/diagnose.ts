@@ -2,7 +2,7 @@
 import { reasonOf } from '../errors/parley-error.ts'
 import { loadConfig } from './load.ts'
 import { readMcpFiles } from './mcp-files.ts'
-import { projectFile, stateDirectory, userFile } from './places.ts'
+import { projectFile, stateDirectory, userFile, workingDirectory } from './places.ts'
 import type { Config } from './schema.ts'
 
 export interface Diagnosis {
@@ -16,7 +16,7 @@ export interface Diagnosis {
 }
 
 /** Never throws because of a setting. */
-export async function diagnoseConfig(environment = process.env, cwd = process.cwd()): Promise<Diagnosis> {
+export async function diagnoseConfig(environment = process.env, cwd = workingDirectory()): Promise<Diagnosis> {
   const files = [userFile(environment), projectFile(cwd)]
   const { config, fault } = await load(environment, cwd)
   const found = readMcpFiles({ home: config.home, environment }, cwd)

@@ -1,7 +1,7 @@
 /** The one door of configuration: defaults < file < environment < flags, checked once, frozen. It alone reads the environment. */
 import { resolve } from 'node:path'
 import { fail, isParleyError, reasonOf } from '../errors/parley-error.ts'
-import { stateDirectory } from './places.ts'
+import { stateDirectory, workingDirectory } from './places.ts'
 import { type Settings, fromFiles } from './setting-files.ts'
 import { type AgentChoice, agentChoice, modelChoice } from './agent.ts'
 import { type Config, type Fault, settings } from './schema.ts'
@@ -23,7 +23,7 @@ type Values = Readonly<Record<string, string | undefined>>
 export async function loadConfig(
   flags: Flags = {},
   environment: Environment = process.env,
-  cwd = process.cwd(),
+  cwd = workingDirectory(),
 ): Promise<Config> {
   const said = { ...(await fromFiles(environment, cwd)), ...fromEnvironment(environment), ...given(flags) }
   try {

@@ -1,6 +1,7 @@
 /** Where configuration and state are, on every platform. */
 import { homedir } from 'node:os'
 import { join } from 'node:path'
+import { fail } from '../errors/parley-error.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -17,6 +18,15 @@ export function promptDirectory(environment: Environment): string {
 /** The file of whoever wrote the project, who need not be the user. */
 export function projectFile(cwd: string): string {
   return join(cwd, '.parley.toml')
+}
+
+/** Where this runs. Throws DIRECTORY_LEFT when somebody has removed it. */
+export function workingDirectory(): string {
+  try {
+    return process.cwd()
+  } catch (error) {
+    return fail('DIRECTORY_LEFT', {}, error)
+  }
 }
 
 /** XDG on Linux and wherever it is set; the platform's own place elsewhere. */

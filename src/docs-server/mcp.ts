@@ -5,16 +5,11 @@ import {
   ProtocolError,
   ProtocolErrorCode,
   Server,
-  type Tool,
 } from '@modelcontextprotocol/server'
 import { ParleyError, reasonOf } from '../errors/parley-error.ts'
 import type { Change } from './library.ts'
 import { offerResources } from './resources.ts'
-import { listDocuments } from './tools/list-documents.ts'
-import { minDocGlobalSearch } from './tools/min-doc-global-search.ts'
-import { outline } from './tools/outline.ts'
-import { readDocument } from './tools/read-document.ts'
-import { searchDocuments } from './tools/search-documents.ts'
+import { TOOLS, toolsOf } from './tools/all.ts'
 import { Arguments, type DocumentTool } from './tools/tool.ts'
 import type { Era, View } from './view.ts'
 
@@ -30,7 +25,6 @@ export interface McpOptions {
   readonly log: (line: string) => void
 }
 
-const TOOLS: readonly DocumentTool[] = [minDocGlobalSearch, searchDocuments, readDocument, listDocuments, outline]
 /** What a key opens, others may not see; the documents may change at any time. */
 const CACHE = { ttlMs: 5_000, cacheScope: 'private' } as const
 
@@ -63,11 +57,6 @@ export function documentServer({ about, view, log }: McpOptions, era: Era): Clie
       await Promise.all(uris.map((uri) => server.sendResourceUpdated({ uri })))
     },
   }
-}
-
-/** Withdrawn while none of the collections is there. */
-function toolsOf(present: readonly string[]): Tool[] {
-  return present.length === 0 ? [] : TOOLS.map((tool) => tool.definition(present))
 }
 
 /** What of a change may be heard through this view. The tools name its collections, so they change with these and only then. */

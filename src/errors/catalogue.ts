@@ -2,6 +2,8 @@
 import { docsRows } from './docs-rows.ts'
 import { modelRows } from './model-rows.ts'
 import { AUTH_REQUIRED, CANCELLED, INTERNAL, INVALID_PARAMS, INVALID_REQUEST, NOT_FOUND, row } from './row.ts'
+import { sessionRows } from './session-rows.ts'
+import { toolRows } from './tool-rows.ts'
 
 export const catalogue = {
   // The journal
@@ -88,101 +90,7 @@ export const catalogue = {
     (d) => `The socket ${d.path} cannot be used: ${d.reason}.`,
   ),
 
-  // Sessions
-  SESSION_NOT_FOUND: row<{ session: string }>(
-    NOT_FOUND,
-    false,
-    (d) => `There is no session ${d.session}. List the sessions to see which exist.`,
-  ),
-  SESSION_NOT_ATTACHED: row<{ session: string }>(
-    NOT_FOUND,
-    false,
-    (d) => `This connection has not opened session ${d.session}. Load or resume it first.`,
-  ),
-  SESSION_CLOSED: row<{ session: string }>(
-    INVALID_REQUEST,
-    false,
-    (d) => `Session ${d.session} is closed. Load or resume it to go on.`,
-  ),
-  SESSION_CWD_DIFFERS: row<{ session: string; cwd: string; given: string }>(
-    INVALID_PARAMS,
-    false,
-    (d) => `Session ${d.session} belongs to ${d.cwd}, not to ${d.given}. Open it with its own cwd.`,
-  ),
-  TITLE_INVALID: row<{ limit: number }>(
-    INVALID_PARAMS,
-    false,
-    (d) => `A title is one line of 1 to ${d.limit} characters, none of them a control character.`,
-  ),
-  FORK_POINT_UNKNOWN: row<{ session: string; at: number; head: number }>(
-    INVALID_PARAMS,
-    false,
-    (d) => `Session ${d.session} can be forked at one of its entries, which are 1 to ${d.head}, not at ${d.at}.`,
-  ),
-  QUEUE_FULL: row<{ session: string; limit: number }>(
-    INVALID_REQUEST,
-    true,
-    (d) => `Session ${d.session} already has ${d.limit} prompts waiting. Wait for one to end, or cancel.`,
-  ),
-  TURN_INTERRUPTED: row<{ session: string }>(
-    INTERNAL,
-    true,
-    (d) =>
-      `The turn was interrupted because the server stopped. What was said is kept in session ${d.session}; prompt again to go on.`,
-  ),
-  TURN_OVER: row<{ turn: string; session: string }>(
-    INTERNAL,
-    false,
-    (d) => `Turn ${d.turn} of session ${d.session} is over; nothing can be added to it.`,
-  ),
-  PERMISSION_UNKNOWN: row<{ request: string }>(
-    INVALID_PARAMS,
-    false,
-    (d) => `Nobody is waiting for an answer to permission request ${d.request}; it was answered or withdrawn before.`,
-  ),
-  MODE_UNKNOWN: row<{ mode: string; known: string }>(
-    INVALID_PARAMS,
-    false,
-    (d) => `This session has no mode ${JSON.stringify(d.mode)}; there are: ${d.known}.`,
-  ),
-  CONFIG_OPTION_UNKNOWN: row<{ option: string }>(
-    INVALID_PARAMS,
-    false,
-    (d) => `This session has no option ${JSON.stringify(d.option)}. Choose one of its configOptions.`,
-  ),
-  CONFIG_VALUE_UNKNOWN: row<{ option: string; value: string }>(
-    INVALID_PARAMS,
-    false,
-    (d) => `The option ${d.option} cannot be ${JSON.stringify(d.value)}. Choose one of its values.`,
-  ),
-  SCRIPT_INVALID: row<{ path: string; line: number; reason: string }>(
-    INVALID_PARAMS,
-    false,
-    (d) => `Line ${d.line} of the script ${d.path} cannot be played: ${d.reason}.`,
-  ),
-  SCRIPT_UNREADABLE: row<{ path: string; reason: string }>(
-    INVALID_PARAMS,
-    false,
-    (d) => `The script ${d.path} cannot be read: ${d.reason}.`,
-  ),
-  AGENT_UNKNOWN: row<{ agent: string }>(
-    INVALID_PARAMS,
-    false,
-    (d) =>
-      `There is no agent ${JSON.stringify(d.agent)}. Name guide, model, model:PROVIDER:NAME, or script: and the absolute path of a file.`,
-  ),
-  MODEL_NONE: row(
-    INVALID_PARAMS,
-    false,
-    () =>
-      'There is no model to answer: no provider has a key, and none is served on this machine. parley models says what each one lacks; --agent guide needs none.',
-  ),
-  AGENT_FAILED: row<{ reason: string }>(INTERNAL, true, (d) => `The agent failed: ${d.reason}`),
-  SESSION_AMBIGUOUS: row<{ prefix: string; count: number }>(
-    INVALID_PARAMS,
-    false,
-    (d) => `${d.count} sessions begin with ${d.prefix}. Give more of its id; parley ls shows them.`,
-  ),
+  ...sessionRows,
 
   // What a client hears from the other side
   SERVER_STOPPED: row(
@@ -301,76 +209,7 @@ export const catalogue = {
   ),
   INTERNAL_ERROR: row(INTERNAL, true, () => 'Something went wrong inside Parley. The log says what.'),
 
-  // Tools and MCP servers
-  TOOL_UNKNOWN: row<{ tool: string }>(
-    INVALID_PARAMS,
-    false,
-    (d) => `There is no tool ${d.tool} now. List the tools to see which are.`,
-  ),
-  TOOL_ARGUMENTS: row<{ tool: string; reason: string }>(
-    INVALID_PARAMS,
-    false,
-    (d) => `The arguments do not fit tool ${d.tool}: ${d.reason}. It was not called.`,
-  ),
-  TOOL_TIMEOUT: row<{ tool: string; ms: number }>(
-    INTERNAL,
-    false,
-    (d) => `Tool ${d.tool} did not answer within ${d.ms} ms and was cancelled; it may have run.`,
-  ),
-  TOOL_CANCELLED: row<{ tool: string }>(-32800, false, (d) => `Tool ${d.tool} was cancelled; it may have run in part.`),
-  TOOL_NOT_RUN: row<{ tool: string; reason: string }>(
-    INTERNAL,
-    true,
-    (d) => `Tool ${d.tool} was not run: ${d.reason}.`,
-  ),
-  TOOL_LOST: row<{ tool: string; reason: string }>(
-    INTERNAL,
-    false,
-    (d) => `The answer of tool ${d.tool} was lost: ${d.reason}. It may have run.`,
-  ),
-  TOOL_FAILED: row<{ reason: string }>(INTERNAL, false, (d) => d.reason),
-  MCP_CONNECT: row<{ server: string; reason: string }>(
-    INTERNAL,
-    true,
-    (d) => `MCP server ${d.server} could not be connected: ${d.reason}.`,
-  ),
-  MCP_LOGIN: row<{ server: string; word: string }>(
-    INTERNAL,
-    true,
-    (d) => `MCP server ${d.server} wants you to log in. Run: parley mcp login ${d.word}`,
-  ),
-  MCP_LOGIN_FAILED: row<{ server: string; reason: string }>(
-    INTERNAL,
-    true,
-    (d) => `Nobody is logged in to ${d.server}: ${d.reason}. Log in again.`,
-  ),
-  MCP_REQUEST: row<{ server: string; what: string; reason: string }>(
-    INTERNAL,
-    true,
-    (d) => `MCP server ${d.server} did not give ${d.what}: ${d.reason}.`,
-  ),
-
-  // Processes
-  COMMAND_NOT_FOUND: row<{ command: string }>(
-    INVALID_PARAMS,
-    false,
-    (d) => `The command ${d.command} was not found. Install it, or give its absolute path.`,
-  ),
-  COMMAND_NOT_EXECUTABLE: row<{ command: string }>(
-    INVALID_PARAMS,
-    false,
-    (d) => `${d.command} is there but may not be executed. Check its permissions.`,
-  ),
-  PROCESS_SPAWN: row<{ command: string; reason: string }>(
-    INTERNAL,
-    true,
-    (d) => `${d.command} could not be started: ${d.reason}.`,
-  ),
-  PROCESS_GONE: row<{ command: string; reason: string }>(
-    INTERNAL,
-    true,
-    (d) => `${d.command} has ended (${d.reason}).`,
-  ),
+  ...toolRows,
 
   // Search, export and import of sessions
   SEARCH_UNAVAILABLE: row<{ reason: string }>(
@@ -418,6 +257,11 @@ export const catalogue = {
     INVALID_PARAMS,
     false,
     (d) => `${d.what} ${d.path} is not a directory that can be read.`,
+  ),
+  DIRECTORY_LEFT: row(
+    INVALID_PARAMS,
+    false,
+    () => 'The directory that this runs in has been removed. Change to another one and try again.',
   ),
   FILE_MISSING: row<{ path: string }>(NOT_FOUND, false, (d) => `There is no file ${JSON.stringify(d.path)}.`),
   FILE_UNUSABLE: row<{ path: string; reason: string }>(

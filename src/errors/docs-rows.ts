@@ -30,7 +30,7 @@ export const docsRows = {
   DOCS_LISTEN: row<{ host: string; port: number; reason: string }>(
     INTERNAL,
     true,
-    (d) => `Cannot listen on ${d.host}:${d.port}: ${d.reason}. Choose another port with --port.`,
+    (d) => `Cannot listen on ${d.host}:${d.port}: ${d.reason}. Choose another with --port or --host.`,
   ),
   DOCS_KEY_WEAK: row<{ source: string; reason: string }>(
     INVALID_PARAMS,

@@ -39,6 +39,6 @@ export interface RuleSet {
 export interface Rules {
   /** As they are now: whoever changes a rule changes the next call. Never throws; what cannot be read is `broken`. */
   rulesFor(roots: readonly string[]): Promise<RuleSet>
-  /** Allows it in all sessions of this directory, from now on. Stored when it resolves. */
-  remember(cwd: string, subject: RuleSubject): Promise<void>
+  /** Allows or denies it in all sessions of this directory, from now on. Stored when it resolves. */
+  remember(cwd: string, rule: Pick<Rule, 'effect' | 'subject'>): Promise<void>
 }

@@ -170,6 +170,12 @@ export interface ToolPreview {
   readonly destroys?: boolean
 }
 
+/** What rules keep from a call: `denied`, or `asked` about where a call names it. */
+export type Bar = 'denied' | 'asked'
+
+/** Of a real path inside the root set that a call comes upon without having been decided on for it. */
+export type Bars = (path: string) => Bar | undefined
+
 /** Who calls, for tools of our own: what an MCP server never hears of. */
 export interface Caller {
   readonly sessionId: string
@@ -182,6 +188,8 @@ export interface Caller {
   /** Brings the call up to date while it runs: output so far, a terminal. */
   report(patch: ToolCallPatch): Promise<void>
   plan(entries: readonly PlanEntry[]): Promise<void>
+  /** What lists and searches leave out, and links must not lead to; as the rules were when the call was decided on. */
+  readonly bars: Bars
   /** The whole result of an earlier call of this session; undefined where there is none. */
   resultOf(toolCallId: string): Promise<readonly Content[] | undefined>
 }
@@ -197,7 +205,8 @@ export interface ToolRegistry {
   /** The list as it stands now, without waiting. */
   list(): ToolList
   /**
-   * Starts servers that wait for their first use and resolves as soon as none is connecting any more,
+   * Starts servers that wait for their first use, unless what they will list is known without that, and resolves as soon
+   * as none is connecting any more,
    * or after `limitMs`, or when `signal` aborts, with the list as it then stands. A server that was waited for so long
    * in vain is not waited for again while it goes on connecting. Never throws.
    */

@@ -2,6 +2,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import { systemClock } from '../adapters/clock.ts'
+import { openProcesses } from '../adapters/process/spawn.ts'
+import { openToolHost } from '../adapters/tools/host.ts'
 import { openSharedDocuments } from './documents.ts'
 
 test('sessions of the same directories share one index, and it ends with the last of them', async () => {
@@ -24,4 +27,29 @@ test('sessions of the same directories share one index, and it ends with the las
   await documents.builtin.release(two)
   await expect(fetch(url)).rejects.toThrow(/fetch failed/)
   expect(await documents.builtin.connect(one)).toMatchObject({ url: expect.not.stringMatching(url) })
+})
+
+test('its tools are known before it is started, exactly as it lists them then', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'parley-foreseen-'))
+  await writeFile(join(directory, 'a.md'), 'alpha')
+  const documents = openSharedDocuments(() => undefined)
+  const processes = openProcesses({ boot: { home: 'h', id: 'b' }, environment: {}, clock: systemClock })
+  const clientInfo = { name: 'test', version: '0' }
+  const host = openToolHost({ processes, clock: systemClock, clientInfo, builtin: [documents.builtin] })
+  const registry = host.open({ scope: 's', cwd: directory, roots: [directory, directory], servers: [] })
+  onTestFinished(async () => {
+    await registry.close()
+    await host.close()
+    await Promise.all([documents.close(), processes.close()])
+    await rm(directory, { recursive: true })
+  })
+  const { signal } = new AbortController()
+  const foreseen = await registry.ready(20_000, signal)
+  expect(foreseen.servers[0]?.state).toBe('idle')
+  await registry.call('docs__list_documents', {}, { signal })
+  const listed = registry.list()
+  expect(listed.servers[0]?.state).toBe('ready')
+  expect(foreseen.tools.length).toBeGreaterThan(3)
+  // A permission that somebody gave for the one is one for the other: the digests are equal too.
+  expect(foreseen.tools).toEqual(listed.tools)
 })

@@ -13,6 +13,8 @@ export interface SharedDocuments {
     readonly name: string
     readonly title: string
     connect(request: Request): Promise<McpServer>
+    /** What it will list, so that nobody waits for it who may never ask it anything. */
+    tools(request: Request): Promise<readonly object[]>
     /** The session of this request is over; with the last one of its directories their index ends. */
     release(request: Request): Promise<void>
   }
@@ -50,6 +52,10 @@ export function openSharedDocuments(report: (error: unknown) => void): SharedDoc
         users.add(request)
         const { url } = await server
         return { type: 'http', name: 'docs', url, headers: [['Authorization', `Bearer ${key}`]] }
+      },
+      async tools({ roots }) {
+        const { toolsFor } = await import('../docs-server/tools/all.ts')
+        return toolsFor(roots)
       },
       async release(request) {
         const name = JSON.stringify(request.roots)

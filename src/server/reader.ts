@@ -5,7 +5,7 @@ import { type SessionInfo, sessionInfo } from '../edge/acp/v1/session-info.ts'
 import { fail } from '../errors/parley-error.ts'
 import type { SessionPhase, SessionRow } from '../ports/journal.ts'
 import type { RuleSubject } from '../ports/rules.ts'
-import { subjectOf } from '../session/allowance.ts'
+import { effectOf, subjectOf } from '../session/allowance.ts'
 import { haltTurn } from '../session/end-turn.ts'
 import { type Entry, decodeEntry } from '../session/entries.ts'
 import { evolve } from '../session/evolve.ts'
@@ -30,6 +30,12 @@ export type Listed = SessionInfo & { readonly _meta?: { readonly 'parley/phase':
 /** How far the last turn is, when it has not ended. */
 export type Unfinished = 'working' | 'waiting'
 
+export interface StandingAnswer {
+  readonly allowance: string
+  readonly effect: 'allow' | 'deny'
+  readonly subject: RuleSubject
+}
+
 export interface Reader {
   /** Newest first. */
   list(cwd?: string): AsyncIterable<Listed>
@@ -40,8 +46,8 @@ export interface Reader {
    * Returns how far the last turn is, if it goes on.
    */
   updates(sessionId: string): AsyncGenerator<UpdateParams, Unfinished | undefined>
-  /** What was always allowed in it, as the journal has it and as rules are said. */
-  alwaysAllowed(sessionId: string): Promise<readonly { readonly allowance: string; readonly subject: RuleSubject }[]>
+  /** What was always or never allowed in it, as the journal has it and as rules are said. */
+  standingAnswers(sessionId: string): Promise<readonly StandingAnswer[]>
   close(): Promise<void>
 }
 
@@ -56,10 +62,10 @@ export async function openReader(config: Config): Promise<Reader> {
       return sessionInfo(await findRow(journal, prefix))
     },
     updates: (sessionId) => updatesOf(journal, sessionId, () => hasOwner(config)),
-    async alwaysAllowed(sessionId) {
+    async standingAnswers(sessionId) {
       const state = await loadState({ journal }, sessionId)
       const allowed = state.phase === 'absent' ? [] : state.allowedTools
-      return allowed.map((allowance) => ({ allowance, subject: subjectOf(allowance) }))
+      return allowed.map((allowance) => ({ allowance, effect: effectOf(allowance), subject: subjectOf(allowance) }))
     },
     close: () => journal.close(),
   }

@@ -1,5 +1,6 @@
 /** The rules of the configuration and of earlier answers, as sessions take them. */
 import { realpath } from 'node:fs/promises'
+import { join, relative } from 'node:path'
 import { userFile } from '../config/places.ts'
 import { type FoundRule, RuleReader } from '../config/rules-files.ts'
 import { storeRule } from '../config/rules-store.ts'
@@ -19,13 +20,19 @@ export function openRules({ home, environment }: Config, report: (error: unknown
         Promise.all([home, userFile(environment)].map(resolved)),
       ])
       const active = rules.filter(({ standing }) => standing === 'active').map(ruleOf)
+      const linked = await Promise.all(active.map((rule) => throughLinks(rule, real)))
       const sentence = brokenWords(broken)
       if (sentence !== undefined && sentence !== reported) report(new Error(sentence))
       reported = sentence
-      return { rules: active, roots: real, own, ...(sentence !== undefined && { broken: sentence }) } satisfies RuleSet
+      return {
+        rules: [...active, ...linked.flat()],
+        roots: real,
+        own,
+        ...(sentence !== undefined && { broken: sentence }),
+      } satisfies RuleSet
     },
-    async remember(cwd, subject) {
-      storeRule(home, { effect: 'allow', subject, project: await resolved(cwd) })
+    async remember(cwd, { effect, subject }) {
+      storeRule(home, { effect, subject, project: await resolved(cwd) })
     },
   }
 }
@@ -38,6 +45,28 @@ export function ruleLine(rule: Pick<Rule, 'effect' | 'subject'>): string {
 /** What is gone, or nobody may look at, is named as it was given. */
 function resolved(path: string): Promise<string> {
   return realpath(path).catch(() => path)
+}
+
+/** A path that a rule denies or asks about may be a link: then the rule holds for what it leads to, too. */
+async function throughLinks(rule: Rule, roots: readonly string[]): Promise<readonly Rule[]> {
+  const { path } = rule.subject
+  if (path === undefined || rule.effect === 'allow') return []
+  const parts = path.split('/').filter((part) => part !== '')
+  const firstPattern = parts.findIndex((part) => /[*?]/u.test(part))
+  const plain = firstPattern < 0 ? parts : parts.slice(0, firstPattern)
+  if (plain.length === 0) return []
+  const rest = parts.slice(plain.length)
+  const found = await Promise.all(roots.map((root) => leadingElsewhere(join(root, ...plain))))
+  const ways = found.flatMap((real) => (real === undefined ? [] : roots.map((root) => relative(root, real))))
+  return ways.flatMap((way) => {
+    const isInside = way !== '' && !way.startsWith('..')
+    return isInside ? [{ ...rule, subject: { ...rule.subject, path: `/${[way, ...rest].join('/')}` } }] : []
+  })
+}
+
+async function leadingElsewhere(path: string): Promise<string | undefined> {
+  const real = await resolved(path)
+  return real === path ? undefined : real
 }
 
 function ruleOf({ effect, subject, ...found }: FoundRule): Rule {

@@ -3,8 +3,9 @@ import type { PermissionOption } from '../ports/content.ts'
 import type { RuleSubject } from '../ports/rules.ts'
 import { type Considered, hostOf, isPlainCommand, markOf } from './rules.ts'
 
-/** The answer that makes a rule for all sessions of the directory. */
+/** The answers that make a rule for all sessions of the directory. */
 export const ALWAYS_IN_PROJECT = 'allow_always_project'
+export const NEVER_IN_PROJECT = 'reject_always_project'
 
 const ONCE: PermissionOption = { optionId: 'allow_once', name: 'Allow once', kind: 'allow_once' }
 const REJECT: PermissionOption = { optionId: 'reject_once', name: 'Reject', kind: 'reject_once' }
@@ -18,19 +19,36 @@ export function allowanceOf(call: Considered): string {
   return `${call.tool.name}#${markOf(call.tool)}${detail === undefined ? '' : ` ${detail.key} ${detail.value}`}`
 }
 
+/** What is remembered where the answer is never: the same behind a mark that no name of a tool begins with. */
+export function refusalOf(allowance: string): string {
+  return `!${allowance}`
+}
+
+export function effectOf(remembered: string): 'allow' | 'deny' {
+  return remembered.startsWith('!') ? 'deny' : 'allow'
+}
+
 /** The same as the subject of a rule. */
-export function subjectOf(allowance: string): RuleSubject {
-  const [, tool = '', mark = '', key, value = ''] = /^([^#]*)#(\S*)(?: (command|host) (.*))?$/su.exec(allowance) ?? []
+export function subjectOf(remembered: string): RuleSubject {
+  const [, tool = '', mark = '', key, value = ''] =
+    /^!?([^#]*)#(\S*)(?: (command|host) (.*))?$/su.exec(remembered) ?? []
   return { tool, mark, ...(key !== undefined && { [key]: value }) }
 }
 
 /** The answers that are offered. Always is one only where it can be said of something that people see whole. */
 export function optionsFor(call: Considered, canAlways: boolean): readonly PermissionOption[] {
   if (!canAlways || !canBeKept(call)) return [ONCE, REJECT]
-  const what = `Always allow ${nameOf(call)} in this`
-  const session = { optionId: 'allow_always', name: `${what} session`, kind: 'allow_always' } as const
-  const project = { optionId: ALWAYS_IN_PROJECT, name: `${what} project`, kind: 'allow_always' } as const
-  return [ONCE, session, ...(canBeWritten(call) ? [project] : []), REJECT]
+  const name = nameOf(call)
+  const places = canBeWritten(call) ? (['session', 'project'] as const) : (['session'] as const)
+  const always = places.map((place): PermissionOption => {
+    const optionId = place === 'session' ? 'allow_always' : ALWAYS_IN_PROJECT
+    return { optionId, name: `Always allow ${name} in this ${place}`, kind: 'allow_always' }
+  })
+  const never = places.map((place): PermissionOption => {
+    const optionId = place === 'session' ? 'reject_always' : NEVER_IN_PROJECT
+    return { optionId, name: `Never allow ${name} in this ${place}`, kind: 'reject_always' }
+  })
+  return [ONCE, ...always, REJECT, ...never]
 }
 
 /** A tool that runs commands is not allowed as a whole because its arguments could not be read. */

@@ -2,7 +2,7 @@
 import type { Turn } from '../ports/agent.ts'
 import type { PlanEntry, ToolCallPatch } from '../ports/content.ts'
 import type { Journal } from '../ports/journal.ts'
-import type { Caller } from '../ports/tools.ts'
+import type { Bars, Caller } from '../ports/tools.ts'
 import { resultOf } from './results.ts'
 import type { ClientOfTurn } from './turn-client.ts'
 
@@ -11,6 +11,7 @@ export interface CallingHost {
   readonly journal: Journal
   /** The client of the turn, whose work is told as nothing but this call. */
   readonly client: ClientOfTurn
+  readonly bars: Bars
 }
 
 export interface OpenCaller {
@@ -19,7 +20,7 @@ export interface OpenCaller {
   close(): void
 }
 
-export function openCaller(toolCallId: string, { turn, journal, client }: CallingHost): OpenCaller {
+export function openCaller(toolCallId: string, { turn, journal, client, bars }: CallingHost): OpenCaller {
   const { sessionId, turnId, roots } = turn
   let isOver = false
   return {
@@ -29,6 +30,7 @@ export function openCaller(toolCallId: string, { turn, journal, client }: Callin
       toolCallId,
       roots,
       client,
+      bars,
       report: async (patch: ToolCallPatch) => (isOver ? undefined : turn.report(toolCallId, patch)),
       plan: async (entries: readonly PlanEntry[]) => (isOver ? undefined : turn.plan(entries)),
       resultOf: (earlier: string) => resultOf({ journal, session: sessionId }, earlier),

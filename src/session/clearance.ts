@@ -1,8 +1,10 @@
 /** Whether a call may run: what it would do is looked at, rules, mode and earlier answers decide, and a person where they must. */
 import type { Question, ToolRequest, Turn } from '../ports/agent.ts'
 import type { PermissionOutcome, ToolCallPatch } from '../ports/content.ts'
-import type { Tool, ToolPreview } from '../ports/tools.ts'
+import type { RuleSet } from '../ports/rules.ts'
+import type { Bars, Tool, ToolPreview } from '../ports/tools.ts'
 import { allowanceOf, optionsFor } from './allowance.ts'
+import { barsFor } from './bars.ts'
 import { isYes } from './permission.ts'
 import { type Standing, type Verdict, deniedBy, verdictOn } from './verdict.ts'
 
@@ -24,12 +26,16 @@ export interface Wanted {
 
 interface Judged {
   readonly preview: ToolPreview
+  readonly rules: RuleSet
   /** Absent where nothing had to be decided. */
   readonly verdict?: Verdict | undefined
 }
 
-/** Announces the call and asks where it must. Undefined when it may run, else what the agent reads instead of a result. */
-export async function refusalOf(wanted: Wanted, clearing: Clearing): Promise<string | undefined> {
+/** What became of a call that wanted to run: what the agent reads instead of a result, or what it was let run with. */
+export type Cleared = { readonly refusal: string } | { readonly bars: Bars }
+
+/** Announces the call and asks where it must. */
+export async function clear(wanted: Wanted, clearing: Clearing): Promise<Cleared> {
   const judged = await judge(wanted, clearing)
   if (judged.verdict?.decision !== 'ask') return settled(wanted, clearing, judged)
   return clearing.inLine(async () => {
@@ -43,22 +49,27 @@ export async function refusalOf(wanted: Wanted, clearing: Clearing): Promise<str
 async function judge({ request, tool, preview: look }: Wanted, clearing: Clearing): Promise<Judged> {
   const [preview, standing] = await Promise.all([look(), clearing.standing()])
   const call = { tool, preview }
-  return { preview, verdict: request.permission === 'granted' ? deniedBy(call, standing) : verdictOn(call, standing) }
+  const verdict = request.permission === 'granted' ? deniedBy(call, standing) : verdictOn(call, standing)
+  return { preview, rules: standing.rules, verdict }
 }
 
-async function settled(wanted: Wanted, { turn }: Clearing, judged: Judged): Promise<string | undefined> {
+async function settled(wanted: Wanted, { turn }: Clearing, judged: Judged): Promise<Cleared> {
   await turn.report(wanted.toolCallId, announced(wanted, judged))
-  return judged.verdict?.decision === 'deny' ? refusalWords(judged.verdict) : undefined
+  return judged.verdict?.decision === 'deny' ? { refusal: refusalWords(judged.verdict) } : letRun(wanted, judged)
 }
 
-async function asked(wanted: Wanted, clearing: Clearing, judged: Judged): Promise<string | undefined> {
+function letRun({ tool }: Wanted, { preview, rules }: Judged): Cleared {
+  return { bars: barsFor({ tool, preview }, rules) }
+}
+
+async function asked(wanted: Wanted, clearing: Clearing, judged: Judged): Promise<Cleared> {
   const { request, tool, toolCallId } = wanted
   const call = { tool, preview: judged.preview }
   const options = optionsFor(call, judged.verdict?.eachTime !== true)
   const canAlways = options.some(({ kind }) => kind === 'allow_always')
   const question = { toolCallId, patch: announced(wanted, judged), options, state: request.resume }
   const outcome = await clearing.ask(question, canAlways ? allowanceOf(call) : undefined)
-  return isYes(outcome) ? undefined : 'Not allowed. The tool was not run.'
+  return isYes(outcome) ? letRun(wanted, judged) : { refusal: 'Not allowed. The tool was not run.' }
 }
 
 /** What people read of a call before it runs; who decided and why stands beside it, in the same entry. */

@@ -103,7 +103,7 @@ export type Body =
       /** What is asked about, for a client that has not heard of the call. */
       readonly call: ToolCallPatch
       readonly options: readonly PermissionOption[]
-      /** What an "always" answer is remembered for: the tool as it describes itself, its command or host. */
+      /** What an "always" or "never" is remembered for: the tool as it describes itself, its command or host. */
       readonly tool?: string
       /** What the agent needs to go on from here after a restart. */
       readonly resume: unknown
@@ -115,7 +115,7 @@ export type Body =
       /** The client that it came from, as it calls itself. */
       readonly by?: string
     }
-  /** What was always allowed in this session is so no more; told to nobody. */
+  /** What was always or never allowed in this session is so no more; told to nobody. */
   | { readonly kind: 'permission_revoked'; readonly allowance: string }
   /** A person is asked for something; what is asked and what comes back is between the agent and its client. */
   | {

@@ -1,6 +1,6 @@
 /** What a fact makes of the state. Pure and total over every kind of entry. */
 import type { CompactionStatus, PermissionOutcome } from '../ports/content.ts'
-import { ALWAYS_IN_PROJECT } from './allowance.ts'
+import { ALWAYS_IN_PROJECT, NEVER_IN_PROJECT, refusalOf } from './allowance.ts'
 import { reasonForHole } from './hole.ts'
 import type { Body, Entry } from './entries.ts'
 import {
@@ -218,14 +218,16 @@ function answered(state: Busy, entry: Entry & { readonly kind: 'permission_resol
   if (state.phase !== 'waiting' && state.phase !== 'suspended') return state
   const { question, ...rest } = state
   const isOurs = entry.seq > (state.imported ?? 0)
-  const always = isOurs && isAlwaysHere(entry.outcome)
-  return { ...rest, phase: 'working', allowedTools: always ? withTool(state, question.tool) : state.allowedTools }
+  const kept = isOurs ? keptHere(entry.outcome, question.tool) : undefined
+  return { ...rest, phase: 'working', allowedTools: withTool(state, kept) }
 }
 
 /** What was said for the whole project is a rule, and kept with the rules. */
-function isAlwaysHere(outcome: PermissionOutcome): boolean {
-  const { kind, optionId } = { kind: undefined, optionId: undefined, ...outcome }
-  return kind === 'allow_always' && optionId !== ALWAYS_IN_PROJECT
+function keptHere(outcome: PermissionOutcome, tool: string | undefined): string | undefined {
+  if (tool === undefined || outcome.outcome !== 'selected') return undefined
+  const { kind, optionId } = outcome
+  if (kind === 'allow_always' && optionId !== ALWAYS_IN_PROJECT) return tool
+  return kind === 'reject_always' && optionId !== NEVER_IN_PROJECT ? refusalOf(tool) : undefined
 }
 
 /** Two calls of one tool may both have asked before the first "always". */

@@ -1,8 +1,8 @@
 /** Who may say yes, and what an answer makes true. Silence, errors and unknown options are never "yes". */
 import { fail } from '../errors/parley-error.ts'
 import type { PermissionOption, PermissionOutcome } from '../ports/content.ts'
-import type { RuleSubject } from '../ports/rules.ts'
-import { ALWAYS_IN_PROJECT, subjectOf } from './allowance.ts'
+import type { Rule } from '../ports/rules.ts'
+import { ALWAYS_IN_PROJECT, NEVER_IN_PROJECT, subjectOf } from './allowance.ts'
 import type { Command } from './commands.ts'
 import type { Body } from './entries.ts'
 import { type Busy, type Existing, type OpenQuestion, type State, isBusy } from './state.ts'
@@ -43,12 +43,19 @@ export function resolvePermission(command: Command & { readonly kind: 'answer' }
 }
 
 /** What an answer makes a rule of, for all sessions of the directory. */
-export function ruleMadeBy(question: Pick<OpenQuestion, 'tool'>, outcome: PermissionOutcome): RuleSubject | undefined {
-  const isRule = isYes(outcome) && 'optionId' in outcome && outcome.optionId === ALWAYS_IN_PROJECT
-  return isRule && question.tool !== undefined ? subjectOf(question.tool) : undefined
+export function ruleMadeBy({ tool }: Pick<OpenQuestion, 'tool'>, outcome: PermissionOutcome): MadeRule | undefined {
+  if (tool === undefined || outcome.outcome !== 'selected') return undefined
+  const { optionId, kind } = outcome
+  const effect =
+    kind === 'allow_always' && optionId === ALWAYS_IN_PROJECT
+      ? 'allow'
+      : kind === 'reject_always' && optionId === NEVER_IN_PROJECT && 'deny'
+  return effect === false ? undefined : { effect, subject: subjectOf(tool) }
 }
 
-/** What was always allowed in this session, as it is remembered; nothing when it was somebody else's, or is no more. */
+export type MadeRule = Pick<Rule, 'effect' | 'subject'>
+
+/** What was always or never allowed in this session, as it is remembered; nothing when it was somebody else's, or is no more. */
 export function revoke({ allowance }: Command & { readonly kind: 'revoke' }, state: Existing): readonly Body[] {
   return state.allowedTools.includes(allowance) ? [{ kind: 'permission_revoked', allowance }] : []
 }

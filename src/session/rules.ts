@@ -35,7 +35,7 @@ function isAllowed(subject: RuleSubject, call: Considered, roots: readonly strin
 }
 
 /** A rule that asks or denies fits as soon as any part of the call does. */
-function isCaught(subject: RuleSubject, call: Considered, roots: readonly string[]): boolean {
+export function isCaught(subject: RuleSubject, call: Considered, roots: readonly string[]): boolean {
   const { paths = [], command, url } = call.preview
   return (
     isOfTool(subject, call.tool) &&
@@ -45,7 +45,7 @@ function isCaught(subject: RuleSubject, call: Considered, roots: readonly string
   )
 }
 
-function isOfTool({ tool: name, server, mark }: RuleSubject, tool: Tool): boolean {
+export function isOfTool({ tool: name, server, mark }: RuleSubject, tool: Tool): boolean {
   return (
     (name === undefined || fitsWord(name, server === undefined ? tool.name : tool.original)) &&
     (server === undefined || fitsWord(server, tool.server)) &&
@@ -64,7 +64,7 @@ function allowsPaths(pattern: string, paths: readonly string[], roots: readonly 
 }
 
 /** Disks that do not tell `.ENV` from `.env` must not make a way around a rule. */
-function catchesPath(pattern: string, paths: readonly string[], roots: readonly string[]): boolean {
+export function catchesPath(pattern: string, paths: readonly string[], roots: readonly string[]): boolean {
   const places = paths.flatMap((path) => relativeTo(roots, path))
   return places.some((place) => fitsPath(folded(pattern), folded(place)))
 }

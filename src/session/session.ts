@@ -325,12 +325,12 @@ export class Session {
 
   /** The rule that an answer makes is there before what it was given to: the next call of its kind is not asked about. */
   #keep({ question, outcome }: AnsweredQuestion): Promise<unknown> | undefined {
-    const subject = ruleMadeBy(question, outcome)
-    if (subject === undefined) return undefined
+    const rule = ruleMadeBy(question, outcome)
+    if (rule === undefined) return undefined
     const { rules, report } = this.#world
-    return rules.remember(this.existing.cwd, subject).catch((error: unknown) => {
+    return rules.remember(this.existing.cwd, rule).catch((error: unknown) => {
       report(error)
-      const text = `Allowed this once only: the rule for this project could not be stored (${reasonOf(error)}).`
+      const text = `${rule.effect === 'allow' ? 'Allowed' : 'Refused'} this once only: the rule for this project could not be stored (${reasonOf(error)}).`
       return this.#writer.dispatch({ kind: 'notice', text }).catch(report)
     })
   }

@@ -6,7 +6,7 @@ import { House, prompted } from '../../test/sim/house.ts'
 import { signal } from '../../test/sim/puppet.ts'
 import { answer } from '../../test/sim/words.ts'
 import type { Modes, PermissionModeId } from '../ports/settings.ts'
-import { ALWAYS_IN_PROJECT } from './allowance.ts'
+import { ALWAYS_IN_PROJECT, NEVER_IN_PROJECT } from './allowance.ts'
 import type { Entry } from './entries.ts'
 import type { Session } from './session.ts'
 
@@ -155,6 +155,30 @@ describe('an answer that is always', () => {
       { decision: 'ask', by: 'tool' },
       { decision: 'allow', by: 'rule' },
     ])
+  })
+
+  test('never, in this session and in this project, is refused unasked from then on, until it is taken back', async () => {
+    const { house, session, results } = await working({ mode: 'ask' })
+    await prompted(session, 'p1')
+    await session.dispatch(answer(question(session), 'reject_always'))
+    await quiet()
+    const refused = '!run_command#parley command npm test'
+    expect(session.existing.allowedTools).toEqual([refused])
+    const next = await house.killed(session)
+    next.house.tools.tools.set('run_command', { tool: tool(house), run: done, preview: command('npm test') })
+    await prompted(next.session, 'p2')
+    expect(next.session.state.phase).toBe('idle')
+    expect(JSON.stringify(results)).toContain('the user has said never, for this session')
+    await next.house.sessions.revoke(session.id, refused)
+    await prompted(next.session, 'p3')
+    await next.session.dispatch(answer(question(next.session), NEVER_IN_PROJECT))
+    await quiet()
+    const subject = { tool: 'run_command', mark: 'parley', command: 'npm test' }
+    expect(next.house.rules.rules).toMatchObject([{ effect: 'deny', subject }])
+    expect(next.session.existing.allowedTools).toEqual([])
+    await prompted(next.session, 'p4')
+    expect(next.session.state.phase).toBe('idle')
+    expect(next.house.tools.called).toEqual([])
   })
 
   test('in this project, given after kill -9, is a rule before the call runs, and the call runs once', async () => {

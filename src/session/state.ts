@@ -45,7 +45,7 @@ interface Base {
   readonly turns: number
   /** The latest prompts that ended and how, so that one sent again is not run again. */
   readonly ended: readonly EndedPrompt[]
-  /** Tools that need no further question in this session. */
+  /** What needs no further question in this session: always allowed, or, behind a `!`, never. */
   readonly allowedTools: readonly string[]
   readonly commands: readonly SlashCommand[]
   /** What its agent last offered by itself, between turns; null when that was another agent. */

@@ -4,9 +4,9 @@ import type { ToolRequest, Turn } from '../ports/agent.ts'
 import type { ToolCallContent, ToolCallPatch } from '../ports/content.ts'
 import type { Faults } from '../ports/fault.ts'
 import type { Elicitation } from '../ports/elicitation.ts'
-import type { Tool, ToolList, ToolResult } from '../ports/tools.ts'
+import type { Bars, Tool, ToolList, ToolResult } from '../ports/tools.ts'
 import type { OpenCaller } from './calling.ts'
-import { type Clearing, refusalOf } from './clearance.ts'
+import { type Clearing, clear } from './clearance.ts'
 import { ToolAsking } from './tool-asking.ts'
 
 export interface ToolCalling extends Clearing {
@@ -15,7 +15,7 @@ export interface ToolCalling extends Clearing {
   /** Stores `in_progress`; resolves when that is durable, or with false when the turn was over before. */
   begin(toolCallId: string, more?: ToolCallPatch): Promise<boolean>
   /** For tools of our own. */
-  caller(toolCallId: string): OpenCaller
+  caller(toolCallId: string, bars: Bars): OpenCaller
 }
 
 /** Whatever goes wrong is a result with `isError` that the agent reads; only a journal that fails throws. */
@@ -29,10 +29,10 @@ export async function callTool(request: ToolRequest, calling: ToolCalling): Prom
     return refuse(turn, toolCallId, missing(request.name, turn.tools.list()))
   }
   const preview = () => previewOf(request, toolCallId, calling)
-  const refusal = await refusalOf({ request, tool, toolCallId, preview }, calling)
-  if (refusal !== undefined) return refuse(turn, toolCallId, refusal)
+  const cleared = await clear({ request, tool, toolCallId, preview }, calling)
+  if ('refusal' in cleared) return refuse(turn, toolCallId, cleared.refusal)
   if (turn.signal.aborted) return refuse(turn, toolCallId, 'Cancelled. The tool was not run.')
-  return run({ request, tool, toolCallId }, calling)
+  return run({ request, tool, toolCallId, bars: cleared.bars }, calling)
 }
 
 /** Whoever reads that a tool is not there wants to know which server did not bring it. */
@@ -45,7 +45,7 @@ function missing(name: string, { servers }: ToolList): string {
 
 /** Looking at what a call would do is no call of its own. */
 async function previewOf(request: ToolRequest, toolCallId: string, calling: ToolCalling) {
-  const asking = calling.caller(toolCallId)
+  const asking = calling.caller(toolCallId, () => undefined)
   try {
     return await calling.turn.tools.preview(request.name, request.args, asking.caller)
   } finally {
@@ -63,6 +63,7 @@ interface Call {
   readonly request: ToolRequest
   readonly tool: Tool
   readonly toolCallId: string
+  readonly bars: Bars
 }
 
 async function run(call: Call, calling: ToolCalling): Promise<ToolResult> {
@@ -83,8 +84,8 @@ async function run(call: Call, calling: ToolCalling): Promise<ToolResult> {
 }
 
 async function outcomeOf(call: Call, calling: ToolCalling): Promise<ToolResult> {
-  const { toolCallId, request } = call
-  const own = calling.caller(toolCallId)
+  const { toolCallId, request, bars } = call
+  const own = calling.caller(toolCallId, bars)
   const asking = new ToolAsking(calling.turn, toolCallId)
   try {
     return remarked(await attempts(call, calling, { own, asking }), asking)

@@ -16,7 +16,7 @@ import type {
   Usage,
 } from '../ports/content.ts'
 import type { ConfigValue, Settings } from '../ports/settings.ts'
-import type { ToolRegistry, ToolResult } from '../ports/tools.ts'
+import type { Bars, ToolRegistry, ToolResult } from '../ports/tools.ts'
 import type { AnsweredQuestion } from './batch.ts'
 import type { AgentEvent, Command } from './commands.ts'
 import type { Entry, Failure } from './entries.ts'
@@ -224,7 +224,7 @@ export class TurnRun implements Turn {
       begin: (toolCallId, more) => this.#store({ kind: 'call', toolCallId, patch: { status: 'in_progress', ...more } }),
       inLine: (work) => this.#inLine(work),
       ask: (question, tool) => this.#askNow(question, tool),
-      caller: (toolCallId) => this.#callerOf(toolCallId),
+      caller: (toolCallId, bars) => this.#callerOf(toolCallId, bars),
     })
   }
 
@@ -236,11 +236,11 @@ export class TurnRun implements Turn {
     return { rules, mode: modeOf(this.settings), allowed: this.#host.allowedTools() }
   }
 
-  #callerOf(toolCallId: string): OpenCaller {
+  #callerOf(toolCallId: string, bars: Bars): OpenCaller {
     // What a tool of our own does with the client is its call, which is told already.
     const quiet = { newToolCallId: () => toolCallId, report: async () => {}, store: async () => !this.#isOver }
     const client = this.#clientOf(this.#host, quiet)
-    return openCaller(toolCallId, { turn: this, journal: this.#host.world.journal, client })
+    return openCaller(toolCallId, { turn: this, journal: this.#host.world.journal, client, bars })
   }
 
   #clientOf({ world: { clock }, roots, lent }: TurnHost, quiet?: Partial<AskingHost>): ClientOfTurn {

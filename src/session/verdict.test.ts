@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import type { Rule, RuleEffect, RuleSet, RuleSubject } from '../ports/rules.ts'
 import type { Modes, PermissionModeId } from '../ports/settings.ts'
 import type { Tool, ToolPreview } from '../ports/tools.ts'
-import { ALWAYS_IN_PROJECT, allowanceOf, optionsFor, subjectOf } from './allowance.ts'
+import { ALWAYS_IN_PROJECT, NEVER_IN_PROJECT, allowanceOf, optionsFor, refusalOf, subjectOf } from './allowance.ts'
 import { type Standing, deniedBy, modeOf, verdictOn } from './verdict.ts'
 
 const stranger: Tool = {
@@ -199,8 +199,8 @@ describe('a rule', () => {
 describe('always', () => {
   const ids = (call: Parameters<typeof optionsFor>[0], canAlways = true) =>
     optionsFor(call, canAlways).map(({ optionId }) => optionId)
-  const whole = ['allow_once', 'allow_always', ALWAYS_IN_PROJECT, 'reject_once']
-  const notWritten = ['allow_once', 'allow_always', 'reject_once']
+  const whole = ['allow_once', 'allow_always', ALWAYS_IN_PROJECT, 'reject_once', 'reject_always', NEVER_IN_PROJECT]
+  const notWritten = ['allow_once', 'allow_always', 'reject_once', 'reject_always']
   const once = ['allow_once', 'reject_once']
 
   test.each<[string, Parameters<typeof optionsFor>[0], readonly string[]]>([
@@ -239,7 +239,16 @@ describe('always', () => {
       'Always allow npm test in this session',
       'Always allow npm test in this project',
       'Reject',
+      'Never allow npm test in this session',
+      'Never allow npm test in this project',
     ])
+  })
+
+  test('never holds whatever is allowed, for exactly what was shown', () => {
+    const allowed = [refusalOf(allowanceOf(run('npm test'))), allowanceOf(run('npm test'))]
+    const now = standing('allow-all', [rule('allow', { tool: '*' })], { allowed })
+    expect(decision(run('npm test'), now)).toBe('deny by answer')
+    expect(decision(run('npm run lint'), now)).toBe('allow by rule')
   })
 
   test.each([
@@ -250,6 +259,8 @@ describe('always', () => {
   ])('said for the project is a rule that fits it: %j', (call) => {
     const subject = subjectOf(allowanceOf(call))
     expect(decision(call, standing('ask', [rule('allow', subject)]))).toBe('allow by rule')
+    expect(decision(call, standing('allow-all', [rule('deny', subject)]))).toBe('deny by rule')
+    expect(subjectOf(refusalOf(allowanceOf(call)))).toEqual(subject)
   })
 })
 

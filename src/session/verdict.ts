@@ -1,7 +1,7 @@
 /** What becomes of a call of a tool: it runs, somebody is asked, or it is refused; who says so, and why. Pure. */
 import type { PermissionModeId, Settings } from '../ports/settings.ts'
 import type { Rule, RuleSet } from '../ports/rules.ts'
-import { allowanceOf } from './allowance.ts'
+import { allowanceOf, refusalOf } from './allowance.ts'
 import { type Considered, isWithin, ruleFor, ruleWords } from './rules.ts'
 
 export interface Verdict {
@@ -17,7 +17,7 @@ export interface Verdict {
 export interface Standing {
   readonly mode: PermissionModeId
   readonly rules: RuleSet
-  /** What was always allowed in it. */
+  /** What was always, or never, allowed in it. */
   readonly allowed: readonly string[]
 }
 
@@ -37,6 +37,7 @@ function isMode(id: string): id is PermissionModeId {
 export function verdictOn(call: Considered, standing: Standing): Verdict {
   return (
     deniedBy(call, standing) ??
+    refusedBefore(call, standing) ??
     refusedInPlan(call, standing) ??
     askedEachTime(call, standing) ??
     allowed(call, standing) ?? { decision: 'ask', by: 'tool', why: 'nobody has allowed it' }
@@ -47,6 +48,11 @@ export function verdictOn(call: Considered, standing: Standing): Verdict {
 export function deniedBy(call: Considered, { rules }: Pick<Standing, 'rules'>): Verdict | undefined {
   const rule = ruleFor('deny', rules, call)
   return rule && { decision: 'deny', by: 'rule', why: words(rule) }
+}
+
+function refusedBefore(call: Considered, { allowed }: Standing): Verdict | undefined {
+  if (!allowed.includes(refusalOf(allowanceOf(call)))) return undefined
+  return { decision: 'deny', by: 'answer', why: 'the user has said never, for this session' }
 }
 
 function refusedInPlan(call: Considered, { mode }: Standing): Verdict | undefined {
@@ -94,14 +100,18 @@ function isEditInside({ tool, preview: { kind, paths = [] } }: Considered, { roo
 }
 
 /** Files that decide what runs: whoever may write them has every permission. Parley's own are not even read unasked. */
-function protectedPath(call: Considered, { own, roots }: RuleSet): string | undefined {
+function protectedPath(call: Considered, set: RuleSet): string | undefined {
   const { paths = [] } = call.preview
-  // A session that works inside the state directory may work there.
-  const isGiven = (path: string, place: string) =>
-    roots.some((root) => root !== place && isWithin(root, place) && isWithin(path, root))
-  const ours = paths.find((path) => own.some((place) => isWithin(path, place) && !isGiven(path, place)))
+  const ours = paths.find((path) => ownPlace(path, set))
   if (ours !== undefined) return ours
   return mayChange(call) ? paths.find((path) => /(?:^|\/)(?:\.git(?:\/|$)|\.parley\.toml$)/iu.test(path)) : undefined
+}
+
+/** Whether it is Parley's own. A session that works inside the state directory may work there. */
+export function ownPlace(path: string, { own, roots }: RuleSet): boolean {
+  const isGiven = (place: string) =>
+    roots.some((root) => root !== place && isWithin(root, place) && isWithin(path, root))
+  return own.some((place) => isWithin(path, place) && !isGiven(place))
 }
 
 function words(rule: Rule): string {

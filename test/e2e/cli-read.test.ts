@@ -2,7 +2,7 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { Cli, endServers, jsonLines, parley, workIn } from './cli.ts'
-import { freshDirectory, initialize, newSession, promptOf, scriptAgent, startParley } from './parley.ts'
+import { binary, freshDirectory, initialize, newSession, promptOf, scriptAgent, startParley } from './parley.ts'
 
 endServers()
 
@@ -19,6 +19,20 @@ describe('parley ls', () => {
     const { code, stdout, stderr } = await parley(words.split(' '), { home: join(directory, 'file'), cwd: directory })
     expect([code, stdout]).toEqual([1, ''])
     expect(stderr).toMatch(/^parley: The journal .*file\/journal\.db could not be read or written: ENOTDIR.*\n$/u)
+  })
+
+  test('in a directory that was removed meanwhile says that', async () => {
+    const home = freshDirectory()
+    const gone = `const { mkdirSync, rmdirSync } = require('node:fs')
+      mkdirSync('gone')
+      process.chdir('gone')
+      rmdirSync('../gone')
+      process.exit(require('node:child_process').spawnSync(process.execPath, process.argv.slice(1), { stdio: 'inherit' }).status)`
+    for (const command of ['ls', 'doctor', 'acp', 'run hi']) {
+      const { code, stderr } = await parley([gone, binary, ...command.split(' ')], { home, program: '-e' })
+      expect([command, code]).toEqual([command, 1])
+      expect(stderr).toContain('The directory that this runs in has been removed. Change to another one and try again.')
+    }
   })
 
   test('lists the newest first, as text and as one SessionInfo per line; --cwd filters exactly', async () => {

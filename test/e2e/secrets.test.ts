@@ -1,5 +1,4 @@
 /** Secrets stay out: a word that nobody could guess goes into every place that takes a secret, and is looked for in everything that comes out. */
-import { readFileSync, readdirSync, statSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -9,23 +8,11 @@ import type { Fields } from './message.ts'
 import { promptOf } from './parley.ts'
 import { cleanUp, placeWith, startRelay } from './relays.ts'
 import { RawSocket } from './raw-socket.ts'
+import { commandLines, filesBelow, leaksIn, newSentinels, secret } from './sentinels.ts'
 import { pidIn } from './server.ts'
 import { socketPathOf } from '../../src/config/socket.ts'
 
 cleanUp()
-
-const sentinels = new Map<string, string>()
-
-/** One for each place, so that a failure says where the leak begins. */
-function secret(place: string): string {
-  const word = `s3cr3t${place}${'x'.repeat(8)}${sentinels.size}`
-  sentinels.set(place, word)
-  return word
-}
-
-function leaksIn(text: string): readonly string[] {
-  return [...sentinels].filter(([, word]) => text.includes(word) || text.includes(btoa(word))).map(([place]) => place)
-}
 
 /** Servers that fail in every way in which a configuration could be quoted. */
 async function hostileServers(): Promise<{ readonly servers: readonly Fields[]; readonly close: () => void }> {
@@ -101,32 +88,10 @@ function wrongRequests(cwd: string): readonly (readonly [string, Fields])[] {
   ]
 }
 
-/** Everything on disk, in the state directory and below. */
-function filesBelow(directory: string): readonly (readonly [string, string])[] {
-  return readdirSync(directory, { recursive: true, encoding: 'utf8' })
-    .map((name) => join(directory, name))
-    .filter((path) => statSync(path).isFile())
-    .map((path) => [path, readFileSync(path).toString('latin1')] as const)
-}
-
-function commandLines(): string {
-  const pids = readdirSync('/proc').filter((name) => /^\d+$/u.test(name))
-  return pids.map((pid) => readOrNothing(`/proc/${pid}/cmdline`)).join('\n')
-}
-
-function readOrNothing(path: string): string {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch {
-    // The process has just ended.
-    return ''
-  }
-}
-
 const NOTIFICATIONS = ['turn', 'presence', 'queue', 'mcp', 'server']
 
 test('secrets of servers and clients are in nothing that anyone else can read', { timeout: 120_000 }, async () => {
-  sentinels.clear()
+  newSentinels()
   const token = secret('authtoken')
   const docsKey = secret('docskey')
   const env = { PARLEY_AUTH_TOKEN: token, PARLEY_TOKEN: token, PARLEY_DOCS_KEY: docsKey }

@@ -15,10 +15,10 @@ export class TestRules implements Rules {
     return { rules: this.rules, roots, own: ['/state'], ...broken }
   }
 
-  async remember(cwd: string, subject: RuleSubject): Promise<void> {
+  async remember(cwd: string, { effect, subject }: Pick<Rule, 'effect' | 'subject'>): Promise<void> {
     await this.slow
     if (this.trouble !== undefined) throw this.trouble
     this.remembered.push({ cwd, subject })
-    this.rules = [...this.rules, { effect: 'allow', subject, origin: 'of an answer' }]
+    this.rules = [...this.rules, { effect, subject, origin: 'of an answer' }]
   }
 }

@@ -25,6 +25,7 @@ export interface OwnedModels extends Models {
 export function openModels({ providers, preset, clock }: ModelsOptions): OwnedModels {
   /** What providers told of their models, by provider. */
   const told = new Map<string, readonly KnownModel[]>()
+  const kept = new Kept()
   let transport: Promise<Transport> | undefined
   const way = (): Promise<Transport> =>
     (transport ??= import('./transport.ts').then((module) => module.openTransport()))
@@ -41,6 +42,11 @@ export function openModels({ providers, preset, clock }: ModelsOptions): OwnedMo
     const { provider, name } = found(full, providers)
     requireKey(provider, full)
     const known = traits(provider, name)
+    return kept.of(JSON.stringify([full, known]), () => make(full, known))
+  }
+
+  async function make(full: string, known: ModelTraits): Promise<Model> {
+    const { provider, name } = found(full, providers)
     const [carried, { modelOf }] = await Promise.all([way(), import('./model.ts')])
     const dialect = await speak({ provider, name, traits: known, fetch: carried.fetch })
     const { maxOutputTokens } = provider.models.find((one) => one.name === name) ?? {}
@@ -80,6 +86,26 @@ export function openModels({ providers, preset, clock }: ModelsOptions): OwnedMo
     async close() {
       await (await transport)?.close()
     },
+  }
+}
+
+/** Models that are kept open; whoever talks to more of them at once waits some milliseconds for a package to make one anew. */
+const MOST_KEPT = 16
+
+/** Opened models: a package compiles what it expects of answers anew for each, which takes longer than most steps need. */
+class Kept {
+  /** The one opened last stands last. */
+  readonly #models = new Map<string, Promise<Model>>()
+
+  of(key: string, make: () => Promise<Model>): Promise<Model> {
+    const model = this.#models.get(key) ?? make()
+    this.#models.delete(key)
+    this.#models.set(key, model)
+    const [oldest] = this.#models.keys()
+    if (this.#models.size > MOST_KEPT && oldest !== undefined) this.#models.delete(oldest)
+    // What could not be opened is tried anew.
+    model.catch(() => this.#models.delete(key))
+    return model
   }
 }
 

@@ -13,9 +13,17 @@ export async function killLeftovers(boot: Boot): Promise<number> {
   return left.filter(({ pid }) => kill(pid)).length
 }
 
+/** As many as it takes to catch up with what forks while it is looked for. */
+const ROUNDS = 5
+
 /** Kills what came of one child and left its group; its group is gone already. */
 export async function killDeserters(marker: string): Promise<void> {
-  for (const { pid } of await markedProcesses((found) => found === marker)) kill(pid)
+  for (let round = 1; round <= ROUNDS; round += 1) {
+    const left = await markedProcesses((found) => found === marker)
+    // One that was killed is seen until its parent has buried it, but then its environment is empty.
+    if (left.length === 0) return
+    for (const { pid } of left) kill(pid)
+  }
 }
 
 /** There may be more processes than we have descriptors, and clients that connect meanwhile need some too. */

@@ -320,6 +320,48 @@ describe("Parley's own server", () => {
     expect(asked).toBe(1)
   })
 
+  test('offers what can be foreseen at once, and starts with the first call', async () => {
+    const server = await served()
+    let asked = 0
+    const builtin = {
+      name: 'docs',
+      title: 'Documents',
+      tools: async () => [{ name: 'echo', inputSchema: { type: 'object' } }],
+      async connect(): Promise<McpServer> {
+        asked++
+        return { type: 'http', name: 'docs', url: server.url, headers: [['X-API-Key', 'k']] }
+      },
+    }
+    const registry = open([], { builtin: [builtin] })
+    const foreseen = await registry.ready(5000, signal)
+    expect(foreseen.servers).toEqual([{ name: 'docs', title: 'Documents', state: 'idle', tools: 1 }])
+    expect(foreseen.tools.map(({ name, trusted }) => [name, trusted])).toEqual([['docs__echo', true]])
+    expect(asked).toBe(0)
+    const called = await registry.call('docs__echo', {}, withoutSignal())
+    expect(called.isError).toBe(false)
+    expect(asked).toBe(1)
+    // What it really lists stands in the place of what was foreseen.
+    expect(registry.list().servers[0]?.state).toBe('ready')
+    expect(registry.list().tools.length).toBeGreaterThan(1)
+  })
+
+  test('is started to say what is wrong when nothing can be foreseen, and offers nothing when it cannot start', async () => {
+    const builtin = {
+      name: 'docs',
+      title: 'Documents',
+      tools: () => Promise.reject(new Error('no such directory')),
+      connect: () => Promise.reject<McpServer>(new Error('no such directory')),
+    }
+    const list = await open([], { builtin: [builtin] }).ready(5000, signal)
+    expect(list.servers[0]).toMatchObject({ state: 'failed', reason: expect.stringContaining('no such directory') })
+    const foreseen = { ...builtin, tools: async () => [{ name: 'echo', inputSchema: { type: 'object' } }] }
+    const registry = open([], { builtin: [foreseen] })
+    await registry.ready(5000, signal)
+    expect(namesOf(registry)).toEqual(['docs__echo'])
+    await expect(registry.call('docs__echo', {}, withoutSignal())).rejects.toMatchObject({ code: 'TOOL_NOT_RUN' })
+    expect(namesOf(registry)).toEqual([])
+  })
+
   test('is told when the session is over, once, and for which request it was needed', async () => {
     const server = await served()
     const heard: unknown[] = []

@@ -11,6 +11,8 @@ export interface BuiltinServer {
   readonly title: string
   /** Starts it where necessary and says how to reach it. */
   connect(request: ToolHostRequest): Promise<McpServer>
+  /** What it will list, where that is known without it: then it starts with the first call, and nobody waits for it before. */
+  tools?(request: ToolHostRequest): Promise<readonly unknown[]>
   /** The registry of this request is closed; what nobody else needs may end. */
   release?(request: ToolHostRequest): Promise<void>
 }
@@ -75,6 +77,7 @@ function ownConfig(server: BuiltinServer, label: string, request: ToolHostReques
     rules: {},
     key: JSON.stringify([scope, label, cwd, roots]),
     locate: () => server.connect(request),
+    ...(server.tools && { foresee: async () => (await server.tools?.(request)) ?? [] }),
     release: async () => server.release?.(request),
   }
 }

@@ -54,7 +54,7 @@ export class Registry implements ToolRegistry {
   async ready(limitMs: number, signal: Signal): Promise<ToolList> {
     if (this.#isClosed) return this.#list
     for (const server of this.#servers) if (server.status().state === 'ready') this.#inVain.delete(server)
-    for (const server of this.#servers) server.start()
+    for (const server of this.#servers) server.prepare()
     const worthIt = this.#servers.filter((server) => (this.#inVain.get(server) ?? -1) < limitMs)
     await settled(worthIt, { clock: this.#clock, limitMs, signal })
     if (!signal.aborted) {

@@ -7,6 +7,7 @@ import { LOCKED, LOG_IN, logIn } from './log-in.ts'
 import type { Authorization, LoginSettings } from './logins/authorization.ts'
 import { permitted, type ServerRules } from './rules.ts'
 import { countRestarts, type Restarts } from './restarts.ts'
+import { unlessCancelled } from './unless-cancelled.ts'
 
 export interface ServerConfig {
   /** Equal for what may share one connection. */
@@ -31,6 +32,8 @@ export interface ServerConfig {
   readonly rules: ServerRules
   /** How to reach it; Parley's own servers are started by this. */
   readonly locate: () => Promise<McpServer>
+  /** What it will list, known without it: it starts with the first call then. Throws what would keep it from starting. */
+  readonly foresee?: () => Promise<readonly unknown[]>
   /** Called once, when it will not be located again. */
   readonly release?: () => Promise<void>
 }
@@ -58,6 +61,8 @@ export class Server {
   #phase: Phase = { state: 'idle' }
   #title: string
   #known: Offer | undefined
+  #foreseen: Offer | undefined
+  #foreseeing: Promise<void> | undefined
   #roots: readonly string[]
   #located: McpServer | undefined
 
@@ -75,7 +80,7 @@ export class Server {
   status(): ServerStatus {
     const phase = this.#phase
     const state = phase.state === 'locked' ? 'failed' : phase.state
-    const tools = phase.state === 'ready' ? this.known().tools.length : 0
+    const tools = state === 'failed' ? 0 : this.offer().tools.length
     const status = { name: this.config.label, title: this.#title, state, tools }
     if (phase.state === 'failed' || phase.state === 'locked') return { ...status, reason: phase.reason }
     if (phase.state !== 'ready') return status
@@ -86,13 +91,21 @@ export class Server {
   /** What it offers, as long as it can be asked for it. */
   offer(): Offer {
     if (this.#phase.state === 'locked') return this.#around.elicitation ? LOCKED : NOTHING
-    return this.#phase.state === 'ready' ? this.known() : NOTHING
+    if (this.#phase.state === 'ready') return this.known()
+    const isComing = this.#phase.state === 'idle' || this.#phase.state === 'connecting'
+    return (isComing ? this.#foreseen : undefined) ?? NOTHING
   }
 
   /** What it offers, or did when it was lost. */
   known(): Offer {
-    const known = this.#known ?? NOTHING
+    const known = this.#known ?? this.#foreseen ?? NOTHING
     return this.#phase.state === 'locked' ? { ...known, tools: [LOG_IN, ...known.tools] } : known
+  }
+
+  /** Makes its offer known, for which it need not be connected if it can be foreseen. */
+  prepare(): void {
+    if (this.config.foresee === undefined || this.#phase.state !== 'idle') return this.start()
+    if (this.#foreseen === undefined) this.#foreseeing ??= this.#foresee(this.config.foresee)
   }
 
   /** Connects it, also again after it was lost, unless it has to wait. */
@@ -116,6 +129,7 @@ export class Server {
 
   /** Resolves when it is not connecting. */
   async settled(): Promise<void> {
+    await this.#foreseeing
     if (this.#phase.state === 'connecting') await this.#phase.done
   }
 
@@ -157,6 +171,19 @@ export class Server {
     if (before.state === 'ready') await before.connection.close()
     await Promise.all([...this.#retired].map((connection) => connection.close()))
     await this.config.release?.()
+  }
+
+  async #foresee(foresee: () => Promise<readonly unknown[]>): Promise<void> {
+    try {
+      const [listed, { cleanTools }] = await Promise.all([foresee(), import('./mcp/tool-list.ts')])
+      this.#foreseen = permitted({ ...NOTHING, tools: cleanTools(listed).tools }, this.config.rules)
+      if (this.#phase.state !== 'closed') this.#changed()
+    } catch {
+      // Whatever it is, starting it says so.
+      this.start()
+    } finally {
+      this.#foreseeing = undefined
+    }
   }
 
   #mayStart(): boolean {
@@ -276,19 +303,4 @@ export class Server {
     const reason = this.status().reason?.replace(/\.$/, '') ?? 'its server is closed'
     return fail('TOOL_NOT_RUN', { tool: name, reason })
   }
-}
-
-/** Waiting for a server ends with the wish for the call. */
-async function unlessCancelled<Result>(work: Promise<Result>, { signal, name }: CallOptions): Promise<Result> {
-  let stop = (): void => undefined
-  const cancelled = new Promise<'cancelled'>((resolve) => {
-    stop = () => resolve('cancelled')
-    signal.addEventListener('abort', stop, { once: true })
-  })
-  if (signal.aborted) stop()
-  const first = await Promise.race([cancelled, work])
-  signal.removeEventListener('abort', stop)
-  return first === 'cancelled'
-    ? fail('TOOL_NOT_RUN', { tool: name, reason: 'it was cancelled before it began' })
-    : first
 }

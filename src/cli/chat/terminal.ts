@@ -141,7 +141,8 @@ class TerminalChat implements Face {
     this.#desk.remember(promptsOf(before))
     const { agent, agentChosen } = this.#reaching.config
     // A session that goes on keeps the agent that it has.
-    const answers = opened.continued === undefined || agentChosen ? shownName(agent) : undefined
+    const chosen = opened.continued === undefined || agentChosen ? shownName(agent) : undefined
+    const answers = this.#working?.client.modelOf(opened.sessionId) ?? chosen
     const greeting = { ...opened, agent: answers, transcript: before, whole: this.#beginning === 'join' }
     this.#desk.screen.draw(greetingRows(greeting, this.#desk.look), [])
     this.#isGreeted = true

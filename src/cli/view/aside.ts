@@ -10,6 +10,8 @@ export function asideOf(update: Update): string | undefined {
       return `mode: ${String(update['currentModeId'])}`
     case 'config_option_update':
       return optionsLine(update['configOptions'])
+    case 'compaction_update':
+      return compactionLine(update)
     case 'notice':
       return noticeLine(update)
     default:
@@ -21,7 +23,11 @@ export function asideOf(update: Update): string | undefined {
 export function usageOf({ sessionUpdate, used, size, cost }: Update): string | undefined {
   if (sessionUpdate !== 'usage_update' || typeof used !== 'number' || typeof size !== 'number') return undefined
   const share = size > 0 ? ` (${Math.round((used / size) * 100)} %)` : ''
-  return `context: ${used} of ${size} tokens${share}${costLine(cost)}`
+  return `context: ${amount(used)} of ${amount(size)} tokens${share}${costLine(cost)}`
+}
+
+function amount(count: number): string {
+  return count.toLocaleString('en-US')
 }
 
 function costLine(cost: unknown): string {
@@ -35,6 +41,19 @@ function optionsLine(value: unknown): string | undefined {
   const shown = options.filter(({ category }) => category !== 'mode')
   if (shown.length === 0) return undefined
   return shown.map(({ name, id, currentValue }) => `${String(name ?? id)}: ${String(currentValue)}`).join(' · ')
+}
+
+function compactionLine({ status, error }: Update): string | undefined {
+  switch (status) {
+    case 'in_progress':
+      return 'making the context shorter …'
+    case 'completed':
+      return 'the context is shorter now; the transcript stays whole'
+    case 'failed':
+      return `the context could not be made shorter${typeof error === 'string' ? `: ${error}` : ''}`
+    default:
+      return undefined
+  }
 }
 
 function noticeLine({ severity, title, description }: Update): string {

@@ -2,6 +2,8 @@
 import type { PermissionQuestion } from '../../client/questions.ts'
 import type { Content, PlanEntry, ToolCallContent, ToolCallUpdate } from '../../client/updates.ts'
 import type { Paint } from '../terminal/colors.ts'
+import { wrapSpans } from '../terminal/wrap.ts'
+import { linesChanged, linesShown } from './difference.ts'
 import { clean, oneLine } from '../terminal/text.ts'
 
 export interface Look {
@@ -33,7 +35,7 @@ export function toolRow(call: ToolCallUpdate, { paint, width }: Look, wheel = '�
   const title = oneLine(call.title ?? call.toolCallId, Math.max(10, room))
   switch (call.status) {
     case 'completed':
-      return `${paint('good', '✓')} ${title}`
+      return `${paint('good', '✓')} ${title}${changeWords(call, paint)}`
     case 'failed':
       return failedRow(title, call, { paint, width })
     case 'cancelled':
@@ -43,6 +45,14 @@ export function toolRow(call: ToolCallUpdate, { paint, width }: Look, wheel = '�
     default:
       return `${paint('dim', '⚙')} ${title} ${paint('dim', '… waiting')}`
   }
+}
+
+/** How much a change has changed: ` +2 −1`. */
+function changeWords({ content }: ToolCallUpdate, paint: Paint): string {
+  const lines = (content ?? []).flatMap((part) => (part.type === 'diff' ? linesChanged(part) : []))
+  const count = (mark: string) => lines.filter((line) => line.mark === mark).length
+  const [came, went] = [count('+'), count('-')]
+  return came + went === 0 ? '' : paint('dim', ` +${came} −${went}`)
 }
 
 function failedRow(title: string, { content }: ToolCallUpdate, { paint, width }: Look): string {
@@ -62,36 +72,63 @@ export function planRows(entries: readonly PlanEntry[], { paint, width }: Look):
   })
 }
 
-const DETAIL_ROWS = 6
+const DETAIL_ROWS = 10
+/** Letters of what is asked about that are laid out at all. */
+const DETAIL_LENGTH = 4_000
 
 /** What is asked, what exactly would happen, and the numbered answers. */
 export function questionRows({ toolCall, options }: PermissionQuestion, { paint, width }: Look): readonly string[] {
   return [
     `${paint('asking', '?')} ${paint('bold', oneLine(questionTitle(toolCall), width() - 4))}`,
-    ...detailsOf(toolCall).map((row) => paint('dim', `    ${oneLine(row, width() - 6)}`)),
-    ...options.map(({ name }, index) => `  ${paint('code', String(index + 1))}  ${oneLine(name, width() - 8)}`),
+    ...detailRows(toolCall, { paint, width }),
+    ...options.flatMap(({ name }, index) => optionRows(name, index, { paint, width })),
     paint('dim', `  Press ${options.length > 1 ? `1–${options.length}` : '1'}; Ctrl-C cancels the turn.`),
   ]
+}
+
+/** What tells two answers apart may stand at their ends. */
+function optionRows(name: string, index: number, { paint, width }: Look): readonly string[] {
+  const span = { style: 'plain', text: oneLine(name, 400), at: 0 } as const
+  const rows = wrapSpans([span], { width: width() - 2, first: '     ', rest: '     ', paint })
+  return rows.map(({ text }, row) => (row === 0 ? `  ${paint('code', String(index + 1))}  ${text.trimStart()}` : text))
 }
 
 export function questionTitle({ title, toolCallId }: ToolCallUpdate): string {
   return title ?? `May ${toolCallId || 'this'} go on?`
 }
 
-/** A person must see what would be done, not only what it is called. */
-function detailsOf({ rawInput, content, locations }: ToolCallUpdate): readonly string[] {
-  const input = rawInput === undefined || rawInput === null ? [] : [JSON.stringify(rawInput)]
-  const shown = (content ?? []).flatMap((part) => {
-    if (part.type === 'diff') return diffRows(part)
-    return part.content === undefined ? [] : clean(textOf(part.content)).split('\n')
+/** A person must see all of what would be done: long lines are broken and not cut. */
+function detailRows(call: ToolCallUpdate, { paint, width }: Look): readonly string[] {
+  const details = detailsOf(call)
+  const lines = details.map((line) => clean(line).slice(0, DETAIL_LENGTH))
+  const rows = lines.slice(0, DETAIL_ROWS).flatMap((text) => {
+    const span = { style: 'dim', text: text.replaceAll('\t', '  '), at: 0 } as const
+    return wrapSpans([span], { width: width() - 2, first: '    ', rest: '      ', paint }).map((row) => row.text)
   })
-  const paths = shown.length > 0 ? [] : (locations ?? []).map(({ path }) => path)
-  const rows = [...input, ...paths, ...shown]
-  return rows.length > DETAIL_ROWS ? [...rows.slice(0, DETAIL_ROWS), `… ${rows.length - DETAIL_ROWS} more lines`] : rows
+  const left = details.length - DETAIL_ROWS + Math.max(0, rows.length - DETAIL_ROWS)
+  const isCut = left > 0 || details.some((line) => line.length > DETAIL_LENGTH)
+  return isCut ? [...rows.slice(0, DETAIL_ROWS), paint('dim', `    … ${Math.max(1, left)} more lines`)] : rows
 }
 
-function diffRows({ path, oldText, newText }: ToolCallContent): readonly string[] {
-  const removed = (oldText ?? '').split('\n').filter((line) => line !== '')
-  const added = (newText ?? '').split('\n').filter((line) => line !== '')
-  return [path ?? '', ...removed.map((line) => `- ${line}`), ...added.map((line) => `+ ${line}`)]
+function detailsOf({ rawInput, content, locations }: ToolCallUpdate): readonly string[] {
+  const shown = (content ?? []).flatMap((part) => {
+    if (part.type === 'diff') return diffRows(part)
+    return part.content === undefined ? [] : textOf(part.content).split('\n')
+  })
+  const isDiff = (content ?? []).some(({ type }) => type === 'diff')
+  const paths = shown.length > 0 ? [] : (locations ?? []).map(({ path }) => path)
+  return [...(isDiff ? [] : inputRows(rawInput)), ...paths, ...shown]
+}
+
+/** A command as it is typed; of one with a directory or a limit besides, those too. */
+function inputRows(rawInput: unknown): readonly string[] {
+  if (rawInput === undefined || rawInput === null) return []
+  const { command, ...others } = Object(rawInput) as Readonly<Record<string, unknown>>
+  if (typeof command !== 'string') return [JSON.stringify(rawInput)]
+  const [first = '', ...rest] = command.split('\n')
+  return [`$ ${first}`, ...rest, ...(Object.keys(others).length > 0 ? [JSON.stringify(others)] : [])]
+}
+
+function diffRows(change: ToolCallContent): readonly string[] {
+  return [change.path ?? '', ...linesShown(change).map(({ mark, text }) => `${mark} ${text}`)]
 }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import type { Update } from '../../client/updates.ts'
+import type { PermissionQuestion } from '../../client/questions.ts'
+import type { ToolCallContent, Update } from '../../client/updates.ts'
 import { paintFor } from '../terminal/colors.ts'
 import { plainScreen, type Screen } from '../terminal/screen.ts'
 import { View } from './view.ts'
@@ -174,6 +175,7 @@ test('what is said aside is one line each: the mode, options, a notice, and at t
     'Model: large',
     'Hello',
     'warning: Nearly full',
+    'the context is shorter now; the transcr…',
     'context: 20 of 100 tokens (20 %) · 0.50…',
   ])
 })
@@ -188,4 +190,42 @@ test('a call that runs when its turn is cancelled is shown as cancelled at once,
     view.end()
   })
   expect(settled).toContain('✓ Read a.md')
+})
+
+test('a question shows a command and a change whole, however long their lines are', () => {
+  const asked = (rawInput: unknown, content?: ToolCallContent[]) => {
+    const { live } = onTerminal((view) => {
+      view.begin()
+      view.showQuestion({
+        toolCall: { toolCallId: 't', title: 'T', rawInput, ...(content && { content }) },
+        options: [],
+      } as unknown as PermissionQuestion)
+    })
+    return live.slice(1, -1)
+  }
+  expect(asked({ command: `echo ${'word '.repeat(8)}; rm -rf ~`, timeout: 9 })).toEqual([
+    '    $ echo word word word word word',
+    '      word word word ; rm -rf ~',
+    '    {"timeout":9}',
+  ])
+  const [oldText, newText] = ['a\nb\nold\nc\nd\n', 'a\nb\nnew\nmore\nc\nd\n']
+  expect(asked({ path: 'x' }, [{ type: 'diff', path: '/x', oldText, newText }])).toEqual([
+    '    /x',
+    '      b',
+    '    - old',
+    '    + new',
+    '    + more',
+    '      c',
+  ])
+  expect(asked({ command: 'x\n'.repeat(30) }).at(-1)).toBe('    … 21 more lines')
+})
+
+test('a change that was made says how much it has changed', () => {
+  const content = [{ type: 'diff', path: '/x', oldText: 'a\nb\nc\n', newText: 'a\nB\nc\nd\n' }]
+  const { settled } = onTerminal((view) => {
+    view.begin()
+    view.update(call('completed', { content }))
+    view.end()
+  })
+  expect(settled).toEqual(['✓ Read a.md +2 −1'])
 })

@@ -71,7 +71,9 @@ async function runOne(work: Work, call: ModelToolCall, failures: Failures): Prom
   }
   const resume = { agent: 'model', call: toolCallId }
   const result = await work.turn.call({ name, args, toolCallId, permission: 'policy', resume })
-  await keepResult(work, call, { ...failures.judged(call, result), told: await instructionsTouched(work, call) })
+  // What was not allowed has touched nothing.
+  const told = result.isError ? undefined : await instructionsTouched(work, call)
+  await keepResult(work, call, { ...failures.judged(call, result), ...(told && { told }) })
 }
 
 async function keepAll(work: Work, calls: readonly ModelToolCall[], why: string): Promise<void> {

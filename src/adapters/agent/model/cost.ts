@@ -3,6 +3,13 @@ import type { ModelPrice, ModelUsage } from '../../../ports/model.ts'
 import type { Spent } from './memo.ts'
 import type { Work } from './work.ts'
 
+/** After a step. */
+export interface Counted {
+  /** Tokens of it, prompt and answer. */
+  readonly used: number
+  readonly spent: Spent
+}
+
 const MILLION = 1_000_000
 
 /** Unknown prices add nothing: the sum is what is known to have been spent. */
@@ -19,10 +26,10 @@ function costOf({ input, output, cacheRead, cacheWrite }: ModelUsage, price: Mod
 }
 
 /** Nothing where the window of the model is not known: a share of it is what is told. */
-export async function tellUsage({ turn, context }: Work, size: number | undefined): Promise<void> {
+export async function tellUsage({ turn }: Work, { used, spent }: Counted, size: number | undefined): Promise<void> {
   if (size === undefined) return
-  const [cost] = Object.entries(context.spent).map(([currency, amount]) => ({ amount: rounded(amount), currency }))
-  await turn.usage({ used: context.used, size, ...(cost !== undefined && { cost }) })
+  const [cost] = Object.entries(spent).map(([currency, amount]) => ({ amount: rounded(amount), currency }))
+  await turn.usage({ used, size, ...(cost !== undefined && { cost }) })
 }
 
 /** Sums of small fractions end in noise. */

@@ -7,6 +7,7 @@ import { type Wish, wishOf } from './commands.ts'
 import { compact, compactIfFull } from './compaction.ts'
 import { Failures } from './failures.ts'
 import { instructionsOf } from './instructions.ts'
+import type { BaseMemo } from './memo.ts'
 import { takeStep } from './step.ts'
 import { systemPrompt } from './system-prompt.ts'
 import { entitle } from './titles.ts'
@@ -87,23 +88,24 @@ function compacted(before: number, after: number): string {
 /** What was asked becomes part of the context, after what became of the turn before. */
 async function hear(work: Work, said: readonly ModelMessage[]): Promise<void> {
   const { turn, context } = work
-  if (context.isNew) await begin(work)
+  const base = context.isNew ? await beginning(work) : undefined
   const cut = await cutAnswer(work)
   await closeOpenCalls(work)
   const { roots } = turn
-  const isMoved = JSON.stringify(roots) !== JSON.stringify(context.roots)
+  const isMoved = JSON.stringify(roots) !== JSON.stringify((base ?? context).roots)
   const notes = [...cut.notes, ...(isMoved ? [`The directories of this turn: ${roots.join(', ')}`] : [])]
   const messages = [...cut.messages, ...noted(said, notes)]
-  await remember(work, { agent: 'model', kind: 'asked', messages, ...(isMoved && { roots }) })
+  const asked = { agent: 'model', kind: 'asked', messages, ...(isMoved && { roots }) } as const
+  // In one breath, and so in one write.
+  await Promise.all([base ?? [], asked].flat().map((memo) => remember(work, memo)))
 }
 
-async function begin(work: Work): Promise<void> {
-  const { turn, means } = work
+async function beginning({ turn, means }: Work): Promise<BaseMemo> {
   const { roots } = turn
   const instructions = await instructionsOf(roots)
   const system = systemPrompt({ roots, now: means.clock.now(), instructions })
   const told = instructions.map(({ path }) => path)
-  await remember(work, { agent: 'model', kind: 'base', system, roots, messages: [], told, spent: {}, settled: true })
+  return { agent: 'model', kind: 'base', system, roots, messages: [], told, spent: {}, settled: true }
 }
 
 /** Ahead of the first words. */

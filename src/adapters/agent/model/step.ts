@@ -1,4 +1,4 @@
-/** One step of the model: what it says is passed on as it comes, and the whole of it is kept before anything else happens. */
+/** One step of the model: what it says is passed on as it comes, and the whole of it is kept before anything follows from it. */
 import type { Model, ModelEnd, ModelRequest } from '../../../ports/model.ts'
 import { compact, isTooLong } from './compaction.ts'
 import { spentWith, tellUsage } from './cost.ts'
@@ -105,11 +105,21 @@ function requestOf({ turn, context }: Work, { efforts }: Model): ModelRequest {
 
 async function keep(work: Work, { price, contextWindow }: Model, end: ModelEnd): Promise<ModelEnd> {
   const { message, usage } = end
-  const spent = spentWith(work.context.spent, usage, price)
+  const counted = { used: usage.input + usage.output, spent: spentWith(work.context.spent, usage, price) }
   const said = message.parts.length === 0 ? {} : { message }
-  await remember(work, { agent: 'model', kind: 'answered', ...said, used: usage.input + usage.output, spent })
-  await tellUsage(work, contextWindow)
+  const kept = remember(work, { agent: 'model', kind: 'answered', ...said, ...counted })
+  if (message.parts.some(({ kind }) => kind === 'call')) await kept
+  else leave(kept)
+  await tellUsage(work, counted, contextWindow)
   return end
+}
+
+/**
+ * Behind a last answer stands nothing but the end of its turn, in the order of the journal: one write of the disk serves
+ * both. What cannot be stored breaks the turn, as it does for what was said, and its end says so.
+ */
+function leave(kept: Promise<void>): void {
+  kept.catch(() => undefined)
 }
 
 /** The same step goes on where people saw it end; nothing of it had run yet. */

@@ -4,6 +4,7 @@ import type { ToolPreview } from '../../../ports/tools.ts'
 import { applyEdits } from './edit/apply.ts'
 import { differenceOf } from './edit/difference.ts'
 import { type TextFile, openText, saveText } from './files.ts'
+import { requireFree } from './barred.ts'
 import { type Placed, placed } from './placed.ts'
 import { amount, refuse, textResult } from './result.ts'
 import { type Looking, defineTool } from './tool.ts'
@@ -27,13 +28,14 @@ export const editFile = defineTool({
   readOnly: false,
   async preview({ path, edits }, looking) {
     const place = await placed(path, looking)
-    const known = { title: `Edit ${place.shown}`, paths: [place.real], locations: [{ path: place.given }] }
+    const known = { title: `Edit ${place.shown}`, paths: place.paths, locations: [{ path: place.given }] }
     return { ...known, ...(await changeOf(place, looking, (text) => applyEdits(text, edits).text)) }
   },
   async run({ path, edits }, call) {
     const { real } = await placed(path, call)
     return call.memory.files.alone(real, async () => {
       const file = await openText(path, call)
+      requireFree(file.real, call)
       requireSeen(file, call)
       const { text, places } = applyEdits(file.text, edits)
       await saveText({ ...file, text }, call)

@@ -5,7 +5,8 @@ import { type Bytes, readBytes, realPath, writeBytes } from './place/file.ts'
 import { type Root, asGiven, openRoots, shortly } from './place/roots.ts'
 import { type Decoded, PLAIN, decode, encode } from './text/encoding.ts'
 import { natureOf } from './text/nature.ts'
-import type { Looking } from './tool.ts'
+import { requireFree } from './barred.ts'
+import type { Call, Looking } from './tool.ts'
 
 export interface TextFile extends Decoded {
   readonly real: string
@@ -49,15 +50,22 @@ export async function newFile(path: string, { caller }: Looking): Promise<TextFi
 }
 
 /** Writes it where it was read: through the client if it lends its files. */
-export async function saveText(file: TextFile, looking: Looking): Promise<void> {
-  const { caller, memory, means } = looking
+export async function saveText(file: TextFile, call: Call): Promise<void> {
+  const { caller, memory, means } = call
+  requireFree(file.real, call)
   const { readTextFile, writeTextFile } = caller.client
   if (writeTextFile !== undefined) {
     await writeTextFile({ path: file.path, content: file.text })
   } else {
     const roots = await openRoots(caller.roots)
-    if (readTextFile !== undefined) await requireSaved(file, roots, looking)
-    await writeBytes({ path: file.real, bytes: encode(file), roots, id: means.clock.id() })
+    if (readTextFile !== undefined) await requireSaved(file, roots, call)
+    await writeBytes({
+      path: file.real,
+      bytes: encode(file),
+      roots,
+      id: means.clock.id(),
+      found: (real) => requireFree(real, call),
+    })
   }
   memory.files.saw(file.real, file.text)
 }

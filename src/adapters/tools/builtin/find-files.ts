@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { shownName } from './place/names.ts'
 import { openRoots } from './place/roots.ts'
 import { stroll } from './place/tree.ts'
+import { leavingOut } from './barred.ts'
 import { placed } from './placed.ts'
 import { amount, textResult } from './result.ts'
 import { pathTest } from './search/glob.ts'
@@ -25,22 +26,23 @@ export const findFiles = defineTool({
   kind: 'search',
   readOnly: true,
   async preview({ pattern, path = '.' }, looking) {
-    const { real, given, shown } = await placed(path, looking)
+    const { paths, given, shown } = await placed(path, looking)
     const where = shown === '.' ? '' : ` in ${shown}`
-    return { title: `Find ${pattern.slice(0, 80)}${where}`, locations: [{ path: given }], paths: [real] }
+    return { title: `Find ${pattern.slice(0, 80)}${where}`, locations: [{ path: given }], paths }
   },
   async run({ pattern, path = '.', ignored = false }, { caller, signal }) {
     const roots = await openRoots(caller.roots)
     const isWanted = pathTest(pattern)
+    const left = leavingOut(caller.bars, { isRead: false })
     const found: string[] = []
-    await stroll(path, { roots, depth: EVERY_LEVEL, ignored, signal }, async (met) => {
+    await stroll(path, { roots, depth: EVERY_LEVEL, ignored, signal, passes: left.has }, async (met) => {
       if (met.kind === 'file' && isWanted(met.way)) found.push(shownName(met.way))
       return found.length > MOST ? 'enough' : 'on'
     })
     if (found.length === 0)
-      return textResult(`No file matches ${pattern}${ignored ? '' : ' among those that are not ignored'}.`)
+      found.push(`No file matches ${pattern}${ignored ? '' : ' among those that are not ignored'}.`)
     if (found.length > MOST)
       found[MOST] = `[More than ${amount(MOST)} files: use a narrower pattern or a directory below.]`
-    return textResult(found.join('\n'))
+    return textResult([...found, ...left.words()].join('\n'))
   },
 })

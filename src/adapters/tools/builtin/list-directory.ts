@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { type Entry, shownName } from './place/names.ts'
 import { openRoots } from './place/roots.ts'
 import { stroll } from './place/tree.ts'
+import { leavingOut } from './barred.ts'
 import { placed } from './placed.ts'
 import { amount, textResult } from './result.ts'
 import { defineTool } from './tool.ts'
@@ -27,14 +28,15 @@ export const listDirectory = defineTool({
   kind: 'read',
   readOnly: true,
   async preview({ path = '.' }, looking) {
-    const { real, given, shown } = await placed(path, looking)
-    return { title: `List ${shown}`, locations: [{ path: given }], paths: [real] }
+    const { paths, given, shown } = await placed(path, looking)
+    return { title: `List ${shown}`, locations: [{ path: given }], paths }
   },
   async run({ path = '.', depth = 1, ignored = false }, { caller, signal }) {
     const roots = await openRoots(caller.roots)
+    const left = leavingOut(caller.bars, { isRead: false })
     const lines: string[] = []
     let unnameable = 0
-    await stroll(path, { roots, depth, ignored, signal }, async (met) => {
+    await stroll(path, { roots, depth, ignored, signal, passes: left.has }, async (met) => {
       if (met.kind === 'unnameable') unnameable += met.count
       else lines.push(`${'  '.repeat(met.depth)}${lineOf(met)}`)
       return lines.length > MOST ? 'enough' : 'on'
@@ -43,7 +45,7 @@ export const listDirectory = defineTool({
     if (lines.length > MOST)
       lines[MOST] = `[More than ${amount(MOST)} names: list a directory below, or use find_files.]`
     if (unnameable > 0) lines.push(`[${amount(unnameable)} more with names that are not UTF-8.]`)
-    return textResult(lines.join('\n'))
+    return textResult([...lines, ...left.words()].join('\n'))
   },
 })
 

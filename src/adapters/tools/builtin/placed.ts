@@ -1,6 +1,7 @@
 /** Where a path of a call leads, for previews. */
+import { join } from 'node:path'
 import { realPath } from './place/file.ts'
-import { asGiven, openRoots, shortly } from './place/roots.ts'
+import { asGiven, openRoots, routeTo, shortly } from './place/roots.ts'
 import type { Looking } from './tool.ts'
 
 export interface Placed {
@@ -9,11 +10,15 @@ export interface Placed {
   readonly given: string
   /** From the first directory of the session on. */
   readonly shown: string
+  /** Where it is, and the way that was named where links lead from it to there: rules hold for both. */
+  readonly paths: readonly string[]
 }
 
 /** Throws PATH_OUTSIDE_ROOTS. */
 export async function placed(path: string, { caller }: Pick<Looking, 'caller'>): Promise<Placed> {
   const roots = await openRoots(caller.roots)
   const real = await realPath(path, roots)
-  return { real, given: asGiven(real, roots), shown: shortly(real, roots) }
+  const { root, names } = routeTo(path, roots)
+  const paths = [...new Set([real, join(root.real, ...names)])]
+  return { real, given: asGiven(real, roots), shown: shortly(real, roots), paths }
 }

@@ -1,6 +1,7 @@
 /** `read_file`: a text in pages, or a picture. */
 import { z } from 'zod'
 import type { ToolResult } from '../../../ports/tools.ts'
+import { requireFree } from './barred.ts'
 import { isText, openFile } from './files.ts'
 import { amount, refuse, textResult } from './result.ts'
 import { natureOf, pictureType } from './text/nature.ts'
@@ -25,12 +26,13 @@ export const readFile = defineTool({
   kind: 'read',
   readOnly: true,
   async preview({ path, line }, looking) {
-    const { real, shown, given } = await placed(path, looking)
+    const { paths, shown, given } = await placed(path, looking)
     const locations = [{ path: given, ...(line === undefined ? {} : { line }) }]
-    return { title: `Read ${shown}`, locations, paths: [real] }
+    return { title: `Read ${shown}`, locations, paths }
   },
   async run({ path, line = 1, limit = LINES }, call) {
     const opened = await openFile(path, call)
+    requireFree(opened.real, call)
     if (!isText(opened)) return picture(opened.shown, opened.bytes)
     call.memory.files.saw(opened.real, opened.text)
     return textResult(pageOf(opened.text, { line, limit }))

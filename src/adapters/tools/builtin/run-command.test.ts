@@ -104,6 +104,31 @@ describe('a command', () => {
     expect(await runs(kept)).toBe(false)
   })
 
+  test('in the background that leaves its group is gone when its session is closed, whether it has ended or not', async () => {
+    stage = await openStage()
+    const leaves = 'setsid sh -c "trap \"\" TERM HUP; echo pid \$\$; while :; do setsid sleep 0.05; done" &'
+    await stage.call('run_command', { command: `${leaves} sleep 300`, background: true })
+    await stage.call('run_command', { command: `${leaves} until [ -e go ]; do sleep 0.05; done`, background: true })
+    const pids = [await pidOf('b1'), await pidOf('b2')]
+    await stage.write({ go: '' })
+    expect(await runs(pids[0] ?? 0)).toBe(true)
+    await stage.registry.close()
+    for (const pid of pids) await until(async () => !(await runs(pid)))
+  })
+
+  test('in the background is forgotten when many others have ended after it', async () => {
+    stage = await openStage()
+    for (const id of ['b1', 'b2', 'b3', 'b4', 'b5', 'b6', 'b7', 'b8', 'b9', 'b10']) {
+      await stage.call('run_command', { command: `echo ${id}`, background: true })
+      expect(await stage.say('command_output', { id, wait: 60 })).toContain('exit code 0')
+    }
+    await stage.call('run_command', { command: 'exec sleep 300', background: true })
+    expect(await stage.say('command_output', { id: 'b1' })).toContain(
+      'there are: b3, b4, b5, b6, b7, b8, b9, b10, b11.',
+    )
+    expect(await stage.say('command_output', { id: 'b3' })).toContain('exit code 0')
+  })
+
   test('is previewed with what an "always" would be said of', async () => {
     stage = await openStage()
     expect(await stage.preview('run_command', { command: 'npm test -- x' })).toEqual({

@@ -38,8 +38,8 @@ export const runCommand = defineTool({
   readOnly: false,
   async preview({ command, cwd = '.' }, looking) {
     const known = { title: `Run ${shownLine(command)}`, command: { line: command, signature: signatureOf(command) } }
-    const { real } = await placed(cwd, looking).catch(() => ({ real: undefined }))
-    return { ...known, destroys: destroys(command), ...(real !== undefined && { paths: [real] }) }
+    const { paths } = await placed(cwd, looking).catch(() => ({ paths: undefined }))
+    return { ...known, destroys: destroys(command), ...(paths && { paths }) }
   },
   async run({ command, cwd = '.', timeout = USUAL_LIMIT, background = false }, call) {
     const place = await placed(cwd, call)

@@ -6,6 +6,7 @@ import { type Met, stroll } from './place/tree.ts'
 import { shownName } from './place/names.ts'
 import { at, lookAt } from './place/walk.ts'
 import { EVERY_LEVEL } from './find-files.ts'
+import { type LeftOut, leavingOut, requireFree } from './barred.ts'
 import { placed } from './placed.ts'
 import { amount, longResult, refuse } from './result.ts'
 import { candidatesFor } from './search/candidates.ts'
@@ -50,9 +51,9 @@ export const searchText = defineTool({
   kind: 'search',
   readOnly: true,
   async preview({ pattern, path = '.' }, looking) {
-    const { real, given, shown } = await placed(path, looking)
+    const { paths, given, shown } = await placed(path, looking)
     const where = shown === '.' ? '' : ` in ${shown}`
-    return { title: `Search for ${pattern.slice(0, 80)}${where}`, locations: [{ path: given }], paths: [real] }
+    return { title: `Search for ${pattern.slice(0, 80)}${where}`, locations: [{ path: given }], paths }
   },
   async run(args, call) {
     const { pattern, literal = false, ignore_case: ignoresCase = false, limit = USUAL_MOST } = args
@@ -71,6 +72,7 @@ export const searchText = defineTool({
       matches: 0,
       tooLarge: 0,
       began: means.clock.elapsed(),
+      left: leavingOut(call.caller.bars, { isRead: true }),
     }
     try {
       await searchIn(search)
@@ -90,6 +92,7 @@ interface Search {
   matches: number
   tooLarge: number
   readonly began: number
+  readonly left: LeftOut
 }
 
 async function searchIn(search: Search): Promise<void> {
@@ -100,7 +103,7 @@ async function searchIn(search: Search): Promise<void> {
   if (isFile) return searchFile(path, roots, search)
   const candidates = await candidatesIn(path, search)
   const isWanted = glob === undefined ? () => true : pathTest(glob)
-  await stroll(path, { roots, depth: EVERY_LEVEL, ignored, signal }, async (met) => {
+  await stroll(path, { roots, depth: EVERY_LEVEL, ignored, signal, passes: search.left.has }, async (met) => {
     if (met.kind !== 'file' || !isWanted(met.way) || candidates?.has(met.way) === false) return 'on'
     return searchMet(met, roots, search)
   })
@@ -125,6 +128,7 @@ async function candidatesIn(path: string, { args, call }: Search): Promise<Reado
 
 async function searchFile(path: string, roots: readonly Root[], search: Search): Promise<void> {
   await at(path, { roots }, async (place) => {
+    requireFree(place.real, search.call)
     const bytes = await bytesAt(place, { roots, limit: LARGEST })
     await searchBytes(bytes, routeTo(place.real, roots).names.join('/'), search)
   })
@@ -180,9 +184,9 @@ function part(line: string, at: number): string {
   return `${start > 0 ? '…' : ''}${line.slice(start, start + SHOWN)}${start + SHOWN < line.length ? '…' : ''}`
 }
 
-function told({ lines, matches, limit, tooLarge, args }: Search): string {
+function told({ lines, matches, limit, tooLarge, args, left }: Search): string {
   const all = matches === 0 ? [`No line matches ${args.pattern.slice(0, 200)}.`] : [...lines]
   if (matches >= limit) all.push(`[There may be more than ${amount(limit)} lines: narrow the search, or raise limit.]`)
   if (tooLarge > 0) all.push(`[Not searched: ${amount(tooLarge)} files of more than ${amount(LARGEST)} bytes.]`)
-  return all.join('\n')
+  return [...all, ...left.words()].join('\n')
 }

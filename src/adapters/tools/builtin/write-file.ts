@@ -21,8 +21,8 @@ export const writeFile = defineTool({
   kind: 'edit',
   readOnly: false,
   async preview({ path, content }, looking) {
-    const { real, given, shown } = await placed(path, looking)
-    const known = { title: `Write ${shown}`, paths: [real], locations: [{ path: given }] }
+    const { paths, given, shown } = await placed(path, looking)
+    const known = { title: `Write ${shown}`, paths, locations: [{ path: given }] }
     const former = await openIfThere(path, looking).catch(() => undefined)
     return { ...known, content: differenceOf(given, former?.text ?? null, content).content }
   },

@@ -1,4 +1,4 @@
-/** `parley rules ls`: every rule that holds in a directory, and with `--session` what was always allowed in that one. */
+/** `parley rules ls`: every rule that holds in a directory, and with `--session` what was always or never allowed in that one. */
 import { loadConfig } from '../../../config/load.ts'
 import { type FoundRule, RuleReader } from '../../../config/rules-files.ts'
 import { idOf } from '../../../config/rules-store.ts'
@@ -38,7 +38,7 @@ export async function listRules(_words: readonly string[], options: CommandInput
   return broken.length === 0 ? OK : FAILED
 }
 
-/** What was always allowed in the session of this id, or beginning of one. */
+/** What was always or never allowed in the session of this id, or beginning of one. */
 export async function rowsOfSession(
   config: Config,
   prefix: string,
@@ -46,10 +46,10 @@ export async function rowsOfSession(
   const reader = await openReader(config)
   try {
     const { sessionId } = await reader.find(prefix)
-    const allowed = await reader.alwaysAllowed(sessionId)
-    return allowed.map(({ allowance, subject }) => ({
+    const answers = await reader.standingAnswers(sessionId)
+    return answers.map(({ allowance, effect, subject }) => ({
       id: idOf(['session', sessionId, allowance]),
-      effect: 'allow',
+      effect,
       subject,
       from: 'session',
       standing: 'active',

@@ -261,30 +261,31 @@ export class Attachment implements Sink {
       return replayed(entries)
         .map((entry) => this.#replayed(entry))
         .join('')
-    const { text, isPersonal } = sharedLines(this.session.id, entries, this.#client.dialect)
+    const { text, lines, isPersonal } = sharedLines(this.session.id, entries, this.#client.dialect)
     const isForAll = !isPersonal || (this.#prompts.isEmpty && !this.#asking.isOpen)
-    return isForAll ? text : entries.map((entry) => this.#lineFor(entry)).join('')
+    return isForAll ? text : entries.map((entry, at) => this.#lineFor(entry, lines[at])).join('')
   }
 
-  #lineFor(entry: Entry): string {
+  #lineFor(entry: Entry, shared: string | undefined): string {
     switch (entry.kind) {
       case 'prompt_withdrawn':
         return this.#prompts.answers(withdrawn(entry))
       case 'turn_ended':
         // Its sender hears of the end in the response, everyone else in the transcript.
-        return this.#prompts.has(entry.promptId) ? this.#prompts.answers(entry) : this.#line(entry)
+        return this.#prompts.has(entry.promptId) ? this.#prompts.answers(entry) : this.#line(entry, shared)
       case 'permission_resolved':
         return this.#asking.withdraw(entry.requestId)
       default:
-        return this.#isOwnEcho(entry) ? '' : this.#line(entry)
+        return this.#isOwnEcho(entry) ? '' : this.#line(entry, shared)
     }
   }
 
-  #line(entry: Entry): string {
+  /** `shared` is its line for everyone, where that was made already. */
+  #line(entry: Entry, shared?: string): string {
     const { id } = this.session
     const isOwn = (terminalId: string) => this.#lent.hasTerminal(terminalId)
     if (showsTerminals(entry, isOwn)) return updateLine(id, callUpdate(entry, isOwn), entry.seq)
-    return entryLine(id, entry, this.#client.dialect)
+    return shared ?? entryLine(id, entry, this.#client.dialect)
   }
 
   #isOwnEcho(entry: Entry): boolean {

@@ -53,11 +53,6 @@ export function callUpdate(entry: CallEntry, isOwn: (terminalId: string) => bool
     : { sessionUpdate: 'tool_call_update', toolCallId, ...withTerminals(entry.patch, isOwn) }
 }
 
-/** What is told in other words, or not at all, depending on who is told. */
-export function dependsOnDialect({ kind }: Entry): boolean {
-  return kind === 'config_options' || kind === 'compaction' || kind === 'compaction_summary'
-}
-
 /**
  * What a replay tells of these entries, which follow each other: of what a session is besides its conversation only the latest,
  * where it stands, so that every update has a `seq` of its own; nothing of what the answer says as it is by then.

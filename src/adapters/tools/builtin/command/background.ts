@@ -4,6 +4,8 @@ import type { Running } from './running.ts'
 
 /** How many may run at once. */
 const MOST = 8
+/** How many that have ended are remembered, with what they said. */
+const MOST_ENDED = 8
 
 export interface Background {
   /** Throws when there are too many. */
@@ -23,8 +25,14 @@ export interface Kept {
 
 export function openBackground(): Background {
   const kept = new Map<string, Kept>()
+  let count = 0
   let isClosed = false
   const open = () => [...kept].filter(([, { running }]) => running.exit === undefined)
+  /** Those that ended longest ago, by their start, make room. */
+  const forget = () => {
+    const ended = [...kept].filter(([, { running }]) => running.exit !== undefined)
+    for (const [id] of ended.slice(0, -MOST_ENDED)) kept.delete(id)
+  }
   return {
     requireRoom() {
       const running = open().map(([id]) => id)
@@ -32,8 +40,10 @@ export function openBackground(): Background {
         refuse(`${MOST} commands run in the background already (${running.join(', ')}). Stop one with command_output.`)
     },
     async keep(running) {
-      const id = `b${kept.size + 1}`
+      count += 1
+      const id = `b${count}`
       kept.set(id, { running, readTo: 0 })
+      forget()
       if (isClosed) await running.stop()
       return id
     },
@@ -46,7 +56,9 @@ export function openBackground(): Background {
     },
     async close() {
       isClosed = true
-      await Promise.all(open().map(([, { running }]) => running.stop()))
+      // Of one that has ended, too: what it started and let go of may still be on its way out.
+      await Promise.all([...kept.values()].map(({ running }) => running.stop()))
+      kept.clear()
     },
   }
 }

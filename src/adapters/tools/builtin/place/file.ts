@@ -33,14 +33,17 @@ export interface Writing {
   readonly roots: readonly Root[]
   /** Nobody else's. */
   readonly id: string
+  /** Throws where it leads to what must not be written. */
+  readonly found: (real: string) => void
 }
 
 /**
  * Replaces the file or makes it, with the directories on the way, in one step that is seen as a whole or not at all. Resolves
  * with its real path.
  */
-export function writeBytes({ path, bytes, roots, id }: Writing): Promise<string> {
+export function writeBytes({ path, bytes, roots, id, found }: Writing): Promise<string> {
   return at(path, { roots, missing: 'make' }, async (place) => {
+    found(place.real)
     requireWritable(place, roots)
     const draft = within(place.held, `.parley-${id}`)
     try {

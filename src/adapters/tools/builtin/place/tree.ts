@@ -17,6 +17,8 @@ export interface Strolling {
   /** Also what is ignored. */
   readonly ignored: boolean
   readonly signal: Signal
+  /** Whether a real path is passed over, with all that is below it. */
+  readonly passes: (real: string) => boolean
 }
 
 /** Something on the way, while its directory is held. */
@@ -77,6 +79,7 @@ async function visit(here: Here, visiting: Visiting, above: Ignoring): Promise<'
   for (const entry of entries) {
     if (visiting.signal.aborted) return 'enough'
     if (ignoring.ignores(joined(base, entry.name), entry.kind === 'directory')) continue
+    if (visiting.passes(joined(held.real, entry.name))) continue
     const met = { ...entry, held, way: joined(way, entry.name), depth }
     if ((await visiting.meet(met)) === 'enough') return 'enough'
     if ((await descend(met, visiting, ignoring)) === 'enough') return 'enough'

@@ -1,0 +1,99 @@
+/** The errors of sessions: rows of the catalogue. */
+import { INTERNAL, INVALID_PARAMS, INVALID_REQUEST, NOT_FOUND, row } from './row.ts'
+
+export const sessionRows = {
+  SESSION_NOT_FOUND: row<{ session: string }>(
+    NOT_FOUND,
+    false,
+    (d) => `There is no session ${d.session}. List the sessions to see which exist.`,
+  ),
+  SESSION_NOT_ATTACHED: row<{ session: string }>(
+    NOT_FOUND,
+    false,
+    (d) => `This connection has not opened session ${d.session}. Load or resume it first.`,
+  ),
+  SESSION_CLOSED: row<{ session: string }>(
+    INVALID_REQUEST,
+    false,
+    (d) => `Session ${d.session} is closed. Load or resume it to go on.`,
+  ),
+  SESSION_CWD_DIFFERS: row<{ session: string; cwd: string; given: string }>(
+    INVALID_PARAMS,
+    false,
+    (d) => `Session ${d.session} belongs to ${d.cwd}, not to ${d.given}. Open it with its own cwd.`,
+  ),
+  TITLE_INVALID: row<{ limit: number }>(
+    INVALID_PARAMS,
+    false,
+    (d) => `A title is one line of 1 to ${d.limit} characters, none of them a control character.`,
+  ),
+  FORK_POINT_UNKNOWN: row<{ session: string; at: number; head: number }>(
+    INVALID_PARAMS,
+    false,
+    (d) => `Session ${d.session} can be forked at one of its entries, which are 1 to ${d.head}, not at ${d.at}.`,
+  ),
+  QUEUE_FULL: row<{ session: string; limit: number }>(
+    INVALID_REQUEST,
+    true,
+    (d) => `Session ${d.session} already has ${d.limit} prompts waiting. Wait for one to end, or cancel.`,
+  ),
+  TURN_INTERRUPTED: row<{ session: string }>(
+    INTERNAL,
+    true,
+    (d) =>
+      `The turn was interrupted because the server stopped. What was said is kept in session ${d.session}; prompt again to go on.`,
+  ),
+  TURN_OVER: row<{ turn: string; session: string }>(
+    INTERNAL,
+    false,
+    (d) => `Turn ${d.turn} of session ${d.session} is over; nothing can be added to it.`,
+  ),
+  PERMISSION_UNKNOWN: row<{ request: string }>(
+    INVALID_PARAMS,
+    false,
+    (d) => `Nobody is waiting for an answer to permission request ${d.request}; it was answered or withdrawn before.`,
+  ),
+  MODE_UNKNOWN: row<{ mode: string; known: string }>(
+    INVALID_PARAMS,
+    false,
+    (d) => `This session has no mode ${JSON.stringify(d.mode)}; there are: ${d.known}.`,
+  ),
+  CONFIG_OPTION_UNKNOWN: row<{ option: string }>(
+    INVALID_PARAMS,
+    false,
+    (d) => `This session has no option ${JSON.stringify(d.option)}. Choose one of its configOptions.`,
+  ),
+  CONFIG_VALUE_UNKNOWN: row<{ option: string; value: string }>(
+    INVALID_PARAMS,
+    false,
+    (d) => `The option ${d.option} cannot be ${JSON.stringify(d.value)}. Choose one of its values.`,
+  ),
+  SCRIPT_INVALID: row<{ path: string; line: number; reason: string }>(
+    INVALID_PARAMS,
+    false,
+    (d) => `Line ${d.line} of the script ${d.path} cannot be played: ${d.reason}.`,
+  ),
+  SCRIPT_UNREADABLE: row<{ path: string; reason: string }>(
+    INVALID_PARAMS,
+    false,
+    (d) => `The script ${d.path} cannot be read: ${d.reason}.`,
+  ),
+  AGENT_UNKNOWN: row<{ agent: string }>(
+    INVALID_PARAMS,
+    false,
+    (d) =>
+      `There is no agent ${JSON.stringify(d.agent)}. Name guide, model, model:PROVIDER:NAME, or script: and the absolute path of a file.`,
+  ),
+  MODEL_NONE: row(
+    INVALID_PARAMS,
+    false,
+    () =>
+      'There is no model to answer: no provider has a key, and none is served on this machine. parley models says what each one lacks; --agent guide needs none.',
+  ),
+  AGENT_FAILED: row<{ reason: string }>(INTERNAL, true, (d) => `The agent failed: ${d.reason}`),
+  SESSION_AMBIGUOUS: row<{ prefix: string; count: number }>(
+    INVALID_PARAMS,
+    false,
+    (d) => `${d.count} sessions begin with ${d.prefix}. Give more of its id; parley ls shows them.`,
+  ),
+}

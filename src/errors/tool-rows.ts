@@ -1,0 +1,75 @@
+/** The errors of tools, MCP servers and processes: rows of the catalogue. */
+import { INTERNAL, INVALID_PARAMS, row } from './row.ts'
+
+export const toolRows = {
+  // Tools and MCP servers
+  TOOL_UNKNOWN: row<{ tool: string }>(
+    INVALID_PARAMS,
+    false,
+    (d) => `There is no tool ${d.tool} now. List the tools to see which are.`,
+  ),
+  TOOL_ARGUMENTS: row<{ tool: string; reason: string }>(
+    INVALID_PARAMS,
+    false,
+    (d) => `The arguments do not fit tool ${d.tool}: ${d.reason}. It was not called.`,
+  ),
+  TOOL_TIMEOUT: row<{ tool: string; ms: number }>(
+    INTERNAL,
+    false,
+    (d) => `Tool ${d.tool} did not answer within ${d.ms} ms and was cancelled; it may have run.`,
+  ),
+  TOOL_CANCELLED: row<{ tool: string }>(-32800, false, (d) => `Tool ${d.tool} was cancelled; it may have run in part.`),
+  TOOL_NOT_RUN: row<{ tool: string; reason: string }>(
+    INTERNAL,
+    true,
+    (d) => `Tool ${d.tool} was not run: ${d.reason}.`,
+  ),
+  TOOL_LOST: row<{ tool: string; reason: string }>(
+    INTERNAL,
+    false,
+    (d) => `The answer of tool ${d.tool} was lost: ${d.reason}. It may have run.`,
+  ),
+  TOOL_FAILED: row<{ reason: string }>(INTERNAL, false, (d) => d.reason),
+  MCP_CONNECT: row<{ server: string; reason: string }>(
+    INTERNAL,
+    true,
+    (d) => `MCP server ${d.server} could not be connected: ${d.reason}.`,
+  ),
+  MCP_LOGIN: row<{ server: string; word: string }>(
+    INTERNAL,
+    true,
+    (d) => `MCP server ${d.server} wants you to log in. Run: parley mcp login ${d.word}`,
+  ),
+  MCP_LOGIN_FAILED: row<{ server: string; reason: string }>(
+    INTERNAL,
+    true,
+    (d) => `Nobody is logged in to ${d.server}: ${d.reason}. Log in again.`,
+  ),
+  MCP_REQUEST: row<{ server: string; what: string; reason: string }>(
+    INTERNAL,
+    true,
+    (d) => `MCP server ${d.server} did not give ${d.what}: ${d.reason}.`,
+  ),
+
+  // Processes
+  COMMAND_NOT_FOUND: row<{ command: string }>(
+    INVALID_PARAMS,
+    false,
+    (d) => `The command ${d.command} was not found. Install it, or give its absolute path.`,
+  ),
+  COMMAND_NOT_EXECUTABLE: row<{ command: string }>(
+    INVALID_PARAMS,
+    false,
+    (d) => `${d.command} is there but may not be executed. Check its permissions.`,
+  ),
+  PROCESS_SPAWN: row<{ command: string; reason: string }>(
+    INTERNAL,
+    true,
+    (d) => `${d.command} could not be started: ${d.reason}.`,
+  ),
+  PROCESS_GONE: row<{ command: string; reason: string }>(
+    INTERNAL,
+    true,
+    (d) => `${d.command} has ended (${d.reason}).`,
+  ),
+}
