@@ -9,6 +9,8 @@ export interface AgentProcess {
   readonly pipe: Pipe
   /** How it has ended, if it has. */
   ended(): string | undefined
+  /** Resolves when it has ended, or after so many milliseconds. */
+  gone(ms: number): Promise<unknown>
   /** Closes its stdin, and helps when that is not enough. */
   close(): Promise<void>
 }
@@ -33,7 +35,13 @@ export async function startAgentProcess(
     // It no longer reads; that it has ended is what counts, and whoever reads sees that.
   })
   const pipe = linePipe(stdout, stdin)
-  return { pipe, ended: () => howItEnded(child), close: () => end(child, pipe, gone) }
+  let closing: Promise<void> | undefined
+  return {
+    pipe,
+    ended: () => howItEnded(child),
+    gone: (ms) => Promise.race([gone, elapsed(ms)]),
+    close: () => (closing ??= end(child, pipe, gone)),
+  }
 }
 
 async function end(child: ChildProcess, pipe: Pipe, gone: Promise<unknown>): Promise<void> {

@@ -1,6 +1,7 @@
 /** Permission questions: put to the person at the keyboard, or refused where nobody can be asked. */
 import type { Face } from '../client/face.ts'
-import type { PermissionOption, PermissionQuestion, Withdrawal } from '../client/questions.ts'
+import type { PermissionQuestion, Withdrawal } from '../client/questions.ts'
+import type { PermissionOption } from '../client/updates.ts'
 import type { Company } from './company.ts'
 import type { Key } from './terminal/keyboard.ts'
 import { now } from './terminal/pace.ts'

@@ -17,7 +17,7 @@ const OF_STOP: Readonly<Record<string, number>> = {
 }
 
 export function exitOfStop(stopReason: string): number {
-  return OF_STOP[stopReason] ?? FAILED
+  return (Object.hasOwn(OF_STOP, stopReason) ? OF_STOP[stopReason] : undefined) ?? FAILED
 }
 
 export function exitOfError(error: unknown): number {
@@ -33,6 +33,7 @@ const LATER: ReadonlySet<string> = new Set([
   'SERVER_STOPPED',
   'SERVER_STOPPING',
   'CONNECTION_LOST',
+  'AGENT_GONE',
 ])
 
 /** From the best to the worst. */

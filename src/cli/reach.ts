@@ -34,7 +34,7 @@ export async function reach(reaching: Reaching, face: Face): Promise<Reached> {
   const { agentCommand } = reaching
   if (agentCommand !== undefined) {
     const { reachCommand } = await import('./reach-command.ts')
-    return reachCommand(agentCommand, reaching, face)
+    return reachCommand({ ...reaching, command: agentCommand }, face)
   }
   return reaching.embedded ? withinProcess(reaching, face) : overSocket(reaching, face)
 }

@@ -5,4 +5,6 @@ export interface Reached {
   readonly client: Client
   /** Ends the connection. A server's turns go on without it; those of an owner in this process are interrupted. */
   close(): Promise<void>
+  /** What to tell of an error instead, where more is known of it than the connection knows. */
+  explain?(error: unknown): Promise<unknown>
 }

@@ -19,6 +19,12 @@ const agentCommand: OptionRow = {
   summary: 'speak to another ACP agent, started by this command, without a server',
 }
 
+const set: OptionRow = {
+  flags: '--set <name=value>',
+  summary: 'set an option or the mode of the agent first, as in model=large; may be given again',
+  many: true,
+}
+
 /** `parley` without a command. */
 export const chat: CommandRow = {
   usage: 'chat',
@@ -31,7 +37,7 @@ export const commands: readonly CommandRow[] = [
   {
     usage: 'run <prompt>',
     summary: 'answer one prompt in a new session; the exit code says how it ended',
-    options: [json, session, cwd, agent, model, embedded, agentCommand],
+    options: [json, session, cwd, agent, model, embedded, agentCommand, set],
     load: () => import('./commands/run.ts'),
   },
   {

@@ -1,5 +1,5 @@
 /** One prompt from its first word to its exit code. */
-import type { Client } from '../client/connect.ts'
+import { type Client, NO_REASON } from '../client/connect.ts'
 import { exitOfStop } from './exit.ts'
 import type { View } from './view/view.ts'
 
@@ -17,13 +17,21 @@ export async function playTurn({ client, sessionId, view, withdrawn }: TurnOf, t
   try {
     const { stopReason } = await client.prompt(sessionId, text, withdrawn)
     view.end()
-    const why = withdrawn?.aborted === true ? '(taken back)' : WHY[stopReason]
+    const why = withdrawn?.aborted === true ? '(taken back)' : whyOf(stopReason)
     if (why !== undefined) view.note('dim', why)
     return exitOfStop(stopReason)
   } catch (error) {
     view.end()
     throw error
   }
+}
+
+function whyOf(stopReason: string): string | undefined {
+  if (stopReason === 'end_turn') return undefined
+  if (Object.hasOwn(WHY, stopReason)) return WHY[stopReason]
+  return stopReason === NO_REASON
+    ? '(the agent did not say why its turn is over)'
+    : `(the agent ended its turn for a reason that Parley does not know: ${stopReason})`
 }
 
 const WHY: Readonly<Record<string, string>> = {

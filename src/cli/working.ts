@@ -23,6 +23,8 @@ export async function workWith(
     try {
       if (stops.signal.aborted) return stops.signal.reason as number
       return await work({ client: reached.client, stops })
+    } catch (error) {
+      throw (await reached.explain?.(error)) ?? error
     } finally {
       await reached.close()
     }

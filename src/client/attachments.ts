@@ -56,10 +56,10 @@ export class Attachments {
     this.#open.set(opening.sessionId, { opening, seq, isOpen: false, isClosed: false, cancelling: false })
   }
 
-  /** Loads or resumes what is followed, from where it was seen. */
-  async open(method: 'session/load' | 'session/resume', sessionId: string, carried: Carried): Promise<void> {
+  /** Loads or resumes what is followed, from where it was seen. Gives the answer. */
+  async open(method: 'session/load' | 'session/resume', sessionId: string, carried: Carried): Promise<unknown> {
     const attachment = this.#open.get(sessionId)
-    if (attachment === undefined) return
+    if (attachment === undefined) return undefined
     const { opening, seq, isOpen } = attachment
     const goesOn = isOpen || seq > 0
     const adopted = this.#adopt(sessionId, carried.peer)
@@ -71,6 +71,7 @@ export class Attachments {
     const result = await carried.peer.request(carried.id, method, params)
     this.opened(sessionId, goesOn && method === 'session/resume' ? {} : result)
     if (attachment.cancelling) carried.peer.notify('session/cancel', { sessionId })
+    return result
   }
 
   /** The server has answered: all up to the head that it names has been told, or is not to be told. */

@@ -1,5 +1,5 @@
 /** An ACP client on any pipe: sessions, prompts and their questions, through the loss of a connection. Runs in a browser too. */
-import { ParleyError, isParleyError } from '../errors/parley-error.ts'
+import { ParleyError, fail, isParleyError } from '../errors/parley-error.ts'
 import { Attachments, type Opening, isLost } from './attachments.ts'
 import { type Capabilities, capabilitiesOf, fieldsOf } from './capabilities.ts'
 import type { ConnectionEvent, Face } from './face.ts'
@@ -9,8 +9,11 @@ import { noticeOf } from './notices.ts'
 import { type Peer, type RequestId, requireOffered } from './peer.ts'
 import { Questions } from './questions.ts'
 import { serve } from './serving.ts'
+import { type LastWords, ShownTerminals, lastWordsOf } from './shown-terminals.ts'
+import { NOTHING_SET, type Setting, type Settings, settingRequest, settingsAfter, settingsOf } from './settings.ts'
 import { Unsent } from './unsent.ts'
 import type { UpdateParams } from './updates.ts'
+import { sessionsIn, updateIn } from './well-formed.ts'
 
 export interface SessionInfo extends Opening {
   readonly title?: string | null
@@ -21,6 +24,9 @@ export interface SessionInfo extends Opening {
 export interface PromptResult {
   readonly stopReason: string
 }
+
+/** The stop reason of an agent that names none. */
+export const NO_REASON = 'unknown'
 
 export interface Stopping {
   readonly stopping: boolean
@@ -51,6 +57,8 @@ export class Client {
   readonly #link: Link
   readonly #questions: Questions
   readonly #attachments: Attachments
+  readonly #terminals = new ShownTerminals()
+  readonly #settings = new Map<string, Settings>()
   readonly #unsent = new Unsent()
   #introduced: Introduced | undefined
   #isOpen = false
@@ -110,13 +118,31 @@ export class Client {
     this.#isOpen = true
   }
 
+  /** What the session's agent can be set to; that of a session that is not open here is not known. */
+  settings(sessionId: string): readonly Setting[] {
+    return settingsOf(this.#settings.get(sessionId) ?? NOTHING_SET)
+  }
+
+  /** Throws SETTING_UNKNOWN or SETTING_IMPOSSIBLE, before anybody is asked. */
+  async set(sessionId: string, id: string, wish: string): Promise<void> {
+    const { method, params } = settingRequest(this.settings(sessionId), id, wish)
+    const result = fieldsOf(await this.#ask(method, { sessionId, ...params }))
+    const told = method === 'session/set_mode' ? { currentModeId: wish } : result
+    this.#settings.set(sessionId, settingsAfter(this.#settings.get(sessionId) ?? NOTHING_SET, told))
+  }
+
   async newSession(cwd: string): Promise<string> {
     this.#creating = [cwd]
-    const result = fieldsOf(await this.#askOnce('session/new', { cwd, mcpServers: [] }))
-    const sessionId = sessionIdOf('session/new', result)
-    this.#attachments.follow({ sessionId, cwd }, 0)
-    this.#attachments.opened(sessionId, result)
-    return sessionId
+    try {
+      const result = fieldsOf(await this.#askOnce('session/new', { cwd, mcpServers: [] }))
+      const sessionId = sessionIdOf('session/new', result)
+      this.#attachments.follow({ sessionId, cwd }, 0)
+      this.#attachments.opened(sessionId, result)
+      this.#settings.set(sessionId, settingsAfter(NOTHING_SET, result))
+      return sessionId
+    } finally {
+      this.#creating = undefined
+    }
   }
 
   /** Which model answers in a session, where its agent said so when it was opened. */
@@ -142,7 +168,7 @@ export class Client {
     let cursor: unknown
     do {
       const page = fieldsOf(await this.#ask('session/list', { ...(cwd && { cwd }), ...(cursor ? { cursor } : {}) }))
-      yield* (page['sessions'] ?? []) as readonly SessionInfo[]
+      yield* sessionsIn(page['sessions']) as unknown as readonly SessionInfo[]
       cursor = page['nextCursor']
     } while (cursor)
   }
@@ -161,7 +187,8 @@ export class Client {
     const answer = this.#attachments.prompt(promptId, params, { peer, id })
     withdrawn?.addEventListener('abort', withdraw)
     try {
-      return { stopReason: 'unknown', ...fieldsOf(await answer) }
+      const result = fieldsOf(await answer)
+      return { ...result, stopReason: typeof result['stopReason'] === 'string' ? result['stopReason'] : NO_REASON }
     } finally {
       withdrawn?.removeEventListener('abort', withdraw)
     }
@@ -232,7 +259,8 @@ export class Client {
     if (widens) requireOffered(`${method} with additional directories`, this.can.additionalDirectories)
     this.#attachments.follow(session, 0)
     try {
-      await this.#persist((peer) => this.#attachments.open(method, sessionId, { peer, id: this.#newId() }))
+      const open = (peer: Peer) => this.#attachments.open(method, sessionId, { peer, id: this.#newId() })
+      this.#settings.set(sessionId, settingsAfter(NOTHING_SET, fieldsOf(await this.#persist(open))))
     } catch (error) {
       this.#attachments.forget(sessionId)
       throw error
@@ -307,10 +335,7 @@ export class Client {
   }
 
   #notified(method: string, params: unknown): void {
-    if (method === 'session/update' && isUpdate(params)) {
-      this.#attachments.seen(params)
-      return this.#face.updated(params)
-    }
+    if (method === 'session/update') return this.#told(updateIn(params))
     if (method === '$/cancel_request') return this.#questions.withdraw(fieldsOf(params)['requestId'])
     if (method === '_parley/server') return this.#link.stopping()
     const notice = noticeOf(method, params, (promptId) => this.#attachments.isMine(promptId))
@@ -319,26 +344,44 @@ export class Client {
     this.#face.noticed?.(notice)
   }
 
+  #told(update: UpdateParams | undefined): void {
+    if (update === undefined || this.#isForeign(update.sessionId)) return
+    this.#attachments.seen(update)
+    const known = this.#settings.get(update.sessionId)
+    if (known !== undefined) this.#settings.set(update.sessionId, settingsAfter(known, update.update))
+    this.#face.updated(this.#terminals.seen(update))
+  }
+
+  /** A server of ours tells of a session's end after we have left it; another agent has nothing to say of what we did not open. */
+  #isForeign(sessionId: string): boolean {
+    const isOpen = this.#creating !== undefined || this.#attachments.rootsOf(sessionId) !== undefined
+    return this.#introduced !== undefined && this.#introduced.parley === undefined && !isOpen
+  }
+
   #requested(id: RequestId, method: string, params: unknown): boolean {
     if (method !== 'session/request_permission') return this.#serve(id, method, params)
     this.#questions.put(id, params)
     return true
   }
 
+  #released({ terminalId, output }: LastWords): void {
+    for (const params of this.#terminals.released(terminalId, output)) this.#face.updated(params)
+  }
+
   #serve(id: RequestId, method: string, params: unknown): boolean {
     const peer = this.#peer
     const rootsOf = (sessionId: string) => this.#attachments.rootsOf(sessionId) ?? this.#creating
-    const served = serve(this.#hello.serves ?? {}, rootsOf, { method, params })
+    const services = this.#hello.serves ?? {}
+    // What it has said is read before it goes.
+    const words = method === 'terminal/release' ? lastWordsOf(services, params) : undefined
+    const served = serve(services, rootsOf, { method, params })
     void served?.then((answer) => peer?.reply(id, answer))
+    void words?.then((said) => said && this.#released(said))
     return served !== undefined
   }
 }
 
-function isUpdate(params: unknown): params is UpdateParams {
-  return typeof fieldsOf(fieldsOf(params)['update'])['sessionUpdate'] === 'string'
-}
-
 function sessionIdOf(method: string, { sessionId }: Readonly<Record<string, unknown>>): string {
   if (typeof sessionId === 'string') return sessionId
-  throw new ParleyError('PEER_REFUSED', { method, code: 'unknown', reason: 'It named no session.' })
+  return fail('AGENT_ANSWER_INVALID', { method, reason: 'it names no session' })
 }

@@ -47,7 +47,7 @@ export async function introduce(
     protocolVersion: PROTOCOL_VERSION,
     clientCapabilities: {
       ...capabilitiesFor(serves),
-      session: { notices: {}, compaction: {} },
+      session: { notices: {}, compaction: {}, configOptions: { boolean: {} } },
       _meta: { 'parley/notifications': [...notices, 'server'] },
     },
     clientInfo: info,
@@ -58,7 +58,7 @@ export async function introduce(
   }
   const result = fieldsOf(await peer.request(id, 'initialize', params))
   const found = result['protocolVersion']
-  if (found !== PROTOCOL_VERSION) fail('PROTOCOL_UNSUPPORTED', { found: String(found), known: PROTOCOL_VERSION })
+  if (found !== PROTOCOL_VERSION) fail('PROTOCOL_UNSUPPORTED', { found: versionIn(found), known: PROTOCOL_VERSION })
   const { version } = fieldsOf(result['agentInfo'])
   return {
     name: agentNameOf(result),
@@ -66,6 +66,10 @@ export async function introduce(
     can: capabilitiesOf(result),
     ...parleyOf(result),
   }
+}
+
+function versionIn(found: unknown): string {
+  return found === undefined || found === null ? 'no version' : `version ${JSON.stringify(found).slice(0, 40)}`
 }
 
 function parleyOf(result: Readonly<Record<string, unknown>>): Pick<Introduced, 'parley' | 'notices'> {

@@ -135,7 +135,7 @@ export class Link {
   async #connect(): Promise<Peer> {
     this.#stopping = false
     const pipe = await this.#means.dial()
-    const peer: Peer = new Peer(pipe, { ...this.#customer.listener, ended: () => this.#ended(peer) })
+    const peer: Peer = new Peer(pipe, { ...this.#customer.listener, ended: (why) => this.#ended(peer, why) })
     try {
       const canReturn = await this.#customer.greet(peer)
       if (peer.ended || this.#state.kind === 'closed') return fail('CONNECTION_LOST', { method: 'initialize' })
@@ -148,7 +148,7 @@ export class Link {
     }
   }
 
-  #ended(peer: Peer): void {
+  #ended(peer: Peer, why?: ParleyError): void {
     const before = this.#state
     if (before.kind !== 'up' || before.peer !== peer) return
     this.#customer.broken(!this.#stopping && before.lasting)
@@ -158,7 +158,7 @@ export class Link {
     } else if (before.lasting) {
       void this.#comeBack()
     } else {
-      this.#customer.given(new ParleyError('CONNECTION_LOST', { method: 'a request' }))
+      this.#customer.given(why ?? new ParleyError('CONNECTION_LOST', { method: 'a request' }))
       this.close()
     }
   }

@@ -1,5 +1,5 @@
 /** JSON-RPC from the client's side: requests with their answers, notifications, and what the other side asks of us. */
-import { ParleyError, fail } from '../errors/parley-error.ts'
+import { ParleyError, fail, isParleyError } from '../errors/parley-error.ts'
 import type { Pipe } from './pipe.ts'
 import type { Served } from './serving.ts'
 
@@ -10,8 +10,8 @@ export interface Listener {
   notified(method: string, params: unknown): void
   /** True when it takes the request upon itself and answers it; anything else is answered as unknown. */
   requested(id: RequestId, method: string, params: unknown): boolean
-  /** The other side has closed, or we have; whoever waits hears of it after this. */
-  ended(): void
+  /** The other side has closed, or we have, for a reason if that was no wish; whoever waits hears of it after this. */
+  ended(why?: ParleyError): void
 }
 
 interface Waiting {
@@ -79,10 +79,12 @@ export class Peer {
   async #listen(): Promise<void> {
     try {
       for await (const text of this.#pipe.messages) this.#receive(text)
-    } catch {
-      // A connection that breaks has ended; whoever waits for an answer is told so below.
+      this.#end()
+    } catch (error) {
+      // A connection that breaks has ended, and whoever waits for an answer is told so; why, if it is we who gave up on it.
+      this.#end(isParleyError(error) ? error : undefined)
+      this.#pipe.close()
     }
-    this.#end()
   }
 
   /** What is no message is skipped: the other side's stray output must not end the conversation. */
@@ -104,11 +106,12 @@ export class Peer {
     else waiting.reject(refusal(waiting.method, error))
   }
 
-  #end(): void {
+  #end(why?: ParleyError): void {
     if (this.#ended) return
     this.#ended = true
-    this.#listener.ended()
-    for (const { method, reject } of this.#waiting.values()) reject(new ParleyError('CONNECTION_LOST', { method }))
+    this.#listener.ended(why)
+    for (const { method, reject } of this.#waiting.values())
+      reject(why ?? new ParleyError('CONNECTION_LOST', { method }))
     this.#waiting.clear()
   }
 

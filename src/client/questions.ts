@@ -1,18 +1,13 @@
 /** Permission requests that wait for a person. Each is answered exactly once, whatever happens first. */
 import { fieldsOf } from './capabilities.ts'
 import type { RequestId } from './peer.ts'
-import type { ToolCallUpdate } from './updates.ts'
+import type { PermissionOption, ToolCallUpdate } from './updates.ts'
+import { callIn, optionsIn } from './well-formed.ts'
 
 export interface PermissionQuestion {
   readonly sessionId: string
   readonly toolCall: ToolCallUpdate
   readonly options: readonly PermissionOption[]
-}
-
-export interface PermissionOption {
-  readonly optionId: string
-  readonly name: string
-  readonly kind: string
 }
 
 /** Why a question is no longer asked: somebody else answered, the turn was cancelled here, or the connection was lost. */
@@ -81,7 +76,7 @@ function questionOf(params: unknown): PermissionQuestion {
   const { sessionId, toolCall, options } = fieldsOf(params)
   return {
     sessionId: String(sessionId),
-    toolCall: { toolCallId: '', ...fieldsOf(toolCall) },
-    options: Array.isArray(options) ? (options as readonly PermissionOption[]) : [],
+    toolCall: callIn(toolCall),
+    options: optionsIn(options),
   }
 }

@@ -41,7 +41,7 @@ export function cancelled(before: Transcript): Transcript {
 
 /** The role that a chunk speaks in; undefined for updates that are no chunks. */
 export function roleOf({ sessionUpdate }: Update): Role | undefined {
-  return ROLE_OF[sessionUpdate]
+  return Object.hasOwn(ROLE_OF, sessionUpdate) ? ROLE_OF[sessionUpdate] : undefined
 }
 
 const ROLE_OF: Readonly<Record<string, Role>> = {

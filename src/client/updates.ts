@@ -36,6 +36,7 @@ export interface ToolCallContent {
   readonly path?: string
   readonly oldText?: string | null
   readonly newText?: string
+  readonly terminalId?: string
 }
 
 export interface PlanEntry {
@@ -47,4 +48,11 @@ export interface PlanEntry {
 export interface Command {
   readonly name: string
   readonly description?: string
+}
+
+/** One of the answers that a question offers. */
+export interface PermissionOption {
+  readonly optionId: string
+  readonly name: string
+  readonly kind: string
 }

@@ -108,7 +108,43 @@ export const catalogue = {
     INTERNAL,
     false,
     (d) =>
-      `The agent speaks version ${d.found} of the Agent Client Protocol and this Parley speaks ${d.known}. Update the older of the two.`,
+      `The agent speaks ${d.found} of the Agent Client Protocol, and this Parley speaks version ${d.known}. Update the older of the two.`,
+  ),
+  AGENT_ANSWER_INVALID: row<{ method: string; reason: string }>(
+    INTERNAL,
+    false,
+    (d) => `The agent's answer to ${d.method} cannot be used: ${d.reason}. Update the agent, or use another.`,
+  ),
+  SETTING_UNKNOWN: row<{ id: string; known: string }>(
+    INVALID_PARAMS,
+    false,
+    (d) => `The agent has no setting ${d.id}. It has: ${d.known}.`,
+  ),
+  SETTING_IMPOSSIBLE: row<{ id: string; value: string; allowed: string }>(
+    INVALID_PARAMS,
+    false,
+    (d) => `The setting ${d.id} cannot be ${d.value}. It can be: ${d.allowed}.`,
+  ),
+  AGENT_REFUSED: row<{ agent: string; method: string; reason: string }>(
+    INTERNAL,
+    false,
+    (d) => `${d.agent} refused ${d.method}: ${d.reason}`,
+  ),
+  AGENT_SIGN_IN: row<{ agent: string; reason: string }>(
+    INTERNAL,
+    false,
+    (d) => `${d.agent} wants you to sign in first: ${d.reason} Do that with its own command, then try again.`,
+  ),
+  AGENT_GONE: row<{ agent: string; reason: string }>(
+    INTERNAL,
+    true,
+    (d) => `${d.agent} has ended (${d.reason}) before its turn was over. What it said until then stands above.`,
+  ),
+  AGENT_SILENT: row<{ command: string; seconds: number }>(
+    INTERNAL,
+    true,
+    (d) =>
+      `${d.command} has not answered initialize within ${d.seconds} s. Check that the command is an agent that speaks ACP on its pipes.`,
   ),
   CAPABILITY_MISSING: row<{ method: string }>(
     INTERNAL,

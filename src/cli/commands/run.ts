@@ -9,7 +9,7 @@ import { Company, companyNotices } from '../company.ts'
 import { exitOfStop } from '../exit.ts'
 import { printJson } from '../json.ts'
 import { cwdOf, findSession, shortId } from '../opening.ts'
-import { textOption } from '../options.ts'
+import { textOption, textsOption } from '../options.ts'
 import type { Reaching } from '../reach.ts'
 import type { Stops } from '../stops.ts'
 import { isTerminal, surfacesFor } from '../surfaces.ts'
@@ -85,11 +85,20 @@ function onlyOurs(company: Company, face: Face): Face {
 }
 
 async function sessionFor({ client, stops }: Working, company: Company, options: Options): Promise<string> {
+  const wishes = textsOption(options, 'set').map(wishIn)
   const sessionId = await openedFor(client, options)
+  for (const { id, value } of wishes) await client.set(sessionId, id, value)
   await company.known(client)
   if (company.busy) say(whyItWaits(company, sessionId))
   stops.onInterrupt(() => client.cancel(sessionId))
   return sessionId
+}
+
+/** `model=large`. */
+function wishIn(text: string): { readonly id: string; readonly value: string } {
+  const at = text.indexOf('=')
+  if (at < 1) fail('CONFIG_INVALID', { key: '--set', value: text, reason: 'it must be NAME=VALUE' })
+  return { id: text.slice(0, at), value: text.slice(at + 1) }
 }
 
 function whyItWaits({ waits }: Company, sessionId: string): string {

@@ -10,8 +10,8 @@ export interface Ends {
   readonly output: Readable
   /** Resolves when the agent has closed its side. */
   readonly closed: Promise<void>
-  /** Ends the process or the socket, however it takes that. */
-  end(): Promise<void>
+  /** Ends the process or the socket, however it takes that. Whether it ended by itself. */
+  end(): Promise<boolean>
   stderr?(): string
 }
 
@@ -29,6 +29,9 @@ interface Manner {
   readonly rest?: string
 }
 
+/** Milliseconds that an answer may still take once a fault was put in. */
+const AFTER_FAULT = 4000
+
 /** Ids differ on all connections: an agent may serve several cases, one after the other. */
 let lastId = 0
 
@@ -40,6 +43,8 @@ export class LineConnection {
   readonly #utf8 = new TextDecoder('utf-8', { fatal: true })
   readonly #listeners = new Set<Listener>()
   readonly #patience: number
+  /** A fault that is in can only take an answer away: nobody need wait for that as long as for a slow machine. */
+  readonly #hasFault: () => boolean
   answers: Answers = {}
   shared = false
   offered: Fields = {}
@@ -51,6 +56,7 @@ export class LineConnection {
     this.#rest = rest
     this.ends = ends
     this.#patience = patience
+    this.#hasFault = () => mutant !== undefined && tally.fired
     this.mutation = new Mutation(mutant, tally)
     ends.output.on('data', this.#onData)
     void ends.closed.then(() => {
@@ -115,11 +121,10 @@ export class LineConnection {
     return this.answerTo(message.id)
   }
 
-  /** Closes our side; how many milliseconds the agent takes to end. */
-  async leave(): Promise<number> {
-    const before = performance.now()
-    await this.ends.end()
-    return performance.now() - before + this.mutation.lingering
+  /** Closes our side. Whether the agent ends by itself then. */
+  async leave(): Promise<boolean> {
+    const byItself = await this.ends.end()
+    return byItself && this.mutation.lingering === 0
   }
 
   tell(method: string, params?: Fields): void {
@@ -143,7 +148,8 @@ export class LineConnection {
 
   /** The first message of the agent, received already or yet to come, that fits. */
   async until(fits: (message: Message) => boolean, what = 'what was waited for'): Promise<Message> {
-    const end = performance.now() + this.#patience
+    const begun = performance.now()
+    let spoilt: number | undefined
     let from = 0
     for (;;) {
       const known = this.received
@@ -151,9 +157,11 @@ export class LineConnection {
       if (found !== undefined) return found
       from = known.length
       if (this.closed) throw new Fault(`the agent ended without ${what}`)
-      const left = end - performance.now()
-      if (left <= 0) throw new Fault(`no ${what} within ${this.#patience / 1000} s`)
-      await this.heard(left)
+      const now = performance.now()
+      if (this.#hasFault()) spoilt ??= now
+      const end = Math.min(begun + this.#patience, (spoilt ?? Infinity) + AFTER_FAULT)
+      if (now >= end) throw new Fault(`no ${what} within ${Math.round(end - begun) / 1000} s`)
+      await this.heard(end - now)
     }
   }
 

@@ -56,7 +56,7 @@ async function judge(target: Target): Promise<boolean> {
 }
 
 async function mutants(): Promise<boolean> {
-  const played = await on(socket(), { mutants: true, patience: 4000 })
+  const played = await on(socket(), { mutants: true })
   const escaped = played.filter((one) => !isCaught(one))
   for (const { one, verdict, fired } of escaped)
     console.log(

@@ -26,7 +26,7 @@ export function witness(stage: Stage, name: string, { env = [], ...settings }: S
     entry: { name, command: process.execPath, args, env },
     heard,
     async hears(method) {
-      const end = performance.now() + 8000
+      const end = performance.now() + stage.patience
       for (;;) {
         const found = heard().find((message) => message['method'] === method)
         if (found !== undefined) return found

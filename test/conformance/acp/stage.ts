@@ -56,6 +56,11 @@ export class Stage {
     return this.a.transcript
   }
 
+  /** Milliseconds that anything may take. */
+  get patience(): number {
+    return this.#play.patience
+  }
+
   get fired(): boolean {
     return this.#tally.fired
   }

@@ -140,8 +140,8 @@ function parley(args: readonly string[], home: string, env: Place['env']): Child
   return spawn(process.execPath, [binary, ...args], { cwd: '/', env: environment(home, env) })
 }
 
-/** How long a process may take to end by itself once its input has ended. Milliseconds. */
-const LEAVING = 3000
+/** How long a process may take to end by itself once its input has ended: a few seconds, on a busy machine too. Milliseconds. */
+const LEAVING = 10_000
 
 function childEnds(child: ChildProcessWithoutNullStreams, hasGroup = false): Ends {
   let stderr = ''
@@ -159,12 +159,17 @@ function childEnds(child: ChildProcessWithoutNullStreams, hasGroup = false): End
     closed,
     stderr: () => stderr,
     async end() {
+      let byItself = true
       child.stdin.end()
-      const timer = setTimeout(() => kill(hasGroup ? -(child.pid ?? 0) : (child.pid ?? 0)), LEAVING)
+      const timer = setTimeout(() => {
+        byItself = false
+        kill(hasGroup ? -(child.pid ?? 0) : (child.pid ?? 0))
+      }, LEAVING)
       await closed
       clearTimeout(timer)
       // What it started must not stay either.
       if (hasGroup) kill(-(child.pid ?? 0))
+      return byItself
     },
   }
 }
@@ -183,6 +188,7 @@ async function socketEnds(path: string): Promise<Ends> {
     async end() {
       connection.destroy()
       await closed
+      return true
     },
   }
 }

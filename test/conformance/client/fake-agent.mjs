@@ -1,7 +1,7 @@
 /**
  * An agent that plays a book: argv[2] is JSON of method → steps, argv[3] a file that gets every line that it hears. Steps are
  * {say} a message · {request} a message whose answer it waits for · {wait} for a notification of this method · {result} or
- * {error} the answer to what it plays for · {exit} with a code. A method without a page is never answered.
+ * {error} the answer to what it plays for · {exit} with a code · {raw} text, {times} over, as it is. A method without a page is never answered.
  */
 import { appendFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
@@ -19,6 +19,7 @@ const heard = (key) => new Promise((resolve) => waiting.set(key, resolve))
 async function play(steps, id) {
   for (const step of steps) {
     if (step.say) send(step.say)
+    if (step.raw) process.stdout.write(step.raw.repeat(step.times ?? 1))
     if (step.request) await asked(step.request)
     if (step.wait) await heard(step.wait)
     if ('result' in step || 'error' in step) send({ id, ...step })

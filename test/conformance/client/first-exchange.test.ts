@@ -27,7 +27,7 @@ describe('the first exchange', () => {
     expect(declared).toEqual({
       fs: { readTextFile: true, writeTextFile: true },
       terminal: true,
-      session: { notices: {}, compaction: {} },
+      session: { notices: {}, compaction: {}, configOptions: { boolean: {} } },
     })
   })
 

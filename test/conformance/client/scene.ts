@@ -8,7 +8,7 @@ import { type Client, connect } from '../../../src/client/connect.ts'
 import type { Face } from '../../../src/client/face.ts'
 import { linePipe } from '../../../src/client/pipe.ts'
 import type { UpdateParams } from '../../../src/client/updates.ts'
-import { type Finished, parley } from '../../e2e/cli.ts'
+import { Cli, type Finished } from '../../e2e/cli.ts'
 import type { Fields, Message } from '../../e2e/message.ts'
 import { until } from '../../fixtures/process/running.ts'
 
@@ -67,9 +67,13 @@ export class Scene {
 
   /** `parley run` to its end. */
   run(...args: readonly string[]): Promise<Finished> {
+    return this.start(...args).finished
+  }
+
+  start(...args: readonly string[]): Cli {
     const words = [process.execPath, AGENT, JSON.stringify(this.#book), this.#log]
     const command = words.map((word) => `'${word.replaceAll("'", String.raw`'\''`)}'`).join(' ')
-    return parley(['run', 'Do it.', '--agent-command', command, ...args], {
+    return new Cli(['run', 'Do it.', '--agent-command', command, ...args], {
       home: join(this.directory, 'home'),
       cwd: this.cwd,
     })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { Fields } from '../../e2e/message.ts'
 import { running, until } from '../../fixtures/process/running.ts'
-import { ENDS, NEW, Scene, type Step, asks } from './scene.ts'
+import { ENDS, NEW, Scene, type Step, asks, update } from './scene.ts'
 
 const scenes: Scene[] = []
 afterEach(() => {
@@ -140,7 +140,7 @@ describe('terminals', () => {
     expect(scene.answer('output')?.result).toMatchObject({ output: '🙂🙂', truncated: true })
   })
 
-  test('C-TM-3 C-TM-4 that are killed can still be asked; once released they are gone, and what was shown stays', async () => {
+  test('C-TM-3 that are killed can still be asked; once released they are gone', async () => {
     const scene = await turn(() => [
       create('t', 'echo begun; sleep 1007'),
       asks('wait', 'terminal/output', { terminalId: 'terminal-1' }),
@@ -154,6 +154,36 @@ describe('terminals', () => {
     expect(scene.answer('wait_for_exit')?.result).toEqual({ exitCode: null, signal: 'SIGKILL' })
     expect(scene.answer('output')).toMatchObject({ result: { exitStatus: { signal: 'SIGKILL' } } })
     expect(scene.answer('again')).toMatchObject(refused(-32_002))
+  })
+
+  test('C-TM-4 that a tool call shows stay to be read in it when they are released', async () => {
+    const call = (status: string) => ({
+      sessionUpdate: status === 'pending' ? 'tool_call' : 'tool_call_update',
+      toolCallId: 'c',
+      ...(status === 'pending' ? { title: 'Makes' } : {}),
+      status,
+      content: [{ type: 'terminal', terminalId: 'terminal-1' }],
+    })
+    const book: Record<string, readonly Step[]> = { 'session/new': NEW }
+    const made = new Scene(book)
+    scenes.push(made)
+    book['session/prompt'] = [
+      create('t', 'echo no rule to make it; exit 2'),
+      update(call('pending')),
+      of('wait_for_exit'),
+      of('release'),
+      update(call('failed')),
+      ENDS,
+    ]
+    const { stdout } = await made.run('--json')
+    const shown = stdout.split('\n').filter((line) => line.includes('"toolCallId":"c"'))
+    expect(shown).toHaveLength(3)
+    expect(shown[0]).toContain('"terminalId":"terminal-1"')
+    for (const line of shown.slice(1))
+      expect(JSON.parse(line)).toMatchObject({
+        update: { content: [{ type: 'content', content: { type: 'text', text: 'no rule to make it\n' } }] },
+      })
+    expect((await made.run()).stderr).toContain('Makes — no rule to make it')
   })
 
   test('that the agent forgets end with it, and all that they started', async () => {

@@ -139,14 +139,6 @@ describe('what is told', () => {
     expect(statuses(told(after, [late]))).toEqual(['completed', 'completed', 'cancelled'])
   })
 
-  test('C-CF-1 C-CF-2 options of a kind that we have no word for are kept as they came, and harm nothing', () => {
-    const options = {
-      sessionUpdate: 'config_option_update',
-      configOptions: [{ id: 'x', type: 'dial', category: 'odd' }],
-    }
-    expect(shown(options).items).toEqual([{ kind: 'other', update: options }])
-  })
-
   test('C-EX-2 C-EL-7 a notice of an unknown severity is kept, not taken for a known one', () => {
     const notice = { sessionUpdate: 'notice', severity: 'apocalyptic', title: 'Hm' }
     expect(shown(notice).items).toEqual([{ kind: 'other', update: notice }])

@@ -16,6 +16,8 @@ export class Context {
   size = 0
   #begun = false
   #settled = true
+  /** What stood there before that which was asked last; undefined when it was made shorter since. */
+  #before: readonly ModelMessage[] | undefined
   #messages: ModelMessage[] = []
   #calls: readonly ModelToolCall[] = []
   readonly #results = new Map<string, ModelToolResult>()
@@ -50,6 +52,7 @@ export class Context {
       case 'base':
         return this.#begin(memo)
       case 'asked':
+        this.#before = this.messages
         this.#push(memo.messages)
         this.roots = memo.roots ?? this.roots
         this.#settled = false
@@ -58,6 +61,8 @@ export class Context {
         return this.#answered(memo)
       case 'result':
         return this.#result(memo)
+      case 'refused':
+        return this.#refused()
     }
   }
 
@@ -71,6 +76,7 @@ export class Context {
     this.told.clear()
     for (const path of told) this.told.add(path)
     this.#messages = []
+    this.#before = undefined
     this.#closeCalls()
     this.#push(messages)
     this.#settled = settled
@@ -87,6 +93,12 @@ export class Context {
     this.#results.set(result.id, result)
     for (const path of told) this.told.add(path)
     this.#settled = false
+  }
+
+  #refused(): void {
+    this.#messages = [...(this.#before ?? this.messages)]
+    this.#closeCalls()
+    this.#settled = true
   }
 
   #push(messages: readonly ModelMessage[]): void {

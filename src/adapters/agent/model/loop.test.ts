@@ -82,6 +82,21 @@ describe('a turn', () => {
     expect(ends(reader.entries)).toEqual([stop])
   })
 
+  test('that is refused is no part of what the model is told next', async () => {
+    const refuses = async function* () {
+      yield end([{ kind: 'text', text: 'No' }], { reason: 'refusal' as const })
+    }
+    const { house, model } = houseWith([says('Hello.'), refuses, says('Fine.'), says('Still fine.')])
+    const { session } = await house.open()
+    await ask(session, 'p1', 'I am Ada')
+    await ask(session, 'p2', 'Something bad')
+    await ask(session, 'p3', 'And now?')
+    const told = story(model.requests[2]?.messages ?? [])
+    expect(told).toEqual(['user: I am Ada', 'model: Hello.', 'user: And now?'])
+    await ask(session, 'p4', 'Still?')
+    expect(story(model.requests[3]?.messages ?? [])).toEqual([...told, 'model: Fine.', 'user: Still?'])
+  })
+
   test('tells the model of each step exactly the tools of that moment', async () => {
     const { house, model } = houseWith([calls({ id: 'c1', name: 'b' }), says('Done.')])
     house.tools.add(

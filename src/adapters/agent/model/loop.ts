@@ -37,10 +37,16 @@ async function steps(work: Work): Promise<StopReason> {
     if (turn.signal.aborted) return 'cancelled'
     await compactIfFull(work)
     const end = await takeStep(work)
-    if (context.openCalls.length === 0) return stopOf(end)
+    if (context.openCalls.length === 0) return ended(work, stopOf(end))
     await runCalls(work, failures)
   }
   return turn.signal.aborted ? 'cancelled' : 'max_turn_requests'
+}
+
+/** ACP: the message that was refused, and what followed it, is no part of the next turn. */
+async function ended(work: Work, stop: StopReason): Promise<StopReason> {
+  if (stop === 'refusal') await remember(work, { agent: 'model', kind: 'refused' })
+  return stop
 }
 
 function stopOf({ reason }: ModelEnd): StopReason {

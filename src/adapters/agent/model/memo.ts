@@ -1,7 +1,7 @@
 /** What the model agent keeps of a session in its journal: steps that fold to the context of its model. */
 import type { AssistantMessage, ModelMessage, ModelToolResult } from '../../../ports/model.ts'
 
-export type ModelMemo = BaseMemo | AskedMemo | AnsweredMemo | ResultMemo
+export type ModelMemo = BaseMemo | AskedMemo | AnsweredMemo | ResultMemo | RefusedMemo
 
 /** Where the context begins: at the first prompt of the session, and again after each compaction. */
 export interface BaseMemo {
@@ -42,6 +42,12 @@ export interface ResultMemo {
   readonly kind: 'result'
   readonly result: ModelToolResult
   readonly told?: readonly string[]
+}
+
+/** The provider refused: what was asked last, and all that followed, is not said to it again. */
+export interface RefusedMemo {
+  readonly agent: 'model'
+  readonly kind: 'refused'
 }
 
 /** What the session has cost so far, for each currency. */

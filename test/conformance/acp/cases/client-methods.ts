@@ -314,6 +314,42 @@ export const elicitationCases: readonly Case[] = [
       before: { method: 'elicitation/complete', params: { elicitationId: 'other' } },
     },
   }),
+  one({
+    row: 'A-EL-7',
+    name: 'it is told once, and to no other client of the session',
+    company: true,
+    client: URLS,
+    script: [{ elicit: { message: 'Sign in.', url: 'https://example.com/', complete: true } }, { chunk: '.' }],
+    play: async (stage) => {
+      stage.answers({ 'elicitation/create': () => ({ action: 'accept' }) })
+      const sessionId = await stage.session()
+      const other = await stage.another()
+      await other.ask('session/resume', { sessionId, cwd: stage.cwd })
+      await stage.prompt(sessionId)
+      await other.quiet(100)
+      const ended = (on: typeof other) => on.received.filter(({ method }) => method === 'elicitation/complete')
+      const form = stage.a.received.find(({ method }) => method === 'elicitation/create')
+      const [mine, theirs] = [ended(stage.a), ended(other)]
+      return { id: form?.params?.['elicitationId'], mine: mine.map(({ params }) => params?.['elicitationId']), theirs }
+    },
+    check: ({ id, mine, theirs }) =>
+      first(
+        unless(id !== undefined && mine.length === 1 && mine[0] === id, `told of ${mine.join(', ')}`),
+        unless(theirs.length === 0, 'the other client was told'),
+      ),
+    mutant: { on: { call: 'elicitation/complete' }, set: 'params.elicitationId', to: 'other' },
+  }),
+  ...['https://ada:secret@example.com/', 'http://example.com/', 'javascript:alert(1)'].map((url) =>
+    one({
+      row: 'A-EL-9',
+      name: `nobody is sent to ${url}`,
+      client: URLS,
+      script: [],
+      play: async (stage) => turn(stage, [{ elicit: { message: 'Sign in.', url } }], accept),
+      check: ({ calls }) => unless(calls.length === 0, 'the link was put'),
+      mutant: intruding('elicitation/create', { mode: 'url', message: 'Go', url, elicitationId: 'e' }),
+    }),
+  ),
   ...['decline', 'cancel'].map((action) =>
     one({
       row: 'A-EL-8',

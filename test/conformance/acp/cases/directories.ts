@@ -8,10 +8,11 @@ import type { Stage } from '../stage.ts'
 import { isRefused } from './json-rpc.ts'
 import { terminalAnswers } from './new.ts'
 
-const NEEDED = 'agentCapabilities.sessionCapabilities.additionalDirectories'
-const FILES = { fs: { readTextFile: true, writeTextFile: true } }
+export const NEEDED = 'agentCapabilities.sessionCapabilities.additionalDirectories'
+/** A client that is asked for files. */
+export const READS = { fs: { readTextFile: true, writeTextFile: true } }
 
-const BAD: readonly (readonly [string, unknown])[] = [
+export const BAD_LISTS: readonly (readonly [string, unknown])[] = [
   ['no list', '/tmp'],
   ['no text', [5]],
   ['empty', ['']],
@@ -20,7 +21,7 @@ const BAD: readonly (readonly [string, unknown])[] = [
 ]
 
 /** The script reads a file by the client's hand; the paths that the client was asked for. */
-async function readsOf(stage: Stage, sessionId: string, path: string): Promise<readonly unknown[]> {
+export async function readsOf(stage: Stage, sessionId: string, path: string): Promise<readonly unknown[]> {
   stage.answers({ 'fs/read_text_file': () => ({ content: 'the content' }) })
   const { mark } = stage.a
   stage.script([{ readFile: { path } }, { chunk: '.' }])
@@ -32,7 +33,7 @@ async function readsOf(stage: Stage, sessionId: string, path: string): Promise<r
 }
 
 /** A read of its own before the turn ends, of what lies outside. */
-const straying = {
+export const straying = {
   on: { result: 'session/prompt' },
   before: { id: 'r', method: 'fs/read_text_file', params: { sessionId: '$session', path: '/etc/passwd' } },
 } as const
@@ -40,20 +41,16 @@ const straying = {
 export const directoryCases: readonly Case[] = [
   one({
     row: 'A-AD-1',
-    name: 'absolute directories are taken by new, load and resume',
+    name: 'absolute directories are taken by session/new',
     play: async (stage) => {
       stage.needs(NEEDED)
       const additionalDirectories = [stage.dir('lib')]
-      const sessionId = await stage.session({ additionalDirectories })
-      await stage.prompt(sessionId)
-      await stage.again()
-      const params = { sessionId, cwd: stage.cwd, mcpServers: [], additionalDirectories }
-      return stage.a.ask('session/load', params)
+      return stage.a.ask('session/new', { cwd: stage.cwd, mcpServers: [], additionalDirectories })
     },
     check: ({ error }) => unless(error === undefined, `refused: ${error?.message}`),
-    mutant: refusing('session/load'),
+    mutant: refusing('session/new'),
   }),
-  ...BAD.map(([what, additionalDirectories]) =>
+  ...BAD_LISTS.map(([what, additionalDirectories]) =>
     one({
       row: 'A-AD-2',
       name: `directories that are ${what} are refused, and no session is made`,
@@ -81,7 +78,7 @@ export const directoryCases: readonly Case[] = [
   one({
     row: 'A-AD-4',
     name: 'directories that a load does not name are outside again',
-    client: FILES,
+    client: READS,
     script: [],
     play: async (stage) => {
       const lib = stage.dir('lib')
@@ -135,7 +132,7 @@ export const directoryCases: readonly Case[] = [
     one({
       row: 'A-AD-7',
       name: `what is reached by ${way} is outside of the root set`,
-      client: FILES,
+      client: READS,
       script: [],
       play: async (stage) => {
         const outside = stage.dir('work-more')
@@ -174,7 +171,7 @@ export const directoryCases: readonly Case[] = [
   one({
     row: 'A-AD-9',
     name: 'a fork has the directories of nobody',
-    client: FILES,
+    client: READS,
     script: [],
     ours: true,
     play: async (stage) => {

@@ -18,6 +18,9 @@ import { newCases } from './new.ts'
 import { permissionCases } from './permission.ts'
 import { promptCases } from './prompt.ts'
 import { planCases, toolCallCases } from './tool-calls.ts'
+import { kindsOfClient } from './kinds-of-client.ts'
+import { principalCases } from './principals.ts'
+import { rootCases } from './roots.ts'
 import { transportCases } from './transport.ts'
 
 const topics: Readonly<Record<string, readonly Case[]>> = {
@@ -25,14 +28,17 @@ const topics: Readonly<Record<string, readonly Case[]>> = {
   'JSON-RPC': jsonRpcCases,
   conventions: conventionCases,
   initialize: initializeCases,
+  'kinds of clients': kindsOfClient,
   'signing in': authCases,
   'session/new': newCases,
   'MCP servers': mcpCases,
   'session/load': loadCases,
   'session/resume': resumeCases,
   'session/list': listCases,
+  principals: principalCases,
   'session/delete and session/close': endCases,
   directories: directoryCases,
+  'the root set': rootCases,
   prompt: promptCases,
   'tool calls': toolCallCases,
   permission: permissionCases,

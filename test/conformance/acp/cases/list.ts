@@ -98,29 +98,31 @@ export const listCases: readonly Case[] = [
     ours: true,
     play: async (stage) => {
       const made: string[] = []
-      for (let count = 0; count < 60; count += 1) made.push(await stage.session())
-      const first = stage.mustWork(await stage.a.ask('session/list', { cwd: stage.cwd }), 'session/list')
-      await stage.session()
-      const next = await stage.a.ask('session/list', { cwd: stage.cwd, cursor: first['nextCursor'] })
-      const second = stage.mustWork(next, 'session/list')
-      return {
-        made,
-        first: ids(listOf(first['sessions'])),
-        second: ids(listOf(second['sessions'])),
-        end: second['nextCursor'],
-      }
+      for (let count = 0; count < 120; count += 1) made.push(await stage.session())
+      const pages: (readonly unknown[])[] = []
+      let cursor: unknown
+      do {
+        const answer = await stage.a.ask('session/list', {
+          cwd: stage.cwd,
+          ...(cursor === undefined ? {} : { cursor }),
+        })
+        const page = stage.mustWork(answer, 'session/list')
+        pages.push(ids(listOf(page['sessions'])))
+        cursor = page['nextCursor']
+        await stage.session()
+      } while (cursor !== undefined && pages.length < 20)
+      return { made, pages: pages.length, found: pages.flat(), cursor }
     },
-    check: ({ made, first: one, second, end }) => {
-      const found = [...one, ...second]
-      return first(
+    check: ({ made, pages, found, cursor }) =>
+      first(
+        unless(pages > 2, 'it is one page'),
         unless(new Set(found).size === found.length, 'a session is listed twice'),
         unless(
           made.every((id) => found.includes(id)),
           'a session is missing',
         ),
-        unless(end === undefined, 'the last page has a cursor'),
-      )
-    },
+        unless(cursor === undefined, 'the last page has a cursor'),
+      ),
     mutant: onResult('session/list', 'sessions.0.sessionId', 'other'),
   }),
   one({

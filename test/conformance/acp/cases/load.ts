@@ -227,6 +227,18 @@ export const resumeCases: readonly Case[] = [
     },
   }),
   one({
+    row: 'A-LD-7',
+    name: 'a resume tells how much of the context is used, before the answer',
+    script: [{ usage: { used: 100, size: 1000 } }, { chunk: 'Yes.' }],
+    play: (stage) => loaded(stage, 'session/resume'),
+    check: ({ replayed }) =>
+      unless(
+        replayed.some(({ sessionUpdate, used }) => sessionUpdate === 'usage_update' && used === 100),
+        'it does not',
+      ),
+    mutant: withoutUpdate('usage_update'),
+  }),
+  one({
     row: 'A-RS-2',
     name: 'the conversation goes on with the next prompt',
     play: async (stage) => {

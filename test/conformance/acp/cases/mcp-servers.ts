@@ -2,6 +2,7 @@
 import { type Case, first, one, unless } from '../case.ts'
 import { startHttpServer } from '../../../fixtures/mcp/http-server.ts'
 import { callOf, witness } from '../mcp.ts'
+import { startSseServer } from '../sse-server.ts'
 import { accepting, onUpdate, refusing } from '../mutant.ts'
 import { fieldsOf, updatesOf } from '../record.ts'
 import type { Stage } from '../stage.ts'
@@ -54,6 +55,47 @@ export const mcpCases: readonly Case[] = [
     check: ({ offered, code }) =>
       unless(offered ? code !== -32_602 : code === -32_602, offered ? 'it was refused' : 'it was not refused'),
     mutant: { on: { response: 'initialize' }, set: 'result.agentCapabilities.mcpCapabilities.sse', to: 'toggled' },
+  }),
+  one({
+    row: 'A-MC-3',
+    name: 'the tools of a server over SSE work, and it gets its headers with every request',
+    ours: true,
+    script: [callOf('murmur', { text: 'x' })],
+    play: async (stage) => {
+      const server = await startSseServer()
+      stage.later(() => server.close())
+      const headers = [{ name: 'X-Colour', value: 'mauve' }]
+      await stage.prompt(await stage.session({ mcpServers: [{ type: 'sse', name: 'old', url: server.url, headers }] }))
+      return { text: told(stage), colours: server.seen.map((one) => one.headers['x-colour']) }
+    },
+    check: ({ text, colours }) =>
+      first(
+        unless(text.includes('murmured'), 'its tool did not work'),
+        unless(colours.length > 3 && colours.every((colour) => colour === 'mauve'), 'a request without the header'),
+      ),
+    mutant: onUpdate('tool_call_update', 'content', []),
+  }),
+  one({
+    row: 'A-MC-4',
+    name: 'founding exchange B: servers of each kind, as they are written there, are all connected to',
+    ours: true,
+    play: async (stage) => {
+      const [pipe, far, old] = [witness(stage, 'pipe'), await startHttpServer({ quiet: true }), await startSseServer()]
+      stage.later(() => far.close())
+      stage.later(() => old.close())
+      const headers = [{ name: 'Authorization', value: 'Bearer x' }]
+      const mcpServers = [
+        { ...pipe.entry, env: [{ name: 'A', value: 'b' }] },
+        { type: 'http', name: 'far', url: far.url, headers },
+        { type: 'sse', name: 'old', url: old.url, headers },
+      ]
+      const sessionId = await stage.session({ mcpServers, additionalDirectories: [stage.dir('lib')] })
+      await pipe.hears('tools/list')
+      await untilSeen(stage, () => far.methods().includes('tools/list') && old.seen.length > 3)
+      return sessionId
+    },
+    check: (id) => unless(id !== '', 'no session'),
+    mutant: refusing('session/new'),
   }),
   one({
     row: 'A-MC-4',
@@ -130,10 +172,49 @@ export const mcpCases: readonly Case[] = [
     check: (more) => unless(more === 0, 'a server of before was started again'),
     mutant: refusing('session/load'),
   }),
+  ...(['session/load', 'session/resume'] as const).map((method) =>
+    one({
+      row: method === 'session/load' ? 'A-LD-4' : 'A-RS-2',
+      name: `the tools of the servers that ${method} names work at once`,
+      script: [callOf('echo', { text: 'the echo' })],
+      play: async (stage) => {
+        const [before, after] = [witness(stage, 'before'), witness(stage, 'after')]
+        const sessionId = await stage.session({ mcpServers: [before.entry] })
+        await stage.prompt(sessionId)
+        await stage.again()
+        await stage.a.ask('session/close', { sessionId })
+        const params = { sessionId, cwd: stage.cwd, mcpServers: [after.entry] }
+        stage.mustWork(await stage.a.ask(method, params), method)
+        await stage.prompt(sessionId)
+        return { text: told(stage), ran: after.heard().some((one) => one['method'] === 'tools/call') }
+      },
+      check: ({ text, ran }) =>
+        first(unless(ran, 'the tool did not run'), unless(text.includes('the echo'), 'its result is not told')),
+      mutant: refusing(method),
+    }),
+  ),
+  one({
+    row: 'A-MC-7',
+    name: 'a resume without servers starts none',
+    play: async (stage) => {
+      stage.needs('agentCapabilities.sessionCapabilities.resume')
+      const server = witness(stage, 'before')
+      const sessionId = await stage.session({ mcpServers: [server.entry] })
+      await stage.prompt(sessionId)
+      await server.hears('tools/list')
+      await stage.a.ask('session/close', { sessionId })
+      const { length } = server.heard()
+      stage.mustWork(await stage.a.ask('session/resume', { sessionId, cwd: stage.cwd }), 'session/resume')
+      await stage.prompt(sessionId)
+      return server.heard().length - length
+    },
+    check: (more) => unless(more === 0, 'a server of before was started again'),
+    mutant: refusing('session/resume'),
+  }),
 ]
 
 async function untilSeen(stage: Stage, seen: () => boolean): Promise<void> {
-  const end = performance.now() + 8000
+  const end = performance.now() + stage.patience
   while (!seen()) {
     if (performance.now() > end) throw new Fault('the server heard nothing')
     await stage.a.heard(30)

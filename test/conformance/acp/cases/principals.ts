@@ -1,0 +1,69 @@
+/** Who has shown who they are sees their sessions; whoever has not sees nothing, and not even whether there is something. */
+import { type Case, first, one, unless } from '../case.ts'
+import type { LineConnection } from '../line-connection.ts'
+import { accepting } from '../mutant.ts'
+import { listOf } from '../record.ts'
+import type { Stage } from '../stage.ts'
+import { isRefused } from './json-rpc.ts'
+
+const AUTH_REQUIRED = -32_000
+const TOKEN = { PARLEY_AUTH_TOKEN: 'open sesame' }
+
+async function signIn(stage: Stage, on: LineConnection, token: string): Promise<unknown> {
+  const [method] = listOf(stage.offer['authMethods'])
+  const answer = await on.ask('authenticate', { methodId: method?.['id'], _meta: { 'parley/token': token } })
+  return answer.error
+}
+
+/** What a stranger is told of a session that is there, and of one that never was. */
+async function asStranger(stage: Stage, sessionId: string, on: LineConnection) {
+  const params = (id: string) => ({ sessionId: id, cwd: stage.cwd, mcpServers: [] })
+  const answers = [await on.ask('session/list', {}), await on.ask('session/list', { cwd: stage.cwd })]
+  for (const method of ['session/load', 'session/resume', 'session/delete', 'session/close'])
+    answers.push(await on.ask(method, params(sessionId)))
+  const [there, never] = [await on.ask('session/load', params(sessionId)), await on.ask('session/load', params('none'))]
+  return { answers, isTold: JSON.stringify(there.error) !== JSON.stringify(never.error) }
+}
+
+type Told = Awaited<ReturnType<typeof asStranger>>
+
+const isToldNothing = ({ answers, isTold }: Told): string | undefined =>
+  first(...answers.map(isRefused(AUTH_REQUIRED)), unless(!isTold, 'it is told whether the session exists'))
+
+const mutant = accepting('session/list', { sessions: [] })
+
+export const principalCases: readonly Case[] = [
+  one({
+    row: 'A-LS-7',
+    name: 'a client that has not shown who it is sees no session of one that has, nor whether there is one',
+    ours: true,
+    company: true,
+    env: TOKEN,
+    play: async (stage) => {
+      await signIn(stage, stage.a, 'open sesame')
+      const sessionId = await stage.session()
+      return asStranger(stage, sessionId, await stage.another())
+    },
+    check: isToldNothing,
+    mutant,
+  }),
+  one({
+    row: 'A-LS-7',
+    name: 'nor does who has come back, until they have shown it again',
+    ours: true,
+    env: TOKEN,
+    play: async (stage) => {
+      await signIn(stage, stage.a, 'open sesame')
+      const sessionId = await stage.session()
+      await stage.prompt(sessionId)
+      await stage.again()
+      await signIn(stage, stage.a, 'open barley')
+      const told = await asStranger(stage, sessionId, stage.a)
+      await signIn(stage, stage.a, 'open sesame')
+      const params = { sessionId, cwd: stage.cwd, mcpServers: [] }
+      return { ...told, after: await stage.a.ask('session/load', params) }
+    },
+    check: (told) => first(isToldNothing(told), unless(told.after.error === undefined, 'its own session is gone')),
+    mutant,
+  }),
+]
