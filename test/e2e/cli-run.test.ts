@@ -88,7 +88,9 @@ describe('parley run', () => {
   test('a permission is refused where nobody can be asked, and that is said', async () => {
     const { code, stdout, stderr } = await parley(['run', 'go'], await stage(question, { chunk: 'Over.' }))
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'Over.\n' })
-    expect(stderr).toBe('Rejected: Delete all (there is no terminal to ask on; parley rules add allows it beforehand)\n✗ Delete all\n')
+    expect(stderr).toBe(
+      'Rejected: Delete all (there is no terminal to ask on; parley rules add allows it beforehand)\n✗ Delete all\n',
+    )
   })
 
   test('--session goes on with a session, by the beginning of its id, wherever it is called', async () => {

@@ -46,7 +46,7 @@ function answer(client: RawSocket, { id }: Message, optionId: string): void {
 function said(client: RawSocket, from = 0): string {
   const updates = client.received.slice(from).map(({ params }) => params?.['update'] as Fields | undefined)
   const chunks = updates.filter((update) => update?.['sessionUpdate'] === 'agent_message_chunk')
-  return chunks.map((update) => String((update?.['content'] as Fields)['text'])).join('')
+  return chunks.map((update) => String((update?.['content'] as Fields | undefined)?.['text'])).join('')
 }
 
 test('of two clients that answer at once one counts, and both are told the same', LIMIT, async () => {
@@ -78,7 +78,7 @@ test('a question waits through kill -9, and never, once said, holds until it is 
   const sessionId = await openSession(before, place)
   before.ask('session/prompt', promptOf(sessionId, 'go'))
   const open = await question(before)
-  expect((open.params?.['options'] as Fields[]).map(({ kind }) => kind)).toEqual([
+  expect((open.params?.['options'] as Fields[] | undefined)?.map(({ kind }) => kind)).toEqual([
     'allow_once',
     'allow_always',
     'reject_once',

@@ -106,7 +106,7 @@ describe('a command', () => {
 
   test('in the background that leaves its group is gone when its session is closed, whether it has ended or not', async () => {
     stage = await openStage()
-    const leaves = 'setsid sh -c "trap \"\" TERM HUP; echo pid \$\$; while :; do setsid sleep 0.05; done" &'
+    const leaves = `setsid sh -c 'trap "" TERM HUP; echo pid $$; while :; do setsid sleep 0.05; done' &`
     await stage.call('run_command', { command: `${leaves} sleep 300`, background: true })
     await stage.call('run_command', { command: `${leaves} until [ -e go ]; do sleep 0.05; done`, background: true })
     const pids = [await pidOf('b1'), await pidOf('b2')]
