@@ -52,6 +52,30 @@ test('a load that was cut in the middle is asked again with what it got, and tel
   expect(again.updates).toEqual(whole.updates.filter(({ seq }) => seq > cut))
 })
 
+test('the response of a load names the last entry that it has told, not one that was stored meanwhile', async () => {
+  const street = openStreet()
+  const { disk } = street.house
+  const [ada, bob] = [await street.client(), await street.client()]
+  const sessionId = await create(ada)
+  await ada.request('session/prompt', prompt(sessionId, 'Hello'))
+  const before = disk.stored(sessionId)
+
+  disk.hold()
+  const loads = bob.ask('session/load', opening(sessionId))
+  await expect.poll(() => disk.waiting).toBe(1)
+  ada.ask('session/prompt', prompt(sessionId, 'Again'))
+  await expect.poll(() => disk.waiting).toBe(2)
+  disk.serve(1)
+  await expect.poll(() => disk.stored(sessionId)).toBeGreaterThan(before)
+  disk.serve(0)
+  expect((await bob.answerTo(loads)).result).toMatchObject({ _meta: { 'parley/seq': before } })
+  expect(bob.updates.every(({ seq }) => seq <= before)).toBe(true)
+
+  disk.release()
+  await quiet()
+  expect(bob.text).toBe('Hello!Hello!')
+})
+
 test.each(['session/load', 'session/resume'])('%s refuses a cursor beyond the end', async (method) => {
   const street = openStreet()
   const client = await street.client()

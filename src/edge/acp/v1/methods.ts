@@ -155,8 +155,8 @@ export class V1Methods {
     return this.#begun(await sessions.open(forked, params), params)
   }
 
-  /** What every answer to whoever opens a session says of it. */
-  #opened({ existing: { settings, seq } }: Session) {
+  /** What every answer to whoever opens a session says of it; `seq` is the last entry, or the last that a load has told. */
+  #opened({ existing: { settings, seq: last } }: Session, seq = last) {
     return { ...settingsResult(settings, this.#host.client.dialect), _meta: { 'parley/seq': seq } }
   }
 
@@ -167,7 +167,11 @@ export class V1Methods {
     const attachment = this.#attach(session, { from: after ?? 0, opening })
     attachment.adopt(adoptedIn(params))
     await this.#replay(attachment, signal)
-    return { result: this.#opened(session), afterwards: () => this.#attachments.goLive(attachment) }
+    // What was stored meanwhile comes after the response: whoever loses the connection before that must ask for it again.
+    return {
+      result: this.#opened(session, attachment.start.from),
+      afterwards: () => this.#attachments.goLive(attachment),
+    }
   }
 
   /** What is still on its way over the lost connection comes too late from here on. */
