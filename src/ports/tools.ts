@@ -168,6 +168,8 @@ export interface ToolPreview {
   /** What it runs: the whole line, and the part that an "always" is said of, like `npm test`. */
   readonly command?: { readonly line: string; readonly signature: string }
   readonly url?: string
+  /** The MCP server that it asks for something, where that is not the tool's own: rules that ask or deny by server catch it. */
+  readonly server?: string
   /** It destroys what cannot be had back: always asked about, whatever is allowed. */
   readonly destroys?: boolean
 }

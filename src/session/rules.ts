@@ -38,7 +38,7 @@ function isAllowed(subject: RuleSubject, call: Considered, roots: readonly strin
 export function isCaught(subject: RuleSubject, call: Considered, roots: readonly string[]): boolean {
   const { paths = [], command, url } = call.preview
   return (
-    isOfTool(subject, call.tool) &&
+    (isOfTool(subject, call.tool) || isAtServer(subject, call.preview)) &&
     (subject.path === undefined || catchesPath(subject.path, paths, roots)) &&
     (subject.command === undefined || (command !== undefined && catchesCommand(subject.command, command.line))) &&
     (subject.host === undefined || catchesHost(subject.host, url))
@@ -50,6 +50,14 @@ export function isOfTool({ tool: name, server, mark }: RuleSubject, tool: Tool):
     (name === undefined || fitsWord(name, server === undefined ? tool.name : tool.original)) &&
     (server === undefined || fitsWord(server, tool.server)) &&
     (mark === undefined || mark === markOf(tool))
+  )
+}
+
+/** A rule on a whole server also holds for what is asked of it by a tool of ours. */
+function isAtServer({ server, tool, mark }: RuleSubject, preview: ToolPreview): boolean {
+  const named = preview.server
+  return (
+    named !== undefined && server !== undefined && tool === undefined && mark === undefined && fitsWord(server, named)
   )
 }
 

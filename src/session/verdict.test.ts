@@ -61,6 +61,15 @@ const decision = (call: Parameters<typeof verdictOn>[0], now: Standing) => {
   return `${decision} by ${by}`
 }
 
+test('a rule on a whole server catches what a tool of ours asks of it, and allows nothing of that', () => {
+  const call = { tool: own('read_resource', true), preview: { kind: 'fetch', url: 'x:1', server: 'db' } as ToolPreview }
+  expect(decision(call, standing('ask', [rule('deny', { server: 'd*' })]))).toBe('deny by rule')
+  expect(decision(call, standing('allow-all', [rule('ask', { server: 'db' })]))).toBe('ask by rule')
+  expect(decision(call, standing('ask', [rule('allow', { server: 'db' })]))).toBe('ask by tool')
+  expect(decision(call, standing('ask', [rule('deny', { server: 'files' })]))).toBe('ask by tool')
+  expect(decision(call, standing('ask', [rule('deny', { server: 'db', tool: 'drop' })]))).toBe('ask by tool')
+})
+
 describe('a mode decides', () => {
   const calls = {
     'a file is read': reading(`${root}/a.ts`),

@@ -21,10 +21,11 @@ export const readResource = defineTool({
   readOnly: true,
   preview({ uri, server }, { servers }) {
     const list = servers.list()
-    const owner = ownerIn(uri, list) ?? server
+    const owner = server ?? ownerIn(uri, list)
     const title = `Read ${uri.slice(0, 120)}${owner === undefined ? '' : ` (${owner})`}`
+    const said = owner === undefined ? { title } : { title, server: owner }
     // An address that no list has is made up by whoever asks, and tells its server something.
-    return isTold(uri, server ?? owner, list) ? { title } : { title, kind: 'fetch', url: uri }
+    return isTold(uri, owner, list) ? said : { ...said, kind: 'fetch', url: uri }
   },
   async run({ uri, server }, { servers, caller, signal }) {
     const list = await servers.ready(SERVERS_MS, signal)
