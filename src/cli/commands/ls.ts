@@ -29,8 +29,13 @@ export async function run({ options }: CommandInput): Promise<number> {
   } finally {
     await reader.close()
   }
-  if (found === 0 && process.stderr.isTTY) process.stderr.write('No sessions yet. Start one with: parley\n')
+  if (found === 0 && process.stderr.isTTY) process.stderr.write(`${noneIn(cwd)}\n`)
   return signal.aborted ? (signal.reason as number) : 0
+}
+
+function noneIn(cwd: string | undefined): string {
+  if (cwd === undefined) return 'No sessions yet. Start one with: parley'
+  return `No sessions in ${oneLine(resolve(cwd))}. All of them: parley ls`
 }
 
 const WHEN = 11

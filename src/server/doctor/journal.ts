@@ -1,5 +1,5 @@
 /** Whether what was said is whole, and whether it can be searched. */
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '../../config/schema.ts'
 import { isParleyError, reasonOf } from '../../errors/parley-error.ts'
@@ -10,8 +10,10 @@ const MEND =
   'Stop the server and put back a copy of journal.db, or move it away to begin anew; parley export still reads whole sessions.'
 
 export async function* checkJournal(config: Config): AsyncGenerator<Finding> {
-  if (!existsSync(join(config.home, 'journal.db'))) return yield note('journal', 'nothing has been said yet')
   try {
+    // Where the directory may not be read this says why, rather than that nothing is there.
+    if (statSync(join(config.home, 'journal.db'), { throwIfNoEntry: false }) === undefined)
+      return yield note('journal', 'nothing has been said yet')
     const { sessions, entries, wrong } = await inspectJournal(config)
     for (const sentence of wrong) yield problem('journal', sentence, MEND)
     if (wrong.length === 0) yield ok('journal', `${count(sessions, 'session')}, ${count(entries, 'entry', 'entries')}`)
