@@ -57,7 +57,7 @@ test('an owner that serves its own editor ends with one line and exit code 1, an
   expect((await editor.exited).code).toBe(1)
   expect(editor.stderr.trim()).toBe(LOST)
   const { stdout } = await parley(['show', sessionId], { home })
-  expect(stdout).toMatch(/word 20 .*Interrupted/su)
+  expect(stdout).toMatch(/word 20\b.*Interrupted/su)
 })
 
 test('so does a command that is its own owner', async () => {

@@ -1,13 +1,12 @@
 /** A server that hangs: it accepts connections and answers none. */
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterEach, expect, test } from 'vitest'
 import { holderOf } from '../../src/server/holder.ts'
 import { Cli, endServers, parley } from './cli.ts'
 import { freshDirectory, scriptAgent } from './parley.ts'
 
-let stopped: number | undefined
+const stopped: number[] = []
 afterEach(() => {
-  if (stopped !== undefined) process.kill(stopped, 'SIGCONT')
-  stopped = undefined
+  for (const pid of stopped.splice(0)) process.kill(pid, 'SIGCONT')
 })
 endServers()
 
@@ -15,23 +14,26 @@ async function hanging(): Promise<{ readonly home: string; readonly agent: strin
   const home = freshDirectory()
   const agent = await scriptAgent(home, [{ chunk: 'Hi.' }])
   await parley(['run', 'hi'], { home, agent })
-  stopped = holderOf(home)?.pid
-  process.kill(stopped ?? 0, 'SIGSTOP')
+  const pid = holderOf(home)?.pid
+  if (pid === undefined) throw new Error('there is no server')
+  stopped.push(pid)
+  process.kill(pid, 'SIGSTOP')
   return { home, agent }
 }
 
-describe('while the server hangs', () => {
-  test.each([
+// Each waits for the sentence that comes when nothing was answered for a while; so they wait together.
+test('while the server hangs, a signal ends whoever waits for it at once', async () => {
+  const cases = [
     ['SIGINT', 'run hi', 130],
     ['SIGTERM', 'new', 75],
-  ] as const)('%s ends parley %s at once', async (signal, words, code) => {
-    const place = await hanging()
-    const cli = new Cli(words.split(' '), place)
-    // It says so when nothing was answered for a while.
+  ] as const
+  const endings = cases.map(async ([signal, words, code]) => {
+    const cli = new Cli(words.split(' '), await hanging())
     while (!cli.stderr.includes('does not respond')) await new Promise((resolve) => cli.child.once('heard', resolve))
     cli.child.kill(signal)
     expect(await cli.finished).toMatchObject({ code, signal: null, stdout: '' })
   })
+  await Promise.all(endings)
 })
 
 test('an agent that says nothing keeps nobody who leaves', async () => {
