@@ -36,7 +36,7 @@ test('a second server of the same index, and one whose file is damaged, search a
   await found(await RawSession.open(first.server), 'alpha', ['a.md'])
   const second = await open()
   await found(await RawSession.open(second.server), 'alpha', ['a.md'])
-  expect(second.log.join('\n')).toMatch(/in memory only, because .*another process uses it/)
+  expect(second.log.join('\n')).toMatch(/for this run only, because .*another process uses it/)
   await Promise.all([first.server.close(), second.server.close()])
   await writeFile(indexFile, 'not a database, but long enough to be taken for one'.repeat(50))
   const third = await open()

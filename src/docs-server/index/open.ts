@@ -29,7 +29,7 @@ export function openDatabase(file: string | undefined, log: (line: string) => vo
   } catch (error) {
     release?.()
     const why = /locked|busy/i.test(reasonOf(error)) ? 'another process uses it' : reasonOf(error)
-    log(`The index is kept in memory only, because ${file} cannot be used: ${why}.`)
+    log(`The index is made for this run only, because ${file} cannot be used: ${why}.`)
     return temporary()
   }
 }
