@@ -1,21 +1,14 @@
 /** Reads the index: a connection of its own, so that nobody who asks waits for what is being written. */
 import { DatabaseSync, type StatementSyncInstance } from '@photostructure/sqlite'
-import { scopeWord } from './database.ts'
+import { type NewDocument, scopeWord } from './database.ts'
 import type { Plan } from './plan.ts'
 import { BM25, type Ranked, ranked } from './ranking.ts'
 
-export interface DocumentRow {
+/** As it was stored, but for its text. */
+export interface DocumentRow extends Omit<NewDocument, 'passages'> {
   readonly document: number
-  readonly collection: number
+  /** Of its collection. */
   readonly name: string
-  readonly file: string
-  readonly uri: string
-  readonly title: string
-  readonly mimeType: string
-  readonly bytes: number
-  readonly stamp: string
-  readonly created: string
-  readonly modified: string
 }
 
 export interface PassageRow extends DocumentRow {
