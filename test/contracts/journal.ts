@@ -91,7 +91,7 @@ export function journalContract(open: () => Promise<OpenedJournal>): void {
       await expect(journal.append({ row, entries: entries.slice(0, 2), expected })).rejects.toMatchObject({
         code: 'INTERNAL_ERROR',
       })
-      const misnumbered = entries.map((entry) => (entry.seq === 3 ? { ...entry, seq: 4 } : entry))
+      const misnumbered = [...entries.slice(0, 2), { at: 0, body: '{}', seq: 4 }]
       await expect(journal.append({ row, entries: misnumbered, expected })).rejects.toMatchObject({
         code: 'INTERNAL_ERROR',
       })
