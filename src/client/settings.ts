@@ -26,10 +26,33 @@ export interface Setting {
   readonly by: 'option' | 'mode'
 }
 
-export const NOTHING_SET: Settings = { modes: undefined, options: undefined }
+/** What each session can be set to, as far as its agent has said so here. */
+export class KnownSettings {
+  readonly #of = new Map<string, Settings>()
+
+  of(sessionId: string): readonly Setting[] {
+    return settingsOf(this.#of.get(sessionId) ?? NOTHING_SET)
+  }
+
+  /** What was known of it before counts no more. */
+  opened(sessionId: string, result: Fields): void {
+    this.#of.set(sessionId, settingsAfter(NOTHING_SET, result))
+  }
+
+  told(sessionId: string, told: Fields): void {
+    this.#of.set(sessionId, settingsAfter(this.#of.get(sessionId) ?? NOTHING_SET, told))
+  }
+
+  /** An update concerns only what is open. */
+  changed(sessionId: string, update: Fields): void {
+    if (this.#of.has(sessionId)) this.told(sessionId, update)
+  }
+}
+
+const NOTHING_SET: Settings = { modes: undefined, options: undefined }
 
 /** `told` is an answer to whoever opens a session or sets an option, or an update. */
-export function settingsAfter({ modes, options }: Settings, told: Fields): Settings {
+function settingsAfter({ modes, options }: Settings, told: Fields): Settings {
   const { currentModeId } = told
   const offered = 'modes' in told ? modesIn(told['modes']) : modes
   return {
@@ -39,7 +62,7 @@ export function settingsAfter({ modes, options }: Settings, told: Fields): Setti
 }
 
 /** Modes count only where there are no options; an option of a kind that we do not know is not ours to set. */
-export function settingsOf({ modes, options }: Settings): readonly Setting[] {
+function settingsOf({ modes, options }: Settings): readonly Setting[] {
   if (options !== undefined) return options.flatMap((option) => optionIn(option) ?? [])
   if (modes === undefined) return []
   const { current: value, choices } = modes
