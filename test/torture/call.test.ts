@@ -279,5 +279,5 @@ describe.each([
   ['answers', answers],
   ['asks back', questions],
 ])('a server %s, and', (_, cases) => {
-  test.each(cases)('$does ($row)', playStdio)
+  for (const one of cases) test(`${one.does} (${one.row})`, () => playStdio(one))
 })

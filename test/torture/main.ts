@@ -1,4 +1,4 @@
-/** `npm run torture:mcp -- --sessions 100`: opens, closes and kills sessions with MCP servers, and prints what is left; `--slow` waits for quiet servers as well. */
+/** `npm run torture:mcp -- --sessions 100`: opens, closes and kills sessions with MCP servers, and prints what is left; `--slow` waits for quiet servers as well; `--mutants` takes one remedy after another out. */
 import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,13 +7,21 @@ import { socketPathOf } from '../../src/config/socket.ts'
 import { setup } from '../build.setup.ts'
 import { runs, until } from '../fixtures/process/running.ts'
 import { manySessions, serverOf } from './many-sessions.ts'
+import { playMutants } from './mutants/main.ts'
 import { hear } from './quiet.ts'
 
 const QUIET_MS = 6 * 60 * 1000
 
 const { values } = parseArgs({
-  options: { sessions: { type: 'string', default: '100' }, slow: { type: 'boolean', default: false } },
+  options: {
+    sessions: { type: 'string', default: '100' },
+    slow: { type: 'boolean', default: false },
+    mutants: { type: 'boolean', default: false },
+    only: { type: 'string' },
+    jobs: { type: 'string', default: '2' },
+  },
 })
+if (values.mutants) process.exit((await playMutants({ only: values.only, jobs: Number(values.jobs) })) ? 0 : 1)
 const slow = values.slow ? Promise.all([hear('headers', QUIET_MS), hear('body', QUIET_MS)]) : undefined
 const directory = mkdtempSync(join(tmpdir(), 'parley-torture-'))
 const place = {
