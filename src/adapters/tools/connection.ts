@@ -55,6 +55,8 @@ export interface Connection {
   offer(): Offer
   /** The resources that it tells the changes of. */
   watched(): readonly string[]
+  /** Somebody is about to use what it offers: asks for lists that have grown old and whose changes nobody tells. Nobody waits. */
+  freshen(): void
   /** What the last listing took. */
   latencyMs(): number
   /** Throws what `ToolRegistry.call` throws; `name` is what the errors call the tool. */
@@ -103,6 +105,8 @@ export interface Limits {
   readonly listPauseMs: number
   /** The same for a server that says that they changed and has nothing new. */
   readonly idleListPauseMs: number
+  /** That a list is believed whose changes nobody tells, unless the server says that it holds for longer. */
+  readonly staleMs: number
   /** After each loss in a row of a server that worked; a process is left alone after the last. */
   readonly restartPausesMs: readonly number[]
   /** Whoever ran so long is not counted as lost in a row. */
@@ -126,6 +130,7 @@ export const DEFAULT_LIMITS: Limits = {
   callTotalMs: 600_000,
   listPauseMs: 500,
   idleListPauseMs: 8000,
+  staleMs: 60_000,
   restartPausesMs: [250, 1000, 4000, 15_000, 30_000],
   steadyMs: 60_000,
   retryMs: 30_000,

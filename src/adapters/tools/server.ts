@@ -106,6 +106,7 @@ export class Server {
 
   /** Makes its offer known, for which it need not be connected if it can be foreseen. */
   prepare(): void {
+    if (this.#phase.state === 'ready') return this.#phase.connection.freshen()
     if (this.config.foresee === undefined || this.#phase.state !== 'idle') return this.start()
     if (this.#foreseen === undefined) this.#foreseeing ??= this.#foresee(this.config.foresee)
   }
