@@ -7,7 +7,7 @@ import { type Hello, type Introduced, type NoticeKind, introduce } from './hello
 import { Link, type Means } from './link.ts'
 import { noticeOf } from './notices.ts'
 import { type Peer, type RequestId, requireOffered } from './peer.ts'
-import { Questions } from './questions.ts'
+import { Questions, type Withdrawal } from './questions.ts'
 import { serve } from './serving.ts'
 import { type LastWords, ShownTerminals, lastWordsOf } from './shown-terminals.ts'
 import { NOTHING_SET, type Setting, type Settings, settingRequest, settingsAfter, settingsOf } from './settings.ts'
@@ -27,6 +27,12 @@ export interface PromptResult {
 
 /** The stop reason of an agent that names none. */
 export const NO_REASON = 'unknown'
+
+/** What stands there of a word, and what it could be. */
+export interface Suggested {
+  readonly value: string
+  readonly values: readonly string[]
+}
 
 export interface Stopping {
   readonly stopping: boolean
@@ -60,6 +66,8 @@ export class Client {
   readonly #terminals = new ShownTerminals()
   readonly #settings = new Map<string, Settings>()
   readonly #unsent = new Unsent()
+  /** Requests of the agent that we are at. */
+  readonly #serving = new Map<RequestId, AbortController>()
   #introduced: Introduced | undefined
   #isOpen = false
   /** The connection that talks to us, from its first exchange on. */
@@ -221,6 +229,14 @@ export class Client {
     return sessionIdOf('_parley/fork', fieldsOf(result))
   }
 
+  /** What the words behind a slash command could become; nothing where the server cannot say. */
+  async complete(sessionId: string, command: string, text: string): Promise<Suggested> {
+    if (this.#introduced?.parley?.includes('_parley/complete') !== true) return { value: '', values: [] }
+    const { value, values } = fieldsOf(await this.#askOnce('_parley/complete', { sessionId, command, text }))
+    const words = Array.isArray(values) ? values.filter((one): one is string => typeof one === 'string') : []
+    return { value: typeof value === 'string' ? value : '', values: words }
+  }
+
   /** `ifIdle` leaves a server alone whose turns run. */
   async stop(how: { readonly graceMs?: number; readonly ifIdle?: boolean } = {}): Promise<Stopping> {
     this.#requireMethod('_parley/stop')
@@ -320,8 +336,14 @@ export class Client {
     return this.#introduced.parley !== undefined
   }
 
+  #withdrawn(id: RequestId): void {
+    this.#questions.withdraw(id)
+    this.#serving.get(id)?.abort('elsewhere' satisfies Withdrawal)
+  }
+
   #broken(comesBack: boolean): void {
     this.#questions.disconnect()
+    for (const one of this.#serving.values()) one.abort('disconnected' satisfies Withdrawal)
     if (comesBack) this.#event({ kind: 'reconnecting' })
   }
 
@@ -336,7 +358,7 @@ export class Client {
 
   #notified(method: string, params: unknown): void {
     if (method === 'session/update') return this.#told(updateIn(params))
-    if (method === '$/cancel_request') return this.#questions.withdraw(fieldsOf(params)['requestId'])
+    if (method === '$/cancel_request') return this.#withdrawn(fieldsOf(params)['requestId'] as RequestId)
     if (method === '_parley/server') return this.#link.stopping()
     const notice = noticeOf(method, params, (promptId) => this.#attachments.isMine(promptId))
     if (notice === undefined) return
@@ -374,8 +396,13 @@ export class Client {
     const services = this.#hello.serves ?? {}
     // What it has said is read before it goes.
     const words = method === 'terminal/release' ? lastWordsOf(services, params) : undefined
-    const served = serve(services, rootsOf, { method, params })
-    void served?.then((answer) => peer?.reply(id, answer))
+    const withdrawn = new AbortController()
+    const served = serve(services, rootsOf, { method, params, withdrawn: withdrawn.signal })
+    if (served !== undefined) this.#serving.set(id, withdrawn)
+    void served?.then((answer) => {
+      this.#serving.delete(id)
+      peer?.reply(id, answer)
+    })
     void words?.then((said) => said && this.#released(said))
     return served !== undefined
   }

@@ -139,6 +139,16 @@ export const DEFAULT_LIMITS: Limits = {
   graceMs: 1000,
 }
 
+/** A process of a server, for those who keep account; its arguments may hold secrets. */
+export interface StartedServer {
+  readonly server: string
+  /** The session that it was started for; one that is shared may serve others later. */
+  readonly session: string
+  readonly command: string
+  readonly args: readonly string[]
+  readonly pid: number
+}
+
 /** What every connection of a host is made with. */
 export interface Surroundings {
   readonly processes: Processes
@@ -147,6 +157,8 @@ export interface Surroundings {
   readonly limits: Limits
   /** Told, in a sentence without secrets, what people should know and no call can say. */
   readonly warn: (sentence: string) => void
+  /** Told of every process that is started as a server. */
+  readonly started?: (started: StartedServer) => void
   /** Which configurations turned out to speak the older protocol. */
   readonly eras: Eras
   /** Whether there is somebody whom servers may ask. */
@@ -159,6 +171,8 @@ export interface ConnectRequest {
   readonly server: McpServer
   /** What the server is called in sentences. */
   readonly label: string
+  /** The session that it is connected for. */
+  readonly session: string
   readonly cwd: string
   /** Which protocol to speak; `auto` finds out. */
   readonly protocol: 'auto' | 'legacy' | 'modern'

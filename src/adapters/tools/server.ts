@@ -26,6 +26,8 @@ export interface ServerConfig {
   readonly isShared: boolean
   /** It waits for its first use. */
   readonly lazy: boolean
+  /** The session that named it first. */
+  readonly session: string
   readonly cwd: string
   /** The root set when it was first named. */
   readonly roots: readonly string[]
@@ -221,7 +223,7 @@ export class Server {
   }
 
   async #open(signal: AbortSignal): Promise<Connection> {
-    const { label, cwd, lazy, rules, locate, isConfigured, login } = this.config
+    const { label, session, cwd, lazy, rules, locate, isConfigured, login } = this.config
     // Starting a process stops this one for some milliseconds: the answer to `session/new` goes first.
     if (!lazy) await this.#around.clock.sleep(BREATH_MS, signal)
     const server = await locate()
@@ -238,6 +240,7 @@ export class Server {
       {
         server,
         label,
+        session,
         cwd,
         signal,
         isConfigured,

@@ -135,6 +135,7 @@ async function open(attempt: Attempt, way: Way): Promise<Session> {
   const requests = openRequests()
   const link = openLink(serverFor(request.server, way), request.cwd, {
     around,
+    request,
     resumptions: requests,
     authorization: attempt.authorization,
     events: {
