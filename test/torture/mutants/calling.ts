@@ -97,6 +97,8 @@ export const calling: readonly Mutant[] = [
     ],
   ]),
   ...inFile('mcp/call.ts', [
+    ['R4', 'return declined && result.isError ?', 'return false ?', calls('demands a page to be visited (R4)')],
+    ['R4', 'return declined && result.isError ?', 'return declined ?', calls('asks the person in rounds (R4)')],
     ['B4', 'arguments: args }, own)', "arguments: args, _meta: { 'org.mcp/x': 1 } }, own)", stdio('honest (B1 B2 B4)')],
     [
       'C2',
@@ -204,6 +206,28 @@ export const processes: readonly Mutant[] = (
 ).map(([rows, from, to, name]) => ({ rows, file: 'adapters/process/child.ts', from, to, test: stdio(name) }))
 
 export const environment: readonly Mutant[] = [
+  ...(
+    [
+      ['U7', "if (protocol !== 'https:' && protocol !== 'http:') return undefined", '', 'is none, and nobody is asked'],
+      ['U7', "label.startsWith('xn--')", 'false', 'what is odd about an address is said'],
+      ['U7', "if (chosen !== 'accept') return", "if (chosen === 'decline') return", 'is not opened'],
+      ['U7', 'title: `Visit a page of ${host}?`', "title: 'Visit a page?'", 'is shown whole with its host'],
+      ['U7', "note('plain', page.url)\n      return", 'return', 'is left to the person, whole'],
+    ] as const
+  ).map(([rows, from, to, name]) => ({
+    rows,
+    file: 'cli/pages.ts',
+    from,
+    to,
+    test: ['src/cli/pages.test.ts', name] as const,
+  })),
+  {
+    rows: 'U7 Z5',
+    file: 'cli/browser.ts',
+    from: 'spawn(command, [url], {',
+    to: 'spawn(`${command} ${url}`, { shell: true,',
+    test: ['src/cli/pages.test.ts', 'is shown whole with its host'],
+  },
   {
     rows: 'S12 G11',
     file: 'adapters/process/environment.ts',

@@ -6,6 +6,20 @@ const IN_VAIN = 'new Set([400, 404, 405, 406, 410, 415])'
 const FINAL = 'new Set([400, 401, 403, 404, 405, 410])'
 
 export const meeting: readonly Mutant[] = [
+  ...inFile('pool.ts', [
+    [
+      'H5',
+      'await Promise.all([...unused.map(([key, one]) => end(key, one)), ...leaving.values()])',
+      '',
+      http('is kept for sessions to come'),
+    ],
+    [
+      'H5',
+      'one.listeners.delete(listener) && one.listeners.size === 0',
+      'one.listeners.delete(listener)',
+      http('is left by two sessions'),
+    ],
+  ]),
   ...inFile('mcp/connect.ts', [
     ['N3', AFRESH, 'return undefined', stdio('dies when asked for the newest protocol')],
     ['N3', AFRESH, 'return undefined', stdio('is confused by the question and fails everything after it')],
@@ -14,12 +28,6 @@ export const meeting: readonly Mutant[] = [
       "isProcess && way === 'auto' ? 'legacy' : undefined)",
       'undefined)',
       stdio('is confused by the question and lists no tools after it'),
-    ],
-    [
-      'N3',
-      "return way === 'auto' || way === 'patient' ? 'auto' : 'legacy'",
-      "return way === 'auto' ? { pin: NEWEST } : 'legacy'",
-      stdio('answers the question with nonsense'),
     ],
     [
       'N3',
@@ -113,14 +121,6 @@ export const meeting: readonly Mutant[] = [
       "if (request.server.type !== 'stdio') around.eras.forget(request.server)",
       '',
       newest('is replaced by one that speaks the newest protocol with the older'),
-    ],
-  ]),
-  ...inFile('mcp/connect.ts', [
-    [
-      'N5',
-      "if (way === 'legacy') return 'patient'",
-      '',
-      newest('is replaced by one that speaks the newest protocol alone'),
     ],
   ]),
   ...inFile('mcp/headers.ts', [
