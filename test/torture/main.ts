@@ -5,9 +5,10 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { socketPathOf } from '../../src/config/socket.ts'
 import { setup } from '../build.setup.ts'
+import { reportMutants } from '../mutants/series.ts'
 import { runs, until } from '../fixtures/process/running.ts'
 import { manySessions, serverOf } from './many-sessions.ts'
-import { playMutants } from './mutants/main.ts'
+import { mutants } from './mutants/every-mutant.ts'
 import { hear } from './quiet.ts'
 
 const QUIET_MS = 6 * 60 * 1000
@@ -21,7 +22,8 @@ const { values } = parseArgs({
     jobs: { type: 'string', default: '2' },
   },
 })
-if (values.mutants) process.exit((await playMutants({ only: values.only, jobs: Number(values.jobs) })) ? 0 : 1)
+if (values.mutants)
+  process.exit(await reportMutants(mutants, { jobs: Number(values.jobs), only: values.only, fromSource: true }))
 const slow = values.slow ? Promise.all([hear('headers', QUIET_MS), hear('body', QUIET_MS)]) : undefined
 const directory = mkdtempSync(join(tmpdir(), 'parley-torture-'))
 const place = {

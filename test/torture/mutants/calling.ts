@@ -6,13 +6,13 @@ const CANCEL = "signal.addEventListener('abort', cancel, { once: true })"
 const DEAD = 'if (error instanceof SdkHttpError) return error.status === 404'
 
 export const calling: readonly Mutant[] = [
-  ...inFile('mcp/wire.ts', [
-    ['M7 G1', LOST, '', http('breaks an answer off (')],
+  ...inFile('adapters/tools/mcp/wire.ts', [
+    ['M7 G1', LOST, '', http('M7 G1')],
     ['G1', LOST, '', http('ends an answer without one')],
     ['M7 M8', LOST, '', newest('breaks an answer off in the newest protocol')],
     ['C1 G7', "else if (method === 'tools/call') tameCall(result)", '', calls('answers with every kind of content')],
   ]),
-  ...inFile('mcp/http-stream.ts', [
+  ...inFile('adapters/tools/mcp/http-stream.ts', [
     [
       'G1 H7',
       'return isFinal ? new Response(null, { status: 405 }) : response',
@@ -21,7 +21,7 @@ export const calling: readonly Mutant[] = [
     ],
     ['H7 H9', 'if (response?.ok === true) return response', '', http('goes on with an answer elsewhere')],
   ]),
-  ...inFile('mcp/link.ts', [
+  ...inFile('adapters/tools/mcp/link.ts', [
     [
       'G1',
       "if (server.type === 'sse') void http.transport.close()",
@@ -29,7 +29,7 @@ export const calling: readonly Mutant[] = [
       http('loses the stream of SSE in the middle of a call'),
     ],
   ]),
-  ...inFile('mcp/request.ts', [
+  ...inFile('adapters/tools/mcp/request.ts', [
     ['H4 G2', DEAD, 'if (false) return false', http('forgets its sessions while ten calls come')],
     ['H4', DEAD, 'if (false) return false', http('forgets every session at once')],
     ['E4', 'error.status >= 400 && error.status < 500', 'error.status >= 400', http('is overloaded once')],
@@ -48,25 +48,25 @@ export const calling: readonly Mutant[] = [
       stdio('answers with results of no known type'),
     ],
   ]),
-  ...inFile('mcp/deadline.ts', [
-    ['L6', '      onOver(limit)\n', '', calls('never answers a call (L6)')],
+  ...inFile('adapters/tools/mcp/deadline.ts', [
+    ['L6', '      onOver(limit)\n', '', calls('L6')],
     [
       'L6 G13',
       'left < quietMs ? [left, totalMs] : [quietMs, quietMs]',
       '[quietMs, quietMs]',
       calls('shows progress for ever'),
     ],
-    ['U4 U5', 'if (held > 0 || over) return', 'if (over) return', calls('asks the person (U4 U5)')],
+    ['U4 U5', 'if (held > 0 || over) return', 'if (over) return', calls('U4 U5')],
   ]),
-  ...inFile('registry.ts', [
+  ...inFile('adapters/tools/registry.ts', [
     [
       'L6',
       '{ ...own, name, ...limitsFor(item.original, server.config.rules, own) }',
       '{ ...own, name }',
-      calls('never answers a call (L6 (per server))'),
+      calls('L6 (per server)'),
     ],
   ]),
-  ...inFile('mcp/stdio-transport.ts', [
+  ...inFile('adapters/tools/mcp/stdio-transport.ts', [
     [
       'S9',
       '      this.onerror?.(error as Error)\n      return',
@@ -88,7 +88,7 @@ export const calling: readonly Mutant[] = [
     ],
     ['S6 G10', ': `signal ${signal}`', ": 'a signal'", stdio('is killed in the middle of a call')],
   ]),
-  ...inFile('mcp/lines.ts', [
+  ...inFile('adapters/tools/mcp/lines.ts', [
     [
       'S1',
       "Buffer.concat(waiting).toString('utf8')",
@@ -96,10 +96,10 @@ export const calling: readonly Mutant[] = [
       stdio('splits its characters'),
     ],
   ]),
-  ...inFile('mcp/call.ts', [
-    ['R4', 'return declined && result.isError ?', 'return false ?', calls('demands a page to be visited (R4)')],
-    ['R4', 'return declined && result.isError ?', 'return declined ?', calls('asks the person in rounds (R4)')],
-    ['B4', 'arguments: args }, own)', "arguments: args, _meta: { 'org.mcp/x': 1 } }, own)", stdio('honest (B1 B2 B4)')],
+  ...inFile('adapters/tools/mcp/call.ts', [
+    ['R4', 'return declined && result.isError ?', 'return false ?', calls('R4')],
+    ['R4', 'return declined && result.isError ?', 'return declined ?', calls('R4')],
+    ['B4', 'arguments: args }, own)', "arguments: args, _meta: { 'org.mcp/x': 1 } }, own)", stdio('B1 B2 B4')],
     [
       'C2',
       'text: line.redact(error.message) }], isError: true }',
@@ -125,7 +125,7 @@ export const calling: readonly Mutant[] = [
       calls('demands a page to be visited'),
     ],
   ]),
-  ...inFile('mcp/content.ts', [
+  ...inFile('adapters/tools/mcp/content.ts', [
     [
       'C4 C5',
       'content.length > 0 ? content : [',
@@ -145,7 +145,7 @@ export const calling: readonly Mutant[] = [
       calls('answers with fifty megabytes'),
     ],
   ]),
-  ...inFile('mcp/session.ts', [
+  ...inFile('adapters/tools/mcp/session.ts', [
     [
       'C3 G7',
       'if (odd !== undefined) warn(`a result of tool',
@@ -153,7 +153,7 @@ export const calling: readonly Mutant[] = [
       calls('does not keep the promise of its output'),
     ],
   ]),
-  ...inFile('mcp/arguments.ts', [
+  ...inFile('adapters/tools/mcp/arguments.ts', [
     [
       'J2',
       'return { check: () => undefined, fault: reasonOf(error) }',
@@ -167,10 +167,10 @@ export const calling: readonly Mutant[] = [
       calls('has a schema that contradicts itself'),
     ],
   ]),
-  ...inFile('restarts.ts', [
+  ...inFile('adapters/tools/restarts.ts', [
     ['S6', '?? (forEver ? pausesMs.at(-1) : undefined)', '?? pausesMs.at(-1)', stdio('ends soon after each start')],
   ]),
-  ...inFile('server.ts', [
+  ...inFile('adapters/tools/server.ts', [
     [
       'S6',
       'const timer = this.config.lazy ? undefined : clock.after(pause, () => this.#connectNow())',
@@ -184,55 +184,21 @@ export const calling: readonly Mutant[] = [
       http('forgets its sessions while ten calls come'),
     ],
   ]),
-]
-
-/** The same of the processes that the servers are. */
-export const processes: readonly Mutant[] = (
-  [
+  ...inFile('adapters/process/child.ts', [
     [
       'S3',
       "if (!(await within(exited, clock, graceMs))) signalGroup(pid, 'SIGKILL')",
       '',
-      'stays at the end of its input',
+      stdio('stays at the end of its input'),
     ],
+    ['S2', 'const tail = tailOf(stderr)', "const tail = () => ''", stdio('complains without end')],
+  ]),
+  ...inFile('adapters/process/environment.ts', [
     [
-      'S4 G9',
-      "    end = exit\n    signalGroup(pid, 'SIGKILL')\n",
-      '    end = exit\n',
-      'has a grandchild that ignores every signal',
+      'S12 G11',
+      'value !== undefined && isAllowed(name) && ',
+      'value !== undefined && ',
+      stdio('tells its environment'),
     ],
-    ['S2', 'const tail = tailOf(stderr)', "const tail = () => ''", 'complains without end'],
-  ] as const
-).map(([rows, from, to, name]) => ({ rows, file: 'adapters/process/child.ts', from, to, test: stdio(name) }))
-
-export const environment: readonly Mutant[] = [
-  ...(
-    [
-      ['U7', "if (protocol !== 'https:' && protocol !== 'http:') return undefined", '', 'is none, and nobody is asked'],
-      ['U7', "label.startsWith('xn--')", 'false', 'what is odd about an address is said'],
-      ['U7', "if (chosen !== 'accept') return", "if (chosen === 'decline') return", 'is not opened'],
-      ['U7', 'title: `Visit a page of ${host}?`', "title: 'Visit a page?'", 'is shown whole with its host'],
-      ['U7', "note('plain', page.url)\n      return", 'return', 'is left to the person, whole'],
-    ] as const
-  ).map(([rows, from, to, name]) => ({
-    rows,
-    file: 'cli/pages.ts',
-    from,
-    to,
-    test: ['src/cli/pages.test.ts', name] as const,
-  })),
-  {
-    rows: 'U7 Z5',
-    file: 'cli/browser.ts',
-    from: 'spawn(command, [url], {',
-    to: 'spawn(`${command} ${url}`, { shell: true,',
-    test: ['src/cli/pages.test.ts', 'is shown whole with its host'],
-  },
-  {
-    rows: 'S12 G11',
-    file: 'adapters/process/environment.ts',
-    from: 'value !== undefined && isAllowed(name) && ',
-    to: 'value !== undefined && ',
-    test: stdio('tells its environment'),
-  },
+  ]),
 ]

@@ -6,7 +6,7 @@ const IN_VAIN = 'new Set([400, 404, 405, 406, 410, 415])'
 const FINAL = 'new Set([400, 401, 403, 404, 405, 410])'
 
 export const meeting: readonly Mutant[] = [
-  ...inFile('pool.ts', [
+  ...inFile('adapters/tools/pool.ts', [
     [
       'H5',
       'await Promise.all([...unused.map(([key, one]) => end(key, one)), ...leaving.values()])',
@@ -20,7 +20,7 @@ export const meeting: readonly Mutant[] = [
       http('is left by two sessions'),
     ],
   ]),
-  ...inFile('mcp/connect.ts', [
+  ...inFile('adapters/tools/mcp/connect.ts', [
     ['N3', AFRESH, 'return undefined', stdio('dies when asked for the newest protocol')],
     ['N3', AFRESH, 'return undefined', stdio('is confused by the question and fails everything after it')],
     [
@@ -41,7 +41,7 @@ export const meeting: readonly Mutant[] = [
       '',
       stdio('is slow to say that it speaks only the newest protocol'),
     ],
-    ['N5', 'attempt.around.eras.foundLegacy(attempt.request.server)', 'undefined', stdio('honest (N5)')],
+    ['N5', 'attempt.around.eras.foundLegacy(attempt.request.server)', 'undefined', stdio('N5')],
     [
       'L3 L7',
       'throw new AttemptFailed(end ?? reasonFor(error, request), ',
@@ -54,9 +54,9 @@ export const meeting: readonly Mutant[] = [
       "if (way === 'modern') return undefined",
       stdio('says nothing of what it has'),
     ],
-    ['E1 G4', IN_VAIN, 'new Set([])', http('speaks only SSE behind an HTTP entry and says 405')],
-    ['E1 G4', IN_VAIN, 'new Set([400, 405])', http('speaks only SSE behind an HTTP entry and says 404')],
-    ['E1 G4', IN_VAIN, 'new Set([404, 405])', http('speaks only SSE behind an HTTP entry and says 400')],
+    ['E1 G4', IN_VAIN, 'new Set([])', http('speaks only SSE behind an HTTP entry')],
+    ['E1 G4', IN_VAIN, 'new Set([400, 405])', http('speaks only SSE behind an HTTP entry')],
+    ['E1 G4', IN_VAIN, 'new Set([404, 405])', http('speaks only SSE behind an HTTP entry')],
     ['E1', '&& !isJsonRpc(data.text)', '', http('says in JSON-RPC that nothing is there')],
     ['N6 E4', 'POSTED_IN_VAIN.has(status) && ', '', http('is overloaded when it is met')],
     ['N6 E4', 'POSTED_IN_VAIN.has(status) && ', '', http('lets nobody in')],
@@ -67,22 +67,17 @@ export const meeting: readonly Mutant[] = [
       http('never answers the question for the newest protocol'),
     ],
   ]),
-  ...inFile('mcp/about.ts', [
+  ...inFile('adapters/tools/mcp/about.ts', [
     ['L3', '...(protocol !== undefined && { protocol }),', '', stdio('speaks 2024-11-05')],
-    ['N4', '...(era !== undefined && { era }),', '', http('says 400 and nothing to the question')],
+    ['N4', '...(era !== undefined && { era }),', '', http('400 and nothing')],
   ]),
-  ...inFile('mcp/wire.ts', [
+  ...inFile('adapters/tools/mcp/wire.ts', [
     ['L3', "if (method === 'initialize') tameGreeting(result)\n  else if", 'if', stdio('greets with malformed words')],
   ]),
-  ...inFile('mcp/listing.ts', [
-    [
-      'L4 X1',
-      'if (listing.client.getServerCapabilities()?.[kind] === undefined) return {}',
-      '',
-      stdio('honest (L1 L2 L4)'),
-    ],
+  ...inFile('adapters/tools/mcp/listing.ts', [
+    ['L4 X1', 'if (listing.client.getServerCapabilities()?.[kind] === undefined) return {}', '', stdio('L1 L2 L4')],
   ]),
-  ...inFile('mcp/offer.ts', [
+  ...inFile('adapters/tools/mcp/offer.ts', [
     [
       'X1',
       'await settledWithin(Promise.all(others), limits.moreMs, {',
@@ -90,10 +85,10 @@ export const meeting: readonly Mutant[] = [
       lists('lists resources never'),
     ],
   ]),
-  ...inFile('mcp/http.ts', [
+  ...inFile('adapters/tools/mcp/http.ts', [
     ['H6', 'keepingStream(accepted(fetch), {', 'keepingStream(fetch, {', http('answers notifications with 200')],
   ]),
-  ...inFile('mcp/http-stream.ts', [
+  ...inFile('adapters/tools/mcp/http-stream.ts', [
     ['H6', FINAL, 'new Set([400, 401, 403, 404, 410])', http('has no stream')],
     ['H6', FINAL, 'new Set([400, 401, 403, 405, 410])', http('says 404 where it has no stream')],
     ['H10', "asked === 'never asked for'\n      ?", 'false\n      ?', http('refuses its stream at first')],
@@ -106,27 +101,27 @@ export const meeting: readonly Mutant[] = [
     ],
     ['H7', 'const SHORTEST_PAUSE_MS = 50', 'const SHORTEST_PAUSE_MS = 0', http('wants to be asked again in no time')],
   ]),
-  ...inFile('mcp/connect.ts', [
+  ...inFile('adapters/tools/mcp/connect.ts', [
     [
       'E1 E4',
       'await Promise.race([connected, givenUp])',
       'await connected',
       http('opens a stream of SSE and never says'),
     ],
-    ['E1 G1', 'return POSTED_IN_VAIN.has(status)', 'return false', http('(G1 E1 (behind an HTTP entry))')],
+    ['E1 G1', 'return POSTED_IN_VAIN.has(status)', 'return false', http('G1 E1 (behind an HTTP entry)')],
   ]),
-  ...inFile('mcp/session.ts', [
+  ...inFile('adapters/tools/mcp/session.ts', [
     [
       'N5',
       "if (request.server.type !== 'stdio') around.eras.forget(request.server)",
       '',
-      newest('is replaced by one that speaks the newest protocol with the older'),
+      newest('is replaced by one that speaks the newest protocol'),
     ],
   ]),
-  ...inFile('mcp/headers.ts', [
+  ...inFile('adapters/tools/mcp/headers.ts', [
     ['H3', 'headers[key] = value', 'headers[name] = value', http('wants its headers on everything')],
   ]),
-  ...inFile('mcp/link.ts', [
+  ...inFile('adapters/tools/mcp/link.ts', [
     [
       'H5',
       'await Promise.race([http.end().catch(() => undefined), patience])',

@@ -1,31 +1,35 @@
-/** What a mutant of the MCP host is: its sources with one remedy taken out. */
+/** Mutants of the MCP host as its tables write them: what stands in a file of the tools, and the torture test that misses it. */
+import type { Mutant } from '../../mutants/mutant.ts'
 
-export interface Mutant {
-  /** The rows of the requirements that the remedy is there for. */
-  readonly rows: string
-  /** Where the remedy stands, below `src/`. */
-  readonly file: string
-  /** What stands there once and nowhere else in the file, and what stands there without the remedy. */
-  readonly from: string
-  readonly to: string
-  /** A test file, and what the names of the tests hold one of which must fail. */
-  readonly test: readonly [file: string, name: string]
-}
+export type { Mutant }
 
-const TORTURE = 'test/torture'
-const TOOLS = 'adapters/tools'
+type TestName = Mutant['test']
 
-export const stdio = (name: string): Mutant['test'] => [`${TORTURE}/stdio.test.ts`, name]
-export const http = (name: string): Mutant['test'] => [`${TORTURE}/http.test.ts`, name]
-export const newest = (name: string): Mutant['test'] => [`${TORTURE}/http-newest.test.ts`, name]
-export const lists = (name: string): Mutant['test'] => [`${TORTURE}/list.test.ts`, name]
-export const calls = (name: string): Mutant['test'] => [`${TORTURE}/call.test.ts`, name]
-export const host = (file: string, name: string): Mutant['test'] => [`src/${TOOLS}/${file}`, name]
+const of =
+  (file: string) =>
+  (name: string): TestName => [file, name]
 
-/** Mutants of one file: rows, what stands there, what stands there instead, and the test that must notice. */
+export const stdio = of('test/torture/stdio.test.ts')
+export const http = of('test/torture/http.test.ts')
+export const newest = of('test/torture/http-newest.test.ts')
+export const lists = of('test/torture/list.test.ts')
+export const calls = of('test/torture/call.test.ts')
+
+/** Of one file: the rows of the requirements, what stands there once, what stands there without the remedy, and the test. */
 export function inFile(
   file: string,
-  changes: readonly (readonly [rows: string, from: string, to: string, test: Mutant['test']])[],
+  changes: readonly (readonly [rows: string, text: string, by: string, test: TestName])[],
 ): readonly Mutant[] {
-  return changes.map(([rows, from, to, test]) => ({ rows, file: `${TOOLS}/${file}`, from, to, test }))
+  return changes.map(([rows, text, by, test]) => ({
+    mechanism: `${rows}: ${text.trim().split('\n', 1)[0]}`,
+    file: `src/${file}`,
+    text,
+    by,
+    test,
+  }))
+}
+
+/** Whom it is for: `S6 G10` of `S6 G10: …`. */
+export function rowsOf({ mechanism }: Mutant): readonly string[] {
+  return mechanism.slice(0, mechanism.indexOf(':')).split(' ')
 }
