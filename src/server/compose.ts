@@ -94,8 +94,7 @@ export async function openOwner(config: Config): Promise<Owner> {
     // The session finds out whether the client of a turn has anybody to ask.
     elicitation: true,
     own: () => ownTools,
-    warn: report,
-    started: ({ args, ...what }) => noteStart(log, what, dangerOf(what.command, args)),
+    ...toldTo(log),
   })
   const models = openUserModels(config)
   const agents = openAgents(agentsOptions(config, models))
@@ -155,9 +154,14 @@ export async function openOwner(config: Config): Promise<Owner> {
 }
 
 /** Of a command the arguments and variables may be secret; what they are dangerous for is not. */
-function noteStart(log: Log, started: Omit<StartedServer, 'args'>, danger: string | undefined): void {
-  const { pid: child, ...what } = started
-  log.note('started an MCP server', { ...what, child, ...(danger !== undefined && { danger }) })
+function toldTo(log: Log) {
+  return {
+    warn: log.report,
+    started({ args, pid: child, ...what }: StartedServer): void {
+      const danger = dangerOf(what.command, args)
+      log.note('started an MCP server', { ...what, child, ...(danger !== undefined && { danger }) })
+    },
+  }
 }
 
 /** Whoever only asks what this server is does not wait for them. */

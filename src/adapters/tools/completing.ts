@@ -44,6 +44,16 @@ export function openCompletions(clock: Clock): Complete {
     return values
   }
 
+  async function inTime<Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
+    const late = new AbortController()
+    const timer = clock.after(PATIENCE_MS, () => late.abort())
+    try {
+      return await work(late.signal)
+    } finally {
+      timer.cancel()
+    }
+  }
+
   return async (session, { prompt, text }, from) => {
     for (const { list, complete } of from) {
       const template = list().prompts.find(({ name }) => name === prompt)
@@ -51,9 +61,8 @@ export function openCompletions(clock: Clock): Complete {
       if (template === undefined || place === undefined) continue
       const { argument, value } = place
       const wanted = { of: { prompt: template.original }, ...place }
-      const signal = AbortSignal.timeout(PATIENCE_MS)
       const values = await ask(JSON.stringify([session, prompt, place]), () =>
-        complete(template.server, wanted, signal),
+        inTime((signal) => complete(template.server, wanted, signal)),
       )
       return { argument, value, values }
     }

@@ -1,5 +1,5 @@
 /** Without what ends every call in a word that is true, and keeps what it brought. */
-import { calls, http, inFile, newest, stdio, type Mutant } from './mutant.ts'
+import { calls, http, inFile, newest, stdio, sse, type Mutant } from './mutant.ts'
 
 const LOST = 'if (open.methods.has(id)) transport.onmessage?.(lostAnswer(id))'
 const CANCEL = "signal.addEventListener('abort', cancel, { once: true })"
@@ -26,7 +26,7 @@ export const calling: readonly Mutant[] = [
       'G1',
       "if (server.type === 'sse') void http.transport.close()",
       'if (false) void 0',
-      http('loses the stream of SSE in the middle of a call'),
+      sse('loses the stream of SSE in the middle of a call'),
     ],
   ]),
   ...inFile('adapters/tools/mcp/request.ts', [

@@ -1,5 +1,5 @@
 /** Without what makes a server met, in whichever era and over whichever transport it speaks. */
-import { http, inFile, lists, newest, stdio, type Mutant } from './mutant.ts'
+import { http, inFile, lists, newest, stdio, sse, type Mutant } from './mutant.ts'
 
 const AFRESH = "return way === 'auto' ? 'legacy' : 'auto'"
 const IN_VAIN = 'new Set([400, 404, 405, 406, 410, 415])'
@@ -54,9 +54,9 @@ export const meeting: readonly Mutant[] = [
       "if (way === 'modern') return undefined",
       stdio('says nothing of what it has'),
     ],
-    ['E1 G4', IN_VAIN, 'new Set([])', http('speaks only SSE behind an HTTP entry')],
-    ['E1 G4', IN_VAIN, 'new Set([400, 405])', http('speaks only SSE behind an HTTP entry')],
-    ['E1 G4', IN_VAIN, 'new Set([404, 405])', http('speaks only SSE behind an HTTP entry')],
+    ['E1 G4', IN_VAIN, 'new Set([])', sse('speaks only SSE behind an HTTP entry')],
+    ['E1 G4', IN_VAIN, 'new Set([400, 405])', sse('speaks only SSE behind an HTTP entry')],
+    ['E1 G4', IN_VAIN, 'new Set([404, 405])', sse('speaks only SSE behind an HTTP entry')],
     ['E1', '&& !isJsonRpc(data.text)', '', http('says in JSON-RPC that nothing is there')],
     ['N6 E4', 'POSTED_IN_VAIN.has(status) && ', '', http('is overloaded when it is met')],
     ['N6 E4', 'POSTED_IN_VAIN.has(status) && ', '', http('lets nobody in')],
@@ -106,9 +106,9 @@ export const meeting: readonly Mutant[] = [
       'E1 E4',
       'await Promise.race([connected, givenUp])',
       'await connected',
-      http('opens a stream of SSE and never says'),
+      sse('opens a stream of SSE and never says'),
     ],
-    ['E1 G1', 'return POSTED_IN_VAIN.has(status)', 'return false', http('G1 E1 (behind an HTTP entry)')],
+    ['E1 G1', 'return POSTED_IN_VAIN.has(status)', 'return false', sse('G1 E1 (behind an HTTP entry)')],
   ]),
   ...inFile('adapters/tools/mcp/session.ts', [
     [

@@ -11,6 +11,7 @@ const of =
 
 export const stdio = of('test/torture/stdio.test.ts')
 export const http = of('test/torture/http.test.ts')
+export const sse = of('test/torture/sse.test.ts')
 export const newest = of('test/torture/http-newest.test.ts')
 export const lists = of('test/torture/list.test.ts')
 export const calls = of('test/torture/call.test.ts')

@@ -1,5 +1,5 @@
 /** Rows of the base protocol, of how servers are met, and of the transports. */
-import { excused, http, lists, logins, newest, official, row, stdio, within, type Row } from './row.ts'
+import { excused, http, lists, logins, newest, official, row, stdio, within, sse, type Row } from './row.ts'
 
 const spawning = within('src/adapters/process/spawn.test.ts')
 const hosting = within('src/adapters/tools/http.test.ts')
@@ -243,16 +243,16 @@ export const protocolRows: readonly Row[] = [
   row(
     'E1',
     'a server that only speaks SSE is met so, unless it answers in JSON-RPC',
-    http('speaks only SSE behind an HTTP entry'),
+    sse('speaks only SSE behind an HTTP entry'),
     http('says in JSON-RPC that nothing is there'),
-    http('opens a stream of SSE and never says where to post'),
+    sse('opens a stream of SSE and never says where to post'),
   ),
-  row('E2', 'an address of another origin is refused', http('names an address of somebody else')),
+  row('E2', 'an address of another origin is refused', sse('names an address of somebody else')),
   excused(
     'E3',
     'the oldest transport is not for new servers',
     'entries with `type: "sse"` are part of what clients are promised',
-    http('speaks SSE as announced'),
+    sse('speaks SSE as announced'),
   ),
   row(
     'E4',

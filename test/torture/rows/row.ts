@@ -27,6 +27,7 @@ export const within =
 
 export const stdio = within('test/torture/stdio.test.ts')
 export const http = within('test/torture/http.test.ts')
+export const sse = within('test/torture/sse.test.ts')
 export const newest = within('test/torture/http-newest.test.ts')
 export const lists = within('test/torture/list.test.ts')
 export const calls = within('test/torture/call.test.ts')

@@ -1,5 +1,19 @@
 /** Rows of authorization, of what keeps people safe, and the gaps that the protocol's client library leaves. */
-import { calls, excused, http, lists, logins, newest, official, row, sharing, stdio, within, type Row } from './row.ts'
+import {
+  calls,
+  excused,
+  http,
+  lists,
+  logins,
+  newest,
+  official,
+  row,
+  sharing,
+  stdio,
+  within,
+  sse,
+  type Row,
+} from './row.ts'
 
 const servers = within('test/e2e/cli-mcp.test.ts')
 const account = within('test/e2e/mcp-processes.test.ts')
@@ -123,11 +137,11 @@ export const securityRows: readonly Row[] = [
     'G1',
     'a broken answer ends its call',
     http('ends an answer without one'),
-    http('loses the stream of SSE in the middle of a call'),
+    sse('loses the stream of SSE in the middle of a call'),
   ),
   row('G2', 'a forgotten session', http('forgets its sessions while ten calls come')),
   row('G3', 'a stream of notices that is lost', http('loses its stream four times'), lists('changes without a word')),
-  row('G4', 'SSE behind an HTTP entry', http('speaks only SSE behind an HTTP entry'), http('behind an HTTP entry)')),
+  row('G4', 'SSE behind an HTTP entry', sse('speaks only SSE behind an HTTP entry'), sse('behind an HTTP entry)')),
   row('G5', 'storms of changes', lists('changes in a storm'), lists('changes for four seconds')),
   row('G6', 'malformed tools', lists('has malformed tools among good ones')),
   row(
