@@ -6,7 +6,7 @@ import type { ClientPages } from '../client/serving.ts'
 import { linePipe } from '../client/pipe.ts'
 import { agentName } from '../config/agent.ts'
 import type { Config } from '../config/schema.ts'
-import { ParleyError, fail } from '../errors/parley-error.ts'
+import { ParleyError, fail, isParleyError } from '../errors/parley-error.ts'
 import { openEmbedded } from '../server/embedded.ts'
 import { holderOf } from '../server/holder.ts'
 import { dial, startServer } from '../server/launch.ts'
@@ -75,9 +75,19 @@ async function met({ home }: Config, connecting: () => Promise<Client>): Promise
     process.stderr.write(`parley: ${silent.message}\n`)
   })
   try {
-    return await connecting()
+    return await onceMore(connecting)
   } finally {
     answered()
+  }
+}
+
+/** A server that went while it was greeted has been asked nothing yet: somebody has killed one that hung, and wants the next. */
+async function onceMore(connecting: () => Promise<Client>): Promise<Client> {
+  try {
+    return await connecting()
+  } catch (error) {
+    if (!isParleyError(error, 'CONNECTION_LOST')) throw error
+    return await connecting()
   }
 }
 
