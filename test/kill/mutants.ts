@@ -11,7 +11,8 @@ const SESSIONS_TEST = 'src/session/sessions.test.ts'
 const CONTRACT = 'test/contracts/journal.ts'
 const JOURNAL_TEST = 'src/adapters/journal/sqlite/sqlite.test.ts'
 const SPAWN_TEST = 'src/adapters/process/spawn.test.ts'
-const ENDS_ALL = 'of kill -9, nothing that it started lives on: not the stubborn, not a deserter'
+const ENDS_ALL =
+  'of kill -9, nothing that it started lives on: not the stubborn, not a deserter, not who forgot its mark'
 
 export const mutants: readonly Mutant[] = [
   {
