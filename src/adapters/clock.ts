@@ -1,12 +1,13 @@
 /** The machine's own time, chance and cancellation: the only place that asks for them. */
 import { randomUUID } from 'node:crypto'
+import { setMaxListeners } from 'node:events'
 import type { Clock } from '../ports/clock.ts'
 
 export const systemClock: Clock = {
   now: () => Date.now(),
   elapsed: () => performance.now(),
   id: () => randomUUID(),
-  abortSource: () => new AbortController(),
+  abortSource: oneForMany,
   after(ms, run) {
     const timer = setTimeout(run, ms)
     timer.unref()
@@ -26,4 +27,12 @@ export const systemClock: Clock = {
       signal?.addEventListener('abort', abort, { once: true })
     })
   },
+}
+
+/** All connections listen to one that ends the server, and all calls of a turn to that of the turn: Node takes more than ten for a leak and says so on stderr. */
+function oneForMany(): AbortController {
+  const source = new AbortController()
+  // No number at all, zero, is what undici stumbles over when it asks for it.
+  setMaxListeners(Number.POSITIVE_INFINITY, source.signal)
+  return source
 }

@@ -26,6 +26,29 @@ export interface Setting {
   readonly by: 'option' | 'mode'
 }
 
+/** What each session can be set to, as far as its agent has said so here. */
+export class KnownSettings {
+  readonly #of = new Map<string, Settings>()
+
+  of(sessionId: string): readonly Setting[] {
+    return settingsOf(this.#of.get(sessionId) ?? NOTHING_SET)
+  }
+
+  /** What was known of it before counts no more. */
+  opened(sessionId: string, result: Fields): void {
+    this.#of.set(sessionId, settingsAfter(NOTHING_SET, result))
+  }
+
+  told(sessionId: string, told: Fields): void {
+    this.#of.set(sessionId, settingsAfter(this.#of.get(sessionId) ?? NOTHING_SET, told))
+  }
+
+  /** An update concerns only what is open. */
+  changed(sessionId: string, update: Fields): void {
+    if (this.#of.has(sessionId)) this.told(sessionId, update)
+  }
+}
+
 export const NOTHING_SET: Settings = { modes: undefined, options: undefined }
 
 /** `told` is an answer to whoever opens a session or sets an option, or an update. */

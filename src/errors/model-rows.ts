@@ -53,6 +53,12 @@ export const modelRows = {
     (d) =>
       `${d.provider} cannot be reached for ${d.model}: ${d.reason}. Check that it runs and the network, then try again.`,
   ),
+  MODEL_ABSENT: row<Asked & { reason: string }>(
+    INTERNAL,
+    true,
+    (d) =>
+      `${d.provider} cannot be asked for ${d.model}: ${d.reason}. Start it, check its address, or choose another model.`,
+  ),
   MODEL_STREAM: row<Asked & { reason: string }>(
     INTERNAL,
     true,

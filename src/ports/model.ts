@@ -58,7 +58,7 @@ export interface Model extends ModelTraits {
   /**
    * One step, as it comes; the last part is the `end`. Nothing is retried here. Throws MODEL_KEY, MODEL_QUOTA,
    * MODEL_RATE_LIMIT and MODEL_OVERLOADED (both with `retryAfterMs` where the provider says), MODEL_CONTEXT, MODEL_NETWORK,
-   * MODEL_STREAM (it broke off or makes no sense), MODEL_IDLE (it went silent), MODEL_REFUSED with the provider's own words,
+   * MODEL_ABSENT (nobody is at its address), MODEL_STREAM (it broke off or makes no sense), MODEL_IDLE (it went silent), MODEL_REFUSED with the provider's own words,
    * and MODEL_CANCELLED. None of these holds a secret.
    */
   stream(request: ModelRequest): AsyncIterable<ModelPart>

@@ -1,7 +1,7 @@
 /** What client and server said to each other, as far as it takes to bring the client to a new server without its noticing. Pure. */
 import { ParleyError } from '../errors/parley-error.ts'
 import { isOpening, repeated, resumption } from './going-on.ts'
-import { type Introduction, introduced, withoutToken } from './introduction.ts'
+import { Acquaintance, type Introduction, introduced } from './introduction.ts'
 import { NOTHING } from './lines.ts'
 import {
   type Fields,
@@ -19,7 +19,7 @@ import {
 import { OwnRequests } from './own-requests.ts'
 import { type OpenCall, type OpenPrompt, OpenRequests, adoptedBy, named } from './requests.ts'
 import { ServerRequests } from './server-requests.ts'
-import { isOlder, versionIn } from './takeover.ts'
+import { type End, Takeover } from './takeover.ts'
 import { seenIn } from './updates.ts'
 import { Views } from './views.ts'
 
@@ -40,25 +40,21 @@ export class Conversation {
   readonly #own = new OwnRequests()
   /** Requests of the client that were sent again and wait for their answer. */
   readonly #repeated = new Set<string>()
-  /** The `initialize` that was answered last, as it was sent. */
-  #greeting: Fields | undefined
-  /** The `authenticate` that holds. Its secret lives only here, in memory. */
-  #admission: Fields | undefined
-  /** Nothing more may be asked: an older server has been asked to make room for one of our version. */
-  #waitsForRoom = false
-  #end: 'unforeseen' | 'stops' | 'makes room' = 'unforeseen'
+  readonly #acquaintance = new Acquaintance()
+  readonly #takeover: Takeover
 
   constructor(host: Conversing) {
     this.#host = host
+    this.#takeover = new Takeover(host.introduction.version, this.#own)
   }
 
   /** How the connection to the server ends if it ends now. */
-  get end(): 'unforeseen' | 'stops' | 'makes room' {
-    return this.#end
+  get end(): End {
+    return this.#takeover.end
   }
 
   get waitsForRoom(): boolean {
-    return this.#waitsForRoom
+    return this.#takeover.waitsForRoom
   }
 
   /** The client waits for an answer that should not take long. */
@@ -113,9 +109,7 @@ export class Conversation {
     const withdrawn = this.#asked.lose()
     this.#own.clear()
     this.#repeated.clear()
-    this.#waitsForRoom = false
-    const stopped = this.#end === 'stops'
-    this.#end = 'unforeseen'
+    const stopped = this.#takeover.lose() === 'stops'
     const lost = stopped ? this.#requests.takeCalls() : this.#requests.takeUnrepeatable()
     const failed = lost.map((call) =>
       this.#failed(call, stopped ? new ParleyError('SERVER_STOPPING', {}) : restarted(call)),
@@ -127,9 +121,7 @@ export class Conversation {
 
   /** What a new server is told, so that all goes on where it was. */
   restore(): Buffer {
-    const lines: Buffer[] = []
-    if (this.#greeting !== undefined) lines.push(this.#own.line('initialize', this.#greeting, () => NOTHING))
-    if (this.#admission !== undefined) lines.push(this.#own.line('authenticate', this.#admission, () => NOTHING))
+    const lines = this.#acquaintance.requests().map(([method, params]) => this.#own.line(method, params, () => NOTHING))
     for (const [sessionId, view] of this.#views.open()) {
       const params = resumption(view, this.#requests.promptsOf(sessionId))
       lines.push(this.#own.line('session/resume', params, (response) => this.#resumed(sessionId, response)))
@@ -196,15 +188,14 @@ export class Conversation {
       return line
     }
     if (call.method === 'initialize') return this.#greeted(call, response, line)
-    if (call.method === 'authenticate') this.#admission = call.params
+    if (call.method === 'authenticate') this.#acquaintance.admitted(call.params)
     if (call.method === 'logout') this.#loggedOut()
     if (isOpening(call)) this.#cancelAgain(call.params['sessionId'])
     return line
   }
 
   #loggedOut(): void {
-    this.#admission = undefined
-    if (this.#greeting !== undefined) this.#greeting = withoutToken(this.#greeting)
+    this.#acquaintance.loggedOut()
     for (const [sessionId] of this.#views.open()) this.#views.forget(sessionId)
   }
 
@@ -217,16 +208,11 @@ export class Conversation {
 
   /** An older server is asked to make room, as long as the client has not begun to work with it and nobody else does. */
   #greeted(call: OpenCall, { result }: Response, line: Buffer): Buffer {
-    const isFirst = this.#greeting === undefined && !this.isOwed
-    const version = versionIn(result)
-    if (!isFirst || version === undefined || !isOlder(version, this.#host.introduction.version))
-      return this.#met(call, line)
+    const isFirst = !this.#acquaintance.isMade && !this.isOwed
+    if (!isFirst || !this.#takeover.isDue(result)) return this.#met(call, line)
     this.#requests.add(call)
-    this.#waitsForRoom = true
-    const stop = this.#own.line('_parley/stop', { ifIdle: true }, (response) => {
-      this.#waitsForRoom = false
-      if (response.result['stopping'] === true) this.#end = 'makes room'
-      if (this.#end === 'makes room') return NOTHING
+    const stop = this.#takeover.ask((makesRoom) => {
+      if (makesRoom) return NOTHING
       this.#requests.take(call.id)
       return this.#met(call, line)
     })
@@ -235,7 +221,7 @@ export class Conversation {
   }
 
   #met({ params }: OpenCall, line: Buffer): Buffer {
-    this.#greeting = params
+    this.#acquaintance.made(params)
     return line
   }
 
@@ -243,34 +229,20 @@ export class Conversation {
     const { requestId, sessionId, state, phase, _meta, update } = params
     switch (method) {
       case '_parley/server':
-        if (state === 'stopping' && this.#end === 'unforeseen') this.#end = 'stops'
+        if (state === 'stopping') this.#takeover.stopping()
         return NOTHING
       case '$/cancel_request':
         this.#asked.withdrawn(requestId as RequestId)
         return line
       case 'session/update':
-        this.#updated(String(sessionId), fieldsOf(_meta), fieldsOf(update))
+        this.#views.updated(String(sessionId), fieldsOf(_meta), fieldsOf(update))
         return line
       case '_parley/turn':
-        this.#stands(sessionId, phase)
+        this.#views.stands(sessionId, phase)
         return line
       default:
         return line
     }
-  }
-
-  /** A session that somebody closed must not be opened again by us. */
-  #stands(sessionId: unknown, phase: unknown): void {
-    if (phase === undefined) return
-    if (phase === 'deleted') this.#views.forget(sessionId)
-    else if (phase === 'closed') this.#views.close(sessionId)
-    else this.#views.reopen(sessionId)
-  }
-
-  #updated(sessionId: string, meta: Fields, update: Fields): void {
-    const seq = meta['parley/seq']
-    if (typeof seq === 'number') this.#views.saw({ sessionId, seq })
-    this.#stands(sessionId, meta['parley/phase'] ?? fieldsOf(update['_meta'])['parley/phase'])
   }
 
   /** The same request, but for what the client has of its answer already. */

@@ -11,6 +11,38 @@ export interface Introduction {
   readonly token?: string | undefined
 }
 
+/** What a client has said of itself to its servers: a new one is told the same before anything else. */
+export class Acquaintance {
+  /** The `initialize` that was answered last, as it was sent. */
+  #greeting: Fields | undefined
+  /** The `authenticate` that holds. Its secret lives only here, in memory. */
+  #admission: Fields | undefined
+
+  get isMade(): boolean {
+    return this.#greeting !== undefined
+  }
+
+  made(greeting: Fields): void {
+    this.#greeting = greeting
+  }
+
+  admitted(admission: Fields): void {
+    this.#admission = admission
+  }
+
+  loggedOut(): void {
+    this.#admission = undefined
+    if (this.#greeting !== undefined) this.#greeting = withoutToken(this.#greeting)
+  }
+
+  requests(): readonly (readonly [method: string, params: Fields])[] {
+    return [
+      ...(this.#greeting === undefined ? [] : [['initialize', this.#greeting] as const]),
+      ...(this.#admission === undefined ? [] : [['authenticate', this.#admission] as const]),
+    ]
+  }
+}
+
 /** What a client says for itself stands. What is not as ACP has it is left for the server to refuse. */
 export function introduced(params: Fields, { agent, agentChosen, token }: Introduction): Fields {
   const { _meta: meta = {}, clientCapabilities = {} } = params
@@ -28,8 +60,8 @@ export function introduced(params: Fields, { agent, agentChosen, token }: Introd
   }
 }
 
-/** The client has logged out: a new server gets no token until it authenticates again. */
-export function withoutToken(params: Fields): Fields {
+/** A new server gets no token until the client authenticates again. */
+function withoutToken(params: Fields): Fields {
   const { 'parley/token': _former, ...meta } = fieldsOf(params['_meta'])
   return { ...params, _meta: meta }
 }

@@ -30,16 +30,19 @@ export class Views {
     return typeof sessionId === 'string' ? this.#views.get(sessionId) : undefined
   }
 
-  /** Somebody closed it: it is not opened again by us, unless somebody else has done that first. */
-  close(sessionId: unknown): void {
-    const view = this.get(sessionId)
-    if (view !== undefined) view.isOpen = false
+  /** What an update says of it, besides its place in the journal. */
+  updated(sessionId: string, meta: Fields, update: Fields): void {
+    const seq = meta['parley/seq']
+    if (typeof seq === 'number') this.saw({ sessionId, seq })
+    this.stands(sessionId, meta['parley/phase'] ?? fieldsOf(update['_meta'])['parley/phase'])
   }
 
-  /** Somebody has opened it again, and its server goes on telling our client of it. */
-  reopen(sessionId: unknown): void {
-    const view = this.get(sessionId)
-    if (view !== undefined && isClosed(view)) view.isOpen = true
+  /** A session that somebody closed must not be opened again by us. */
+  stands(sessionId: unknown, phase: unknown): void {
+    if (phase === undefined) return
+    if (phase === 'deleted') this.forget(sessionId)
+    else if (phase === 'closed') this.#close(sessionId)
+    else this.#reopen(sessionId)
   }
 
   forget(sessionId: unknown): void {
@@ -86,6 +89,18 @@ export class Views {
   /** The server that they were open on is gone: what a load has replaced there stands on its answer alone. */
   lose(): void {
     for (const view of this.#views.values()) if (view.load === 'replaying') view.isOpen = false
+  }
+
+  /** Unless somebody else opens it again first. */
+  #close(sessionId: unknown): void {
+    const view = this.get(sessionId)
+    if (view !== undefined) view.isOpen = false
+  }
+
+  /** Somebody has opened it again, and its server goes on telling our client of it. */
+  #reopen(sessionId: unknown): void {
+    const view = this.get(sessionId)
+    if (view !== undefined && isClosed(view)) view.isOpen = true
   }
 
   #done(

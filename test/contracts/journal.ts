@@ -91,6 +91,10 @@ export function journalContract(open: () => Promise<OpenedJournal>): void {
       await expect(journal.append({ row, entries: entries.slice(0, 2), expected })).rejects.toMatchObject({
         code: 'INTERNAL_ERROR',
       })
+      const misnumbered = [...entries.slice(0, 2), { at: 0, body: '{}', seq: 4 }]
+      await expect(journal.append({ row, entries: misnumbered, expected })).rejects.toMatchObject({
+        code: 'INTERNAL_ERROR',
+      })
       expect(await journal.head('s')).toBeUndefined()
     })
 

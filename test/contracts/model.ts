@@ -245,7 +245,7 @@ export function modelContract(subject: ModelStart): void {
     test('is nobody there', async () => {
       const model = await subject.nowhere()
       expect(await failure(model.stream(request()))).toMatchObject({
-        code: 'MODEL_NETWORK',
+        code: 'MODEL_ABSENT',
         message: expect.stringContaining('nobody listens there'),
       })
     })

@@ -3,8 +3,10 @@ import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
 import { setup as build } from '../build.setup.ts'
 import { report } from './report.ts'
+import { reportMutants } from '../mutants/series.ts'
 import { runMany } from './many.ts'
 import { reportThrees, runThrees } from './series.ts'
+import { mutants } from './mutants.ts'
 import { reportStall } from './report-stall.ts'
 import { runStall } from './stall.ts'
 import { openTracing } from './tracing.ts'
@@ -16,6 +18,7 @@ const USAGE = `npm run kill -- [--runs N] [--seed S] [--faults SHARE] [--trace] 
   --three   kills the server under two relays and a follower instead (20 runs)
   --stall   one client reads nothing for a minute under a flood of 200,000 updates instead; --updates N, --seconds N
   --trace   under strace: was every update on the disk before it was told?
+  --mutants takes each mechanism out in a copy of the sources, to see its test fail; --only TEXT, --jobs N
   --bin     another build of the binary, such as one that is broken on purpose
   --keep    keeps the state directories`
 
@@ -31,6 +34,8 @@ const { values } = parseArgs({
     updates: { type: 'string', default: '200000' },
     seconds: { type: 'string', default: '60' },
     trace: { type: 'boolean', default: false },
+    mutants: { type: 'boolean', default: false },
+    only: { type: 'string' },
     keep: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
@@ -41,6 +46,7 @@ async function main(): Promise<number> {
     console.log(USAGE)
     return 0
   }
+  if (values.mutants) return reportMutants(mutants, { jobs: Number(values.jobs ?? 2), only: values.only })
   if (values.stall) return stallOne()
   return values.three ? killUnderThree() : killUnderOne()
 }

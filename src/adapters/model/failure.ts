@@ -56,8 +56,8 @@ function saidByHttp(error: APICallError): Said | undefined {
   // An answer had begun: the connection broke under it.
   if (status !== undefined && status < 300 && error.data === undefined) return undefined
   const names = [...body.matchAll(/"(?:type|code|status|reason|quotaId)"\s*:\s*"([^"]+)"/gu)].map(([, name]) => name)
-  const words = status === undefined ? networkWords(error.cause ?? error) : wordsIn(message, body)
-  return { status, names: names.join(' '), words, headers, body }
+  if (status === undefined) return { status, headers, body, ...saidByNetwork(error.cause ?? error) }
+  return { status, names: names.join(' '), words: wordsIn(message, body), headers, body }
 }
 
 /** A proxy answers with a page: its title says more than its status. */
@@ -108,7 +108,8 @@ function failAs(said: Said, blamed: Blamed): never {
   const asked = { provider: provider.title, model }
   const { status, names, words } = said
   const text = `${names} ${words}`
-  if (status === undefined) return fail('MODEL_NETWORK', { ...asked, reason: cleaned(words, provider) })
+  if (status === undefined)
+    return fail(ABSENT.test(names) ? 'MODEL_ABSENT' : 'MODEL_NETWORK', { ...asked, reason: cleaned(words, provider) })
   if (status === 413 || (status < 429 && status >= 400 && LONG.test(text))) return fail('MODEL_CONTEXT', asked)
   if (status === 401 || (status < 500 && KEYLESS.test(text)))
     return fail('MODEL_KEY', { ...asked, variable: whereKey(provider) })
@@ -139,11 +140,14 @@ const NETWORK: Readonly<Record<string, string>> = {
   ENETUNREACH: 'there is no network',
 }
 
+/** Nobody is there at all: waiting helps only where it is just being started. */
+const ABSENT = /^(?:ECONNREFUSED|ENOTFOUND)$/u
+
 /** Addresses stay out: a URL may hold a key. */
-function networkWords(error: unknown): string {
+function saidByNetwork(error: unknown): Pick<Said, 'names' | 'words'> {
   for (let one = error; one instanceof Error; one = one.cause) {
     const { code } = one as { code?: unknown }
-    if (typeof code === 'string') return NETWORK[code] ?? code
+    if (typeof code === 'string') return { names: code, words: NETWORK[code] ?? code }
   }
-  return reasonOf(error)
+  return { names: '', words: reasonOf(error) }
 }

@@ -231,13 +231,13 @@ describe('a start', () => {
 describe('when the server dies', () => {
   const owner = new URL('../../../test/fixtures/process/owner.ts', import.meta.url).pathname
 
-  test('of kill -9, nothing that it started lives on: not the stubborn, not a deserter', async () => {
+  test('of kill -9, nothing that it started lives on: not the stubborn, not a deserter, not who forgot its mark', async () => {
     const id = systemClock.id()
     const server = spawn(process.execPath, ['--import', 'tsx', owner, 'home', id], {
       stdio: ['ignore', 'pipe', 'inherit'],
     })
     const pids = JSON.parse(await linesOf(server.stdout)()) as readonly number[]
-    expect(pids).toHaveLength(6)
+    expect(pids).toHaveLength(8)
     expect(pids.filter((pid) => !runs(pid))).toEqual([])
     server.kill('SIGKILL')
     await once(server, 'exit')

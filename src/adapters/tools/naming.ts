@@ -3,7 +3,7 @@ import type { McpServer, ToolHostRequest } from '../../ports/tools.ts'
 import type { LoginSettings } from './logins/authorization.ts'
 import { serverLabels } from './names.ts'
 import type { ServerRules } from './rules.ts'
-import type { ServerConfig } from './server.ts'
+import type { ServerConfig } from './server-config.ts'
 
 /** One of Parley's own servers: trusted, and started when it is first needed. */
 export interface BuiltinServer {

@@ -1,7 +1,8 @@
 /** The servers of all sessions: registries that name one alike share it, within a session or, where it is shared, across them. */
 import type { Timer } from '../../ports/clock.ts'
 import type { Surroundings } from './connection.ts'
-import { Server, type ServerConfig } from './server.ts'
+import { Server } from './server.ts'
+import type { ServerConfig } from './server-config.ts'
 
 /** One registry's share in a server. */
 export interface Lease {

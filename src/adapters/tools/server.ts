@@ -4,39 +4,11 @@ import type { Timer } from '../../ports/clock.ts'
 import type { McpServer, ServerStatus, ToolResult } from '../../ports/tools.ts'
 import { NOTHING, type CallOptions, type Connection, type Offer, type Surroundings } from './connection.ts'
 import { LOCKED, LOG_IN, logIn } from './log-in.ts'
-import type { Authorization, LoginSettings } from './logins/authorization.ts'
-import { permitted, type ServerRules } from './rules.ts'
+import type { Authorization } from './logins/authorization.ts'
+import { permitted } from './rules.ts'
 import { countRestarts, type Restarts } from './restarts.ts'
+import type { ServerConfig } from './server-config.ts'
 import { unlessCancelled } from './unless-cancelled.ts'
-
-export interface ServerConfig {
-  /** Equal for what may share one connection. */
-  readonly key: string
-  /** Its name, unlike that of any other server of the registry. */
-  readonly label: string
-  readonly title: string
-  readonly trusted: boolean
-  /** Starting it starts a process. */
-  readonly isProcess: boolean
-  /** A file of the user's or of a project names it. */
-  readonly isConfigured: boolean
-  /** How people log in there. */
-  readonly login?: LoginSettings
-  /** Sessions share it, and it stays a while when the last has left. */
-  readonly isShared: boolean
-  /** It waits for its first use. */
-  readonly lazy: boolean
-  readonly cwd: string
-  /** The root set when it was first named. */
-  readonly roots: readonly string[]
-  readonly rules: ServerRules
-  /** How to reach it; Parley's own servers are started by this. */
-  readonly locate: () => Promise<McpServer>
-  /** What it will list, known without it: it starts with the first call then. Throws what would keep it from starting. */
-  readonly foresee?: () => Promise<readonly unknown[]>
-  /** Called once, when it will not be located again. */
-  readonly release?: () => Promise<void>
-}
 
 type Phase =
   | { readonly state: 'idle' }

@@ -9,6 +9,7 @@ import type { Screen } from '../terminal/screen.ts'
 import { clean, oneLine } from '../terminal/text.ts'
 import { asideOf, usageOf } from './aside.ts'
 import { isOver, planRows, questionRows, questionTitle, textOf, toolRow } from './rows.ts'
+import { Settled } from './settled.ts'
 
 export interface Surfaces {
   readonly screen: Screen
@@ -29,7 +30,7 @@ export class View {
   readonly #over = new Set<string>()
   /** The message that is being said. */
   #message: { readonly key: string; readonly role: Role; readonly flow: Flow } | undefined
-  #settled: string[] = []
+  readonly #settled = new Settled()
   #planShown = false
   #question: PermissionQuestion | undefined
   #typed = ''
@@ -40,9 +41,6 @@ export class View {
   #frame: (() => void) | undefined
   #turn: (() => void) | undefined
   #silence: (() => void) | undefined
-  /** Something was settled, and how many empty rows come before what is settled next. */
-  #begun = false
-  #gap = 0
   /** How full the context is, to be said once the turn is over, and what was last said aside. */
   #usage: string | undefined
   #lastAside = ''
@@ -69,8 +67,7 @@ export class View {
     this.#silence?.()
     this.#working = { since: now() }
     this.#heard = now()
-    this.#begun = false
-    this.#gap = 0
+    this.#settled.begin()
     this.#answerEnd = 'nothing'
     this.#draw()
   }
@@ -78,9 +75,9 @@ export class View {
   /** The turn is over: everything is settled. */
   end(): void {
     this.#endMessage()
-    for (const call of this.#running.values()) this.#settle([toolRow(call, this.#look)])
+    for (const call of this.#running.values()) this.#settled.push([toolRow(call, this.#look)])
     this.#running.clear()
-    if (this.#planShown) this.#settle(planRows(this.#transcript.plan, this.#look))
+    if (this.#planShown) this.#settled.push(planRows(this.#transcript.plan, this.#look))
     this.#planShown = false
     this.#sayUsage()
     if (this.#answerEnd === 'open') this.#answer('\n')
@@ -114,7 +111,7 @@ export class View {
   note(style: Style, text: string): void {
     this.#endMessage()
     const flow = new Flow({ ...this.#look, only: style })
-    this.#settle([...flow.push(clean(text)), ...flow.end()])
+    this.#settled.push([...flow.push(clean(text)), ...flow.end()])
     this.#draw()
   }
 
@@ -148,7 +145,7 @@ export class View {
   /** Sets what follows apart. */
   gap(): void {
     const { screen } = this.#surfaces
-    screen.draw([...this.#takeSettled(), ''], screen.moves ? this.#live() : [])
+    screen.draw([...this.#settled.take(), ''], screen.moves ? this.#live() : [])
   }
 
   /** What a person has typed for later. */
@@ -164,7 +161,7 @@ export class View {
   #settleQuestion({ toolCall }: PermissionQuestion, said: string): void {
     const { paint } = this.#surfaces
     this.#endMessage()
-    this.#settle([`${paint('asking', '?')} ${oneLine(questionTitle(toolCall))} ${paint('dim', `→ ${said}`)}`])
+    this.#settled.push([`${paint('asking', '?')} ${oneLine(questionTitle(toolCall))} ${paint('dim', `→ ${said}`)}`])
   }
 
   #chunk(role: Role, update: Update): void {
@@ -175,7 +172,7 @@ export class View {
     // Thoughts are for whoever looks on.
     if (role === 'thought' && !screen.moves) return
     if (this.#message?.key !== key) this.#beginMessage(key, role)
-    this.#settle(this.#message?.flow.push(text) ?? [])
+    this.#settled.push(this.#message?.flow.push(text) ?? [])
   }
 
   #answerKey = ''
@@ -191,14 +188,14 @@ export class View {
   #answer(text: string): void {
     if (text === '') return
     // The screen may be the same terminal: its live rows must be gone before something else is written.
-    this.#surfaces.screen.draw(this.#takeSettled(), [])
+    this.#surfaces.screen.draw(this.#settled.take(), [])
     this.#surfaces.answer?.(text)
     this.#answerEnd = text.endsWith('\n') ? 'line' : 'open'
   }
 
   #beginMessage(key: string, role: Role): void {
     this.#endMessage()
-    this.#space()
+    this.#settled.space()
     const only =
       role === 'thought' ? ({ only: 'dim' } as const) : role === 'user' ? ({ only: 'user', lead: '› ' } as const) : {}
     const { paint, screen } = this.#surfaces
@@ -209,8 +206,8 @@ export class View {
     const message = this.#message
     if (message === undefined) return
     this.#message = undefined
-    this.#settle(message.flow.end())
-    this.#space()
+    this.#settled.push(message.flow.end())
+    this.#settled.space()
   }
 
   #toolCall(update: Update): void {
@@ -228,7 +225,7 @@ export class View {
     if (this.#over.has(id)) return
     this.#over.add(id)
     this.#endMessage()
-    this.#settle([toolRow(item.call, this.#look)])
+    this.#settled.push([toolRow(item.call, this.#look)])
   }
 
   /** The same again is no news. */
@@ -238,38 +235,18 @@ export class View {
     if (text === undefined || text === this.#lastAside) return
     this.#lastAside = text
     this.#endMessage()
-    this.#settle([this.#surfaces.paint('dim', oneLine(text, this.#look.width()))])
+    this.#settled.push([this.#surfaces.paint('dim', oneLine(text, this.#look.width()))])
   }
 
   #sayUsage(): void {
-    if (this.#usage !== undefined) this.#settle([this.#surfaces.paint('dim', oneLine(this.#usage, this.#look.width()))])
+    if (this.#usage !== undefined)
+      this.#settled.push([this.#surfaces.paint('dim', oneLine(this.#usage, this.#look.width()))])
     this.#usage = undefined
   }
 
   #plan(): void {
     if (this.#surfaces.screen.moves) this.#planShown = true
-    else this.#settle(planRows(this.#transcript.plan, this.#look))
-  }
-
-  #space(): void {
-    if (this.#begun) this.#gap = Math.max(1, this.#gap)
-  }
-
-  /** Empty rows come before something, never after all. */
-  #settle(rows: readonly string[]): void {
-    for (const row of rows) {
-      if (row.trim() !== '') {
-        this.#settled.push(...Array.from({ length: this.#gap }, () => ''), row)
-        this.#gap = 0
-        this.#begun = true
-      } else if (this.#begun) this.#gap += 1
-    }
-  }
-
-  #takeSettled(): readonly string[] {
-    const rows = this.#settled
-    this.#settled = []
-    return rows
+    else this.#settled.push(planRows(this.#transcript.plan, this.#look))
   }
 
   /** Outside a turn nobody says when the words are over; silence does. */
@@ -284,7 +261,7 @@ export class View {
     this.#turn?.()
     this.#frame = undefined
     const { screen } = this.#surfaces
-    screen.draw(this.#takeSettled(), screen.moves ? this.#live() : [])
+    screen.draw(this.#settled.take(), screen.moves ? this.#live() : [])
     if (this.#working !== undefined && screen.moves) this.#turn = after(3 * FRAME, () => this.#draw())
   }
 
@@ -303,7 +280,7 @@ export class View {
     const work = isStill ? [paint('dim', `${wheel} ${this.#elapsed()}`)] : []
     const typed = this.#typed === '' ? [] : [paint('dim', `› ${oneLine(this.#typed, this.#look.width() - 4)}`)]
     const status = this.#status === '' ? [] : [paint('dim', oneLine(this.#status, this.#look.width()))]
-    const gap = this.#gap > 0 && words.length > 0 ? [''] : []
+    const gap = this.#settled.isApart && words.length > 0 ? [''] : []
     return [...gap, ...words, ...tools, ...plan, ...question, ...work, ...status, ...typed]
   }
 

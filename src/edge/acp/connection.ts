@@ -6,7 +6,18 @@ import type { Sessions } from '../../session/sessions.ts'
 import type { Line } from '../transport/lines.ts'
 import type { Wire } from '../transport/wire.ts'
 import { Outbox, type Reply } from './outbox.ts'
-import { type Incoming, type RequestId, errorLine, notificationLine, parseMessage, resultLine } from './protocol.ts'
+import {
+  type Incoming,
+  type RequestId,
+  errorLine,
+  notificationLine,
+  parseMessage,
+  requestIdOf,
+  resultLine,
+  sessionOf,
+  textOf,
+} from './protocol.ts'
+import { Work } from './work.ts'
 import { type AgentWish, wishedAgent } from './v1/agent.ts'
 import type { Client } from '../../session/audience.ts'
 import type { Dialect } from './v1/dialect.ts'
@@ -84,9 +95,6 @@ export async function loadConnections() {
   return { Methods, Lending, parseOutcome }
 }
 
-/** Past these a client is read no further until some of what it asked is done: a disk may hang, and memory is not a queue. */
-const UNFINISHED = { messages: 256, chars: 64 * 1024 * 1024 }
-
 /** How to give it; how the server itself is, and to stop it. All else tells of sessions. */
 const WITHOUT_TOKEN: ReadonlySet<string> = new Set(['authenticate', 'logout', '_parley/status', '_parley/stop'])
 
@@ -99,21 +107,17 @@ class Connection {
   #initialized = false
   #wanted: ReadonlySet<NoticeName> = new Set()
   #methods: Promise<V1Methods> | undefined
-  /** The last thing asked of each session: what concerns one session happens in the order it was asked. */
-  readonly #turns = new Map<string, Promise<void>>()
   /** Requests that are still being taken. */
   readonly #taking = new Map<RequestId, Taking>()
   readonly #gate: Gate
-  /** Requests and notifications that are being seen to. */
-  readonly #working = new Set<Promise<void>>()
-  /** The length of all of these. */
-  #chars = 0
+  readonly #work: Work
 
   constructor(wire: Wire, host: ConnectionHost) {
     this.#wire = wire
     this.#host = host
     this.#outbox = new Outbox(host.newId().slice(0, 8))
     this.#gate = new Gate(host.token)
+    this.#work = new Work((error) => host.report(error))
     host.stopping?.addEventListener('abort', this.#tellStopping, { once: true })
   }
 
@@ -121,20 +125,20 @@ class Connection {
     try {
       const text = textOf(line)
       const work = this.#handle(parseMessage(text))
-      if (work !== undefined) this.#weigh(text.length, work)
+      if (work !== undefined) this.#work.weigh(text.length, work)
     } catch (error) {
       this.#wire.send(errorLine(null, this.#told(error)))
     }
   }
 
-  /** Resolves when more may be asked. Nothing that is being seen to waits for another message of this client. */
-  async room(): Promise<void> {
-    while (this.#working.size > UNFINISHED.messages || this.#chars > UNFINISHED.chars) await Promise.race(this.#working)
+  /** Resolves when more may be asked. */
+  room(): Promise<void> {
+    return this.#work.room()
   }
 
   /** Every request that came is answered, but for prompts that run. */
-  async settled(): Promise<void> {
-    while (this.#working.size > 0) await Promise.all(this.#working)
+  settled(): Promise<void> {
+    return this.#work.settled()
   }
 
   async end(): Promise<void> {
@@ -151,7 +155,7 @@ class Connection {
         this.#outbox.settle(message.id, message)
         return undefined
       case 'notification':
-        return this.#inOrder(this.#concerns(message), () => this.#notified(message))
+        return this.#work.inOrder(this.#concerns(message), () => this.#notified(message))
       case 'request':
         return this.#requested(message)
     }
@@ -159,11 +163,6 @@ class Connection {
 
   readonly #tellStopping = (): void => {
     if (this.#wanted.has('server')) this.#wire.send(notificationLine('_parley/server', { state: 'stopping' }))
-  }
-
-  #weigh(chars: number, work: Promise<void>): void {
-    this.#chars += chars
-    void work.then(() => (this.#chars -= chars))
   }
 
   #requested(request: Request): Promise<void> | undefined {
@@ -174,7 +173,7 @@ class Connection {
     const { id, params } = request
     const taking = { session: sessionOf(params), cancelled: new AbortController() }
     this.#taking.set(id, taking)
-    return this.#inOrder(taking.session, async () => {
+    return this.#work.inOrder(taking.session, async () => {
       try {
         await this.#answer(request, taking.cancelled.signal)
       } catch (error) {
@@ -275,18 +274,6 @@ class Connection {
     }
   }
 
-  #inOrder(key: string | undefined, work: () => Promise<void>): Promise<void> {
-    const before = key === undefined ? undefined : this.#turns.get(key)
-    const settled = (before ?? Promise.resolve()).then(work).catch((error: unknown) => this.#host.report(error))
-    this.#working.add(settled)
-    if (key !== undefined) this.#turns.set(key, settled)
-    void settled.then(() => {
-      this.#working.delete(settled)
-      if (key !== undefined && this.#turns.get(key) === settled) this.#turns.delete(key)
-    })
-    return settled
-  }
-
   /** What the client may know of a failure; the log gets the rest. */
   #told(error: unknown): ParleyError {
     if (isParleyError(error)) return error
@@ -306,25 +293,4 @@ function cancelled(method: string, signal: AbortSignal): Promise<never> {
     if (signal.aborted) over()
     else signal.addEventListener('abort', over, { once: true })
   })
-}
-
-function textOf(line: Line): string {
-  switch (line.kind) {
-    case 'line':
-      return line.text
-    case 'too_long':
-      return fail('MESSAGE_TOO_LONG', { limit: 32 * 1024 * 1024 })
-    case 'not_utf8':
-      return fail('MESSAGE_MALFORMED', { reason: 'it is not UTF-8' })
-  }
-}
-
-function sessionOf(params: unknown): string | undefined {
-  const sessionId = (params as { readonly sessionId?: unknown } | undefined)?.sessionId
-  return typeof sessionId === 'string' ? sessionId : undefined
-}
-
-function requestIdOf(params: unknown): RequestId {
-  const requestId = (params as { readonly requestId?: unknown } | undefined)?.requestId
-  return typeof requestId === 'string' || typeof requestId === 'number' ? requestId : null
 }

@@ -1,5 +1,6 @@
 /** JSON-RPC as both sides of ACP write it: what arrives, told apart; what is sent, as one line. */
 import { type ParleyError, fail } from '../../errors/parley-error.ts'
+import type { Line } from '../transport/lines.ts'
 
 export type RequestId = string | number | null
 
@@ -106,4 +107,27 @@ export function requestLine(id: RequestId, method: string, params: unknown): str
 
 export function notificationLine(method: string, params: unknown): string {
   return `${JSON.stringify({ jsonrpc: '2.0', method, params })}\n`
+}
+
+export function textOf(line: Line): string {
+  switch (line.kind) {
+    case 'line':
+      return line.text
+    case 'too_long':
+      return fail('MESSAGE_TOO_LONG', { limit: 32 * 1024 * 1024 })
+    case 'not_utf8':
+      return fail('MESSAGE_MALFORMED', { reason: 'it is not UTF-8' })
+  }
+}
+
+/** The session that a message concerns, if it names one. */
+export function sessionOf(params: unknown): string | undefined {
+  const sessionId = (params as { readonly sessionId?: unknown } | undefined)?.sessionId
+  return typeof sessionId === 'string' ? sessionId : undefined
+}
+
+/** The request that a notification is about. */
+export function requestIdOf(params: unknown): RequestId {
+  const requestId = (params as { readonly requestId?: unknown } | undefined)?.requestId
+  return typeof requestId === 'string' || typeof requestId === 'number' ? requestId : null
 }

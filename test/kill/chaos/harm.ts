@@ -96,17 +96,20 @@ function signal(pid: number, name: NodeJS.Signals): void {
 /** More come than a server has descriptors for, and come again when they are let go; after a while they leave. */
 export async function crowd({ socket }: Town, ms: number): Promise<void> {
   const sockets = new Set<Socket>()
-  const over = performance.now() + ms
+  let isOver = false
   const come = (): void => {
+    // Whoever was just turned away must not come back when it is over, and stay.
+    if (isOver) return
     const one = connect(socket).on('error', () => undefined)
     sockets.add(one)
     one.once('close', () => {
       sockets.delete(one)
-      if (performance.now() < over) setTimeout(come, 20)
+      setTimeout(come, 20)
     })
   }
   for (let n = 0; n < CROWD; n += 1) come()
   await sleep(ms)
+  isOver = true
   for (const one of sockets) one.destroy()
 }
 

@@ -3,6 +3,7 @@
  * one client and one server in one process, `-- --three` that of two relays and a follower, `-- --stall` that of a client that
  * reads nothing for a minute; they go deeper where this goes wide.
  */
+import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
 import { setup as build } from '../../build.setup.ts'
 import { chaosOf } from './plan.ts'
@@ -11,7 +12,7 @@ import { reportChaos, runChaosSeries } from './series.ts'
 const USAGE = `npm run chaos -- [--runs N] [--seed S] [--jobs N] [--bin FILE] [--keep]
   --runs  how many runs (20)
   --seed  the seed of the first run; the next one has the next (random)
-  --jobs  how many at a time (3)
+  --jobs  how many at a time (three per core: most of a run is waiting for processes to start)
   --bin   another build of the binary, such as one that is broken on purpose
   --keep  keeps the state directories`
 
@@ -19,7 +20,7 @@ const { values } = parseArgs({
   options: {
     runs: { type: 'string', default: '20' },
     seed: { type: 'string' },
-    jobs: { type: 'string', default: '3' },
+    jobs: { type: 'string', default: String(3 * availableParallelism()) },
     bin: { type: 'string' },
     keep: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },

@@ -101,6 +101,20 @@ describe('a failure that passes', () => {
     ])
   })
 
+  test('is hardly waited for where nobody is there at all', async () => {
+    const absent = new ParleyError('MODEL_ABSENT', { ...asked, reason: 'nobody listens there' })
+    const { house, model } = houseWith(Array.from({ length: 4 }, () => breaks('', absent)))
+    const { session, reader } = await house.open()
+    await begin(session, 'p1')
+    for (const attempt of [2, 3]) {
+      await until(() => thoughts(reader.entries).includes(`is not there; trying again in 1 s (${attempt} of 3)`))
+      await house.clock.advance(1_000)
+    }
+    await settled(session)
+    expect(model.requests).toHaveLength(3)
+    expect(reader.entries.at(-1)).toMatchObject({ stopReason: 'error', error: { code: 'MODEL_ABSENT' } })
+  })
+
   test('is given up after six attempts, and a cancel ends the wait', async () => {
     const down = new ParleyError('MODEL_NETWORK', { ...asked, reason: 'refused' })
     const { house, model } = houseWith(Array.from({ length: 7 }, () => breaks('', down)))

@@ -7,6 +7,8 @@ const ATTEMPTS = 6
 
 const FIRST_PAUSE = 1_000
 const LONGEST_PAUSE = 60_000
+/** Whoever starts a server that is not there yet has these many attempts of a second each; everyone else is told at once. */
+const ATTEMPTS_FOR_ABSENT = 3
 /** Whoever is told to come back later than this is better told to go. Milliseconds. */
 const PATIENCE = 5 * 60_000
 
@@ -14,6 +16,7 @@ const PASSING: Readonly<Record<string, (model: string) => string>> = {
   MODEL_RATE_LIMIT: (model) => `Rate limited by ${model}`,
   MODEL_OVERLOADED: (model) => `${model} is overloaded`,
   MODEL_NETWORK: (model) => `${model} could not be reached`,
+  MODEL_ABSENT: (model) => `${model} is not there`,
   MODEL_STREAM: (model) => `The answer of ${model} broke off`,
   MODEL_IDLE: (model) => `${model} went silent`,
 }
@@ -28,10 +31,12 @@ export interface Failed {
 /** Waits before another attempt; throws the error if there is no point in one, and when the turn is cancelled. */
 export async function pauseBefore(work: Work, { error, model, attempt }: Failed): Promise<void> {
   const what = isParleyError(error) ? PASSING[error.code]?.(model) : undefined
-  const pause = pauseOf(error, attempt)
-  if (what === undefined || attempt >= ATTEMPTS || pause > PATIENCE || work.turn.signal.aborted) throw error
+  const isAbsent = isParleyError(error, 'MODEL_ABSENT')
+  const attempts = isAbsent ? ATTEMPTS_FOR_ABSENT : ATTEMPTS
+  const pause = isAbsent ? FIRST_PAUSE : pauseOf(error, attempt)
+  if (what === undefined || attempt >= attempts || pause > PATIENCE || work.turn.signal.aborted) throw error
   const seconds = Math.ceil(pause / 1000)
-  await think(work, `${what}; trying again in ${seconds} s (${attempt + 1} of ${ATTEMPTS}).`)
+  await think(work, `${what}; trying again in ${seconds} s (${attempt + 1} of ${attempts}).`)
   await work.means.clock.sleep(pause, work.turn.signal)
 }
 

@@ -4,11 +4,10 @@ import type { Content, Meta, Notice } from '../../../ports/content.ts'
 import type { Client } from '../../../session/audience.ts'
 import { QUEUE_LIMIT } from '../../../session/decide.ts'
 import type { Entry } from '../../../session/entries.ts'
-import { withdrawn } from '../../../session/evolve.ts'
 import type { Change, Feed, Sink } from '../../../session/feed.ts'
 import type { Opening } from '../../../session/opening.ts'
 import type { Session } from '../../../session/session.ts'
-import { isBusy, isOpenPrompt } from '../../../session/state.ts'
+import { isOpenPrompt } from '../../../session/state.ts'
 import type { Wire } from '../../transport/wire.ts'
 import type { Outbox, Reply } from '../outbox.ts'
 import type { RequestId } from '../protocol.ts'
@@ -17,10 +16,10 @@ import type { Dialect } from './dialect.ts'
 import type { Lending, Lent } from './lending.ts'
 import type { NoticeName } from './notices.ts'
 import { type AdoptedPrompt, OpenPrompts } from './open-prompts.ts'
+import { PersonalLines } from './personal-lines.ts'
 import { Pictures, type View } from './pictures.ts'
-import { callUpdate, noticeUpdate, phaseUpdate, replayed, stateUpdates } from './project.ts'
-import { showsTerminals } from './terminal-content.ts'
-import { entryLine, sharedLines, updateLine } from './update-lines.ts'
+import { noticeUpdate, phaseUpdate, stateUpdates } from './project.ts'
+import { updateLine } from './update-lines.ts'
 
 export interface ClientSide {
   readonly wire: Wire
@@ -61,14 +60,13 @@ export class Attachment implements Sink {
   readonly #asking: Asking
   readonly #pictures: Pictures
   readonly #lent: Lent
+  readonly #lines: PersonalLines
   #place: Place = 'joining'
   /** The last entry that it was told: while it catches up, its feed is ahead by what is still to be merged. */
   #told: number
   #opening: Opening
   /** Somebody has closed or deleted the session, or opened it again after that. */
   #over: { readonly phase: 'closed' | 'deleted' | 'reopened'; readonly isTold: boolean } | undefined
-  /** No prompt is left that ended before this view began. */
-  #isSettled = true
   /** Something has changed while the client had no room to be told of it. */
   #isOwed = false
 
@@ -77,7 +75,7 @@ export class Attachment implements Sink {
     this.#client = client
     this.#opening = opening
     const { outbox, info } = client
-    this.#prompts = new OpenPrompts(session.id)
+    this.#prompts = new OpenPrompts(session)
     this.#pictures = new Pictures(client.wanted)
     this.#asking = new Asking({
       session,
@@ -89,6 +87,13 @@ export class Attachment implements Sink {
     })
     this.#told = from
     this.#lent = client.lending.of(session.id)
+    this.#lines = new PersonalLines({
+      session,
+      dialect: client.dialect,
+      prompts: this.#prompts,
+      asking: this.#asking,
+      lent: this.#lent,
+    })
     this.#feed = session.attach(this, from, { opening, client: info, lends: this.#lent })
     this.#lent.calls.follow({
       head: () => session.state.seq,
@@ -135,7 +140,6 @@ export class Attachment implements Sink {
   inherit(former: Attachment): void {
     former.#place = 'left'
     this.#prompts.inherit(former.#prompts)
-    this.#isSettled = false
     if (former.#over?.phase === 'closed' && former.#over.isTold) this.#over = { phase: 'reopened', isTold: false }
     this.#send(former.#asking.withdraw())
   }
@@ -152,7 +156,7 @@ export class Attachment implements Sink {
       this.#prompts.wait(promptId, requestId)
       this.session.adopt(promptId, this.#feed)
     }
-    this.#isSettled = false
+    this.#prompts.mayBeOver()
     this.#pictures.changed('queue')
   }
 
@@ -176,7 +180,7 @@ export class Attachment implements Sink {
       this.#prompts.accepted(promptId)
       // Sent again after its end, it is answered with that, once the client has all that was said until then.
       if (entries.length > 0 || isOpenPrompt(promptId, this.session.state)) return
-      this.#isSettled = false
+      this.#prompts.mayBeOver()
       this.tellNews()
     } catch (error) {
       if (this.#prompts.refused(promptId, requestId)) throw error
@@ -206,25 +210,19 @@ export class Attachment implements Sink {
   /** What could not be stored will not be told; whoever waits for it hears why. */
   failed(error: unknown): void {
     const known = isParleyError(error) ? error : new ParleyError('INTERNAL_ERROR', {}, error)
-    const lost = this.#prompts.ids.filter((promptId) => !this.#stillComes(promptId))
-    this.#send(lost.map((promptId) => this.#prompts.failures(promptId, known)).join(''))
+    this.#send(this.#prompts.answersOfFailed(known))
   }
 
   changed(what: Change): void {
     if (what === 'closed' || what === 'deleted') this.#over = { phase: what, isTold: false }
     else this.#pictures.changed(what)
     this.tellNews()
-    if (what === 'deleted') this.#send(this.#answersOfLost())
+    if (what === 'deleted') this.#send(this.#prompts.answersOfLost())
   }
 
   /** The client leaves the session, or could not open it: each of its prompts is answered with its end, or with what went wrong. */
   abandon(error: ParleyError): void {
-    const { state } = this.session
-    const waiting = this.#prompts.ids.filter((promptId) => !this.#prompts.isArriving(promptId))
-    const answers = waiting.map((promptId) =>
-      isOpenPrompt(promptId, state) ? this.#prompts.failures(promptId, error) : this.#lateAnswers(promptId),
-    )
-    this.#send(answers.join('') + this.#asking.withdraw())
+    this.#send(this.#prompts.answersOfAbandoned(error) + this.#asking.withdraw())
     this.#client.lending.leave(this.session.id)
     this.detach()
   }
@@ -248,75 +246,8 @@ export class Attachment implements Sink {
     this.#asking.withdraw()
   }
 
-  /** A prompt that waits in the queue has its turn, whatever became of the one before it. */
-  #stillComes(promptId: string): boolean {
-    const { state, isGone } = this.session
-    const isQueued = isBusy(state) && state.queue.some((queued) => queued.promptId === promptId)
-    return this.#prompts.isArriving(promptId) || (isQueued && !isGone)
-  }
-
-  /** Built once for everyone where nothing in it is for this client alone. */
   #linesOf(entries: readonly Entry[]): string {
-    if (this.#place === 'replaying')
-      return replayed(entries)
-        .map((entry) => this.#replayed(entry))
-        .join('')
-    const { text, lines, isPersonal } = sharedLines(this.session.id, entries, this.#client.dialect)
-    const isForAll = !isPersonal || (this.#prompts.isEmpty && !this.#asking.isOpen)
-    return isForAll ? text : entries.map((entry, at) => this.#lineFor(entry, lines[at])).join('')
-  }
-
-  #lineFor(entry: Entry, shared: string | undefined): string {
-    switch (entry.kind) {
-      case 'prompt_withdrawn':
-        return this.#prompts.answers(withdrawn(entry))
-      case 'turn_ended':
-        // Its sender hears of the end in the response, everyone else in the transcript.
-        return this.#prompts.has(entry.promptId) ? this.#prompts.answers(entry) : this.#line(entry, shared)
-      case 'permission_resolved':
-        return this.#asking.withdraw(entry.requestId)
-      default:
-        return this.#isOwnEcho(entry) ? '' : this.#line(entry, shared)
-    }
-  }
-
-  /** `shared` is its line for everyone, where that was made already. */
-  #line(entry: Entry, shared?: string): string {
-    const { id } = this.session
-    const isOwn = (terminalId: string) => this.#lent.hasTerminal(terminalId)
-    if (showsTerminals(entry, isOwn)) return updateLine(id, callUpdate(entry, isOwn), entry.seq)
-    return shared ?? entryLine(id, entry, this.#client.dialect)
-  }
-
-  #isOwnEcho(entry: Entry): boolean {
-    return entry.kind === 'message_chunk' && entry.role === 'user' && this.#prompts.has(entry.promptId)
-  }
-
-  /** The whole conversation; whoever was slow may hear of the end of its own prompt only here. */
-  #replayed(entry: Entry): string {
-    const line = this.#line(entry)
-    if (entry.kind === 'turn_ended') return line + this.#prompts.answers(entry)
-    return entry.kind === 'prompt_withdrawn' ? line + this.#prompts.answers(withdrawn(entry)) : line
-  }
-
-  /** What ended before this view began is told by no entry. */
-  #answersOfWhatIsOver(): string {
-    if (this.#isSettled) return ''
-    this.#isSettled = true
-    const { state } = this.session
-    const over = this.#prompts.ids.filter((id) => !this.#prompts.isArriving(id) && !isOpenPrompt(id, state))
-    return over.map((promptId) => this.#lateAnswers(promptId)).join('')
-  }
-
-  /** What the session does not know was never accepted. */
-  #lateAnswers(promptId: string): string {
-    const ended = this.session.existing.ended.findLast((prompt) => prompt.promptId === promptId)
-    return this.#prompts.answers(ended ?? { promptId, stopReason: 'interrupted' })
-  }
-
-  /** The session is deleted: nothing is left that could tell of the ends of these, which its closing cancelled. */
-  #answersOfLost(): string {
-    return this.#prompts.ids.map((promptId) => this.#prompts.answers({ promptId, stopReason: 'withdrawn' })).join('')
+    return this.#place === 'replaying' ? this.#lines.replayed(entries) : this.#lines.live(entries)
   }
 
   /** What no entry tells of, once the client has all entries: the open question, the end of the session, the notices. */
@@ -325,7 +256,7 @@ export class Attachment implements Sink {
     const isDeleted = this.#over?.phase === 'deleted'
     if (this.#told < this.session.state.seq && !isDeleted) return ''
     return (
-      this.#answersOfWhatIsOver() +
+      this.#prompts.answersOfWhatIsOver() +
       this.#asking.ask() +
       this.#endOfSession() +
       this.#pictures.lines(this.#view(isDeleted))

@@ -1,6 +1,7 @@
 /** The prompts of one connection that wait for their end, and the requests that wait with them: each is answered once. */
 import { ParleyError } from '../../../errors/parley-error.ts'
-import type { EndedPrompt } from '../../../session/state.ts'
+import type { Session } from '../../../session/session.ts'
+import { type EndedPrompt, isBusy, isOpenPrompt } from '../../../session/state.ts'
 import { type RequestId, errorLine, failureLine, resultLine } from '../protocol.ts'
 
 /** A prompt of this client's former connection, and the request that still waits for its end. */
@@ -10,12 +11,14 @@ export interface AdoptedPrompt {
 }
 
 export class OpenPrompts {
-  readonly #session: string
+  readonly #session: Session
   readonly #waiting = new Map<string, readonly RequestId[]>()
   /** Those that are still being stored: whoever stores them says so if that fails. */
   readonly #arriving = new Set<string>()
+  /** None is left that ended before this view began. */
+  #isSettled = true
 
-  constructor(session: string) {
+  constructor(session: Session) {
     this.#session = session
   }
 
@@ -43,6 +46,11 @@ export class OpenPrompts {
   /** How many requests wait for it. */
   waitingFor(promptId: string): number {
     return this.#waiting.get(promptId)?.length ?? 0
+  }
+
+  /** The end of one may lie before this view: no entry will tell of it. */
+  mayBeOver(): void {
+    this.#isSettled = false
   }
 
   /** From now on the end of `promptId` answers `requestId`. */
@@ -75,6 +83,7 @@ export class OpenPrompts {
     for (const promptId of former.#arriving) this.#arriving.add(promptId)
     former.#waiting.clear()
     former.#arriving.clear()
+    this.mayBeOver()
   }
 
   /** The lines that answer the requests of this prompt, if any wait. */
@@ -82,7 +91,7 @@ export class OpenPrompts {
     return this.#take(promptId, (id) => {
       switch (stopReason) {
         case 'interrupted':
-          return errorLine(id, new ParleyError('TURN_INTERRUPTED', { session: this.#session }))
+          return errorLine(id, new ParleyError('TURN_INTERRUPTED', { session: this.#session.id }))
         case 'error':
           return failureLine(id, error ?? { code: 'AGENT_FAILED', message: 'The agent failed.' })
         case 'withdrawn':
@@ -93,8 +102,51 @@ export class OpenPrompts {
     })
   }
 
+  /** Answers those whose end came before this view began. */
+  answersOfWhatIsOver(): string {
+    if (this.#isSettled) return ''
+    this.#isSettled = true
+    const { state } = this.#session
+    const over = this.ids.filter((id) => !this.isArriving(id) && !isOpenPrompt(id, state))
+    return over.map((promptId) => this.#lateAnswers(promptId)).join('')
+  }
+
+  /** The session is deleted: nothing is left that could tell of the ends of these, which its closing cancelled. */
+  answersOfLost(): string {
+    return this.ids.map((promptId) => this.answers({ promptId, stopReason: 'withdrawn' })).join('')
+  }
+
+  /** Tells those whose end could not be stored. */
+  answersOfFailed(error: ParleyError): string {
+    const lost = this.ids.filter((promptId) => !this.#stillComes(promptId))
+    return lost.map((promptId) => this.#failures(promptId, error)).join('')
+  }
+
+  /** The client hears no more of the session: each is answered with its end, or with this. */
+  answersOfAbandoned(error: ParleyError): string {
+    const { state } = this.#session
+    const waiting = this.ids.filter((promptId) => !this.isArriving(promptId))
+    const answers = waiting.map((promptId) =>
+      isOpenPrompt(promptId, state) ? this.#failures(promptId, error) : this.#lateAnswers(promptId),
+    )
+    return answers.join('')
+  }
+
+  /** A prompt that waits in the queue has its turn, whatever became of the one before it. */
+  #stillComes(promptId: string): boolean {
+    const { state, isGone } = this.#session
+    const isQueued = isBusy(state) && state.queue.some((queued) => queued.promptId === promptId)
+    return this.isArriving(promptId) || (isQueued && !isGone)
+  }
+
+  /** What the session does not know was never accepted. */
+  #lateAnswers(promptId: string): string {
+    const ended = this.#session.existing.ended.findLast((prompt) => prompt.promptId === promptId)
+    return this.answers(ended ?? { promptId, stopReason: 'interrupted' })
+  }
+
   /** The lines that tell the requests of this prompt what went wrong. */
-  failures(promptId: string, error: ParleyError): string {
+  #failures(promptId: string, error: ParleyError): string {
     return this.#take(promptId, (id) => errorLine(id, error))
   }
 

@@ -1,0 +1,18 @@
+/** What the machine's own clock hands out. */
+import { expect, test } from 'vitest'
+import { systemClock } from './clock.ts'
+
+test('a hundred may wait for one signal without a word on stderr', async () => {
+  const warnings: Error[] = []
+  const hear = (warning: Error): number => warnings.push(warning)
+  process.on('warning', hear)
+  try {
+    const { signal } = systemClock.abortSource()
+    for (let at = 0; at < 100; at += 1) signal.addEventListener('abort', () => undefined)
+    // Warnings are told in the next tick.
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(warnings).toEqual([])
+  } finally {
+    process.off('warning', hear)
+  }
+})

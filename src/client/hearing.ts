@@ -1,0 +1,86 @@
+/** What an agent says and asks on its own account: updates, notices, questions, and what it wants done. */
+import type { Attachments } from './attachments.ts'
+import { fieldsOf } from './capabilities.ts'
+import type { Face } from './face.ts'
+import { noticeOf } from './notices.ts'
+import type { Peer, RequestId } from './peer.ts'
+import type { Questions } from './questions.ts'
+import { type Services, serve } from './serving.ts'
+import type { KnownSettings } from './settings.ts'
+import { type LastWords, ShownTerminals, lastWordsOf } from './shown-terminals.ts'
+import type { UpdateParams } from './updates.ts'
+import { updateIn } from './well-formed.ts'
+
+/** Whom it concerns. */
+export interface Listeners {
+  readonly face: Face
+  readonly questions: Questions
+  readonly attachments: Attachments
+  readonly settings: KnownSettings
+  readonly services: Services
+  /** The connection that talks to us. */
+  peer(): Peer | undefined
+  /** The directories of a session that is being made: an agent may ask before we know its id. */
+  creating(): readonly string[] | undefined
+  /** It has said who it is, and is no Parley server. */
+  isStranger(): boolean
+  /** The server has said that it ends. */
+  stopping(): void
+}
+
+export class Hearing {
+  readonly #to: Listeners
+  readonly #terminals = new ShownTerminals()
+
+  constructor(to: Listeners) {
+    this.#to = to
+  }
+
+  notified(method: string, params: unknown): void {
+    const { questions, attachments, face } = this.#to
+    if (method === 'session/update') return this.#told(updateIn(params))
+    if (method === '$/cancel_request') return questions.withdraw(fieldsOf(params)['requestId'])
+    if (method === '_parley/server') return this.#to.stopping()
+    const notice = noticeOf(method, params, (promptId) => attachments.isMine(promptId))
+    if (notice === undefined) return
+    if (notice.kind === 'turn') attachments.stands(notice.sessionId, notice.phase)
+    face.noticed?.(notice)
+  }
+
+  /** False when nobody here does such a thing. */
+  requested(id: RequestId, method: string, params: unknown): boolean {
+    if (method !== 'session/request_permission') return this.#serve(id, method, params)
+    this.#to.questions.put(id, params)
+    return true
+  }
+
+  #told(update: UpdateParams | undefined): void {
+    if (update === undefined || this.#isForeign(update.sessionId)) return
+    const { attachments, settings, face } = this.#to
+    attachments.seen(update)
+    settings.changed(update.sessionId, update.update)
+    face.updated(this.#terminals.seen(update))
+  }
+
+  /** A server of ours tells of a session's end after we have left it; another agent has nothing to say of what we did not open. */
+  #isForeign(sessionId: string): boolean {
+    const isOpen = this.#to.creating() !== undefined || this.#to.attachments.rootsOf(sessionId) !== undefined
+    return this.#to.isStranger() && !isOpen
+  }
+
+  #serve(id: RequestId, method: string, params: unknown): boolean {
+    const { services, attachments } = this.#to
+    const peer = this.#to.peer()
+    const rootsOf = (sessionId: string) => attachments.rootsOf(sessionId) ?? this.#to.creating()
+    // What it has said is read before it goes.
+    const words = method === 'terminal/release' ? lastWordsOf(services, params) : undefined
+    const served = serve(services, rootsOf, { method, params })
+    void served?.then((answer) => peer?.reply(id, answer))
+    void words?.then((said) => said && this.#released(said))
+    return served !== undefined
+  }
+
+  #released({ terminalId, output }: LastWords): void {
+    for (const params of this.#terminals.released(terminalId, output)) this.#to.face.updated(params)
+  }
+}

@@ -1,0 +1,173 @@
+/** How a client comes to have a session open: a new one, a copy, or one that is stored; what it is told first, and what follows. */
+import { ParleyError, fail, isParleyError } from '../../../errors/parley-error.ts'
+import type { Agents } from '../../../ports/agent.ts'
+import type { Opening } from '../../../session/opening.ts'
+import type { Session } from '../../../session/session.ts'
+import type { Sessions } from '../../../session/sessions.ts'
+import type { AgentWish } from './agent.ts'
+import type { Attachment, ClientSide, Start } from './attachment.ts'
+import type { Attachments } from './attachments.ts'
+import { requireDirectories, requireDirectoriesOfStored } from './directories.ts'
+import { type GoingOn, adoptedIn, startOf } from './going-on.ts'
+import type { Parsed } from './params.ts'
+import { settingsResult } from './project.ts'
+
+export interface OpeningsHost {
+  readonly sessions: Sessions
+  readonly client: ClientSide
+  readonly agents: Agents
+  readonly agent: AgentWish
+  /** Throws what is answered to a request of this method that this client may not make now. */
+  admit(method: string): void
+}
+
+/** What a request is answered with, and what follows the answer. */
+export interface Answer {
+  readonly result: unknown
+  readonly afterwards?: () => Promise<void>
+}
+
+/** A session that was opened for whoever attaches next. */
+interface Opened {
+  readonly session: Session
+  readonly opening: Opening
+  /** The cursor that the client goes on from, if it names one. */
+  readonly after: number | undefined
+}
+
+export class Openings {
+  readonly #host: OpeningsHost
+  readonly #attachments: Attachments
+
+  constructor(host: OpeningsHost, attachments: Attachments) {
+    this.#host = host
+    this.#attachments = attachments
+  }
+
+  async new(params: Parsed<'session/new'>, signal: AbortSignal): Promise<Answer> {
+    await requireDirectories(params)
+    const { sessions, agents, agent } = this.#host
+    const opening = { ...params, agent: await agents.settle(agent.name) }
+    const session = await sessions.create(opening)
+    if (signal.aborted) {
+      await sessions.delete(session.id)
+      return fail('REQUEST_CANCELLED', { method: 'session/new' })
+    }
+    return this.#begun(session, opening)
+  }
+
+  /** Nothing has been said in it yet that its client would not know: the response, how it stands, then what comes. */
+  #begun(session: Session, opening: Opening): Answer {
+    const attachment = this.#attach(session, { from: session.state.seq, opening })
+    return {
+      result: { sessionId: session.id, ...this.#opened(session) },
+      afterwards: () => {
+        attachment.tellState()
+        return this.#attachments.goLive(attachment)
+      },
+    }
+  }
+
+  /** A copy of a session as it is now, opened. It belongs where its source does. */
+  async fork({ sessionId, ...params }: Parsed<'session/fork'>, signal: AbortSignal): Promise<Answer> {
+    await requireDirectories(params)
+    const { sessions } = this.#host
+    const cwd = (await sessions.find(sessionId))?.cwd ?? fail('SESSION_NOT_FOUND', { session: sessionId })
+    if (cwd !== params.cwd) fail('SESSION_CWD_DIFFERS', { session: sessionId, cwd, given: params.cwd })
+    const forked = await sessions.fork(sessionId)
+    if (signal.aborted) {
+      await sessions.delete(forked)
+      return fail('REQUEST_CANCELLED', { method: 'session/fork' })
+    }
+    return this.#begun(await sessions.open(forked, params), params)
+  }
+
+  /** What every answer to whoever opens a session says of it; `seq` is the last entry, or the last that a load has told. */
+  #opened({ existing: { settings, seq: last } }: Session, seq = last) {
+    return { ...settingsResult(settings, this.#host.client.dialect), _meta: { 'parley/seq': seq } }
+  }
+
+  /** What the client has not had yet, then the response, then what comes. */
+  async load(params: Parsed<'session/load'>, signal: AbortSignal): Promise<Answer> {
+    const { session, opening, after } = await this.#open('session/load', params, signal)
+    await this.#disown(session, params)
+    const attachment = this.#attach(session, { from: after ?? 0, opening })
+    attachment.adopt(adoptedIn(params))
+    await this.#replay(attachment, signal)
+    // What was stored meanwhile comes after the response: whoever loses the connection before that must ask for it again.
+    return {
+      result: this.#opened(session, attachment.start.from),
+      afterwards: () => this.#attachments.goLive(attachment),
+    }
+  }
+
+  /** What is still on its way over the lost connection comes too late from here on. */
+  async #disown(session: Session, params: GoingOn): Promise<void> {
+    const promptIds = adoptedIn(params).map(({ promptId }) => promptId)
+    if (promptIds.length === 0) return
+    // A disk that is full must keep nobody from reading on; such a prompt is not stored either.
+    await session.dispatch({ kind: 'disown', promptIds }).catch((error: unknown) => this.#host.client.report(error))
+  }
+
+  /** A load that fails or is cancelled leaves nothing open behind. One that would answer prompts too is not cancelled. */
+  async #replay(attachment: Attachment, signal: AbortSignal): Promise<void> {
+    const stop = (): void => attachment.detach()
+    if (attachment.openPrompts().length === 0) signal.addEventListener('abort', stop, { once: true })
+    try {
+      await attachment.replay()
+      signal.removeEventListener('abort', stop)
+      if (signal.aborted && attachment.isLeft) fail('REQUEST_CANCELLED', { method: 'session/load' })
+    } catch (error) {
+      this.#attachments.abandon(
+        attachment.session.id,
+        isParleyError(error) ? error : new ParleyError('INTERNAL_ERROR', {}, error),
+      )
+      throw error
+    }
+  }
+
+  /** The response, then what comes; with a cursor, first what the client has missed since. */
+  async resume(params: Parsed<'session/resume'>, signal: AbortSignal): Promise<Answer> {
+    const { session, opening, after } = await this.#open('session/resume', params, signal)
+    await this.#disown(session, params)
+    const present = this.#attachments.get(session.id)
+    if (present?.session === session && after === undefined) return this.#resumeHere(present, opening, params)
+    const attachment = this.#attach(session, { from: after ?? session.state.seq, opening })
+    attachment.adopt(adoptedIn(params))
+    if (after === undefined) attachment.tellState()
+    return { result: this.#opened(session), afterwards: () => this.#attachments.goLive(attachment) }
+  }
+
+  /** Whoever has it open already misses nothing of what is still on its way. */
+  #resumeHere(present: Attachment, opening: Opening, params: GoingOn): Answer {
+    present.declare(opening)
+    present.adopt(adoptedIn(params))
+    present.tellState()
+    return { result: this.#opened(present.session), afterwards: async () => present.tellNews() }
+  }
+
+  async #open(method: string, params: Parsed<'session/load' | 'session/resume'>, signal: AbortSignal): Promise<Opened> {
+    const cwdIsThere = await requireDirectoriesOfStored(params)
+    const { sessions, agents, agent } = this.#host
+    const opening = agent.chosen ? { ...params, agent: await agents.settle(agent.name) } : params
+    const session = await sessions.open(params.sessionId, opening)
+    try {
+      if (signal.aborted) fail('REQUEST_CANCELLED', { method })
+      if (!cwdIsThere) await session.dispatch({ kind: 'notice', text: cwdIsGone(params.cwd) })
+      return { session, opening, after: startOf(params, session) }
+    } catch (error) {
+      session.forgo(opening)
+      throw error
+    }
+  }
+
+  #attach(session: Session, start: Start): Attachment {
+    // It may have logged out meanwhile.
+    this.#host.admit('session/load')
+    return this.#attachments.attach(session, start)
+  }
+}
+
+function cwdIsGone(cwd: string): string {
+  return `The directory ${cwd} of this session is gone. The conversation is whole, but tools that work in it will fail.`
+}

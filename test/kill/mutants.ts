@@ -1,0 +1,272 @@
+/** Each mechanism behind the promises taken out, with the test that misses it: `npm run kill -- --mutants`. */
+import type { Mutant } from '../mutants/mutant.ts'
+
+const STORE = 'src/adapters/journal/sqlite/store.ts'
+const WRITER = 'src/session/writer.ts'
+const WRITER_TEST = 'src/session/writer.test.ts'
+const DECIDE_TEST = 'src/session/decide.test.ts'
+const CALL_TEST = 'src/session/tool-call.test.ts'
+const SESSIONS_TEST = 'src/session/sessions.test.ts'
+/** Held to every journal; that of SQLite is run here. */
+const CONTRACT = 'test/contracts/journal.ts'
+const JOURNAL_TEST = 'src/adapters/journal/sqlite/sqlite.test.ts'
+const SPAWN_TEST = 'src/adapters/process/spawn.test.ts'
+const ENDS_ALL =
+  'of kill -9, nothing that it started lives on: not the stubborn, not a deserter, not who forgot its mark'
+
+export const mutants: readonly Mutant[] = [
+  {
+    mechanism: 'fsync: a commit is on the disk before it is told',
+    file: 'src/adapters/journal/sqlite/file.ts',
+    text: 'PRAGMA synchronous = FULL',
+    by: 'PRAGMA synchronous = OFF',
+    test: [
+      'test/kill/sync-fails.test.ts',
+      'a sync that fails ends the turn in words, what was told is stored, and a later prompt works',
+    ],
+  },
+  {
+    mechanism: 'the next owner syncs what the last one had only written',
+    file: 'src/adapters/journal/sqlite/file.ts',
+    text: 'if (existsSync(`${path}-wal`)) fsync(`${path}-wal`)',
+    by: '',
+    test: [
+      'test/kill/unsynced.test.ts',
+      'what the last owner had written and not synced is on the disk before anyone hears of it',
+    ],
+  },
+  {
+    mechanism: 'order: appended first, published then',
+    file: WRITER,
+    text: "    await faults.at('session.batch.decided')\n",
+    by: "    await faults.at('session.batch.decided')\n    this.#events.published(entries)\n",
+    test: [WRITER_TEST, 'lets nobody see what it does not hold yet'],
+  },
+  {
+    mechanism: 'order: an append that failed leaves the state as it was',
+    file: WRITER,
+    text: '    this.#state = await loadState(this.#world, this.#state.id)\n',
+    by: '',
+    test: [WRITER_TEST, 'still has every reader told every entry once'],
+  },
+  {
+    mechanism: 'order: what follows a hole is passed over',
+    file: WRITER,
+    text: "pending.filter(({ command }) => !('turnId' in command))",
+    by: 'pending',
+    test: [
+      WRITER_TEST,
+      'in mid-turn tells the readers; nothing is told after the hole, and the turn ends once when there is room',
+    ],
+  },
+  {
+    mechanism: 'seq without holes: an append brings all that lies between',
+    file: 'src/adapters/journal/entries.ts',
+    text: 'if (entry.seq !== seq) failAppend',
+    by: 'if (entry.seq < 0) failAppend',
+    test: [JOURNAL_TEST, 'entries that would leave a hole are refused', CONTRACT],
+  },
+  {
+    mechanism: 'seq without holes: what a journal misses is said',
+    file: 'src/adapters/journal/sqlite/check.ts',
+    text: '...holes(statements), ',
+    by: '',
+    test: [
+      'test/e2e/doctor.test.ts',
+      'finds entries that are missing, a file that is none of ours, and a home that is a file',
+    ],
+  },
+  {
+    mechanism: 'recovery: what ran is ended, before anyone is served',
+    file: 'src/session/sessions.ts',
+    text: 'for (const row of unfinished) await this.#recoverOne(row).catch(report)',
+    by: '',
+    test: [SESSIONS_TEST, 'settles what a crash cut, once'],
+  },
+  {
+    mechanism: 'recovery: an opened session has nothing left to run',
+    file: 'src/session/sessions.ts',
+    text: 'if (UNFINISHED.includes(rowOf(state).phase)) await session.endLeftovers()',
+    by: '',
+    test: [SESSIONS_TEST, 'what a crash cut and nobody recovered ends it first'],
+  },
+  {
+    mechanism: 'recovery: a call that had begun may have run',
+    file: 'src/session/end-turn.ts',
+    text: "failOpenCalls(state, () => 'Interrupted; it may have run.')",
+    by: '[]',
+    test: [CALL_TEST, 'cut by kill -9 is failed as perhaps run, and not run again'],
+  },
+  {
+    mechanism: 'recovery: who only waited for an answer goes on',
+    file: 'src/session/end-turn.ts',
+    text: "isOnlyWaiting(state) ? [...withdrawQueue(state), { kind: 'turn_suspended', turnId }] : cutTurn(state)",
+    by: 'cutTurn(state)',
+    test: [
+      'src/session/permission.test.ts',
+      'waits with nobody attached, also through kill -9, and goes on when answered',
+    ],
+  },
+  {
+    mechanism: 'fencing: an append follows the last entry or is refused',
+    file: STORE,
+    text: 'if (lastSeq !== expected)',
+    by: 'if (false)',
+    test: [JOURNAL_TEST, 'of two writers that expect the same, exactly one wins', CONTRACT],
+  },
+  {
+    mechanism: 'fencing: the kernel’s lock keeps a second owner out',
+    file: 'src/adapters/journal/sqlite/lock.ts',
+    text: 'BEGIN EXCLUSIVE',
+    by: 'BEGIN',
+    test: ['src/adapters/journal/sqlite/lock.test.ts', 'of many that start at once exactly one owns'],
+  },
+  {
+    mechanism: 'fencing: who has lost its files tells nothing more',
+    file: 'src/adapters/journal/sqlite/desks.ts',
+    text: '        whereabouts.require()\n',
+    by: '',
+    test: ['test/e2e/moved-state.test.ts', 'a server under which %s is removed ends at once and says so'],
+  },
+  {
+    mechanism: 'dedup: a prompt that is open is not taken twice',
+    file: 'src/session/decide.ts',
+    text: 'state.turn.promptId === promptId || state.queue.some((queued) => queued.promptId === promptId)',
+    by: 'false',
+    test: [DECIDE_TEST, 'sent twice in one breath runs once'],
+  },
+  {
+    mechanism: 'dedup: a prompt that has ended is not run again',
+    file: 'src/session/decide.ts',
+    text: 'if (state.ended.some((ended) => ended.promptId === promptId)) return true\n',
+    by: '',
+    test: [DECIDE_TEST, 'sent again with the id of one that is %s runs once'],
+  },
+  {
+    mechanism: 'a call is stored as begun before its first effect',
+    file: 'src/session/tool-call.ts',
+    text: 'const begun = await calling.begin(toolCallId)\n',
+    by: 'void calling.begin(toolCallId)\n  const begun = true\n',
+    test: [CALL_TEST, 'is stored as in progress before the tool is called'],
+  },
+  {
+    mechanism: 'a call that may change something is never repeated',
+    file: 'src/session/tool-call.ts',
+    text: 'return trusted && readOnly && ',
+    by: 'return ',
+    test: [CALL_TEST, 'that %s is never tried again'],
+  },
+  {
+    mechanism: 'cursor: who goes on is told what came after it, and no more',
+    file: 'src/edge/acp/v1/going-on.ts',
+    text: '  return after\n',
+    by: '  return undefined\n',
+    test: [
+      'src/edge/acp/v1/go-on.test.ts',
+      'a load that was cut in the middle is asked again with what it got, and tells the rest before its response',
+    ],
+  },
+  {
+    mechanism: 'cursor: what was stored while a reader caught up is told as well',
+    file: 'src/session/feed.ts',
+    text: 'if (this.#sink.congested() || first > this.#cursor + 1) return this.#catchUp()',
+    by: 'if (this.#sink.congested()) return this.#catchUp()',
+    test: [
+      'src/session/feed.test.ts',
+      'a reader that was not told of some entries finds them in the journal before it is told of later ones',
+    ],
+  },
+  {
+    mechanism: 'one answer counts: the second is told that nobody waits',
+    file: 'src/session/permission.ts',
+    text: "  if (open === undefined || open.question.requestId !== requestId)\n    return fail('PERMISSION_UNKNOWN', { request: requestId })\n",
+    by: '  if (open === undefined) return []\n',
+    test: [
+      'src/session/permission.test.ts',
+      'goes to everyone; the first answer wins and the second is told that nobody waits',
+    ],
+  },
+  {
+    mechanism: 'one answer counts: what was not offered is no yes',
+    file: 'src/session/permission.ts',
+    text: '  return option === undefined\n',
+    by: "  return option === undefined && optionId !== 'yes'\n",
+    test: [DECIDE_TEST, 'takes %j, which was not offered, for no yes'],
+  },
+  {
+    mechanism: 'guard: it kills the groups when the server is dead',
+    file: 'src/adapters/process/guard.ts',
+    text: 'tell KILL\n',
+    by: '',
+    test: [SPAWN_TEST, ENDS_ALL],
+  },
+  {
+    mechanism: 'guard: a child is known before its program begins',
+    file: 'src/adapters/process/spawn.ts',
+    text: 'echo "+$$" >&3 && ',
+    by: '',
+    test: [SPAWN_TEST, ENDS_ALL],
+  },
+  {
+    mechanism: 'guard: what has left its group is found by its mark',
+    file: 'src/adapters/process/guard.ts',
+    text: 'kill -s KILL "\\${pid%/environ}" 2>/dev/null && found=1',
+    by: ':',
+    test: [SPAWN_TEST, ENDS_ALL],
+  },
+  {
+    mechanism: 'back-pressure: a client that does not read is owed nothing in memory',
+    file: 'src/session/feed.ts',
+    text: 'if (this.#sink.congested() || first > this.#cursor + 1) return this.#catchUp()',
+    by: 'if (first > this.#cursor + 1) return this.#catchUp()',
+    test: ['src/session/feed.test.ts', 'is owed nothing in memory, harms no other, and gets all once when it reads on'],
+  },
+  {
+    mechanism: 'back-pressure: a client that asks and does not read is cut off',
+    file: 'src/edge/transport/streams.ts',
+    text: '      if (output.writableLength <= CUT_OFF) return\n',
+    by: '      if (output.writableLength <= CUT_OFF * 100) return\n',
+    test: [
+      'src/edge/acp/v1/slow.test.ts',
+      'and asks and asks is cut off; the session and the others go on, and it can come back',
+    ],
+  },
+  {
+    mechanism: 'back-pressure: an agent waits for the disk',
+    file: WRITER,
+    text: 'while (this.#chars > PENDING_CHARS || this.#pending.length > PENDING_COMMANDS)',
+    by: 'while (false)',
+    test: [WRITER_TEST, 'lets an agent go that waits for room'],
+  },
+  {
+    mechanism: 'a slow MCP server holds up nobody',
+    file: 'src/adapters/tools/registry.ts',
+    text: 'await settled(worthIt, { clock: this.#clock, limitMs, signal })',
+    by: 'await Promise.all(worthIt.map((server) => server.settled()))',
+    test: [
+      'src/adapters/tools/stdio.test.ts',
+      'opening never waits, and one slow, one silent and one missing server cost the others nothing',
+    ],
+  },
+  {
+    mechanism: 'secrets: what is said of a server has none of its values',
+    file: 'src/adapters/tools/mcp/redact.ts',
+    text: 'secrets.reduce((said, secret) => said.replaceAll(secret, HIDDEN), text)',
+    by: 'text',
+    test: ['test/e2e/secrets.test.ts', 'secrets of servers and clients are in nothing that anyone else can read'],
+  },
+  {
+    mechanism: 'root set: a link is looked at before it is followed',
+    file: 'src/adapters/tools/builtin/place/walk.ts',
+    text: 'const DIRECTORY = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK',
+    by: 'const DIRECTORY = O_RDONLY | O_DIRECTORY | O_NONBLOCK',
+    test: ['src/adapters/tools/builtin/escapes.test.ts', '%s for a link to outside, nothing there is read or written'],
+  },
+  {
+    mechanism: 'root set: a real path that lies outside is refused',
+    file: 'src/adapters/tools/builtin/place/roots.ts',
+    text: 'routes.toSorted((one, other) => one.names.length - other.names.length)[0] ?? fail',
+    by: 'routes.toSorted((one, other) => one.names.length - other.names.length)[0] ?? (path.startsWith("/") ? { root: { given: "/", real: "/" }, names: path.split("/").slice(1) } : undefined) ?? fail',
+    test: ['src/adapters/tools/builtin/escapes.test.ts', 'made of anything stays inside'],
+  },
+]
