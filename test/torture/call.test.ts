@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Elicitation, ElicitationAnswer } from '../../src/ports/elicitation.ts'
 import type { ToolPause, ToolProgress } from '../../src/ports/tools.ts'
-import { never, playStdio, ruled, wordsOf, type Case } from '../fixtures/mcp/torture.ts'
+import { changeTo, never, playStdio, ruled, wordsOf, type Case } from '../fixtures/mcp/torture.ts'
 import type { Fields } from '../e2e/message.ts'
 import { until } from '../fixtures/process/running.ts'
 
@@ -280,6 +280,21 @@ const questions: readonly Case[] = [
       const onPause = async () => ({ who: john })
       await call('do', { a: 1 }, { goesOn, onPause })
       expect(callsIn(log).map(({ requestState }) => requestState)).toEqual([undefined, 'opaque 1', 'opaque 2'])
+    },
+  },
+  {
+    row: 'R5',
+    does: 'asks the person and dies',
+    async check({ ready, call, registry, log }) {
+      await ready()
+      const onPause = async () => {
+        await changeTo(registry, ({ servers }) => servers[0]?.state !== 'ready')
+        return { who: john }
+      }
+      expect(JSON.parse(wordsOf(await call('do', {}, { onPause })))).toEqual([{ who: john }, 'opaque'])
+      const pids = log.read().flatMap(({ method, pid }) => (method === 'tools/call' ? [pid] : []))
+      expect(new Set(pids).size).toBe(2)
+      expect(callsIn(log)).toHaveLength(2)
     },
   },
   {
