@@ -18,26 +18,39 @@ type Part = (options: CallOptions) => Promise<ToolResult | Paused>
 export async function inRounds(options: CallOptions, clock: Clock, part: Part): Promise<ToolResult> {
   const { goesOn } = options
   let spentMs = 0
-  let given = goesOn === undefined ? undefined : { ...(await inputFor(goesOn, options)), spentMs }
+  let wasDeclined = false
+  const next = async (pause: ToolPause): Promise<Given> => {
+    const input = await inputFor(pause, options)
+    wasDeclined ||= Object.values(input).some(({ action }) => action !== 'accept')
+    return { pause, input, spentMs }
+  }
+  let given = goesOn === undefined ? undefined : await next(goesOn)
   for (let round = 1; round <= ROUNDS; round += 1) {
     const since = clock.elapsed()
     const end = await part({ ...options, ...(given && { given }) })
-    if (!('pause' in end)) return end
+    if (!('pause' in end)) return wasDeclined ? afterDecline(end) : end
     spentMs += clock.elapsed() - since
     const size = JSON.stringify(end.pause).length
     if (size > LONGEST) return givenUp(`what it wants is ${size} characters long, and at most ${LONGEST} are kept`)
     if (Object.keys(end.pause.questions).length === 0)
       await clock.sleep(BREATH_MS, options.signal).catch(() => undefined)
-    given = { ...(await inputFor(end.pause, options)), spentMs }
+    given = await next(end.pause)
   }
   return givenUp(`it still did after ${ROUNDS} rounds`)
 }
 
-async function inputFor(pause: ToolPause, options: CallOptions): Promise<Omit<Given, 'spentMs'>> {
+async function inputFor(pause: ToolPause, options: CallOptions): Promise<ToolInput> {
   const { onPause = (asked: ToolPause) => oneByOne(asked, options), signal, name } = options
   const input = await onPause(pause)
-  return signal.aborted ? fail('TOOL_CANCELLED', { tool: name }) : { pause, input }
+  return signal.aborted ? fail('TOOL_CANCELLED', { tool: name }) : input
 }
+
+/** Whoever reads why a call failed should know that trying again asks again. */
+export function afterDecline(result: ToolResult): ToolResult {
+  return result.isError ? { ...result, content: [...result.content, DECLINED] } : result
+}
+
+const DECLINED = { type: 'text', text: '[It needs input, which was declined.]' } as const
 
 /** For whoever keeps nothing. */
 async function oneByOne({ questions }: ToolPause, { onElicit }: CallOptions): Promise<ToolInput> {

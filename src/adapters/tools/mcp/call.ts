@@ -4,6 +4,7 @@ import { fail, reasonOf } from '../../../errors/parley-error.ts'
 import type { ToolResult } from '../../../ports/tools.ts'
 import type { CallOptions, Paused, ServerTool } from '../connection.ts'
 import type { Authorization } from '../logins/authorization.ts'
+import { afterDecline } from '../rounds.ts'
 import { askForUrls } from './asking.ts'
 import { askToLogIn, LoginNeeded } from './authorization.ts'
 import { withBrief } from './brief.ts'
@@ -30,6 +31,19 @@ const NEEDS_URL = -32042
 
 /** A server's refusal is an answer, for the agent to read; everything else is thrown. */
 export async function callTool(line: CallLine, call: Call): Promise<ToolResult | Paused> {
+  const { onElicit } = call.options
+  if (onElicit === undefined) return await attempt(line, call)
+  let declined = false
+  const listening: NonNullable<CallOptions['onElicit']> = async (question) => {
+    const answer = await onElicit(question)
+    declined ||= answer.action !== 'accept'
+    return answer
+  }
+  const end = await attempt(line, { ...call, options: { ...call.options, onElicit: listening } })
+  return declined && !('pause' in end) ? afterDecline(end) : end
+}
+
+async function attempt(line: CallLine, call: Call): Promise<ToolResult | Paused> {
   try {
     return await request(line, call)
   } catch (error) {
@@ -38,7 +52,7 @@ export async function callTool(line: CallLine, call: Call): Promise<ToolResult |
     const asked = error.code === NEEDS_URL && (await askForUrls(error.data, call.options, line.label))
     // It refused because a page had to be visited first; that was done.
     if (asked) await call.options.onAgain?.(line.redact(error.message))
-    if (asked) return await callTool(line, { ...call, options: { ...call.options, onElicit: declines } })
+    if (asked) return await attempt(line, { ...call, options: { ...call.options, onElicit: declines } })
     return { content: [{ type: 'text', text: line.redact(error.message) }], isError: true }
   }
 }
@@ -50,7 +64,7 @@ async function afterLogin(line: CallLine, call: Call, needed: LoginNeeded): Prom
     fail('TOOL_NOT_RUN', { tool: options.name, reason: line.redact(reasonOf(error).replace(/\.$/, '')) }),
   )
   if (isIn) await options.onAgain?.(needed.message)
-  if (isIn) return await callTool(line, { ...call, options: { ...options, onElicit: declines } })
+  if (isIn) return await attempt(line, { ...call, options: { ...options, onElicit: declines } })
   const reason = `${needed.message}, and nobody did`
   if (needed.isFinal) line.lose(reason)
   return fail('TOOL_NOT_RUN', { tool: options.name, reason })
