@@ -177,10 +177,30 @@ export const mutants: readonly Mutant[] = [
     ],
   },
   {
+    mechanism: 'a turn whose calls only wait for input is suspended, not cut',
+    file: 'src/session/state.ts',
+    text: "(phase === 'working' && Object.keys(pauses).length > 0)",
+    by: 'false',
+    test: [
+      'src/session/decide.test.ts',
+      'keeps its turn when the owner stops, and the turn goes on when somebody has come',
+    ],
+  },
+  {
+    mechanism: 'that a paused call goes on is stored before it does',
+    file: 'src/session/pausing.ts',
+    text: "    if (!(await store({ kind: 'continued', toolCallId }))) return fail('TOOL_CANCELLED', { tool: name })\n",
+    by: '',
+    test: [
+      'test/model/pausing.test.ts',
+      'side by side outlive a kill together; the model hears of every one of them once',
+    ],
+  },
+  {
     mechanism: 'one answer counts: the second is told that nobody waits',
     file: 'src/session/permission.ts',
-    text: "  if (open === undefined || open.question.requestId !== requestId)\n    return fail('PERMISSION_UNKNOWN', { request: requestId })\n",
-    by: '  if (open === undefined) return []\n',
+    text: "  if (!isBusy(state) || question?.requestId !== requestId) return fail('PERMISSION_UNKNOWN', { request: requestId })\n",
+    by: '  if (!isBusy(state) || question === undefined) return []\n',
     test: [
       'src/session/permission.test.ts',
       'goes to everyone; the first answer wins and the second is told that nobody waits',
