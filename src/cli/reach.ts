@@ -2,10 +2,11 @@
 import { type Client, connect } from '../client/connect.ts'
 import type { Face } from '../client/face.ts'
 import type { Hello, NoticeKind } from '../client/hello.ts'
+import type { ClientPages } from '../client/serving.ts'
 import { linePipe } from '../client/pipe.ts'
 import { agentName } from '../config/agent.ts'
 import type { Config } from '../config/schema.ts'
-import { ParleyError, fail } from '../errors/parley-error.ts'
+import { ParleyError, fail, isParleyError } from '../errors/parley-error.ts'
 import { openEmbedded } from '../server/embedded.ts'
 import { holderOf } from '../server/holder.ts'
 import { dial, startServer } from '../server/launch.ts'
@@ -23,6 +24,8 @@ export interface Reaching {
   /** Starts another agent, which is spoken to in place of a Parley server. */
   readonly agentCommand?: string | undefined
   readonly notices?: readonly NoticeKind[]
+  /** Where there is somebody to visit them. */
+  readonly pages?: ClientPages | undefined
   /** Aborts when whoever wanted to reach them leaves: a server that hangs keeps nobody. */
   readonly signal?: AbortSignal
 }
@@ -72,9 +75,19 @@ async function met({ home }: Config, connecting: () => Promise<Client>): Promise
     process.stderr.write(`parley: ${silent.message}\n`)
   })
   try {
-    return await connecting()
+    return await onceMore(connecting)
   } finally {
     answered()
+  }
+}
+
+/** A server that went while it was greeted has been asked nothing yet: somebody has killed one that hung, and wants the next. */
+async function onceMore(connecting: () => Promise<Client>): Promise<Client> {
+  try {
+    return await connecting()
+  } catch (error) {
+    if (!isParleyError(error, 'CONNECTION_LOST')) throw error
+    return await connecting()
   }
 }
 
@@ -127,7 +140,14 @@ async function withinProcess(reaching: Reaching, face: Face): Promise<Reached> {
   }
 }
 
-function helloOf({ config, notices = [] }: Reaching): Hello {
+function helloOf({ config, notices = [], pages }: Reaching): Hello {
   const { token } = config
-  return { info: serverInfo, notices, token, agent: { name: agentName(config.agent), chosen: config.agentChosen } }
+  const serves = pages === undefined ? {} : { pages }
+  return {
+    info: serverInfo,
+    notices,
+    token,
+    serves,
+    agent: { name: agentName(config.agent), chosen: config.agentChosen },
+  }
 }

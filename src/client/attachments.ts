@@ -36,6 +36,8 @@ interface Attachment {
   isClosed: boolean
   /** A wish to cancel that may not have arrived. */
   cancelling: boolean
+  /** Prompts of ours that were answered after the last update: their ends lie behind `seq`, and must not be told again. */
+  ended: readonly string[]
   /** As it was when the session was opened. */
   model?: string | undefined
 }
@@ -53,7 +55,7 @@ export class Attachments {
 
   /** Begins to follow a session from `seq` on. Prompts that wait in it go on waiting. */
   follow(opening: Opening, seq: number): void {
-    this.#open.set(opening.sessionId, { opening, seq, isOpen: false, isClosed: false, cancelling: false })
+    this.#open.set(opening.sessionId, { opening, seq, isOpen: false, isClosed: false, cancelling: false, ended: [] })
   }
 
   /** Loads or resumes what is followed, from where it was seen. Gives the answer. */
@@ -62,7 +64,7 @@ export class Attachments {
     if (attachment === undefined) return undefined
     const { opening, seq, isOpen } = attachment
     const goesOn = isOpen || seq > 0
-    const adopted = this.#adopt(sessionId, carried.peer)
+    const adopted = [...this.#adopt(sessionId, carried.peer), ...attachment.ended.map(unheard)]
     const _meta = {
       ...(goesOn ? { 'parley/after': seq } : {}),
       ...(adopted.length === 0 ? {} : { 'parley/prompts': adopted }),
@@ -97,7 +99,10 @@ export class Attachments {
 
   seen(params: UpdateParams): void {
     const attachment = this.#open.get(params.sessionId)
-    if (attachment !== undefined) attachment.seq = Math.max(attachment.seq, seqOf(params))
+    if (attachment !== undefined && seqOf(params) > attachment.seq) {
+      attachment.seq = seqOf(params)
+      attachment.ended = []
+    }
     this.stands(params.sessionId, phaseOf(params))
   }
 
@@ -180,15 +185,22 @@ export class Attachments {
     const prompt = this.#prompts.get(id)
     answer.then(
       (result) => {
-        this.#prompts.delete(id)
+        this.#answered(id)
         prompt?.resolve(result)
       },
       (error: unknown) => {
         if (isLost(error)) return
-        this.#prompts.delete(id)
+        this.#answered(id)
         prompt?.reject(error)
       },
     )
+  }
+
+  #answered(id: number): void {
+    const { sessionId, promptId } = this.#prompts.get(id) ?? {}
+    this.#prompts.delete(id)
+    const attachment = this.#open.get(sessionId ?? '')
+    if (attachment !== undefined && promptId !== undefined) attachment.ended = [...attachment.ended, promptId]
   }
 
   #reject(reason: unknown, sessionId?: string): void {
@@ -206,6 +218,11 @@ function modelIn(told: unknown): string | undefined {
   const all = Array.isArray(options) ? (options as readonly unknown[]).map(fieldsOf) : []
   const value = all.find(({ category }) => category === 'model')?.['currentValue']
   return typeof value === 'string' ? value : undefined
+}
+
+/** Adopted, so that its end is an answer again and no news; nobody waits for that. */
+function unheard(promptId: string, which: number) {
+  return { requestId: `unheard-${which}`, promptId }
 }
 
 function seqOf(told: unknown): number {

@@ -272,6 +272,32 @@ describe('a server that is stopped in order', () => {
     expect(stage.kinds).toEqual(['stopped', 'reconnected'])
   })
 
+  test('a turn of ours that it interrupted is told by its answer, and not once more by the next server', async () => {
+    const stage = new Stage(opened, resumed, resumed)
+    const client = await stage.connect()
+    const sessionId = await client.newSession('/w')
+    const ended = client.prompt(sessionId, 'go')
+    const sent = await stage.wire(0).until('session/prompt')
+    stage.wire(0).say(update(4))
+    stage.wire(0).say({ method: '_parley/server', params: { state: 'stopping' } })
+    stage.wire(0).say({ id: sent.id, error: { code: -32_603, message: 'Cut.', data: { code: 'TURN_INTERRUPTED' } } })
+    expect(await codeOf(ended)).toBe('TURN_INTERRUPTED')
+    stage.wire(0).cut()
+    await stage.until('stopped')
+    void client.prompt(sessionId, 'go on').catch(() => undefined)
+    expect(await stage.wire(1).until('session/resume')).toMatchObject({
+      params: { _meta: { 'parley/after': 4, 'parley/prompts': [{ requestId: 'unheard-0', promptId: 'p1' }] } },
+    })
+    await stage.wire(1).until('session/prompt')
+    // Once something later is told, the end lies before that.
+    stage.wire(1).say(update(11))
+    stage.wire(1).cut()
+    await expect.poll(() => stage.wires.length).toBe(3)
+    expect(await stage.wire(2).until('session/resume')).toMatchObject({
+      params: { _meta: { 'parley/after': 11, 'parley/prompts': [{ promptId: 'p2' }] } },
+    })
+  })
+
   test('that nobody can reach any more is given up, and tried again when it is wanted', async () => {
     const stage = new Stage(opened)
     const client = await stage.connect()

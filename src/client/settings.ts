@@ -49,10 +49,10 @@ export class KnownSettings {
   }
 }
 
-export const NOTHING_SET: Settings = { modes: undefined, options: undefined }
+const NOTHING_SET: Settings = { modes: undefined, options: undefined }
 
 /** `told` is an answer to whoever opens a session or sets an option, or an update. */
-export function settingsAfter({ modes, options }: Settings, told: Fields): Settings {
+function settingsAfter({ modes, options }: Settings, told: Fields): Settings {
   const { currentModeId } = told
   const offered = 'modes' in told ? modesIn(told['modes']) : modes
   return {
@@ -62,7 +62,7 @@ export function settingsAfter({ modes, options }: Settings, told: Fields): Setti
 }
 
 /** Modes count only where there are no options; an option of a kind that we do not know is not ours to set. */
-export function settingsOf({ modes, options }: Settings): readonly Setting[] {
+function settingsOf({ modes, options }: Settings): readonly Setting[] {
   if (options !== undefined) return options.flatMap((option) => optionIn(option) ?? [])
   if (modes === undefined) return []
   const { current: value, choices } = modes

@@ -1,8 +1,9 @@
 /** Which servers of project files the user has allowed: by what exactly they say, so that a changed one is asked about anew. */
 import { createHash } from 'node:crypto'
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { mkdirSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { McpEntry } from './mcp.ts'
+import { textOfFileNow } from './text-of-file.ts'
 
 interface Consent {
   readonly file: string
@@ -36,9 +37,10 @@ function without(consents: Consents, { file, name }: Consent): Consents {
   return Object.fromEntries(others)
 }
 
+/** A small file of our own, read at once: nothing comes between the look at what is allowed and the start of that. */
 function consentsIn(home: string): Consents {
   try {
-    const found: unknown = JSON.parse(readFileSync(pathIn(home), 'utf8'))
+    const found: unknown = JSON.parse(textOfFileNow(pathIn(home)) ?? '{}')
     return typeof found === 'object' && found !== null ? (found as Consents) : {}
   } catch {
     // None was given yet; a file that cannot be read allows nothing.

@@ -1,8 +1,7 @@
 /** The configuration for whoever looks for what is wrong: what can be had of it, and why the rest cannot. */
-import { reasonOf } from '../errors/parley-error.ts'
-import { loadConfig } from './load.ts'
+import { ignoredPlaces, loadDespite } from './despite.ts'
 import { readMcpFiles } from './mcp-files.ts'
-import { projectFile, stateDirectory, userFile, workingDirectory } from './places.ts'
+import { projectFile, userFile, workingDirectory } from './places.ts'
 import type { Config } from './schema.ts'
 
 export interface Diagnosis {
@@ -18,25 +17,13 @@ export interface Diagnosis {
 /** Never throws because of a setting. */
 export async function diagnoseConfig(environment = process.env, cwd = workingDirectory()): Promise<Diagnosis> {
   const files = [userFile(environment), projectFile(cwd)]
-  const { config, fault } = await load(environment, cwd)
+  const { config, fault } = await loadDespite(environment, cwd)
   const found = readMcpFiles({ home: config.home, environment }, cwd)
   // A file that cannot be read at all is told of by the settings already.
   const mcpFaults = found.faults
     .filter(({ value }) => fault === undefined || value !== 'read')
     .map(({ file, key, value, reason }) => `${file}: the setting ${key} cannot be ${value}: ${reason}.`)
   const mcp = found.servers.map(({ entry, standing }) => ({ name: entry.name, standing }))
-  return { config, files, faults: [...(fault === undefined ? [] : [fault]), ...mcpFaults], mcp }
-}
-
-async function load(
-  environment: NodeJS.ProcessEnv,
-  cwd: string,
-): Promise<{ readonly config: Config; readonly fault?: string }> {
-  try {
-    return { config: await loadConfig({}, environment, cwd) }
-  } catch (error) {
-    const home = environment['PARLEY_HOME'] || stateDirectory(environment)
-    const config = await loadConfig({}, { PARLEY_HOME: home, XDG_CONFIG_HOME: '/dev/null' }, '/dev/null')
-    return { config: { ...config, environment }, fault: reasonOf(error) }
-  }
+  const faults = [...(fault === undefined ? [] : [fault]), ...ignoredPlaces(environment), ...mcpFaults]
+  return { config, files, faults, mcp }
 }

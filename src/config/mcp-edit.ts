@@ -1,4 +1,4 @@
-/** Writes and removes `[mcp.NAME]` in the user's file, and leaves everything else in it alone. */
+/** Writes and removes `[mcp.NAME]` in the user's file, and leaves everything else in it alone. For commands, which may wait for a disk. */
 import { mkdirSync, readFileSync, realpathSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fail } from '../errors/parley-error.ts'

@@ -1,9 +1,9 @@
 /** Which providers of models there are for this user: the well-known ones, and those of their own `parley.toml`. */
-import { existsSync, readFileSync } from 'node:fs'
 import { parse } from 'smol-toml'
 import { type KnownProvider, knownProviders, type ProviderKind } from './known-providers.ts'
 import { userFile } from './places.ts'
 import { type ModelTable, type ProviderRead, type ProviderTable, readProviders } from './provider-tables.ts'
+import { textOfFileNow } from './text-of-file.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -51,9 +51,11 @@ export function faultsOfProviders(providers: unknown): readonly ProviderRead[] {
 }
 
 function tablesIn(path: string): readonly ProviderRead[] {
-  if (!existsSync(path)) return []
   try {
-    const { providers } = parse(readFileSync(path, 'utf8'))
+    // Once, when a server or a command starts: nobody waits for anything else yet.
+    const text = textOfFileNow(path)
+    if (text === undefined) return []
+    const { providers } = parse(text)
     return providers === undefined ? [] : readProviders(providers, known)
   } catch {
     // A file that cannot be read at all is told of by its settings.

@@ -1,6 +1,6 @@
 /** Where configuration and state are, on every platform. */
 import { homedir } from 'node:os'
-import { join } from 'node:path'
+import { isAbsolute, join } from 'node:path'
 import { fail } from '../errors/parley-error.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -31,15 +31,23 @@ export function workingDirectory(): string {
 
 /** XDG on Linux and wherever it is set; the platform's own place elsewhere. */
 export function stateDirectory(environment: Environment): string {
-  if (environment['XDG_STATE_HOME']) return join(environment['XDG_STATE_HOME'], 'parley')
+  const xdg = absoluteIn(environment, 'XDG_STATE_HOME')
+  if (xdg !== undefined) return join(xdg, 'parley')
   if (process.platform === 'darwin') return join(homedir(), 'Library', 'Application Support', 'parley')
   if (process.platform === 'win32') return join(environment['LOCALAPPDATA'] ?? homedir(), 'parley')
   return join(homedir(), '.local', 'state', 'parley')
 }
 
 function configDirectory(environment: Environment): string {
-  if (environment['XDG_CONFIG_HOME']) return join(environment['XDG_CONFIG_HOME'], 'parley')
+  const xdg = absoluteIn(environment, 'XDG_CONFIG_HOME')
+  if (xdg !== undefined) return join(xdg, 'parley')
   if (process.platform === 'darwin') return join(homedir(), 'Library', 'Application Support', 'parley')
   if (process.platform === 'win32') return join(environment['APPDATA'] ?? homedir(), 'parley')
   return join(homedir(), '.config', 'parley')
+}
+
+/** The XDG specification has relative paths ignored: they would mean another place in each directory. */
+function absoluteIn(environment: Environment, name: string): string | undefined {
+  const path = environment[name]
+  return path !== undefined && isAbsolute(path) ? path : undefined
 }

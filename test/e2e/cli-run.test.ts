@@ -42,10 +42,13 @@ describe('parley run', () => {
     expect(ended.stderr).not.toContain('\u001b')
   })
 
-  test('stdout has the answer and nothing else; tool calls and the plan go to stderr', async () => {
+  test('stdout has the answer and nothing else; tool calls, the plan and how the agent is set go to stderr', async () => {
+    const configOptions = [{ id: 'loud', name: 'Loud', type: 'boolean', currentValue: false }]
     const { code, stdout, stderr } = await parley(
       ['run', 'hello'],
       await stage(
+        { agent: { configOptions } },
+        { config: { configId: 'loud', value: true } },
         { thought: 'Hm.' },
         { plan: ['Look'] },
         { toolCall: { title: 'Look \u001b]52;c;aGk=\u0007around', status: 'completed' } },
@@ -53,7 +56,7 @@ describe('parley run', () => {
       ),
     )
     expect({ code, stdout }).toEqual({ code: 0, stdout: '**软RAID** done\n' })
-    expect(stderr).toBe('  ○ Look\n✓ Look around\n')
+    expect(stderr).toBe('Loud: true\n  ○ Look\n✓ Look around\n')
   })
 
   test('--json prints the params of every update, then how the turn ended', async () => {

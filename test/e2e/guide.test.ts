@@ -63,13 +63,18 @@ describe('a question', () => {
     expect(await client.leave()).toEqual({ code: 0, signal: null })
   })
 
-  test('that nothing answers is told so, and that it was no model', async () => {
+  test('that nothing answers is told so, with each wording that was tried, and that it was no model', async () => {
     const home = freshDirectory()
     const client = await open(home)
     const session = await newSession(client, home)
     await client.request('session/prompt', promptOf(session, 'xyzzy plugh?'))
     expect(said(client.received)).toMatch(/^Nothing in the documents of .* matches/)
     expect(said(client.received)).toContain('not written by a model')
+    const searches = updatesIn(client.received).filter(({ update }) => update.sessionUpdate === 'tool_call')
+    const titles = searches.map(({ update }) => update['title'])
+    expect(titles.length).toBeGreaterThan(1)
+    expect(titles).toContain('Search documents: “xyzzy plugh” (docs)')
+    expect(new Set(titles).size).toBe(titles.length)
   })
 })
 

@@ -1,12 +1,12 @@
 /** A server that hangs: it accepts connections and answers none. */
 import { afterEach, expect, test } from 'vitest'
-import { holderOf } from '../../src/server/holder.ts'
+import { holderOf, isAlive } from '../../src/server/holder.ts'
 import { Cli, endServers, parley } from './cli.ts'
 import { freshDirectory, scriptAgent } from './parley.ts'
 
 const stopped: number[] = []
 afterEach(() => {
-  for (const pid of stopped.splice(0)) process.kill(pid, 'SIGCONT')
+  for (const pid of stopped.splice(0)) if (isAlive(pid)) process.kill(pid, 'SIGCONT')
 })
 endServers()
 
@@ -21,19 +21,30 @@ async function hanging(): Promise<{ readonly home: string; readonly agent: strin
   return { home, agent }
 }
 
+/** Begins, and is told that nobody answers. */
+async function waiting(words: string) {
+  const run = await hanging()
+  const cli = new Cli(words.split(' '), run)
+  while (!cli.stderr.includes('does not respond')) await new Promise((resolve) => cli.child.once('heard', resolve))
+  return { cli, server: holderOf(run.home)?.pid ?? 0 }
+}
+
+/** A server that hangs has been asked nothing yet: once it is killed, as the sentence advises, the next one is. */
+async function outlivesIt(): Promise<void> {
+  const { cli, server } = await waiting('run hi')
+  process.kill(server, 'SIGKILL')
+  expect(await cli.finished).toMatchObject({ code: 0, stdout: 'Hi.\n' })
+}
+
+async function leavesIt(signal: 'SIGINT' | 'SIGTERM', words: string, code: number): Promise<void> {
+  const { cli } = await waiting(words)
+  cli.child.kill(signal)
+  expect(await cli.finished).toMatchObject({ code, signal: null, stdout: '' })
+}
+
 // Each waits for the sentence that comes when nothing was answered for a while; so they wait together.
-test('while the server hangs, a signal ends whoever waits for it at once', async () => {
-  const cases = [
-    ['SIGINT', 'run hi', 130],
-    ['SIGTERM', 'new', 75],
-  ] as const
-  const endings = cases.map(async ([signal, words, code]) => {
-    const cli = new Cli(words.split(' '), await hanging())
-    while (!cli.stderr.includes('does not respond')) await new Promise((resolve) => cli.child.once('heard', resolve))
-    cli.child.kill(signal)
-    expect(await cli.finished).toMatchObject({ code, signal: null, stdout: '' })
-  })
-  await Promise.all(endings)
+test('while the server hangs, a signal ends whoever waits at once; who stays goes on with the next server', async () => {
+  await Promise.all([leavesIt('SIGINT', 'run hi', 130), leavesIt('SIGTERM', 'new', 75), outlivesIt()])
 })
 
 test('an agent that says nothing keeps nobody who leaves', async () => {

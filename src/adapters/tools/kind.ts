@@ -1,4 +1,4 @@
-/** What a tool of an MCP server is for, as far as it lets us tell. */
+/** What a call of an MCP server's tool is for, as far as it lets us tell. */
 import type { ToolKind } from '../../ports/content.ts'
 import type { Tool } from '../../ports/tools.ts'
 
@@ -7,4 +7,16 @@ export function kindOf(tool: Pick<Tool, 'original' | 'readOnly'> | undefined): T
   if (/search|find|query/iu.test(tool.original)) return 'search'
   if (/fetch|download/iu.test(tool.original)) return 'fetch'
   return tool.readOnly ? 'read' : 'other'
+}
+
+/** How much of a query is said. Characters. */
+const LONGEST = 80
+
+/** What is searched for tells one search from the next; undefined where nothing is. */
+export function titleOf({ title, server }: Pick<Tool, 'title' | 'server'>, args: unknown): string | undefined {
+  const { query } = (args ?? {}) as { readonly query?: unknown }
+  if (typeof query !== 'string' || query.trim() === '') return undefined
+  const words = query.trim().replace(/\s+/gu, ' ')
+  const said = words.length > LONGEST ? `${words.slice(0, LONGEST).replace(/\p{Cs}$/u, '')} …` : words
+  return `${title}: “${said}” (${server})`
 }

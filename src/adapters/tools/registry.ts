@@ -7,7 +7,7 @@ import { openCalls } from './calls.ts'
 import type { CallOptions, Connection, Offer } from './connection.ts'
 import { LOG_IN } from './log-in.ts'
 import { registryName, registryPrefix } from './names.ts'
-import { kindOf } from './kind.ts'
+import { kindOf, titleOf } from './kind.ts'
 import { lastPicture, picture } from './picture.ts'
 import type { Lease } from './pool.ts'
 import { limitsFor } from './rules.ts'
@@ -64,9 +64,10 @@ export class Registry implements ToolRegistry {
     return this.#list
   }
 
-  preview(name: string): Promise<ToolPreview> {
+  preview(name: string, args: unknown): Promise<ToolPreview> {
     const tool = this.#list.tools.find((one) => one.name === name)
-    return Promise.resolve({ kind: kindOf(tool) })
+    const title = tool && titleOf(tool, args)
+    return Promise.resolve({ kind: kindOf(tool), ...(title !== undefined && { title }) })
   }
 
   call(name: string, args: unknown, options: ToolCallOptions): ReturnType<ToolRegistry['call']> {

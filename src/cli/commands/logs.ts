@@ -1,9 +1,9 @@
 /** `parley logs`: what the server has to tell of itself, readably, and what it goes on to tell. */
-import { loadConfig } from '../../config/load.ts'
 import { fail } from '../../errors/parley-error.ts'
 import { readableLine } from '../../server/log-line.ts'
 import { LogReader } from '../../server/log-reader.ts'
 import type { CommandInput } from '../command.ts'
+import { configDespite } from '../despite.ts'
 import { OK } from '../exit.ts'
 import { textOption } from '../options.ts'
 import { type Stops, watchStops } from '../stops.ts'
@@ -15,7 +15,7 @@ const PAUSE = 250
 
 export async function run({ options }: CommandInput): Promise<number> {
   const count = countOf(textOption(options, 'lines') ?? LINES)
-  const { home } = await loadConfig()
+  const { home } = await configDespite()
   const log = new LogReader(home)
   const print = options['json'] === true ? printLine : (line: string) => printLine(printable(readableLine(line)))
   // Whoever has read a line may stop it.

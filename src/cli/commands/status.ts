@@ -1,15 +1,15 @@
 /** `parley status`: how the server is. It never starts one. */
-import { loadConfig } from '../../config/load.ts'
 import { askStatus } from '../../server/ask.ts'
 import type { Status } from '../../server/orders.ts'
 import type { CommandInput } from '../command.ts'
+import { configDespite } from '../despite.ts'
 import { OK } from '../exit.ts'
 import { printJson } from '../json.ts'
 import { paintOn } from '../surfaces.ts'
 import type { Paint } from '../terminal/colors.ts'
 
 export async function run({ options }: CommandInput): Promise<number> {
-  const config = await loadConfig()
+  const config = await configDespite()
   const status = await askStatus(config)
   if (options['json'] === true) printJson(status)
   else process.stdout.write(table(status, paintOn(process.stdout, config)))

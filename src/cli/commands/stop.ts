@@ -1,8 +1,8 @@
 /** `parley stop`: lets running turns end for a while, and returns when the server has gone. */
-import { loadConfig } from '../../config/load.ts'
 import { fail } from '../../errors/parley-error.ts'
 import { stopServer } from '../../server/stop.ts'
 import type { CommandInput } from '../command.ts'
+import { configDespite } from '../despite.ts'
 import { OK } from '../exit.ts'
 import { textOption } from '../options.ts'
 
@@ -10,7 +10,10 @@ const GRACE_SECONDS = '10'
 
 export async function run({ options }: CommandInput): Promise<number> {
   const graceMs = millisecondsOf(textOption(options, 'grace') ?? GRACE_SECONDS)
-  const pid = await stopServer(await loadConfig(), { graceMs, onProgress: (line) => process.stderr.write(`${line}\n`) })
+  const pid = await stopServer(await configDespite(), {
+    graceMs,
+    onProgress: (line) => process.stderr.write(`${line}\n`),
+  })
   process.stdout.write(
     pid === undefined ? 'No Parley server is running.\n' : `The Parley server (pid ${pid}) has stopped.\n`,
   )

@@ -10,6 +10,7 @@ import {
 import { isJsonContentType, isLegacyRequest } from '@modelcontextprotocol/server'
 import { Attempts } from '../attempts.ts'
 import type { Principal } from '../keys.ts'
+import { offeredIn } from '../offered-key.ts'
 import type { Site } from '../page/site.ts'
 import { plainly } from './headers.ts'
 import type { Modern } from './modern.ts'
@@ -51,7 +52,7 @@ export function endpoint(options: EndpointOptions): Endpoint {
     const [path = '', query = ''] = (request.url ?? '').split('?', 2)
     if (!PATHS.has(path)) return refuse(response, 'path')
     const params = new URLSearchParams(options.allowQueryKey ? query : '')
-    const offered = offeredKey(request.headers, params)
+    const offered = offeredIn(request.headers) ?? params.get('api_key')
     const principal = options.principalOf(offered)
     if (principal === null)
       return refuseKey(response, { attempts, address: request.socket.remoteAddress ?? '', offered })
@@ -71,12 +72,6 @@ function isOwnPage({ headers: { origin = '', host } }: IncomingMessage): boolean
 
 function isAddress(host: string): boolean {
   return URL.canParse(`http://${host}`) && isIP(new URL(`http://${host}`).hostname.replace(/^\[|\]$/g, '')) !== 0
-}
-
-function offeredKey(headers: IncomingMessage['headers'], query: URLSearchParams): string | null {
-  const bearer = /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1]
-  const header = headers['x-api-key']
-  return bearer ?? (typeof header === 'string' ? header : query.get('api_key'))
 }
 
 interface WrongKey {

@@ -2,6 +2,7 @@
 import type { IncomingMessage } from 'node:http'
 import { Attempts } from '../attempts.ts'
 import type { Principal } from '../keys.ts'
+import { offeredIn } from '../offered-key.ts'
 import { ownAddress } from './addresses.ts'
 import { cookieWith, secretIn, withoutCookies } from './cookie.ts'
 import { formIn, isFromUs } from './form.ts'
@@ -25,8 +26,10 @@ export class Signing {
     this.#options = options
   }
 
-  /** Null for nobody. */
+  /** By the key itself, as a program has it, or by a visit. Null for nobody. */
   principalOf({ headers, socket }: IncomingMessage): Principal | null {
+    const offered = offeredIn(headers)
+    if (offered !== undefined) return this.#options.principalOf(offered)
     const secret = secretIn(headers, socket.localPort ?? 0)
     return secret === undefined ? null : this.#visits.principalOf(secret)
   }
@@ -42,11 +45,7 @@ export class Signing {
     const principal = this.#options.principalOf((form.get('key') ?? '').trim())
     if (principal !== null) return this.#welcome(request, principal, to)
     this.#attempts.wrong(address)
-    return {
-      status: 401,
-      headers: ASKING,
-      body: signInPage({ to, wrong: 'This key opens nothing here. Look whether it is whole.' }),
-    }
+    return wrongKey(to)
   }
 
   out(request: IncomingMessage): Reply {
@@ -58,8 +57,13 @@ export class Signing {
   }
 
   /** The page that is shown instead of the one that was asked for. */
-  asked(to: string): Reply {
-    return { status: 401, headers: ASKING, body: signInPage({ to: ownAddress(to) }) }
+  asked({ url = '/', headers, socket }: IncomingMessage): Reply {
+    const to = ownAddress(url)
+    if (offeredIn(headers) === undefined) return { status: 401, headers: ASKING, body: signInPage({ to }) }
+    const address = socket.remoteAddress ?? ''
+    const wait = this.#attempts.waitFor(address)
+    this.#attempts.wrong(address)
+    return wait > 0 ? tooMany(wait, to) : wrongKey(to)
   }
 
   retain(knows: (principal: Principal) => boolean): void {
@@ -88,6 +92,11 @@ const FOREIGN: Reply = {
     ),
   }),
   ends: true,
+}
+
+function wrongKey(to: string): Reply {
+  const wrong = 'This key opens nothing here. Look whether it is whole.'
+  return { status: 401, headers: ASKING, body: signInPage({ to, wrong }) }
 }
 
 function tooMany(seconds: number, to: string): Reply {

@@ -49,7 +49,7 @@ export class Site {
     const file = ASSETS.find(({ address }) => address === path)
     if (file !== undefined) return { status: 200, headers: KEPT(file.type), body: file.text }
     const principal = this.#signing.principalOf(request)
-    if (principal === null) return this.#signing.asked(url)
+    if (principal === null) return this.#signing.asked(request)
     return this.#pageFor(this.#options.view(principal), path, new URLSearchParams(query))
   }
 

@@ -42,8 +42,33 @@ test('the key opens the page that was asked for; the cookie is not the key, and 
     new RegExp(`^parley-docs-${server.port}=[A-Za-z0-9_-]{43}; Path=/; HttpOnly; SameSite=Strict$`),
   )
   expect(cookie).not.toContain(KEY)
-  expect((await visitor.get('/?q=alpha')).text).toContain('2 passages')
+  await expect.poll(async () => (await visitor.get('/?q=alpha')).text).toContain('2 passages')
   expect(log.join('\n')).not.toContain(KEY)
+})
+
+test.each([{ Authorization: `Bearer ${CI}` }, { 'X-API-Key': CI }])(
+  'a program shows its key in a header, and sees what the key opens, without a visit (%o)',
+  async (headers) => {
+    const { server } = await notesAndSecrets()
+    const program = new Visitor(server, headers as Readonly<Record<string, string>>)
+    const page = await program.get('/?q=alpha')
+    expect([page.status, page.headers['set-cookie']]).toEqual([200, undefined])
+    await expect.poll(async () => (await program.get('/?q=alpha')).text).toContain('1 passage')
+    expect((await program.get('/doc/secrets/b.md')).status).toBe(404)
+  },
+)
+
+test('a wrong key in a header opens nothing, also beside a visit, and whoever tries many waits', async () => {
+  const { server } = await notesAndSecrets()
+  const wrong = new Visitor(server, { 'X-API-Key': 'wrong' })
+  await wrong.signIn(KEY)
+  for (let attempt = 1; attempt <= 10; attempt++) {
+    const answer = await wrong.get('/')
+    expect([attempt, answer.status]).toEqual([attempt, 401])
+    expect(answer.text).toMatch(/role="alert"[^<]*>\s*This key opens nothing here/)
+  }
+  expect((await wrong.get('/')).status).toBe(429)
+  expect((await new Visitor(server, { 'X-API-Key': KEY }).get('/')).status).toBe(200)
 })
 
 test('a wrong key is refused with a sentence, and after ten of them in a minute so is the right one', async () => {

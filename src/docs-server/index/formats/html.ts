@@ -1,4 +1,5 @@
 /** The text of HTML, its headings and its title. Blocks end with U+2029, so that no line gets another number. */
+import { unescaped } from '../../../text/entities.ts'
 import type { Heading, Outline } from '../outline.ts'
 
 const INLINE = new Set(
@@ -23,7 +24,7 @@ export function html(source: string): Outline {
   while (at < source.length) {
     const open = source.indexOf('<', at)
     const stop = open < 0 ? source.length : open
-    page.write(entities(source.slice(at, stop)))
+    page.write(unescaped(source.slice(at, stop)))
     at = open < 0 ? stop : page.markup(source, open)
   }
   return page.outline()
@@ -109,39 +110,4 @@ function closeOf(source: string, tag: Tag): number {
   close.lastIndex = tag.end
   const match = close.exec(source)
   return match === null ? source.length : match.index + match[0].length
-}
-
-const NAMED: Readonly<Record<string, string>> = {
-  amp: '&',
-  lt: '<',
-  gt: '>',
-  quot: '"',
-  apos: "'",
-  nbsp: ' ',
-  copy: '©',
-  reg: '®',
-  trade: '™',
-  mdash: '—',
-  ndash: '–',
-  hellip: '…',
-  lsquo: '‘',
-  rsquo: '’',
-  ldquo: '“',
-  rdquo: '”',
-  laquo: '«',
-  raquo: '»',
-  middot: '·',
-  times: '×',
-  rarr: '→',
-  larr: '←',
-}
-
-function entities(text: string): string {
-  if (!text.includes('&')) return text
-  return text.replace(/&(#\d{1,7}|#x[\da-f]{1,6}|[a-z]{2,8});/gi, (whole, entity: string) => {
-    if (!entity.startsWith('#')) return NAMED[entity] ?? whole
-    const hexadecimal = /^#x/i.test(entity)
-    const code = Number.parseInt(entity.slice(hexadecimal ? 2 : 1), hexadecimal ? 16 : 10)
-    return code > 0 && code <= 0x10_ffff ? String.fromCodePoint(code) : whole
-  })
 }

@@ -1,4 +1,5 @@
 /** The text of a page for a reader without eyes: headings, lists, links and code keep their shape. */
+import { unescaped } from '../../../../text/entities.ts'
 
 /** What is between these is no text. */
 const HIDDEN = new Set([
@@ -160,52 +161,6 @@ function attributeOf(name: string, attributes: string): string | undefined {
   const found = new RegExp(`(?:^|\\s)${name}\\s*=\\s*(?:"([^"]*)"|'([^']*)'|([^\\s"'>]+))`, 'iu').exec(attributes)
   const value = found?.[1] ?? found?.[2] ?? found?.[3]
   return value === undefined ? undefined : unescaped(value)
-}
-
-const NAMED: Readonly<Record<string, string>> = {
-  amp: '&',
-  lt: '<',
-  gt: '>',
-  quot: '"',
-  apos: "'",
-  nbsp: ' ',
-  copy: '©',
-  reg: '®',
-  hellip: '…',
-  mdash: '—',
-  ndash: '–',
-  lsquo: '‘',
-  rsquo: '’',
-  ldquo: '“',
-  rdquo: '”',
-  laquo: '«',
-  raquo: '»',
-  middot: '·',
-  bull: '•',
-  times: '×',
-  rarr: '→',
-  larr: '←',
-  auml: 'ä',
-  ouml: 'ö',
-  uuml: 'ü',
-  Auml: 'Ä',
-  Ouml: 'Ö',
-  Uuml: 'Ü',
-  szlig: 'ß',
-  eacute: 'é',
-  egrave: 'è',
-  euro: '€',
-  sect: '§',
-  para: '¶',
-  deg: '°',
-}
-
-function unescaped(text: string): string {
-  return text.replaceAll(/&(#\d{1,7}|#[xX][\da-fA-F]{1,6}|[A-Za-z]\w{1,10});/gu, (whole, entity: string) => {
-    if (!entity.startsWith('#')) return NAMED[entity] ?? whole
-    const code = Number(entity.replace('#', '').replace(/^[xX]/u, '0x'))
-    return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : whole
-  })
 }
 
 function squeezed(text: string): string {
