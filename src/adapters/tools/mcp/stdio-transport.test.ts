@@ -22,7 +22,7 @@ async function reading(script: string) {
   const boot = { home: 'test-talk', id: systemClock.id() }
   const processes = openProcesses({ boot, environment: process.env, clock: systemClock })
   const spec = { command: 'sh', args: ['-c', script], cwd: '/', env: {} }
-  const transport = new StdioTransport({ processes, clock, spec, graceMs: 0 })
+  const transport = new StdioTransport({ processes, clock, spec, graceMs: 0, onStart: () => undefined })
   const heard: unknown[] = []
   transport.onmessage = (message) => void heard.push(message)
   closing.push(async () => {
