@@ -9,21 +9,29 @@ import { oneLine } from './terminal/text.ts'
 import { questionTitle } from './view/rows.ts'
 import type { View } from './view/view.ts'
 
-/** Calls `pressed` with every key until the returned function is called. */
-type ListenToKeys = (pressed: (key: Key) => void) => () => void
+/** Calls `pressed` with every key until the returned function is called; Ctrl-C stops the turn, unless it is wanted too. */
+export type ListenToKeys = (pressed: (key: Key) => void, ctrlC?: 'with Ctrl-C') => () => void
 
 /** Milliseconds in which nobody can have read a question. */
-const UNREAD = 400
+export const UNREAD = 400
 
-/** The number of an option is its answer; no other key is. */
-export function askOnKeys(listen: ListenToKeys, view: View) {
-  // One question at a time; the next one waits for this one's answer.
+export type InTurn = <Answer>(ask: () => Promise<Answer>) => Promise<Answer>
+
+/** One question at a time; the next one waits for this one's answer. */
+export function oneByOne(): InTurn {
   let before: Promise<unknown> = Promise.resolve()
-  return (question: PermissionQuestion, withdrawn: AbortSignal): Promise<string | null> => {
-    const answer = before.then(() => askOne(question, withdrawn))
-    before = answer
+  return (ask) => {
+    const answer = before.then(ask)
+    // Whoever asked hears that it failed.
+    before = answer.catch(() => undefined)
     return answer
   }
+}
+
+/** The number of an option is its answer; no other key is. */
+export function askOnKeys(listen: ListenToKeys, view: View, inTurn: InTurn) {
+  return (question: PermissionQuestion, withdrawn: AbortSignal): Promise<string | null> =>
+    inTurn(() => askOne(question, withdrawn))
 
   async function askOne(question: PermissionQuestion, withdrawn: AbortSignal): Promise<string | null> {
     if (withdrawn.aborted) return null

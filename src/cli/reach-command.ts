@@ -1,7 +1,7 @@
 /** Reaches an agent that is no Parley server: starts it, and lends it this machine's files and terminals. */
 import { type Client, connect } from '../client/connect.ts'
 import type { Face } from '../client/face.ts'
-import type { ClientPages } from '../client/serving.ts'
+import type { ClientForms, ClientPages } from '../client/serving.ts'
 import type { Config } from '../config/schema.ts'
 import { ParleyError, isParleyError } from '../errors/parley-error.ts'
 import { serverInfo } from '../server/version.ts'
@@ -17,6 +17,8 @@ export interface ReachingCommand {
   readonly config: Config
   /** Where there is somebody to visit them. */
   readonly pages?: ClientPages | undefined
+  /** Where there is somebody to fill them in. */
+  readonly forms?: ClientForms | undefined
   /** Ends the attempt. */
   readonly signal?: AbortSignal
 }
@@ -28,7 +30,8 @@ const LEAVING = 1_000
 /** When a person begins to wonder. Milliseconds. */
 const UNEASE = 3_000
 
-export async function reachCommand({ command, config, signal, pages }: ReachingCommand, face: Face): Promise<Reached> {
+export async function reachCommand(reaching: ReachingCommand, face: Face): Promise<Reached> {
+  const { command, config, signal, pages, forms } = reaching
   const { environment } = config
   const agent = await startAgentProcess(command, environment)
   const terminals = new LocalTerminals(environment)
@@ -41,7 +44,7 @@ export async function reachCommand({ command, config, signal, pages }: ReachingC
     const means = { dial: async () => agent.pipe, pause, newId, lasting: false as const }
     const client = await connect(means, face, {
       info: serverInfo,
-      serves: { files: localFiles, terminals, ...(pages && { pages }) },
+      serves: { files: localFiles, terminals, pages, forms },
     })
     return {
       client,

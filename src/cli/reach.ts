@@ -2,7 +2,7 @@
 import { type Client, connect } from '../client/connect.ts'
 import type { Face } from '../client/face.ts'
 import type { Hello, NoticeKind } from '../client/hello.ts'
-import type { ClientPages } from '../client/serving.ts'
+import type { ClientForms, ClientPages } from '../client/serving.ts'
 import { linePipe } from '../client/pipe.ts'
 import { agentName } from '../config/agent.ts'
 import type { Config } from '../config/schema.ts'
@@ -26,6 +26,8 @@ export interface Reaching {
   readonly notices?: readonly NoticeKind[]
   /** Where there is somebody to visit them. */
   readonly pages?: ClientPages | undefined
+  /** Where there is somebody to fill them in. */
+  readonly forms?: ClientForms | undefined
   /** Aborts when whoever wanted to reach them leaves: a server that hangs keeps nobody. */
   readonly signal?: AbortSignal
 }
@@ -140,14 +142,13 @@ async function withinProcess(reaching: Reaching, face: Face): Promise<Reached> {
   }
 }
 
-function helloOf({ config, notices = [], pages }: Reaching): Hello {
+function helloOf({ config, notices = [], pages, forms }: Reaching): Hello {
   const { token } = config
-  const serves = pages === undefined ? {} : { pages }
   return {
     info: serverInfo,
     notices,
     token,
-    serves,
+    serves: { pages, forms },
     agent: { name: agentName(config.agent), chosen: config.agentChosen },
   }
 }

@@ -74,10 +74,29 @@ export interface ClientPages {
   visit(page: PageRequest, withdrawn: AbortSignal): Promise<'accept' | 'decline' | 'cancel'>
 }
 
+export interface FormRequest {
+  readonly sessionId: string
+  /** That of an MCP server begins with its name, where the agent is Parley. */
+  readonly message: string
+  /** JSON Schema of a flat object, as it was sent. */
+  readonly schema: Readonly<Record<string, unknown>>
+}
+
+export type FormAnswer =
+  | { readonly action: 'accept'; readonly content: Readonly<Record<string, unknown>> }
+  | { readonly action: 'decline' | 'cancel' }
+
+/** Forms that a person is asked to fill in. */
+export interface ClientForms {
+  /** `withdrawn` aborts when nobody waits any more; its reason is a `Withdrawal`. Throws PARAMS_INVALID for one that cannot be shown. */
+  ask(form: FormRequest, withdrawn: AbortSignal): Promise<FormAnswer>
+}
+
 export interface Services {
   readonly files?: ClientFiles
   readonly terminals?: ClientTerminals
-  readonly pages?: ClientPages
+  readonly pages?: ClientPages | undefined
+  readonly forms?: ClientForms | undefined
 }
 
 export interface Refusal {
@@ -93,11 +112,12 @@ type RootsOf = (sessionId: string) => readonly string[] | undefined
 type Service = (params: Fields, roots: readonly string[], withdrawn: AbortSignal) => Promise<unknown>
 
 /** Declared is only what is served. */
-export function capabilitiesFor({ files, terminals, pages }: Services): Fields {
+export function capabilitiesFor({ files, terminals, pages, forms }: Services): Fields {
+  const elicitation = { ...(forms && { form: {} }), ...(pages && { url: {} }) }
   return {
     ...(files === undefined ? {} : { fs: { readTextFile: true, writeTextFile: true } }),
     ...(terminals === undefined ? {} : { terminal: true }),
-    ...(pages === undefined ? {} : { elicitation: { url: {} } }),
+    ...(Object.keys(elicitation).length === 0 ? {} : { elicitation }),
   }
 }
 
@@ -129,28 +149,30 @@ async function answered(
   }
 }
 
-function serviceOf({ files, terminals, pages }: Services, method: string): Service | undefined {
+function serviceOf({ files, terminals, pages, forms }: Services, method: string): Service | undefined {
   switch (method) {
     case 'fs/read_text_file':
     case 'fs/write_text_file':
       return files === undefined ? undefined : fileService(files, method)
     case 'elicitation/create':
-      return pages === undefined ? refusesToAsk(method) : pageService(pages, method)
+      return askingService({ pages, forms }, method)
     default:
       return terminals === undefined ? undefined : terminalService(terminals, method)
   }
 }
 
-function refusesToAsk(method: string): Service {
-  return async () => fail('PARAMS_INVALID', { method, reason: 'this client offers no form and opens no link' })
-}
-
-function pageService(pages: ClientPages, method: string): Service {
+/** What a person is asked besides permission; what is not offered is refused. */
+function askingService({ pages, forms }: Pick<Services, 'pages' | 'forms'>, method: string): Service {
   return async (params, _roots, withdrawn) => {
-    if (params['mode'] !== 'url') return fail('PARAMS_INVALID', { method, reason: 'this client offers no form' })
+    const { mode, requestedSchema } = params
+    const sessionId = text(method, params, 'sessionId')
     const message = typeof params['message'] === 'string' ? params['message'] : ''
-    const page = { sessionId: text(method, params, 'sessionId'), message, url: text(method, params, 'url') }
-    return { action: await pages.visit(page, withdrawn) }
+    if (mode === 'url' && pages !== undefined)
+      return { action: await pages.visit({ sessionId, message, url: text(method, params, 'url') }, withdrawn) }
+    if (mode === 'form' && forms !== undefined)
+      return forms.ask({ sessionId, message, schema: fieldsOf(requestedSchema) }, withdrawn)
+    const what = mode === 'url' ? 'opens no link' : mode === 'form' ? 'offers no form' : 'knows no such mode'
+    return fail('PARAMS_INVALID', { method, reason: `this client ${what}` })
   }
 }
 

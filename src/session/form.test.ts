@@ -1,8 +1,8 @@
 /** Forms that people are asked to fill in, and what may come back of them. */
 import { describe, expect, test } from 'vitest'
 import { isParleyError } from '../errors/parley-error.ts'
+import { matches } from '../form/pattern.ts'
 import { requireForm, valuesIn } from './form.ts'
-import { matches } from './pattern.ts'
 
 const form = (properties: Record<string, unknown>, required: readonly string[] = []) => ({
   type: 'object',

@@ -1,7 +1,9 @@
 /** The forms that a person may be asked to fill in, and whether what came back is as the form has it. Flat, as ACP allows them. */
 import { fail } from '../errors/parley-error.ts'
+import { choicesOf, isFields, isTexts } from '../form/choices.ts'
+import { fitOf } from '../form/fit.ts'
+import { regularExpression } from '../form/pattern.ts'
 import type { ElicitedValue } from '../ports/elicitation.ts'
-import { matches, regularExpression } from './pattern.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -41,7 +43,7 @@ function requireProperty(name: string, property: unknown): void {
     case 'string':
       return requireText(name, property)
     case 'array':
-      if (optionsOf(property['items']) === undefined) refuse(`“${name}” is a list of something other than options`)
+      if (choicesOf(property['items']) === undefined) refuse(`“${name}” is a list of something other than options`)
       return
     case 'number':
     case 'integer':
@@ -63,74 +65,8 @@ function requireText(name: string, { pattern }: Fields): void {
 }
 
 function valueOf(name: string, property: Fields, value: unknown): ElicitedValue {
-  switch (property['type']) {
-    case 'string':
-      return typeof value === 'string' ? text(name, property, value) : wrong(`“${name}” is not a text`)
-    case 'boolean':
-      return typeof value === 'boolean' ? value : wrong(`“${name}” is neither yes nor no`)
-    case 'array':
-      return isTexts(value) ? chosen(name, property, value) : wrong(`“${name}” is not a list of texts`)
-    default:
-      return typeof value === 'number' ? number(name, property, value) : wrong(`“${name}” is not a number`)
-  }
-}
-
-function text(name: string, property: Fields, value: string): string {
-  const { minLength, maxLength, pattern, format } = property
-  // Lengths are counted in characters as people see them in a text, not in halves of them.
-  const length = Array.from(value).length
-  if (typeof minLength === 'number' && length < minLength) wrong(`“${name}” is shorter than ${minLength}`)
-  if (typeof maxLength === 'number' && length > maxLength) wrong(`“${name}” is longer than ${maxLength}`)
-  if (typeof pattern === 'string' && !matches(value, pattern)) wrong(`“${name}” is not of the form ${pattern}`)
-  if (typeof format === 'string' && !FORMATS[format]?.test(value) && Object.hasOwn(FORMATS, format))
-    wrong(`“${name}” is not written as ${format}`)
-  const options = optionsOf(property)
-  return options === undefined || options.includes(value) ? value : wrong(`“${name}” is none of its options`)
-}
-
-/** None of them can take long, however long the text. */
-const FORMATS: Readonly<Record<string, RegExp>> = {
-  email: /^[^\s@]+@[^\s@]+$/u,
-  uri: /^[A-Za-z][A-Za-z0-9+.-]*:\S+$/u,
-  date: /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])$/u,
-  'date-time':
-    /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])[Tt ]\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:[Zz]|[+-]\d{2}:\d{2})$/u,
-}
-
-function number(name: string, { type, minimum, maximum }: Fields, value: number): number {
-  if (!Number.isFinite(value)) wrong(`“${name}” is not a number`)
-  if (type === 'integer' && !Number.isInteger(value)) wrong(`“${name}” is not a whole number`)
-  if (typeof minimum === 'number' && value < minimum) wrong(`“${name}” is less than ${minimum}`)
-  if (typeof maximum === 'number' && value > maximum) wrong(`“${name}” is more than ${maximum}`)
-  return value
-}
-
-function chosen(name: string, { items, minItems, maxItems }: Fields, value: readonly string[]): readonly string[] {
-  const options = optionsOf(items) ?? []
-  if (typeof minItems === 'number' && value.length < minItems) wrong(`“${name}” has fewer than ${minItems} choices`)
-  if (typeof maxItems === 'number' && value.length > maxItems) wrong(`“${name}” has more than ${maxItems} choices`)
-  const stranger = value.find((choice) => !options.includes(choice))
-  return stranger === undefined ? value : wrong(`“${name}” has a choice that is none of its options`)
-}
-
-/** `enum`, or options with titles; undefined where anything goes. */
-function optionsOf(described: unknown): readonly string[] | undefined {
-  if (!isFields(described)) return undefined
-  const { enum: bare, oneOf, anyOf } = described
-  if (isTexts(bare)) return bare
-  const titled = oneOf ?? anyOf ?? undefined
-  if (!Array.isArray(titled)) return undefined
-  return titled.flatMap((option: unknown) =>
-    isFields(option) && typeof option['const'] === 'string' ? [option['const']] : [],
-  )
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-function isTexts(value: unknown): value is readonly string[] {
-  return Array.isArray(value) && value.every((one) => typeof one === 'string')
+  const fit = fitOf(property, value)
+  return 'value' in fit ? fit.value : wrong(`“${name}” ${fit.misfit}`)
 }
 
 function refuse(reason: string): never {

@@ -16,8 +16,9 @@ const adapter: Wall = { may: ['ports', 'errors', 'text', 'adapters/clock', 'adap
 export const walls: Readonly<Record<string, Wall>> = {
   errors: { may: [], node: pure },
   text: { may: [], node: pure },
+  form: { may: [], node: pure },
   ports: { may: ['errors'], node: pure },
-  session: { may: ['ports', 'errors'], node: pure },
+  session: { may: ['ports', 'errors', 'form'], node: pure },
   'adapters/clock': { may: ['ports', 'errors'], node: 'any' },
   'adapters/fault': { may: ['ports', 'errors', 'adapters/clock'], node: 'any' },
   'adapters/journal': adapter,
@@ -37,7 +38,7 @@ export const walls: Readonly<Record<string, Wall>> = {
     node: 'any',
   },
   client: { may: ['errors'], node: pure },
-  cli: { may: ['server', 'client', 'relay', 'docs-server', 'tui', 'config', 'errors'], node: 'any' },
+  cli: { may: ['server', 'client', 'relay', 'docs-server', 'tui', 'config', 'form', 'errors'], node: 'any' },
   web: { may: ['client'], node: pure },
   tui: { may: ['client'], node: 'any' },
   'index.ts': { may: ['server', 'client', 'session', 'ports', 'errors', 'config'], node: pure },
@@ -129,4 +130,4 @@ export const habits = {
 } as const satisfies Record<string, Habit>
 
 /** The core never says `Date`, not even to format one. */
-export const withoutDate = ['src/errors/', 'src/text/', 'src/ports/', 'src/session/']
+export const withoutDate = ['src/errors/', 'src/text/', 'src/form/', 'src/ports/', 'src/session/']

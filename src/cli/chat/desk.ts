@@ -1,7 +1,7 @@
 /** The one keyboard and the one screen of a chat: a prompt is written, or keys are kept for the next one, or lent to a question. */
 import type { Suggested } from '../../client/answers.ts'
 import type { Paint } from '../terminal/colors.ts'
-import { type Key, listenToKeys } from '../terminal/keyboard.ts'
+import { type Key, isCtrlC, listenToKeys } from '../terminal/keyboard.ts'
 import { type Screen, terminalScreen } from '../terminal/screen.ts'
 import { graphemesOf } from '../terminal/text.ts'
 import type { Look } from '../view/rows.ts'
@@ -31,7 +31,7 @@ export class Desk {
   /** Ends the reading of a prompt when something else needs the keyboard. */
   #reading: AbortController | undefined
   /** Whoever is asked gets the keys; without them they are kept for the next prompt. */
-  #asked: ((key: Key) => void) | undefined
+  #asked: { readonly pressed: (key: Key) => void; readonly ctrlC: boolean } | undefined
   #stopKeys: (() => void) | undefined
   #typed = ''
 
@@ -100,8 +100,8 @@ export class Desk {
     this.#stopKeys = undefined
   }
 
-  lendKeys(pressed: (key: Key) => void): () => void {
-    this.#asked = pressed
+  lendKeys(pressed: (key: Key) => void, ctrlC?: 'with Ctrl-C'): () => void {
+    this.#asked = { pressed, ctrlC: ctrlC !== undefined }
     const stop = this.#stopKeys === undefined ? this.#listen() : undefined
     return () => {
       this.#asked = undefined
@@ -111,9 +111,9 @@ export class Desk {
 
   #listen(): () => void {
     return listenToKeys(process.stdin, (key) => {
-      if (key.ctrl && key.name === 'c') this.#host.stop()
+      if (isCtrlC(key) && this.#asked?.ctrlC !== true) this.#host.stop()
       else if (this.#asked === undefined) this.#keepKey(key)
-      else this.#asked(key)
+      else this.#asked.pressed(key)
     })
   }
 

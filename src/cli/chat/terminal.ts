@@ -5,13 +5,14 @@ import type { Client } from '../../client/connect.ts'
 import type { ConnectionEvent, Face } from '../../client/face.ts'
 import type { Notice, TurnNotice } from '../../client/notices.ts'
 import type { PermissionQuestion } from '../../client/questions.ts'
-import type { ClientPages } from '../../client/serving.ts'
+import type { ClientForms, ClientPages } from '../../client/serving.ts'
 import type { Update } from '../../client/updates.ts'
 import { isParleyError, reasonOf } from '../../errors/parley-error.ts'
-import { askOnKeys } from '../asking.ts'
+import { type ListenToKeys, askOnKeys, oneByOne } from '../asking.ts'
 import type { CommandInput } from '../command.ts'
 import { Company, companyNotices } from '../company.ts'
 import { OK } from '../exit.ts'
+import { formsOnKeys } from '../form/ask.ts'
 import { pagesFor } from '../pages.ts'
 import type { Reaching } from '../reach.ts'
 import type { Stops } from '../stops.ts'
@@ -31,7 +32,7 @@ export async function chatOnTerminal(reaching: Reaching, options: Options, begin
   const restore = windowTitles(process.stdout)
   const chat = new TerminalChat(reaching, beginning ?? 'go on')
   try {
-    const face = { ...reaching, notices: companyNotices, pages: chat.pages }
+    const face = { ...reaching, notices: companyNotices, pages: chat.pages, forms: chat.forms }
     return await workWith(face, chat, (working) => chat.run(working, options))
   } finally {
     restore()
@@ -51,6 +52,7 @@ class TerminalChat implements Face {
   readonly #updates = new Updates()
   readonly #company = new Company()
   readonly #put: ReturnType<typeof askOnKeys>
+  readonly #forms: ClientForms
   #working: Working | undefined
   #sessionId = ''
   /** The turn of our own prompt, while it waits or runs. */
@@ -78,7 +80,10 @@ class TerminalChat implements Face {
       typed: (text) => this.#view.showTyped(text),
     })
     this.#view = new View({ screen: this.#desk.screen, paint })
-    this.#put = askOnKeys((pressed) => this.#desk.lendKeys(pressed), this.#view)
+    const listen: ListenToKeys = (pressed, ctrlC) => this.#desk.lendKeys(pressed, ctrlC)
+    const inTurn = oneByOne()
+    this.#put = askOnKeys(listen, this.#view, inTurn)
+    this.#forms = formsOnKeys({ listen, view: this.#view, inTurn })
   }
 
   /** Like any question, a page waits until people see where they are. */
@@ -88,6 +93,10 @@ class TerminalChat implements Face {
       note: (style, text) => this.#view.note(style, text),
       environment: this.#reaching.config.environment,
     })
+  }
+
+  get forms(): ClientForms {
+    return { ask: (form, withdrawn) => this.#atDesk(withdrawn, () => this.#forms.ask(form, withdrawn)) }
   }
 
   cancelling(): void {
@@ -115,13 +124,17 @@ class TerminalChat implements Face {
     if (event.kind === 'detached') this.#end(reasonOf(event.reason))
   }
 
-  /** A question takes the keyboard, also from a prompt that is being written. */
   ask(question: PermissionQuestion, withdrawn: AbortSignal): Promise<string | null> {
+    return this.#atDesk(withdrawn, async () => (withdrawn.aborted ? null : this.#put(question, withdrawn)))
+  }
+
+  /** A question takes the keyboard, also from a prompt that is being written. */
+  #atDesk<Answer>(withdrawn: AbortSignal, put: () => Promise<Answer>): Promise<Answer> {
     const answer = this.#greeted.then(() => {
-      if (withdrawn.aborted) return null
+      if (withdrawn.aborted) return put()
       this.#desk.clear()
       if (this.#own === undefined) this.#cancelOnInterrupt()
-      return this.#put(question, withdrawn)
+      return put()
     })
     this.#asking = Promise.allSettled([this.#asking, answer])
     return answer

@@ -3,18 +3,19 @@ import type { Client } from '../../client/connect.ts'
 import type { Face } from '../../client/face.ts'
 import { loadConfig } from '../../config/load.ts'
 import { fail } from '../../errors/parley-error.ts'
-import { askOnKeys, ofOurs, refuse } from '../asking.ts'
+import { type ListenToKeys, askOnKeys, ofOurs, oneByOne, refuse } from '../asking.ts'
 import type { CommandInput } from '../command.ts'
 import { Company, companyNotices } from '../company.ts'
 import { exitOfStop } from '../exit.ts'
 import { printJson } from '../json.ts'
+import { formsOnKeys } from '../form/ask.ts'
 import { cwdOf, findSession, shortId } from '../opening.ts'
 import { textOption, textsOption } from '../options.ts'
 import { pagesFor } from '../pages.ts'
 import type { Reaching } from '../reach.ts'
 import type { Stops } from '../stops.ts'
 import { isTerminal, surfacesFor } from '../surfaces.ts'
-import { type Key, listenToKeys } from '../terminal/keyboard.ts'
+import { isCtrlC, listenToKeys } from '../terminal/keyboard.ts'
 import { playTurn } from '../turn.ts'
 import { View } from '../view/view.ts'
 import { type Working, workWith } from '../working.ts'
@@ -49,10 +50,11 @@ function runText(reaching: Reaching, options: Options, prompt: string): Promise<
   const surfaces = surfacesFor(config)
   const view = new View(surfaces)
   let stops: Stops | undefined
-  const keys = (pressed: (key: Key) => void) =>
-    listenToKeys(process.stdin, (key) => (key.ctrl && key.name === 'c' ? stops?.interrupt() : pressed(key)))
+  const listen: ListenToKeys = (pressed, ctrlC) =>
+    listenToKeys(process.stdin, (key) => (isCtrlC(key) && !ctrlC ? stops?.interrupt() : pressed(key)))
+  const inTurn = oneByOne()
   const canAsk = isTerminal(process.stdin, config) && surfaces.screen.moves
-  const ask = canAsk ? askOnKeys(keys, view) : refuse((line) => view.note('plain', line))
+  const ask = canAsk ? askOnKeys(listen, view, inTurn) : refuse((line) => view.note('plain', line))
   const face = onlyOurs(company, {
     updated: ({ update }) => view.update(update),
     cancelling: () => view.cancelling(),
@@ -63,7 +65,8 @@ function runText(reaching: Reaching, options: Options, prompt: string): Promise<
   const pages = canAsk
     ? pagesFor({ ask: (question, withdrawn) => face.ask(question, withdrawn), note, environment: config.environment })
     : undefined
-  return workWith({ ...reaching, pages }, face, async (working) => {
+  const forms = canAsk ? formsOnKeys({ listen, view, inTurn }) : undefined
+  return workWith({ ...reaching, pages, forms }, face, async (working) => {
     stops = working.stops
     const { client } = working
     const sessionId = await sessionFor(working, company, options)

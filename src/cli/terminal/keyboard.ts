@@ -9,6 +9,10 @@ export interface Key {
   readonly ctrl: boolean
 }
 
+export function isCtrlC({ ctrl, name }: Key): boolean {
+  return ctrl && name === 'c'
+}
+
 interface Pressed {
   readonly name?: string
   readonly ctrl?: boolean

@@ -78,12 +78,29 @@ export function planRows(entries: readonly PlanEntry[], { paint, width }: Look):
   })
 }
 
+/** What a person is asked, as it stands on the screen until it is answered. */
+export interface Asked {
+  readonly title: string
+  /** The call that is told of by its question; empty for none. */
+  readonly toolCallId: string
+  readonly rows: (look: Look) => readonly string[]
+}
+
+export function askedOf(question: PermissionQuestion): Asked {
+  const { toolCall } = question
+  return {
+    title: questionTitle(toolCall),
+    toolCallId: toolCall.toolCallId,
+    rows: (look) => questionRows(question, look),
+  }
+}
+
 const DETAIL_ROWS = 10
 /** Letters of what is asked about that are laid out at all. */
 const DETAIL_LENGTH = 4_000
 
 /** What is asked, what exactly would happen, and the numbered answers. */
-export function questionRows({ toolCall, options }: PermissionQuestion, { paint, width }: Look): readonly string[] {
+function questionRows({ toolCall, options }: PermissionQuestion, { paint, width }: Look): readonly string[] {
   return [
     `${paint('asking', '?')} ${paint('bold', oneLine(questionTitle(toolCall), width() - 4))}`,
     ...detailRows(toolCall, { paint, width }),

@@ -8,7 +8,7 @@ import { after, now } from '../terminal/pace.ts'
 import type { Screen } from '../terminal/screen.ts'
 import { clean, oneLine } from '../terminal/text.ts'
 import { asideOf, usageOf } from './aside.ts'
-import { isNotice, isOver, planRows, questionRows, questionTitle, textOf, toolRow } from './rows.ts'
+import { type Asked, askedOf, isNotice, isOver, planRows, textOf, toolRow } from './rows.ts'
 import { Settled } from './settled.ts'
 
 export interface Surfaces {
@@ -32,7 +32,7 @@ export class View {
   #message: { readonly key: string; readonly role: Role; readonly flow: Flow } | undefined
   readonly #settled = new Settled()
   #planShown = false
-  #question: PermissionQuestion | undefined
+  #question: Asked | undefined
   #typed = ''
   #status = ''
   #working: { readonly since: number } | undefined
@@ -116,7 +116,11 @@ export class View {
   }
 
   showQuestion(question: PermissionQuestion): void {
-    this.#question = question
+    this.showAsked(askedOf(question))
+  }
+
+  showAsked(asked: Asked): void {
+    this.#question = asked
     this.#draw()
   }
 
@@ -158,10 +162,10 @@ export class View {
     return { paint: this.#surfaces.paint, width: this.#surfaces.screen.width }
   }
 
-  #settleQuestion({ toolCall }: PermissionQuestion, said: string): void {
+  #settleQuestion({ title }: Asked, said: string): void {
     const { paint } = this.#surfaces
     this.#endMessage()
-    this.#settled.push([`${paint('asking', '?')} ${oneLine(questionTitle(toolCall))} ${paint('dim', `→ ${said}`)}`])
+    this.#settled.push([`${paint('asking', '?')} ${oneLine(title)} ${paint('dim', `→ ${said}`)}`])
   }
 
   #chunk(role: Role, update: Update): void {
@@ -270,18 +274,20 @@ export class View {
     const wheel = WHEEL[Math.floor(now() / 100) % WHEEL.length] ?? '⠋'
     const words = this.#message?.flow.open() ?? []
     // A call that is asked about is told of by its question.
-    const asked = this.#question?.toolCall.toolCallId
+    const asked = this.#question?.toolCallId
     const calls = [...this.#running.values()].filter(({ toolCallId }) => toolCallId !== asked)
     const tools = calls.map((call) => toolRow(call, this.#look, wheel))
     const plan = this.#planShown ? planRows(this.#transcript.plan, this.#look) : []
-    const question = this.#question === undefined ? [] : questionRows(this.#question, this.#look)
+    const question = this.#question?.rows(this.#look) ?? []
     const silent = this.#working !== undefined && now() - this.#heard > (words.length > 0 ? 3 * SILENCE : SILENCE)
     const isStill = silent && question.length === 0 && tools.length === 0
     const work = isStill ? [paint('dim', `${wheel} ${this.#elapsed()}`)] : []
-    const typed = this.#typed === '' ? [] : [paint('dim', `› ${oneLine(this.#typed, this.#look.width() - 4)}`)]
+    // Whoever is asked something types their answer.
+    const isKept = this.#typed !== '' && question.length === 0
+    const typed = !isKept ? [] : [paint('dim', `› ${oneLine(this.#typed, this.#look.width() - 4)}`)]
     const status = this.#status === '' ? [] : [paint('dim', oneLine(this.#status, this.#look.width()))]
     const gap = this.#settled.isApart && words.length > 0 ? [''] : []
-    return [...gap, ...words, ...tools, ...plan, ...question, ...work, ...status, ...typed]
+    return [...gap, ...words, ...tools, ...plan, ...work, ...status, ...question, ...typed]
   }
 
   #elapsed(): string {
