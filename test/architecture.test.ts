@@ -80,12 +80,12 @@ const cases: Readonly<Record<string, Case>> = {
   'a core that sees an adapter': {
     rule: walled,
     files: one('src/session/session.ts', "\n\nimport { openSqlite } from '../adapters/journal/sqlite/client.ts'"),
-    says: 'src/session/session.ts:3 imports ../adapters/journal/sqlite/client.ts, but session may only import ports, errors',
+    says: 'src/session/session.ts:3 imports ../adapters/journal/sqlite/client.ts, but session may only import ports, errors, form',
   },
   'a core that sees only a type of an adapter': {
     rule: walled,
     files: one('src/session/session.ts', "import type { Row } from '../adapters/journal/rows.ts'"),
-    says: 'src/session/session.ts:1 imports ../adapters/journal/rows.ts, but session may only import ports, errors',
+    says: 'src/session/session.ts:1 imports ../adapters/journal/rows.ts, but session may only import ports, errors, form',
   },
   'an export of what may not be imported': {
     rule: walled,
@@ -95,7 +95,7 @@ const cases: Readonly<Record<string, Case>> = {
   'a wall crossed at run time': {
     rule: walled,
     files: one('src/cli/main.ts', "const { decide } = await import('../session/decide.ts')"),
-    says: 'src/cli/main.ts:1 imports ../session/decide.ts, but cli may only import server, client, relay, docs-server, tui, config, errors',
+    says: 'src/cli/main.ts:1 imports ../session/decide.ts, but cli may only import server, client, relay, docs-server, tui, config, form, errors',
   },
   'a wall crossed inside a type': {
     rule: walled,

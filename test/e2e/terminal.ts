@@ -1,0 +1,79 @@
+/** The real binary at a terminal: `script` of Linux gives it one. */
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { stripVTControlCharacters } from 'node:util'
+import { afterEach, expect, vi } from 'vitest'
+import { runs, until } from '../fixtures/process/running.ts'
+import { cleanEnvironment } from './environment.ts'
+import { binary } from './parley.ts'
+import type { Place } from './server.ts'
+
+const opened: Terminal[] = []
+
+/** Call once in a test file, after `cleanUpServers`: whoever would start a server again goes first. */
+export function cleanUpTerminals(): void {
+  afterEach(async () => {
+    for (const terminal of opened.splice(0)) await terminal.close()
+  })
+}
+
+export class Terminal {
+  readonly #child: ChildProcessWithoutNullStreams
+  readonly #ended: Promise<unknown>
+  #seen = ''
+
+  constructor(args: readonly string[], { home, cwd, agent }: Place) {
+    const command = [process.execPath, binary, ...args].map((word) => `'${word}'`).join(' ')
+    const { NO_COLOR: _plain, FORCE_COLOR: _coloured, CI: _ci, ...inherited } = cleanEnvironment()
+    this.#child = spawn('script', ['-qec', `stty cols 80 rows 24; echo pid $$; exec ${command}`, '/dev/null'], {
+      cwd,
+      env: {
+        ...inherited,
+        TERM: 'xterm',
+        XDG_CONFIG_HOME: join(home, 'config'),
+        PARLEY_HOME: home,
+        PARLEY_AGENT: agent,
+      },
+    })
+    this.#child.stdin.on('error', () => {
+      // It has ended, and what it said is read.
+    })
+    this.#child.stdout.setEncoding('utf8').on('data', (text: string) => (this.#seen += stripVTControlCharacters(text)))
+    this.#ended = once(this.#child, 'close')
+    opened.push(this)
+  }
+
+  press(keys: string): void {
+    this.#child.stdin.write(keys)
+  }
+
+  async until(text: string): Promise<void> {
+    const check = (): void => expect(this.#seen.includes(text), `${text} in ${this.#seen.slice(-1_000)}`).toBe(true)
+    await vi.waitFor(check, { timeout: 60_000, interval: 20 })
+  }
+
+  /** Presses again until it has worked: what is pressed too early for anybody to have read the question is ignored. */
+  async pressUntil(keys: string, text: string): Promise<void> {
+    const from = this.#seen.length
+    const press = (): void => {
+      this.press(keys)
+      expect(this.#seen.slice(from)).toContain(text)
+    }
+    await vi.waitFor(press, { timeout: 60_000, interval: 200 })
+  }
+
+  /** Types it as the whole line, sees it there, and enters it. */
+  async enter(line: string): Promise<void> {
+    await this.pressUntil(`\u0015${line}`, `› ${line}`)
+    this.press('\r')
+  }
+
+  async close(): Promise<void> {
+    const pid = Number(/pid (\d+)/u.exec(this.#seen)?.[1] ?? 0)
+    if (pid > 0 && runs(pid)) process.kill(pid, 'SIGKILL')
+    this.#child.kill('SIGKILL')
+    await this.#ended
+    await until(() => pid === 0 || !runs(pid))
+  }
+}
