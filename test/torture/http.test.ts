@@ -402,11 +402,11 @@ const meetings: readonly HttpCase[] = [
     options: { limits: { idleMs: 60_000 } },
     script: nothing,
     async check({ ready, registry, bench, http }) {
-      await ready()
+      expect((await ready()).servers[0]?.state).toBe('ready')
       await registry.close()
       expect(http.count('DELETE')).toBe(0)
       await bench.host.close()
-      expect(http.count('DELETE')).toBe(1)
+      await until(() => http.count('DELETE') === 1)
     },
   },
   {
