@@ -170,8 +170,10 @@ export interface ToolPreview {
   readonly url?: string
   /** The MCP server that it asks for something, where that is not the tool's own: rules that ask or deny by server catch it. */
   readonly server?: string
-  /** It destroys what cannot be had back: always asked about, whatever is allowed. */
+  /** It may destroy what cannot be had back: always asked about, whatever is allowed. */
   readonly destroys?: boolean
+  /** Why the call cannot work: nobody is asked about it, and the agent reads this. */
+  readonly unfit?: string
 }
 
 /** What rules keep from a call: `denied`, or `asked` about where a call names it. */

@@ -38,6 +38,7 @@ export type Cleared = { readonly refusal: string } | { readonly bars: Bars }
 export async function clear(wanted: Wanted, clearing: Clearing): Promise<Cleared> {
   const judged = await judge(wanted, clearing)
   if (judged.verdict?.decision !== 'ask') return settled(wanted, clearing, judged)
+  if (judged.preview.unfit !== undefined) return unfit(wanted, clearing, judged)
   return clearing.inLine(async () => {
     // Whoever was asked before this may have said always and meant this too, or it would do something else by now.
     const now = await judge(wanted, clearing)
@@ -56,6 +57,13 @@ async function judge({ request, tool, preview: look }: Wanted, clearing: Clearin
 async function settled(wanted: Wanted, { turn }: Clearing, judged: Judged): Promise<Cleared> {
   await turn.report(wanted.toolCallId, announced(wanted, judged))
   return judged.verdict?.decision === 'deny' ? { refusal: refusalWords(judged.verdict) } : letRun(wanted, judged)
+}
+
+/** Nobody's time is taken for what would fail whatever they say. */
+async function unfit(wanted: Wanted, { turn }: Clearing, judged: Judged): Promise<Cleared> {
+  const { verdict: _nobodyWasAsked, ...rest } = judged
+  await turn.report(wanted.toolCallId, announced(wanted, rest))
+  return { refusal: judged.preview.unfit ?? '' }
 }
 
 function letRun({ tool }: Wanted, { preview, rules }: Judged): Cleared {

@@ -54,6 +54,17 @@ function verdicts(entries: readonly Entry[]): readonly unknown[] {
 }
 
 describe('a call', () => {
+  test('that cannot work is asked about of nobody, and its agent reads why', async () => {
+    const { house, session, reader, results } = await working({
+      preview: { ...command('npm test'), unfit: 'Read a.txt with read_file first.' },
+    })
+    await prompted(session, 'p1')
+    expect(house.tools.called).toEqual([])
+    expect(reader.kinds).not.toContain('permission_requested')
+    expect(results).toEqual([{ content: [{ type: 'text', text: 'Read a.txt with read_file first.' }], isError: true }])
+    expect(verdicts(reader.entries)).toEqual([])
+  })
+
   test('that a rule allows runs unasked, and the journal says which rule', async () => {
     const { house, session, reader } = await working()
     house.rules.rules = [{ effect: 'allow', subject: { command: 'npm test' }, origin: 'of your parley.toml' }]

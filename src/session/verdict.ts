@@ -62,7 +62,7 @@ function refusedInPlan(call: Considered, { mode }: Standing): Verdict | undefine
 
 function askedEachTime(call: Considered, { rules }: Standing): Verdict | undefined {
   const ask = (why: string, by: Verdict['by'] = 'tool'): Verdict => ({ decision: 'ask', by, why, eachTime: true })
-  if (call.preview.destroys) return ask('it destroys what cannot be had back')
+  if (call.preview.destroys) return ask('it may destroy what cannot be had back')
   const touched = protectedPath(call, rules)
   if (touched !== undefined) return ask(`it touches ${touched}`)
   if (rules.broken !== undefined) return ask(rules.broken, 'rule')

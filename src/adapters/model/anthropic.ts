@@ -1,6 +1,11 @@
 /** Anthropic's messages: thinking by budget or by effort, and a cache that is kept warm by its marks. */
 import { createAnthropic } from '@ai-sdk/anthropic'
-import type { LanguageModelV3CallOptions, LanguageModelV3Prompt, SharedV3ProviderOptions } from '@ai-sdk/provider'
+import {
+  type LanguageModelV3CallOptions,
+  type LanguageModelV3Prompt,
+  type SharedV3ProviderOptions,
+  TypeValidationError,
+} from '@ai-sdk/provider'
 import type { ModelRequest } from '../../ports/model.ts'
 import type { Dialect, Speaking } from './dialect.ts'
 
@@ -18,7 +23,28 @@ export function anthropic({ provider, name, fetch }: Speaking): Dialect {
     pdf: true,
     thoughts: true,
     dressed: (plain, request) => dressed(plain, request, name),
+    passesOver: isNews,
   }
+}
+
+const EVENTS = /^(?:message|content_block)_(?:start|delta|stop)$|^(?:ping|error)$/u
+const BLOCKS = /^(?:text|thinking|redacted_thinking|tool_use)$/u
+const DELTAS = /^(?:text|thinking|signature|input_json)_delta$/u
+
+interface StreamEvent {
+  readonly type?: unknown
+  readonly content_block?: { readonly type?: unknown }
+  readonly delta?: { readonly type?: unknown }
+}
+
+/** Anthropic may add kinds of events at any time, and asks to pass over those that one does not know. */
+function isNews(error: unknown): boolean {
+  if (!TypeValidationError.isInstance(error) || typeof error.value !== 'object' || error.value === null) return false
+  const { type, content_block: block, delta } = error.value as StreamEvent
+  if (typeof type !== 'string') return false
+  if (!EVENTS.test(type)) return true
+  if (type === 'content_block_start') return typeof block?.type === 'string' && !BLOCKS.test(block.type)
+  return type === 'content_block_delta' && typeof delta?.type === 'string' && !DELTAS.test(delta.type)
 }
 
 const MARK = { anthropic: { cacheControl: { type: 'ephemeral' } } } as const

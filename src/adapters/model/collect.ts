@@ -9,6 +9,8 @@ export interface Collecting {
   readonly newId: () => string
   /** Throws for an answer that makes no sense. */
   readonly reject: (error: unknown) => never
+  /** What the package takes for an error and the provider means to be passed over. */
+  readonly passesOver?: ((error: unknown) => boolean) | undefined
 }
 
 interface Block {
@@ -53,6 +55,7 @@ export class Collector {
         this.#finish(part)
         return undefined
       case 'error':
+        if (this.#collecting.passesOver?.(part.error) === true) return undefined
         return this.#collecting.reject(part.error)
       default:
         return undefined
@@ -195,9 +198,14 @@ function merged(old: SharedV3ProviderMetadata | undefined, more: SharedV3Provide
 
 function usageOf({ inputTokens, outputTokens }: LanguageModelV3Usage): ModelUsage {
   return {
-    input: inputTokens.total ?? 0,
-    output: outputTokens.total ?? 0,
-    cacheRead: inputTokens.cacheRead ?? 0,
-    cacheWrite: inputTokens.cacheWrite ?? 0,
+    input: counted(inputTokens.total),
+    output: counted(outputTokens.total),
+    cacheRead: counted(inputTokens.cacheRead),
+    cacheWrite: counted(inputTokens.cacheWrite),
   }
+}
+
+/** Some count wrongly; nobody is told of less than nothing. */
+function counted(tokens: number | undefined): number {
+  return tokens !== undefined && tokens > 0 ? Math.round(tokens) : 0
 }

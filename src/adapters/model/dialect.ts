@@ -10,6 +10,8 @@ export interface Dialect {
   readonly thoughts: boolean
   /** What this format adds to a request: effort, caching, limits. */
   dressed(plain: LanguageModelV3CallOptions, request: ModelRequest): LanguageModelV3CallOptions
+  /** Whether what its package takes for an error is nothing that anybody needs. */
+  readonly passesOver?: (error: unknown) => boolean
 }
 
 export interface Speaking {

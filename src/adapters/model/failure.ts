@@ -1,5 +1,5 @@
 /** Whatever goes wrong with a provider becomes one row of the catalogue, with its own sentence and without secrets. */
-import { APICallError } from '@ai-sdk/provider'
+import { APICallError, TypeValidationError } from '@ai-sdk/provider'
 import { fail, isParleyError, reasonOf } from '../../errors/parley-error.ts'
 import { type Provider, whereKey } from './provider.ts'
 import { cleaned } from './clean.ts'
@@ -25,7 +25,7 @@ export function failFor(error: unknown, blamed: Blamed): never {
   if (verdict?.kind === 'idle') fail('MODEL_IDLE', { ...asked, seconds: Math.round(verdict.ms / 1000) })
   if (verdict?.kind === 'flooded') fail('MODEL_STREAM', { ...asked, reason: 'it is longer than any answer may be' })
   const said = saidIn(error)
-  if (said === undefined) return fail('MODEL_STREAM', { ...asked, reason: cleaned(reasonOf(error), provider) })
+  if (said === undefined) return fail('MODEL_STREAM', { ...asked, reason: cleaned(streamWords(error), provider) })
   return failAs(said, blamed)
 }
 
@@ -57,7 +57,10 @@ function saidByHttp(error: APICallError): Said | undefined {
   if (status !== undefined && status < 300 && error.data === undefined) return undefined
   const names = [...body.matchAll(/"(?:type|code|status|reason|quotaId)"\s*:\s*"([^"]+)"/gu)].map(([, name]) => name)
   if (status === undefined) return { status, headers, body, ...saidByNetwork(error.cause ?? error) }
-  return { status, names: names.join(' '), words: wordsIn(message, body), headers, body }
+  // A package gives its own number to a failure that an answer begins with.
+  const named = STATUS_OF_NAME.find(([pattern]) => pattern.test(names.join(' ')))?.[1]
+  const isNamed = status === 500 && named !== undefined && named !== 400
+  return { status: isNamed ? named : status, names: names.join(' '), words: wordsIn(message, body), headers, body }
 }
 
 /** A proxy answers with a page: its title says more than its status. */
@@ -74,6 +77,13 @@ function detailIn(body: string): string | undefined {
   } catch {
     return undefined
   }
+}
+
+/** `{"error":"out of memory"}` in the middle says more than that it is no chunk. */
+function streamWords(error: unknown): string {
+  const value = TypeValidationError.isInstance(error) ? error.value : undefined
+  const said = value === undefined ? undefined : detailIn(JSON.stringify(value))
+  return (said ?? reasonOf(error)).replace(/[\s.]+$/u, '')
 }
 
 interface ErrorEvent {

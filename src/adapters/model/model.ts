@@ -35,6 +35,7 @@ async function* stream(opened: Opened, request: ModelRequest): AsyncGenerator<Mo
     provider: provider.name,
     newId: () => newCallId(clock),
     reject: (error) => failFor(error, blamed),
+    passesOver: opened.dialect.passesOver,
   })
   let reader: Reader | undefined
   // A read that waits is answered at once; the packages alone would wait for the socket.

@@ -11,6 +11,12 @@ export interface Look {
   readonly width: () => number
 }
 
+/** Words of Parley itself among the thoughts. */
+export function isNotice(content: unknown): boolean {
+  const { _meta: meta } = content as { readonly _meta?: Readonly<Record<string, unknown>> | null }
+  return meta?.['parley/notice'] === true
+}
+
 /** Content as text; what is no text is named. */
 export function textOf(content: Content): string {
   switch (content.type) {

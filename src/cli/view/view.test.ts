@@ -229,3 +229,17 @@ test('a change that was made says how much it has changed', () => {
   })
   expect(settled).toEqual(['✓ Read a.md +2 −1'])
 })
+
+test('in a pipe the thoughts of a model are left out, and what Parley itself says among them is not', () => {
+  const { answer, beside } = onPipe((view) => {
+    view.begin()
+    view.update(think('Hm, let me see.'))
+    const _meta = { 'parley/notice': true }
+    const text = 'Rate limited by a:b; trying again in 2 s (2 of 6).\n'
+    view.update({ ...think(''), content: { type: 'text', text, _meta } })
+    view.update(say('Done.'))
+    view.end()
+  })
+  expect(answer).toBe('Done.\n')
+  expect(beside.trim()).toBe('Rate limited by a:b; trying again in 2 s (2 of 6).')
+})

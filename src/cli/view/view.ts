@@ -8,7 +8,7 @@ import { after, now } from '../terminal/pace.ts'
 import type { Screen } from '../terminal/screen.ts'
 import { clean, oneLine } from '../terminal/text.ts'
 import { asideOf, usageOf } from './aside.ts'
-import { isOver, planRows, questionRows, questionTitle, textOf, toolRow } from './rows.ts'
+import { isNotice, isOver, planRows, questionRows, questionTitle, textOf, toolRow } from './rows.ts'
 import { Settled } from './settled.ts'
 
 export interface Surfaces {
@@ -169,8 +169,8 @@ export class View {
     const { answer, screen } = this.#surfaces
     const key = `${role} ${String(update['messageId'])}`
     if (role === 'agent' && answer !== undefined) return this.#answerChunk(key, text)
-    // Thoughts are for whoever looks on.
-    if (role === 'thought' && !screen.moves) return
+    // Thoughts are for whoever looks on; that a model is waited for is for everyone.
+    if (role === 'thought' && !screen.moves && !isNotice(update['content'])) return
     if (this.#message?.key !== key) this.#beginMessage(key, role)
     this.#settled.push(this.#message?.flow.push(text) ?? [])
   }

@@ -28,9 +28,11 @@ export interface Compacting {
 /** Before a step whose context would not leave room enough for an answer. */
 export async function compactIfFull(work: Work): Promise<void> {
   const { contextWindow } = await work.model()
-  const { used } = work.context
-  if (contextWindow === undefined || used < contextWindow * FULL) return
-  const percent = Math.round((used / contextWindow) * 100)
+  const { likely, used, messages } = work.context
+  if (contextWindow === undefined || likely < contextWindow * FULL) return
+  // What nobody has answered yet is not old, and only its provider knows whether it is too long.
+  if (used === 0 && messages.length < 3) return
+  const percent = Math.round((likely / contextWindow) * 100)
   await compact(work, { keep: '', why: `The context is ${percent} % full` })
 }
 

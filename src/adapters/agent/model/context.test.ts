@@ -58,6 +58,23 @@ describe('compaction', () => {
     expect(story(model.requests[2]?.messages ?? [])).toEqual([expect.stringContaining('SUMMARY'), 'user: How are you?'])
   })
 
+  test('comes by itself where the provider does not count, and what it uses is told all the same', async () => {
+    const silent = { usage: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 } }
+    const { house, model } = houseWith([
+      async function* () {
+        yield end([{ kind: 'text', text: long }], silent)
+      },
+      says('SUMMARY'),
+      says('Fine.'),
+    ])
+    const { session, reader } = await house.open()
+    await ask(session, 'p1')
+    await ask(session, 'p2', 'How are you?')
+    const used = reader.entries.flatMap((entry) => (entry.kind === 'usage' ? [entry.usage.used] : []))
+    expect(used[0]).toBeGreaterThan(0)
+    expect(story(model.requests[2]?.messages ?? [])[0]).toContain('SUMMARY')
+  })
+
   test('comes once when the provider says that it is too long', async () => {
     const tooLong = new ParleyError('MODEL_CONTEXT', asked)
     const { house, model } = houseWith([says(long), breaks('', tooLong), says('SUMMARY'), says('Fine.')])

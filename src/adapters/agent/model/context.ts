@@ -3,6 +3,9 @@ import type { Cursor } from '../../../ports/journal.ts'
 import type { ModelMessage, ModelToolCall, ModelToolResult } from '../../../ports/model.ts'
 import type { AnsweredMemo, BaseMemo, ModelMemo, ResultMemo, Spent } from './memo.ts'
 
+/** Of a token, in most languages at least. */
+const LETTERS = 4
+
 export class Context {
   /** Of the last memo. */
   place: Cursor = 0
@@ -11,6 +14,8 @@ export class Context {
   spent: Spent = {}
   /** Tokens of the last step, prompt and answer; 0 while none is known. */
   used = 0
+  /** Letters that came after it, or all where no provider has counted. */
+  #uncounted = 0
   readonly told = new Set<string>()
   /** Characters of all memos: about what it takes of our memory. */
   size = 0
@@ -36,6 +41,11 @@ export class Context {
   get messages(): readonly ModelMessage[] {
     const results = this.#calls.flatMap(({ id }) => this.#results.get(id) ?? [])
     return results.length === 0 ? [...this.#messages] : [...this.#messages, { role: 'tool', results }]
+  }
+
+  /** About how many tokens the next request has. */
+  get likely(): number {
+    return this.used + Math.ceil(this.#uncounted / LETTERS)
   }
 
   /** Calls of the last step that have no result yet, in their order. */
@@ -68,6 +78,7 @@ export class Context {
 
   #begin({ system, roots, messages, told, spent, settled }: BaseMemo): void {
     this.size = 0
+    this.#uncounted = system.length
     this.#begun = true
     this.system = system
     this.roots = roots
@@ -86,11 +97,14 @@ export class Context {
     this.used = used
     this.spent = spent
     this.#push(message === undefined ? [] : [message])
+    // The answer was counted with its request.
+    if (used > 0) this.#uncounted = 0
     this.#settled = this.#calls.length === 0
   }
 
   #result({ result, told = [] }: ResultMemo): void {
     this.#results.set(result.id, result)
+    this.#uncounted += lettersOf(result)
     for (const path of told) this.told.add(path)
     this.#settled = false
   }
@@ -102,6 +116,7 @@ export class Context {
   }
 
   #push(messages: readonly ModelMessage[]): void {
+    this.#uncounted += messages.reduce((sum, message) => sum + lettersOf(message), 0)
     this.#messages = [...this.messages, ...messages]
     this.#closeCalls()
     const last = messages.at(-1)
@@ -112,4 +127,9 @@ export class Context {
     this.#calls = []
     this.#results.clear()
   }
+}
+
+/** Pictures and other data count for little: no provider counts their letters. */
+function lettersOf(said: ModelMessage | ModelToolResult): number {
+  return JSON.stringify(said, (key, value: unknown) => (key === 'data' || key === 'blob' ? '' : value)).length
 }

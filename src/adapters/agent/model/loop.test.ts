@@ -155,6 +155,8 @@ describe('calls of one step', () => {
       calls(...many),
       says('Enough.'),
     ])
+    // A thousand refusals are long.
+    model.contextWindow = 1_000_000
     const { session, reader } = await withTool(house, 'look').open()
     await ask(session, 'p1')
     expect(ends(reader.entries)).toEqual(['end_turn'])

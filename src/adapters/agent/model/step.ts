@@ -110,7 +110,9 @@ async function keep(work: Work, { price, contextWindow }: Model, end: ModelEnd):
   const kept = remember(work, { agent: 'model', kind: 'answered', ...said, ...counted })
   if (message.parts.some(({ kind }) => kind === 'call')) await kept
   else leave(kept)
-  await tellUsage(work, counted, contextWindow)
+  // Some providers do not count: people are told about how much it is.
+  const used = counted.used > 0 ? counted.used : work.context.likely
+  await tellUsage(work, { ...counted, used }, contextWindow)
   return end
 }
 

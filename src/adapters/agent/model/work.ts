@@ -34,6 +34,7 @@ export async function remember({ turn, context }: Work, memo: ModelMemo): Promis
   context.take(place, memo)
 }
 
+/** What we have to tell ourselves, among the thoughts of the model; the mark tells them apart. */
 export function think({ turn }: Work, text: string): Promise<void> {
-  return turn.think({ type: 'text', text: `${text}\n` })
+  return turn.think({ type: 'text', text: `${text}\n`, _meta: { 'parley/notice': true } })
 }

@@ -7,7 +7,7 @@ import { type TextFile, openText, saveText } from './files.ts'
 import { requireFree } from './barred.ts'
 import { type Placed, placed } from './placed.ts'
 import { amount, refuse, textResult } from './result.ts'
-import { type Looking, defineTool } from './tool.ts'
+import { type Looking, defineTool, unfitBy } from './tool.ts'
 
 const edit = z.strictObject({
   old_text: z.string().describe('What stands there now, exactly, with its whitespace. It must occur once.'),
@@ -47,19 +47,20 @@ export const editFile = defineTool({
   },
 })
 
-/** What a change would look like; nothing where it cannot be made. */
+/** What a change would look like, or why it cannot be made. */
 async function changeOf(
   place: Placed,
   looking: Looking,
   change: (text: string) => string,
-): Promise<Pick<ToolPreview, 'content' | 'locations'>> {
+): Promise<Pick<ToolPreview, 'content' | 'locations' | 'unfit'>> {
   try {
-    const { path, text } = await openText(place.real, looking)
+    const file = await openText(place.real, looking)
+    requireSeen(file, looking)
+    const { path, text } = file
     const { content, line } = differenceOf(path, text, change(text))
     return { content, locations: [{ path, line }] }
-  } catch {
-    // The call itself will say what is wrong.
-    return {}
+  } catch (error) {
+    return unfitBy(error)
   }
 }
 

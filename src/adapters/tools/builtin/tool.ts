@@ -1,6 +1,6 @@
 /** What a tool of our own is made of: its words for a model, its arguments, what a call would do, and the call. */
 import { z } from 'zod'
-import { fail } from '../../../errors/parley-error.ts'
+import { ParleyError, isParleyError } from '../../../errors/parley-error.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { ToolKind } from '../../../ports/content.ts'
 import type { Processes } from '../../../ports/process.ts'
@@ -71,19 +71,18 @@ export function defineTool<Schema extends z.ZodType>(definition: Definition<Sche
     tool: describe(definition),
     async preview(args, looking) {
       const parsed = parse(args)
-      if (!parsed.success || definition.preview === undefined) return { title, kind }
+      if (!parsed.success) return { title, kind, unfit: misfit(name, parsed.error).message }
+      if (definition.preview === undefined) return { title, kind }
       try {
         return { title, kind, ...(await definition.preview(parsed.data, looking)) }
-      } catch {
-        // The call itself will say what is wrong.
-        return { title, kind }
+      } catch (error) {
+        return { title, kind, ...unfitBy(error) }
       }
     },
     async run(args, call) {
       const parsed = parse(args)
-      return parsed.success
-        ? await definition.run(parsed.data, call)
-        : fail('TOOL_ARGUMENTS', { tool: name, reason: faultsIn(parsed.error) })
+      if (!parsed.success) throw misfit(name, parsed.error)
+      return await definition.run(parsed.data, call)
     },
   }
 }
@@ -118,6 +117,15 @@ function schemaOf(schema: z.ZodType): Readonly<Record<string, unknown>> {
 function withoutNulls(args: unknown): unknown {
   if (typeof args !== 'object' || args === null || Array.isArray(args)) return args ?? {}
   return Object.fromEntries(Object.entries(args).filter(([, value]) => value !== null))
+}
+
+/** What is no row of ours may be over when the call is made. */
+export function unfitBy(error: unknown): Pick<ToolPreview, 'unfit'> {
+  return isParleyError(error) ? { unfit: error.message } : {}
+}
+
+function misfit(tool: string, error: z.ZodError): ParleyError<'TOOL_ARGUMENTS'> {
+  return new ParleyError('TOOL_ARGUMENTS', { tool, reason: faultsIn(error) })
 }
 
 function faultsIn({ issues }: z.ZodError): string {

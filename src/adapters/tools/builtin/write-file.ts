@@ -7,7 +7,7 @@ import { type TextFile, newFile, openIfThere, saveText } from './files.ts'
 import { placed } from './placed.ts'
 import { amount, textResult } from './result.ts'
 import { linesOf } from './text/pages.ts'
-import { defineTool } from './tool.ts'
+import { defineTool, unfitBy } from './tool.ts'
 
 export const writeFile = defineTool({
   name: 'write_file',
@@ -23,8 +23,13 @@ export const writeFile = defineTool({
   async preview({ path, content }, looking) {
     const { paths, given, shown } = await placed(path, looking)
     const known = { title: `Write ${shown}`, paths, locations: [{ path: given }] }
-    const former = await openIfThere(path, looking).catch(() => undefined)
-    return { ...known, content: differenceOf(given, former?.text ?? null, content).content }
+    try {
+      const former = await openIfThere(path, looking)
+      if (former !== undefined) requireSeen(former, looking)
+      return { ...known, content: differenceOf(given, former?.text ?? null, content).content }
+    } catch (error) {
+      return { ...known, ...unfitBy(error) }
+    }
   },
   async run({ path, content }, call) {
     const { real } = await placed(path, call)

@@ -46,7 +46,7 @@ export function parseLine(line: string): Parsed {
 const REDIRECTS = new Set(['>', '>>', '>|', '<', '<<', '<<<', '<<-', '<>', '&>', '&>>', '>&', '<&'])
 const SUBSTITUTES = new Set(['$(', '`'])
 const TRUNCATING = new Set(['>', '>|', '&>', '>&'])
-const OPERATOR = /^(?:&>>|<<<|<<-|&>|>>|>\||>&|<&|<>|<<|\|\||&&|;;|\|&|[;|&<>()\n]|\$\(|`)/u
+const OPERATOR = /^(?:[<>]\(|&>>|<<<|<<-|&>|>>|>\||>&|<&|<>|<<|\|\||&&|;;|\|&|[;|&<>()\n]|\$\(|`)/u
 
 function tokensOf(line: string): { readonly tokens: readonly Token[]; readonly isUnclear: boolean } {
   const tokens: Token[] = []
