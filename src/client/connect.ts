@@ -12,7 +12,7 @@ import { Questions } from './questions.ts'
 import { Requests } from './requests.ts'
 import { KnownSettings, type Setting, settingRequest } from './settings.ts'
 import { Unsent } from './unsent.ts'
-import { sessionsIn } from './well-formed.ts'
+import { type Suggested, sessionsIn, suggestedIn } from './well-formed.ts'
 
 export interface SessionInfo extends Opening {
   readonly title?: string | null
@@ -26,12 +26,6 @@ export interface PromptResult {
 
 /** The stop reason of an agent that names none. */
 export const NO_REASON = 'unknown'
-
-/** What stands there of a word, and what it could be. */
-export interface Suggested {
-  readonly value: string
-  readonly values: readonly string[]
-}
 
 export interface Stopping {
   readonly stopping: boolean
@@ -60,7 +54,6 @@ export class Client {
   readonly #face: Face
   readonly #hello: Hello
   readonly #link: Link
-  readonly #hears: Hearing
   readonly #questions: Questions
   readonly #attachments: Attachments
   readonly #settings = new KnownSettings()
@@ -82,14 +75,13 @@ export class Client {
     )
     this.#attachments = new Attachments((sessionId, reason) => this.#event({ kind: 'detached', sessionId, reason }))
     const hearing = this.#hearing()
-    this.#hears = hearing
     this.#link = new Link(means, {
       listener: {
         notified: (method, params) => hearing.notified(method, params),
         requested: (id, method, params) => hearing.requested(id, method, params),
       },
       greet: (peer) => this.#greet(peer),
-      broken: (comesBack) => this.#broken(comesBack),
+      broken: (comesBack) => this.#broken(comesBack, hearing),
       back: () => this.#event({ kind: 'reconnected' }),
       given: (reason) => this.#given(reason),
     })
@@ -224,12 +216,9 @@ export class Client {
     return sessionIdOf('_parley/fork', fieldsOf(result))
   }
 
-  /** What the words behind a slash command could become; nothing where the server cannot say. */
   async complete(sessionId: string, command: string, text: string): Promise<Suggested> {
-    if (this.#introduced?.parley?.includes('_parley/complete') !== true) return { value: '', values: [] }
-    const { value, values } = fieldsOf(await this.#requests.askOnce('_parley/complete', { sessionId, command, text }))
-    const words = Array.isArray(values) ? values.filter((one): one is string => typeof one === 'string') : []
-    return { value: typeof value === 'string' ? value : '', values: words }
+    this.#requireMethod('_parley/complete')
+    return suggestedIn(await this.#requests.askOnce('_parley/complete', { sessionId, command, text }))
   }
 
   /** `ifIdle` leaves a server alone whose turns run. */
@@ -295,8 +284,8 @@ export class Client {
     })
   }
 
-  #broken(comesBack: boolean): void {
-    this.#hears.disconnected()
+  #broken(comesBack: boolean, hearing: Hearing): void {
+    hearing.disconnected()
     if (comesBack) this.#event({ kind: 'reconnecting' })
   }
 
