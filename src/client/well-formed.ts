@@ -1,5 +1,4 @@
 /** What an agent tells and asks, made to be as our types say: any agent may send anything, and no face should break over it. */
-import { fieldsOf } from './capabilities.ts'
 import type { PermissionOption, ToolCallUpdate, UpdateParams } from './updates.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -106,16 +105,4 @@ const KINDS: Readonly<Record<string, Shape>> = {
   current_mode_update: fields({ currentModeId: text }, 'currentModeId'),
   config_option_update: fields({ configOptions: list(fields({ id: text, name: text }, 'id')) }, 'configOptions'),
   notice: fields({ title: text, description: text }, 'title'),
-}
-
-/** What stands behind a slash command of the word that is being typed, and what that could become. */
-export interface Suggested {
-  readonly value: string
-  readonly values: readonly string[]
-}
-
-export function suggestedIn(answer: unknown): Suggested {
-  const { value, values } = fieldsOf(answer)
-  const words = Array.isArray(values) ? values.filter((one): one is string => typeof one === 'string') : []
-  return { value: typeof value === 'string' ? value : '', values: words }
 }

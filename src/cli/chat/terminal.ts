@@ -1,12 +1,12 @@
 /** A chat with a person at a terminal: they write, they watch, they are asked; one of these has the keyboard at a time. */
 import type { AgentChoice } from '../../config/agent.ts'
+import type { Suggested } from '../../client/answers.ts'
 import type { Client } from '../../client/connect.ts'
 import type { ConnectionEvent, Face } from '../../client/face.ts'
 import type { Notice, TurnNotice } from '../../client/notices.ts'
 import type { PermissionQuestion } from '../../client/questions.ts'
 import type { ClientPages } from '../../client/serving.ts'
 import type { Update } from '../../client/updates.ts'
-import type { Suggested } from '../../client/well-formed.ts'
 import { isParleyError, reasonOf } from '../../errors/parley-error.ts'
 import { askOnKeys } from '../asking.ts'
 import type { CommandInput } from '../command.ts'

@@ -96,10 +96,12 @@ export const calling: readonly Mutant[] = [
       stdio('splits its characters'),
     ],
   ]),
+  ...inFile('adapters/tools/rounds.ts', [
+    ['R4', 'return result.isError ?', 'return true ?', calls('asks the person in rounds')],
+  ]),
   ...inFile('adapters/tools/mcp/call.ts', [
-    ['R4', 'return declined && result.isError ?', 'return false ?', calls('R4')],
-    ['R4', 'return declined && result.isError ?', 'return declined ?', calls('R4')],
-    ['B4', 'arguments: args }, own)', "arguments: args, _meta: { 'org.mcp/x': 1 } }, own)", stdio('B1 B2 B4')],
+    ['R4', 'return declined && !(', 'return false && !(', calls('demands a page to be visited')],
+    ['B4', 'arguments: args, ...(', "arguments: args, _meta: { 'org.mcp/x': 1 }, ...(", stdio('B1 B2 B4')],
     [
       'C2',
       'text: line.redact(error.message) }], isError: true }',
