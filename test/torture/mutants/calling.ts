@@ -1,5 +1,5 @@
 /** Without what ends every call in a word that is true, and keeps what it brought. */
-import { calls, http, inFile, newest, stdio, sse, type Mutant } from './mutant.ts'
+import { calls, http, inFile, newest, spawning, stdio, sse, type Mutant } from './mutant.ts'
 
 const LOST = 'if (open.methods.has(id)) transport.onmessage?.(lostAnswer(id))'
 const CANCEL = "signal.addEventListener('abort', cancel, { once: true })"
@@ -187,13 +187,13 @@ export const calling: readonly Mutant[] = [
     ],
   ]),
   ...inFile('adapters/process/child.ts', [
+    ['S3', "signalGroup(pid, 'SIGTERM')", '', spawning('asks before it kills')],
     [
-      'S3',
-      "if (!(await within(exited, clock, graceMs))) signalGroup(pid, 'SIGKILL')",
-      '',
-      stdio('stays at the end of its input'),
+      'S2',
+      'const tail = tailOf(stderr)',
+      "const tail = () => ''",
+      spawning('may write ten megabytes of complaints without being held up'),
     ],
-    ['S2', 'const tail = tailOf(stderr)', "const tail = () => ''", stdio('complains without end')],
   ]),
   ...inFile('adapters/process/environment.ts', [
     [
