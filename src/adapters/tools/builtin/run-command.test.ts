@@ -39,6 +39,11 @@ describe('a command', () => {
     expect(await stage.say('run_command', { command: 'ls', cwd: 'no' })).toContain('Error: ')
   })
 
+  test('with a NUL in it is refused in words', async () => {
+    stage = await openStage()
+    expect(await stage.say('run_command', { command: 'echo a\0b' })).toBe('Error: A command cannot hold a NUL character.')
+  })
+
   test('that says much is given by its beginning and its end, and read on', async () => {
     stage = await openStage()
     const result = await stage.call('run_command', { command: 'seq 1 40000' })
