@@ -10,18 +10,24 @@ const server = fileURLToPath(new URL('../../test/fixtures/mcp/stdio-server.mjs',
 const script = 'sleep 3; exec "$0" "$1" "{}"'
 const slow = { name: 'slow', command: '/bin/sh', args: ['-c', script, process.execPath, server], env: [] }
 const GOAL = 5
+/** Milliseconds between two sessions. A server's process is started some milliseconds after its session was answered: in a burst, into the next. */
+const [BRIEF, LONG] = [5, 150]
 
 export async function newSession({ quick, directory }: Measuring): Promise<readonly Row[]> {
   const peer = parley(freshHome(directory), writeScript(directory, [{ chunk: 'hello' }]))
   await peer.initialize()
   // The first one waits for the journal, which is opened behind the answer to initialize.
   await peer.newSession(directory)
-  const alone = await many(peer, { directory, count: quick ? 50 : 300, servers: [] })
-  const slowly = await many(peer, { directory, count: quick ? 5 : 15, servers: [slow] })
+  const alone = await many(peer, { directory, count: quick ? 50 : 300, servers: [], pause: BRIEF })
+  const slowly = await many(peer, { directory, count: quick ? 5 : 15, servers: [slow], pause: LONG })
+  const burst = await many(peer, { directory, count: quick ? 5 : 15, servers: [slow], pause: BRIEF })
   await peer.kill()
   return [
-    row('session/new without MCP servers, p50', alone),
-    row('session/new with a server that takes 3 s, p50', slowly),
+    row('session/new without MCP servers, p50', { measured: alone, floor: '–' }),
+    row('session/new with a server that takes 3 s, p50', {
+      measured: slowly,
+      floor: `${ms(burst)} where another starts its server meanwhile`,
+    }),
   ]
 }
 
@@ -29,20 +35,21 @@ interface Many {
   readonly directory: string
   readonly count: number
   readonly servers: readonly object[]
+  readonly pause: number
 }
 
-async function many(peer: Peer, { directory, count, servers }: Many): Promise<number> {
+async function many(peer: Peer, { directory, count, servers, pause }: Many): Promise<number> {
   const took: number[] = []
   for (let made = 0; made < count; made += 1) {
     const began = performance.now()
     await peer.newSession(directory, servers)
     took.push(performance.now() - began)
     // People open sessions one by one.
-    await sleep(5)
+    await sleep(pause)
   }
   return median(took)
 }
 
-function row(what: string, measured: number): Row {
-  return { what, measured: ms(measured), goal: `≤ ${GOAL} ms`, floor: '–', ok: measured <= GOAL }
+function row(what: string, { measured, floor }: { readonly measured: number; readonly floor: string }): Row {
+  return { what, measured: ms(measured), goal: `≤ ${GOAL} ms`, floor, ok: measured <= GOAL }
 }

@@ -1,6 +1,7 @@
 /** Reaches an agent that is no Parley server: starts it, and lends it this machine's files and terminals. */
 import { type Client, connect } from '../client/connect.ts'
 import type { Face } from '../client/face.ts'
+import type { ClientPages } from '../client/serving.ts'
 import type { Config } from '../config/schema.ts'
 import { ParleyError, isParleyError } from '../errors/parley-error.ts'
 import { serverInfo } from '../server/version.ts'
@@ -14,6 +15,8 @@ import { after, newId, pause } from './terminal/pace.ts'
 export interface ReachingCommand {
   readonly command: string
   readonly config: Config
+  /** Where there is somebody to visit them. */
+  readonly pages?: ClientPages | undefined
   /** Ends the attempt. */
   readonly signal?: AbortSignal
 }
@@ -25,7 +28,7 @@ const LEAVING = 1_000
 /** When a person begins to wonder. Milliseconds. */
 const UNEASE = 3_000
 
-export async function reachCommand({ command, config, signal }: ReachingCommand, face: Face): Promise<Reached> {
+export async function reachCommand({ command, config, signal, pages }: ReachingCommand, face: Face): Promise<Reached> {
   const { environment } = config
   const agent = await startAgentProcess(command, environment)
   const terminals = new LocalTerminals(environment)
@@ -36,7 +39,10 @@ export async function reachCommand({ command, config, signal }: ReachingCommand,
   }
   try {
     const means = { dial: async () => agent.pipe, pause, newId, lasting: false as const }
-    const client = await connect(means, face, { info: serverInfo, serves: { files: localFiles, terminals } })
+    const client = await connect(means, face, {
+      info: serverInfo,
+      serves: { files: localFiles, terminals, ...(pages && { pages }) },
+    })
     return {
       client,
       explain: (error) => explained(error, { client, agent }),

@@ -2,6 +2,7 @@
 import { type Client, connect } from '../client/connect.ts'
 import type { Face } from '../client/face.ts'
 import type { Hello, NoticeKind } from '../client/hello.ts'
+import type { ClientPages } from '../client/serving.ts'
 import { linePipe } from '../client/pipe.ts'
 import { agentName } from '../config/agent.ts'
 import type { Config } from '../config/schema.ts'
@@ -23,6 +24,8 @@ export interface Reaching {
   /** Starts another agent, which is spoken to in place of a Parley server. */
   readonly agentCommand?: string | undefined
   readonly notices?: readonly NoticeKind[]
+  /** Where there is somebody to visit them. */
+  readonly pages?: ClientPages | undefined
   /** Aborts when whoever wanted to reach them leaves: a server that hangs keeps nobody. */
   readonly signal?: AbortSignal
 }
@@ -137,7 +140,14 @@ async function withinProcess(reaching: Reaching, face: Face): Promise<Reached> {
   }
 }
 
-function helloOf({ config, notices = [] }: Reaching): Hello {
+function helloOf({ config, notices = [], pages }: Reaching): Hello {
   const { token } = config
-  return { info: serverInfo, notices, token, agent: { name: agentName(config.agent), chosen: config.agentChosen } }
+  const serves = pages === undefined ? {} : { pages }
+  return {
+    info: serverInfo,
+    notices,
+    token,
+    serves,
+    agent: { name: agentName(config.agent), chosen: config.agentChosen },
+  }
 }

@@ -27,6 +27,12 @@ export interface PromptResult {
 /** The stop reason of an agent that names none. */
 export const NO_REASON = 'unknown'
 
+/** What stands there of a word, and what it could be. */
+export interface Suggested {
+  readonly value: string
+  readonly values: readonly string[]
+}
+
 export interface Stopping {
   readonly stopping: boolean
   /** Turns that run. */
@@ -54,6 +60,7 @@ export class Client {
   readonly #face: Face
   readonly #hello: Hello
   readonly #link: Link
+  readonly #hears: Hearing
   readonly #questions: Questions
   readonly #attachments: Attachments
   readonly #settings = new KnownSettings()
@@ -75,6 +82,7 @@ export class Client {
     )
     this.#attachments = new Attachments((sessionId, reason) => this.#event({ kind: 'detached', sessionId, reason }))
     const hearing = this.#hearing()
+    this.#hears = hearing
     this.#link = new Link(means, {
       listener: {
         notified: (method, params) => hearing.notified(method, params),
@@ -216,6 +224,14 @@ export class Client {
     return sessionIdOf('_parley/fork', fieldsOf(result))
   }
 
+  /** What the words behind a slash command could become; nothing where the server cannot say. */
+  async complete(sessionId: string, command: string, text: string): Promise<Suggested> {
+    if (this.#introduced?.parley?.includes('_parley/complete') !== true) return { value: '', values: [] }
+    const { value, values } = fieldsOf(await this.#requests.askOnce('_parley/complete', { sessionId, command, text }))
+    const words = Array.isArray(values) ? values.filter((one): one is string => typeof one === 'string') : []
+    return { value: typeof value === 'string' ? value : '', values: words }
+  }
+
   /** `ifIdle` leaves a server alone whose turns run. */
   async stop(how: { readonly graceMs?: number; readonly ifIdle?: boolean } = {}): Promise<Stopping> {
     this.#requireMethod('_parley/stop')
@@ -280,7 +296,7 @@ export class Client {
   }
 
   #broken(comesBack: boolean): void {
-    this.#questions.disconnect()
+    this.#hears.disconnected()
     if (comesBack) this.#event({ kind: 'reconnecting' })
   }
 

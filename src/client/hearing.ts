@@ -4,7 +4,7 @@ import { fieldsOf } from './capabilities.ts'
 import type { Face } from './face.ts'
 import { noticeOf } from './notices.ts'
 import type { Peer, RequestId } from './peer.ts'
-import type { Questions } from './questions.ts'
+import type { Questions, Withdrawal } from './questions.ts'
 import { type Services, serve } from './serving.ts'
 import type { KnownSettings } from './settings.ts'
 import { type LastWords, ShownTerminals, lastWordsOf } from './shown-terminals.ts'
@@ -31,15 +31,17 @@ export interface Listeners {
 export class Hearing {
   readonly #to: Listeners
   readonly #terminals = new ShownTerminals()
+  /** Requests of the agent that we are at. */
+  readonly #serving = new Map<RequestId, AbortController>()
 
   constructor(to: Listeners) {
     this.#to = to
   }
 
   notified(method: string, params: unknown): void {
-    const { questions, attachments, face } = this.#to
+    const { attachments, face } = this.#to
     if (method === 'session/update') return this.#told(updateIn(params))
-    if (method === '$/cancel_request') return questions.withdraw(fieldsOf(params)['requestId'])
+    if (method === '$/cancel_request') return this.#withdrawn(fieldsOf(params)['requestId'] as RequestId)
     if (method === '_parley/server') return this.#to.stopping()
     const notice = noticeOf(method, params, (promptId) => attachments.isMine(promptId))
     if (notice === undefined) return
@@ -52,6 +54,17 @@ export class Hearing {
     if (method !== 'session/request_permission') return this.#serve(id, method, params)
     this.#to.questions.put(id, params)
     return true
+  }
+
+  /** The connection is gone, and with it whoever waited for an answer. */
+  disconnected(): void {
+    this.#to.questions.disconnect()
+    for (const one of this.#serving.values()) one.abort('disconnected' satisfies Withdrawal)
+  }
+
+  #withdrawn(id: RequestId): void {
+    this.#to.questions.withdraw(id)
+    this.#serving.get(id)?.abort('elsewhere' satisfies Withdrawal)
   }
 
   #told(update: UpdateParams | undefined): void {
@@ -74,8 +87,13 @@ export class Hearing {
     const rootsOf = (sessionId: string) => attachments.rootsOf(sessionId) ?? this.#to.creating()
     // What it has said is read before it goes.
     const words = method === 'terminal/release' ? lastWordsOf(services, params) : undefined
-    const served = serve(services, rootsOf, { method, params })
-    void served?.then((answer) => peer?.reply(id, answer))
+    const withdrawn = new AbortController()
+    const served = serve(services, rootsOf, { method, params, withdrawn: withdrawn.signal })
+    if (served !== undefined) this.#serving.set(id, withdrawn)
+    void served?.then((answer) => {
+      this.#serving.delete(id)
+      peer?.reply(id, answer)
+    })
     void words?.then((said) => said && this.#released(said))
     return served !== undefined
   }

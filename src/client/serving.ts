@@ -61,9 +61,23 @@ export interface ClientTerminals {
   release(id: string): Promise<void>
 }
 
+export interface PageRequest {
+  readonly sessionId: string
+  readonly message: string
+  /** As it was sent: whoever opens it looks at it first. */
+  readonly url: string
+}
+
+/** Pages that a person is asked to visit. */
+export interface ClientPages {
+  /** Nothing is loaded before the person agrees; `withdrawn` aborts when nobody waits any more. */
+  visit(page: PageRequest, withdrawn: AbortSignal): Promise<'accept' | 'decline' | 'cancel'>
+}
+
 export interface Services {
   readonly files?: ClientFiles
   readonly terminals?: ClientTerminals
+  readonly pages?: ClientPages
 }
 
 export interface Refusal {
@@ -76,22 +90,26 @@ export type Served = { readonly result: unknown } | { readonly error: Refusal }
 
 type Fields = Readonly<Record<string, unknown>>
 type RootsOf = (sessionId: string) => readonly string[] | undefined
-type Service = (params: Fields, roots: readonly string[]) => Promise<unknown>
+type Service = (params: Fields, roots: readonly string[], withdrawn: AbortSignal) => Promise<unknown>
 
 /** Declared is only what is served. */
-export function capabilitiesFor({ files, terminals }: Services): Fields {
+export function capabilitiesFor({ files, terminals, pages }: Services): Fields {
   return {
     ...(files === undefined ? {} : { fs: { readTextFile: true, writeTextFile: true } }),
     ...(terminals === undefined ? {} : { terminal: true }),
+    ...(pages === undefined ? {} : { elicitation: { url: {} } }),
   }
 }
 
+export interface AgentRequest {
+  readonly method: string
+  readonly params: unknown
+  /** Aborts when nobody waits for the answer any more. */
+  readonly withdrawn: AbortSignal
+}
+
 /** The answer to a request of the agent; undefined when it is for somebody else, or for nobody. */
-export function serve(
-  services: Services,
-  rootsOf: RootsOf,
-  request: { readonly method: string; readonly params: unknown },
-): Promise<Served> | undefined {
+export function serve(services: Services, rootsOf: RootsOf, request: AgentRequest): Promise<Served> | undefined {
   const service = serviceOf(services, request.method)
   return service === undefined ? undefined : answered(service, rootsOf, request)
 }
@@ -99,27 +117,40 @@ export function serve(
 async function answered(
   service: Service,
   rootsOf: RootsOf,
-  { method, params }: { readonly method: string; readonly params: unknown },
+  { method, params, withdrawn }: AgentRequest,
 ): Promise<Served> {
   try {
     const fields = fieldsOf(params)
     const session = text(method, fields, 'sessionId')
     const roots = rootsOf(session) ?? fail('SESSION_NOT_FOUND', { session })
-    return { result: await service(fields, roots) }
+    return { result: await service(fields, roots, withdrawn) }
   } catch (error) {
     return { error: refusalOf(error) }
   }
 }
 
-function serviceOf({ files, terminals }: Services, method: string): Service | undefined {
+function serviceOf({ files, terminals, pages }: Services, method: string): Service | undefined {
   switch (method) {
     case 'fs/read_text_file':
     case 'fs/write_text_file':
       return files === undefined ? undefined : fileService(files, method)
     case 'elicitation/create':
-      return async () => fail('PARAMS_INVALID', { method, reason: 'this client offers no form and opens no link' })
+      return pages === undefined ? refusesToAsk(method) : pageService(pages, method)
     default:
       return terminals === undefined ? undefined : terminalService(terminals, method)
+  }
+}
+
+function refusesToAsk(method: string): Service {
+  return async () => fail('PARAMS_INVALID', { method, reason: 'this client offers no form and opens no link' })
+}
+
+function pageService(pages: ClientPages, method: string): Service {
+  return async (params, _roots, withdrawn) => {
+    if (params['mode'] !== 'url') return fail('PARAMS_INVALID', { method, reason: 'this client offers no form' })
+    const message = typeof params['message'] === 'string' ? params['message'] : ''
+    const page = { sessionId: text(method, params, 'sessionId'), message, url: text(method, params, 'url') }
+    return { action: await pages.visit(page, withdrawn) }
   }
 }
 

@@ -16,12 +16,15 @@ import { openModels, type OwnedModels } from '../adapters/model/models.ts'
 import { killLeftovers } from '../adapters/process/ledger.ts'
 import { type Orphan, findOrphans } from '../adapters/process/orphans.ts'
 import { openProcesses } from '../adapters/process/spawn.ts'
+import type { Suggestions, Typed } from '../adapters/tools/completing.ts'
+import type { StartedServer } from '../adapters/tools/connection.ts'
 import { type Live, openToolHost } from '../adapters/tools/host.ts'
 import type { Means } from '../adapters/tools/builtin/tool.ts'
 import type { Toolsets } from '../adapters/tools/builtin/toolset.ts'
 import type { Logins } from '../adapters/tools/logins/authorization.ts'
 import { openLogins } from '../adapters/tools/logins/logins.ts'
 import { agentName } from '../config/agent.ts'
+import { dangerOf } from '../config/danger.ts'
 import { promptDirectory } from '../config/places.ts'
 import { readModels } from '../config/models.ts'
 import type { Config } from '../config/schema.ts'
@@ -54,6 +57,8 @@ export interface Owner {
   readonly search: SearchIndex
   /** How the MCP servers of live sessions are. */
   mcp(): readonly Live[]
+  /** What a person who types behind a slash command of a session could mean; undefined where nobody can say. */
+  complete(session: string, typed: Typed): Promise<Suggestions | undefined>
   readonly log: Log
   readonly clock: Clock
   report(error: unknown): void
@@ -89,7 +94,7 @@ export async function openOwner(config: Config): Promise<Owner> {
     // The session finds out whether the client of a turn has anybody to ask.
     elicitation: true,
     own: () => ownTools,
-    warn: report,
+    ...toldTo(log),
   })
   const models = openUserModels(config)
   const agents = openAgents(agentsOptions(config, models))
@@ -131,6 +136,7 @@ export async function openOwner(config: Config): Promise<Owner> {
     agents,
     search,
     mcp: () => tools.live(),
+    complete: (session, typed) => tools.complete(session, typed),
     log,
     clock: systemClock,
     report,
@@ -143,6 +149,17 @@ export async function openOwner(config: Config): Promise<Owner> {
     close() {
       closing ??= close()
       return closing
+    },
+  }
+}
+
+/** Of a command the arguments and variables may be secret; what they are dangerous for is not. */
+function toldTo(log: Log) {
+  return {
+    warn: log.report,
+    started({ args, pid: child, ...what }: StartedServer): void {
+      const danger = dangerOf(what.command, args)
+      log.note('started an MCP server', { ...what, child, ...(danger !== undefined && { danger }) })
     },
   }
 }

@@ -47,3 +47,32 @@ test.each(['script', 'guide'])('they come, change and are filled in with the age
     expect(JSON.stringify(ada.received)).toContain('/s__review needs file.')
   } else await ada.until(offers('s__greet'))
 })
+
+test('what is typed behind one can be completed, by its arguments, and is asked for once', async () => {
+  const place = await placeWith([{ end: 'end_turn' }])
+  await serve(place)
+  const ada = await RawSocket.open(place.socket, { agent: place.agent })
+  const log = messageLog()
+  const server = { name: 's', command: process.execPath, args: [program, 'suggests what is meant', log.path], env: [] }
+  const id = await openSession(ada, place, [server])
+  await ada.until(offers('s__review'))
+  const complete = async (text: string, command = 's__review') =>
+    (await ada.request('_parley/complete', { sessionId: id, command, text })).result
+  const first = await complete('sr')
+  expect(first).toMatchObject({ argument: 'file', value: 'sr' })
+  expect(first?.['values']).toHaveLength(100)
+  expect(await complete('sr')).toEqual(first)
+  const asked = () => log.read().filter(({ method }) => method === 'completion/complete')
+  expect(asked()).toHaveLength(1)
+  expect(await complete('a.ts 1 2')).toMatchObject({ argument: 'lines', value: '1 2' })
+  expect(asked().at(-1)?.params).toMatchObject({
+    ref: { type: 'ref/prompt', name: 'review' },
+    argument: { name: 'lines', value: '1 2' },
+    context: { arguments: { file: 'a.ts' } },
+  })
+  expect(await complete('fail')).toMatchObject({ values: [] })
+  expect(await complete('x', 's__plain')).toEqual({ values: [] })
+  expect(await complete('x', 'nobody')).toEqual({ values: [] })
+  const { error } = await ada.request('_parley/complete', { sessionId: id, command: 's__review' })
+  expect(error).toMatchObject({ code: -32602, data: { code: 'PARAMS_INVALID' } })
+})

@@ -13,23 +13,28 @@ interface Series {
   /** How many at a time; each has a copy of the sources of its own. */
   readonly jobs: number
   readonly only?: string | undefined
+  /** Their tests need nothing that is built. */
+  readonly fromSource?: boolean
 }
 
 /** Prints a line for each and the sum; gives the exit code. */
-export async function reportMutants(all: readonly Mutant[], { jobs, only = '' }: Series): Promise<number> {
+export async function reportMutants(all: readonly Mutant[], { only = '', ...how }: Series): Promise<number> {
   const chosen = all.filter(({ mechanism, file }) => `${mechanism} ${file}`.includes(only))
-  const tried = await tryAll(chosen, jobs)
+  const tried = await tryAll(chosen, how)
   const caught = tried.filter(({ verdict }) => verdict === 'caught').length
   console.log(`\n${caught} of ${tried.length} mechanisms are missed by their test when they are taken out`)
   return tried.length > 0 && caught === tried.length ? 0 : 1
 }
 
-async function tryAll(mutants: readonly Mutant[], jobs: number): Promise<readonly Tried[]> {
+async function tryAll(
+  mutants: readonly Mutant[],
+  { jobs, fromSource }: Omit<Series, 'only'>,
+): Promise<readonly Tried[]> {
   const tried: Tried[] = []
   const sound = new Map<string, Promise<Outcome>>()
   const next = mutants.values()
   const work = async (): Promise<void> => {
-    const workshop = new Workshop()
+    const workshop = new Workshop({ fromSource })
     try {
       for (const mutant of next) {
         const one = await tryOne(mutant, workshop, sound)

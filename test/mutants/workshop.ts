@@ -23,6 +23,13 @@ const LEFT_OUT: ReadonlySet<string> = new Set(['.git', '.types', 'node_modules',
 /** A test that hangs has its own limit, which is less. */
 const PATIENCE_MS = 400_000
 
+/** Most of the time of a test that is run alone goes into building programs that it does not start. */
+const FROM_SOURCE = `export default {
+  cacheDir: '.vite',
+  test: { testTimeout: 25000, hookTimeout: 25000, expect: { poll: { timeout: 25000 } } },
+}
+`
+
 /** `unclear`: it was not run, or not because of the mechanism; the sentence says what came instead. */
 export type Outcome = { readonly is: 'passed' | 'failed' } | { readonly is: 'unclear'; readonly why: string }
 
@@ -33,7 +40,8 @@ export class Workshop {
   /** Everything that its tests make and start is below it, or has it in its environment. */
   readonly #temporary = mkdtempSync(join(tmpdir(), 'pm-'))
 
-  constructor() {
+  /** `fromSource`: its tests need nothing that is built, and are run without that. */
+  constructor({ fromSource = false }: { readonly fromSource?: boolean | undefined } = {}) {
     const around = join(root, '.types')
     mkdirSync(around, { recursive: true })
     this.#place = mkdtempSync(join(around, 'mutants-'))
@@ -41,6 +49,7 @@ export class Workshop {
       if (!LEFT_OUT.has(name))
         cpSync(join(root, name), join(this.#place, name), { recursive: true, preserveTimestamps: true })
     symlinkSync(realpathSync(join(root, 'node_modules')), join(this.#place, 'node_modules'))
+    if (fromSource) writeFileSync(join(this.#place, 'vitest.config.ts'), FROM_SOURCE)
   }
 
   /** Takes the mechanism out, runs the test, and puts it back. */

@@ -257,6 +257,28 @@ const questions: readonly Case[] = [
     },
   },
   {
+    row: 'R4',
+    does: 'demands a page to be visited',
+    options: { elicitation: true },
+    async check({ ready, call }) {
+      await ready()
+      const result = await call('do', {}, { onElicit: async () => ({ action: 'decline' }) })
+      expect(result.isError).toBe(true)
+      expect(wordsOf(result)).toMatch(/sign in first.*\|\[It needs input, which was declined\.\]$/u)
+    },
+  },
+  {
+    row: 'R4',
+    does: 'asks the person in rounds',
+    options: { elicitation: true },
+    async check({ ready, call }) {
+      await ready()
+      // What the server makes of the no is its answer, and nothing is added to that.
+      const result = await call('do', {}, { onElicit: async () => ({ action: 'decline' }) })
+      expect(JSON.parse(wordsOf(result))).toEqual([{ who: { action: 'decline' } }, 'opaque 软'])
+    },
+  },
+  {
     row: 'U2',
     does: 'asks where the work is',
     async check({ ready, call, bench, server, registry, log }) {
@@ -279,5 +301,5 @@ describe.each([
   ['answers', answers],
   ['asks back', questions],
 ])('a server %s, and', (_, cases) => {
-  test.each(cases)('$does ($row)', playStdio)
+  for (const one of cases) test(`${one.does} (${one.row})`, () => playStdio(one))
 })

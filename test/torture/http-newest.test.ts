@@ -2,21 +2,61 @@
 import { describe, expect, test } from 'vitest'
 import { DO, SAY, text } from '../fixtures/mcp/scripted.mjs'
 import { json, playHttp, streaming, type HttpCase, type Script } from '../fixtures/mcp/torture-http.ts'
-import { never } from '../fixtures/mcp/torture.ts'
+import { changeTo, never, originals, wordsOf } from '../fixtures/mcp/torture.ts'
 
-/** Streamable HTTP as it is from 2026-07-28 on, with a tool of this name besides `say`. */
-function modern({ name }: { readonly name: string }): Script {
-  const complete = (result: object) => ({ resultType: 'complete', ttlMs: 0, cacheScope: 'private', ...result })
+interface Has {
+  /** Of its tool besides `say`. */
+  readonly name: string
+  readonly inputSchema?: object
+  readonly capabilities?: object
+  /** Results of other methods, or others of the same. */
+  readonly results?: Readonly<Record<string, object>>
+}
+
+const complete = (result: object) => ({ resultType: 'complete', ttlMs: 0, cacheScope: 'private', ...result })
+
+/** Streamable HTTP as it is from 2026-07-28 on. */
+function modern({ name, inputSchema = DO.inputSchema, capabilities = {}, results: more = {} }: Has): Script {
   return ({ message }, response) => {
     const results: Readonly<Record<string, object>> = {
-      'server/discover': complete({ supportedVersions: ['2026-07-28'], capabilities: { tools: {} } }),
-      'tools/list': complete({ tools: [SAY, { ...DO, name }] }),
+      'server/discover': complete({ supportedVersions: ['2026-07-28'], capabilities: { tools: {}, ...capabilities } }),
+      'tools/list': complete({ tools: [SAY, { ...DO, name, inputSchema }] }),
       'tools/call': complete(text('done')),
+      ...more,
     }
     const result = results[message?.method ?? '']
     response.setHeader('mcp-session-id', 'nobody-asked')
     if (message?.id === undefined || result === undefined) return (response.writeHead(405).end(), true)
     return (json(response, { jsonrpc: '2.0', id: message.id, result }), true)
+  }
+}
+
+/** Wants a parameter in a header, which its list says only from the second time on. */
+const forgetful: Script = (request, response, http) => {
+  const { message, headers } = request
+  const region = { type: 'string', ...(http.count('tools/list') > 1 && { 'x-mcp-header': 'Region' }) }
+  const inputSchema = { type: 'object', properties: { region } }
+  if (message?.method !== 'tools/call' || headers['mcp-param-region'] === 'eu')
+    return modern({ name: 'do', inputSchema })(request, response, http)
+  const error = { code: -32020, message: 'Mcp-Param-Region is missing' }
+  response.writeHead(400, { 'content-type': 'application/json' })
+  return (response.end(JSON.stringify({ jsonrpc: '2.0', id: message.id, error })), true)
+}
+
+/** The older protocol at first, and after its sessions were forgotten the newest alone, or both. */
+function upgraded(after: 'alone' | 'with the older'): Script {
+  let isNew = false
+  return (request, response, http) => {
+    const { method } = request.message ?? {}
+    if (!isNew && method !== 'tools/call') return false
+    if (!isNew) http.sessions.clear()
+    isNew = true
+    const session = request.headers['mcp-session-id']
+    const isOlder = after === 'with the older' && (method === 'initialize' || http.sessions.has(String(session)))
+    if (isOlder) return false
+    return session === undefined
+      ? modern({ name: 'better' })(request, response, http)
+      : (response.writeHead(404).end(), true)
   }
 }
 
@@ -65,8 +105,70 @@ const cases: readonly HttpCase[] = [
       expect(http.count('tools/call')).toBe(1)
     },
   },
+  {
+    row: 'M5',
+    does: 'wants in a header what its list did not say',
+    options: patient,
+    script: forgetful,
+    async check({ ready, call, http }) {
+      await ready()
+      expect(wordsOf(await call('do', { region: 'eu' }))).toBe('done')
+      expect([http.count('tools/list'), http.count('tools/call')]).toEqual([2, 2])
+      const ids = http.requests.flatMap(({ message }) => (message?.method === 'tools/call' ? [message.id] : []))
+      expect(new Set(ids).size).toBe(2)
+    },
+  },
+  {
+    row: 'T4 T5 Z7',
+    does: 'lets everything be kept for an hour, for whoever asked alone',
+    options: patient,
+    script: (request, response, http) => {
+      const who = String(request.headers.authorization)
+      const kept = (result: object) => ({ ...complete(result), ttlMs: 3_600_000 })
+      const resources = [{ uri: 'test://mine', name: who }]
+      return modern({
+        name: who.slice(-3),
+        capabilities: { resources: {} },
+        results: {
+          'resources/list': kept({ resources }),
+          'resources/templates/list': kept({ resourceTemplates: [] }),
+          'resources/read': kept({
+            contents: [{ uri: 'test://mine', text: `${who} ${http.count('resources/read')}` }],
+          }),
+        },
+      })(request, response, http)
+    },
+    async check({ bench, http, server }) {
+      const readBy = async (who: string) => {
+        const headers = [['Authorization', `Bearer ${who}`]] as const
+        const registry = bench.open([{ ...server, headers } as typeof server])
+        const tools = originals(await registry.ready(20_000, never))
+        const [body] = await registry.read('s', 'test://mine', { signal: never })
+        return { tools, text: body !== undefined && 'text' in body ? body.text : undefined }
+      }
+      expect(await readBy('ann')).toEqual({ tools: ['say', 'ann'], text: 'Bearer ann 1' })
+      expect(await readBy('bob')).toEqual({ tools: ['say', 'bob'], text: 'Bearer bob 2' })
+      // Whoever wants to read wants what is there now.
+      expect((await readBy('ann')).text).toBe('Bearer ann 3')
+      expect(http.count('tools/list')).toBeGreaterThan(2)
+    },
+  },
+  ...(['alone', 'with the older'] as const).map((after): HttpCase => ({
+    row: 'N5',
+    does: `is replaced by one that speaks the newest protocol ${after}`,
+    options: patient,
+    script: upgraded(after),
+    async check({ ready, call, failure, registry }) {
+      expect((await ready()).servers[0]?.era).toBe('legacy')
+      // The first call meets the new server, which does not have that tool any more.
+      await failure('do').catch(() => undefined)
+      await changeTo(registry, ({ servers }) => servers[0]?.era === 'modern')
+      expect(originals(registry.list())).toContain('better')
+      await call('better')
+    },
+  })),
 ]
 
 describe('a server over HTTP without a handshake', () => {
-  test.each(cases)('$does ($row)', playHttp)
+  for (const one of cases) test(`${one.does} (${one.row})`, () => playHttp(one))
 })

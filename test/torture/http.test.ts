@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { DO, text } from '../fixtures/mcp/scripted.mjs'
 import { event, json, listen, playHttp, streaming, type HttpCase, type Script } from '../fixtures/mcp/torture-http.ts'
-import { changeTo, originals, wordsOf } from '../fixtures/mcp/torture.ts'
+import { changeTo, never, originals, wordsOf } from '../fixtures/mcp/torture.ts'
 import { until } from '../fixtures/process/running.ts'
 
 const nothing: Script = () => false
@@ -224,6 +224,7 @@ const streams: readonly HttpCase[] = [
     script: onGet((_, response) => response.writeHead(405).end()),
     async check(scene) {
       await works(scene)
+      await new Promise((resolve) => setTimeout(resolve, 500))
       expect(scene.http.count('GET')).toBe(1)
     },
   },
@@ -233,7 +234,8 @@ const streams: readonly HttpCase[] = [
     script: onGet((_, response) => response.writeHead(404).end()),
     async check(scene) {
       await works(scene)
-      expect(scene.http.count('initialize')).toBe(1)
+      await new Promise((resolve) => setTimeout(resolve, 500))
+      expect([scene.http.count('initialize'), scene.http.count('GET')]).toEqual([1, 1])
     },
   },
   {
@@ -254,9 +256,12 @@ const streams: readonly HttpCase[] = [
     does: 'wants to be asked again in no time',
     script: onGet((_, response) => streaming(response).end('retry: 0\n\n')),
     async check(scene) {
+      const since = performance.now()
       await works(scene)
-      await new Promise((resolve) => setTimeout(resolve, 500))
-      expect(scene.http.count('GET')).toBeLessThan(12)
+      await new Promise((resolve) => setTimeout(resolve, 1500))
+      // Not more often than every fifty milliseconds, however busy this machine is.
+      const elapsed = performance.now() - since
+      expect(scene.http.count('GET')).toBeLessThanOrEqual(elapsed / 50 + 2)
     },
   },
 ]
@@ -376,6 +381,35 @@ const meetings: readonly HttpCase[] = [
     check: async ({ ready }) => expect((await ready()).servers[0]).toMatchObject({ state: 'failed' }),
   },
   {
+    row: 'H5 (shared)',
+    does: 'is left by two sessions that share it',
+    options: { limits: { idleMs: 100 } },
+    script: nothing,
+    async check({ ready, registry, bench, server, http }) {
+      await ready()
+      const other = bench.open([server])
+      await other.ready(20_000, never)
+      await registry.close()
+      await new Promise((resolve) => setTimeout(resolve, 300))
+      expect([http.count('initialize'), http.count('DELETE')]).toEqual([1, 0])
+      await other.close()
+      await until(() => http.count('DELETE') === 1)
+    },
+  },
+  {
+    row: 'H5 (end of the host)',
+    does: 'is kept for sessions to come when the host ends',
+    options: { limits: { idleMs: 60_000 } },
+    script: nothing,
+    async check({ ready, registry, bench, http }) {
+      await ready()
+      await registry.close()
+      expect(http.count('DELETE')).toBe(0)
+      await bench.host.close()
+      expect(http.count('DELETE')).toBe(1)
+    },
+  },
+  {
     row: 'H5',
     does: 'does not hear the goodbye',
     script: ({ verb }) => verb === 'DELETE',
@@ -388,72 +422,10 @@ const meetings: readonly HttpCase[] = [
   },
 ]
 
-/** The first protocol over HTTP: one stream that brings everything, and an address to post to. */
-function first(
-  over: (stream: Parameters<Script>[1], http: Parameters<Script>[2]) => void = () => undefined,
-  refusal = 405,
-): Script {
-  return ({ verb, url, message }, response, http) => {
-    if (verb === 'GET') {
-      listen(response, http)
-      response.write('event: endpoint\ndata: /messages?session=1\n\n')
-      return true
-    }
-    if (!url.startsWith('/messages')) return (response.writeHead(refusal).end(), true)
-    response.writeHead(202).end()
-    const [stream] = http.streams
-    if (message?.method === 'tools/call') over(response, http)
-    const box = {
-      writeHead: () => box,
-      setHeader: () => box,
-      end: (words: string) => stream?.write(`data: ${words}\n\n`),
-    }
-    if (message?.id !== undefined) http.answer(box as never, message)
-    return true
-  }
-}
-
-const older: readonly HttpCase[] = [
-  { row: 'founding B', does: 'speaks SSE as announced', type: 'sse', script: first(), check: works },
-  ...[405, 404, 400].map((status): HttpCase => ({
-    row: 'E1 G4',
-    does: `speaks only SSE behind an HTTP entry and says ${status}`,
-    script: first(undefined, status),
-    check: works,
-  })),
-  {
-    row: 'E2',
-    does: 'names an address of somebody else',
-    type: 'sse',
-    script: (_, response, http) => {
-      listen(response, http)
-      return (response.write('event: endpoint\ndata: http://127.0.0.1:9/messages\n\n'), true)
-    },
-    check: async ({ ready }) => expect((await ready()).servers[0]).toMatchObject({ state: 'failed' }),
-  },
-  {
-    row: 'G1',
-    does: 'loses the stream of SSE in the middle of a call',
-    type: 'sse',
-    script: first((_, { streams: open }) => {
-      for (const stream of open) stream.destroy()
-      open.clear()
-    }),
-    async check({ ready, failure, registry, http }) {
-      await ready()
-      // Whoever waited for its limit would have said TOOL_TIMEOUT.
-      expect(await failure('do', {}, { timeoutMs: 20_000 })).toBe('TOOL_LOST')
-      await changeTo(registry, ({ servers }) => servers[0]?.state === 'ready')
-      expect(http.count('initialize')).toBe(2)
-    },
-  },
-]
-
 describe.each([
   ['is called and', calls],
   ['streams and', streams],
   ['is met and', meetings],
-  ['is old and', older],
 ])('a server over HTTP %s', (_, cases) => {
-  test.each(cases)('$does ($row)', playHttp)
+  for (const one of cases) test(`${one.does} (${one.row})`, () => playHttp(one))
 })

@@ -38,7 +38,14 @@ const starting: readonly Case[] = [
   },
   { row: 'N3', does: 'is confused by the question and fails everything after it', check: works },
   { row: 'N3', does: 'is confused by the question and lists no tools after it', check: works },
-  { row: 'N3', does: 'answers the question with nonsense', check: works },
+  {
+    row: 'N3',
+    does: 'answers the question with nonsense',
+    async check(scene) {
+      await works(scene)
+      expect(scene.log.methods().filter((method) => method === 'start')).toHaveLength(1)
+    },
+  },
   {
     row: 'N3',
     does: 'says nothing to the question',
@@ -351,5 +358,5 @@ describe.each([
   ['speaks', streams],
   ['ends', ends],
 ])('a process %s, and', (_, cases) => {
-  test.each(cases)('$does ($row)', playStdio)
+  for (const one of cases) test(`${one.does} (${one.row})`, () => playStdio(one))
 })

@@ -55,6 +55,8 @@ export interface Connection {
   offer(): Offer
   /** The resources that it tells the changes of. */
   watched(): readonly string[]
+  /** Somebody is about to use what it offers: asks for lists that have grown old and whose changes nobody tells. Nobody waits. */
+  freshen(): void
   /** What the last listing took. */
   latencyMs(): number
   /** Throws what `ToolRegistry.call` throws; `name` is what the errors call the tool. */
@@ -103,6 +105,8 @@ export interface Limits {
   readonly listPauseMs: number
   /** The same for a server that says that they changed and has nothing new. */
   readonly idleListPauseMs: number
+  /** That a list is believed whose changes nobody tells, unless the server says that it holds for longer. */
+  readonly staleMs: number
   /** After each loss in a row of a server that worked; a process is left alone after the last. */
   readonly restartPausesMs: readonly number[]
   /** Whoever ran so long is not counted as lost in a row. */
@@ -126,12 +130,23 @@ export const DEFAULT_LIMITS: Limits = {
   callTotalMs: 600_000,
   listPauseMs: 500,
   idleListPauseMs: 8000,
+  staleMs: 60_000,
   restartPausesMs: [250, 1000, 4000, 15_000, 30_000],
   steadyMs: 60_000,
   retryMs: 30_000,
   restMs: 300_000,
   idleMs: 60_000,
   graceMs: 1000,
+}
+
+/** A process of a server, for those who keep account; its arguments may hold secrets. */
+export interface StartedServer {
+  readonly server: string
+  /** The session that it was started for; one that is shared may serve others later. */
+  readonly session: string
+  readonly command: string
+  readonly args: readonly string[]
+  readonly pid: number
 }
 
 /** What every connection of a host is made with. */
@@ -142,6 +157,8 @@ export interface Surroundings {
   readonly limits: Limits
   /** Told, in a sentence without secrets, what people should know and no call can say. */
   readonly warn: (sentence: string) => void
+  /** Told of every process that is started as a server. */
+  readonly started?: (started: StartedServer) => void
   /** Which configurations turned out to speak the older protocol. */
   readonly eras: Eras
   /** Whether there is somebody whom servers may ask. */
@@ -154,6 +171,8 @@ export interface ConnectRequest {
   readonly server: McpServer
   /** What the server is called in sentences. */
   readonly label: string
+  /** The session that it is connected for. */
+  readonly session: string
   readonly cwd: string
   /** Which protocol to speak; `auto` finds out. */
   readonly protocol: 'auto' | 'legacy' | 'modern'

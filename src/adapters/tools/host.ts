@@ -4,7 +4,8 @@ import type { Processes } from '../../ports/process.ts'
 import type { ServerStatus, ToolHost } from '../../ports/tools.ts'
 import { withOwnTools } from './builtin/registry.ts'
 import type { Toolsets } from './builtin/toolset.ts'
-import { DEFAULT_LIMITS, type ClientInfo, type Limits, type Surroundings } from './connection.ts'
+import { DEFAULT_LIMITS, type ClientInfo, type Limits, type StartedServer, type Surroundings } from './connection.ts'
+import { type Completing, openCompletions, type Suggestions, type Typed } from './completing.ts'
 import { openEras } from './eras.ts'
 import { type BuiltinServer, type ConfiguredServer, serversOf } from './naming.ts'
 import type { Logins } from './logins/authorization.ts'
@@ -28,6 +29,8 @@ export interface ToolHostOptions {
   readonly logins?: Logins
   /** Told, in a sentence without secrets, what is wrong with a server's tools. */
   readonly warn?: (sentence: string) => void
+  /** Told of every process that is started as a server. */
+  readonly started?: (started: StartedServer) => void
 }
 
 /** How the servers of a session are, whatever sets of directories it has tools for. */
@@ -38,12 +41,14 @@ export interface Live {
 
 export interface McpHost extends ToolHost {
   live(): readonly Live[]
+  /** What a person who types behind a slash command of a session could mean. */
+  complete(session: string, typed: Typed): Promise<Suggestions | undefined>
   /** Ends the servers that stay for sessions to come. Call it when all registries are closed. */
   close(): Promise<void>
 }
 
 export function openToolHost({ builtin = [], configured = () => [], own, ...options }: ToolHostOptions): McpHost {
-  const { clock, processes, clientInfo, limits, warn = () => undefined, elicitation = false, logins } = options
+  const { clock, processes, clientInfo, limits, warn = () => undefined, elicitation = false, logins, started } = options
   const around: Surroundings = {
     clock,
     processes,
@@ -53,9 +58,11 @@ export function openToolHost({ builtin = [], configured = () => [], own, ...opti
     eras: openEras(clock),
     limits: { ...DEFAULT_LIMITS, ...limits },
     ...(logins && { logins }),
+    ...(started && { started }),
   }
   const pool = openPool(around)
   const open = new Map<Registry, string>()
+  const completions = openCompletions(clock)
   return {
     open(request) {
       const configs = serversOf(request, { builtin, configured: configured(request.cwd) })
@@ -70,11 +77,24 @@ export function openToolHost({ builtin = [], configured = () => [], own, ...opti
       return toolsets === undefined ? registry : withOwnTools(registry, toolsets.open(request.scope, registry))
     },
     close: () => pool.close(),
+    complete: (session, typed) =>
+      completions(
+        session,
+        typed,
+        [...open].flatMap(([registry, scope]) => (scope === session ? [completing(registry)] : [])),
+      ),
     live: () =>
       [...new Set(open.values())].map((session) => {
         const lists = [...open].flatMap(([registry, scope]) => (scope === session ? [registry.list()] : []))
         const servers = lists.flatMap((list) => list.servers)
         return { session, servers: [...new Map(servers.map((server) => [server.name, server])).values()] }
       }),
+  }
+}
+
+function completing(registry: Registry): Completing {
+  return {
+    list: () => registry.list(),
+    complete: (server, wanted, signal) => registry.complete(server, wanted, { signal }),
   }
 }

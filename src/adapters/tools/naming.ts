@@ -66,6 +66,7 @@ function ownConfig(server: BuiltinServer, label: string, request: ToolHostReques
   const { scope, cwd, roots } = request
   return {
     label,
+    session: scope,
     cwd,
     roots,
     title: server.title,
@@ -121,7 +122,7 @@ function strange(
   const key = JSON.stringify(
     isShared ? ['shared', label, roots, identity, rules] : [scope, label, cwd, identity, rules],
   )
-  return { isShared, ...how, label, cwd, roots, rules, key, title: label, trusted: false, lazy: false }
+  return { isShared, ...how, label, session: scope, cwd, roots, rules, key, title: label, trusted: false, lazy: false }
 }
 
 /** The order in which variables and headers were named changes nothing. */

@@ -20,6 +20,8 @@ export interface ServerConfig {
   readonly isShared: boolean
   /** It waits for its first use. */
   readonly lazy: boolean
+  /** The session that named it first. */
+  readonly session: string
   readonly cwd: string
   /** The root set when it was first named. */
   readonly roots: readonly string[]

@@ -78,6 +78,7 @@ export class Server {
 
   /** Makes its offer known, for which it need not be connected if it can be foreseen. */
   prepare(): void {
+    if (this.#phase.state === 'ready') return this.#phase.connection.freshen()
     if (this.config.foresee === undefined || this.#phase.state !== 'idle') return this.start()
     if (this.#foreseen === undefined) this.#foreseeing ??= this.#foresee(this.config.foresee)
   }
@@ -192,7 +193,7 @@ export class Server {
   }
 
   async #open(signal: AbortSignal): Promise<Connection> {
-    const { label, cwd, lazy, rules, locate, isConfigured, login } = this.config
+    const { label, session, cwd, lazy, rules, locate, isConfigured, login } = this.config
     // Starting a process stops this one for some milliseconds: the answer to `session/new` goes first.
     if (!lazy) await this.#around.clock.sleep(BREATH_MS, signal)
     const server = await locate()
@@ -209,6 +210,7 @@ export class Server {
       {
         server,
         label,
+        session,
         cwd,
         signal,
         isConfigured,

@@ -1,4 +1,5 @@
 /** The one keyboard and the one screen of a chat: a prompt is written, or keys are kept for the next one, or lent to a question. */
+import type { Suggested } from '../../client/connect.ts'
 import type { Paint } from '../terminal/colors.ts'
 import { type Key, listenToKeys } from '../terminal/keyboard.ts'
 import { type Screen, terminalScreen } from '../terminal/screen.ts'
@@ -9,6 +10,8 @@ import { type Entered, PromptLine } from './prompt-line.ts'
 export interface DeskHost {
   /** What may follow a slash. */
   commands(): readonly string[]
+  /** What the words behind a command could become. Never throws. */
+  suggest(command: string, text: string): Promise<Suggested>
   /** Ctrl-C while a prompt is written; false when it is meant for the line. */
   interrupt(): boolean
   /** Ctrl-C while keys are kept or lent. */
@@ -55,6 +58,7 @@ export class Desk {
       prompt: this.#paint('user', '› '),
       history,
       commands: () => this.#host.commands(),
+      suggest: (command, text) => this.#host.suggest(command, text),
       interrupt: () => this.#host.interrupt(),
     })
   }

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream'
 import type { ReadStream, WriteStream } from 'node:tty'
 import { describe, expect, test } from 'vitest'
-import { type Entered, PromptLine } from './prompt-line.ts'
+import { type Entered, PromptLine, type PromptLineOptions } from './prompt-line.ts'
 
 /** A terminal of 20 columns as a person sees it: what is written, on its rows. */
 class Terminal {
@@ -77,10 +77,30 @@ interface Stage {
 function open(interrupt: () => boolean = () => false): Stage {
   const terminal = new Terminal()
   const { input, output } = terminal
-  const line = new PromptLine({ input, output, prompt: '> ', history: [], commands: () => [], interrupt })
+  const suggest: PromptLineOptions['suggest'] = async (command, text) =>
+    command === 'review' && text === 'a.ts sr'
+      ? { value: 'sr', values: ['src/main.ts'] }
+      : { value: text, values: ['one', 'two'].filter((word) => word.startsWith(text)) }
+  const commands = (): readonly string[] => ['review', 'revert']
+  const line = new PromptLine({ input, output, prompt: '> ', history: [], commands, suggest, interrupt })
   const stop = new AbortController()
   return { terminal, line, stop, entered: line.read('', stop.signal) }
 }
+
+describe('Tab', () => {
+  test.each([
+    ['completes a command', '/revi\t', '/review '],
+    ['completes the word behind a command, and keeps those before it', '/review a.ts sr\t', '/review a.ts src/main.ts'],
+    ['leaves alone what could become several things', '/review \t', '/review '],
+    ['leaves alone what is no command', 'words\t', 'words'],
+  ])('%s', async (_name, typed, becomes) => {
+    const { terminal, entered } = open()
+    terminal.type(typed)
+    await new Promise((resolve) => setImmediate(resolve))
+    terminal.type('\r')
+    expect(await entered).toEqual({ kind: 'line', text: becomes })
+  })
+})
 
 describe('above the line that a person writes', () => {
   test('rows stay, live ones are replaced, and the line stands below as it was written', () => {

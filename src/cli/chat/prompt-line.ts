@@ -1,9 +1,10 @@
 /** The line on which a person writes: history, editing and completion are readline's; lines pasted at once are one prompt. */
 import { type Interface, createInterface } from 'node:readline'
 import type { ReadStream, WriteStream } from 'node:tty'
+import type { Suggested } from '../../client/connect.ts'
 import { after } from '../terminal/pace.ts'
 import { heightOf, sameRows } from '../terminal/screen.ts'
-import { widthOf } from '../terminal/text.ts'
+import { clean, widthOf } from '../terminal/text.ts'
 
 export interface PromptLineOptions {
   readonly input: ReadStream
@@ -13,9 +14,13 @@ export interface PromptLineOptions {
   readonly history: readonly string[]
   /** What may follow a slash. */
   readonly commands: () => readonly string[]
+  /** What the words behind a command could become. Never throws. */
+  readonly suggest: (command: string, text: string) => Promise<Suggested>
   /** What Ctrl-C is for just now, if not for the line: false when there is nothing of the kind. */
   readonly interrupt: () => boolean
 }
+
+type Told = (error: null, found: [string[], string]) => void
 
 export type Entered =
   | { readonly kind: 'line'; readonly text: string }
@@ -51,7 +56,11 @@ export class PromptLine {
       history: this.#history,
       historySize: 500,
       removeHistoryDuplicates: true,
-      completer: (typed: string) => this.#complete(typed),
+      completer: (typed: string, told: Told) =>
+        void this.#complete(typed).then((found) => {
+          // Meanwhile something else may have taken the keyboard.
+          if (this.#open === line) told(null, found)
+        }),
     })
     this.#open = line
     line.on('history', (history) => (this.#history = history))
@@ -135,8 +144,13 @@ export class PromptLine {
     })
   }
 
-  #complete(typed: string): [string[], string] {
+  async #complete(typed: string): Promise<[string[], string]> {
     if (!typed.startsWith('/')) return [[], typed]
+    const [, command, text] = /^\/(\S+)\s+(.*)$/su.exec(typed) ?? []
+    if (command !== undefined && text !== undefined) {
+      const { value, values } = await this.#options.suggest(command, text)
+      return [values.map((one) => clean(one).replaceAll('\n', ' ')), value]
+    }
     const fitting = this.#options.commands().filter((name) => `/${name}`.startsWith(typed))
     return [fitting.map((name) => `/${name} `), typed]
   }

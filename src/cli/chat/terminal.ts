@@ -1,15 +1,17 @@
 /** A chat with a person at a terminal: they write, they watch, they are asked; one of these has the keyboard at a time. */
 import type { AgentChoice } from '../../config/agent.ts'
-import type { Client } from '../../client/connect.ts'
+import type { Client, Suggested } from '../../client/connect.ts'
 import type { ConnectionEvent, Face } from '../../client/face.ts'
 import type { Notice, TurnNotice } from '../../client/notices.ts'
 import type { PermissionQuestion } from '../../client/questions.ts'
+import type { ClientPages } from '../../client/serving.ts'
 import type { Update } from '../../client/updates.ts'
 import { isParleyError, reasonOf } from '../../errors/parley-error.ts'
 import { askOnKeys } from '../asking.ts'
 import type { CommandInput } from '../command.ts'
 import { Company, companyNotices } from '../company.ts'
 import { OK } from '../exit.ts'
+import { pagesFor } from '../pages.ts'
 import type { Reaching } from '../reach.ts'
 import type { Stops } from '../stops.ts'
 import { paintOn } from '../surfaces.ts'
@@ -28,7 +30,8 @@ export async function chatOnTerminal(reaching: Reaching, options: Options, begin
   const restore = windowTitles(process.stdout)
   const chat = new TerminalChat(reaching, beginning ?? 'go on')
   try {
-    return await workWith({ ...reaching, notices: companyNotices }, chat, (company) => chat.run(company, options))
+    const face = { ...reaching, notices: companyNotices, pages: chat.pages }
+    return await workWith(face, chat, (working) => chat.run(working, options))
   } finally {
     restore()
   }
@@ -67,6 +70,7 @@ class TerminalChat implements Face {
     const paint = paintOn(process.stdout, reaching.config)
     this.#desk = new Desk(paint, {
       commands: () => this.#view.transcript.commands.map(({ name }) => name),
+      suggest: (command, text) => this.#suggest(command, text),
       interrupt: () => this.#interruptOthers(),
       stop: () => this.#working?.stops.interrupt(),
       began: () => this.#view.refresh(),
@@ -74,6 +78,15 @@ class TerminalChat implements Face {
     })
     this.#view = new View({ screen: this.#desk.screen, paint })
     this.#put = askOnKeys((pressed) => this.#desk.lendKeys(pressed), this.#view)
+  }
+
+  /** Like any question, a page waits until people see where they are. */
+  get pages(): ClientPages {
+    return pagesFor({
+      ask: (question, withdrawn) => this.ask(question, withdrawn),
+      note: (style, text) => this.#view.note(style, text),
+      environment: this.#reaching.config.environment,
+    })
   }
 
   cancelling(): void {
@@ -150,6 +163,12 @@ class TerminalChat implements Face {
     for (const update of current) this.#view.update(update)
     this.#showStatus()
     this.#greet()
+  }
+
+  /** Whoever types goes on typing when there is nothing to suggest, or nobody to ask. */
+  async #suggest(command: string, text: string): Promise<Suggested> {
+    const nothing = { value: '', values: [] }
+    return (await this.#working?.client.complete(this.#sessionId, command, text).catch(() => nothing)) ?? nothing
   }
 
   async #turn(text: string): Promise<void> {

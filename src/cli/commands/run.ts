@@ -10,6 +10,7 @@ import { exitOfStop } from '../exit.ts'
 import { printJson } from '../json.ts'
 import { cwdOf, findSession, shortId } from '../opening.ts'
 import { textOption, textsOption } from '../options.ts'
+import { pagesFor } from '../pages.ts'
 import type { Reaching } from '../reach.ts'
 import type { Stops } from '../stops.ts'
 import { isTerminal, surfacesFor } from '../surfaces.ts'
@@ -58,7 +59,11 @@ function runText(reaching: Reaching, options: Options, prompt: string): Promise<
     ask,
     connection: ({ kind }) => view.showStatus(kind === 'reconnecting' ? 'Reconnecting …' : ''),
   })
-  return workWith(reaching, face, async (working) => {
+  const note: View['note'] = (style, text) => view.note(style, text)
+  const pages = canAsk
+    ? pagesFor({ ask: (question, withdrawn) => face.ask(question, withdrawn), note, environment: config.environment })
+    : undefined
+  return workWith({ ...reaching, pages }, face, async (working) => {
     stops = working.stops
     const { client } = working
     const sessionId = await sessionFor(working, company, options)

@@ -13,6 +13,8 @@ export async function runTurn(turn: Turn, means: Means): Promise<StopReason> {
   // Its package loads while servers connect; what is wrong with it is told by the first step.
   void work.model().catch(() => undefined)
   const list = await readyTools(turn)
-  await turn.offerCommands(await commandsFor(list, turn.roots, means))
-  return playTurn(work)
+  // The model need not wait for the directories of prompt files to be read.
+  const offered = commandsFor(list, turn.roots, means).then((commands) => turn.offerCommands(commands))
+  const [stop] = await Promise.all([playTurn(work), offered])
+  return stop
 }

@@ -28,6 +28,22 @@ const NEEDS_URL = -32042
 
 /** A server's refusal is an answer, for the agent to read; everything else is thrown. */
 export async function callTool(line: CallLine, call: Call): Promise<ToolResult> {
+  const { onElicit } = call.options
+  if (onElicit === undefined) return await attempt(line, call)
+  let declined = false
+  const listening: NonNullable<CallOptions['onElicit']> = async (question) => {
+    const answer = await onElicit(question)
+    declined ||= answer.action !== 'accept'
+    return answer
+  }
+  const result = await attempt(line, { ...call, options: { ...call.options, onElicit: listening } })
+  return declined && result.isError ? { ...result, content: [...result.content, DECLINED] } : result
+}
+
+/** Whoever reads why a call failed should know that trying again asks again. */
+const DECLINED = { type: 'text', text: '[It needs input, which was declined.]' } as const
+
+async function attempt(line: CallLine, call: Call): Promise<ToolResult> {
   try {
     return await request(line, call)
   } catch (error) {
@@ -36,7 +52,7 @@ export async function callTool(line: CallLine, call: Call): Promise<ToolResult> 
     const asked = error.code === NEEDS_URL && (await askForUrls(error.data, call.options, line.label))
     // It refused because a page had to be visited first; that was done.
     if (asked) await call.options.onAgain?.(line.redact(error.message))
-    if (asked) return await callTool(line, { ...call, options: { ...call.options, onElicit: declines } })
+    if (asked) return await attempt(line, { ...call, options: { ...call.options, onElicit: declines } })
     return { content: [{ type: 'text', text: line.redact(error.message) }], isError: true }
   }
 }
@@ -48,7 +64,7 @@ async function afterLogin(line: CallLine, call: Call, needed: LoginNeeded): Prom
     fail('TOOL_NOT_RUN', { tool: options.name, reason: line.redact(reasonOf(error).replace(/\.$/, '')) }),
   )
   if (isIn) await options.onAgain?.(needed.message)
-  if (isIn) return await callTool(line, { ...call, options: { ...options, onElicit: declines } })
+  if (isIn) return await attempt(line, { ...call, options: { ...options, onElicit: declines } })
   const reason = `${needed.message}, and nobody did`
   if (needed.isFinal) line.lose(reason)
   return fail('TOOL_NOT_RUN', { tool: options.name, reason })

@@ -135,6 +135,7 @@ async function open(attempt: Attempt, way: Way): Promise<Session> {
   const requests = openRequests()
   const link = openLink(serverFor(request.server, way), request.cwd, {
     around,
+    request,
     resumptions: requests,
     authorization: attempt.authorization,
     events: {
@@ -180,7 +181,13 @@ async function shakeHands({ client, link }: Session, attempt: Attempt, way: Way)
     (way === 'auto' && request.server.type === 'stdio') || (way === 'sse' && request.server.type === 'http')
   const patience = isTrial ? silenceMs : connectMs
   let late = false
-  const leave = (): void => void link.close()
+  let giveUp: (error: Error) => void = () => undefined
+  const givenUp = new Promise<never>((_, reject) => (giveUp = reject))
+  const leave = (): void => {
+    // The first transport over HTTP waits for ever for a server that does not say where to post, closed or not.
+    giveUp(new SdkError(SdkErrorCode.ConnectionClosed, 'the connection was closed'))
+    void link.close()
+  }
   request.signal.addEventListener('abort', leave, { once: true })
   const timer = around.clock.after(patience + probeMs, () => {
     late = true
@@ -188,7 +195,8 @@ async function shakeHands({ client, link }: Session, attempt: Attempt, way: Way)
   })
   try {
     const known = way === 'assumed' ? { prior: ASSUMED } : {}
-    await client.connect(link.transport, { timeout: patience, signal: request.signal, ...known })
+    const connected = client.connect(link.transport, { timeout: patience, signal: request.signal, ...known })
+    await Promise.race([connected, givenUp])
   } catch (error) {
     const end = link.end()
     await link.close()

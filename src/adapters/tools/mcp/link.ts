@@ -1,7 +1,7 @@
 /** A transport to one server, fresh for every attempt to connect. */
 import type { Transport } from '@modelcontextprotocol/client'
 import type { McpServer } from '../../../ports/tools.ts'
-import type { Surroundings } from '../connection.ts'
+import type { ConnectRequest, Surroundings } from '../connection.ts'
 import type { Authorization } from '../logins/authorization.ts'
 import type { LoginNeeded } from './authorization.ts'
 import type { HttpServer } from './headers.ts'
@@ -22,6 +22,7 @@ export interface Link {
 
 export interface LinkSurroundings {
   readonly around: Surroundings
+  readonly request: Pick<ConnectRequest, 'label' | 'session'>
   readonly events: StreamEvents
   readonly resumptions: Resumptions
   readonly authorization: Authorization | undefined
@@ -31,13 +32,14 @@ export interface LinkSurroundings {
 const GOODBYE_MS = 2000
 
 export function openLink(server: McpServer, cwd: string, here: LinkSurroundings): Link {
-  const { around } = here
+  const { around, request } = here
   if (server.type !== 'stdio') return httpLink(server, here)
   const { command, args, env } = server
   const transport = new StdioTransport({
     processes: around.processes,
     clock: around.clock,
     graceMs: around.limits.graceMs,
+    onStart: (pid) => around.started?.({ server: request.label, session: request.session, command, args, pid }),
     spec: { command, args, env, cwd },
   })
   return { transport, locked: () => undefined, end: () => transport.end, close: () => transport.close() }

@@ -13,6 +13,8 @@ export interface Listing {
   readonly client: Client
   /** The tools of the listing that is under way or was the last, page by page. */
   readonly listed: ServerTool[]
+  /** How long each list holds, as far as its server says so. */
+  readonly holds: Map<Kind, number>
   readonly timeoutMs: number
   readonly warn: (sentence: string) => void
 }
@@ -23,8 +25,9 @@ const MOST_TOOLS = 5000
 
 export async function list(kind: Kind, listing: Listing, signal: AbortSignal): Promise<Partial<Offer>> {
   if (listing.client.getServerCapabilities()?.[kind] === undefined) return {}
+  listing.holds.delete(kind)
   if (kind === 'tools') return { tools: await listTools(listing, signal) }
-  const pages = paging(listing, signal)
+  const pages = paging(kind, listing, signal)
   if (kind === 'prompts') return { prompts: keep(await pages('prompts/list', 'prompts'), readPrompt) }
   return {
     resources: keep(await pages('resources/list', 'resources'), readResourceEntry),
@@ -33,12 +36,15 @@ export async function list(kind: Kind, listing: Listing, signal: AbortSignal): P
 }
 
 async function listTools(
-  { client, listed, timeoutMs, warn }: Listing,
+  { client, listed, holds, timeoutMs, warn }: Listing,
   signal: AbortSignal,
 ): Promise<readonly ServerTool[]> {
   listed.length = 0
   const names = await client.listTools(undefined, { cacheMode: 'refresh', timeout: timeoutMs, signal }).then(
-    (answer) => new Set(answer.tools.map((tool) => tool.name)),
+    (answer) => {
+      hold(holds, 'tools', answer)
+      return new Set(answer.tools.map((tool) => tool.name))
+    },
     (error: unknown) => {
       if (!(error instanceof SdkError && error.code === SdkErrorCode.ListPaginationExceeded)) throw error
       warn('its list of tools has no end; what came first is used')
@@ -57,9 +63,14 @@ async function listTools(
   return [...byName.values()].slice(0, MOST_TOOLS)
 }
 
+/** Of several pages the one counts that holds for the shortest time. */
+function hold(holds: Map<Kind, number>, kind: Kind, { ttlMs }: JsonObject): void {
+  if (typeof ttlMs === 'number') holds.set(kind, Math.min(ttlMs, holds.get(kind) ?? ttlMs))
+}
+
 type PagedMethod = 'resources/list' | 'resources/templates/list' | 'prompts/list'
 
-function paging({ client, timeoutMs, warn }: Listing, signal: AbortSignal) {
+function paging(kind: Kind, { client, holds, timeoutMs, warn }: Listing, signal: AbortSignal) {
   return async (method: PagedMethod, key: string): Promise<readonly unknown[]> => {
     const all: unknown[] = []
     let cursor: string | undefined
@@ -69,6 +80,7 @@ function paging({ client, timeoutMs, warn }: Listing, signal: AbortSignal) {
         { method, ...(cursor !== undefined && { params: { cursor } }) },
         { timeout: timeoutMs, signal },
       )
+      hold(holds, kind, page)
       if (Array.isArray(page[key])) all.push(...(page[key] as readonly unknown[]))
       // An empty string is a cursor like any other.
       if (typeof page.nextCursor !== 'string') return all

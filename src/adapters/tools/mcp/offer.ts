@@ -1,5 +1,6 @@
 /** Keeps what a server offers true: listed again, each kind on its own, when the server says that it changed. */
 import type { Clock, Timer } from '../../../ports/clock.ts'
+import type { McpServer } from '../../../ports/tools.ts'
 import { NOTHING, type Offer } from '../connection.ts'
 import { coalesce, type Coalesced } from './coalesce.ts'
 import { followChanges } from './follow.ts'
@@ -16,19 +17,22 @@ interface Life {
 export interface Kept {
   readonly offer: () => Offer
   readonly latencyMs: () => number
+  readonly freshen: () => void
 }
 
 /** Resolves when all was listed for the first time; of resources and prompts that take their time, the tools do not wait. */
 export async function keepOffer(session: Session, attempt: Attempt, { over, lose }: Life): Promise<Kept> {
   const { request, around, redact } = attempt
   const { clock, limits } = around
-  const listing: Listing = { ...session, timeoutMs: limits.connectMs }
+  const listing: Listing = { ...session, holds: new Map(), timeoutMs: limits.connectMs }
+  const listedAt = new Map<Kind, number>()
   let offer = NOTHING
   let latencyMs = 0
 
   async function listNow(kind: Kind, signal: AbortSignal): Promise<boolean> {
     const since = clock.elapsed()
     const before = offer
+    listedAt.set(kind, since)
     const listed = await list(kind, listing, signal)
     latencyMs = Math.round(clock.elapsed() - since)
     offer = { ...before, ...offer, ...listed }
@@ -64,13 +68,26 @@ export async function keepOffer(session: Session, attempt: Attempt, { over, lose
     if (begun || kind !== 'tools') wishes.get(kind)?.wish()
     else changedEarly = true
   }
+  const freshen = (): void => {
+    for (const kind of KINDS) {
+      const age = clock.elapsed() - (listedAt.get(kind) ?? 0)
+      const isOld = age >= Math.max(limits.staleMs, listing.holds.get(kind) ?? 0)
+      if (isOld && !tells(kind, session, request.server)) wishes.get(kind)?.wish()
+    }
+  }
   session.listen({ onChanged, onGone: lose })
   followChanges(session.client, { clock, signal: over, onChanged, onGone: lose })
   await listNow('tools', request.signal)
   begun = true
   for (const kind of KINDS) if (kind !== 'tools' || changedEarly) onChanged(kind)
   await settledWithin(Promise.all(others), limits.moreMs, { clock, signals: [over, request.signal] })
-  return { offer: () => offer, latencyMs: () => latencyMs }
+  return { offer: () => offer, latencyMs: () => latencyMs, freshen }
+}
+
+/** Over the older HTTP a server may say that it tells of changes and have no stream to do so. */
+function tells(kind: Kind, { client }: Session, server: McpServer): boolean {
+  const announced = client.getServerCapabilities()?.[kind]?.listChanged === true
+  return announced && (server.type === 'stdio' || client.getProtocolEra() === 'modern')
 }
 
 interface Patience {

@@ -7,8 +7,6 @@ import { readBodies, readMessages } from './offers.ts'
 import { send } from './request.ts'
 import { RAW_RESULT } from './wire.ts'
 
-const MOST_SUGGESTIONS = 100
-
 export async function read(line: CallLine, uri: string, options: CallOptions): ReturnType<ToolRegistry['read']> {
   const answer = await send(line, options, (own) => line.client.readResource({ uri }, { ...own, cacheMode: 'bypass' }))
   return readBodies(rawOf(answer))
@@ -38,7 +36,7 @@ export async function complete(
   const context = known === undefined ? {} : { context: { arguments: { ...known } } }
   const wanted = { ref, argument: { name: argument, value }, ...context }
   const { completion } = await send(line, options, (own) => line.client.complete(wanted, own))
-  return completion.values.slice(0, MOST_SUGGESTIONS)
+  return completion.values
 }
 
 function rawOf(answer: { readonly _meta?: JsonObject | undefined }): JsonObject {

@@ -30,6 +30,8 @@ export async function serve(session: Session, attempt: Attempt): Promise<Connect
   function lose(reason: string): void {
     if (over.signal.aborted) return
     over.abort()
+    // What answers there next may be a newer one; to ask it costs a request. A process says so itself, or is believed for a day.
+    if (request.server.type !== 'stdio') around.eras.forget(request.server)
     request.onLost(redact(reason))
   }
 
@@ -54,6 +56,7 @@ export async function serve(session: Session, attempt: Attempt): Promise<Connect
     about: aboutOf(client, request.label),
     offer: () => watching.marked(kept.offer()),
     watched: () => watching.watched(),
+    freshen: kept.freshen,
     latencyMs: kept.latencyMs,
     call: (tool, args, options) => counted(call(tool, args, options)),
     read: (uri, options) => counted(watched(watching, uri, () => read(line, uri, options))),

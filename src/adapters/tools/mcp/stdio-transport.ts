@@ -10,6 +10,7 @@ export interface StdioOptions {
   readonly clock: Clock
   readonly spec: ProcessSpec
   readonly graceMs: number
+  readonly onStart: (pid: number) => void
 }
 
 /** Far more than a result may hold; a server that never ends its line is cut off here. */
@@ -45,6 +46,7 @@ export class StdioTransport implements Transport {
   async start(): Promise<void> {
     const child = await this.#options.processes.spawn(this.#options.spec, this.#stopped.signal)
     this.#child = child
+    this.#options.onStart(child.pid)
     void this.#read(child)
   }
 

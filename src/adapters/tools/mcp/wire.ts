@@ -100,6 +100,7 @@ function tame(method: string | undefined, result: Mutable, onTools: WireEvents['
   if (method === 'initialize') tameGreeting(result)
   else if (method === 'tools/list') tameTools(result, onTools)
   else if (method === 'tools/call') tameCall(result)
+  else if (method === 'completion/complete') tameCompletion(result)
   else if (list !== undefined) hide(result, [list, 'nextCursor', 'description'], { [list]: [], ...cursorOf(result) })
 }
 
@@ -138,6 +139,15 @@ function tameTools(result: Mutable, onTools: WireEvents['onTools']): void {
 /** The protocol layer gets an empty answer that no rule can refuse; ours is read from what stands beside it. */
 function tameCall(result: Mutable): void {
   hide(result, ['content', 'structuredContent', 'isError', 'task'], { content: [] })
+}
+
+/** A server may suggest a hundred values; one that suggests more is not refused for it. */
+const MOST_SUGGESTIONS = 100
+
+function tameCompletion(result: Mutable): void {
+  const { values } = isObject(result.completion) ? result.completion : {}
+  const words = Array.isArray(values) ? values.filter((one) => typeof one === 'string') : []
+  result.completion = { values: words.slice(0, MOST_SUGGESTIONS) }
 }
 
 function hide(result: Mutable, keys: readonly string[], instead: JsonObject): void {

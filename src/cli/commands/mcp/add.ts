@@ -1,5 +1,6 @@
 /** `parley mcp add` and `rm`: the servers of the user's own file. */
 import { withdraw } from '../../../config/consent.ts'
+import { dangerOf } from '../../../config/danger.ts'
 import { loadConfig } from '../../../config/load.ts'
 import { addMcp, type McpTable, removeMcp } from '../../../config/mcp-edit.ts'
 import { readMcpFiles } from '../../../config/mcp-files.ts'
@@ -26,6 +27,8 @@ export async function addServer([name = '', ...command]: readonly string[], opti
   const file = userFile(config.environment)
   addMcp(file, name, tableOf(command, url, options))
   process.stdout.write(`Added ${name} to ${file}. Sessions that are opened from now on have it.\n`)
+  const danger = dangerOf(command[0] ?? '', command.slice(1))
+  if (danger !== undefined) process.stdout.write(`Careful: ${danger}.\n`)
   return OK
 }
 

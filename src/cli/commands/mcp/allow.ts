@@ -1,5 +1,6 @@
 /** `parley mcp allow`: the user agrees to exactly what a project's file says of one server. */
 import { allow } from '../../../config/consent.ts'
+import { dangerOf } from '../../../config/danger.ts'
 import { loadConfig } from '../../../config/load.ts'
 import { readMcpFiles } from '../../../config/mcp-files.ts'
 import type { McpPlace } from '../../../config/mcp.ts'
@@ -20,6 +21,9 @@ export async function allowServer([name = '']: readonly string[]): Promise<numbe
   const { place } = found.entry
   const what = place === undefined ? 'only rules' : whole(place)
   process.stdout.write(`Allowed ${oneLine(name, 80)} of ${found.file}, until it says something else: ${what}\n`)
+  const danger = place?.type === 'stdio' ? dangerOf(place.command, place.args) : undefined
+  if (danger !== undefined)
+    process.stdout.write(`Careful: ${danger}. If you did not know that: parley mcp rm ${oneLine(name, 80)}\n`)
   return OK
 }
 

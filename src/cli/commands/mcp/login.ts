@@ -6,10 +6,10 @@ import { type LoginPlace, loginPlaceOf } from '../../../server/configured.ts'
 import { logIn, logOut } from '../../../server/login.ts'
 import type { CommandInput } from '../../command.ts'
 import { FAILED, OK } from '../../exit.ts'
+import { openBrowser } from '../../browser.ts'
 import { printJson } from '../../json.ts'
 import { watchStops } from '../../stops.ts'
 import { oneLine } from '../../terminal/text.ts'
-import { openBrowser } from './browser.ts'
 
 /** With `--json`: one line with the page, one when it is done. */
 export async function login([word = '']: readonly string[], options: CommandInput['options']): Promise<number> {
