@@ -139,7 +139,9 @@ async function waitedFor(terminal: Terminal, call: Call, timeout: number): Promi
     { call, timeout },
   )
   if (why === 'timeout') await terminal.kill()
-  const { output, truncated, exit } = await terminal.output()
+  // Not every client says it again with the output.
+  const exited = why === undefined ? await ended.catch(() => undefined) : undefined
+  const { output, truncated, exit = exited } = await terminal.output()
   const kept = new Output()
   kept.add(truncated ? `[The beginning was not kept.]\n${output}` : output)
   return {
