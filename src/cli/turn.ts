@@ -1,5 +1,6 @@
 /** One prompt from its first word to its exit code. */
-import { type Client, NO_REASON } from '../client/connect.ts'
+import { NO_REASON } from '../client/answers.ts'
+import type { Client } from '../client/connect.ts'
 import { exitOfStop } from './exit.ts'
 import type { View } from './view/view.ts'
 

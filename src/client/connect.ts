@@ -1,12 +1,21 @@
 /** An ACP client on any pipe: sessions, prompts and their questions, through the loss of a connection. Runs in a browser too. */
 import { ParleyError } from '../errors/parley-error.ts'
+import {
+  type PromptResult,
+  type Stopping,
+  type Suggested,
+  promptResultIn,
+  sessionIdOf,
+  stoppingIn,
+  suggestedIn,
+} from './answers.ts'
 import { Attachments, type Opening } from './attachments.ts'
 import { type Capabilities, capabilitiesOf, fieldsOf } from './capabilities.ts'
 import type { ConnectionEvent, Face } from './face.ts'
 import { type Hello, type Introduced, type NoticeKind, introduce } from './hello.ts'
 import { Hearing } from './hearing.ts'
 import { Link, type Means } from './link.ts'
-import { Openings, sessionIdOf } from './openings.ts'
+import { Openings } from './openings.ts'
 import { type Peer, requireOffered } from './peer.ts'
 import { Questions } from './questions.ts'
 import { Requests } from './requests.ts'
@@ -17,26 +26,6 @@ import { sessionsIn } from './well-formed.ts'
 export interface SessionInfo extends Opening {
   readonly title?: string | null
   readonly updatedAt?: string | null
-}
-
-/** How a prompt ended, as the agent said it. */
-export interface PromptResult {
-  readonly stopReason: string
-}
-
-/** The stop reason of an agent that names none. */
-export const NO_REASON = 'unknown'
-
-/** What stands there of a word, and what it could be. */
-export interface Suggested {
-  readonly value: string
-  readonly values: readonly string[]
-}
-
-export interface Stopping {
-  readonly stopping: boolean
-  /** Turns that run. */
-  readonly working: number
 }
 
 /**
@@ -190,8 +179,7 @@ export class Client {
     const answer = this.#attachments.prompt(promptId, params, { peer, id })
     withdrawn?.addEventListener('abort', withdraw)
     try {
-      const result = fieldsOf(await answer)
-      return { ...result, stopReason: typeof result['stopReason'] === 'string' ? result['stopReason'] : NO_REASON }
+      return promptResultIn(await answer)
     } finally {
       withdrawn?.removeEventListener('abort', withdraw)
     }
@@ -221,22 +209,19 @@ export class Client {
   async fork(sessionId: string, at?: number): Promise<string> {
     this.#requireMethod('_parley/fork')
     const result = await this.#requests.askOnce('_parley/fork', { sessionId, ...(at === undefined ? {} : { at }) })
-    return sessionIdOf('_parley/fork', fieldsOf(result))
+    return sessionIdOf('_parley/fork', result)
   }
 
   /** What the words behind a slash command could become; nothing where the server cannot say. */
   async complete(sessionId: string, command: string, text: string): Promise<Suggested> {
     if (this.#introduced?.parley?.includes('_parley/complete') !== true) return { value: '', values: [] }
-    const { value, values } = fieldsOf(await this.#requests.askOnce('_parley/complete', { sessionId, command, text }))
-    const words = Array.isArray(values) ? values.filter((one): one is string => typeof one === 'string') : []
-    return { value: typeof value === 'string' ? value : '', values: words }
+    return suggestedIn(await this.#requests.askOnce('_parley/complete', { sessionId, command, text }))
   }
 
   /** `ifIdle` leaves a server alone whose turns run. */
   async stop(how: { readonly graceMs?: number; readonly ifIdle?: boolean } = {}): Promise<Stopping> {
     this.#requireMethod('_parley/stop')
-    const { stopping, working } = fieldsOf(await this.#requests.askOnce('_parley/stop', how))
-    return { stopping: stopping === true, working: typeof working === 'number' ? working : 0 }
+    return stoppingIn(await this.#requests.askOnce('_parley/stop', how))
   }
 
   /** Waits for a server that is stopping to be gone, and reaches the next one. */

@@ -1,5 +1,6 @@
 /** How a client comes to have a session open, and how it leaves one. */
-import { fail, isParleyError } from '../errors/parley-error.ts'
+import { isParleyError } from '../errors/parley-error.ts'
+import { sessionIdOf } from './answers.ts'
 import type { Attachments, Opening } from './attachments.ts'
 import { fieldsOf } from './capabilities.ts'
 import type { Peer } from './peer.ts'
@@ -68,10 +69,4 @@ export class Openings {
       if (!['SESSION_NOT_FOUND', 'SESSION_CLOSED'].includes(error.details.code)) throw error
     }
   }
-}
-
-/** The session that an answer names. Throws AGENT_ANSWER_INVALID. */
-export function sessionIdOf(method: string, { sessionId }: Readonly<Record<string, unknown>>): string {
-  if (typeof sessionId === 'string') return sessionId
-  return fail('AGENT_ANSWER_INVALID', { method, reason: 'it names no session' })
 }

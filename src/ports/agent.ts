@@ -66,7 +66,7 @@ export interface Turn {
   readonly prompt: readonly Content[]
   /** What its client attached to the prompt as a whole, such as the context of a trace. */
   readonly promptMeta?: Meta
-  /** Set when the turn goes on after a restart: what `ask` was given, and the answer. */
+  /** Set when the turn goes on after a restart: what it waited for. */
   readonly resumed?: Resumption
   readonly signal: Signal
   readonly tools: ToolRegistry
@@ -135,7 +135,7 @@ export interface ToolRequest {
   readonly timeoutMs?: number
   /** `policy`: asked about first unless it needs no question. `granted`: whoever calls has the answer already. */
   readonly permission: 'policy' | 'granted'
-  /** What the agent needs to go on after a restart if somebody must be asked first, as JSON. */
+  /** What the agent needs to go on after a restart if somebody must be asked, before the call or in it, as JSON. */
   readonly resume?: unknown
 }
 
@@ -145,9 +145,16 @@ export interface Memo {
 }
 
 export interface Resumption {
-  readonly state: unknown
-  readonly toolCallId: string
-  readonly outcome: PermissionOutcome
+  /** The call that was asked about, if one was, then those that had begun and wait for input. At least one. */
+  readonly calls: readonly ResumedCall[]
   /** The tool calls of this turn that had ended before. */
   readonly ended: readonly string[]
+}
+
+export interface ResumedCall {
+  readonly toolCallId: string
+  /** What `ask` or `call` was given to go on with. */
+  readonly state: unknown
+  /** `begun`: nobody need be asked; the same call with the same id, `granted`, goes on where it stood. */
+  readonly outcome: PermissionOutcome | { readonly outcome: 'begun' }
 }

@@ -15,6 +15,8 @@ export type FaultPoint =
   | 'tool.finished'
   | 'permission.asked'
   | 'permission.answered'
+  | 'call.paused'
+  | 'call.continued'
   | 'turn.ended'
   | 'recovery.started'
   | 'recovery.finished'

@@ -144,7 +144,25 @@ export interface ToolCallOptions {
   readonly onAgain?: (why: string) => Promise<void>
   /** Asked on behalf of the server while the call runs; without it, and when it throws, the answer is `cancel`. */
   readonly onElicit?: (question: Elicitation) => Promise<ElicitationAnswer>
+  /**
+   * Asked when the server has ended its part until it is given more. Nothing runs there meanwhile; the call goes on when
+   * this resolves, and ends with what it throws. Without it each question goes to `onElicit`.
+   */
+  readonly onPause?: (pause: ToolPause) => Promise<ToolInput>
+  /** The call is not begun: it goes on from this pause, whichever process began it. */
+  readonly goesOn?: ToolPause
 }
+
+/** Where a call stands whose server wants more before it goes on. JSON: it outlives the connection and the process. */
+export interface ToolPause {
+  /** What a person is asked for, each under a key of the server's; there may be none. */
+  readonly questions: Readonly<Record<string, Elicitation>>
+  /** What goes back to the server. Whoever keeps it shows it to nobody: it is the server's own, and may be a secret. */
+  readonly state: unknown
+}
+
+/** What became of each question of a pause. */
+export type ToolInput = Readonly<Record<string, ElicitationAnswer>>
 
 /** What is to be completed: a value of one argument of a prompt or of one hole of a template. */
 export interface CompletionRequest {

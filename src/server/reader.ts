@@ -10,7 +10,7 @@ import { haltTurn } from '../session/end-turn.ts'
 import { type Entry, decodeEntry } from '../session/entries.ts'
 import { evolve } from '../session/evolve.ts'
 import { Replay } from '../session/replay.ts'
-import { type State, absent, isBusy } from '../session/state.ts'
+import { type State, absent, isAtWork, isBusy } from '../session/state.ts'
 import { loadState } from '../session/writer.ts'
 import { type JournalReader, hasOwner, openJournalReader } from './compose.ts'
 
@@ -137,7 +137,7 @@ function leftBehind(state: State): readonly Entry[] {
 
 function unfinished(state: State, owned: boolean): Unfinished | undefined {
   if (!isBusy(state)) return undefined
-  if (owned) return state.phase === 'waiting' || state.phase === 'suspended' ? 'waiting' : 'working'
+  if (owned) return isAtWork(state) ? 'working' : 'waiting'
   // A turn that only waited for an answer still does; any other was ended above.
   const isHeld = state.phase === 'suspended' || haltTurn(state).some(({ kind }) => kind === 'turn_suspended')
   return isHeld ? 'waiting' : undefined

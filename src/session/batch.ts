@@ -5,7 +5,7 @@ import type { Command } from './commands.ts'
 import { decide } from './decide.ts'
 import { type Entry, encodeBody } from './entries.ts'
 import { evolve } from './evolve.ts'
-import { type OpenQuestion, type OpenTurn, type State, isBusy } from './state.ts'
+import { type OpenQuestion, type OpenTurn, type State, isBusy, openQuestion } from './state.ts'
 
 export interface Batch {
   readonly state: State
@@ -75,15 +75,18 @@ class Folding {
     this.#state = after
     this.#entries.push(entry)
     // A turn that began and was halted in the same batch never gets an agent.
-    if (OVER.has(entry.kind)) this.#effects = this.#effects.filter(({ kind }) => kind !== 'run')
+    if (OVER.has(entry.kind)) {
+      this.#effects = this.#effects.filter(({ kind }) => kind !== 'run')
+      this.#answered = undefined
+    }
     if (!isBusy(after)) return
     switch (entry.kind) {
       case 'turn_started':
         this.#effects.push({ kind: 'run', turn: after.turn })
         return
       case 'turn_resumed':
-        if (this.#answered !== undefined)
-          this.#effects.push({ kind: 'run', turn: after.turn, answered: this.#answered })
+        this.#effects.push({ kind: 'run', turn: after.turn, ...(this.#answered && { answered: this.#answered }) })
+        this.#answered = undefined
         return
       case 'turn_cancel_requested':
         this.#effects.push({ kind: 'cancel' })
@@ -96,10 +99,11 @@ class Folding {
   }
 
   #answer(before: State, entry: Entry & { readonly kind: 'permission_resolved' }): void {
-    const { outcome } = entry
-    if (before.phase === 'waiting')
-      this.#effects.push({ kind: 'answer', answered: { question: before.question, outcome } })
-    if (before.phase === 'suspended') this.#answered = { question: before.question, outcome }
+    const question = openQuestion(before)
+    if (question === undefined) return
+    const answered = { question, outcome: entry.outcome }
+    if (before.phase === 'waiting') this.#effects.push({ kind: 'answer', answered })
+    else this.#answered = answered
   }
 }
 

@@ -22,6 +22,8 @@ export interface Wanted {
   readonly tool: Tool
   readonly toolCallId: string
   readonly preview: () => Promise<ToolPreview>
+  /** It goes on from where it stood, and was announced before. */
+  readonly hasBegun: boolean
 }
 
 interface Judged {
@@ -55,7 +57,7 @@ async function judge({ request, tool, preview: look }: Wanted, clearing: Clearin
 }
 
 async function settled(wanted: Wanted, { turn }: Clearing, judged: Judged): Promise<Cleared> {
-  await turn.report(wanted.toolCallId, announced(wanted, judged))
+  if (!wanted.hasBegun) await turn.report(wanted.toolCallId, announced(wanted, judged))
   return judged.verdict?.decision === 'deny' ? { refusal: refusalWords(judged.verdict) } : letRun(wanted, judged)
 }
 

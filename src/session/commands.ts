@@ -11,6 +11,7 @@ import type {
   Usage,
 } from '../ports/content.ts'
 import type { ConfigValue, Settings } from '../ports/settings.ts'
+import type { ToolPause } from '../ports/tools.ts'
 import type { ElicitationOutcome, Failure } from './entries.ts'
 
 export type Command =
@@ -47,6 +48,8 @@ export type Command =
       /** The client that it came from, as it calls itself. */
       readonly by?: string
     }
+  /** Somebody is there who can give what the calls of a suspended turn wait for. */
+  | { readonly kind: 'go_on' }
   /** What was always allowed in this session is so no more. */
   | { readonly kind: 'revoke'; readonly allowance: string }
   | { readonly kind: 'rename'; readonly title: string }
@@ -89,6 +92,9 @@ export type AgentEvent =
       readonly toolCallId?: string
     }
   | { readonly kind: 'elicited'; readonly elicitationId: string; readonly outcome: ElicitationOutcome }
+  /** The server of a call wants input before it goes on. */
+  | { readonly kind: 'paused'; readonly toolCallId: string; readonly pause: ToolPause; readonly resume: unknown }
+  | { readonly kind: 'continued'; readonly toolCallId: string }
   | { readonly kind: 'step'; readonly step: unknown; readonly fresh?: true }
   /** Nothing that is stored: it only comes after all that was said before. */
   | { readonly kind: 'breath' }

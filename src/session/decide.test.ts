@@ -208,6 +208,71 @@ describe('a stopped server', () => {
       .then(ended(1, 'p1', 'interrupted')))
 })
 
+describe('a call whose server wants input', () => {
+  const begun = [...working, say.toolCall('c1', 'Book', 'in_progress')]
+  const paused = [...begun, say.paused('c1')]
+  const stopped = [...paused, say.suspended(1)]
+  const failedWith = (words: string) => say.patched('c1', 'failed', words)
+
+  test('is paused once it has begun', () =>
+    given(...begun)
+      .when(say.pauses(1, 'c1'))
+      .then(say.paused('c1')))
+  test.each([
+    ['has not begun', [...working, say.toolCall('c1', 'Book', 'pending')]],
+    ['is over', [...begun, say.patched('c1', 'completed')]],
+    ['is being cancelled', [...begun, say.cancelRequested(1)]],
+  ])('is not paused when it %s', (_when, past) =>
+    given(...past)
+      .when(say.pauses(1, 'c1'))
+      .thenNothing(),
+  )
+  test('goes on once', () =>
+    given(...paused)
+      .when(say.goesOn(1, 'c1'), say.goesOn(1, 'c1'))
+      .then(say.continued('c1')))
+  test('keeps its turn when the owner stops, and the turn goes on when somebody has come', () =>
+    given(...paused)
+      .when(say.halt, say.halt, { kind: 'go_on' }, { kind: 'go_on' })
+      .then(say.suspended(1), say.resumed(1)))
+  test('may be stopped again and again', () =>
+    given(...stopped, say.resumed(1))
+      .when(say.halt, { kind: 'go_on' }, say.halt)
+      .then(say.suspended(1), say.resumed(1), say.suspended(1)))
+  test('may have run once it went on', () =>
+    given(...paused, say.continued('c1'))
+      .when(say.halt)
+      .then(failedWith('Interrupted; it may have run.'), ended(1, 'p1', 'interrupted')))
+  test('does not keep a turn in which another runs', () =>
+    given(...paused, say.toolCall('c2', 'Look', 'in_progress'))
+      .when(say.halt)
+      .then(
+        failedWith('Interrupted; it may have run.'),
+        say.patched('c2', 'failed', 'Interrupted; it may have run.'),
+        ended(1, 'p1', 'interrupted'),
+      ))
+  test('waits for the answer to a question of permission that is open too', () =>
+    given(...paused, say.toolCall('c2', 'Delete everything'), asked('r1', 'c2'))
+      .when(say.halt, { kind: 'go_on' }, say.answer('r1', 'allow_once'))
+      .then(say.suspended(1), resolved('r1', say.yes), say.resumed(1)))
+  test('is cancelled with its turn that nobody runs', () =>
+    given(...stopped)
+      .when(say.cancel())
+      .then(
+        say.cancelRequested(1),
+        failedWith('Cancelled; it waited for input, and what it did before that stays done.'),
+        ended(1, 'p1', 'cancelled'),
+      ))
+  test('is kept out of a fork', () =>
+    expect(given(...stopped).when(say.fork).happened).toMatchObject({
+      bodies: [{ kind: 'forked_from' }, { kind: 'tool_call_patched' }, { kind: 'turn_ended' }, { kind: 'title' }],
+    }))
+  test('that came in a file can be read of and not gone on with', () =>
+    given(...begun, { kind: 'call_paused', toolCallId: 'c1', pause: null, resume: null })
+      .when(say.halt)
+      .then(failedWith('Interrupted; it may have run.'), ended(1, 'p1', 'interrupted')))
+})
+
 const phases: Record<State['phase'], readonly Body[]> = {
   absent: [],
   idle,
@@ -225,6 +290,7 @@ const commands: Record<Command['kind'], Command> = {
   cancel: say.cancel(),
   answer: say.answer('r1', 'allow_once'),
   rename: say.rename('Better'),
+  go_on: { kind: 'go_on' },
   revoke: { kind: 'revoke', allowance: 'docs__search#d' },
   fork: say.fork,
   close: say.close,
@@ -278,6 +344,8 @@ const table: Record<Command['kind'], Record<State['phase'], Told>> = {
     suspended: ['permission_resolved', 'turn_resumed'],
   },
   rename: { absent: SNF, ...everywhereElse(['title']) },
+  // Whatever waits there waits for an answer first.
+  go_on: { absent: SNF, ...everywhereElse(nothing) },
   // Nothing of the kind was allowed in any of these.
   revoke: { absent: SNF, ...everywhereElse(nothing) },
   fork: {

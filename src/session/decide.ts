@@ -34,6 +34,8 @@ export function decide(command: Command, state: State): readonly Body[] {
       return command.text === state.notice ? [] : [{ kind: 'notice', text: command.text }]
     case 'answer':
       return resolvePermission(command, state)
+    case 'go_on':
+      return goOn(state)
     case 'revoke':
       return revoke(command, state)
     case 'rename':
@@ -68,6 +70,12 @@ function fromTurn(command: Of<'agent' | 'ask' | 'end'>, state: State): readonly 
     case 'end':
       return endTurn(state, command)
   }
+}
+
+/** A question that is open is answered first. */
+function goOn(state: Existing): readonly Body[] {
+  const waits = state.phase === 'suspended' && state.question === null
+  return waits ? [{ kind: 'turn_resumed', turnId: state.turn.turnId }] : []
 }
 
 function create(command: Of<'create'>, state: State): readonly Body[] {
@@ -181,9 +189,23 @@ function agentSaid(event: AgentEvent, state: Busy): readonly Body[] {
       return [{ ...event, kind: 'elicitation_requested' }]
     case 'elicited':
       return [{ ...event, kind: 'elicitation_resolved' }]
+    case 'paused':
+    case 'continued':
+      return pausing(event, state)
     case 'breath':
       return []
   }
+}
+
+type Pausing = AgentEvent & { readonly kind: 'paused' | 'continued' }
+
+/** While the turn is being cancelled no call waits any more, nor goes on; nor does one that does not run. */
+function pausing(event: Pausing, state: Busy): readonly Body[] {
+  const { toolCallId } = event
+  const { calls, pauses } = state.turn
+  if (state.phase === 'cancelling') return []
+  if (event.kind === 'paused') return calls[toolCallId] === 'in_progress' ? [{ ...event, kind: 'call_paused' }] : []
+  return Object.hasOwn(pauses, toolCallId) ? [{ ...event, kind: 'call_continued' }] : []
 }
 
 type Compacting = AgentEvent & { readonly kind: 'compaction' | 'compaction_summary' }

@@ -16,7 +16,11 @@ function recover({ stored }: ReturnType<typeof live>, cut: number) {
 
 function onlyWaited(state: State): boolean {
   if (state.phase === 'suspended') return true
-  return state.phase === 'waiting' && !Object.values(state.turn.calls).includes('in_progress')
+  if (state.phase !== 'waiting' && state.phase !== 'working') return false
+  const { calls, pauses } = state.turn
+  const paused = Object.keys(pauses)
+  const running = Object.entries(calls).filter(([id, status]) => status === 'in_progress' && !paused.includes(id))
+  return running.length === 0 && (state.phase === 'waiting' || paused.length > 0)
 }
 
 function forEveryCut(check: (recovered: ReturnType<typeof recover>) => void): void {
@@ -28,7 +32,7 @@ function forEveryCut(check: (recovered: ReturnType<typeof recover>) => void): vo
 }
 
 describe('after a cut anywhere, the next owner', () => {
-  test('leaves no turn running; it suspends one exactly when it only waited for a permission', () =>
+  test('leaves no turn running; it suspends one exactly when it only waited for answers', () =>
     forEveryCut(({ before, state }) => {
       expect(isBusy(state)).toBe(onlyWaited(before))
       if (isBusy(state)) expect(state.phase).toBe('suspended')

@@ -2,7 +2,7 @@
 import type { StopReason } from '../ports/agent.ts'
 import type { ToolStatus } from '../ports/content.ts'
 import type { Body, Entry, Failure, TurnEnd } from './entries.ts'
-import type { Busy } from './state.ts'
+import { type Busy, isOnlyWaiting, openQuestion } from './state.ts'
 import { beginTurn } from './turn-entries.ts'
 
 export interface Ending {
@@ -15,7 +15,10 @@ export function endTurn(state: Busy, ending: Ending): readonly Body[] {
   // Whoever cancelled sees `cancelled`, whatever the agent made of it.
   const stopReason = state.phase === 'cancelling' ? 'cancelled' : ending.stopReason
   const why = stopReason === 'cancelled' ? 'Cancelled' : 'The turn ended before this call reported a result'
-  const sentence = (status: ToolStatus) => (status === 'in_progress' ? `${why}; it may have run.` : `${why}.`)
+  const sentence = (status: ToolStatus, isPaused: boolean) => {
+    if (isPaused) return `${why}; it waited for input, and what it did before that stays done.`
+    return status === 'in_progress' ? `${why}; it may have run.` : `${why}.`
+  }
   const error = stopReason === 'error' ? ending.error : undefined
   const compactions = endCompactions(state, stopReason === 'cancelled' ? 'cancelled' : 'failed')
   const open = [...withdrawQuestion(state), ...failOpenCalls(state, sentence), ...compactions]
@@ -23,18 +26,13 @@ export function endTurn(state: Busy, ending: Ending): readonly Body[] {
 }
 
 /**
- * What is left when no agent runs any more: a turn that only waited for an answer is suspended and goes on when answered;
+ * What is left when no agent runs any more: a turn that only waited for answers is suspended and goes on when answered;
  * any other is interrupted, and what had begun is never run again by itself.
  */
 export function haltTurn(state: Busy): readonly Body[] {
   const { turnId } = state.turn
   if (state.phase === 'suspended') return withdrawQueue(state)
   return isOnlyWaiting(state) ? [...withdrawQueue(state), { kind: 'turn_suspended', turnId }] : cutTurn(state)
-}
-
-/** Nothing of it needs an agent before somebody answers. */
-export function isOnlyWaiting(state: Busy): boolean {
-  return state.phase === 'waiting' && !Object.values(state.turn.calls).includes('in_progress')
 }
 
 /** The turn goes on in the session that was copied, if it goes on anywhere: here it is over, whatever it waits for. */
@@ -64,15 +62,16 @@ function withdrawQueue({ queue }: Busy): readonly Body[] {
 }
 
 export function withdrawQuestion(state: Busy): readonly Body[] {
-  if (state.phase !== 'waiting' && state.phase !== 'suspended') return []
-  const { requestId } = state.question
-  return [{ kind: 'permission_resolved', requestId, outcome: { outcome: 'cancelled' } }]
+  const question = openQuestion(state)
+  if (question === undefined) return []
+  return [{ kind: 'permission_resolved', requestId: question.requestId, outcome: { outcome: 'cancelled' } }]
 }
 
 /** ACP v1 has no status `cancelled`: a call that did not finish has failed. */
-function failOpenCalls({ turn: { calls } }: Busy, why: (status: ToolStatus) => string): readonly Body[] {
-  return Object.entries(calls).map(([toolCallId, status]): Body => {
-    const content = [{ type: 'content', content: { type: 'text', text: why(status) } }] as const
+function failOpenCalls({ turn }: Busy, why: (status: ToolStatus, isPaused: boolean) => string): readonly Body[] {
+  return Object.entries(turn.calls).map(([toolCallId, status]): Body => {
+    const text = why(status, Object.hasOwn(turn.pauses, toolCallId))
+    const content = [{ type: 'content', content: { type: 'text', text } }] as const
     return { kind: 'tool_call_patched', toolCallId, patch: { status: 'failed', content } }
   })
 }

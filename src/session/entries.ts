@@ -12,6 +12,7 @@ import type {
 } from '../ports/content.ts'
 import type { ConfigOption, Modes } from '../ports/settings.ts'
 import type { StopReason } from '../ports/agent.ts'
+import type { ToolPause } from '../ports/tools.ts'
 
 /** Raised when an old reader could misread a new entry. */
 export const ENTRY_FORMAT = 1
@@ -62,7 +63,7 @@ export type Body =
     }
   | { readonly kind: 'prompt_withdrawn'; readonly promptId: string; readonly reason: 'cancelled' | 'interrupted' }
   | { readonly kind: 'turn_started'; readonly turnId: string; readonly promptId: string }
-  /** The server stopped while the turn did nothing but wait for an answer. */
+  /** The server stopped while the turn did nothing but wait for answers. */
   | { readonly kind: 'turn_suspended'; readonly turnId: string }
   | { readonly kind: 'turn_resumed'; readonly turnId: string }
   | { readonly kind: 'turn_cancel_requested'; readonly turnId: string }
@@ -125,6 +126,17 @@ export type Body =
       readonly toolCallId?: string
     }
   | { readonly kind: 'elicitation_resolved'; readonly elicitationId: string; readonly outcome: ElicitationOutcome }
+  /** The server of a call that has begun wants input before it goes on; nothing of the call runs meanwhile. */
+  | {
+      readonly kind: 'call_paused'
+      readonly toolCallId: string
+      /** Told to nobody; null in what was exported: there the call can be read of and not gone on with. */
+      readonly pause: ToolPause | null
+      /** What the agent needs to go on from here after a restart. */
+      readonly resume: unknown
+    }
+  /** It has what it wanted, which is not stored, and is about to go on. */
+  | { readonly kind: 'call_continued'; readonly toolCallId: string }
   /** Something that whoever reads the conversation should know, said by the server itself. */
   | { readonly kind: 'notice'; readonly text: string }
   /** A name that a person gave is not changed by an agent. */

@@ -12,6 +12,7 @@ import {
   type QueuedPrompt,
   type State,
   isBusy,
+  openQuestion,
   withoutQuestion,
 } from './state.ts'
 
@@ -94,9 +95,9 @@ function inTurn(state: Busy, entry: Entry): Existing {
     case 'turn_ended':
       return afterTurn(state, entry)
     case 'turn_suspended':
-      return state.phase === 'waiting' ? { ...state, phase: 'suspended' } : state
+      return suspended(state)
     case 'turn_resumed':
-      return { ...state, phase: 'working' }
+      return { ...withoutQuestion(state), phase: 'working' }
     case 'permission_requested':
       return { ...state, phase: 'waiting', question: questionOf(entry) }
     case 'permission_resolved':
@@ -115,6 +116,10 @@ function said(state: Busy, entry: Entry): Existing {
       return withCall(state, entry.toolCallId, entry.call.status ?? 'pending')
     case 'tool_call_patched':
       return entry.patch.status === undefined ? state : withCall(state, entry.toolCallId, entry.patch.status)
+    case 'call_paused':
+      return withPause(state, entry)
+    case 'call_continued':
+      return withoutPause(state, entry.toolCallId)
     case 'compaction':
       return withCompaction(state, entry.compactionId, entry.patch.status)
     case 'compaction_summary':
@@ -184,7 +189,7 @@ function queued(entry: Body & { readonly kind: 'prompt_accepted' }): QueuedPromp
 
 function turnOf({ content: prompt, ...queued }: QueuedPrompt, { agent }: Existing): OpenTurn {
   const asked = { ...queued, prompt, agent }
-  return { turnId: '', ...asked, message: null, messages: 0, calls: {}, endedCalls: [], compactions: {} }
+  return { turnId: '', ...asked, message: null, messages: 0, calls: {}, pauses: {}, endedCalls: [], compactions: {} }
 }
 
 function withMessage(state: Busy, messageId: string, role: 'agent' | 'thought'): Busy {
@@ -195,12 +200,36 @@ function withMessage(state: Busy, messageId: string, role: 'agent' | 'thought'):
 /** A tool call also ends the message before it: what follows is a new one. */
 function withCall(state: Busy, toolCallId: string, status: OpenTurn['calls'][string]): Busy {
   const { turn } = state
-  const { [toolCallId]: _former, ...others } = turn.calls
   const isOpen = status === 'pending' || status === 'in_progress'
-  const calls = isOpen ? { ...turn.calls, [toolCallId]: status } : others
+  const calls = isOpen ? { ...turn.calls, [toolCallId]: status } : without(turn.calls, toolCallId)
+  const pauses = isOpen ? turn.pauses : without(turn.pauses, toolCallId)
   const isNewlyEnded = !isOpen && !turn.endedCalls.includes(toolCallId)
   const endedCalls = isNewlyEnded ? [...turn.endedCalls, toolCallId] : turn.endedCalls
-  return { ...state, turn: { ...turn, message: null, calls, endedCalls } }
+  return { ...state, turn: { ...turn, message: null, calls, pauses, endedCalls } }
+}
+
+/** One that came in a file says only that it was paused. */
+function withPause(state: Busy, { toolCallId, pause, resume }: Body & { readonly kind: 'call_paused' }): Busy {
+  if (pause === null) return state
+  return { ...state, turn: { ...state.turn, pauses: { ...state.turn.pauses, [toolCallId]: { pause, resume } } } }
+}
+
+function withoutPause(state: Busy, toolCallId: string): Busy {
+  const { pauses, calls } = state.turn
+  if (!Object.hasOwn(pauses, toolCallId)) return state
+  const turn = { ...state.turn, pauses: without(pauses, toolCallId), calls: { ...calls, [toolCallId]: 'in_progress' } }
+  return { ...state, turn } as Busy
+}
+
+function without<Value>(values: Readonly<Record<string, Value>>, key: string): Readonly<Record<string, Value>> {
+  const { [key]: _left, ...others } = values
+  return others
+}
+
+function suspended(state: Busy): Busy {
+  if (state.phase === 'waiting') return { ...state, phase: 'suspended' }
+  const isPaused = state.phase === 'working' && Object.keys(state.turn.pauses).length > 0
+  return isPaused ? { ...state, phase: 'suspended', question: null } : state
 }
 
 /** It has its place among what was said, so what follows is a new message. */
@@ -215,8 +244,9 @@ function questionOf(entry: Body & { readonly kind: 'permission_requested' }) {
 }
 
 function answered(state: Busy, entry: Entry & { readonly kind: 'permission_resolved' }): Busy {
-  if (state.phase !== 'waiting' && state.phase !== 'suspended') return state
-  const { question, ...rest } = state
+  const question = openQuestion(state)
+  if (question === undefined) return state
+  const rest = withoutQuestion(state)
   const isOurs = entry.seq > (state.imported ?? 0)
   const kept = isOurs ? keptHere(entry.outcome, question.tool) : undefined
   return { ...rest, phase: 'working', allowedTools: withTool(state, kept) }

@@ -7,6 +7,8 @@ import { House, prompted } from '../../test/sim/house.ts'
 import { answer, cancel, options, text } from '../../test/sim/words.ts'
 import { isYes } from './permission.ts'
 import type { Session } from './session.ts'
+import { openQuestion } from './state.ts'
+import { answerIn } from '../../test/sim/puppet.ts'
 
 /** An agent that asks once and then tells what it heard. */
 function asking() {
@@ -14,7 +16,7 @@ function asking() {
   const heard: PermissionOutcome[] = []
   house.agent.script = async (turn: Turn) => {
     const question = { toolCallId: 'c1', patch: { title: 'Delete everything' }, options, state: { step: 1 } }
-    const outcome = turn.resumed?.outcome ?? (await turn.ask(question))
+    const outcome = answerIn(turn) ?? (await turn.ask(question))
     heard.push(outcome)
     await turn.say(text(isYes(outcome) ? 'Done.' : 'Then not.'))
     return 'end_turn'
@@ -23,7 +25,7 @@ function asking() {
 }
 
 function question({ state }: Session): string {
-  return state.phase === 'waiting' || state.phase === 'suspended' ? state.question.requestId : 'none'
+  return openQuestion(state)?.requestId ?? 'none'
 }
 
 describe('a question', () => {
@@ -91,12 +93,8 @@ describe('a question', () => {
     await next.session.dispatch(answer(question(next.session), 'allow_once'))
     await quiet()
     const [turn] = next.house.agent.turns
-    expect(turn?.resumed).toEqual({
-      state: { step: 1 },
-      toolCallId: 'c1',
-      ended: [],
-      outcome: { outcome: 'selected', optionId: 'allow_once', kind: 'allow_once' },
-    })
+    const outcome = { outcome: 'selected', optionId: 'allow_once', kind: 'allow_once' }
+    expect(turn?.resumed).toEqual({ calls: [{ state: { step: 1 }, toolCallId: 'c1', outcome }], ended: [] })
     expect(next.reader.text).toBe('Done.')
     expect(next.reader.entries.at(-1)).toMatchObject({ kind: 'turn_ended', promptId: 'p1', stopReason: 'end_turn' })
   })

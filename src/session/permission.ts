@@ -5,7 +5,7 @@ import type { Rule } from '../ports/rules.ts'
 import { ALWAYS_IN_PROJECT, NEVER_IN_PROJECT, subjectOf } from './allowance.ts'
 import type { Command } from './commands.ts'
 import type { Body } from './entries.ts'
-import { type Busy, type Existing, type OpenQuestion, type State, isBusy } from './state.ts'
+import { type Busy, type Existing, type OpenQuestion, type State, isBusy, openQuestion } from './state.ts'
 import { callSaid } from './turn-entries.ts'
 
 export function isYes(outcome: PermissionOutcome): boolean {
@@ -32,13 +32,13 @@ export function askPermission(command: Command & { readonly kind: 'ask' }, state
 /** The first valid answer wins; a later one is told that nobody waits any more. */
 export function resolvePermission(command: Command & { readonly kind: 'answer' }, state: State): readonly Body[] {
   const { requestId, optionId, why, by } = command
-  const open = isBusy(state) && (state.phase === 'waiting' || state.phase === 'suspended') ? state : undefined
-  if (open === undefined || open.question.requestId !== requestId)
-    return fail('PERMISSION_UNKNOWN', { request: requestId })
-  const outcome = outcomeOf(optionId, open.question.options)
+  const question = openQuestion(state)
+  if (!isBusy(state) || question?.requestId !== requestId) return fail('PERMISSION_UNKNOWN', { request: requestId })
+  const outcome = outcomeOf(optionId, question.options)
   const resolved: Body = { kind: 'permission_resolved', requestId, outcome, ...(by !== undefined && { by }) }
   const said: readonly Body[] = why === undefined ? [] : [{ kind: 'notice', text: why }]
-  const resumed: readonly Body[] = open.phase === 'waiting' ? [] : [{ kind: 'turn_resumed', turnId: open.turn.turnId }]
+  const resumed: readonly Body[] =
+    state.phase === 'suspended' ? [{ kind: 'turn_resumed', turnId: state.turn.turnId }] : []
   return [...said, resolved, ...resumed]
 }
 

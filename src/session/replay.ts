@@ -87,6 +87,8 @@ const UNTOLD: ReadonlySet<Entry['kind']> = new Set([
   'permission_requested',
   'permission_resolved',
   'permission_revoked',
+  'call_paused',
+  'call_continued',
   'model_step',
 ])
 

@@ -1,5 +1,6 @@
 /** Notices that nobody has wanted a session for a while, so that it may leave memory. */
 import type { Clock, Timer } from '../ports/clock.ts'
+import { type State, isBusy, isOnlyWaiting } from './state.ts'
 
 /** Milliseconds. Long enough for an editor that is started again. */
 const REST_AFTER = 60_000
@@ -9,6 +10,12 @@ export interface Resting {
   isUnused(): boolean
   /** Called when the session was unused all the while. */
   rest(): void
+}
+
+/** Nothing would be lost: what waits in a queue would be withdrawn, and servers that a client has named be forgotten. */
+export function mayRest(state: State, hasServers: boolean): boolean {
+  if (!isBusy(state) || state.phase === 'suspended') return true
+  return isOnlyWaiting(state) && state.queue.length === 0 && !hasServers
 }
 
 export class Rest {

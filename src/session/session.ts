@@ -1,30 +1,24 @@
 /** A live session: its one writer, its readers, its running turn and its tools. */
-import { fail, isParleyError, reasonOf } from '../errors/parley-error.ts'
-import type { Content, Meta, Notice } from '../ports/content.ts'
+import { fail, isParleyError } from '../errors/parley-error.ts'
+import type { Content, Meta } from '../ports/content.ts'
 import type { Cursor, SessionId } from '../ports/journal.ts'
 import type { ServerStatus } from '../ports/tools.ts'
 import { Audience, type Client } from './audience.ts'
-import type { AnsweredQuestion, Effect } from './batch.ts'
 import type { Command } from './commands.ts'
 import type { Entry } from './entries.ts'
-import { decide } from './decide.ts'
-import { isEnd, isOnlyWaiting } from './end-turn.ts'
+import { isEnd } from './end-turn.ts'
 import { Feed, type Sink } from './feed.ts'
 import { type Attaching, type Opening, configuration } from './opening.ts'
+import { Idle } from './idle.ts'
 import { Lenders } from './lenders.ts'
+import { Mending, RETRY } from './mending.ts'
 import { Offering } from './offering.ts'
-import { ruleMadeBy } from './permission.ts'
-import { Rest } from './rest.ts'
-import { type Busy, type Existing, type State, isBusy, isOpenPrompt } from './state.ts'
+import { Rest, mayRest } from './rest.ts'
+import { Runs } from './runs.ts'
+import { type Existing, type State, isBusy, isOpenPrompt } from './state.ts'
 import { Toolbox } from './toolbox.ts'
-import { TurnRun } from './turn.ts'
 import type { World } from './world.ts'
 import { Writer } from './writer.ts'
-
-/** Between two attempts at what the disk did not let us read or end. Milliseconds. */
-const RETRY = 1_000
-/** Makes nothing true; a writer that is unsure reads the journal for it. */
-const NOTHING: Command = { kind: 'disown', promptIds: [] }
 
 /** Who sends a prompt, and what they attach to it. */
 export interface Sending {
@@ -42,31 +36,45 @@ export class Session {
   readonly #offering: Offering
   readonly #rest: Rest
   #whenUnused: () => void = () => {}
-  #run: TurnRun | undefined
+  readonly #runs: Runs
+  readonly #mending: Mending
   #gone = false
-  #mending = false
   #isClosing = false
-  #idleWaiters: (() => void)[] = []
+  readonly #idle = new Idle(() => this.#gone || !isBusy(this.state))
 
   constructor(world: World, state: State, opening: Opening) {
     this.id = state.id
     this.#world = world
     this.#audience = new Audience(world.report)
-    this.#writer = new Writer(world, state, {
+    const writer = new Writer(world, state, {
       published: (entries) => this.#publish(entries),
-      effect: (effect) => this.#act(effect),
+      effect: (effect) => this.#runs.act(effect),
       failed: (error, ahead) => this.#notStored(error, ahead),
     })
-    const { tools, clock, report } = world
-    const changed = () => this.#toolsChanged()
-    this.#offering = new Offering({
-      agents: world.agents,
-      now: () => this.#offered(),
-      dispatch: (command) => this.#writer.dispatch(command),
-      report,
-    })
+    this.#writer = writer
+    const { agents, tools, clock, report } = world
+    const changed = (): void => {
+      this.#audience.changed('mcp')
+      this.#offering.changed()
+    }
+    const dispatch = (command: Command) => writer.dispatch(command)
+    const isGone = () => this.#gone
+    this.#offering = new Offering({ agents, now: () => this.#offered(), dispatch, report })
     this.#toolbox = new Toolbox({ session: state.id, cwd: opening.cwd, tools, changed, report })
     this.#toolbox.declare(opening, opening)
+    this.#runs = new Runs({
+      sessionId: state.id,
+      world,
+      toolbox: this.#toolbox,
+      lenders: this.#lenders,
+      state: () => this.existing,
+      dispatch,
+      post: (command, chars) => writer.post(command, chars),
+      notify: (notice) => this.#audience.notify(notice),
+      isGone,
+    })
+    const isNobodys = () => this.#runs.isNobodys(writer.state)
+    this.#mending = new Mending({ world, isGone, isUnsure: () => writer.isUnsure, isNobodys, dispatch })
     this.#rest = new Rest({ clock, isUnused: () => this.#isUnused(), rest: () => this.#whenUnused() })
   }
 
@@ -126,7 +134,9 @@ export class Session {
 
   /** This reader waits for the end of a prompt whose client has lost its connection: it lends what that one lent. */
   adopt(promptId: string, feed: Feed): void {
-    if (isOpenPrompt(promptId, this.state)) this.#lenders.lend(promptId, feed)
+    if (!isOpenPrompt(promptId, this.state)) return
+    this.#lenders.lend(promptId, feed)
+    this.#goOn()
   }
 
   /** A reader from `from` on; it is told nothing before it asks to replay or go live. Throws SESSION_CLOSED. */
@@ -144,6 +154,7 @@ export class Session {
     if (attaching?.lends !== undefined) this.#lenders.joined(feed, attaching.lends)
     this.#audience.join(feed, attaching?.client)
     this.#rest.cancel()
+    this.#goOn()
     return feed
   }
 
@@ -196,7 +207,7 @@ export class Session {
       await this.dispatch({ kind: 'halt' })
     } catch (error) {
       if (!isParleyError(error, 'JOURNAL_FULL')) throw error
-      this.#mend()
+      this.#mending.begin()
     }
   }
 
@@ -205,7 +216,7 @@ export class Session {
     this.#isClosing = true
     try {
       await this.#writer.dispatch({ kind: 'close' })
-      await this.#idle()
+      await this.#idle.wait()
       await this.#writer.dispatch({ kind: 'close' })
     } finally {
       this.#isClosing = false
@@ -230,43 +241,33 @@ export class Session {
   async leave(): Promise<void> {
     this.#gone = true
     this.#rest.cancel()
-    this.#run?.cancel()
+    this.#runs.cancel()
     await this.#writer.settled()
     await this.#toolbox.close()
   }
 
   #left(feed: Feed): void {
     this.#toolbox.leave(feed)
+    this.#lenders.left(feed)
     this.#audience.leave(feed)
     this.#rest.consider()
   }
 
+  /** Calls that wait for input wait for whoever can give it, and that is whoever has just come. */
+  #goOn(): void {
+    if (!this.#gone && this.#lenders.canGoOn(this.state)) this.#inTheBackground(this.dispatch({ kind: 'go_on' }))
+  }
+
   /** Nobody is here, and nothing would be lost. */
   #isUnused(): boolean {
-    const { state } = this
-    if (this.#gone || this.#audience.size > 0) return false
-    return !isBusy(state) || state.phase === 'suspended' || this.#canBeSuspended(state)
-  }
-
-  /** What stands behind it in the queue would be withdrawn, and servers that a client has named would be forgotten. */
-  #canBeSuspended(state: Busy): boolean {
-    return isOnlyWaiting(state) && state.queue.length === 0 && !this.#toolbox.hasServers
-  }
-
-  async #idle(): Promise<void> {
-    while (isBusy(this.state) && !this.#gone) await new Promise<void>((resolve) => this.#idleWaiters.push(resolve))
+    return !this.#gone && this.#audience.size === 0 && mayRest(this.state, this.#toolbox.hasServers)
   }
 
   #publish(entries: readonly Entry[]): void {
     this.#audience.publish(entries)
     for (const entry of entries) if (isEnd(entry)) this.#ended(entry.promptId)
     this.#rest.consider()
-    this.#wakeIfIdle()
-  }
-
-  #toolsChanged(): void {
-    this.#audience.changed('mcp')
-    this.#offering.changed()
+    this.#idle.look()
   }
 
   #offered() {
@@ -282,112 +283,18 @@ export class Session {
     this.#lenders.ended(promptId)
   }
 
-  #wakeIfIdle(): void {
-    if (isBusy(this.state) && !this.#gone) return
-    const waiters = this.#idleWaiters
-    this.#idleWaiters = []
-    for (const resume of waiters) resume()
-  }
-
-  #act(effect: Effect): void {
-    switch (effect.kind) {
-      case 'run':
-        this.#play(effect)
-        return
-      case 'cancel':
-        this.#run?.cancel()
-        return
-      case 'answer':
-        this.#answer(effect.answered)
-    }
-  }
-
-  #play({ turn, answered }: Effect & { readonly kind: 'run' }): void {
-    if (this.#gone) return
-    const { additionalDirectories } = turn
-    const tools = this.#toolbox.lend(additionalDirectories)
-    const roots = [this.existing.cwd, ...additionalDirectories]
-    const lent = () => this.#lenders.of(turn.promptId)
-    const run = new TurnRun({ ...this.#turnHost(), roots, lent, tools: tools.registry }, turn, answered)
-    this.#run = run
-    const kept = answered === undefined ? undefined : this.#keep(answered)
-    const played = kept === undefined ? run.play() : kept.then(() => run.play())
-    this.#inTheBackground(played.then(() => tools.giveBack()))
-  }
-
-  #answer(answered: AnsweredQuestion): void {
-    const run = this.#run
-    const go = (): void => run?.answered(answered.question.requestId, answered.outcome)
-    const kept = this.#keep(answered)
-    if (kept === undefined) go()
-    else this.#inTheBackground(kept.then(go))
-  }
-
-  /** The rule that an answer makes is there before what it was given to: the next call of its kind is not asked about. */
-  #keep({ question, outcome }: AnsweredQuestion): Promise<unknown> | undefined {
-    const rule = ruleMadeBy(question, outcome)
-    if (rule === undefined) return undefined
-    const { rules, report } = this.#world
-    return rules.remember(this.existing.cwd, rule).catch((error: unknown) => {
-      report(error)
-      const text = `${rule.effect === 'allow' ? 'Allowed' : 'Refused'} this once only: the rule for this project could not be stored (${reasonOf(error)}).`
-      return this.#writer.dispatch({ kind: 'notice', text }).catch(report)
-    })
-  }
-
-  #turnHost() {
-    return {
-      sessionId: this.id,
-      world: this.#world,
-      dispatch: (command: Command) => this.#writer.dispatch(command),
-      post: (command: Command, chars: number) => this.#writer.post(command, chars),
-      allowedTools: () => this.existing.allowedTools,
-      settings: () => this.existing.settings,
-      steps: () => this.existing.steps,
-      isNews: (command: Command) => decide(command, this.state).length > 0,
-      notify: (notice: Notice) => this.#audience.notify(notice),
-      isGone: () => this.#gone,
-    }
-  }
-
   #notStored(error: unknown, ahead: boolean): void {
-    this.#run?.break(error)
+    this.#runs.break(error)
     const isLost = isParleyError(error, 'JOURNAL_CONFLICT')
     // First of all gone, so that what is told of the failure is told as the last word.
     if (isLost) this.#inTheBackground(this.leave())
     this.#audience.failed(error)
     if (isLost) this.#audience.changed('closed')
-    else if (ahead || this.#writer.isUnsure) this.#mend()
-    this.#wakeIfIdle()
+    else if (ahead || this.#writer.isUnsure) this.#mending.begin()
+    this.#idle.look()
   }
 
-  #mend(): void {
-    if (this.#mending) return
-    this.#mending = true
-    this.#inTheBackground(this.#endWhatNobodyRuns().finally(() => (this.#mending = false)))
-  }
-
-  /**
-   * A turn that was stored although its writer was told that it was not has no agent, and never gets one. A writer that
-   * could not even read what is stored tries that first, until it can.
-   */
-  async #endWhatNobodyRuns(): Promise<void> {
-    const { clock, report } = this.#world
-    while (!this.#gone && (this.#writer.isUnsure || isNobodys(this.state, this.#run))) {
-      try {
-        await this.#writer.dispatch(isNobodys(this.state, this.#run) ? { kind: 'halt' } : NOTHING)
-      } catch (error) {
-        report(error)
-        await clock.sleep(RETRY)
-      }
-    }
-  }
-
-  #inTheBackground(work: Promise<void>): void {
+  #inTheBackground(work: Promise<unknown>): void {
     work.catch((error: unknown) => this.#world.report(error))
   }
-}
-
-function isNobodys(state: State, run: TurnRun | undefined): boolean {
-  return isBusy(state) && state.phase !== 'suspended' && state.turn.turnId !== run?.turnId
 }

@@ -5,7 +5,7 @@ import type { Command } from './commands.ts'
 import { forkSession } from './fork.ts'
 import { type Opening, configuration, offerOf } from './opening.ts'
 import { Session } from './session.ts'
-import { absent, rowOf } from './state.ts'
+import { absent, isAtWork, rowOf } from './state.ts'
 import { namedTitle } from './title.ts'
 import type { World } from './world.ts'
 import { Writer, loadState } from './writer.ts'
@@ -94,7 +94,7 @@ export class Sessions {
     const live = opened.flatMap((one) => (one.status === 'fulfilled' && !one.value.isGone ? [one.value] : []))
     return {
       sessions: live.length,
-      working: live.filter(({ state: { phase } }) => phase === 'working' || phase === 'cancelling').length,
+      working: live.filter(({ state }) => isAtWork(state)).length,
       mcpServers: live.reduce((sum, { mcpServers }) => sum + mcpServers, 0),
     }
   }

@@ -9,6 +9,7 @@ import type { Modes, PermissionModeId } from '../ports/settings.ts'
 import { ALWAYS_IN_PROJECT, NEVER_IN_PROJECT } from './allowance.ts'
 import type { Entry } from './entries.ts'
 import type { Session } from './session.ts'
+import { openQuestion } from './state.ts'
 
 const command = (line: string): ToolPreview => ({ kind: 'execute', command: { line, signature: line } })
 
@@ -26,8 +27,8 @@ async function working({
   if (mode !== undefined) house.agent.modes = modesAt(mode)
   house.agent.script = async (turn) => {
     if (turn.resumed !== undefined) {
-      const { toolCallId } = turn.resumed
-      results.push(await turn.call({ name: 'run_command', args: {}, permission: 'granted', toolCallId }))
+      for (const { toolCallId } of turn.resumed.calls)
+        results.push(await turn.call({ name: 'run_command', args: {}, permission: 'granted', toolCallId }))
       return 'end_turn'
     }
     const call = () => turn.call({ name: 'run_command', args: {}, permission: 'policy', resume: null })
@@ -42,7 +43,7 @@ function modesAt(currentModeId: PermissionModeId): Modes {
 }
 
 function question({ state }: Session): string {
-  return state.phase === 'waiting' || state.phase === 'suspended' ? state.question.requestId : 'none'
+  return openQuestion(state)?.requestId ?? 'none'
 }
 
 function verdicts(entries: readonly Entry[]): readonly unknown[] {

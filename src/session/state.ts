@@ -11,6 +11,7 @@ import type {
 } from '../ports/content.ts'
 import type { SessionPhase, SessionRow } from '../ports/journal.ts'
 import type { Settings } from '../ports/settings.ts'
+import type { ToolPause } from '../ports/tools.ts'
 import type { Failure, TurnEnd } from './entries.ts'
 
 export type State = Absent | Idle | Closed | Working | Cancelling | Waiting | Suspended
@@ -87,10 +88,10 @@ export interface Waiting extends InTurn {
   readonly question: OpenQuestion
 }
 
-/** As waiting, but no agent runs: the server stopped meanwhile. */
+/** No agent runs: the server stopped while the turn waited. Without a question it is its paused calls that wait. */
 export interface Suspended extends InTurn {
   readonly phase: 'suspended'
-  readonly question: OpenQuestion
+  readonly question: OpenQuestion | null
 }
 
 export interface OpenTurn {
@@ -109,6 +110,8 @@ export interface OpenTurn {
   readonly messages: number
   /** The tool calls that are open and how far they are. */
   readonly calls: Readonly<Record<string, ToolStatus>>
+  /** Those of them whose servers want input before they go on. */
+  readonly pauses: Readonly<Record<string, OpenPause>>
   /** The ids of those that are not, which a long turn has many of. */
   readonly endedCalls: readonly string[]
   /** The compactions of its agent's context and how far they are. */
@@ -126,6 +129,11 @@ export interface OpenQuestion {
   readonly call: ToolCallPatch
   readonly options: readonly PermissionOption[]
   readonly tool?: string
+  readonly resume: unknown
+}
+
+export interface OpenPause {
+  readonly pause: ToolPause
   readonly resume: unknown
 }
 
@@ -150,9 +158,25 @@ export function isBusy(state: State): state is Busy {
   return state.phase !== 'absent' && state.phase !== 'idle' && state.phase !== 'closed'
 }
 
+/** Nothing of it needs an agent before somebody answers. */
+export function isOnlyWaiting({ phase, turn: { calls, pauses } }: Busy): boolean {
+  const runs = Object.keys(calls).some((id) => calls[id] === 'in_progress' && !Object.hasOwn(pauses, id))
+  return !runs && (phase === 'waiting' || (phase === 'working' && Object.keys(pauses).length > 0))
+}
+
+/** An agent has something to do that nobody need answer first. */
+export function isAtWork(state: State): boolean {
+  return state.phase === 'cancelling' || (state.phase === 'working' && !isOnlyWaiting(state))
+}
+
 /** A turn runs it, or it waits for one. */
 export function isOpenPrompt(promptId: string, state: State): boolean {
   return isBusy(state) && [state.turn, ...state.queue].some((prompt) => prompt.promptId === promptId)
+}
+
+/** What the session is asked and nobody has answered. */
+export function openQuestion(state: State): OpenQuestion | undefined {
+  return state.phase === 'waiting' || state.phase === 'suspended' ? (state.question ?? undefined) : undefined
 }
 
 /** The turn without its open question, as it is when that was answered or withdrawn. */
@@ -179,6 +203,7 @@ function agentKind(agent: string): string {
 }
 
 function rowPhase(state: Existing): SessionPhase {
+  if (state.phase === 'working' && isOnlyWaiting(state)) return 'waiting'
   return state.phase === 'cancelling' ? 'working' : state.phase
 }
 
@@ -193,4 +218,4 @@ export function decodeState(text: string): Existing | undefined {
   return stored.format === STATE_FORMAT ? stored.state : undefined
 }
 
-const STATE_FORMAT = 6
+const STATE_FORMAT = 7

@@ -1,17 +1,15 @@
 /** What a server asks of a person while one of its tools runs: put to the client of the turn, or declined in so many words. */
-import type { Turn } from '../ports/agent.ts'
+import type { Elicit } from '../ports/client.ts'
 import type { Content } from '../ports/content.ts'
 import type { Elicitation, ElicitationAnswer } from '../ports/elicitation.ts'
 import { sentenceOf } from './client-work.ts'
 
 export class ToolAsking {
-  readonly #turn: Pick<Turn, 'client'>
   readonly #toolCallId: string
   readonly #remarks = new Set<string>()
   #hasAsked = false
 
-  constructor(turn: Pick<Turn, 'client'>, toolCallId: string) {
-    this.#turn = turn
+  constructor(toolCallId: string) {
     this.#toolCallId = toolCallId
   }
 
@@ -25,20 +23,24 @@ export class ToolAsking {
     return this.#hasAsked
   }
 
-  /** Never throws, and never accepts what nobody accepted. */
-  async answer(question: Elicitation): Promise<ElicitationAnswer> {
+  /** Never accepts what nobody accepted; throws only what `isForOther` says that another client may still answer. */
+  async answer(
+    question: Elicitation,
+    elicit: Elicit | undefined,
+    isForOther: (error: unknown) => boolean = () => false,
+  ): Promise<ElicitationAnswer> {
     this.#hasAsked = true
     try {
-      return (await this.#asked(question)) ?? this.#declined(question)
+      return (await this.#asked(question, elicit)) ?? this.#declined(question)
     } catch (error) {
+      if (isForOther(error)) throw error
       this.#remarks.add(`${question.server} asked for input and got none. ${sentenceOf(error)}`)
       return { action: 'cancel' }
     }
   }
 
   /** Undefined when the client has not got what it takes. */
-  async #asked(question: Elicitation): Promise<ElicitationAnswer | undefined> {
-    const { elicit } = this.#turn.client
+  async #asked(question: Elicitation, elicit: Elicit | undefined): Promise<ElicitationAnswer | undefined> {
     const message = `${question.server}: ${question.message}`
     const toolCallId = this.#toolCallId
     if (question.mode === 'form') return elicit?.form?.({ message, schema: question.schema, toolCallId })

@@ -4,9 +4,10 @@ import type { ToolRequest, Turn } from '../ports/agent.ts'
 import type { ToolCallContent, ToolCallPatch } from '../ports/content.ts'
 import type { Faults } from '../ports/fault.ts'
 import type { Elicitation } from '../ports/elicitation.ts'
-import type { Bars, Tool, ToolList, ToolResult } from '../ports/tools.ts'
+import type { Bars, Tool, ToolInput, ToolList, ToolPause, ToolResult } from '../ports/tools.ts'
 import type { OpenCaller } from './calling.ts'
 import { type Clearing, clear } from './clearance.ts'
+import type { PausedCall } from './pausing.ts'
 import { ToolAsking } from './tool-asking.ts'
 
 export interface ToolCalling extends Clearing {
@@ -16,6 +17,10 @@ export interface ToolCalling extends Clearing {
   begin(toolCallId: string, more?: ToolCallPatch): Promise<boolean>
   /** For tools of our own. */
   caller(toolCallId: string, bars: Bars): OpenCaller
+  /** The pause from which this call goes on: an owner before this one began it. */
+  pauseOf(toolCallId: string): ToolPause | undefined
+  /** What the server of the call wants; `isKept` when that is stored already. */
+  inputFor(pause: ToolPause, call: PausedCall, isKept: boolean): Promise<ToolInput>
 }
 
 /** Whatever goes wrong is a result with `isError` that the agent reads; only a journal that fails throws. */
@@ -29,10 +34,12 @@ export async function callTool(request: ToolRequest, calling: ToolCalling): Prom
     return refuse(turn, toolCallId, missing(request.name, turn.tools.list()))
   }
   const preview = () => previewOf(request, toolCallId, calling)
-  const cleared = await clear({ request, tool, toolCallId, preview }, calling)
+  const goesOn = calling.pauseOf(toolCallId)
+  const cleared = await clear({ request, tool, toolCallId, preview, hasBegun: goesOn !== undefined }, calling)
   if ('refusal' in cleared) return refuse(turn, toolCallId, cleared.refusal)
   if (turn.signal.aborted) return refuse(turn, toolCallId, 'Cancelled. The tool was not run.')
-  return run({ request, tool, toolCallId, bars: cleared.bars }, calling)
+  const call: Call = { request, tool, toolCallId, bars: cleared.bars, goesOn }
+  return goesOn === undefined ? begin(call, calling) : run(call, calling)
 }
 
 /** Whoever reads that a tool is not there wants to know which server did not bring it. */
@@ -64,15 +71,22 @@ interface Call {
   readonly tool: Tool
   readonly toolCallId: string
   readonly bars: Bars
+  readonly goesOn: ToolPause | undefined
 }
 
-async function run(call: Call, calling: ToolCalling): Promise<ToolResult> {
+async function begin(call: Call, calling: ToolCalling): Promise<ToolResult> {
   const { turn, faults } = calling
   const { toolCallId } = call
   const begun = await calling.begin(toolCallId)
   // The disk may have taken its time: whoever cancelled meanwhile must not see it run.
   if (!begun || turn.signal.aborted) return refuse(turn, toolCallId, 'Cancelled. The tool was not run.')
   await faults.at('tool.started')
+  return run(call, calling)
+}
+
+async function run(call: Call, calling: ToolCalling): Promise<ToolResult> {
+  const { turn, faults } = calling
+  const { toolCallId } = call
   const result = await outcomeOf(call, calling)
   await faults.at('tool.finished')
   await turn.report(toolCallId, {
@@ -86,7 +100,7 @@ async function run(call: Call, calling: ToolCalling): Promise<ToolResult> {
 async function outcomeOf(call: Call, calling: ToolCalling): Promise<ToolResult> {
   const { toolCallId, request, bars } = call
   const own = calling.caller(toolCallId, bars)
-  const asking = new ToolAsking(calling.turn, toolCallId)
+  const asking = new ToolAsking(toolCallId)
   try {
     return remarked(await attempts(call, calling, { own, asking }), asking)
   } catch (error) {
@@ -110,10 +124,11 @@ interface Means {
 }
 
 /** Each further attempt is in the journal, with what became of the one before, before it is made. */
-async function attempts({ request, tool, toolCallId }: Call, calling: ToolCalling, means: Means): Promise<ToolResult> {
+async function attempts(call: Call, calling: ToolCalling, means: Means): Promise<ToolResult> {
+  const { request, tool, toolCallId, goesOn } = call
   const { turn } = calling
   const { own, asking } = means
-  const { name, args, timeoutMs } = request
+  const { name, args, timeoutMs, resume } = request
   let number = 1
   const again = async (why: string): Promise<void> => {
     number += 1
@@ -124,7 +139,9 @@ async function attempts({ request, tool, toolCallId }: Call, calling: ToolCallin
   const attempt = () =>
     turn.tools.call(name, args, {
       signal: turn.signal,
-      onElicit: (question: Elicitation) => asking.answer(question),
+      onElicit: (question: Elicitation) => asking.answer(question, turn.client.elicit),
+      onPause: (pause: ToolPause) => calling.inputFor(pause, { name, toolCallId, resume, asking }, pause === goesOn),
+      ...(goesOn && { goesOn }),
       onAgain: again,
       caller: own.caller,
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
@@ -133,7 +150,7 @@ async function attempts({ request, tool, toolCallId }: Call, calling: ToolCallin
     return await attempt()
   } catch (error) {
     // Nobody is asked twice for one call.
-    if (turn.signal.aborted || asking.hasAsked || !mayRepeat(tool, error)) throw error
+    if (turn.signal.aborted || goesOn !== undefined || asking.hasAsked || !mayRepeat(tool, error)) throw error
     await again(reasonOf(error))
     return await attempt()
   }

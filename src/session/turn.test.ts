@@ -5,6 +5,7 @@ import { quiet } from '../../test/sim/clock.ts'
 import { House, prompted } from '../../test/sim/house.ts'
 import { deaf, signal, untilCancelled } from '../../test/sim/puppet.ts'
 import { cancel, text } from '../../test/sim/words.ts'
+import { openQuestion } from './state.ts'
 
 describe('a turn', () => {
   test('ends as its agent says', async () => {
@@ -69,7 +70,7 @@ describe('a turn', () => {
     const { session } = await house.open()
     await prompted(session, 'p1')
     const { session: reopened, reader } = await house.killed(session)
-    for (let question = openQuestion(reopened); question !== ''; question = openQuestion(reopened)) {
+    for (let question = questionOf(reopened); question !== ''; question = questionOf(reopened)) {
       await reopened.dispatch({ kind: 'answer', requestId: question, optionId: 'ok' })
       await quiet()
     }
@@ -79,8 +80,8 @@ describe('a turn', () => {
   })
 })
 
-function openQuestion({ state }: Awaited<ReturnType<House['open']>>['session']): string {
-  return state.phase === 'waiting' || state.phase === 'suspended' ? state.question.requestId : ''
+function questionOf({ state }: Awaited<ReturnType<House['open']>>['session']): string {
+  return openQuestion(state)?.requestId ?? ''
 }
 
 describe('a cancelled turn', () => {

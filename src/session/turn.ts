@@ -1,32 +1,25 @@
 /** One running turn: what its agent may do, and how it comes to its end whatever the agent, the tools or the disk do. */
 import { fail, isParleyError, reasonOf } from '../errors/parley-error.ts'
-import type { Memo, Question, Resumption, StopReason, ToolRequest, Turn } from '../ports/agent.ts'
+import type { Memo, Question, ResumedCall, Resumption, StopReason, ToolRequest, Turn } from '../ports/agent.ts'
 import type { LentClient } from '../ports/client.ts'
+import type { Content, Meta, PermissionOutcome } from '../ports/content.ts'
 import type { Cursor } from '../ports/journal.ts'
+import type { Settings } from '../ports/settings.ts'
 import type { AbortSource, Signal } from '../ports/signal.ts'
-import type {
-  CompactionPatch,
-  Content,
-  Meta,
-  Notice,
-  PermissionOutcome,
-  PlanEntry,
-  SlashCommand,
-  ToolCallPatch,
-  Usage,
-} from '../ports/content.ts'
-import type { ConfigValue, Settings } from '../ports/settings.ts'
-import type { Bars, ToolRegistry, ToolResult } from '../ports/tools.ts'
+import type { Bars, ToolPause, ToolRegistry, ToolResult } from '../ports/tools.ts'
 import type { AnsweredQuestion } from './batch.ts'
-import type { AgentEvent, Command } from './commands.ts'
-import type { Entry, Failure } from './entries.ts'
-import { offerOf } from './opening.ts'
 import { type OpenCaller, openCaller } from './calling.ts'
+import type { AskingHost } from './client-work.ts'
+import type { AgentEvent, Command } from './commands.ts'
+import type { Failure } from './entries.ts'
 import { memos, wordsSince } from './memory.ts'
+import { offerOf } from './opening.ts'
+import { Pausing, type PausingHost } from './pausing.ts'
 import { type Existing, type OpenTurn, isKnownCall } from './state.ts'
 import { callTool } from './tool-call.ts'
-import type { AskingHost } from './client-work.ts'
 import { ClientOfTurn } from './turn-client.ts'
+import { Questions } from './turn-questions.ts'
+import { TurnVoice, type VoiceHost } from './turn-voice.ts'
 import { type Standing, modeOf } from './verdict.ts'
 import type { World } from './world.ts'
 
@@ -39,34 +32,24 @@ const END_RETRY = 1_000
 const NEVER_STORED = ['JOURNAL_CLOSED', 'JOURNAL_CONFLICT', 'SESSION_NOT_FOUND'] as const
 
 /** What a turn needs of its session. */
-export interface TurnHost {
-  readonly sessionId: string
+export interface TurnHost extends VoiceHost {
   readonly world: World
   readonly roots: readonly string[]
   readonly tools: ToolRegistry
   /** What the client whose prompt this is lends, while it is there. */
   readonly lent: () => LentClient | undefined
-  dispatch(command: Command): Promise<readonly Entry[]>
-  post(command: Command, chars: number): Promise<void>
+  /** Who may be asked for a paused call, and how to hear that somebody has come. */
+  readonly askable: PausingHost['askable']
+  readonly whenJoined: PausingHost['whenJoined']
   allowedTools(): readonly string[]
   settings(): Settings
   /** Where what the agents kept begins and ends. */
   steps(): Existing['steps']
   /** Whether it would change anything now. */
   isNews(command: Command): boolean
-  /** To everyone who is attached. */
-  notify(notice: Notice): void
-  isGone(): boolean
 }
 
-interface OpenQuestion {
-  readonly requestId: string
-  readonly resolve: (outcome: PermissionOutcome) => void
-}
-
-export class TurnRun implements Turn {
-  readonly turnId: string
-  readonly sessionId: string
+export class TurnRun extends TurnVoice implements Turn {
   readonly roots: readonly string[]
   readonly prompt: readonly Content[]
   readonly promptMeta?: Meta
@@ -75,29 +58,34 @@ export class TurnRun implements Turn {
   readonly client: ClientOfTurn
   readonly #host: TurnHost
   readonly #abort: AbortSource
-  #question: OpenQuestion | undefined
-  #asking: Promise<unknown> = Promise.resolve()
-  #broken: { readonly error: unknown } | undefined
-  #isOver = false
+  readonly #questions: Questions
+  /** Where calls stood that an owner before this one began. */
+  readonly #pauses: Map<string, ToolPause>
+  readonly #pausing: Pausing
   #calls = 0
   readonly #begun: OpenTurn
 
   constructor(host: TurnHost, turn: OpenTurn, answered?: AnsweredQuestion) {
+    super(host, turn.turnId)
     this.#host = host
     this.#abort = host.world.clock.abortSource()
-    this.turnId = turn.turnId
-    this.sessionId = host.sessionId
     this.roots = host.roots
     this.prompt = turn.prompt
     if (turn.meta !== undefined) this.promptMeta = turn.meta
     this.tools = host.tools
     this.#begun = turn
-    this.client = this.#clientOf(host)
-    if (answered !== undefined) {
-      const { question, outcome } = answered
-      const { resume: state, toolCallId } = question
-      this.resumed = { state, toolCallId, outcome, ended: turn.endedCalls }
-    }
+    this.client = new ClientOfTurn(this.#askingHost())
+    const { clock, faults } = host.world
+    this.#questions = new Questions({
+      turnId: turn.turnId,
+      clock,
+      faults,
+      dispatch: (command) => host.dispatch(command),
+    })
+    this.#pauses = new Map(Object.entries(turn.pauses).map(([toolCallId, { pause }]) => [toolCallId, pause]))
+    this.#pausing = this.#pausingOf(host)
+    const calls = resumedCalls(turn, answered)
+    if (calls.length > 0) this.resumed = { calls, ended: turn.endedCalls }
   }
 
   get settings(): Settings {
@@ -112,7 +100,7 @@ export class TurnRun implements Turn {
   async play(): Promise<void> {
     const ending = await this.#agentEnds()
     this.client.close()
-    this.#isOver = true
+    this.fallSilent()
     if (this.#host.isGone()) return
     await this.#end(ending)
     await this.#host.world.faults.at('turn.ended')
@@ -120,67 +108,18 @@ export class TurnRun implements Turn {
 
   cancel(): void {
     // One that is over waits for nobody's patience, which would keep it and its session in memory meanwhile.
-    if (!this.#isOver) this.#abort.abort()
+    if (!this.isOver) this.#abort.abort()
   }
 
   /** The entries of this turn can no longer be stored: the agent is stopped where it next says something. */
   break(error: unknown): void {
-    this.#broken ??= { error }
-    this.#question?.resolve({ outcome: 'cancelled' })
+    this.breakWith(error)
+    this.#questions.drop()
     this.#abort.abort(error)
   }
 
   answered(requestId: string, outcome: PermissionOutcome): void {
-    if (this.#question?.requestId === requestId) this.#question.resolve(outcome)
-  }
-
-  say(content: Content): Promise<void> {
-    return this.#emit({ kind: 'chunk', role: 'agent', content })
-  }
-
-  think(content: Content): Promise<void> {
-    return this.#emit({ kind: 'chunk', role: 'thought', content })
-  }
-
-  plan(entries: readonly PlanEntry[]): Promise<void> {
-    return this.#emit({ kind: 'plan', entries })
-  }
-
-  title(title: string): Promise<void> {
-    return this.#emit({ kind: 'title', title })
-  }
-
-  usage(usage: Usage): Promise<void> {
-    return this.#emit({ kind: 'usage', usage })
-  }
-
-  offerCommands(commands: readonly SlashCommand[]): Promise<void> {
-    return this.#emit({ kind: 'commands', commands })
-  }
-
-  async setMode(modeId: string): Promise<void> {
-    await this.#store({ kind: 'mode', modeId })
-  }
-
-  async setConfigOption(configId: string, value: ConfigValue): Promise<void> {
-    await this.#store({ kind: 'config_option', configId, value })
-  }
-
-  async notify(notice: Notice): Promise<void> {
-    await this.#store({ kind: 'breath' })
-    if (!this.#isOver && !this.#host.isGone()) this.#host.notify(notice)
-  }
-
-  compact(compactionId: string, patch: CompactionPatch): Promise<void> {
-    return this.#emit({ kind: 'compaction', compactionId, patch })
-  }
-
-  summarize(compactionId: string, content: Content): Promise<void> {
-    return this.#emit({ kind: 'compaction_summary', compactionId, content })
-  }
-
-  report(toolCallId: string, patch: ToolCallPatch): Promise<void> {
-    return this.#emit({ kind: 'call', toolCallId, patch })
+    this.#questions.answered(requestId, outcome)
   }
 
   newToolCallId(): string {
@@ -195,13 +134,11 @@ export class TurnRun implements Turn {
   }
 
   ask(question: Question): Promise<PermissionOutcome> {
-    return this.#inLine(() => this.#askNow(question))
+    return this.#questions.inLine(() => this.#askNow(question))
   }
 
   async remember(memo: unknown, kind?: 'fresh'): Promise<Cursor> {
-    this.#requireOpen()
-    const event: AgentEvent = { kind: 'step', step: memo, ...(kind === 'fresh' && { fresh: true }) }
-    const entries = await this.#host.dispatch({ kind: 'agent', turnId: this.turnId, event })
+    const entries = await this.stored({ kind: 'step', step: memo, ...(kind === 'fresh' && { fresh: true }) })
     return entries.at(-1)?.seq ?? fail('TURN_OVER', { turn: this.turnId, session: this.sessionId })
   }
 
@@ -211,7 +148,7 @@ export class TurnRun implements Turn {
   }
 
   async saidSince(place: Cursor): Promise<string> {
-    await this.#store({ kind: 'breath' })
+    await this.store({ kind: 'breath' })
     return wordsSince(this.#host.world.journal, this.sessionId, place)
   }
 
@@ -221,11 +158,18 @@ export class TurnRun implements Turn {
       turn: this,
       faults: world.faults,
       standing: () => this.#standing(),
-      begin: (toolCallId, more) => this.#store({ kind: 'call', toolCallId, patch: { status: 'in_progress', ...more } }),
-      inLine: (work) => this.#inLine(work),
+      begin: (toolCallId, more) => this.store({ kind: 'call', toolCallId, patch: { status: 'in_progress', ...more } }),
+      inLine: (work) => this.#questions.inLine(work),
       ask: (question, tool) => this.#askNow(question, tool),
       caller: (toolCallId, bars) => this.#callerOf(toolCallId, bars),
+      pauseOf: (toolCallId) => this.#pauses.get(toolCallId),
+      inputFor: (pause, paused, isKept) => this.#pausing.inputFor(pause, paused, isKept),
     })
+  }
+
+  async #askNow(question: Question, tool?: string): Promise<PermissionOutcome> {
+    this.requireOpen()
+    return this.#questions.ask(question, tool)
   }
 
   /** As it is at this moment; rules that cannot be read are told of, once. */
@@ -238,13 +182,23 @@ export class TurnRun implements Turn {
 
   #callerOf(toolCallId: string, bars: Bars): OpenCaller {
     // What a tool of our own does with the client is its call, which is told already.
-    const quiet = { newToolCallId: () => toolCallId, report: async () => {}, store: async () => !this.#isOver }
-    const client = this.#clientOf(this.#host, quiet)
+    const quiet = { newToolCallId: () => toolCallId, report: async () => {}, store: async () => !this.isOver }
+    const client = new ClientOfTurn(this.#askingHost(quiet))
     return openCaller(toolCallId, { turn: this, journal: this.#host.world.journal, client, bars })
   }
 
-  #clientOf({ world: { clock }, roots, lent }: TurnHost, quiet?: Partial<AskingHost>): ClientOfTurn {
-    return new ClientOfTurn({
+  #pausingOf({ world: { faults }, askable, whenJoined }: TurnHost): Pausing {
+    const store = (event: AgentEvent) => this.store(event)
+    return new Pausing({ faults, asking: this.#askingHost(), askable, whenJoined, store })
+  }
+
+  #askingHost(quiet?: Partial<AskingHost>): AskingHost {
+    const {
+      world: { clock },
+      roots,
+      lent,
+    } = this.#host
+    return {
       clock,
       roots,
       lent,
@@ -252,43 +206,19 @@ export class TurnRun implements Turn {
       newId: () => clock.id(),
       newToolCallId: () => this.newToolCallId(),
       report: (toolCallId, patch) => this.report(toolCallId, patch),
-      store: (toolCallId, patch) => this.#store({ kind: 'call', toolCallId, patch }),
-      tell: (event) => this.#store(event),
+      store: (toolCallId, patch) => this.store({ kind: 'call', toolCallId, patch }),
+      tell: (event) => this.store(event),
       ...quiet,
-    })
-  }
-
-  /** One question at a time: the next one is asked when this one was answered. */
-  #inLine<Result>(work: () => Promise<Result>): Promise<Result> {
-    const asked = this.#asking.then(work)
-    this.#asking = asked.catch(() => undefined)
-    return asked
-  }
-
-  async #askNow({ toolCallId, patch, options, state }: Question, tool?: string): Promise<PermissionOutcome> {
-    this.#requireOpen()
-    const { world } = this.#host
-    const requestId = world.clock.id()
-    const answer = new Promise<PermissionOutcome>((resolve) => {
-      this.#question = { requestId, resolve }
-    })
-    const ask = { toolCallId, patch, options, resume: state, ...(tool === undefined ? {} : { tool }) }
-    const entries = await this.#host.dispatch({ kind: 'ask', turnId: this.turnId, requestId, ask })
-    if (entries.length === 0) return { outcome: 'cancelled' }
-    await world.faults.at('permission.asked')
-    const outcome = await answer
-    this.#question = undefined
-    await world.faults.at('permission.answered')
-    return outcome
+    }
   }
 
   async #agentEnds(): Promise<{ readonly stopReason: StopReason | 'error'; readonly error?: Failure }> {
     try {
       await this.#host.world.faults.at('turn.started')
       const stopReason = await Promise.race([this.#play(), this.#outOfPatience()])
-      return this.#broken === undefined ? { stopReason } : failed(this.#broken.error)
+      return this.broken === undefined ? { stopReason } : failed(this.broken.error)
     } catch (error) {
-      if (this.#broken !== undefined) return failed(this.#broken.error)
+      if (this.broken !== undefined) return failed(this.broken.error)
       return this.signal.aborted ? { stopReason: 'cancelled' } : failed(error)
     }
   }
@@ -299,7 +229,7 @@ export class TurnRun implements Turn {
     // It may offer something else by now than when the session was opened.
     const offer = offerOf(name, agent)
     if (this.#host.isNews(offer)) await this.#host.dispatch(offer)
-    return this.#isOver ? 'cancelled' : agent.run(this)
+    return this.isOver ? 'cancelled' : agent.run(this)
   }
 
   /** An agent that does not stop when cancelled is no longer listened to. */
@@ -318,7 +248,7 @@ export class TurnRun implements Turn {
     while (!this.#host.isGone()) {
       try {
         // A turn that lost words has not ended well, whatever its agent thinks.
-        const end = this.#broken === undefined ? ending : failed(this.#broken.error)
+        const end = this.broken === undefined ? ending : failed(this.broken.error)
         await this.#host.dispatch({ kind: 'end', turnId: this.turnId, ...end })
         return
       } catch (error) {
@@ -328,29 +258,19 @@ export class TurnRun implements Turn {
       }
     }
   }
-
-  async #emit(event: AgentEvent): Promise<void> {
-    this.#requireOpen()
-    await this.#host.post({ kind: 'agent', turnId: this.turnId, event }, charsOf(event))
-  }
-
-  /** False when the turn was over by then: nothing was stored, so nothing may be done. */
-  async #store(event: AgentEvent): Promise<boolean> {
-    this.#requireOpen()
-    const entries = await this.#host.dispatch({ kind: 'agent', turnId: this.turnId, event })
-    return entries.length > 0
-  }
-
-  /** Stops an agent that goes on speaking although nobody can hear it any more. */
-  #requireOpen(): void {
-    if (this.#broken !== undefined) throw this.#broken.error
-    if (this.#isOver) fail('TURN_OVER', { turn: this.turnId, session: this.sessionId })
-  }
 }
 
-function charsOf(event: AgentEvent): number {
-  if (event.kind === 'chunk' && event.content.type === 'text') return event.content.text.length + 128
-  return JSON.stringify(event).length
+/** The call that was asked about goes first, as it would have. */
+function resumedCalls({ pauses }: OpenTurn, answered?: AnsweredQuestion): readonly ResumedCall[] {
+  const begun = Object.entries(pauses).map(([toolCallId, { resume: state }]) => ({
+    toolCallId,
+    state,
+    outcome: { outcome: 'begun' } as const,
+  }))
+  if (answered === undefined) return begun
+  const { outcome, question } = answered
+  const { toolCallId, resume: state } = question
+  return [{ toolCallId, state, outcome }, ...begun]
 }
 
 function failed(error: unknown): { readonly stopReason: 'error'; readonly error: Failure } {

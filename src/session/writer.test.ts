@@ -40,6 +40,28 @@ describe('a slow disk', () => {
     expect(reader.early).toEqual([])
   })
 
+  test('pauses an agent that says more than may wait for it', async () => {
+    const house = new House()
+    const said = { count: 0 }
+    house.agent.script = async (turn) => {
+      for (; said.count < 5_000; said.count += 1) await turn.say(text('x'))
+      return 'end_turn'
+    }
+    const { session, reader } = await house.open()
+    await prompted(session, 'p0')
+    said.count = 0
+    await session.prompt('p1', [text('Hello')])
+    house.disk.hold()
+    await quiet()
+    const before = said.count
+    await quiet()
+    expect(said.count).toBe(before)
+    expect(before).toBeLessThan(1_000)
+    house.disk.release()
+    await expect.poll(() => reader.entries.at(-1)).toMatchObject({ kind: 'turn_ended', promptId: 'p1' })
+    expect(said.count).toBe(5_000)
+  })
+
   test('gets what was asked meanwhile in one batch', async () => {
     const house = new House()
     const { say, script } = dictated()

@@ -87,7 +87,8 @@ function endOfMatch(part: Part, tokens: readonly Token[], at: number): number {
   return end
 }
 
-function withoutOverlaps(ranges: readonly Range[]): readonly Range[] {
+/** In order, and those that overlap as one. */
+export function withoutOverlaps(ranges: readonly Range[]): readonly Range[] {
   const result: Range[] = []
   for (const [start, end] of [...ranges].sort((a, b) => a[0] - b[0] || b[1] - a[1])) {
     const before = result.at(-1)

@@ -1,5 +1,6 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import { symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { binary } from '../e2e/parley.ts'
@@ -70,6 +71,22 @@ test.each(['auto', 'legacy'] as const)(
     expect(await search()).toBe('refused')
   },
 )
+
+test('a directory inside another one has its documents for itself, and none is found twice', async () => {
+  const files = { 'a/top.md': 'alpha', 'a/b/deep.md': 'alpha', 'a/c/left-out.md': 'alpha', 'a/.gitignore': 'c/\n' }
+  const parent = await directoryWith(files)
+  await symlink(join(parent, 'a'), join(parent, 'same'))
+  const [a, b, c, same] = ['a', 'a/b', 'a/c', 'same'].map((name) => join(parent, name))
+  const { server } = await serve({}, { directories: [a ?? '', a ?? '', b ?? '', c ?? '', same ?? ''] })
+  const session = await RawSession.open(server)
+  const uris = async () => {
+    const { structuredContent } = await session.call('search_documents', { query: 'alpha', limit: 20 })
+    return (structuredContent as { results: readonly { uri: string }[] }).results.map(({ uri }) => uri.split('#')[0])
+  }
+  await expect
+    .poll(async () => (await uris()).toSorted())
+    .toEqual(['doc://a/top.md', 'doc://b/deep.md', 'doc://c/left-out.md'])
+})
 
 test('a search names its collections, one or several; an unknown one is answered with those there are', async () => {
   const parent = await directoryWith({ 'one/a.md': 'alpha', 'two/b.md': 'alpha', 'three/c.md': 'alpha' })

@@ -99,16 +99,21 @@ test('a client that loads a session whose question is open is asked anew, and th
 })
 
 describe('what is sloppy', () => {
-  test('a prompt that is nested beyond all use is refused', async () => {
+  test.each([
+    ['a prompt', 'session/prompt', (deep: string) => `"prompt":[{"type":"text","text":"x","_meta":${deep}}]`],
+    ['what is attached to one', 'session/prompt', (deep: string) => `"prompt":[],"_meta":{"x":${deep}}`],
+    ['a place in a list', 'session/list', (deep: string) => `"cursor":${deep}`],
+  ])('%s that is nested beyond all use is refused', async (_what, method, more) => {
     const stage = await stageWith(SHORT)
     const client = await connect(stage)
     const sessionId = await newSession(client, stage.cwd)
-    const deep = `${'{"a":'.repeat(5000)}1${'}'.repeat(5000)}`
-    const prompt = `[{"type":"text","text":"x","_meta":${deep}}]`
-    client.write(
-      `{"jsonrpc":"2.0","id":"deep","method":"session/prompt","params":{"sessionId":"${sessionId}","prompt":${prompt}}}\n`,
-    )
-    expect((await client.answerTo('deep')).error?.data?.['code']).toBe('PARAMS_INVALID')
+    for (const depth of [5_000, 50_000]) {
+      const params = more(`${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`)
+      client.write(
+        `{"jsonrpc":"2.0","id":${depth},"method":"${method}","params":{"sessionId":"${sessionId}",${params}}}\n`,
+      )
+      expect((await client.answerTo(depth)).error?.data?.['code']).toBe('PARAMS_INVALID')
+    }
   })
 
   test('parameters that are null are none', async () => {

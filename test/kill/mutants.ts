@@ -177,10 +177,30 @@ export const mutants: readonly Mutant[] = [
     ],
   },
   {
+    mechanism: 'a turn whose calls only wait for input is suspended, not cut',
+    file: 'src/session/state.ts',
+    text: "(phase === 'working' && Object.keys(pauses).length > 0)",
+    by: 'false',
+    test: [
+      'src/session/decide.test.ts',
+      'keeps its turn when the owner stops, and the turn goes on when somebody has come',
+    ],
+  },
+  {
+    mechanism: 'that a paused call goes on is stored before it does',
+    file: 'src/session/pausing.ts',
+    text: "    if (!(await store({ kind: 'continued', toolCallId }))) return fail('TOOL_CANCELLED', { tool: name })\n",
+    by: '',
+    test: [
+      'test/model/pausing.test.ts',
+      'side by side outlive a kill together; the model hears of every one of them once',
+    ],
+  },
+  {
     mechanism: 'one answer counts: the second is told that nobody waits',
     file: 'src/session/permission.ts',
-    text: "  if (open === undefined || open.question.requestId !== requestId)\n    return fail('PERMISSION_UNKNOWN', { request: requestId })\n",
-    by: '  if (open === undefined) return []\n',
+    text: "  if (!isBusy(state) || question?.requestId !== requestId) return fail('PERMISSION_UNKNOWN', { request: requestId })\n",
+    by: '  if (!isBusy(state) || question === undefined) return []\n',
     test: [
       'src/session/permission.test.ts',
       'goes to everyone; the first answer wins and the second is told that nobody waits',
@@ -232,11 +252,11 @@ export const mutants: readonly Mutant[] = [
     ],
   },
   {
-    mechanism: 'back-pressure: an agent waits for the disk',
+    mechanism: 'back-pressure: an agent waits for a slow disk',
     file: WRITER,
     text: 'while (this.#chars > PENDING_CHARS || this.#pending.length > PENDING_COMMANDS)',
     by: 'while (false)',
-    test: [WRITER_TEST, 'lets an agent go that waits for room'],
+    test: [WRITER_TEST, 'pauses an agent that says more than may wait for it'],
   },
   {
     mechanism: 'a slow MCP server holds up nobody',
@@ -249,6 +269,20 @@ export const mutants: readonly Mutant[] = [
     ],
   },
   {
+    mechanism: 'an MCP server that never stops talking leaves the others their time',
+    file: 'src/adapters/tools/mcp/stdio-transport.ts',
+    text: 'if (lines.length > TALKATIVE) await clock.sleep((clock.elapsed() - since) * REST)',
+    by: '',
+    test: ['src/adapters/tools/mcp/stdio-transport.test.ts', 'without end says %s: it is read with rests in between'],
+  },
+  {
+    mechanism: 'bad input: what is nested beyond all use is refused at the door',
+    file: 'src/edge/acp/v1/params.ts',
+    text: "if (isDeep(params, DEEPEST)) fail('PARAMS_INVALID', { method, reason: 'they are nested too deeply' })",
+    by: '',
+    test: ['test/e2e/acp-hostile.test.ts', '%s that is nested beyond all use is refused'],
+  },
+  {
     mechanism: 'secrets: what is said of a server has none of its values',
     file: 'src/adapters/tools/mcp/redact.ts',
     text: 'secrets.reduce((said, secret) => said.replaceAll(secret, HIDDEN), text)',
@@ -256,17 +290,10 @@ export const mutants: readonly Mutant[] = [
     test: ['test/e2e/secrets.test.ts', 'secrets of servers and clients are in nothing that anyone else can read'],
   },
   {
-    mechanism: 'root set: a link is looked at before it is followed',
-    file: 'src/adapters/tools/builtin/place/walk.ts',
-    text: 'const DIRECTORY = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK',
-    by: 'const DIRECTORY = O_RDONLY | O_DIRECTORY | O_NONBLOCK',
-    test: ['src/adapters/tools/builtin/escapes.test.ts', '%s for a link to outside, nothing there is read or written'],
-  },
-  {
-    mechanism: 'root set: a real path that lies outside is refused',
+    mechanism: 'root set: what leads out of it is refused, by its words and by where it really is',
     file: 'src/adapters/tools/builtin/place/roots.ts',
-    text: 'routes.toSorted((one, other) => one.names.length - other.names.length)[0] ?? fail',
-    by: 'routes.toSorted((one, other) => one.names.length - other.names.length)[0] ?? (path.startsWith("/") ? { root: { given: "/", real: "/" }, names: path.split("/").slice(1) } : undefined) ?? fail',
-    test: ['src/adapters/tools/builtin/escapes.test.ts', 'made of anything stays inside'],
+    text: "way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way)",
+    by: '!isAbsolute(way)',
+    test: ['src/adapters/tools/builtin/escapes.test.ts', 'through a link to %s outside leads nowhere'],
   },
 ]

@@ -1,11 +1,17 @@
 /** An agent whose every word is the test's: each turn plays the script that stands on the table when it begins. */
 import { fail } from '../../src/errors/parley-error.ts'
 import type { Agent, Agents, PromptKinds, StopReason, Turn } from '../../src/ports/agent.ts'
-import type { SlashCommand } from '../../src/ports/content.ts'
+import type { PermissionOutcome, SlashCommand } from '../../src/ports/content.ts'
 import type { ConfigOption, Modes } from '../../src/ports/settings.ts'
 import { text } from './words.ts'
 
 export type Script = (turn: Turn) => Promise<StopReason>
+
+/** What was answered before a turn went on that had asked. */
+export function answerIn({ resumed }: Turn): PermissionOutcome | undefined {
+  const outcome = resumed?.calls[0]?.outcome
+  return outcome?.outcome === 'begun' ? undefined : outcome
+}
 
 export class Puppet implements Agent {
   commands: readonly SlashCommand[] = []

@@ -74,11 +74,13 @@ export class Speakers implements Agent, Agents {
     this.desks.splice(index, 1)[0]?.tell(step)
   }
 
-  async #goOn(turn: Turn, { state, toolCallId, outcome }: NonNullable<Turn['resumed']>): Promise<void> {
-    const { label } = state as Resume
-    const isYes = outcome.outcome === 'selected' && outcome.kind.startsWith('allow')
-    if (isYes && label !== undefined)
-      await turn.call({ name: 'test__touch', args: { label }, toolCallId, permission: 'granted' })
+  async #goOn(turn: Turn, { calls }: NonNullable<Turn['resumed']>): Promise<void> {
+    for (const { state, toolCallId, outcome } of calls) {
+      const { label } = state as Resume
+      const isYes = outcome.outcome === 'selected' && outcome.kind.startsWith('allow')
+      if (isYes && label !== undefined)
+        await turn.call({ name: 'test__touch', args: { label }, toolCallId, permission: 'granted' })
+    }
   }
 
   async #take(step: Exclude<Step, 'end'>, turn: Turn): Promise<void> {

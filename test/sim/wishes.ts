@@ -6,7 +6,7 @@ import { type Entry, decodeEntry } from '../../src/session/entries.ts'
 import type { Content } from '../../src/ports/content.ts'
 import type { StoredEntry } from '../../src/ports/journal.ts'
 import { evolve } from '../../src/session/evolve.ts'
-import { type State, absent, isBusy } from '../../src/session/state.ts'
+import { type State, absent, isBusy, openQuestion } from '../../src/session/state.ts'
 import { configOptions, create, modes, options, text } from './words.ts'
 
 /** What a wish says for the turn or the question that is open when it is asked. */
@@ -49,6 +49,16 @@ const event: fc.Arbitrary<AgentEvent> = fc.oneof(
     arbitrary: fc.record({ kind: fc.constant('chunk'), role: fc.constantFrom('agent', 'thought'), content }),
   },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('call'), toolCallId, patch }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: fc.constant('paused'),
+      toolCallId,
+      pause: fc.record({ questions: fc.constant({}), state: fc.jsonValue({ maxDepth: 1 }) }),
+      resume: fc.constant({ step: 1 }),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('continued'), toolCallId }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('title'), title: words }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('mode'), modeId }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('config_option'), configId, value }) },
@@ -89,6 +99,7 @@ const commands = {
   disown: fc.record({ kind: fc.constant('disown'), promptIds: fc.subarray(['p2', 'p4', 'p6']) }),
   notice: fc.record({ kind: fc.constant('notice'), text: words }),
   answer: fc.record({ kind: fc.constant('answer'), requestId, optionId }),
+  go_on: fc.constant({ kind: 'go_on' }),
   revoke: fc.constant({ kind: 'revoke', allowance: 'docs__search' }),
   rename: words.map((title) => ({ kind: 'rename' as const, title })),
   fork: fc.constant({ kind: 'fork', session: 's-0' }),
@@ -137,8 +148,9 @@ export const wishes: fc.Arbitrary<readonly Command[]> = fc
 export function settled(wish: Command, state: State): Command {
   if (!isBusy(state)) return wish
   if ('turnId' in wish && wish.turnId === OPEN) return { ...wish, turnId: state.turn.turnId }
-  const answers = wish.kind === 'answer' && wish.requestId === OPEN && 'question' in state
-  return answers ? { ...wish, requestId: state.question.requestId } : wish
+  const question = openQuestion(state)
+  const answers = wish.kind === 'answer' && wish.requestId === OPEN && question !== undefined
+  return answers ? { ...wish, requestId: question.requestId } : wish
 }
 
 /** What a session lived through: every entry as it was told and as it was stored, and the state after each. */

@@ -1,4 +1,5 @@
 /** The entries and commands of a session in the words that its tests tell their stories with. */
+import type { ToolPause } from '../../src/ports/tools.ts'
 import type { PermissionKind, PermissionOption, PermissionOutcome, ToolStatus } from '../../src/ports/content.ts'
 import type { ConfigOption, Modes } from '../../src/ports/settings.ts'
 import type { StopReason } from '../../src/ports/agent.ts'
@@ -79,6 +80,17 @@ export const resolved = (requestId: string, outcome: PermissionOutcome): Body =>
   requestId,
   outcome,
 })
+const pause: ToolPause = {
+  questions: { who: { mode: 'form', server: 's', message: 'Who?', schema: {} } },
+  state: { requestState: 'opaque' },
+}
+export const paused = (toolCallId: string): Body => ({
+  kind: 'call_paused',
+  toolCallId,
+  pause,
+  resume: { step: 1 },
+})
+export const continued = (toolCallId: string): Body => ({ kind: 'call_continued', toolCallId })
 export const suspended = (number: number): Body => ({ kind: 'turn_suspended', turnId: `t${number}` })
 export const resumed = (number: number): Body => ({ kind: 'turn_resumed', turnId: `t${number}` })
 export const cancelRequested = (number: number): Body => ({ kind: 'turn_cancel_requested', turnId: `t${number}` })
@@ -152,6 +164,9 @@ export const thinks = (number: number, words: string): Command =>
 export const reports = (number: number, toolCallId: string, status: ToolStatus): Command =>
   agent(number, { kind: 'call', toolCallId, patch: { status } })
 export const names = (number: number, title: string): Command => agent(number, { kind: 'title', title })
+export const pauses = (number: number, toolCallId: string): Command =>
+  agent(number, { kind: 'paused', toolCallId, pause, resume: { step: 1 } })
+export const goesOn = (number: number, toolCallId: string): Command => agent(number, { kind: 'continued', toolCallId })
 export const does = agent
 export const asks = (number: number, requestId: string, toolCallId: string): Command => ({
   kind: 'ask',

@@ -1,9 +1,13 @@
 /** Calls that go wrong in every way that a server can find, and what the agent is told. */
 import { describe, expect, test } from 'vitest'
 import type { Elicitation, ElicitationAnswer } from '../../src/ports/elicitation.ts'
-import type { ToolProgress } from '../../src/ports/tools.ts'
-import { never, playStdio, ruled, wordsOf, type Case } from '../fixtures/mcp/torture.ts'
+import type { ToolPause, ToolProgress } from '../../src/ports/tools.ts'
+import { changeTo, never, playStdio, ruled, wordsOf, type Case } from '../fixtures/mcp/torture.ts'
+import type { Fields } from '../e2e/message.ts'
 import { until } from '../fixtures/process/running.ts'
+
+const callsIn = (log: Parameters<Case['check']>[0]['log']): readonly Fields[] =>
+  log.read().flatMap(({ method, params }) => (method === 'tools/call' ? [params ?? {}] : []))
 
 const times: readonly Case[] = [
   {
@@ -237,6 +241,102 @@ const questions: readonly Case[] = [
       expect((await ready()).servers[0]?.era).toBe('modern')
       const answered = JSON.parse(wordsOf(await call('do', {}, { onElicit: async () => john }))) as readonly unknown[]
       expect(answered).toEqual([{ who: john }, 'opaque 软'])
+    },
+  },
+  {
+    row: 'R1 R2',
+    does: 'asks for more in two rounds',
+    async check({ ready, call, log }) {
+      await ready()
+      const pauses: ToolPause[] = []
+      const onPause = async (pause: ToolPause) => {
+        pauses.push(pause)
+        return { who: john, again: { action: 'decline' }, page: { action: 'accept' } } as const
+      }
+      const answered = JSON.parse(wordsOf(await call('do', {}, { onPause }))) as readonly unknown[]
+      expect(answered).toEqual([{ page: { action: 'accept' } }, 'opaque 2'])
+      expect(pauses.map(({ questions }) => Object.keys(questions))).toEqual([['who', 'again'], ['page']])
+      const [, second] = callsIn(log)
+      expect(second).toMatchObject({
+        requestState: 'opaque 1',
+        inputResponses: { who: john, again: { action: 'decline' }, where: { roots: [{ uri: 'file:///' }] } },
+      })
+    },
+  },
+  {
+    row: 'R5',
+    does: 'asks for more in two rounds',
+    async check({ ready, call, log }) {
+      await ready()
+      const pauses: ToolPause[] = []
+      const stop = async (pause: ToolPause) => {
+        pauses.push(pause)
+        throw new Error('the server was killed')
+      }
+      await expect(call('do', { a: 1 }, { onPause: stop })).rejects.toThrow('killed')
+      const [kept] = pauses
+      if (kept === undefined) throw new Error('nothing was asked')
+      const goesOn = JSON.parse(JSON.stringify(kept)) as ToolPause
+      const onPause = async () => ({ who: john })
+      await call('do', { a: 1 }, { goesOn, onPause })
+      expect(callsIn(log).map(({ requestState }) => requestState)).toEqual([undefined, 'opaque 1', 'opaque 2'])
+    },
+  },
+  {
+    row: 'R5',
+    does: 'asks the person and dies',
+    async check({ ready, call, registry, log }) {
+      await ready()
+      const onPause = async () => {
+        await changeTo(registry, ({ servers }) => servers[0]?.state !== 'ready')
+        return { who: john }
+      }
+      expect(JSON.parse(wordsOf(await call('do', {}, { onPause })))).toEqual([{ who: john }, 'opaque'])
+      const pids = log.read().flatMap(({ method, pid }) => (method === 'tools/call' ? [pid] : []))
+      expect(new Set(pids).size).toBe(2)
+      expect(callsIn(log)).toHaveLength(2)
+    },
+  },
+  {
+    row: 'R3',
+    does: 'only asks to be asked again',
+    async check({ ready, call }) {
+      await ready()
+      expect(wordsOf(await call('do'))).toBe('...')
+    },
+  },
+  {
+    row: 'R1',
+    does: 'never has enough',
+    async check({ ready, call, log }) {
+      await ready()
+      const result = await call('do', {}, { onElicit: async () => john })
+      expect(result).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('after 10 rounds') }] })
+      expect(callsIn(log)).toHaveLength(10)
+    },
+  },
+  {
+    row: 'R5',
+    does: 'wants more kept than anyone keeps',
+    async check({ ready, call }) {
+      await ready()
+      const onPause = async () => Promise.reject(new Error('nobody may be asked'))
+      const result = await call('do', {}, { onPause })
+      expect(result).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('are kept') }] })
+    },
+  },
+  {
+    row: 'R4',
+    does: 'wants a model',
+    async check({ ready, call, log }) {
+      await ready()
+      const onElicit = async () => Promise.reject(new Error('nobody may be asked'))
+      const result = await call('do', {}, { onElicit })
+      expect(result).toMatchObject({
+        isError: true,
+        content: [{ text: expect.stringContaining('sampling/createMessage') }],
+      })
+      expect(callsIn(log)).toHaveLength(1)
     },
   },
   {

@@ -85,13 +85,17 @@ describe('a child', () => {
   })
 
   test('may write ten megabytes of complaints without being held up; the last of them are kept', async () => {
-    const child = await open().processes.spawn(
-      shell('head -c 10485760 /dev/zero | tr "\\0" x >&2; printf 火 >&2; echo done'),
-    )
+    const child = await open().processes.spawn(shell('yes xxx | head -c 10485760 >&2; printf 火 >&2; echo done'))
     expect(await linesOf(child.stdout)()).toBe('done')
     await child.exited
-    expect(child.stderrTail()).toMatch(/^x{4000,}火$/)
+    expect(child.stderrTail()).toMatch(/^(?:\nxxx){1000,}\n火$/)
     expect(Buffer.byteLength(child.stderrTail())).toBeLessThanOrEqual(4096)
+  })
+
+  test('is not quoted from the middle of a word, which could be the end of a secret', async () => {
+    const child = await open().processes.spawn(shell('echo "secret-$(head -c 4090 /dev/zero | tr "\\0" x) end" >&2'))
+    await child.exited
+    expect(child.stderrTail()).toBe(' end\n')
   })
 
   test('that is not read waits, and loses nothing', async () => {

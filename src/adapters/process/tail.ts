@@ -18,8 +18,9 @@ function joined(kept: Buffer, chunk: Buffer): Buffer<ArrayBuffer> {
   return Buffer.concat([kept.subarray(-(LIMIT_BYTES - chunk.length)), chunk])
 }
 
-/** The cut may fall inside a character; its rest is dropped. */
+/** The cut may fall inside a word, which may be a secret that nobody would know by its end; the rest of that word is dropped. */
 function textOf(bytes: Buffer): string {
-  const start = bytes.length < LIMIT_BYTES ? 0 : bytes.findIndex((byte) => (byte & 0xc0) !== 0x80)
-  return bytes.subarray(Math.max(start, 0)).toString('utf8')
+  const isCut = bytes.length >= LIMIT_BYTES
+  const text = bytes.toString('utf8')
+  return isCut ? text.replace(/^\S*/u, '') : text
 }

@@ -10,6 +10,8 @@ import type {
   ResourceTemplate,
   ServerStatus,
   ToolCallOptions,
+  ToolInput,
+  ToolPause,
   ToolRegistry,
   ToolResult,
 } from '../../ports/tools.ts'
@@ -59,8 +61,8 @@ export interface Connection {
   freshen(): void
   /** What the last listing took. */
   latencyMs(): number
-  /** Throws what `ToolRegistry.call` throws; `name` is what the errors call the tool. */
-  call(tool: ServerTool, args: unknown, options: CallOptions): Promise<ToolResult>
+  /** Throws what `ToolRegistry.call` throws; `name` is what the errors call the tool. A pause is the end of this part of it. */
+  call(tool: ServerTool, args: unknown, options: CallOptions): Promise<ToolResult | Paused>
   read(uri: string, options: CallOptions): ReturnType<ToolRegistry['read']>
   prompt(
     original: string,
@@ -80,6 +82,19 @@ export interface CallOptions extends ToolCallOptions {
   readonly name: string
   /** Whatever progress there is. */
   readonly totalMs?: number
+  /** Goes on from this pause, which may be another connection's, instead of beginning. */
+  readonly given?: Given
+}
+
+/** The server wants more before the call goes on, and does nothing for it meanwhile. */
+export interface Paused {
+  readonly pause: ToolPause
+}
+
+export interface Given extends Paused {
+  readonly input: ToolInput
+  /** What its parts before took of the time for the whole call. */
+  readonly spentMs: number
 }
 
 export interface ClientInfo {

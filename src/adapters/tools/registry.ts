@@ -10,6 +10,7 @@ import { registryName, registryPrefix } from './names.ts'
 import { kindOf, titleOf } from './kind.ts'
 import { lastPicture, picture } from './picture.ts'
 import type { Lease } from './pool.ts'
+import { inRounds } from './rounds.ts'
 import { limitsFor } from './rules.ts'
 import type { Server } from './server.ts'
 
@@ -75,7 +76,10 @@ export class Registry implements ToolRegistry {
       const { server, item } = await this.#find(name, own, 'tools')
       const given = { ...own, name, ...limitsFor(item.original, server.config.rules, own) }
       if (item === LOG_IN) return await server.logIn(given)
-      return await server.use(given, (connection) => connection.call(item, args, given))
+      // What a person took their time for is not lost with a connection that is lost meanwhile.
+      return await inRounds(given, this.#clock, (round) =>
+        server.use(round, (connection) => connection.call(item, args, round)),
+      )
     })
   }
 

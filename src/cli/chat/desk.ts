@@ -1,5 +1,5 @@
 /** The one keyboard and the one screen of a chat: a prompt is written, or keys are kept for the next one, or lent to a question. */
-import type { Suggested } from '../../client/connect.ts'
+import type { Suggested } from '../../client/answers.ts'
 import type { Paint } from '../terminal/colors.ts'
 import { type Key, listenToKeys } from '../terminal/keyboard.ts'
 import { type Screen, terminalScreen } from '../terminal/screen.ts'

@@ -1,7 +1,7 @@
 /** The line on which a person writes: history, editing and completion are readline's; lines pasted at once are one prompt. */
 import { type Interface, createInterface } from 'node:readline'
 import type { ReadStream, WriteStream } from 'node:tty'
-import type { Suggested } from '../../client/connect.ts'
+import type { Suggested } from '../../client/answers.ts'
 import { after } from '../terminal/pace.ts'
 import { heightOf, sameRows } from '../terminal/screen.ts'
 import { clean, widthOf } from '../terminal/text.ts'

@@ -1,6 +1,7 @@
 /** A chat with a person at a terminal: they write, they watch, they are asked; one of these has the keyboard at a time. */
 import type { AgentChoice } from '../../config/agent.ts'
-import type { Client, Suggested } from '../../client/connect.ts'
+import type { Suggested } from '../../client/answers.ts'
+import type { Client } from '../../client/connect.ts'
 import type { ConnectionEvent, Face } from '../../client/face.ts'
 import type { Notice, TurnNotice } from '../../client/notices.ts'
 import type { PermissionQuestion } from '../../client/questions.ts'

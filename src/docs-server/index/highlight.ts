@@ -1,5 +1,5 @@
 /** Where the terms of a query occur in a text, as they are written or in another form, in the offsets of the text itself. */
-import { findMatches, type Range } from '../../text/query.ts'
+import { findMatches, type Range, withoutOverlaps } from '../../text/query.ts'
 import type { Term } from './plan.ts'
 import { simplified } from './simplify.ts'
 import { type Stem, stemsOf } from './stems.ts'
@@ -13,7 +13,7 @@ export function highlightsOf(text: string, terms: readonly Term[]): readonly Ran
   if (wanted.length === 0) return exact
   const stems = stemsOf(text)
   const other = stems.flatMap((_, at) => wanted.flatMap((sequence) => rangeAt(stems, at, sequence)))
-  return joined([...exact, ...other])
+  return withoutOverlaps([...exact, ...other])
 }
 
 function rangeAt(stems: readonly Stem[], at: number, sequence: readonly string[]): readonly Range[] {
@@ -21,15 +21,4 @@ function rangeAt(stems: readonly Stem[], at: number, sequence: readonly string[]
   const fits = sequence.every((stem, i) => found[i]?.stem === stem && (i === 0 || !(found[i]?.apart ?? true)))
   const [first, last] = [found[0], found.at(-1)]
   return fits && first !== undefined && last !== undefined ? [[first.start, last.end]] : []
-}
-
-/** In order, and those that overlap as one. */
-function joined(ranges: readonly Range[]): readonly Range[] {
-  const result: Range[] = []
-  for (const [start, end] of [...ranges].sort((a, b) => a[0] - b[0] || b[1] - a[1])) {
-    const before = result.at(-1)
-    if (before === undefined || start >= before[1]) result.push([start, end])
-    else if (end > before[1]) result[result.length - 1] = [before[0], end]
-  }
-  return result
 }

@@ -4,6 +4,7 @@ import { reasonOf } from '../../errors/parley-error.ts'
 import type { Collection } from '../collections.ts'
 import type { Database, NewDocument } from './database.ts'
 import { load, type Unpack } from './load.ts'
+import { othersWithin } from './nested.ts'
 import { passagesOf, titleOf } from './passages.ts'
 import type { Changes, IndexOptions, Standing } from './protocol.ts'
 import { Served } from './served.ts'
@@ -171,7 +172,8 @@ export class Indexer implements AsyncDisposable {
     const seen = new Set<string>()
     const moved: Served[] = []
     let truncated = false
-    for (const served of this.#served) {
+    const within = await othersWithin(this.#served.map(({ directory }) => directory))
+    for (const [at, served] of this.#served.entries()) {
       const found = await walk(served.directory, budget, this.#options.code)
       if (served.take(found)) moved.push(served)
       truncated ||= found?.truncated === true
@@ -179,6 +181,7 @@ export class Indexer implements AsyncDisposable {
       if (found === null) for (const uri of this.#urisIn(served)) seen.add(uri)
       const changed: Candidate[] = []
       for (const file of found?.files ?? []) {
+        if (within[at]?.some((other) => file.path.startsWith(other))) continue
         const uri = uriOf(served.collection, file.file)
         seen.add(uri)
         if (this.#known.get(uri)?.stamp !== file.stamp) changed.push({ ...file, uri, served })

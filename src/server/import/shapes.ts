@@ -108,6 +108,8 @@ export const shapes = {
     toolCallId: name.optional(),
   }),
   elicitation_resolved: z.looseObject({ elicitationId: name, outcome: z.string() }),
+  call_paused: z.looseObject({ toolCallId: name, pause: z.null() }),
+  call_continued: z.looseObject({ toolCallId: name }),
   notice: z.looseObject({ text: z.string() }),
   title: z.looseObject({ title: z.string().max(1_000), by: z.literal('person').optional() }),
   forked_from: z.looseObject({ from: z.looseObject({ session: name, seq: z.int().min(1) }) }),

@@ -2,6 +2,7 @@
 import type { Resumption, Turn } from '../../../ports/agent.ts'
 import type { Content } from '../../../ports/content.ts'
 import type { ToolList, ToolResult } from '../../../ports/tools.ts'
+import { mayRun } from '../may-run.ts'
 
 /** What `/call` needs to go on after a restart. */
 interface NamedCall {
@@ -16,11 +17,16 @@ export async function runTool(turn: Turn, { tools }: ToolList, call: NamedCall):
   await show(turn, await turn.call({ ...resume, permission: 'policy', resume }))
 }
 
-export async function goOn(turn: Turn, { state, toolCallId, outcome }: Resumption): Promise<void> {
-  const allowed = outcome.outcome === 'selected' && outcome.kind.startsWith('allow')
-  if (allowed) return show(turn, await turn.call({ ...(state as NamedCall), toolCallId, permission: 'granted' }))
-  await turn.report(toolCallId, { status: 'failed' })
-  await turn.say({ type: 'text', text: 'Not allowed, so the tool was not run.' })
+export async function goOn(turn: Turn, { calls }: Resumption): Promise<void> {
+  for (const call of calls) {
+    const { toolCallId } = call
+    const resume = call.state as NamedCall
+    if (mayRun(call)) await show(turn, await turn.call({ ...resume, toolCallId, permission: 'granted', resume }))
+    else {
+      await turn.report(toolCallId, { status: 'failed' })
+      await turn.say({ type: 'text', text: 'Not allowed, so the tool was not run.' })
+    }
+  }
 }
 
 async function show(turn: Turn, { content, isError }: ToolResult): Promise<void> {

@@ -1,7 +1,8 @@
 /** The calls of one step: run in order, or side by side when none of them changes anything, and each result kept as it comes. */
-import type { Resumption } from '../../../ports/agent.ts'
+import type { ResumedCall, Resumption } from '../../../ports/agent.ts'
 import type { ModelToolCall, ModelToolResult } from '../../../ports/model.ts'
 import type { ToolResult } from '../../../ports/tools.ts'
+import { mayRun } from '../may-run.ts'
 import type { Failures } from './failures.ts'
 import { changesFor } from './mentions.ts'
 import { forModel } from './result.ts'
@@ -25,13 +26,16 @@ export async function runCalls(work: Work, failures: Failures): Promise<void> {
   await run(calls, width, (call) => runOne(work, call, failures))
 }
 
-/** Goes on with a step that was waiting for an answer when the server stopped: what had begun is not begun again. */
-export async function goOnWithCalls(work: Work, resumed: Resumption): Promise<void> {
-  const { toolCallId, outcome, ended } = resumed
-  for (const call of work.context.openCalls) {
-    if (call.id === toolCallId) await runAnswered(work, call, outcome)
-    else if (ended.includes(call.id)) await keepResult(work, call, failed(INTERRUPTED))
-  }
+/** Goes on with a step that was waiting for answers when the server stopped: what had begun is not begun again. */
+export async function goOnWithCalls(work: Work, { calls, ended }: Resumption): Promise<void> {
+  const waited = work.context.openCalls.flatMap((call) => {
+    const resumed = calls.find(({ toolCallId }) => toolCallId === call.id)
+    return resumed === undefined ? [] : [{ call, resumed }]
+  })
+  const over = work.context.openCalls.filter(({ id }) => ended.includes(id))
+  await keepAll(work, over, INTERRUPTED)
+  // One that waits for input holds up none of those that waited with it.
+  await Promise.all(waited.map(({ call, resumed }) => runResumed(work, call, resumed)))
 }
 
 /** What a crash left open is told to the model once, and stays told. */
@@ -39,12 +43,16 @@ export async function closeOpenCalls(work: Work): Promise<void> {
   await keepAll(work, work.context.openCalls, INTERRUPTED)
 }
 
-async function runAnswered(work: Work, call: ModelToolCall, outcome: Resumption['outcome']): Promise<void> {
-  const { turn } = work
+async function runResumed(work: Work, call: ModelToolCall, resumed: ResumedCall): Promise<void> {
+  if (!mayRun(resumed)) return refuse(work, call, 'Not allowed. The tool was not run.')
   const { id: toolCallId, name, args } = call
-  const isAllowed = outcome.outcome === 'selected' && outcome.kind.startsWith('allow')
-  if (isAllowed) return keepResult(work, call, await turn.call({ name, args, toolCallId, permission: 'granted' }))
-  await refuse(work, call, 'Not allowed. The tool was not run.')
+  const request = { name, args, toolCallId, permission: 'granted', resume: resumeOf(call) } as const
+  await keepResult(work, call, await work.turn.call(request))
+}
+
+/** What the context does not know of a call need not be kept with it. */
+function resumeOf({ id }: ModelToolCall) {
+  return { agent: 'model', call: id }
 }
 
 /** So many at once. */
@@ -70,8 +78,8 @@ async function runOne(work: Work, call: ModelToolCall, failures: Failures): Prom
     )
     return
   }
-  const resume = { agent: 'model', call: toolCallId }
-  const result = await work.turn.call({ name, args, toolCallId, permission: 'policy', resume })
+  const request = { name, args, toolCallId, permission: 'policy', resume: resumeOf(call) } as const
+  const result = await work.turn.call(request)
   // What was not allowed has touched nothing.
   const told = result.isError ? undefined : await instructionsTouched(work, call)
   await keepResult(work, call, { ...failures.judged(call, result), ...(told && { told }) })

@@ -271,7 +271,7 @@ describe('a question that waits through a restart', () => {
     )
     const { state } = reopened
     if (state.phase !== 'suspended') throw new Error(`it is not suspended: ${state.phase}`)
-    await reopened.dispatch({ kind: 'answer', requestId: state.question.requestId, optionId })
+    await reopened.dispatch({ kind: 'answer', requestId: state.question?.requestId ?? '', optionId })
     await settled(reopened)
     expect(next.tools.called).toEqual(called)
     expect(ends(reader.entries)).toEqual(['end_turn'])

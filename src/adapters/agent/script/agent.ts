@@ -1,9 +1,9 @@
 /** The agent that plays a script, the same for every prompt: for tests, demos and measurements. */
 import { readFile, stat } from 'node:fs/promises'
 import { fail, reasonOf } from '../../../errors/parley-error.ts'
-import type { Agent, StopReason, Turn } from '../../../ports/agent.ts'
-import type { PermissionOutcome } from '../../../ports/content.ts'
+import type { Agent, ResumedCall, StopReason, ToolRequest, Turn } from '../../../ports/agent.ts'
 import type { Clock } from '../../../ports/clock.ts'
+import { mayRun } from '../may-run.ts'
 import { commandsOfServers, filledPrompt, showPrompt, typedIn } from '../server-prompts.ts'
 import type { About } from './about.ts'
 import { ClientPlayer } from './client-player.ts'
@@ -44,6 +44,12 @@ interface Bookmark {
   readonly step: number
 }
 
+interface Calling extends Bookmark {
+  readonly permission: ToolRequest['permission']
+  /** It goes on where it stood. */
+  readonly hasBegun?: boolean
+}
+
 class Player {
   readonly #steps: readonly Step[]
   readonly #turn: Turn
@@ -79,10 +85,12 @@ class Player {
   async #resume(): Promise<number> {
     const { resumed } = this.#turn
     if (resumed === undefined) return 0
-    const { step } = resumed.state as Bookmark
+    const [call] = resumed.calls
+    if (call === undefined) return 0
+    const { step } = call.state as Bookmark
     const asked = this.#steps[step]
-    if (asked?.kind === 'permission') await this.#answered(asked.permission, resumed.toolCallId, resumed.outcome)
-    if (asked?.kind === 'call') await this.#answered(asked, resumed.toolCallId, resumed.outcome)
+    if (asked?.kind === 'permission') await this.#answered(asked.permission, step, call)
+    if (asked?.kind === 'call') await this.#answered(asked, step, call)
     return step + 1
   }
 
@@ -98,7 +106,10 @@ class Player {
         await turn.think({ type: 'text', text: step.text })
         return undefined
       case 'call':
-        await this.#call(step.call, this.#idOf(step.call.toolCallId), step.call.isAsked && { step: index })
+        await this.#call(step.call, this.#idOf(step.call.toolCallId), {
+          step: index,
+          permission: step.call.isAsked ? 'policy' : 'granted',
+        })
         return undefined
       case 'report':
         await this.#report(step)
@@ -184,17 +195,16 @@ class Player {
     }
   }
 
-  /** With a place to go on from after a restart, somebody may be asked first. */
-  async #call({ name, args }: Call, id: string, resume?: Bookmark): Promise<void> {
-    if (!this.#isSettledFor(name)) await this.#connected(name, id)
-    const permission = resume === undefined ? 'granted' : 'policy'
+  async #call({ name, args }: Call, id: string, { step, permission, hasBegun = false }: Calling): Promise<void> {
+    if (!this.#isSettledFor(name)) await this.#connected(name, hasBegun ? undefined : id)
+    const resume: Bookmark = { step }
     await this.#turn.call({ name: this.#registryName(name), args, permission, toolCallId: id, resume })
   }
 
   /** Waits, once for all and in sight of everyone, for servers that may have the tool. */
-  async #connected(name: string, id: string): Promise<void> {
+  async #connected(name: string, id: string | undefined): Promise<void> {
     const until = this.#clock.elapsed() + TOOLS_LIMIT
-    await this.#turn.report(id, { title: name, status: 'pending' })
+    if (id !== undefined) await this.#turn.report(id, { title: name, status: 'pending' })
     await this.#settled(name)
     const left = until - this.#clock.elapsed()
     // Servers that wait for their first use are started only for a tool that no other server has.
@@ -246,13 +256,14 @@ class Player {
     const patch = { ...permission.patch, status: 'pending' } as const
     const state: Bookmark = { step }
     const outcome = await this.#turn.ask({ toolCallId, patch, options, state })
-    if (!this.#turn.signal.aborted) await this.#answered(permission, toolCallId, outcome)
+    if (!this.#turn.signal.aborted) await this.#answered(permission, step, { toolCallId, state, outcome })
   }
 
-  async #answered({ call }: Pick<Permission, 'call'>, toolCallId: string, outcome: PermissionOutcome): Promise<void> {
-    const allowed = outcome.outcome === 'selected' && outcome.kind.startsWith('allow')
-    if (!allowed) return this.#turn.report(toolCallId, { status: 'failed' })
-    if (call !== undefined) return this.#call(call, toolCallId)
+  async #answered({ call }: Pick<Permission, 'call'>, step: number, asked: ResumedCall): Promise<void> {
+    const { toolCallId, outcome } = asked
+    if (!mayRun(asked)) return this.#turn.report(toolCallId, { status: 'failed' })
+    const hasBegun = outcome.outcome === 'begun'
+    if (call !== undefined) return this.#call(call, toolCallId, { step, permission: 'granted', hasBegun })
     await this.#turn.report(toolCallId, { status: 'in_progress' })
     await this.#turn.report(toolCallId, { status: 'completed' })
   }

@@ -28,9 +28,7 @@ export function capabilities({ elicitation }: Surroundings) {
 
 /** Call it before the client connects. */
 export function answerServer(client: Client, around: Surroundings, { request, askable }: Asking): void {
-  client.setRequestHandler('roots/list', () => ({
-    roots: request.roots().map((path) => ({ uri: pathToFileURL(path).href, name: basename(path) || path })),
-  }))
+  client.setRequestHandler('roots/list', () => rootsAnswer(request.roots()))
   if (!around.elicitation) return
   client.setRequestHandler('elicitation/create', async ({ params }) => {
     const question = readQuestion(params, request.label)
@@ -41,9 +39,13 @@ export function answerServer(client: Client, around: Surroundings, { request, as
   })
 }
 
+export function rootsAnswer(paths: readonly string[]) {
+  return { roots: paths.map((path) => ({ uri: pathToFileURL(path).href, name: basename(path) || path })) }
+}
+
 const CANCEL = { action: 'cancel' } as const
 
-function filledIn(content: Readonly<Record<string, ElicitedValue>> = {}) {
+export function filledIn(content: Readonly<Record<string, ElicitedValue>> = {}) {
   const copied = Object.entries(content).map(([key, value]) => [key, isList(value) ? [...value] : value])
   return Object.fromEntries(copied) as Record<string, string | number | boolean | string[]>
 }
@@ -71,7 +73,7 @@ async function ask(question: Elicitation, askable: ReadonlySet<Askable>): Promis
   }
 }
 
-function readQuestion(params: JsonObject, server: string): Elicitation | undefined {
+export function readQuestion(params: JsonObject, server: string): Elicitation | undefined {
   const message = textIn(params, 'message') ?? ''
   if (params.mode === 'url') return urlQuestion(params, server)
   if (params.mode !== undefined && params.mode !== 'form') return undefined

@@ -2,12 +2,14 @@
 import type { Client } from '@modelcontextprotocol/client'
 import { fail, reasonOf } from '../../../errors/parley-error.ts'
 import type { ToolResult } from '../../../ports/tools.ts'
-import type { CallOptions, ServerTool } from '../connection.ts'
+import type { CallOptions, Paused, ServerTool } from '../connection.ts'
 import type { Authorization } from '../logins/authorization.ts'
+import { afterDecline } from '../rounds.ts'
 import { askForUrls } from './asking.ts'
 import { askToLogIn, LoginNeeded } from './authorization.ts'
 import { withBrief } from './brief.ts'
 import { readResult } from './content.ts'
+import { pauseFor, wantsInput, wordsFor } from './input.ts'
 import { isObject, type JsonObject } from './json.ts'
 import { Refused, send, type Line } from './request.ts'
 import { RAW_RESULT } from './wire.ts'
@@ -16,6 +18,7 @@ export interface CallLine extends Line {
   readonly client: Client
   readonly label: string
   readonly authorization: Authorization | undefined
+  readonly roots: () => readonly string[]
 }
 
 export interface Call {
@@ -27,7 +30,7 @@ export interface Call {
 const NEEDS_URL = -32042
 
 /** A server's refusal is an answer, for the agent to read; everything else is thrown. */
-export async function callTool(line: CallLine, call: Call): Promise<ToolResult> {
+export async function callTool(line: CallLine, call: Call): Promise<ToolResult | Paused> {
   const { onElicit } = call.options
   if (onElicit === undefined) return await attempt(line, call)
   let declined = false
@@ -36,14 +39,11 @@ export async function callTool(line: CallLine, call: Call): Promise<ToolResult> 
     declined ||= answer.action !== 'accept'
     return answer
   }
-  const result = await attempt(line, { ...call, options: { ...call.options, onElicit: listening } })
-  return declined && result.isError ? { ...result, content: [...result.content, DECLINED] } : result
+  const end = await attempt(line, { ...call, options: { ...call.options, onElicit: listening } })
+  return declined && !('pause' in end) ? afterDecline(end) : end
 }
 
-/** Whoever reads why a call failed should know that trying again asks again. */
-const DECLINED = { type: 'text', text: '[It needs input, which was declined.]' } as const
-
-async function attempt(line: CallLine, call: Call): Promise<ToolResult> {
+async function attempt(line: CallLine, call: Call): Promise<ToolResult | Paused> {
   try {
     return await request(line, call)
   } catch (error) {
@@ -58,7 +58,7 @@ async function attempt(line: CallLine, call: Call): Promise<ToolResult> {
 }
 
 /** It was refused unread, so it is sent again when somebody has logged in; but people are not asked twice for one call. */
-async function afterLogin(line: CallLine, call: Call, needed: LoginNeeded): Promise<ToolResult> {
+async function afterLogin(line: CallLine, call: Call, needed: LoginNeeded): Promise<ToolResult | Paused> {
   const { options } = call
   const isIn = await askToLogIn(line, options).catch((error: unknown) =>
     fail('TOOL_NOT_RUN', { tool: options.name, reason: line.redact(reasonOf(error).replace(/\.$/, '')) }),
@@ -74,8 +74,10 @@ async function declines(): Promise<{ readonly action: 'decline' }> {
   return { action: 'decline' }
 }
 
-async function request(line: CallLine, { tool, args, options }: Call): Promise<ToolResult> {
-  const answer = await send(line, options, (own) => line.client.callTool({ name: tool.original, arguments: args }, own))
+async function request(line: CallLine, { tool, args, options }: Call): Promise<ToolResult | Paused> {
+  const params = { name: tool.original, arguments: args, ...(options.given && wordsFor(options.given, line.roots())) }
+  const answer = await send(line, options, (own) => line.client.callTool(params, { ...own, allowInputRequired: true }))
+  if (wantsInput(answer)) return pauseFor(answer, line.label)
   const raw = answer._meta?.[RAW_RESULT]
   const result = isObject(raw) ? raw : answer
   if (isObject(result.task) && result.content === undefined) {

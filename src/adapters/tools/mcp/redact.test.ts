@@ -20,6 +20,17 @@ test('no header, query, password or key in the path is told, encoded or not', ()
   expect(placeOf(url)).toBe('https://mcp.example')
 })
 
+test('no value is told as it stands in JSON, in a URL or in a form, nor unpacked', () => {
+  const secret = 'pa"ss\\wörd & more'
+  const redact = redactor({ type: 'stdio', name: 's', command: 'c', args: [], env: { A: secret } })
+  const forms = [JSON.stringify(secret), encodeURIComponent(secret), new URLSearchParams({ a: secret }).toString()]
+  for (const form of forms) expect(redact(form)).not.toMatch(/pa|ss|rd/u)
+  const packed = `Basic ${Buffer.from('sam:hunter-2').toString('base64')}`
+  const url = 'https://sam:p%20w-5entinel@mcp.example/'
+  const remote = redactor({ type: 'http', name: 's', url, headers: [['Authorization', packed]] })
+  expect(remote('refused hunter-2 and p w-5entinel')).toBe('refused [hidden] and [hidden]')
+})
+
 test('a long story is cut short', () => {
   const redact = redactor({ type: 'stdio', name: 's', command: 'c', args: [], env: {} })
   expect(redact('x'.repeat(5000))).toHaveLength(301)

@@ -45,7 +45,8 @@ const PROGRESS_PAUSE_MS = 100
 /** Throws Refused, or what `ToolRegistry.call` throws. */
 export async function send<Result>(line: Line, options: CallOptions, work: Work<Result>): Promise<Result> {
   const { clock, limits, askable } = line
-  const { name, signal, timeoutMs: quietMs = limits.callMs, totalMs = limits.callTotalMs } = options
+  const { name, signal, timeoutMs: quietMs = limits.callMs } = options
+  const totalMs = Math.max(1, (options.totalMs ?? limits.callTotalMs) - (options.given?.spentMs ?? 0))
   if (signal.aborted) fail('TOOL_NOT_RUN', { tool: name, reason: 'it was cancelled before it began' })
   const abort = new AbortController()
   const cancel = (): void => abort.abort('cancelled')

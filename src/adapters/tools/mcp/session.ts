@@ -49,7 +49,18 @@ export async function serve(session: Session, attempt: Attempt): Promise<Connect
   watching.resume(request.watched)
   const { clock, limits } = around
   const { authorization } = attempt
-  const line = { client, authorization, askable, label: request.label, clock, limits, redact, end: link.end, lose }
+  const line = {
+    client,
+    authorization,
+    askable,
+    label: request.label,
+    roots: request.roots,
+    clock,
+    limits,
+    redact,
+    end: link.end,
+    lose,
+  }
   const counted = counting(open)
   const call = caller(line, session)
   return {
@@ -111,6 +122,7 @@ function caller(line: CallLine, { warn }: Session) {
     )
     if (wrong !== undefined) return fail('TOOL_ARGUMENTS', { tool: options.name, reason: wrong })
     const result = await callTool(line, { tool, args: given, options })
+    if ('pause' in result) return result
     if (tool.outputSchema !== undefined && !result.isError) {
       const odd = schemas.check(tool.outputSchema, result.structured, `outputSchema of tool ${tool.original}`)
       // It ran: what it said is worth more than what it should have said.

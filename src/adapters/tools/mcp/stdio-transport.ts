@@ -15,6 +15,10 @@ export interface StdioOptions {
 
 /** Far more than a result may hold; a server that never ends its line is cut off here. */
 const LINE_LIMIT_BYTES = 64 * 1024 * 1024
+/** So many messages in one breath are more than anyone asked for: whoever says them is read on after a rest. */
+const TALKATIVE = 64
+/** The rest, in times of what it took to read them: the better part of this thread is for the others. */
+const REST = 3
 /** For what a dead server still had in its pipe, when a process that left its group holds that open. */
 const REST_MS = 200
 
@@ -73,14 +77,18 @@ export class StdioTransport implements Transport {
   }
 
   async #pump(child: Child): Promise<void> {
+    const { clock } = this.#options
     const cut = lineCutter(LINE_LIMIT_BYTES)
     try {
       for await (const chunk of child.stdout) {
-        for (const line of cut(chunk)) {
+        const since = clock.elapsed()
+        const lines = cut(chunk)
+        for (const line of lines) {
           this.#receive(line)
           // The protocol layer tells of progress a step later, and of none once it has seen the answer.
           await Promise.resolve()
         }
+        if (lines.length > TALKATIVE) await clock.sleep((clock.elapsed() - since) * REST)
       }
     } catch (error) {
       if (!(error instanceof LineTooLong)) throw error

@@ -6,6 +6,7 @@ import { quiet } from '../../../../test/sim/clock.ts'
 import { type Street, cleanUp, create, openStreet, opening, prompt } from '../../../../test/sim/street.ts'
 import type { WireClient } from '../../../../test/sim/wire-client.ts'
 import { option } from '../../../../test/sim/words.ts'
+import { answerIn } from '../../../../test/sim/puppet.ts'
 
 cleanUp()
 
@@ -18,7 +19,7 @@ beforeEach(() => {
   street.house.agent.script = async (turn) => {
     const options = [option('allow_once'), option('reject_once')]
     const question = { toolCallId: 'c1', patch: { title: 'Delete all' }, options, state: 1 }
-    outcomes.push(turn.resumed?.outcome ?? (await turn.ask(question)))
+    outcomes.push(answerIn(turn) ?? (await turn.ask(question)))
     return 'end_turn'
   }
 })

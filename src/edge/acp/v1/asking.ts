@@ -1,7 +1,7 @@
 /** One client's part in a session's questions: it is asked, its answer is brought in, and it hears when that is no longer wanted. */
 import { isParleyError } from '../../../errors/parley-error.ts'
 import type { Session } from '../../../session/session.ts'
-import type { OpenQuestion } from '../../../session/state.ts'
+import { type OpenQuestion, openQuestion } from '../../../session/state.ts'
 import type { Outbox, Reply } from '../outbox.ts'
 import { notificationLine, requestLine } from '../protocol.ts'
 
@@ -44,7 +44,7 @@ export class Asking {
   /** The line that puts the session's open question to the client, if there is one that it has not been asked. */
   ask(): string {
     const { session, outbox } = this.#side
-    const question = openQuestion(session)
+    const question = openQuestion(session.state)
     if (question === undefined || this.#asked?.requestId === question.requestId) return ''
     const rpcId = outbox.open((reply) => this.#answered(question, reply))
     this.#asked = { requestId: question.requestId, rpcId }
@@ -92,10 +92,6 @@ export class Asking {
         })
     }
   }
-}
-
-function openQuestion({ state }: Session): OpenQuestion | undefined {
-  return state.phase === 'waiting' || state.phase === 'suspended' ? state.question : undefined
 }
 
 function permissionParams(sessionId: string, { toolCallId, call, options }: OpenQuestion) {

@@ -22,6 +22,16 @@ async function two(
   return { ada, bob, sessionId }
 }
 
+/** Every turn runs until this is given. */
+function turnsWait(street: Street) {
+  const go = signal()
+  street.house.agent.script = async () => {
+    await go.given
+    return 'end_turn'
+  }
+  return go
+}
+
 const kinds = (client: WireClient) => client.updates.map(({ update }) => update.sessionUpdate)
 const seqs = (client: WireClient) => client.updates.map(({ seq }) => seq)
 const phases = (client: WireClient) =>
@@ -214,11 +224,7 @@ describe('what one declares', () => {
 
   test('gives its own prompts its directories, also when they waited and it has gone', async () => {
     const street = openStreet()
-    const go = signal()
-    street.house.agent.script = async () => {
-      await go.given
-      return 'end_turn'
-    }
+    const go = turnsWait(street)
     const ada = await street.client()
     const bob = await street.client()
     const sessionId = await create(ada, { additionalDirectories: ['/tmp'] })
@@ -252,11 +258,7 @@ describe('what one declares', () => {
 
   test('does not disturb the turn that runs: it keeps the tools that it began with', async () => {
     const street = openStreet()
-    const go = signal()
-    street.house.agent.script = async () => {
-      await go.given
-      return 'end_turn'
-    }
+    const go = turnsWait(street)
     const { ada, bob, sessionId } = await two(street, { mcpServers: [server('docs')] })
     const runs = ada.ask('session/prompt', prompt(sessionId, 'Run'))
     await quiet()
@@ -270,11 +272,7 @@ describe('what one declares', () => {
 
   test('goes with it, but not from its own prompt that still runs', async () => {
     const street = openStreet()
-    const go = signal()
-    street.house.agent.script = async () => {
-      await go.given
-      return 'end_turn'
-    }
+    const go = turnsWait(street)
     const ada = await street.client()
     const bob = await street.client()
     const sessionId = await create(ada, { mcpServers: [server('docs')] })

@@ -120,9 +120,18 @@ export type Parsed<Method extends keyof typeof schemas> = z.output<(typeof schem
 
 /** Throws PARAMS_INVALID naming the first thing that is wrong and where. */
 export function parseParams<Method extends keyof typeof schemas>(method: Method, params: unknown): Parsed<Method> {
+  if (isDeep(params, DEEPEST)) fail('PARAMS_INVALID', { method, reason: 'they are nested too deeply' })
   const parsed = schemas[method].safeParse(params ?? {})
   if (parsed.success) return parsed.data as Parsed<Method>
   return fail('PARAMS_INVALID', { method, reason: firstIssue(parsed.error) })
+}
+
+/** What is stored must be written and read again by recursion. */
+const DEEPEST = 100
+
+function isDeep(value: unknown, room: number): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return room === 0 || Object.values(value).some((part) => isDeep(part, room - 1))
 }
 
 /** What a client answered to a permission request. */
@@ -162,15 +171,5 @@ function asMcpServer(
 
 /** The prompt as the core takes it: undefined and absent are one. */
 export function asContent(prompt: Parsed<'session/prompt'>['prompt']): readonly Content[] {
-  if (isDeep(prompt, DEEPEST))
-    fail('PARAMS_INVALID', { method: 'session/prompt', reason: 'prompt is nested too deeply' })
   return JSON.parse(JSON.stringify(prompt)) as readonly Content[]
-}
-
-/** What is stored must be written and read again by recursion. */
-const DEEPEST = 100
-
-function isDeep(value: unknown, room: number): boolean {
-  if (typeof value !== 'object' || value === null) return false
-  return room === 0 || Object.values(value).some((part) => isDeep(part, room - 1))
 }
