@@ -90,6 +90,11 @@ test('a server of this machine needs no key', () => {
   expect(provider('openai', userWith(here))).toMatchObject({ keyNames: [], isConfigured: true })
 })
 
+test('a server of this machine that is given a key may refuse it, and whose it is is told', () => {
+  const environment = userWith('', { OPENAI_BASE_URL: 'http://localhost:9999', OPENAI_API_KEY: 'k' })
+  expect(provider('openai', environment)).toMatchObject({ key: 'k', keyNames: ['OPENAI_API_KEY'] })
+})
+
 test('a provider can be left out', () => {
   expect(provider('ollama', userWith('[providers.ollama]\nenabled = false'))).toBeUndefined()
 })

@@ -85,8 +85,8 @@ function settled(table: ProviderTable, environment: Environment, isWritten = fal
     kind,
     url,
     key,
-    // Servers of this machine do without.
-    keyNames: isHere && table.keyEnv === undefined ? [] : named,
+    // Servers of this machine do without; who has a key all the same is told which it was.
+    keyNames: isHere && table.keyEnv === undefined && key === undefined ? [] : named,
     headers: Object.fromEntries(
       Object.entries(table.headers).map(([name, value]) => [name, filled(value, environment)]),
     ),

@@ -34,12 +34,13 @@ export const modelRows = {
     INTERNAL,
     true,
     (d) =>
-      `${d.provider} takes no more requests for ${d.model} for now: the limit per minute is reached. Try again later.`,
+      `${d.provider} takes no more requests for ${d.model} for now: its limit is reached. Try again ${whenAgain(d)}.`,
   ),
   MODEL_OVERLOADED: row<Asked & { retryAfterMs?: number }>(
     INTERNAL,
     true,
-    (d) => `${d.provider} cannot serve ${d.model} right now: it is overloaded or has a fault. Try again later.`,
+    (d) =>
+      `${d.provider} cannot serve ${d.model} right now: it is overloaded or has a fault. Try again ${whenAgain(d)}.`,
   ),
   MODEL_CONTEXT: row<Asked>(
     INVALID_PARAMS,
@@ -76,3 +77,10 @@ export const modelRows = {
   ),
   MODEL_CANCELLED: row<Asked>(CANCELLED, true, (d) => `The answer of ${d.model} was cancelled before it was whole.`),
 } as const
+
+function whenAgain({ retryAfterMs }: { readonly retryAfterMs?: number }): string {
+  if (typeof retryAfterMs !== 'number') return 'later'
+  const minutes = retryAfterMs / 60_000
+  if (minutes <= 1) return 'in a minute'
+  return minutes <= 90 ? `in ${Math.ceil(minutes)} minutes` : `in ${Math.ceil(minutes / 60)} hours`
+}

@@ -20,7 +20,7 @@ afterEach(async () => {
 const formats = ['openai', 'anthropic', 'google'] as const
 
 /** A model server, and a machine whose configuration knows it by the three names. */
-async function given(script: Script) {
+async function given(script: Script, contextWindow = 10_000) {
   const server = await startModelServer(script)
   const home = freshDirectory()
   const cwd = join(home, 'work')
@@ -29,7 +29,7 @@ async function given(script: Script) {
   const provider = (name: string, path: string) => `[providers.${name}]
 url = "${server.url}${path}"
 key_env = "TEST_KEY"
-models = [{ name = "scripted", context_window = 10000, price = { input = 10, output = 100 } }]
+models = [{ name = "scripted", context_window = ${contextWindow}, price = { input = 10, output = 100 } }]
 `
   const [openai, anthropic, google] = ['/v1', '/v1', '/v1beta'].map((path, at) => provider(formats[at] ?? '', path))
   writeFileSync(join(home, 'config', 'parley', 'parley.toml'), `${openai}${anthropic}${google}`)
@@ -172,7 +172,7 @@ describe('a hostile model', () => {
     'gets a clear error for each thing that is not there or not allowed, and nothing else',
     { timeout: 60_000 },
     async () => {
-      const place = await given([
+      const script: Script = [
         reads('../../etc/passwd', '/etc/passwd', 'out/passwd', '/proc/self/root/etc/passwd', 'a\0b'),
         [
           { call: 'no_such_tool' },
@@ -182,7 +182,8 @@ describe('a hostile model', () => {
         ],
         Array.from({ length: 1_000 }, () => ({ call: 'read_file', args: { path: 'a.txt' } })),
         [{ text: 'I have seen enough.' }],
-      ])
+      ]
+      const place = await given(script, 1_000_000)
       writeFileSync(join(place.cwd, 'a.txt'), 'a')
       symlinkSync('/etc', join(place.cwd, 'out'))
       const raw = await client(place)

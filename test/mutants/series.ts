@@ -53,13 +53,23 @@ async function tryAll(
 async function tryOne(mutant: Mutant, workshop: Workshop, sound: Map<string, Promise<Outcome>>): Promise<Tried> {
   const unfit = misfit(root, mutant)
   if (unfit !== undefined) return { mutant, verdict: 'UNCLEAR', why: unfit }
-  const test = mutant.test.join(' ')
-  const before = sound.get(test) ?? workshop.run(mutant.test)
-  sound.set(test, before)
-  if ((await before).is !== 'passed') return { mutant, verdict: 'UNCLEAR', why: whyOf(await before) }
+  const before = await inPlace(mutant, workshop, sound)
+  if (before.is !== 'passed') return { mutant, verdict: 'UNCLEAR', why: whyOf(before) }
   const after = await workshop.try(mutant)
   if (after.is === 'unclear') return { mutant, verdict: 'UNCLEAR', why: after.why }
   return { mutant, verdict: after.is === 'failed' ? 'caught' : 'SURVIVED' }
+}
+
+/** Where nothing has to be built a whole file costs little more than one test of it, and says the same of all of them. */
+async function inPlace({ test }: Mutant, workshop: Workshop, sound: Map<string, Promise<Outcome>>): Promise<Outcome> {
+  const [file] = test
+  const once = (key: string, name: string): Promise<Outcome> => {
+    const known = sound.get(key) ?? workshop.run([file, name])
+    sound.set(key, known)
+    return known
+  }
+  const whole = workshop.fromSource ? await once(file, '') : undefined
+  return whole?.is === 'passed' ? whole : await once(test.join(' '), test[1])
 }
 
 function whyOf(outcome: Outcome): string {

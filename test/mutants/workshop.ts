@@ -40,8 +40,11 @@ export class Workshop {
   /** Everything that its tests make and start is below it, or has it in its environment. */
   readonly #temporary = mkdtempSync(join(tmpdir(), 'pm-'))
 
-  /** `fromSource`: its tests need nothing that is built, and are run without that. */
+  /** Its tests need nothing that is built, and are run without that. */
+  readonly fromSource: boolean
+
   constructor({ fromSource = false }: { readonly fromSource?: boolean | undefined } = {}) {
+    this.fromSource = fromSource
     const around = join(root, '.types')
     mkdirSync(around, { recursive: true })
     this.#place = mkdtempSync(join(around, 'mutants-'))

@@ -72,6 +72,7 @@ const older: readonly HttpCase[] = [
   {
     row: 'E1 E4',
     does: 'opens a stream of SSE and never says where to post',
+    options: { limits: { silenceMs: 1000 } },
     script: (request, response, http) =>
       request.verb === 'GET' ? (listen(response, http), true) : (response.writeHead(405).end(), true),
     async check({ ready }) {

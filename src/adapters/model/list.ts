@@ -12,9 +12,15 @@ export interface Listing {
   readonly signal: Signal
 }
 
-export type Listed = { readonly models: readonly KnownModel[] } | { readonly reason: string }
+export type Listed =
+  | { readonly models: readonly KnownModel[] }
+  /** `isThere`: something answers, only not with a list. */
+  | { readonly reason: string; readonly isThere?: boolean }
 
 const MOST_BYTES = 16 * 1024 * 1024
+
+/** Servers that answer questions and tell nobody what they have. */
+const LISTLESS: ReadonlySet<number> = new Set([404, 405, 501])
 
 /** Never throws. */
 export async function listModels(provider: Provider, { fetch, clock, limitMs, signal }: Listing): Promise<Listed> {
@@ -27,7 +33,7 @@ export async function listModels(provider: Provider, { fetch, clock, limitMs, si
     const response = await fetch(url, { headers, signal: source.signal as AbortSignal })
     if (!response.ok) {
       await response.body?.cancel()
-      return { reason: refusal(provider, response.status) }
+      return { reason: refusal(provider, response.status), isThere: LISTLESS.has(response.status) }
     }
     const models = modelsIn(JSON.parse(await textIn(response)), provider)
     return models.length === 0 ? { reason: nothing(provider) } : { models }

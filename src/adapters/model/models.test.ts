@@ -83,6 +83,15 @@ test.each([
   expect(models.preset).toBeUndefined()
 })
 
+test('a server that tells no list has the models that the configuration writes down', async () => {
+  const url = `${await modelServer(['big'])}/elsewhere`
+  const models = opened([provider('house', { url, models: [{ name: 'mine' }] }), provider('bare', { url })])
+  expect(await models.discover(PATIENCE, never)).toMatchObject([
+    { models: [{ name: 'house:mine' }] },
+    { models: [], reason: expect.stringContaining('HTTP 404') },
+  ])
+})
+
 test('who does not answer is not waited for', async () => {
   const models = opened([provider('ollama', { url: await other(undefined) })])
   expect(await models.discover(100, never)).toMatchObject([

@@ -62,7 +62,10 @@ export function openModels({ providers, preset, clock }: ModelsOptions): OwnedMo
     if (lacksKey(provider)) return { provider: name, title, models: [], reason: `Set ${whereKey(provider)} to use it.` }
     const { fetch } = await way()
     const answer = await listModels(provider, { ...limit, fetch, clock })
-    if ('reason' in answer) return { provider: name, title, models: [], reason: answer.reason }
+    if ('reason' in answer) {
+      if (answer.isThere === true && written.length > 0) return { provider: name, title, models: written }
+      return { provider: name, title, models: [], reason: answer.reason }
+    }
     told.set(name, answer.models)
     const listed = answer.models.map((one) => listing(provider, one.name))
     const others = listed.filter((one) => !written.some((known) => known.name === one.name))

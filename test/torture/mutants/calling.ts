@@ -1,5 +1,5 @@
 /** Without what ends every call in a word that is true, and keeps what it brought. */
-import { calls, http, inFile, newest, stdio, sse, type Mutant } from './mutant.ts'
+import { calls, http, inFile, newest, spawning, stdio, sse, type Mutant } from './mutant.ts'
 
 const LOST = 'if (open.methods.has(id)) transport.onmessage?.(lostAnswer(id))'
 const CANCEL = "signal.addEventListener('abort', cancel, { once: true })"
@@ -96,10 +96,12 @@ export const calling: readonly Mutant[] = [
       stdio('splits its characters'),
     ],
   ]),
+  ...inFile('adapters/tools/rounds.ts', [
+    ['R4', 'return result.isError ?', 'return true ?', calls('asks the person in rounds')],
+  ]),
   ...inFile('adapters/tools/mcp/call.ts', [
-    ['R4', 'return declined && result.isError ?', 'return false ?', calls('R4')],
-    ['R4', 'return declined && result.isError ?', 'return declined ?', calls('R4')],
-    ['B4', 'arguments: args }, own)', "arguments: args, _meta: { 'org.mcp/x': 1 } }, own)", stdio('B1 B2 B4')],
+    ['R4', 'return declined && !(', 'return false && !(', calls('demands a page to be visited')],
+    ['B4', 'arguments: args, ...(', "arguments: args, _meta: { 'org.mcp/x': 1 }, ...(", stdio('B1 B2 B4')],
     [
       'C2',
       'text: line.redact(error.message) }], isError: true }',
@@ -185,13 +187,13 @@ export const calling: readonly Mutant[] = [
     ],
   ]),
   ...inFile('adapters/process/child.ts', [
+    ['S3', "signalGroup(pid, 'SIGTERM')", '', spawning('asks before it kills')],
     [
-      'S3',
-      "if (!(await within(exited, clock, graceMs))) signalGroup(pid, 'SIGKILL')",
-      '',
-      stdio('stays at the end of its input'),
+      'S2',
+      'const tail = tailOf(stderr)',
+      "const tail = () => ''",
+      spawning('may write ten megabytes of complaints without being held up'),
     ],
-    ['S2', 'const tail = tailOf(stderr)', "const tail = () => ''", stdio('complains without end')],
   ]),
   ...inFile('adapters/process/environment.ts', [
     [

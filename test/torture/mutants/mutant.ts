@@ -16,6 +16,8 @@ export const newest = of('test/torture/http-newest.test.ts')
 export const lists = of('test/torture/list.test.ts')
 export const calls = of('test/torture/call.test.ts')
 
+export const spawning = of('src/adapters/process/spawn.test.ts')
+
 /** Of one file: the rows of the requirements, what stands there once, what stands there without the remedy, and the test. */
 export function inFile(
   file: string,

@@ -160,7 +160,12 @@ export const featureRows: readonly Row[] = [
   ),
   row('R3', 'a round without a question is just sent again', official('sep-2322-client-request-state')),
   row('R4', 'a no is told to whoever called', calls("row: 'R4'")),
-  excused('R5', 'a question that waits survives a restart', 'no must and no should'),
+  row(
+    'R5',
+    'a question that waits survives a restart',
+    calls('asks for more in two rounds'),
+    within('test/e2e/mcp-pause.test.ts')('may be two, in two rounds, and a page; each round outlives a kill'),
+  ),
 
   // Resources, prompts, completion
   row(

@@ -82,6 +82,14 @@ describe('a turn', () => {
     expect(ends(reader.entries)).toEqual([stop])
   })
 
+  test('in which the model answers with nothing says so', async () => {
+    const { house } = houseWith([says('')])
+    const { session, reader } = await house.open()
+    await ask(session, 'p1')
+    expect(ends(reader.entries)).toEqual(['end_turn'])
+    expect(JSON.stringify(reader.entries)).toContain('answered with nothing.')
+  })
+
   test('that is refused is no part of what the model is told next', async () => {
     const refuses = async function* () {
       yield end([{ kind: 'text', text: 'No' }], { reason: 'refusal' as const })

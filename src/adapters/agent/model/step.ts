@@ -5,7 +5,7 @@ import { spentWith, tellUsage } from './cost.ts'
 import { chosenEffort } from './options.ts'
 import { pauseBefore } from './retry.ts'
 import { toolsFor } from './tools.ts'
-import { type Work, remember } from './work.ts'
+import { type Work, remember, think } from './work.ts'
 
 /** Calls that are shown while they are being written; a model that wants a thousand is not shown to want them. */
 const ANNOUNCED = 64
@@ -103,10 +103,11 @@ function requestOf({ turn, context }: Work, { efforts }: Model): ModelRequest {
   }
 }
 
-async function keep(work: Work, { price, contextWindow }: Model, end: ModelEnd): Promise<ModelEnd> {
+async function keep(work: Work, { name, price, contextWindow }: Model, end: ModelEnd): Promise<ModelEnd> {
   const { message, usage } = end
   const counted = { used: usage.input + usage.output, spent: spentWith(work.context.spent, usage, price) }
   const said = message.parts.length === 0 ? {} : { message }
+  if (isNothing(end)) await think(work, `${name} answered with nothing.`)
   const kept = remember(work, { agent: 'model', kind: 'answered', ...said, ...counted })
   if (message.parts.some(({ kind }) => kind === 'call')) await kept
   else leave(kept)
@@ -114,6 +115,12 @@ async function keep(work: Work, { price, contextWindow }: Model, end: ModelEnd):
   const used = counted.used > 0 ? counted.used : work.context.likely
   await tellUsage(work, { ...counted, used }, contextWindow)
   return end
+}
+
+/** An answer that people would see nothing of, and not know why. */
+function isNothing({ message, reason }: ModelEnd): boolean {
+  if (reason === 'refusal' || reason === 'length') return false
+  return message.parts.every((part) => part.kind === 'thought' || (part.kind === 'text' && part.text.trim() === ''))
 }
 
 /**

@@ -39,6 +39,13 @@ describe('a command', () => {
     expect(await stage.say('run_command', { command: 'ls', cwd: 'no' })).toContain('Error: ')
   })
 
+  test('with a NUL in it is refused in words', async () => {
+    stage = await openStage()
+    expect(await stage.say('run_command', { command: 'echo a\0b' })).toBe(
+      'Error: A command cannot hold a NUL character.',
+    )
+  })
+
   test('that says much is given by its beginning and its end, and read on', async () => {
     stage = await openStage()
     const result = await stage.call('run_command', { command: 'seq 1 40000' })
@@ -143,7 +150,7 @@ describe('a command', () => {
 })
 
 describe('a terminal of the client', () => {
-  function terminals(end: Promise<{ exitCode: number; signal: null }>) {
+  function terminals(end: Promise<{ exitCode: number; signal: null }>, saysTwice = true) {
     const told: unknown[] = []
     const terminal: Terminal = {
       id: 'term1',
@@ -151,7 +158,7 @@ describe('a terminal of the client', () => {
       output: async () => ({
         output: '\u001B[1mhello\u001B[0m\r\n',
         truncated: false,
-        exit: { exitCode: 0, signal: null },
+        ...(saysTwice && { exit: { exitCode: 0, signal: null } }),
       }),
       waitForExit: () => end,
       kill: async () => void told.push('kill'),
@@ -164,16 +171,19 @@ describe('a terminal of the client', () => {
     return { told, terminals: { create } }
   }
 
-  test('is what a command runs in where it is lent', async () => {
-    const { told, terminals: lent } = terminals(Promise.resolve({ exitCode: 0, signal: null }))
-    stage = await openStage()
-    stage.client = { ...stage.client, terminals: lent }
-    const result = await stage.call('run_command', { command: 'echo hello' })
-    expect(textOf(result)).toBe('hello')
-    expect(result.shown).toEqual([{ type: 'terminal', terminalId: 'term1', output: 'hello' }])
-    expect(stage.reports).toEqual([{ content: [{ type: 'terminal', terminalId: 'term1' }] }])
-    expect(told).toEqual([expect.objectContaining({ args: ['-c', 'echo hello'], cwd: stage.dir }), 'release'])
-  })
+  test.each([true, false])(
+    'is what a command runs in where it is lent, its end told with the output: %s',
+    async (twice) => {
+      const { told, terminals: lent } = terminals(Promise.resolve({ exitCode: 0, signal: null }), twice)
+      stage = await openStage()
+      stage.client = { ...stage.client, terminals: lent }
+      const result = await stage.call('run_command', { command: 'echo hello' })
+      expect(textOf(result)).toBe('hello')
+      expect(result.shown).toEqual([{ type: 'terminal', terminalId: 'term1', output: 'hello' }])
+      expect(stage.reports).toEqual([{ content: [{ type: 'terminal', terminalId: 'term1' }] }])
+      expect(told).toEqual([expect.objectContaining({ args: ['-c', 'echo hello'], cwd: stage.dir }), 'release'])
+    },
+  )
 
   test('is stopped when the time is over', async () => {
     const { told, terminals: lent } = terminals(new Promise(() => {}))

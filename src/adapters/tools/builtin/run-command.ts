@@ -9,7 +9,7 @@ import { showProgress } from './command/progress.ts'
 import { QUIET_ENVIRONMENT, type Running, startCommand } from './command/running.ts'
 import { signatureOf } from './command/signature.ts'
 import { type Placed, placed } from './placed.ts'
-import { KEPT_LIMIT, longResult, textResult } from './result.ts'
+import { KEPT_LIMIT, longResult, refuse, textResult } from './result.ts'
 import { type Call, defineTool } from './tool.ts'
 
 /** Seconds. */
@@ -37,11 +37,13 @@ export const runCommand = defineTool({
   kind: 'execute',
   readOnly: false,
   async preview({ command, cwd = '.' }, looking) {
+    requireLine(command)
     const known = { title: `Run ${shownLine(command)}`, command: { line: command, signature: signatureOf(command) } }
     const { paths } = await placed(cwd, looking).catch(() => ({ paths: undefined }))
     return { ...known, destroys: destroys(command), ...(paths && { paths }) }
   },
   async run({ command, cwd = '.', timeout = USUAL_LIMIT, background = false }, call) {
+    requireLine(command)
     const place = await placed(cwd, call)
     const { terminals } = call.caller.client
     if (background) return inBackground(command, place, call)
@@ -137,7 +139,9 @@ async function waitedFor(terminal: Terminal, call: Call, timeout: number): Promi
     { call, timeout },
   )
   if (why === 'timeout') await terminal.kill()
-  const { output, truncated, exit } = await terminal.output()
+  // Not every client says it again with the output.
+  const exited = why === undefined ? await ended.catch(() => undefined) : undefined
+  const { output, truncated, exit = exited } = await terminal.output()
   const kept = new Output()
   kept.add(truncated ? `[The beginning was not kept.]\n${output}` : output)
   return {
@@ -174,4 +178,9 @@ function shownLine(command: string): string {
     .slice(0, 1_000)
     .replaceAll(/\s*\n\s*/gu, ' ⏎ ')
   return line.length > 120 ? `${line.slice(0, 119)}…` : line
+}
+
+/** The system takes a line as far as its first NUL. */
+function requireLine(command: string): void {
+  if (command.includes('\0')) refuse('A command cannot hold a NUL character.')
 }

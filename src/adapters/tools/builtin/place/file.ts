@@ -76,7 +76,7 @@ export async function bytesAt(place: Place, { roots, limit }: Reading): Promise<
     await requireInside(handle, real, roots)
     if (opened.size > limit)
       refuse(
-        `${shown} has ${amount(opened.size)} bytes; at most ${amount(limit)} are read. Use search_text or run_command.`,
+        `${shown} has ${amount(opened.size)} bytes; at most ${amount(limit)} are read. Use run_command: head, tail, sed -n, grep.`,
       )
     return await contentOf(handle, limit)
   } finally {
