@@ -21,6 +21,9 @@ export interface Means {
 /** Letters of a server's message that are shown. */
 const LONGEST = 2_000
 
+/** Columns of it in the line that stays when it is over, so that this fits on one row of a narrow terminal. */
+const BRIEF = 18
+
 /** A terminal shows what is typed and keeps it in sight. */
 const WARNING = `Do not type passwords or keys here. Esc or Ctrl-C cancels; ${DECLINE} declines.`
 
@@ -42,7 +45,7 @@ export function formsOnKeys({ listen, view, inTurn }: Means): ClientForms {
     const said = clean(message).trim()
     view.note('asking', `? ${said.length > LONGEST ? `${said.slice(0, LONGEST)}…` : said}`)
     view.note('dim', WARNING)
-    const filled = await byKeys(fields, oneLine(message, 60), withdrawn)
+    const filled = await byKeys(fields, oneLine(message, BRIEF), withdrawn)
     view.endQuestion(filled === undefined ? WITHDRAWN[withdrawn.reason as Withdrawal] : DONE[filled.action])
     return filled ?? { action: 'cancel' }
   }
@@ -95,7 +98,7 @@ const DONE: Readonly<Record<Filled['action'], string>> = {
 
 /** A form is put to one client at a time: that of a turn that was cancelled, or of a call that is over, is withdrawn. */
 const WITHDRAWN: Readonly<Record<Withdrawal, string>> = {
-  elsewhere: 'withdrawn; nobody waits for it any more',
-  cancelled: 'withdrawn; nobody waits for it any more',
-  disconnected: 'withdrawn; the connection was lost',
+  elsewhere: 'withdrawn: not needed now',
+  cancelled: 'withdrawn: not needed now',
+  disconnected: 'withdrawn: connection lost',
 }
