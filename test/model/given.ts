@@ -13,9 +13,9 @@ import { text } from '../sim/words.ts'
 import { type Answer, PuppetModel, modelsOf } from './puppet-model.ts'
 
 /** Resolves when `check` holds; files are read meanwhile, so that nothing can be counted in breaths. */
-export async function until(check: () => boolean): Promise<void> {
+export async function until(check: () => boolean | Promise<boolean>): Promise<void> {
   const end = performance.now() + 60_000
-  while (!check()) {
+  while (!(await check())) {
     if (performance.now() > end) throw new Error(`still not so: ${check.toString()}`)
     await quiet()
   }

@@ -91,6 +91,7 @@ describe('calls that wait for input', () => {
       'result 2: b has it',
       'result 3: c is done',
     ])
+    await until(async () => (await kindsIn(house, sessionId)).includes('turn_ended'))
     const kinds = await kindsIn(house, sessionId)
     expect(kinds.filter((kind) => kind === 'call_paused' || kind === 'call_continued')).toHaveLength(4)
     expect(kinds.filter((kind) => kind === 'turn_ended')).toHaveLength(1)
