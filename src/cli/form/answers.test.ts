@@ -41,7 +41,7 @@ describe('what is typed becomes a value', () => {
     ['nothing, where a list may be empty', titled, '', []],
     ['nothing, where there is a default', { type: 'string', default: 'Bob' }, '', 'Bob'],
     ['a format that nobody knows', { type: 'string', format: 'colour' }, 'red', 'red'],
-  ])('%s', (_what, property, typed, value) => expect(readAnswer(field(property), typed)).toEqual({ value }))
+  ])('%s', (...[, property, typed, value]) => expect(readAnswer(field(property), typed)).toEqual({ value }))
 
   test.each([
     ['nothing', { type: 'string' }, ''],
