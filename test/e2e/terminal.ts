@@ -1,4 +1,4 @@
-/** The real binary at a terminal: `script` of Linux gives it one. */
+/** The real binary at a terminal: `script` of Linux gives it one (apt-get install bsdutils). */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'

@@ -29,7 +29,7 @@ const said = (updates: readonly SeenUpdate[]): string =>
 test(
   'a sync that fails ends the turn in words, what was told is stored, and a later prompt works',
   async () => {
-    expect(spawnSync('strace', ['-V']).status, 'this test needs strace').toBe(0)
+    expect(spawnSync('strace', ['-V']).status, 'this test needs strace: apt-get install strace').toBe(0)
     const town = await Town.found([{ chunk: 'word {n} ', times: 100, everyMs: 5 }])
     towns.push(town)
     await town.serve({}, failing(3))

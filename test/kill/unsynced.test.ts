@@ -22,7 +22,7 @@ const strace = (...more: readonly string[]): readonly string[] => ['strace', '-D
 test(
   'what the last owner had written and not synced is on the disk before anyone hears of it',
   async () => {
-    expect(spawnSync('strace', ['-V']).status, 'this test needs strace').toBe(0)
+    expect(spawnSync('strace', ['-V']).status, 'this test needs strace: apt-get install strace').toBe(0)
     const town = await Town.found([{ chunk: 'word' }])
     towns.push(town)
     const log = join(town.home, 'journal.db-wal')

@@ -62,9 +62,8 @@ function runText(reaching: Reaching, options: Options, prompt: string): Promise<
     connection: ({ kind }) => view.showStatus(kind === 'reconnecting' ? 'Reconnecting …' : ''),
   })
   const note: View['note'] = (style, text) => view.note(style, text)
-  const pages = canAsk
-    ? pagesFor({ ask: (question, withdrawn) => face.ask(question, withdrawn), note, environment: config.environment })
-    : undefined
+  // One client is asked at a time, also for the turn of another: whoever left it open would hold that up.
+  const pages = canAsk ? pagesFor({ ask, note, environment: config.environment }) : undefined
   const forms = canAsk ? formsOnKeys({ listen, view, inTurn }) : undefined
   return workWith({ ...reaching, pages, forms }, face, async (working) => {
     stops = working.stops
