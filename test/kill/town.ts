@@ -129,6 +129,9 @@ export class Town {
     for (const child of this.#children) child.stdin.end()
     const followers = this.#children.filter(({ spawnargs }) => spawnargs.includes('attach'))
     for (const child of followers) child.kill('SIGINT')
+    // Whoever has not left yet may be at starting a server again.
+    const others = this.#children.filter(({ spawnargs }) => !spawnargs.includes('serve'))
+    await until(() => others.every(hasEnded), PATIENCE / 8).catch(() => undefined)
     await patiently('the server to stop', this.#stop())
     const stay = () => [...carrying(`PARLEY_HOME=${this.home}`), ...this.tools()]
     await until(() => stay().length === 0, PATIENCE / 8).catch(() => undefined)
@@ -205,6 +208,10 @@ export async function patiently<Value>(what: string, work: Promise<Value>): Prom
     timer = setTimeout(() => reject(new Error(`waited ${PATIENCE} ms for ${what}`)), PATIENCE)
   })
   return Promise.race([work, late]).finally(() => clearTimeout(timer))
+}
+
+function hasEnded({ exitCode, signalCode }: ChildProcessWithoutNullStreams): boolean {
+  return exitCode !== null || signalCode !== null
 }
 
 function signal(pid: number, name: NodeJS.Signals): void {
