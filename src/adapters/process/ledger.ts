@@ -3,14 +3,19 @@ import { readdir, readFile } from 'node:fs/promises'
 import { MARKER, markerOf, type Boot } from './environment.ts'
 
 /**
- * Kills the children of earlier owners of the same state directory; call it once, when the state is ours.
+ * Kills the children of earlier owners of the same state directory, and what they start meanwhile; call it once, when the state is ours.
  * Resolves with how many there were. Does nothing where there is no /proc.
  */
 export async function killLeftovers(boot: Boot): Promise<number> {
-  const left = await markedProcesses(
-    (marker) => marker.startsWith(`${boot.home}-`) && !marker.startsWith(markerOf(boot)),
-  )
-  return left.filter(({ pid }) => kill(pid)).length
+  const killed = new Set<number>()
+  for (let round = 1; round <= ROUNDS; round += 1) {
+    const left = await markedProcesses(
+      (marker) => marker.startsWith(`${boot.home}-`) && !marker.startsWith(markerOf(boot)),
+    )
+    if (left.length === 0) break
+    for (const { pid } of left) if (kill(pid)) killed.add(pid)
+  }
+  return killed.size
 }
 
 /** As many as it takes to catch up with what forks while it is looked for. */
