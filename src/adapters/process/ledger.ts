@@ -6,29 +6,28 @@ import { MARKER, markerOf, type Boot } from './environment.ts'
  * Kills the children of earlier owners of the same state directory, and what they start meanwhile; call it once, when the state is ours.
  * Resolves with how many there were. Does nothing where there is no /proc.
  */
-export async function killLeftovers(boot: Boot): Promise<number> {
-  const killed = new Set<number>()
-  for (let round = 1; round <= ROUNDS; round += 1) {
-    const left = await markedProcesses(
-      (marker) => marker.startsWith(`${boot.home}-`) && !marker.startsWith(markerOf(boot)),
-    )
-    if (left.length === 0) break
-    for (const { pid } of left) if (kill(pid)) killed.add(pid)
-  }
-  return killed.size
+export function killLeftovers(boot: Boot): Promise<number> {
+  return killAll((marker) => marker.startsWith(`${boot.home}-`) && !marker.startsWith(markerOf(boot)))
+}
+
+/** Kills what came of one child and left its group; its group is gone already. */
+export async function killDeserters(marker: string): Promise<void> {
+  await killAll((found) => found === marker)
 }
 
 /** As many as it takes to catch up with what forks while it is looked for. */
 const ROUNDS = 5
 
-/** Kills what came of one child and left its group; its group is gone already. */
-export async function killDeserters(marker: string): Promise<void> {
+/** Resolves with how many there were. */
+async function killAll(wanted: (marker: string) => boolean): Promise<number> {
+  const killed = new Set<number>()
   for (let round = 1; round <= ROUNDS; round += 1) {
-    const left = await markedProcesses((found) => found === marker)
+    const left = await markedProcesses(wanted)
     // One that was killed is seen until its parent has buried it, but then its environment is empty.
-    if (left.length === 0) return
-    for (const { pid } of left) kill(pid)
+    if (left.length === 0) break
+    for (const { pid } of left) if (kill(pid)) killed.add(pid)
   }
+  return killed.size
 }
 
 /** There may be more processes than we have descriptors, and clients that connect meanwhile need some too. */
