@@ -39,6 +39,11 @@ describe('what the client says', () => {
     expect(talk.client({ id: 3, method: 'session/prompt', params })[0]?.params).toEqual(params)
   })
 
+  test.each([7, '', {}, false])('passes on a name that is none, which the server refuses: %j', (promptId) => {
+    const params = { sessionId: 's', prompt: [], _meta: { 'parley/promptId': promptId } }
+    expect(opened().client({ id: 3, method: 'session/prompt', params })[0]?.params).toEqual(params)
+  })
+
   test.each(['{"half', '[]', '7', '{"jsonrpc":"1.0"}', '{"jsonrpc":"2.0","id":{},"method":"x"}'])(
     'passes untouched where it is no message: %s',
     (line) => {

@@ -95,12 +95,15 @@ export class OpenRequests {
   }
 }
 
-/** A prompt under the name by which it runs once; the client's own where it gives one. Undefined where there is no place for it. */
+/**
+ * A prompt under the name by which it runs once; the client's own where it gives one. Undefined where there is no place for
+ * it, or what stands there is no name: the server says so.
+ */
 export function named({ id, params }: Request, newId: () => string): NamedPrompt | undefined {
   const { sessionId, _meta: meta = null } = params
   if (id === null || typeof sessionId !== 'string' || (meta !== null && !isFields(meta))) return undefined
-  const given = meta?.['parley/promptId']
-  const promptId = typeof given === 'string' && given !== '' ? given : newId()
+  const promptId = meta?.['parley/promptId'] ?? newId()
+  if (typeof promptId !== 'string' || promptId === '') return undefined
   return { sessionId, promptId, params: { ...params, _meta: { ...meta, 'parley/promptId': promptId } } }
 }
 

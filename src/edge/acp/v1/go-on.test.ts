@@ -142,6 +142,16 @@ test('a prompt that was never accepted is answered as interrupted', async () => 
   expect(error?.data).toMatchObject({ code: 'TURN_INTERRUPTED' })
 })
 
+test.each([7, '', {}, false])('a name of a prompt that is none is refused, lest it run twice: %j', async (promptId) => {
+  const street = openStreet()
+  const client = await street.client()
+  const sessionId = await create(client)
+  const named = { ...prompt(sessionId, 'Hello'), _meta: { 'parley/promptId': promptId } }
+  const { error } = await client.request('session/prompt', named)
+  expect(error?.data).toMatchObject({ code: 'PARAMS_INVALID' })
+  expect(street.house.disk.stored(sessionId)).toBe(1)
+})
+
 test('prompts that a kill -9 cut or left waiting are answered as interrupted, whoever asks when', async () => {
   const street = openStreet()
   street.house.agent.script = untilCancelled

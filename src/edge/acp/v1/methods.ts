@@ -97,7 +97,8 @@ export class V1Methods {
     const attachment = this.#attachments.get(sessionId) ?? (await this.#notAttached(sessionId))
     const content = asContent(params.prompt)
     this.#requireAccepted(content, attachment.session)
-    const promptId = promptIdOf(params) ?? this.#host.newId()
+    // The client's own name for the prompt, by which one sent again is recognised.
+    const promptId = params._meta?.['parley/promptId'] ?? this.#host.newId()
     if (attachment.session.isGone) await this.#gone(sessionId)
     await attachment.prompt({ promptId, content, meta: attachedTo(params) }, id)
     return 'answered later'
@@ -158,10 +159,4 @@ interface WithMeta {
 function attachedTo({ _meta }: WithMeta): Readonly<Record<string, unknown>> | undefined {
   const theirs = Object.entries(_meta ?? {}).filter(([key]) => !key.startsWith('parley/'))
   return theirs.length === 0 ? undefined : Object.fromEntries(theirs)
-}
-
-/** The client's own name for the prompt, by which one sent again is recognised. */
-function promptIdOf({ _meta }: WithMeta): string | undefined {
-  const id = _meta?.['parley/promptId']
-  return typeof id === 'string' && id !== '' ? id : undefined
 }

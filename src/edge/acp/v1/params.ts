@@ -86,6 +86,9 @@ const goingOn = z
   })
   .nullish()
 
+/** A name that cannot be one is refused: passed over in silence, the prompt would run twice when it is sent again. */
+const prompting = z.looseObject({ 'parley/promptId': z.string().min(1).nullish() }).nullish()
+
 const schemas = {
   'session/new': z.object({ ...directories, mcpServers: required, _meta: meta }),
   'session/load': z.object({ sessionId, ...directories, mcpServers: required, _meta: goingOn }),
@@ -99,7 +102,7 @@ const schemas = {
     value: z.union([z.string(), z.boolean()]),
     _meta: meta,
   }),
-  'session/prompt': z.object({ sessionId, prompt: z.array(content).min(1), _meta: meta }),
+  'session/prompt': z.object({ sessionId, prompt: z.array(content).min(1), _meta: prompting }),
   'session/cancel': z.object({ sessionId, _meta: meta }),
   'session/close': z.object({ sessionId, _meta: meta }),
   'session/delete': z.object({ sessionId, _meta: meta }),
