@@ -1,4 +1,5 @@
 /** Cuts an answer off that is larger than anything that could be kept or shown. */
+import { isStream } from './pace.ts'
 
 /** Far more than a result may hold. */
 const LIMIT_BYTES = 64 * 1024 * 1024
@@ -7,8 +8,7 @@ const BLANK_LINES = ['\n\n', '\r\r', '\r\n\r\n'] as const
 /** Of a stream each event counts, of anything else the whole. */
 export function bounded(response: Response): Response {
   if (response.body === null) return response
-  const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true
-  const measure = isStream ? eventSize() : totalSize()
+  const measure = isStream(response) ? eventSize() : totalSize()
   const counter = new TransformStream<Uint8Array, Uint8Array>({
     transform(chunk, controller) {
       if (measure(chunk) > LIMIT_BYTES) throw new Error(`the answer is longer than ${LIMIT_BYTES} bytes`)

@@ -11,6 +11,7 @@ import { authorized, type LoginNeeded } from './authorization.ts'
 import { configuredHeaders, type HttpServer } from './headers.ts'
 import { keepingStream, reconnection, type StreamEvents } from './http-stream.ts'
 import { openNetwork } from './network.ts'
+import { openPace, type Pace } from './pace.ts'
 import type { Resumptions } from './wire.ts'
 
 export interface HttpSurroundings {
@@ -33,20 +34,35 @@ export interface HttpLink {
 export function openHttp(server: HttpServer, around: HttpSurroundings): HttpLink {
   const { clock, events, resumptions, authorization, onLocked } = around
   const network = openNetwork(server)
+  const pace = openPace(clock)
+  const paced: FetchLike = async (address, init) => pace.paced(await network.fetch(address, init))
   const requestInit = { headers: configuredHeaders(server) }
   const url = new URL(server.url)
-  const fetch =
-    authorization === undefined ? network.fetch : authorized(network.fetch, url, { authorization, onLocked })
+  const fetch = authorization === undefined ? paced : authorized(paced, url, { authorization, onLocked })
   if (server.type === 'sse') {
     const transport = new SSEClientTransport(url, { requestInit, fetch: onlyOneStream(fetch, events) })
-    return { transport, end: async () => undefined, destroy: () => network.destroy() }
+    return { transport: answeringIn(pace, transport), end: async () => undefined, destroy: () => network.destroy() }
   }
   const transport = new StreamableHTTPClientTransport(url, {
     requestInit,
     fetch: keepingStream(accepted(fetch), { events, resumptions }),
     ...reconnection(clock),
   })
-  return { transport, end: () => transport.terminateSession(), destroy: () => network.destroy() }
+  return {
+    transport: answeringIn(pace, transport),
+    end: () => transport.terminateSession(),
+    destroy: () => network.destroy(),
+  }
+}
+
+/** What we are asked and not what we ask: that may take as long as a tool does. */
+function answeringIn(pace: Pace, transport: Transport): Transport {
+  const send = transport.send.bind(transport)
+  transport.send = (message, options) => {
+    const sent = send(message, options)
+    return 'method' in message ? sent : pace.answering(sent)
+  }
+  return transport
 }
 
 /** The protocol layer asks for the stream of the server's own messages only after a 202; some servers say 200 or 204. */
