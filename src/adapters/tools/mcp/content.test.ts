@@ -86,3 +86,16 @@ describe('what a tool answered', () => {
     expect(readResult({ isError: true, content: 'no list' })).toEqual({ content: [], isError: true })
   })
 })
+
+test('more parts than anyone can use are left out, and so are links of any length', () => {
+  const parts = Array.from({ length: 600_000 }, () => ({ type: 'text', text: 'y' }))
+  const { content } = readResult({ content: parts })
+  expect(content).toHaveLength(10_001)
+  expect(content[0]).toMatchObject({ text: expect.stringContaining('590000 more parts') as string })
+  const links = Array.from({ length: 3 }, (_, n) => ({
+    type: 'resource_link',
+    uri: `a:${n}`.padEnd(60, 'x'),
+    name: 'n',
+  }))
+  expect(readResult({ content: links }, 100).content.map(({ type }) => type)).toEqual(['resource_link', 'text', 'text'])
+})

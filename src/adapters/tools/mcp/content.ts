@@ -6,9 +6,11 @@ import { isObject, textIn, type JsonObject } from './json.ts'
 /** Characters of text and base64 that one result may hold. */
 const RESULT_LIMIT = 10 * 1024 * 1024
 
+/** So many parts may a result have: each costs everyone who keeps, sends or shows it more than its text. */
+const MOST_PARTS = 10_000
+
 export function readResult(raw: JsonObject, limit = RESULT_LIMIT): ToolResult {
-  const listed = Array.isArray(raw.content) ? (raw.content as readonly unknown[]).map(readContent) : []
-  const content = withinLimit(listed, limit)
+  const content = withinLimit(readParts(Array.isArray(raw.content) ? raw.content : []), limit)
   const structured = raw.structuredContent
   if (structured === undefined || structured === null) return { content, isError: raw.isError === true }
   const text = JSON.stringify(structured)
@@ -21,6 +23,13 @@ export function readResult(raw: JsonObject, limit = RESULT_LIMIT): ToolResult {
   // Old servers send structured content alone; whoever reads only content still gets it.
   const shown: readonly Content[] = content.length > 0 ? content : [{ type: 'text', text }]
   return { content: shown, structured, isError: raw.isError === true }
+}
+
+function readParts(parts: readonly unknown[]): readonly Content[] {
+  const read = parts.slice(0, MOST_PARTS).map(readContent)
+  if (parts.length <= MOST_PARTS) return read
+  const text = `[Left out: ${parts.length - MOST_PARTS} more parts. One result may have ${MOST_PARTS}; ask the tool for less.]`
+  return [{ type: 'text', text }, ...read]
 }
 
 export function readContent(item: unknown): Content {
@@ -120,7 +129,7 @@ export function withinLimit(items: readonly Content[], limit = RESULT_LIMIT): re
 
 function sizeOf(item: Content): number {
   if (item.type === 'text') return item.text.length
-  if (item.type === 'resource_link') return 0
+  if (item.type === 'resource_link') return item.uri.length + item.name.length + (item.description?.length ?? 0)
   if (item.type === 'resource') return 'text' in item.resource ? item.resource.text.length : item.resource.blob.length
   return item.data.length
 }
