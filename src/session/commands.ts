@@ -71,6 +71,8 @@ export type Command =
     }
   /** The owner stops or has just started: whatever was running is no longer. */
   | { readonly kind: 'halt' }
+  /** Nobody has wanted it for a while: what waits can do so in the journal alone. */
+  | { readonly kind: 'rest' }
 
 /** What an agent says in its turn. */
 export type AgentEvent =

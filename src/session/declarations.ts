@@ -27,6 +27,11 @@ export class Declarations {
     this.#made.set(who, { additionalDirectories, mcpServers, isPresent: true, prompts })
   }
 
+  /** What was left behind before the session came back to memory. */
+  inherit(mcpServers: readonly McpServer[]): void {
+    this.#left = { ...this.#left, mcpServers }
+  }
+
   /** `who` has gone, or has been followed by another that declared for it. */
   leave(who: object): void {
     this.#change(who, (former) => ({ ...former, isPresent: false }))

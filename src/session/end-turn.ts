@@ -35,6 +35,12 @@ export function haltTurn(state: Busy): readonly Body[] {
   return isOnlyWaiting(state) ? [...withdrawQueue(state), { kind: 'turn_suspended', turnId }] : cutTurn(state)
 }
 
+/** Nobody has stopped anything: what waits behind a turn that waits is run when that goes on. */
+export function restTurn(state: Busy): readonly Body[] {
+  if (state.phase === 'suspended') return []
+  return isOnlyWaiting(state) ? [{ kind: 'turn_suspended', turnId: state.turn.turnId }] : haltTurn(state)
+}
+
 /** The turn goes on in the session that was copied, if it goes on anywhere: here it is over, whatever it waits for. */
 export function cutCopiedTurn(state: Busy, why: Failure = COPIED): readonly Body[] {
   const { turnId, promptId, prompt: content, meta } = state.turn

@@ -1,6 +1,8 @@
 /** What a client brings when it opens a session and attaches to it. */
+import { fail } from '../errors/parley-error.ts'
 import type { LentClient } from '../ports/client.ts'
 import type { Agent } from '../ports/agent.ts'
+import type { SessionId } from '../ports/journal.ts'
 import type { McpServer } from '../ports/tools.ts'
 import type { Client } from './audience.ts'
 import type { Command } from './commands.ts'
@@ -29,4 +31,16 @@ export function configuration({ additionalDirectories, agent }: Opening): Comman
 /** What its agent, by its full name, has to offer a session. */
 export function offerOf(agent: string, { commands, modes, configOptions = [] }: Agent): Command {
   return { kind: 'offer', agent, commands, settings: { modes: modes ?? null, configOptions } }
+}
+
+/** What a session needs of its agent between turns, or why it cannot be had. */
+export type OpenedAgent = { readonly offer: Command } | { readonly reason: unknown }
+
+/** A conversation can be read without its agent; whoever asks for another one is told at once. */
+export function requireOpened(agent: string, opening: Opening, named: OpenedAgent | undefined): void {
+  if (named !== undefined && 'reason' in named && opening.agent !== agent) throw named.reason
+}
+
+export function requireSameCwd(session: SessionId, cwd: string, { cwd: given }: Opening): void {
+  if (cwd !== given) fail('SESSION_CWD_DIFFERS', { session, cwd, given })
 }

@@ -12,10 +12,9 @@ export interface Resting {
   rest(): void
 }
 
-/** Nothing would be lost: what waits in a queue would be withdrawn, and servers that a client has named be forgotten. */
-export function mayRest(state: State, hasServers: boolean): boolean {
-  if (!isBusy(state) || state.phase === 'suspended') return true
-  return isOnlyWaiting(state) && state.queue.length === 0 && !hasServers
+/** Nothing that runs would be cut. */
+export function mayRest(state: State): boolean {
+  return !isBusy(state) || state.phase === 'suspended' || isOnlyWaiting(state)
 }
 
 export class Rest {

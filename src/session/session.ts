@@ -93,9 +93,9 @@ export class Session {
     return this.#audience.clients
   }
 
-  /** How many MCP servers are connected for it now. */
-  get mcpServers(): number {
-    return this.#toolbox.ready
+  /** What its turns have besides an agent. */
+  get tools(): Toolbox {
+    return this.#toolbox
   }
 
   /** The MCP servers as the turns of this reader have them. */
@@ -225,9 +225,9 @@ export class Session {
     this.#audience.changed('closed')
   }
 
-  /** The owner stops: a waiting turn is suspended, any other is interrupted. Nothing is stored after this. */
-  async halt(): Promise<void> {
-    const halted = this.#writer.dispatch({ kind: 'halt' })
+  /** The owner stops, or nobody has wanted it: a waiting turn is suspended, any other is interrupted. Nothing is stored after this. */
+  async halt(kind: 'halt' | 'rest' = 'halt'): Promise<void> {
+    const halted = this.#writer.dispatch({ kind })
     this.#gone = true
     try {
       await halted
@@ -260,7 +260,7 @@ export class Session {
 
   /** Nobody is here, and nothing would be lost. */
   #isUnused(): boolean {
-    return !this.#gone && this.#audience.size === 0 && mayRest(this.state, this.#toolbox.hasServers)
+    return !this.#gone && this.#audience.size === 0 && mayRest(this.state)
   }
 
   #publish(entries: readonly Entry[]): void {

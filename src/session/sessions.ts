@@ -1,11 +1,12 @@
 /** All sessions of one owner: creates, opens, lists, closes, deletes and recovers them. */
 import { fail } from '../errors/parley-error.ts'
 import type { Cursor, ListQuery, SessionId, SessionPhase, SessionRow } from '../ports/journal.ts'
+import type { McpServer } from '../ports/tools.ts'
 import type { Command } from './commands.ts'
 import { forkSession } from './fork.ts'
-import { type Opening, configuration, offerOf } from './opening.ts'
+import { type OpenedAgent, type Opening, configuration, offerOf, requireOpened, requireSameCwd } from './opening.ts'
 import { Session } from './session.ts'
-import { absent, isAtWork, rowOf } from './state.ts'
+import { absent, isAtWork, isBusy, rowOf } from './state.ts'
 import { namedTitle } from './title.ts'
 import type { World } from './world.ts'
 import { Writer, loadState } from './writer.ts'
@@ -25,6 +26,8 @@ export class Sessions {
   readonly #live = new Map<SessionId, Promise<Session>>()
   /** Being closed or deleted: whoever opens such a session waits, so that it never has two writers. */
   readonly #leaving = new Map<SessionId, Promise<undefined>>()
+  /** What clients have named for turns that wait at rest: never stored, so that a restart forgets it. */
+  readonly #servers = new Map<SessionId, readonly McpServer[]>()
   /** Whoever watches sessions, and wishes to go on with one that was let go of and opened again. */
   readonly #watchers = new Set<(session: Session) => void>()
 
@@ -95,7 +98,7 @@ export class Sessions {
     return {
       sessions: live.length,
       working: live.filter(({ state }) => isAtWork(state)).length,
-      mcpServers: live.reduce((sum, { mcpServers }) => sum + mcpServers, 0),
+      mcpServers: live.reduce((sum, { tools }) => sum + tools.ready, 0),
     }
   }
 
@@ -159,11 +162,12 @@ export class Sessions {
 
   /**
    * It leaves memory when nobody has wanted it for a while; whoever opens it meanwhile waits, and then opens it anew. A turn
-   * that waits for an answer is suspended for that.
+   * that waits for an answer is suspended for that, and has its servers again when it goes on.
    */
   #watched(session: Session): Session {
     session.whenUnused(() => {
-      this.#leave(session.id, session.halt()).catch(this.#world.report)
+      if (isBusy(session.state)) this.#servers.set(session.id, session.tools.servers)
+      this.#leave(session.id, session.halt('rest')).catch(this.#world.report)
     })
     return session
   }
@@ -180,6 +184,7 @@ export class Sessions {
     // A full disk must not keep anyone from making room.
     await session?.close().catch(() => session.leave())
     await this.#world.journal.delete(id)
+    this.#servers.delete(id)
     session?.deleted()
   }
 
@@ -264,6 +269,8 @@ export class Sessions {
     requireOpened(state.agent, opening, named)
     const agent = named ?? (await this.#agent(state.agent))
     const session = new Session(this.#world, state, opening)
+    const left = this.#servers.get(id)
+    if (left !== undefined && isBusy(state)) session.tools.inherit(left)
     try {
       // Nothing runs in a session that has just been opened, whatever its journal says.
       if (UNFINISHED.includes(rowOf(state).phase)) await session.endLeftovers()
@@ -273,12 +280,10 @@ export class Sessions {
       await session.leave()
       throw error
     }
+    this.#servers.delete(id)
     return this.#watched(session)
   }
 }
-
-/** What a session needs of its agent between turns, or why it cannot be had. */
-type OpenedAgent = { readonly offer: Command } | { readonly reason: unknown }
 
 interface Request {
   readonly opening: Opening
@@ -286,15 +291,6 @@ interface Request {
   readonly named: OpenedAgent | undefined
 }
 
-/** A conversation can be read without its agent; whoever asks for another one is told at once. */
-function requireOpened(agent: string, opening: Opening, named: OpenedAgent | undefined): void {
-  if (named !== undefined && 'reason' in named && opening.agent !== agent) throw named.reason
-}
-
 async function offer(session: Session, agent: OpenedAgent | undefined): Promise<void> {
   if (agent !== undefined && 'offer' in agent) await session.dispatch(agent.offer)
-}
-
-function requireSameCwd(session: SessionId, cwd: string, { cwd: given }: Opening): void {
-  if (cwd !== given) fail('SESSION_CWD_DIFFERS', { session, cwd, given })
 }

@@ -44,6 +44,12 @@ export class Toolbox {
     this.#arrange()
   }
 
+  /** What was left behind before the session came back to memory. */
+  inherit(servers: readonly McpServer[]): void {
+    this.#declarations.inherit(servers)
+    this.#arrange()
+  }
+
   /** `who` has gone, or has been followed by another that declared for it. */
   leave(who: object): void {
     this.#declarations.leave(who)
@@ -94,9 +100,9 @@ export class Toolbox {
     return new Set(servers.filter(({ state }) => state === 'ready').map(({ name }) => name)).size
   }
 
-  /** Whether anybody has named one. */
-  get hasServers(): boolean {
-    return this.#servers.length > 0
+  /** Those that anybody has named. */
+  get servers(): readonly McpServer[] {
+    return this.#servers
   }
 
   async close(): Promise<void> {

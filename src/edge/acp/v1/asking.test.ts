@@ -122,21 +122,47 @@ test('with nobody attached it waits, in the journal alone after a minute, and wh
   expect(outcomes).toMatchObject([{ optionId: 'allow_once' }])
 })
 
-test.each(['another prompt', 'a server'])(
-  'with nobody attached it stays in memory with %s that would be lost',
-  async (what) => {
-    const ada = await street.client()
-    const mcpServers = what === 'a server' ? [{ name: 'docs', command: '/bin/docs', args: [], env: [] }] : []
-    const sessionId = await create(ada, { mcpServers })
-    ada.ask('session/prompt', prompt(sessionId, 'Clean up'))
-    await ada.until(isQuestion)
-    if (what === 'another prompt') ada.ask('session/prompt', prompt(sessionId, 'And then'))
-    await quiet()
-    await ada.leave()
-    await street.house.clock.advance(3_600_000)
-    expect((await street.house.sessions.census()).sessions).toBe(1)
-  },
-)
+test('with nobody attached it leaves memory with what waits behind it, which runs when it was answered', async () => {
+  const { clients, sessionId } = await asked(1)
+  clients[0]?.ask('session/prompt', prompt(sessionId, 'And then', 'second'))
+  await quiet()
+  await clients[0]?.leave()
+  for (const minutes of [2, 60]) {
+    await street.house.clock.advance(minutes * 60_000)
+    expect((await street.house.sessions.census()).sessions).toBe(0)
+    const passing = await street.client()
+    await passing.request('session/load', opening(sessionId))
+    await passing.leave()
+  }
+  const bob = await street.client()
+  const adopting = { _meta: { 'parley/prompts': [{ requestId: 'adopted', promptId: 'second' }] } }
+  await bob.request('session/load', opening(sessionId, adopting))
+  const { id: first } = await bob.until(isQuestion)
+  bob.send({ id: first, ...chosen('allow_once') })
+  const { id: second } = await bob.until((message) => isQuestion(message) && message.id !== first)
+  bob.send({ id: second, ...chosen('allow_once') })
+  expect((await bob.answerTo('adopted')).result).toEqual({ stopReason: 'end_turn' })
+})
+
+test('with nobody attached it leaves memory, and has the servers of its client again when it goes on', async () => {
+  const ada = await street.client()
+  const mcpServers = [{ name: 'docs', command: '/bin/docs', args: [], env: [] }]
+  const sessionId = await create(ada, { mcpServers })
+  ada.ask('session/prompt', prompt(sessionId, 'Clean up'))
+  await ada.until(isQuestion)
+  await ada.leave()
+  await street.house.clock.advance(120_000)
+  expect(street.house.tools.running).toBe(0)
+  const bob = await street.client()
+  await bob.request('session/load', opening(sessionId))
+  expect(street.house.tools.opened.at(-1)?.servers).toMatchObject([{ name: 'docs' }])
+  await answer(bob, chosen('allow_once'))
+  await quiet()
+  await bob.leave()
+  await street.house.clock.advance(120_000)
+  await (await street.client()).request('session/load', opening(sessionId))
+  expect(street.house.tools.opened.at(-1)?.servers).toEqual([])
+})
 
 test('whoever leaves has said nothing: it waits for those who stay', async () => {
   const { clients, id } = await asked(2)
