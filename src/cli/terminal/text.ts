@@ -21,7 +21,7 @@ export function oneLine(text: string, width = Infinity): string {
 
 /** Plain text without its end where it is wider than `width`. */
 function cut(text: string, width: number): string {
-  if (widthOf(text) <= width) return text
+  if (width === Infinity || widthOf(text) <= width) return text
   let kept = ''
   let used = 1
   for (const grapheme of graphemesOf(text)) {
