@@ -88,7 +88,10 @@ export function openModels({ providers, preset, clock }: ModelsOptions): OwnedMo
   }
 
   return {
-    discover: (limitMs, signal) => Promise.all(providers.map((provider) => source(provider, { limitMs, signal }))),
+    discover(limitMs, signal) {
+      const limitOf = (provider: Provider) => (isFound(provider, providers) ? Math.min(limitMs, GLANCE) : limitMs)
+      return Promise.all(providers.map((provider) => source(provider, { limitMs: limitOf(provider), signal })))
+    },
     get preset() {
       return preset ?? presetOf(providers, told)
     },
@@ -101,6 +104,14 @@ export function openModels({ providers, preset, clock }: ModelsOptions): OwnedMo
       await (await transport)?.close()
     },
   }
+}
+
+/** How long something on a usual port, that nobody has written down, keeps the others from being told of. Milliseconds. */
+const GLANCE = 1_000
+
+/** It may be anything that listens there; whoever asks for it alone gives it its time. */
+function isFound(provider: Provider, { length }: readonly Provider[]): boolean {
+  return isLocal(provider) && !provider.isConfigured && provider.keyNames.length === 0 && length > 1
 }
 
 /** Models that are kept open; whoever talks to more of them at once waits some milliseconds for a package to make one anew. */
