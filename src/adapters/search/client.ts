@@ -18,7 +18,7 @@ export interface SearchOptions {
 
 /** How long changes are collected. Milliseconds. */
 const PAUSE = 200
-/** An owner that starts has more urgent things to do. Milliseconds. */
+/** An owner that starts has more urgent things to do, and many are gone before their thread would have read anything. Milliseconds. */
 const LATER = 2_000
 /** It holds no transcripts; a thread that needs more is broken. Mebibytes. */
 const HEAP = 128
@@ -90,7 +90,7 @@ class Client implements SearchIndex {
     this.#changed.add(session)
     if (this.#waits || this.#closed) return
     this.#waits = true
-    this.#options.clock.after(PAUSE, () => {
+    this.#options.clock.after(this.#worker === undefined ? LATER : PAUSE, () => {
       this.#waits = false
       if (!this.#closed) this.#tell()
     })
