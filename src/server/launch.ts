@@ -37,6 +37,8 @@ const LONGEST = 30_000
 /** An owner that is no server never listens; one that has just begun may not have said yet what it is. */
 const DOUBT = 2_000
 const STATE_IN_USE = 75
+/** How a server in the background ends that says what nobody but a person can mend: another start would end the same way. */
+export const HOPELESS = 70
 
 /** A connection to the server. Throws SERVER_ABSENT when nobody listens, and SOCKET_UNUSABLE where it could be a stranger. */
 export async function dial(socket: string): Promise<Socket> {
@@ -59,8 +61,8 @@ export async function dial(socket: string): Promise<Socket> {
 }
 
 /**
- * Resolves when the server accepts connections, whoever started it. Throws SERVER_START_FAILED, and STATE_IN_USE when an
- * owner that is no server has the state. `onProgress` hears of it when that takes long enough to wonder.
+ * Resolves when the server accepts connections, whoever started it. Throws SERVER_START_FAILED, or SERVER_CANNOT_START where
+ * another start would not help, and STATE_IN_USE when an owner that is no server has the state. `onProgress` hears of it when that takes long enough to wonder.
  */
 export async function startServer(where: Where, onProgress?: (sentence: string) => void): Promise<void> {
   const slow = setTimeout(() => onProgress?.('Starting the Parley server …'), SLOW)
@@ -90,10 +92,14 @@ async function startOnce(where: Where, deadline: number): Promise<void> {
     const end = await acceptedOrEnded(where, start.ended, deadline)
     if (end === undefined) return start.stepBack()
     if (end.code === STATE_IN_USE) await untilServedOrFree(where, deadline)
-    else fail('SERVER_START_FAILED', { log: log.path, reason: sentenceOf(log.lastWords() ?? end.how) })
+    else fail(codeOf(end), { log: log.path, reason: sentenceOf(log.lastWords() ?? end.how) })
   } finally {
     log.close()
   }
+}
+
+function codeOf({ code }: End): 'SERVER_CANNOT_START' | 'SERVER_START_FAILED' {
+  return code === HOPELESS ? 'SERVER_CANNOT_START' : 'SERVER_START_FAILED'
 }
 
 function sentenceOf(words: string): string {
