@@ -5,6 +5,7 @@ import { requirePrivate } from '../config/socket.ts'
 import { fail, isParleyError, reasonOf } from '../errors/parley-error.ts'
 import { holderOf, isAlive } from './holder.ts'
 import { type StartLog, openStartLog } from './start-log.ts'
+import { type TurnToStart, takeTurn } from './turn-to-start.ts'
 
 /** Which server. */
 export interface Place {
@@ -87,14 +88,33 @@ export async function untilGone(pid: number, ms: number): Promise<boolean> {
 /** Resolves when a server accepts, or when it is worth another try. */
 async function startOnce(where: Where, deadline: number): Promise<void> {
   const log = openStartLog(where.home)
+  let turn: TurnToStart | undefined
   try {
+    turn = await turnToStart(where)
+    if (turn === undefined) return
     const start = launch(where, log)
     const end = await acceptedOrEnded(where, start.ended, deadline)
     if (end === undefined) return start.stepBack()
     if (end.code === STATE_IN_USE) await untilServedOrFree(where, deadline)
     else fail(codeOf(end), { log: log.path, reason: sentenceOf(log.lastWords() ?? end.how) })
   } finally {
+    turn?.over()
     log.close()
+  }
+}
+
+/** Undefined when somebody else's start has come to something meanwhile. One who is at it for long is not waited for. */
+async function turnToStart(where: Where): Promise<TurnToStart | undefined> {
+  const doubted = performance.now() + DOUBT
+  for (;;) {
+    const turn = takeTurn(where.home)
+    // Whoever had it before may just have come to an end with it.
+    const isServed = await accepts(where)
+    if (turn !== undefined && !isServed) return turn
+    turn?.over()
+    if (isServed) return undefined
+    if (performance.now() > doubted) return { over: () => undefined }
+    await pause(STEP)
   }
 }
 

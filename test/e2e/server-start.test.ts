@@ -250,3 +250,21 @@ function linkOf(path: string): string {
     return ''
   }
 }
+
+test('of many commands that find a server dead one starts the next', async () => {
+  const place = await placeWith()
+  const first = await startInBackground(place)
+  const client = await RawSocket.open(place.socket, { agent: place.agent })
+  const sessionId = await openSession(client, place)
+  const followers = Array.from({ length: 4 }, () => start(place, ['attach', '--json', sessionId]))
+  await client.request('session/prompt', { sessionId, prompt: [{ type: 'text', text: 'go' }] })
+  await until(() => followers.every(({ stdout }) => stdout.includes('go')))
+  const seen = new Set<number>()
+  const looking = setInterval(() => serversOf(place.home).forEach((pid) => seen.add(pid)), 5)
+  process.kill(first, 'SIGKILL')
+  await until(() => ![undefined, first].includes(pidIn(place.home)))
+  const next = await startInBackground(place)
+  clearInterval(looking)
+  seen.delete(first)
+  expect([...seen]).toEqual([next])
+})
