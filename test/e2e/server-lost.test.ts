@@ -9,7 +9,7 @@ import { cleanUp, connect, placeWith, serverOf } from './relays.ts'
 
 cleanUp()
 
-const UNKIND = pathToFileURL(fileURLToPath(new URL('../kill/chaos/unkind.mjs', import.meta.url))).href
+const UNKIND = pathToFileURL(fileURLToPath(new URL('../kill/chaos/unkind.cjs', import.meta.url))).href
 
 const LOST =
   'parley: The journal was lost, because its thread has ended; what was stored is safe. Start this again to go on.'
