@@ -23,7 +23,7 @@ function unkind(directory: string) {
   const order = join(orders, 'end the journal thread')
   return {
     env: { NODE_OPTIONS: `--import=${UNKIND}`, CHAOS_ORDERS: orders },
-    endThread: () => writeFileSync(order, ''),
+    endThread: () => writeFileSync(order, 'now'),
   }
 }
 

@@ -1,5 +1,5 @@
 /** Loaded into everyone before their own code; in a server it ends the journal's thread, or moves the clock, when a file says so. */
-const { existsSync, readFileSync, readdirSync, rmSync } = require('node:fs')
+const { existsSync, readFileSync, readdirSync, rmSync, watch } = require('node:fs')
 const { join } = require('node:path')
 const { isMainThread } = require('node:worker_threads')
 
@@ -13,6 +13,8 @@ function taken(order) {
   const path = join(orders, order)
   if (!existsSync(path)) return undefined
   const said = readFileSync(path, 'utf8')
+  // It is there before its words are.
+  if (said === '') return undefined
   rmSync(path, { force: true })
   return said
 }
@@ -27,4 +29,4 @@ function look() {
 
 // What was ordered of the server before it is nothing to this one: it is well until something is ordered of it.
 if (serves && isMainThread) for (const order of readdirSync(orders)) rmSync(join(orders, order), { force: true })
-if (serves && (isMainThread || isJournal)) setInterval(look, 5).unref()
+if (serves && (isMainThread || isJournal)) watch(orders, look).unref()
