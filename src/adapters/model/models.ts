@@ -23,6 +23,11 @@ export interface OwnedModels extends Models {
   close(): Promise<void>
 }
 
+interface Limit {
+  readonly limitMs: number
+  readonly signal: Signal
+}
+
 export function openModels({ providers, preset, clock }: ModelsOptions): OwnedModels {
   /** What providers told of their models, by provider. */
   const told = new Map<string, readonly KnownModel[]>()
@@ -54,10 +59,7 @@ export function openModels({ providers, preset, clock }: ModelsOptions): OwnedMo
     return modelOf({ provider, name: full, traits: known, maxOutputTokens, dialect, transport: carried, clock })
   }
 
-  async function source(
-    provider: Provider,
-    limit: { readonly limitMs: number; readonly signal: Signal },
-  ): Promise<ModelSource> {
+  async function source(provider: Provider, limit: Limit): Promise<ModelSource> {
     const { name, title } = provider
     const written = provider.models.map((one) => listing(provider, one.name))
     if (lacksKey(provider)) return { provider: name, title, models: [], reason: `Set ${whereKey(provider)} to use it.` }
@@ -73,10 +75,7 @@ export function openModels({ providers, preset, clock }: ModelsOptions): OwnedMo
   }
 
   /** Most machines serve no model: to know that takes no HTTP client, which is a megabyte of code. */
-  async function listed(
-    provider: Provider,
-    limit: { readonly limitMs: number; readonly signal: Signal },
-  ): Promise<Listed> {
+  async function listed(provider: Provider, limit: Limit): Promise<Listed> {
     if (transport === undefined && isLocal(provider) && (await isDeaf(provider.url, limit.limitMs, clock)))
       return { reason: NOBODY }
     const { fetch } = await way()
