@@ -49,10 +49,10 @@ class Spoken {
       switch (part.kind) {
         case 'text':
           this.text += part.text
-          await turn.say({ type: 'text', text: part.text })
+          await each(part, (text) => turn.say({ type: 'text', text }))
           break
         case 'thought':
-          await turn.think({ type: 'text', text: part.text })
+          await each(part, (text) => turn.think({ type: 'text', text }))
           break
         case 'calling':
           await this.#announce(part.id, part.name)
@@ -89,6 +89,14 @@ class Spoken {
     ] as const
     await this.#work.turn.report(id, { status: 'failed', content })
   }
+}
+
+/** Each piece is told as it was said. */
+async function each(
+  { text, pieces = [text] }: { readonly text: string; readonly pieces?: readonly string[] },
+  tell: (text: string) => Promise<void>,
+): Promise<void> {
+  await Promise.all(pieces.map(tell))
 }
 
 function requestOf({ turn, context }: Work, { efforts }: Model): ModelRequest {
