@@ -64,7 +64,7 @@ function heard(format: Format, stream: string, cuts: readonly number[]): readonl
   const places = [...cuts.map((cut) => cut % (bytes.length + 1)), 0, bytes.length].toSorted((a, b) => a - b)
   const read = places.slice(1).map((place, at) => runs.join(bytes.subarray(places[at], place)))
   const text = Buffer.concat([...read, runs.rest()]).toString()
-  return text.split('\n\n').flatMap((event) => {
+  return text.split('\n\n').flatMap((event): readonly unknown[] => {
     const found = format.read(event)
     if (found === undefined) return [event]
     return (runs.pieces(found.text) ?? [found.text])
@@ -100,7 +100,7 @@ describe.each(Object.entries(formats))('an answer in the words of %s', (_name, f
     fc.assert(
       fc.property(fc.array(event, { maxLength: 12 }), fc.array(fc.nat(2_000), { maxLength: 5 }), (events, cuts) => {
         const stream = events.map((one, at) => `${one(at)}\n\n`).join('')
-        const plain = stream.split('\n\n').flatMap((one) => {
+        const plain = stream.split('\n\n').flatMap((one): readonly unknown[] => {
           const found = format.read(one)
           if (found === undefined) return [one]
           return found.text === '' ? [] : [[found.text, found.rest]]

@@ -38,3 +38,13 @@ test('a prompt that cannot be stored is no part of what the model is told next',
   await ask(again, 'p3', 'Three')
   expect(story(after.requests[0]?.messages ?? [])).toEqual(['user: Two', 'model: Hello.', 'user: Three'])
 })
+
+test('words that come with the end of their turn are stored with it', async () => {
+  const { house } = houseWith([says('Hello.')])
+  house.clock.breath = quiet
+  const { session, reader } = await house.open()
+  await ask(session, 'p1')
+  await until(() => reader.entries.at(-1)?.kind === 'turn_ended')
+  const together = reader.entries.slice(-(house.disk.batches.at(-1) ?? 0)).map(({ kind }) => kind)
+  expect([together[0], together.at(-1)]).toEqual(['message_chunk', 'turn_ended'])
+})
