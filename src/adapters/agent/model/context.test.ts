@@ -180,6 +180,22 @@ describe('a slash command', () => {
     expect(session.existing.commands.map(({ name }) => name)).toEqual(['compact', 'tools', 'review'])
   })
 
+  test('that is a link out of the project is not offered, and not read', async () => {
+    const prompts = join(root, 'work', '.parley', 'prompts')
+    mkdirSync(join(prompts, 'directory.md'), { recursive: true })
+    writeFileSync(join(root, 'secret.md'), 'A secret.')
+    writeFileSync(join(root, 'work', 'own.md'), 'Our own.')
+    symlinkSync(join(root, 'secret.md'), join(prompts, 'out.md'))
+    symlinkSync(join(root, 'work', 'own.md'), join(prompts, 'in.md'))
+    symlinkSync(join(root, 'nowhere.md'), join(prompts, 'gone.md'))
+    const { house, model } = houseWith([says('Hm.'), says('Yes.')])
+    const session = await house.sessions.create({ cwd: join(root, 'work'), additionalDirectories: [], mcpServers: [] })
+    await ask(session, 'p1', '/out')
+    await ask(session, 'p2', '/in')
+    expect(story(model.requests[1]?.messages ?? [])).toEqual(['user: /out', 'model: Hm.', 'user: Our own.'])
+    expect(session.existing.commands.map(({ name }) => name)).toEqual(['compact', 'tools', 'in'])
+  })
+
   test('that nobody knows is said to the model as it is', async () => {
     const { house, model } = houseWith([says('Hm.')])
     const { session } = await house.open()
