@@ -87,10 +87,8 @@ export function openModels({ providers, preset, clock }: ModelsOptions): OwnedMo
   }
 
   return {
-    discover(limitMs, signal) {
-      const limitOf = (provider: Provider) => (isFound(provider, providers) ? Math.min(limitMs, GLANCE) : limitMs)
-      return Promise.all(providers.map((provider) => source(provider, { limitMs: limitOf(provider), signal })))
-    },
+    discover: (most, signal) =>
+      Promise.all(providers.map((one) => source(one, { limitMs: limitOf(one, providers, most), signal }))),
     get preset() {
       return preset ?? presetOf(providers, told)
     },
@@ -109,8 +107,9 @@ export function openModels({ providers, preset, clock }: ModelsOptions): OwnedMo
 const GLANCE = 1_000
 
 /** It may be anything that listens there; whoever asks for it alone gives it its time. */
-function isFound(provider: Provider, { length }: readonly Provider[]): boolean {
-  return isLocal(provider) && !provider.isConfigured && provider.keyNames.length === 0 && length > 1
+function limitOf(provider: Provider, { length }: readonly Provider[], most: number): number {
+  const isFound = isLocal(provider) && !provider.isConfigured && provider.keyNames.length === 0
+  return isFound && length > 1 ? Math.min(most, GLANCE) : most
 }
 
 /** Models that are kept open; whoever talks to more of them at once waits some milliseconds for a package to make one anew. */

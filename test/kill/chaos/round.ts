@@ -82,12 +82,18 @@ export class Round {
     await patiently('the first words', cast.heard(20))
     const phase = cast.phase()
     if (condition.kind === 'has files that turn read-only') this.isMild = !(await stiffen(this.#town, standMs))
-    if (condition.kind === 'has few descriptors') this.isMild = !limitFiles(this.#town.server() ?? 0, FEW_DESCRIPTORS)
+    if (condition.kind === 'has few descriptors') this.isMild = !(await this.#limit())
     if (this.isMild) return
     this.done.push({ phase, deed: condition.kind })
     if (condition.kind === 'has few descriptors') await crowd(this.#town, standMs)
     if (condition.kind === 'has a small disk') await fill(this.#town, standMs)
     if (condition.kind === 'has a directory that turns read-only') await freeze(this.#harmed(cast), standMs)
+  }
+
+  /** The server of this moment, or the next one if it is just dead. */
+  async #limit(): Promise<boolean> {
+    await until(() => this.#town.server() !== undefined)
+    return limitFiles(this.#town.server() ?? 0, FEW_DESCRIPTORS)
   }
 
   async #harm(cast: Cast): Promise<void> {

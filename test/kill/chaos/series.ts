@@ -58,7 +58,7 @@ export function milder(results: readonly ChaosResult[]): readonly string[] {
   const kinds = results.flatMap(({ plan, isMild }) => (isMild ? [plan.condition.kind] : []))
   return [...new Set(kinds)].map((kind) => {
     const count = kinds.filter((one) => one === kind).length
-    return `NOT TRIED in ${count} of ${results.length} runs: “${kind}” takes root, and mount or chattr on this file system.`
+    return `NOT TRIED in ${count} of ${results.length} runs: “${kind}” takes root, and mount or chattr on this file system, or prlimit.`
   })
 }
 
