@@ -8,6 +8,7 @@ export const systemClock: Clock = {
   elapsed: () => performance.now(),
   id: () => randomUUID(),
   abortSource: oneForMany,
+  breath: () => new Promise((resolve) => setImmediate(resolve)),
   after(ms, run) {
     const timer = setTimeout(run, ms)
     timer.unref()

@@ -1,5 +1,8 @@
 /** Faults happen when their point is reached for the n-th time, and never otherwise. */
 import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { faultsFrom, noFaults } from './fault.ts'
 
@@ -24,6 +27,16 @@ test('a step is held up', async () => {
   const held = faults.at('tool.started')
   expect(held).toBeInstanceOf(Promise)
   await held
+})
+
+test('what is ordered later is counted from then on', () => {
+  const during = join(mkdtempSync(join(tmpdir(), 'parley-fault-')), 'now')
+  const faults = faultsFrom([{ point: 'turn.started', action: 'throw', nth: 2, during }])
+  for (let n = 0; n < 3; n += 1) expect(faults.at('turn.started')).toBeUndefined()
+  writeFileSync(during, '')
+  expect(faults.at('turn.started')).toBeUndefined()
+  expect(() => faults.at('turn.started')).toThrow('turn.started (2)')
+  rmSync(dirname(during), { recursive: true })
 })
 
 test('the process is killed, so that nothing after it happens', () => {

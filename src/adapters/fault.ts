@@ -1,21 +1,29 @@
 /** Plays a list of faults: ends the process, throws or waits when the named point is reached the n-th time. */
+import { existsSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { FaultPoint, Faults, FaultSpec, FaultsSpec } from '../ports/fault.ts'
+import type { Faults, FaultSpec, FaultsSpec } from '../ports/fault.ts'
 
 /** What production runs with. */
 export const noFaults: Faults = { at: () => {} }
 
 export function faultsFrom(spec: FaultsSpec): Faults {
   if (spec.length === 0) return noFaults
-  const reached = new Map<FaultPoint, number>()
+  const reached = new Map<FaultSpec, number>()
+  const reach = (fault: FaultSpec): boolean => {
+    const nth = (reached.get(fault) ?? 0) + 1
+    reached.set(fault, nth)
+    return nth === fault.nth
+  }
   return {
     at(point) {
-      const nth = (reached.get(point) ?? 0) + 1
-      reached.set(point, nth)
-      const fault = spec.find((one) => one.point === point && one.nth === nth)
+      const [fault] = spec.filter((one) => one.point === point && isOn(one)).filter(reach)
       return fault === undefined ? undefined : play(fault)
     },
   }
+}
+
+function isOn({ during }: FaultSpec): boolean {
+  return during === undefined || existsSync(during)
 }
 
 function play({ point, action, nth, ms = 0 }: FaultSpec): void | Promise<void> {

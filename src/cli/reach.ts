@@ -7,7 +7,6 @@ import { linePipe } from '../client/pipe.ts'
 import { agentName } from '../config/agent.ts'
 import type { Config } from '../config/schema.ts'
 import { ParleyError, fail, isParleyError } from '../errors/parley-error.ts'
-import { openEmbedded } from '../server/embedded.ts'
 import { holderOf } from '../server/holder.ts'
 import { dial, startServer } from '../server/launch.ts'
 import { serverInfo } from '../server/version.ts'
@@ -119,6 +118,8 @@ async function dialServer({ home, socket, environment }: Config, signal: AbortSi
 }
 
 async function withinProcess(reaching: Reaching, face: Face): Promise<Reached> {
+  // An owner is most of the program; who reaches a server that runs does not load it.
+  const { openEmbedded } = await import('../server/embedded.ts')
   const server = await openEmbedded(reaching.config)
   void server.lost.then((why) => dieAtOnce(why, EMBEDDED_REMEDY))
   let dialled = false

@@ -99,7 +99,7 @@ export const settings: readonly Setting[] = [
     key: 'faults',
     env: 'PARLEY_FAULTS',
     inFiles: false,
-    sentence: 'For tests: a JSON list of `{point, action, nth, ms?}` that cuts or delays at named points.',
+    sentence: 'For tests: a JSON list of `{point, action, nth, ms?, during?}` that cuts or delays at named points.',
   },
 ]
 
@@ -109,6 +109,7 @@ export interface Fault {
   readonly action: 'kill' | 'throw' | 'delay'
   readonly nth: number
   readonly ms?: number
+  readonly during?: string
 }
 
 export interface Config {

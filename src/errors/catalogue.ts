@@ -58,6 +58,11 @@ export const catalogue = {
     true,
     (d) => `The Parley server could not be started: ${d.reason} Its log is ${d.log}.`,
   ),
+  SERVER_CANNOT_START: row<{ log: string; reason: string }>(
+    INTERNAL,
+    false,
+    (d) => `The Parley server cannot start here: ${d.reason} Its log is ${d.log}.`,
+  ),
   SERVER_ABSENT: row<{ socket: string }>(
     INTERNAL,
     true,

@@ -8,6 +8,8 @@ export interface Clock {
   elapsed(): number
   /** Resolves after `ms`; rejects with the signal's reason as soon as it aborts. */
   sleep(ms: number, signal?: Signal): Promise<void>
+  /** Resolves once all that had come by now has been looked at: a turn of the event loop. */
+  breath(): Promise<void>
   /** Calls `run` once after `ms` unless cancelled first. It never keeps the process alive. */
   after(ms: number, run: () => void): Timer
   /** An id nobody guesses and nobody meets twice: a random UUID. */

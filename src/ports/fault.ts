@@ -33,6 +33,8 @@ export interface FaultSpec {
   readonly nth: number
   /** How long a delay takes. */
   readonly ms?: number
+  /** A file: it is reached only while that is there, so that it can be ordered of a process that runs. */
+  readonly during?: string
 }
 
 export type FaultsSpec = readonly FaultSpec[]

@@ -130,8 +130,9 @@ export interface ModelToolResult {
 }
 
 export type ModelPart =
-  | { readonly kind: 'text'; readonly text: string }
-  | { readonly kind: 'thought'; readonly text: string }
+  /** `pieces`: how the model said it, where it said several at once. */
+  | { readonly kind: 'text'; readonly text: string; readonly pieces?: readonly string[] }
+  | { readonly kind: 'thought'; readonly text: string; readonly pieces?: readonly string[] }
   /** A call that is being written: people may see that one is coming. */
   | { readonly kind: 'calling'; readonly id: string; readonly name: string }
   | ModelEnd

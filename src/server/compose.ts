@@ -1,16 +1,10 @@
-/** The one place that names every adapter: config in, an owner out. */
+/** The one place that names every adapter, but for what commands read with: config in, an owner out. */
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { openAgents } from '../adapters/agent/agents.ts'
 import { systemClock } from '../adapters/clock.ts'
 import { faultsFrom } from '../adapters/fault.ts'
-import {
-  type JournalReader,
-  openSqliteInspector,
-  openSqliteJournal,
-  openSqliteReader,
-} from '../adapters/journal/sqlite/client.ts'
-import { isThere } from '../adapters/journal/sqlite/presence.ts'
+import { openSqliteInspector, openSqliteJournal } from '../adapters/journal/sqlite/client.ts'
 import { followed, openSearchIndex } from '../adapters/search/client.ts'
 import { openModels, type OwnedModels } from '../adapters/model/models.ts'
 import { killLeftovers } from '../adapters/process/ledger.ts'
@@ -36,10 +30,10 @@ import type { Models } from '../ports/model.ts'
 import type { IndexState, SearchIndex } from '../ports/search.ts'
 import { type Importing, importSession } from '../session/import.ts'
 import { Sessions } from '../session/sessions.ts'
+import { openSearch } from './compose-reading.ts'
 import { configuredServers } from './configured.ts'
 import { openSharedDocuments } from './documents.ts'
 import { type Log, openLog } from './log.ts'
-import { holderOf } from './holder.ts'
 import { openRules } from './rules.ts'
 import { serverInfo } from './version.ts'
 import { workerUrl } from './workers.ts'
@@ -178,11 +172,6 @@ async function openFollowedJournal(
   return followed(await openSqliteJournal(opening), search)
 }
 
-/** Full-text search over the journal, whoever owns it; brings its index up to date as it is asked. */
-export function openSearch({ home }: Config, report: (error: unknown) => void = () => undefined): SearchIndex {
-  return openSearchIndex({ directory: home, workerUrl: workerUrl('search-worker'), clock: systemClock, report })
-}
-
 /** The models of this user, or of one of their providers. Nothing is asked or loaded before somebody wants one. */
 export function openUserModels({ environment, model, localModels }: Config, only?: string): OwnedModels {
   const { providers } = readModels(environment)
@@ -203,13 +192,6 @@ function agentsOptions({ agent, maxTurnRequests, modelTitles, environment }: Con
     titles: modelTitles,
     promptDirectory: promptDirectory(environment),
   }
-}
-
-export type { JournalReader }
-
-/** Looks into the journal, whoever owns it; where there is none it is empty. */
-export function openJournalReader({ home }: Config): Promise<JournalReader> {
-  return openSqliteReader({ directory: home, workerUrl: workerUrl('journal-worker') })
 }
 
 /** The logins at MCP servers, shared by all processes that use this state directory. */
@@ -279,16 +261,6 @@ export async function openDefaultAgent(config: Config): Promise<void> {
 /** How the children of a state directory are told from others. */
 function markOf(home: string): string {
   return createHash('sha256').update(home).digest('hex').slice(0, 12)
-}
-
-/** Throws JOURNAL_IO where that cannot be known. */
-export function hasJournal({ home }: Config): boolean {
-  return isThere(join(home, 'journal.db'))
-}
-
-/** Whether somebody may append to the journal now. */
-export function hasOwner({ home }: Config): boolean {
-  return holderOf(home) !== undefined
 }
 
 /** What never opened has nothing to close; whoever asked for it was told why. */

@@ -3,7 +3,7 @@ import type { Config } from '../config/schema.ts'
 import type { SessionRow } from '../ports/journal.ts'
 import { ENTRY_FORMAT, decodeEntry } from '../session/entries.ts'
 import { unmarked } from '../session/import.ts'
-import { type JournalReader, openJournalReader } from './compose.ts'
+import { type JournalReader, openJournalReader } from './compose-reading.ts'
 import { findRow } from './reader.ts'
 
 /** Raised when an older Parley could misread a newer export. */

@@ -5,6 +5,7 @@ import { requirePrivate } from '../config/socket.ts'
 import { fail, isParleyError, reasonOf } from '../errors/parley-error.ts'
 import { holderOf, isAlive } from './holder.ts'
 import { type StartLog, openStartLog } from './start-log.ts'
+import { type TurnToStart, takeTurn } from './turn-to-start.ts'
 
 /** Which server. */
 export interface Place {
@@ -37,6 +38,8 @@ const LONGEST = 30_000
 /** An owner that is no server never listens; one that has just begun may not have said yet what it is. */
 const DOUBT = 2_000
 const STATE_IN_USE = 75
+/** How a server in the background ends that says what nobody but a person can mend: another start would end the same way. */
+export const HOPELESS = 70
 
 /** A connection to the server. Throws SERVER_ABSENT when nobody listens, and SOCKET_UNUSABLE where it could be a stranger. */
 export async function dial(socket: string): Promise<Socket> {
@@ -59,8 +62,8 @@ export async function dial(socket: string): Promise<Socket> {
 }
 
 /**
- * Resolves when the server accepts connections, whoever started it. Throws SERVER_START_FAILED, and STATE_IN_USE when an
- * owner that is no server has the state. `onProgress` hears of it when that takes long enough to wonder.
+ * Resolves when the server accepts connections, whoever started it. Throws SERVER_START_FAILED, or SERVER_CANNOT_START where
+ * another start would not help, and STATE_IN_USE when an owner that is no server has the state. `onProgress` hears of it when that takes long enough to wonder.
  */
 export async function startServer(where: Where, onProgress?: (sentence: string) => void): Promise<void> {
   const slow = setTimeout(() => onProgress?.('Starting the Parley server …'), SLOW)
@@ -85,15 +88,38 @@ export async function untilGone(pid: number, ms: number): Promise<boolean> {
 /** Resolves when a server accepts, or when it is worth another try. */
 async function startOnce(where: Where, deadline: number): Promise<void> {
   const log = openStartLog(where.home)
+  let turn: TurnToStart | undefined
   try {
+    turn = await turnToStart(where)
+    if (turn === undefined) return
     const start = launch(where, log)
     const end = await acceptedOrEnded(where, start.ended, deadline)
     if (end === undefined) return start.stepBack()
     if (end.code === STATE_IN_USE) await untilServedOrFree(where, deadline)
-    else fail('SERVER_START_FAILED', { log: log.path, reason: sentenceOf(log.lastWords() ?? end.how) })
+    else fail(codeOf(end), { log: log.path, reason: sentenceOf(log.lastWords() ?? end.how) })
   } finally {
+    turn?.over()
     log.close()
   }
+}
+
+/** Undefined when somebody else's start has come to something meanwhile. One who is at it for long is not waited for. */
+async function turnToStart(where: Where): Promise<TurnToStart | undefined> {
+  const doubted = performance.now() + DOUBT
+  for (;;) {
+    const turn = takeTurn(where.home)
+    // Whoever had it before may just have come to an end with it.
+    const isServed = await accepts(where)
+    if (turn !== undefined && !isServed) return turn
+    turn?.over()
+    if (isServed) return undefined
+    if (performance.now() > doubted) return { over: () => undefined }
+    await pause(STEP)
+  }
+}
+
+function codeOf({ code }: End): 'SERVER_CANNOT_START' | 'SERVER_START_FAILED' {
+  return code === HOPELESS ? 'SERVER_CANNOT_START' : 'SERVER_START_FAILED'
 }
 
 function sentenceOf(words: string): string {

@@ -12,7 +12,7 @@ import { evolve } from '../session/evolve.ts'
 import { Replay } from '../session/replay.ts'
 import { type State, absent, isAtWork, isBusy } from '../session/state.ts'
 import { loadState } from '../session/writer.ts'
-import { type JournalReader, hasOwner, openJournalReader } from './compose.ts'
+import { type JournalReader, hasOwner, openJournalReader } from './compose-reading.ts'
 
 const LIST_PAGE = 500
 const ENTRY_PAGE = { entries: 2_000, chars: 4 * 1024 * 1024 }

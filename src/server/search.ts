@@ -2,7 +2,7 @@
 import type { Config } from '../config/schema.ts'
 import { fail } from '../errors/parley-error.ts'
 import type { SearchAnswer, SearchHit, SearchIndex, SearchRequest } from '../ports/search.ts'
-import { hasJournal, openSearch } from './compose.ts'
+import { hasJournal, openSearch } from './compose-reading.ts'
 
 const LIMIT = 20
 const MOST = 200

@@ -87,8 +87,8 @@ export class Writer {
   }
 
   async #write(): Promise<void> {
-    // What is asked in the same breath becomes one batch.
-    await Promise.resolve()
+    // What is asked in the same breath becomes one batch. Words often come with the end of their turn.
+    await (this.#pending.every(isWords) ? this.#world.clock.breath() : undefined)
     while (this.#pending.length > 0) {
       const taken = this.#take()
       try {
@@ -183,6 +183,11 @@ export class Writer {
     this.#snapshotAt = Math.min(this.#snapshotAt, this.#state.seq)
     this.#unsure = undefined
   }
+}
+
+/** Nobody waits for it to be stored. */
+function isWords({ done }: Pending): boolean {
+  return done === undefined
 }
 
 function settle(taken: readonly Pending[], { outcomes }: Batch): void {

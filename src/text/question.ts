@@ -18,7 +18,6 @@ const HAN = /\p{sc=Han}/u
 const MOST_WORDS = 8
 /** Whatever is longer is no word that anyone would look for. Characters. */
 const LONGEST_WORD = 100
-const segmenter = new Intl.Segmenter('zh', { granularity: 'word' })
 
 /**
  * All content words; then all but one; then each alone, the longest first. Whoever searches takes the first query that
@@ -38,6 +37,14 @@ function isContent(word: string): boolean {
   return !STOP_WORDS.has(word) && word.length > 1
 }
 
+let known: Intl.Segmenter | undefined
+
+/** Made by the first question in Chinese: others need not wait for it. */
+function dictionary(): Intl.Segmenter {
+  known ??= new Intl.Segmenter('zh', { granularity: 'word' })
+  return known
+}
+
 /** The content words of an unspaced run. Characters that the dictionary leaves alone join what follows: 阵列, 软raid. */
 function chineseWords(run: string): readonly string[] {
   const words: string[] = []
@@ -46,7 +53,7 @@ function chineseWords(run: string): readonly string[] {
     if (loose.length > 1) words.push(loose)
     loose = ''
   }
-  for (const { segment } of segmenter.segment(run)) {
+  for (const { segment } of dictionary().segment(run)) {
     const stop = STOP_WORDS.has(segment)
     const joins = segment.length === 1 || (loose !== '' && !HAN.test(segment))
     if (stop || !joins) settle()

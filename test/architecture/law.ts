@@ -84,8 +84,12 @@ export const lazy = {
 /** Only this file of the server names adapters; the rest of it sees ports. */
 export const compose = 'src/server/compose.ts'
 
-/** And the file that does so for a thread of its own, to which nothing but plain values can be passed in. */
-export const composeThread = 'src/server/search-worker.ts'
+/** And what does so beside it. */
+export const composers: readonly string[] = [
+  compose,
+  'src/server/compose-reading.ts', // for commands that only read: they need not wait for an owner to be loaded
+  'src/server/search-worker.ts', // for a thread of its own, to which nothing but plain values can be passed in
+]
 
 export interface Habit {
   readonly what: string

@@ -1,5 +1,5 @@
 /** Imports go down only: folder by folder, package by package, and never in a circle. */
-import { compose, composeThread, lazy, outside, packages, walls } from './law.ts'
+import { compose, composers, lazy, outside, packages, walls } from './law.ts'
 import type { Import } from './imports.ts'
 import type { Offence } from './source.ts'
 
@@ -57,7 +57,7 @@ function crossingOfFile(one: Import, room: string, path: string): Offence | unde
   if (other !== room && !allows(may, other)) {
     return `${one.at} imports ${one.specifier}, but ${room} may only import ${list(may, 'nothing of ours')}`
   }
-  if (room === 'server' && other.startsWith('adapters/') && ![compose, composeThread].includes(one.from.path)) {
+  if (room === 'server' && other.startsWith('adapters/') && !composers.includes(one.from.path)) {
     return `${one.at} imports ${one.specifier}, but in server only ${compose} may name an adapter`
   }
   return undefined

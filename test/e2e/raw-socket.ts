@@ -17,6 +17,7 @@ export class RawSocket {
   readonly received: Message[] = []
   /** Resolves when the server has closed its side. */
   readonly closed: Promise<void>
+  readonly #listeners = new Set<(message: Message) => void>()
   #ended = false
   #rest = ''
   #lastId = 0
@@ -53,6 +54,15 @@ export class RawSocket {
     this.socket.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
   }
 
+  reply(id: Message['id'], result: Fields): void {
+    this.send({ id, result })
+  }
+
+  /** Calls `listener` for each message from now on. */
+  listen(listener: (message: Message) => void): void {
+    this.#listeners.add(listener)
+  }
+
   ask(method: string, params: Fields): number {
     this.#lastId += 1
     this.send({ id: this.#lastId, method, params })
@@ -87,7 +97,10 @@ export class RawSocket {
   #read(text: string): void {
     const lines = (this.#rest + text).split('\n')
     this.#rest = lines.pop() ?? ''
-    this.received.push(...lines.map((line) => JSON.parse(line) as Message))
+    for (const message of lines.map((line) => JSON.parse(line) as Message)) {
+      this.received.push(message)
+      for (const listener of this.#listeners) listener(message)
+    }
     this.socket.emit('heard')
   }
 }

@@ -278,7 +278,7 @@ describe('when no server can be started', () => {
     writeFileSync(journal, 'this is no journal')
     expect(await onlyAnswerWithoutServer(client, prompt)).toBe('TURN_INTERRUPTED')
     const { error } = await client.request('session/list', {})
-    expect(error).toMatchObject({ data: { code: 'SERVER_START_FAILED' } })
+    expect(error).toMatchObject({ data: { code: 'SERVER_CANNOT_START' } })
     expect(client.stderr).toContain('is not a Parley journal')
     rmSync(journal)
     copyFileSync(copy, journal)

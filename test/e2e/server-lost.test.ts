@@ -9,7 +9,7 @@ import { cleanUp, connect, placeWith, serverOf } from './relays.ts'
 
 cleanUp()
 
-const UNKIND = pathToFileURL(fileURLToPath(new URL('../kill/chaos/unkind.mjs', import.meta.url))).href
+const UNKIND = pathToFileURL(fileURLToPath(new URL('../kill/chaos/unkind.cjs', import.meta.url))).href
 
 const LOST =
   'parley: The journal was lost, because its thread has ended; what was stored is safe. Start this again to go on.'
@@ -23,7 +23,7 @@ function unkind(directory: string) {
   const order = join(orders, 'end the journal thread')
   return {
     env: { NODE_OPTIONS: `--import=${UNKIND}`, CHAOS_ORDERS: orders },
-    endThread: () => writeFileSync(order, ''),
+    endThread: () => writeFileSync(order, 'now'),
   }
 }
 

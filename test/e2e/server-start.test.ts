@@ -9,6 +9,8 @@ import {
   readdirSync,
   readlinkSync,
   rmSync,
+  statSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
@@ -94,9 +96,34 @@ describe('says why it cannot', () => {
     )
     const began = performance.now()
     const error = await failureOf(startServer(whereOf(place)))
-    expect(error).toMatchObject({ code: 'SERVER_START_FAILED', details: { log: join(place.home, 'parley.log') } })
+    expect(error).toMatchObject({ code: 'SERVER_CANNOT_START', details: { log: join(place.home, 'parley.log') } })
     expect(String(error)).toMatch(/journal\.db .*left (?:it )?untouched/u)
     expect(performance.now() - began).toBeLessThan(60_000)
+  })
+
+  test('once to each who asks: a journal that is damaged is not tried again and again', async () => {
+    const place = await placeWith([{ chunk: 'w{n} ', times: 2_000 }])
+    await startInBackground(place)
+    const client = await RawSocket.open(place.socket, { agent: place.agent })
+    const sessionId = await openSession(client, place)
+    await client.request('session/prompt', { sessionId, prompt: [{ type: 'text', text: 'go' }] })
+    const follower = start(place, ['attach', '--json', sessionId])
+    const relay = start(place, ['acp'])
+    relay.child.stdin.write('{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}\n')
+    await Promise.all([follower.until('w2000'), relay.until('"id":0')])
+    const pid = pidIn(place.home) ?? 0
+    process.kill(pid, 'SIGKILL')
+    const journal = join(place.home, 'journal.db')
+    rmSync(`${journal}-wal`)
+    truncateSync(journal, Math.floor(statSync(journal).size / 3))
+    const runner = start(place, ['run', 'hello'])
+    await Promise.all([runner.finished, follower.finished, until(() => relay.stderr.includes('damaged'))])
+    for (const { stderr } of [runner, follower, relay]) expect(stderr).toMatch(/is damaged .*left it untouched/u)
+    expect(
+      logOf(place)
+        .split('\n')
+        .filter((line) => line.includes('damaged')),
+    ).toHaveLength(3)
   })
 
   test('where the state directory cannot be made', async () => {
@@ -223,3 +250,21 @@ function linkOf(path: string): string {
     return ''
   }
 }
+
+test('of many commands that find a server dead one starts the next', async () => {
+  const place = await placeWith()
+  const first = await startInBackground(place)
+  const client = await RawSocket.open(place.socket, { agent: place.agent })
+  const sessionId = await openSession(client, place)
+  const followers = Array.from({ length: 4 }, () => start(place, ['attach', '--json', sessionId]))
+  await client.request('session/prompt', { sessionId, prompt: [{ type: 'text', text: 'go' }] })
+  await until(() => followers.every(({ stdout }) => stdout.includes('go')))
+  const seen = new Set<number>()
+  const looking = setInterval(() => serversOf(place.home).forEach((pid) => seen.add(pid)), 5)
+  process.kill(first, 'SIGKILL')
+  await until(() => ![undefined, first].includes(pidIn(place.home)))
+  const next = await startInBackground(place)
+  clearInterval(looking)
+  seen.delete(first)
+  expect([...seen]).toEqual([next])
+})

@@ -15,6 +15,12 @@ import { RawSocket } from '../e2e/raw-socket.ts'
 /** Whatever takes longer hangs. Milliseconds. */
 const PATIENCE = 120_000
 
+interface Founding {
+  readonly bin?: string | undefined
+  /** Beside the usual, for everyone who is there. */
+  readonly env?: Readonly<Record<string, string>>
+}
+
 interface Circumstances {
   readonly env?: Readonly<Record<string, string>>
   /** A program that runs ours. */
@@ -25,25 +31,39 @@ export class Town {
   readonly directory: string
   readonly home: string
   readonly cwd: string
-  /** Where the tool writes down what it did. */
-  readonly effects: string
   readonly agent: string
   readonly #bin: string
+  readonly #env: Readonly<Record<string, string>>
+  #chapter = ''
   readonly #children: ChildProcessWithoutNullStreams[] = []
 
-  private constructor(directory: string, agent: string, bin: string) {
+  private constructor(directory: string, agent: string, { bin = binary, env = {} }: Founding) {
     this.directory = directory
     this.home = join(directory, 'home')
     this.cwd = join(directory, 'work')
-    this.effects = join(directory, 'effects.jsonl')
     this.agent = agent
     this.#bin = bin
+    this.#env = env
     mkdirSync(this.cwd)
   }
 
   static async found(steps: readonly Fields[], bin = binary): Promise<Town> {
-    const directory = await mkdtemp(join(tmpdir(), 'parley-town-'))
-    return new Town(directory, await scriptAgent(directory, steps), bin)
+    return Town.foundAt(await mkdtemp(join(tmpdir(), 'parley-town-')), steps, { bin })
+  }
+
+  static async foundAt(directory: string, steps: readonly Fields[], founding: Founding): Promise<Town> {
+    return new Town(directory, await scriptAgent(directory, steps), founding)
+  }
+
+  /** What is opened from now on plays another script, and its tool writes to another file. */
+  async turnOver(chapter: string, steps: readonly Fields[]): Promise<void> {
+    this.#chapter = `-${chapter}`
+    await scriptAgent(this.directory, steps)
+  }
+
+  /** Where the tool writes down what it did. */
+  get effects(): string {
+    return join(this.directory, `effects${this.#chapter}.jsonl`)
   }
 
   get socket(): string {
@@ -83,6 +103,7 @@ export class Town {
       ...cleanEnvironment(),
       XDG_CONFIG_HOME: join(this.directory, 'config'),
       PARLEY_HOME: this.home,
+      ...this.#env,
       ...more,
     }
     const [command = '', ...words] = [...under, process.execPath, this.#bin, ...args]
@@ -133,7 +154,7 @@ export class Town {
     const others = this.#children.filter(({ spawnargs }) => !spawnargs.includes('serve'))
     await until(() => others.every(hasEnded), PATIENCE / 8).catch(() => undefined)
     await patiently('the server to stop', this.#stop())
-    const stay = () => [...carrying(`PARLEY_HOME=${this.home}`), ...this.tools()]
+    const stay = () => [...carrying(`PARLEY_HOME=${this.home}`), ...this.#allTools()]
     await until(() => stay().length === 0, PATIENCE / 8).catch(() => undefined)
     return stay().map((pid) => `${pid} (${commandOf(pid)})`)
   }
@@ -153,7 +174,7 @@ export class Town {
 
   /** However it ended, nothing of it stays. */
   async raze(keep = false): Promise<void> {
-    for (const pid of [...carrying(`PARLEY_HOME=${this.home}`), ...this.tools()]) signal(pid, 'SIGKILL')
+    for (const pid of [...carrying(`PARLEY_HOME=${this.home}`), ...this.#allTools()]) signal(pid, 'SIGKILL')
     for (const child of this.#children) child.kill('SIGKILL')
     await until(() => this.server() === undefined).catch(() => undefined)
     if (!keep) await rm(this.directory, { recursive: true, force: true, maxRetries: 3 })
@@ -162,6 +183,10 @@ export class Town {
   /** The tool is named by the file that it writes; its environment says nothing of ours. */
   tools(): readonly number[] {
     return running(this.effects)
+  }
+
+  #allTools(): readonly number[] {
+    return running(join(this.directory, 'effects'))
   }
 }
 
@@ -184,6 +209,12 @@ export class Follower {
 
   kill(): void {
     this.#child.kill('SIGKILL')
+  }
+
+  /** As with Ctrl-C; resolves when the process has ended. */
+  async leave(): Promise<void> {
+    this.#child.kill('SIGINT')
+    while (!hasEnded(this.#child)) await new Promise((resolve) => this.#child.once('close', resolve))
   }
 
   async until(check: () => boolean): Promise<void> {

@@ -40,6 +40,9 @@ export class TestClock implements Clock {
     return new AbortController()
   }
 
+  /** Short enough to fit into what `quiet` waits for. */
+  async breath(): Promise<void> {}
+
   after(ms: number, run: () => void): Timer {
     const due = { at: this.#now + ms, run }
     this.#due = [...this.#due, due]

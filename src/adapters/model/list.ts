@@ -17,6 +17,9 @@ export type Listed =
   /** `isThere`: something answers, only not with a list. */
   | { readonly reason: string; readonly isThere?: boolean }
 
+/** Of a server of this machine that is not running. */
+export const NOBODY = 'Nobody listens there. Start it to use it.'
+
 const MOST_BYTES = 16 * 1024 * 1024
 
 /** Servers that answer questions and tell nobody what they have. */
@@ -141,7 +144,7 @@ function silent(provider: Provider): string {
 }
 
 function unreachable(provider: Provider, error: unknown): string {
-  if (isLocal(provider) && codeOf(error) === 'ECONNREFUSED') return 'Nobody listens there. Start it to use it.'
+  if (isLocal(provider) && codeOf(error) === 'ECONNREFUSED') return NOBODY
   if (error instanceof SyntaxError) return 'What listens there is no model server.'
   return `It cannot be reached: ${codeOf(error) ?? cleaned(reasonOf(error), provider)}.`
 }

@@ -8,6 +8,7 @@ import type { Dialect } from './dialect.ts'
 import { type Blamed, failFor } from './failure.ts'
 import { promptOf, toolsOf } from './prompt.ts'
 import { isLocal, type Provider } from './provider.ts'
+import type { TextRuns } from './runs.ts'
 import type { Transport } from './transport.ts'
 import { type Patience, Watch } from './watch.ts'
 
@@ -49,7 +50,7 @@ async function* stream(opened: Opened, request: ModelRequest): AsyncGenerator<Mo
       if (watch.verdict !== undefined) throw new Error('the request was ended')
       if (done) break
       const told = collector.take(value)
-      if (told !== undefined) yield told
+      if (told !== undefined) yield inPieces(told, watch.runs)
     }
   } catch (error) {
     failFor(error, blamed)
@@ -59,6 +60,12 @@ async function* stream(opened: Opened, request: ModelRequest): AsyncGenerator<Mo
   }
   if (collector.end === undefined) return failFor(new Error('it ended in the middle'), blamed)
   yield collector.end
+}
+
+function inPieces(part: ModelPart, runs: TextRuns): ModelPart {
+  if (part.kind !== 'text' && part.kind !== 'thought') return part
+  const pieces = runs.pieces(part.text)
+  return pieces === undefined ? part : { ...part, pieces }
 }
 
 type Reader = ReadableStreamDefaultReader<LanguageModelV3StreamPart>

@@ -1,5 +1,5 @@
 /** Which models there are, which one is chosen, and what is refused before anything is sent. */
-import { createServer, type Server } from 'node:http'
+import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { once } from 'node:events'
 import { afterEach, expect, test } from 'vitest'
@@ -36,14 +36,23 @@ async function modelServer(models: readonly string[], key?: string): Promise<str
 
 /** What listens on a usual port, and is no model server. */
 async function other(answer: string | undefined): Promise<string> {
-  const server: Server = createServer((_request, response) => (answer === undefined ? undefined : response.end(answer)))
+  return (await listening((response) => (answer === undefined ? undefined : response.end(answer)))).url
+}
+
+async function listening(answer: (response: ServerResponse) => unknown): Promise<{ url: string; left: Promise<void> }> {
+  let go: (() => void) | undefined
+  const left = new Promise<void>((resolve) => (go = resolve))
+  const server: Server = createServer((_request, response) => {
+    response.once('close', () => go?.())
+    answer(response)
+  })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   closing.push(async () => {
     server.closeAllConnections()
     server.close()
   })
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`, left }
 }
 
 test('each format tells its models, and a wrong key is said', async () => {
@@ -96,6 +105,21 @@ test('who does not answer is not waited for', async () => {
   const models = opened([provider('ollama', { url: await other(undefined) })])
   expect(await models.discover(100, never)).toMatchObject([
     { models: [], reason: 'What listens there did not answer in time.' },
+  ])
+})
+
+test('what is silent on a usual port is given up before a slow server that somebody has written down', async () => {
+  const { url: silent, left } = await listening(() => undefined)
+  const { url: slow } = await listening((response) => {
+    void left.then(() => response.end('{"data":[{"id":"big"}]}'))
+  })
+  const models = opened([
+    provider('ollama', { url: silent, isConfigured: false }),
+    provider('mine', { url: slow, isConfigured: true }),
+  ])
+  expect(await models.discover(PATIENCE, never)).toMatchObject([
+    { models: [], reason: 'What listens there did not answer in time.' },
+    { models: [{ name: 'mine:big' }] },
   ])
 })
 

@@ -4,7 +4,8 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Model, ModelListing, Models, ModelSource, ModelTraits } from '../../ports/model.ts'
 import type { Signal } from '../../ports/signal.ts'
 import type { Dialect, Speaking } from './dialect.ts'
-import { listModels } from './list.ts'
+import { isDeaf } from './knock.ts'
+import { type Listed, listModels, NOBODY } from './list.ts'
 import { isLocal, type KnownModel, type Provider, type ProviderKind, whereKey } from './provider.ts'
 import { traitsOf } from './traits.ts'
 import type { Transport } from './transport.ts'
@@ -20,6 +21,11 @@ export interface ModelsOptions {
 export interface OwnedModels extends Models {
   /** Cuts what is being asked. Idempotent. */
   close(): Promise<void>
+}
+
+interface Limit {
+  readonly limitMs: number
+  readonly signal: Signal
 }
 
 export function openModels({ providers, preset, clock }: ModelsOptions): OwnedModels {
@@ -53,23 +59,27 @@ export function openModels({ providers, preset, clock }: ModelsOptions): OwnedMo
     return modelOf({ provider, name: full, traits: known, maxOutputTokens, dialect, transport: carried, clock })
   }
 
-  async function source(
-    provider: Provider,
-    limit: { readonly limitMs: number; readonly signal: Signal },
-  ): Promise<ModelSource> {
+  async function source(provider: Provider, limit: Limit): Promise<ModelSource> {
     const { name, title } = provider
     const written = provider.models.map((one) => listing(provider, one.name))
     if (lacksKey(provider)) return { provider: name, title, models: [], reason: `Set ${whereKey(provider)} to use it.` }
-    const { fetch } = await way()
-    const answer = await listModels(provider, { ...limit, fetch, clock })
+    const answer = await listed(provider, limit)
     if ('reason' in answer) {
       if (answer.isThere === true && written.length > 0) return { provider: name, title, models: written }
       return { provider: name, title, models: [], reason: answer.reason }
     }
     told.set(name, answer.models)
-    const listed = answer.models.map((one) => listing(provider, one.name))
-    const others = listed.filter((one) => !written.some((known) => known.name === one.name))
+    const offered = answer.models.map((one) => listing(provider, one.name))
+    const others = offered.filter((one) => !written.some((known) => known.name === one.name))
     return { provider: name, title, models: [...written, ...others] }
+  }
+
+  /** Most machines serve no model: to know that takes no HTTP client, which is a megabyte of code. */
+  async function listed(provider: Provider, limit: Limit): Promise<Listed> {
+    if (transport === undefined && isLocal(provider) && (await isDeaf(provider.url, limit.limitMs, clock)))
+      return { reason: NOBODY }
+    const { fetch } = await way()
+    return await listModels(provider, { ...limit, fetch, clock })
   }
 
   function listing(provider: Provider, name: string): ModelListing {
@@ -77,7 +87,8 @@ export function openModels({ providers, preset, clock }: ModelsOptions): OwnedMo
   }
 
   return {
-    discover: (limitMs, signal) => Promise.all(providers.map((provider) => source(provider, { limitMs, signal }))),
+    discover: (most, signal) =>
+      Promise.all(providers.map((one) => source(one, { limitMs: limitOf(one, providers, most), signal }))),
     get preset() {
       return preset ?? presetOf(providers, told)
     },
@@ -90,6 +101,15 @@ export function openModels({ providers, preset, clock }: ModelsOptions): OwnedMo
       await (await transport)?.close()
     },
   }
+}
+
+/** How long something on a usual port, that nobody has written down, keeps the others from being told of. Milliseconds. */
+const GLANCE = 1_000
+
+/** It may be anything that listens there; whoever asks for it alone gives it its time. */
+function limitOf(provider: Provider, { length }: readonly Provider[], most: number): number {
+  const isFound = isLocal(provider) && !provider.isConfigured && provider.keyNames.length === 0
+  return isFound && length > 1 ? Math.min(most, GLANCE) : most
 }
 
 /** Models that are kept open; whoever talks to more of them at once waits some milliseconds for a package to make one anew. */

@@ -1,6 +1,7 @@
 /** Looks after one request: ends it when it is cancelled, when its provider falls silent, and when it is flooded. */
 import type { Clock, Timer } from '../../ports/clock.ts'
 import type { Signal } from '../../ports/signal.ts'
+import { TextRuns } from './runs.ts'
 
 export interface Patience {
   /** Until the first byte. */
@@ -24,6 +25,8 @@ export type Verdict =
 export class Watch {
   /** Why the request was ended, once it was. */
   verdict: Verdict | undefined
+  /** What it joined of the answer. */
+  readonly runs = new TextRuns()
   readonly #patience: Patience
   readonly #asked: Signal
   readonly #source
@@ -74,13 +77,23 @@ export class Watch {
     const reader = body.getReader()
     const limits = new Limits()
     let patience = this.#patience.firstMs
+    const read = () => reader.read()
+    /** What the package may read next; undefined at the end. */
+    const next = async (): Promise<Uint8Array | undefined> => {
+      const { done, value } = await this.#bytes.during(patience, read)
+      patience = this.#patience.nextMs
+      if (done) return undefined
+      if (limits.isPassedBy(value)) this.end({ kind: 'flooded' })
+      const joined = this.runs.join(value)
+      return joined.length > 0 ? joined : next()
+    }
     return new ReadableStream<Uint8Array>({
       pull: async (controller) => {
-        const { done, value } = await this.#bytes.during(patience, () => reader.read())
-        patience = this.#patience.nextMs
-        if (done) return controller.close()
-        if (limits.isPassedBy(value)) this.end({ kind: 'flooded' })
-        controller.enqueue(value)
+        const bytes = await next()
+        if (bytes !== undefined) return controller.enqueue(bytes)
+        const rest = this.runs.rest()
+        if (rest.length > 0) controller.enqueue(rest)
+        controller.close()
       },
       cancel: (reason) => reader.cancel(reason),
     })

@@ -16,8 +16,10 @@ export interface SearchOptions {
   readonly report: (error: unknown) => void
 }
 
-/** How long changes are collected. Milliseconds. */
+/** Changes are collected until there were none for so long: who talks has the processor for that. Milliseconds. */
 const PAUSE = 200
+/** However much is said. Milliseconds. */
+const LONGEST = 1_000
 /** An owner that starts has more urgent things to do. Milliseconds. */
 const LATER = 2_000
 /** It holds no transcripts; a thread that needs more is broken. Mebibytes. */
@@ -70,7 +72,8 @@ class Client implements SearchIndex {
   #worker: Worker | undefined
   #exited: Promise<void> = Promise.resolve()
   #calls = 0
-  #waits = false
+  /** When the first of what is collected changed, and the last. */
+  #since: { readonly first: number; last: number } | undefined
   #closed = false
 
   constructor(options: SearchOptions) {
@@ -88,12 +91,9 @@ class Client implements SearchIndex {
 
   changed(session: SessionId): void {
     this.#changed.add(session)
-    if (this.#waits || this.#closed) return
-    this.#waits = true
-    this.#options.clock.after(PAUSE, () => {
-      this.#waits = false
-      if (!this.#closed) this.#tell()
-    })
+    const now = this.#options.clock.elapsed()
+    if (this.#since !== undefined) this.#since.last = now
+    else if (!this.#closed) this.#collect({ first: now, last: now }, PAUSE)
   }
 
   follow(): void {
@@ -115,6 +115,17 @@ class Client implements SearchIndex {
     return new Promise<Answer>((resolve, reject) => {
       this.#asking.set(call, { resolve: (answer) => resolve(answer as Answer), reject })
       this.#send(order(call))
+    })
+  }
+
+  #collect(since: { readonly first: number; last: number }, wait: number): void {
+    this.#since = since
+    this.#options.clock.after(wait, () => {
+      const now = this.#options.clock.elapsed()
+      const left = Math.min(since.last + PAUSE, since.first + LONGEST) - now
+      if (left >= 1) return this.#collect(since, left)
+      this.#since = undefined
+      if (!this.#closed) this.#tell()
     })
   }
 

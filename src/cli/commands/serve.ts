@@ -1,5 +1,7 @@
 /** `parley serve`: the server, in the foreground until it is told to stop, or in the background of another command. */
 import { loadConfig } from '../../config/load.ts'
+import { isParleyError, reasonOf } from '../../errors/parley-error.ts'
+import { HOPELESS } from '../../server/launch.ts'
 import { type RunningServer, openServer } from '../../server/serve.ts'
 import { serverInfo } from '../../server/version.ts'
 import type { CommandInput } from '../command.ts'
@@ -8,12 +10,24 @@ import { dieAtOnce } from '../lost.ts'
 
 export async function run({ options }: CommandInput): Promise<number> {
   const background = options['background'] === true
-  const server = await openServer(await loadConfig(), { background })
+  const server = await opened(background)
+  if (server === undefined) return HOPELESS
   stopOnSignals(server)
   void server.lost.then((why) => dieAtOnce(why, 'The next command starts the server again.'))
   if (!background) process.stdout.write(`Parley ${serverInfo.version} listens on ${server.socket}\n`)
   await server.ended
   return OK
+}
+
+/** Undefined where whoever starts it in the background need not try again: nobody but a person can mend what it says. */
+async function opened(background: boolean): Promise<RunningServer | undefined> {
+  try {
+    return await openServer(await loadConfig(), { background })
+  } catch (error) {
+    if (!background || !isParleyError(error) || error.retryable) throw error
+    process.stderr.write(`parley: ${reasonOf(error).replace(/\p{Cc}/gu, ' ')}\n`)
+    return undefined
+  }
 }
 
 /** The first one lets turns end, the second one does not wait for them, the third one waits for nothing. */

@@ -21,7 +21,8 @@ export function oneLine(text: string, width = Infinity): string {
 
 /** Plain text without its end where it is wider than `width`. */
 function cut(text: string, width: number): string {
-  if (widthOf(text) <= width) return text
+  // Nothing is wider than two columns; to measure the first text takes longer than all else that a short command does.
+  if (text.length * 2 <= width || widthOf(text) <= width) return text
   let kept = ''
   let used = 1
   for (const grapheme of graphemesOf(text)) {

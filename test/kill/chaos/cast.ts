@@ -1,7 +1,9 @@
 /** Everyone who is on the session when things go wrong: two relays, a follower, a runner and a client on the bare socket. */
 import type { ChildProcessWithoutNullStreams } from 'node:child_process'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type Fields, type Message, type SeenUpdate, updatesIn } from '../../e2e/message.ts'
 import type { RawClient } from '../../e2e/raw-client.ts'
+import { RawSocket } from '../../e2e/raw-socket.ts'
 import { type Phase, phaseOf } from '../phase.ts'
 import { type Follower, type Town, patiently } from '../town.ts'
 import { Goer } from './goer.ts'
@@ -31,6 +33,19 @@ interface Runner {
   readonly ended: Promise<unknown>
 }
 
+export type Pair = readonly [one: RawClient, other: RawClient]
+
+interface Visit {
+  prompt(): Sent
+  /** It stays for the next session. */
+  readonly relay: RawClient | undefined
+}
+
+/** Whoever is left has started a server by then. Milliseconds. */
+const SOON = 10_000
+/** How often somebody who has seen nothing tries to load. */
+const TRIES = 5
+
 export class Cast {
   readonly relays: RawClient[] = []
   readonly sent: Sent[] = []
@@ -41,6 +56,7 @@ export class Cast {
   readonly #town: Town
   readonly #thinkMs: number
   readonly #answered = new Set<Message['id']>()
+  readonly #farewells: (() => void)[] = []
   #first = 0
 
   private constructor(town: Town, { sessionId, one, other, goer }: Gathered, thinkMs: number) {
@@ -55,12 +71,11 @@ export class Cast {
     this.#prompt(one)
     this.#prompt(other)
     this.runner = this.#run()
-    this.#prompt(undefined)
+    this.#prompt(goer)
   }
 
-  /** `thinkMs` is how long each of them takes to answer a question. */
-  static async gather(town: Town, thinkMs: number): Promise<Cast> {
-    const [one, other] = await patiently('two relays', Promise.all([town.relay(), town.relay()]))
+  /** On a new session. `thinkMs` is how long each of them takes to answer a question. */
+  static async gather(town: Town, [one, other]: Pair, thinkMs: number): Promise<Cast> {
     const { result, error } = await patiently('a session', one.request('session/new', town.opening('one')))
     if (result === undefined) throw new Error(`no session: ${error?.message}`)
     const sessionId = String(result['sessionId'])
@@ -70,23 +85,51 @@ export class Cast {
     return new Cast(town, { sessionId, one, other, goer }, thinkMs)
   }
 
-  /** One more relay, which has seen nothing; it answers what the others can no longer answer. */
-  async reader(): Promise<RawClient> {
-    const relay = await patiently('the reader', this.#town.relay())
+  /**
+   * One more, who has seen nothing, and answers what the others can no longer answer: on the bare socket, or a relay in place of
+   * one that was killed, which stays. It prompts once more, and that is answered.
+   */
+  async visit(): Promise<Visit> {
     const opening = { sessionId: this.sessionId, ...this.#town.opening('reader') }
-    this.#admit(relay)
-    const { error } = await patiently('its load', relay.request('session/load', opening))
-    if (error !== undefined) throw new Error(`session/load was refused: ${error.message}`)
-    return relay
+    for (let tries = 1; !this.relays.some(({ gone }) => gone) && (await this.#isServed()); tries += 1) {
+      const visiting = Goer.visit(this.#town.socket, opening, (message, on) => this.#answer(on, message))
+      const visitor = await patiently('its load', visiting).catch((error: unknown) => {
+        // A server that was harmed may need a moment to die of it.
+        if (tries === TRIES) throw error
+      })
+      if (visitor === undefined) continue
+      this.#farewells.push(() => visitor.leave())
+      return { prompt: () => this.#prompt(visitor), relay: undefined }
+    }
+    return this.#visitByRelay(opening)
+  }
+
+  /** All that is stored is told once more, to somebody else who has seen nothing; then the session is closed. */
+  async close(): Promise<readonly SeenUpdate[]> {
+    const connection = await RawSocket.open(this.#town.socket)
+    try {
+      const opening = { sessionId: this.sessionId, ...this.#town.opening('reader') }
+      const { error } = await patiently('the last load', connection.request('session/load', opening))
+      if (error !== undefined) throw new Error(`the last load was refused: ${error.message}`)
+      const replay = updatesIn(connection.received, this.sessionId)
+      await this.leave()
+      await patiently('the close', connection.request('session/close', { sessionId: this.sessionId }))
+      return replay
+    } finally {
+      await connection.leave()
+    }
+  }
+
+  /** All but the relays, which go on to the next session. */
+  async leave(): Promise<void> {
+    this.goer.leave()
+    for (const farewell of this.#farewells.splice(0)) farewell()
+    await patiently('the follower to leave', this.follower.leave())
   }
 
   async isGone(): Promise<boolean> {
     const { code } = await this.#town.says(['show', this.sessionId])
     return code !== 0
-  }
-
-  promptOnce(relay: RawClient): Sent {
-    return this.#prompt(relay)
   }
 
   /** Where in the first turn we are, as its relay sees it. */
@@ -121,22 +164,42 @@ export class Cast {
 
   #admit(relay: RawClient): void {
     this.relays.push(relay)
-    relay.listen(({ id, method }) => {
-      if (method !== 'session/request_permission') return
-      const answer = (): void => {
-        this.#answered.add(id)
-        relay.reply(id, { outcome: { outcome: 'selected', optionId: 'allow_once' } })
-      }
-      if (this.#thinkMs === 0) answer()
-      else setTimeout(answer, this.#thinkMs)
-    })
+    this.#farewells.push(relay.listen((message) => this.#answer(relay, message)))
   }
 
-  /** By a relay, or else by the raw client. */
-  #prompt(relay: RawClient | undefined): Sent {
+  #answer(client: Pick<RawClient, 'reply'>, { id, method }: Message): void {
+    if (method !== 'session/request_permission') return
+    const answer = (): void => {
+      this.#answered.add(id)
+      client.reply(id, { outcome: { outcome: 'selected', optionId: 'allow_once' } })
+    }
+    if (this.#thinkMs === 0) answer()
+    else setTimeout(answer, this.#thinkMs)
+  }
+
+  /** Whether somebody listens by now; whoever is left starts a server as soon as the last one is gone. */
+  async #isServed(): Promise<boolean> {
+    for (const end = performance.now() + SOON; performance.now() < end; await sleep(20)) {
+      const connection = await RawSocket.open(this.#town.socket).catch(() => undefined)
+      await connection?.leave()
+      if (connection !== undefined) return true
+    }
+    return false
+  }
+
+  async #visitByRelay(opening: Fields): Promise<Visit> {
+    const relay = await patiently('the reader', this.#town.relay())
+    this.#farewells.push(relay.listen((message) => this.#answer(relay, message)))
+    const { error } = await patiently('its load', relay.request('session/load', opening))
+    if (error !== undefined) throw new Error(`session/load was refused: ${error.message}`)
+    return { prompt: () => this.#prompt(relay), relay }
+  }
+
+  /** By a relay, or else by one on the bare socket. */
+  #prompt(by: RawClient | Goer): Sent {
     const number = this.sent.length + 1
     const [promptId, text] = [`prompt-${number}`, `Tell the tale, for the ${number}. time.`]
-    const sent = relay === undefined ? this.#promptRaw(promptId, text) : this.#promptBy(relay, promptId, text)
+    const sent = by instanceof Goer ? promptRaw(by, promptId, text) : this.#promptBy(by, promptId, text)
     this.sent.push(sent)
     return sent
   }
@@ -153,13 +216,6 @@ export class Cast {
     return { promptId, text, answers, answered, isOwed: () => !relay.gone }
   }
 
-  #promptRaw(promptId: string, text: string): Sent {
-    const id = `raw ${promptId}`
-    this.goer.prompt(id, promptId, text)
-    const { goer } = this
-    return { promptId, text, answers: () => goer.answersTo(id), answered: () => goer.answered(id), isOwed: () => true }
-  }
-
   #run(): Runner {
     const args = ['run', '--json', '--session', this.sessionId, '--agent', this.#town.agent]
     const child = this.#town.start([...args, 'Tell it to the runner.'])
@@ -173,4 +229,10 @@ export class Cast {
     child.stderr.resume()
     return { child, lines, ended: new Promise((resolve) => child.on('close', resolve)) }
   }
+}
+
+function promptRaw(goer: Goer, promptId: string, text: string): Sent {
+  const id = `raw ${promptId}`
+  goer.prompt(id, promptId, text)
+  return { promptId, text, answers: () => goer.answersTo(id), answered: () => goer.answered(id), isOwed: () => true }
 }

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { totals } from '../report.ts'
 import { everything } from './all.ts'
 import { chaosOf, conditions, deeds } from './plan.ts'
+import { townsOf } from './rounds.ts'
 import { milder, runChaosSeries } from './series.ts'
 
 /** On a machine that is busy with other things. Milliseconds. */
@@ -22,6 +23,17 @@ test(
   },
   LONG,
 )
+
+test('runs that share a town are played once each, whoever leaves a ruin last, and in the same order when typed in again', () => {
+  const plans = Array.from({ length: 100 }, (_, seed) => chaosOf(seed))
+  const towns = townsOf(plans)
+  expect(towns.flat().toSorted((one, other) => one.seed - other.seed)).toEqual(plans)
+  for (const town of towns) {
+    const ruins = town.map(({ moments }) => moments.some(({ deeds }) => deeds.some((deed) => deed.endsWith('short'))))
+    expect(ruins.slice(0, -1)).not.toContain(true)
+    expect(townsOf(town.map(({ seed }) => chaosOf(seed)))).toEqual([town])
+  }
+})
 
 test('a seed of chaos that is typed in again gives the same plan', () => {
   expect(chaosOf(7)).toEqual(chaosOf(7))

@@ -8,11 +8,13 @@ export class Goer {
   readonly #opening: Fields
   readonly #connections: RawSocket[] = []
   readonly #prompts = new Map<string, string>()
+  readonly #listener: ((message: Message, on: RawSocket) => void) | undefined
   #isDone = false
 
-  private constructor(path: string, opening: Fields) {
+  private constructor(path: string, opening: Fields, listener?: (message: Message, on: RawSocket) => void) {
     this.#path = path
     this.#opening = opening
+    this.#listener = listener
   }
 
   static async join(path: string, opening: Fields): Promise<Goer> {
@@ -21,6 +23,17 @@ export class Goer {
     goer.#connections.push(connection)
     await connection.request('session/load', opening)
     void goer.#goOn(connection)
+    return goer
+  }
+
+  /** One that comes when it is quiet again: its load is answered in words, or it is none. */
+  static async visit(
+    path: string,
+    opening: Fields,
+    listener: (message: Message, on: RawSocket) => void,
+  ): Promise<Goer> {
+    const goer = new Goer(path, opening, listener)
+    void goer.#goOn(await goer.#opened('session/load', opening))
     return goer
   }
 
@@ -71,16 +84,24 @@ export class Goer {
     const after = updatesIn(this.received).reduce((most, { seq }) => Math.max(most, seq), 0)
     const open = [...this.#prompts].filter(([requestId]) => this.answersTo(requestId).length === 0)
     const prompts = open.map(([requestId, promptId]) => ({ requestId, promptId }))
+    const _meta = { 'parley/prompts': prompts }
+    return this.#opened('session/resume', { ...this.#opening, _meta: { ..._meta, 'parley/after': after } })
+  }
+
+  async #opened(method: string, opening: Fields): Promise<RawSocket> {
     const connection = await RawSocket.open(this.#path)
     this.#connections.push(connection)
-    const _meta = { 'parley/prompts': prompts }
-    const opening = { ...this.#opening, _meta: { ..._meta, 'parley/after': after } }
-    const resumed = await connection.request('session/resume', opening)
+    connection.listen((message) => this.#listener?.(message, connection))
+    const opened = await connection.request(method, opening)
     // Of a log that was cut short less is left than was seen; the refusal says to load it from the beginning.
-    const isBeyond = resumed.error?.data?.['code'] === 'CURSOR_BEYOND'
-    const { error } = isBeyond ? await connection.request('session/load', { ...this.#opening, _meta }) : resumed
+    const isBeyond = opened.error?.data?.['code'] === 'CURSOR_BEYOND'
+    const { error } = isBeyond ? await connection.request('session/load', withoutCursor(opening)) : opened
     if (error === undefined) return connection
     await connection.leave()
     throw new Error(error.message)
   }
+}
+
+function withoutCursor({ _meta, ...opening }: Fields): Fields {
+  return { ...opening, _meta: { 'parley/prompts': (_meta as Fields)['parley/prompts'] } }
 }

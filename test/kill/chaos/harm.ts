@@ -1,6 +1,16 @@
 /** What befalls a town: whoever is killed, stopped or cut off, and what is done to its files. */
 import { execFileSync } from 'node:child_process'
-import { appendFileSync, statSync, statfsSync, truncateSync, writeFileSync, rmSync, existsSync } from 'node:fs'
+import {
+  appendFileSync,
+  existsSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  statfsSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { type Socket, connect } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -15,7 +25,7 @@ export interface Harm {
   readonly cast: Cast
   readonly chance: Chance
   readonly standMs: number
-  /** Where the first server looks for orders. */
+  /** Where the server looks for orders. */
   readonly orders: string
 }
 
@@ -32,7 +42,7 @@ const TRIES = 10
 
 const HARM: Readonly<Record<Deed, (harm: Harm) => void | Promise<void>>> = {
   'kill the server': ({ town }) => end(town.server()),
-  'end the journal thread': ({ orders }) => writeFileSync(join(orders, 'end the journal thread'), ''),
+  'end the journal thread': ({ orders }) => writeFileSync(join(orders, 'end the journal thread'), 'now'),
   'kill a relay': ({ cast, chance }) => void cast.relays[chance.between(0, 1)]?.child.kill('SIGKILL'),
   'kill the follower': ({ cast }) => cast.follower.kill(),
   'kill the runner': ({ cast }) => void cast.runner.child.kill('SIGKILL'),
@@ -90,6 +100,19 @@ function signal(pid: number, name: NodeJS.Signals): void {
     process.kill(pid, name)
   } catch {
     // It was faster.
+  }
+}
+
+/** So many more files as it has open may a process open, or as many as before; false where nobody can say so. */
+export function limitFiles(pid: number, more: number | 'as before'): boolean {
+  try {
+    const open = readdirSync(`/proc/${pid}/fd`).length
+    const hard = /^Max open files +\d+ +(\d+)/mu.exec(readFileSync(`/proc/${pid}/limits`, 'utf8'))?.[1]
+    const soft = more === 'as before' ? hard : open + more
+    execFileSync('prlimit', ['--pid', String(pid), `--nofile=${soft}:${hard}`], { stdio: 'ignore' })
+    return true
+  } catch {
+    return false
   }
 }
 

@@ -9,10 +9,11 @@ import { setup as build } from '../../build.setup.ts'
 import { chaosOf } from './plan.ts'
 import { reportChaos, runChaosSeries } from './series.ts'
 
-const USAGE = `npm run chaos -- [--runs N] [--seed S] [--jobs N] [--bin FILE] [--keep]
+const USAGE = `npm run chaos -- [--runs N] [--seed S] [--seeds S,S…] [--jobs N] [--bin FILE] [--keep]
   --runs  how many runs (20)
   --seed  the seed of the first run; the next one has the next (random)
-  --jobs  how many at a time (three per core: most of a run is waiting for processes to start)
+  --seeds these runs instead, in one town as far as they can share one: what a failure says to repeat it
+  --jobs  how many towns at a time (three per core: much of a run is waiting)
   --bin   another build of the binary, such as one that is broken on purpose
   --keep  keeps the state directories`
 
@@ -20,6 +21,7 @@ const { values } = parseArgs({
   options: {
     runs: { type: 'string', default: '20' },
     seed: { type: 'string' },
+    seeds: { type: 'string' },
     jobs: { type: 'string', default: String(3 * availableParallelism()) },
     bin: { type: 'string' },
     keep: { type: 'boolean', default: false },
@@ -35,7 +37,8 @@ async function main(): Promise<number> {
   if (values.bin === undefined) await build()
   const began = performance.now()
   const seed = Number(values.seed ?? Math.floor(Math.random() * 1_000_000))
-  const plans = Array.from({ length: Number(values.runs) }, (_, index) => chaosOf(seed + index))
+  const seeds = values.seeds?.split(',').map(Number) ?? Array.from({ length: Number(values.runs) }, (_, n) => seed + n)
+  const plans = seeds.map(chaosOf)
   const options = { jobs: Number(values.jobs), keep: values.keep, ...(values.bin && { bin: values.bin }) }
   const results = await runChaosSeries(plans, options)
   return reportChaos(results, (performance.now() - began) / 1_000)

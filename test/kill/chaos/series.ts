@@ -3,7 +3,8 @@ import type { Finding } from '../evidence.ts'
 import { phases } from '../phase.ts'
 import { totals } from '../report.ts'
 import type { ChaosPlan } from './plan.ts'
-import { type ChaosOptions, type ChaosResult, runChaos } from './run.ts'
+import { townsOf } from './rounds.ts'
+import { type ChaosOptions, type ChaosResult, runTown } from './run.ts'
 
 const SHOWN = 3
 /** Runs between two signs of life. */
@@ -21,27 +22,30 @@ export async function runChaosSeries(
 ): Promise<readonly ChaosResult[]> {
   const results: ChaosResult[] = []
   const began = performance.now()
-  const next = plans.values()
+  const towns = [...townsOf(plans)]
   const work = async (): Promise<void> => {
-    for (const plan of next) {
-      const result = await runChaos(plan, options)
-      results.push(result)
-      onRun(result)
-      if (results.length % PROGRESS === 0) say(results, performance.now() - began)
+    for (let town = towns.shift(); town !== undefined; town = towns.shift()) {
+      const played = await runTown(town, options)
+      results.push(...played)
+      for (const result of played) onRun(result)
+      if (played.length < town.length) towns.push(town.slice(played.length))
+      const signs = (count: number) => Math.floor(count / PROGRESS)
+      if (signs(results.length) > signs(results.length - played.length)) say(results, performance.now() - began)
     }
   }
-  await Promise.all(Array.from({ length: Math.min(jobs, plans.length) }, work))
+  await Promise.all(Array.from({ length: Math.min(jobs, towns.length) }, work))
   return results
 }
 
 /** A failure with the seed that repeats it. */
-function tell({ plan: { seed, condition }, done, findings }: ChaosResult): void {
+function tell({ plan: { seed, condition }, before, done, findings }: ChaosResult): void {
   if (findings.length === 0) return
   console.log(
     `seed ${seed}: the server ${condition.kind}; ${done.map(({ deed, phase }) => `${deed} ${phase}`).join('; ')}`,
   )
   for (const finding of findings.slice(0, SHOWN)) console.log(`  ${sentence(finding)}`)
-  console.log(`  again: npm run chaos -- --runs 1 --seed ${seed}`)
+  console.log(`  again: npm run chaos -- --seeds ${[...before, seed].join(',')}`)
+  if (before.length > 0) console.log(`  alone: npm run chaos -- --seeds ${seed}`)
 }
 
 function say(results: readonly ChaosResult[], ms: number): void {
@@ -54,7 +58,7 @@ export function milder(results: readonly ChaosResult[]): readonly string[] {
   const kinds = results.flatMap(({ plan, isMild }) => (isMild ? [plan.condition.kind] : []))
   return [...new Set(kinds)].map((kind) => {
     const count = kinds.filter((one) => one === kind).length
-    return `NOT TRIED in ${count} of ${results.length} runs: “${kind}” takes root, and mount or chattr on this file system.`
+    return `NOT TRIED in ${count} of ${results.length} runs: “${kind}” takes root, and mount or chattr on this file system, or prlimit.`
   })
 }
 

@@ -5,7 +5,7 @@ import type { Content, SlashCommand } from '../../../ports/content.ts'
 import type { ModelMessage } from '../../../ports/model.ts'
 import type { PromptMessage, ToolList } from '../../../ports/tools.ts'
 import { commandsOfServers, filledPrompt, typedIn } from '../server-prompts.ts'
-import { readInside } from './instructions.ts'
+import { isFileInside, readInside } from './instructions.ts'
 import type { Means, Work } from './work.ts'
 
 export const OWN_COMMANDS: readonly SlashCommand[] = [
@@ -81,7 +81,7 @@ function filled(text: string, rest: string): string {
   return rest.trim() === '' ? body : `${body}\n\n${rest.trim()}`
 }
 
-/** Those of the project come before those of the user. */
+/** Those of the project come before those of the user. A link out of its root is not read, and so not offered. */
 async function promptFiles(
   roots: readonly string[],
   { promptDirectory }: PromptPlaces,
@@ -95,10 +95,12 @@ async function promptFiles(
 async function filesIn({ root, directory }: { root: string; directory: string }): Promise<readonly PromptFile[]> {
   // Most directories have none.
   const names = await readdir(directory).catch(() => [])
-  return names
+  const files = names
     .toSorted((a, b) => (a < b ? -1 : 1))
     .flatMap((file) => {
       const name = PROMPT_FILE.exec(file)?.[1]
       return name === undefined ? [] : [{ name, root, path: join(directory, file) }]
     })
+  const isThere = await Promise.all(files.map(({ path }) => isFileInside(root, path)))
+  return files.filter((_file, at) => isThere[at])
 }

@@ -21,7 +21,7 @@ const SUMMARY = 'What was said before was made short. This is its summary:'
 export interface Compacting {
   /** What the person wants kept, in their words. */
   readonly keep: string
-  /** Why, for whoever looks on. */
+  /** Why, for whoever looks on; undefined when somebody asked for it. */
   readonly why?: string
 }
 
@@ -36,7 +36,10 @@ export async function compactIfFull(work: Work): Promise<void> {
   await compact(work, { keep: '', why: `The context is ${percent} % full` })
 }
 
-/** False if there is nothing to make shorter, or the summary failed: what is wrong is told. Throws when the turn is cancelled. */
+/**
+ * False if there is nothing to make shorter, or if a summary that nobody asked for failed: what is wrong is told then, and
+ * the turn goes on. Throws what went wrong with one that somebody asked for, and when the turn is cancelled.
+ */
 export async function compact(work: Work, { keep, why }: Compacting): Promise<boolean> {
   const { turn, context } = work
   const recent = recentOf(context.messages)
@@ -63,7 +66,7 @@ export async function compact(work: Work, { keep, why }: Compacting): Promise<bo
   } catch (error) {
     const status = turn.signal.aborted ? 'cancelled' : 'failed'
     await turn.compact(id, { status, ...(status === 'failed' && { error: reasonOf(error) }) })
-    if (turn.signal.aborted) throw error
+    if (turn.signal.aborted || why === undefined) throw error
     await think(work, `The summary failed: ${reasonOf(error)}`)
     return false
   }

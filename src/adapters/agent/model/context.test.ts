@@ -17,6 +17,7 @@ beforeEach(() => {
 afterEach(() => rmSync(root, { recursive: true, force: true }))
 
 const asked = { model: 'puppet:one', provider: 'Puppets' }
+const keyRefused = new ParleyError('MODEL_KEY', { ...asked, variable: 'KEY' })
 const long = 'word '.repeat(4_000)
 
 function told(story: readonly string[]): string {
@@ -40,6 +41,26 @@ describe('compaction', () => {
     await ask(reopened, 'p4', 'And now?')
     expect(model.sent[3]?.startsWith(model.sent[2]?.slice(0, -1) ?? '-')).toBe(true)
     expect(reader.entries.filter(({ kind }) => kind === 'compaction')).toHaveLength(2)
+  })
+
+  test('by hand says why it failed, and leaves all as it is', async () => {
+    const { house, model } = houseWith([says(long), breaks('', keyRefused), says('Yes.')])
+    const { session, reader } = await house.open()
+    await ask(session, 'p1', long)
+    await ask(session, 'p2', '/compact')
+    await ask(session, 'p3', 'Still there?')
+    expect(reader.text).not.toContain('nothing here to make shorter')
+    expect(story(model.requests.at(-1)?.messages ?? []).slice(0, 2)).toEqual([`user: ${long}`, `model: ${long}`])
+    const failed = reader.entries.flatMap((one) => (one.kind === 'turn_ended' && one.error ? [one.error.code] : []))
+    expect(failed).toEqual(['MODEL_KEY'])
+  })
+
+  test('by hand finds nothing in a session in which nothing was said', async () => {
+    const { house, model } = houseWith([])
+    const { session, reader } = await house.open()
+    await ask(session, 'p1', '/compact')
+    expect(reader.text).toContain('There is nothing here to make shorter.')
+    expect(model.requests).toHaveLength(0)
   })
 
   test('comes by itself when the window is nearly full', async () => {
@@ -178,6 +199,22 @@ describe('a slash command', () => {
     await ask(session, 'p1', '/review src/a.ts')
     expect(story(model.requests[0]?.messages ?? [])).toEqual(['user: Review src/a.ts with care.'])
     expect(session.existing.commands.map(({ name }) => name)).toEqual(['compact', 'tools', 'review'])
+  })
+
+  test('that is a link out of the project is not offered, and not read', async () => {
+    const prompts = join(root, 'work', '.parley', 'prompts')
+    mkdirSync(join(prompts, 'directory.md'), { recursive: true })
+    writeFileSync(join(root, 'secret.md'), 'A secret.')
+    writeFileSync(join(root, 'work', 'own.md'), 'Our own.')
+    symlinkSync(join(root, 'secret.md'), join(prompts, 'out.md'))
+    symlinkSync(join(root, 'work', 'own.md'), join(prompts, 'in.md'))
+    symlinkSync(join(root, 'nowhere.md'), join(prompts, 'gone.md'))
+    const { house, model } = houseWith([says('Hm.'), says('Yes.')])
+    const session = await house.sessions.create({ cwd: join(root, 'work'), additionalDirectories: [], mcpServers: [] })
+    await ask(session, 'p1', '/out')
+    await ask(session, 'p2', '/in')
+    expect(story(model.requests[1]?.messages ?? [])).toEqual(['user: /out', 'model: Hm.', 'user: Our own.'])
+    expect(session.existing.commands.map(({ name }) => name)).toEqual(['compact', 'tools', 'in'])
   })
 
   test('that nobody knows is said to the model as it is', async () => {

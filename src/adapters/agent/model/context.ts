@@ -57,6 +57,11 @@ export class Context {
   take(place: Cursor, memo: ModelMemo): void {
     if (place <= this.place) return
     this.place = place
+    this.add(memo)
+  }
+
+  /** One that has no place so far: it is being stored. */
+  add(memo: ModelMemo): void {
     this.size += JSON.stringify(memo).length
     switch (memo.kind) {
       case 'base':

@@ -23,6 +23,11 @@ export class Contexts {
     return context
   }
 
+  /** What the journal tells is read anew. */
+  forget(session: string): void {
+    this.#kept.delete(session)
+  }
+
   #keep(session: string, context: Context): void {
     this.#kept.delete(session)
     this.#kept.set(session, context)

@@ -52,6 +52,17 @@ export async function readInside(root: string, path: string): Promise<string | u
   }
 }
 
+/** Whether `readInside` would find a file there. Never throws. */
+export async function isFileInside(root: string, path: string): Promise<boolean> {
+  try {
+    const real = await realpath(path)
+    return isWithin(await realpath(root), real) && (await stat(real)).isFile()
+  } catch {
+    // A link that leads nowhere.
+    return false
+  }
+}
+
 async function instructionIn(directory: string, root: string): Promise<Instruction | undefined> {
   for (const name of NAMES) {
     const path = join(directory, name)

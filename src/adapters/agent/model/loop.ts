@@ -12,7 +12,7 @@ import { takeStep } from './step.ts'
 import { changesFor, withMentioned } from './mentions.ts'
 import { systemPrompt } from './system-prompt.ts'
 import { entitle } from './titles.ts'
-import { type Work, remember } from './work.ts'
+import { type Work, intend, remember } from './work.ts'
 
 export async function playTurn(work: Work): Promise<StopReason> {
   const { turn } = work
@@ -22,21 +22,22 @@ export async function playTurn(work: Work): Promise<StopReason> {
   }
   const wish = await wishOf(work)
   if (wish.kind !== 'messages') return answer(work, wish)
-  await hear(work, await withMentioned(turn, wish.messages))
+  const { stored } = await hear(work, await withMentioned(turn, wish.messages))
   const titled = entitle(work)
-  const stop = await steps(work)
+  const stop = await steps(work, stored)
   await titled()
   return stop
 }
 
-async function steps(work: Work): Promise<StopReason> {
+/** `stored`: what was asked last is. */
+async function steps(work: Work, stored?: Promise<unknown>): Promise<StopReason> {
   const { turn, context, means } = work
   const failures = new Failures()
   if (context.openCalls.length > 0) await runCalls(work, failures)
   for (let step = 1; step <= means.maxSteps; step += 1) {
     if (turn.signal.aborted) return 'cancelled'
     await compactIfFull(work)
-    const end = await takeStep(work)
+    const end = await takeStep(work, stored)
     if (context.openCalls.length === 0) return ended(work, stopOf(end))
     await runCalls(work, failures)
   }
@@ -86,8 +87,11 @@ function compacted(before: number, after: number): string {
   return `The model goes on with a summary and the last messages: ${after} instead of ${before}. The transcript stays as it is.`
 }
 
-/** What was asked becomes part of the context, after what became of the turn before. */
-async function hear(work: Work, said: readonly ModelMessage[]): Promise<void> {
+/**
+ * What was asked becomes part of the context, after what became of the turn before. The model is asked while that is being
+ * stored: should it not be, nobody has heard anything of its answer.
+ */
+async function hear(work: Work, said: readonly ModelMessage[]): Promise<{ readonly stored: Promise<unknown> }> {
   const { turn, context } = work
   const base = context.isNew ? await beginning(work) : undefined
   const cut = await cutAnswer(work)
@@ -99,7 +103,9 @@ async function hear(work: Work, said: readonly ModelMessage[]): Promise<void> {
   const messages = [...cut.messages, ...noted(said, notes)]
   const asked = { agent: 'model', kind: 'asked', messages, ...(isMoved && { roots }) } as const
   // In one breath, and so in one write.
-  await Promise.all([base ?? [], asked].flat().map((memo) => remember(work, memo)))
+  const stored = Promise.all([base ?? [], asked].flat().map((memo) => intend(work, memo)))
+  stored.catch(() => undefined)
+  return { stored }
 }
 
 async function beginning({ turn, means }: Work): Promise<BaseMemo> {

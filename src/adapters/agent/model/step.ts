@@ -12,14 +12,14 @@ const ANNOUNCED = 64
 
 const GO_ON = `[The connection broke here. What you said up to this point was shown. Go on exactly where it ended, without repeating it.]`
 
-/** Throws what the model threw once there is no point in another attempt. */
-export async function takeStep(work: Work): Promise<ModelEnd> {
+/** Nothing is told before what was asked is `stored`. Throws what the model threw once there is no point in another attempt. */
+export async function takeStep(work: Work, stored?: Promise<unknown>): Promise<ModelEnd> {
   let mayCompact = true
   for (let attempt = 1; ; attempt += 1) {
     const model = await work.model()
     const spoken = new Spoken(work)
     try {
-      return await keep(work, model, await spoken.listen(model))
+      return await keep(work, model, await spoken.listen(model, stored))
     } catch (error) {
       await spoken.takeBack()
       const isShorter =
@@ -43,16 +43,17 @@ class Spoken {
     this.#work = work
   }
 
-  async listen(model: Model): Promise<ModelEnd> {
+  async listen(model: Model, stored?: Promise<unknown>): Promise<ModelEnd> {
     const { turn } = this.#work
     for await (const part of model.stream(requestOf(this.#work, model))) {
+      await stored
       switch (part.kind) {
         case 'text':
           this.text += part.text
-          await turn.say({ type: 'text', text: part.text })
+          await each(part, (text) => turn.say({ type: 'text', text }))
           break
         case 'thought':
-          await turn.think({ type: 'text', text: part.text })
+          await each(part, (text) => turn.think({ type: 'text', text }))
           break
         case 'calling':
           await this.#announce(part.id, part.name)
@@ -89,6 +90,14 @@ class Spoken {
     ] as const
     await this.#work.turn.report(id, { status: 'failed', content })
   }
+}
+
+/** Each piece is told as it was said. */
+async function each(
+  { text, pieces = [text] }: { readonly text: string; readonly pieces?: readonly string[] },
+  tell: (text: string) => Promise<void>,
+): Promise<void> {
+  await Promise.all(pieces.map(tell))
 }
 
 function requestOf({ turn, context }: Work, { efforts }: Model): ModelRequest {

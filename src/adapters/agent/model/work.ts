@@ -1,6 +1,7 @@
 /** One turn of the model agent: what it works with, and how it keeps each step before the next begins. */
 import type { Turn } from '../../../ports/agent.ts'
 import type { Clock } from '../../../ports/clock.ts'
+import type { Cursor } from '../../../ports/journal.ts'
 import type { Model, Models } from '../../../ports/model.ts'
 import type { Context } from './context.ts'
 import type { Contexts } from './contexts.ts'
@@ -30,8 +31,22 @@ export interface Work {
 
 /** Stored when it resolves, and part of the context from then on. */
 export async function remember({ turn, context }: Work, memo: ModelMemo): Promise<void> {
-  const place = await turn.remember(memo, memo.kind === 'base' ? 'fresh' : undefined)
-  context.take(place, memo)
+  context.take(await store(turn, memo), memo)
+}
+
+/** Part of the context at once, and stored when it resolves: until then nothing may follow from it but a request. */
+export async function intend({ turn, context, means }: Work, memo: ModelMemo): Promise<void> {
+  context.add(memo)
+  try {
+    context.place = await store(turn, memo)
+  } catch (error) {
+    means.contexts.forget(turn.sessionId)
+    throw error
+  }
+}
+
+function store(turn: Turn, memo: ModelMemo): Promise<Cursor> {
+  return turn.remember(memo, memo.kind === 'base' ? 'fresh' : undefined)
 }
 
 /** What we have to tell ourselves, among the thoughts of the model; the mark tells them apart. */

@@ -22,6 +22,18 @@ const PAGES: Record<string, [number, Record<string, string>, string | Buffer]> =
   '/page': [200, { 'content-type': 'text/html; charset=utf-8' }, HTML],
   '/json': [200, { 'content-type': 'application/json' }, '{"a":1}'],
   '/latin': [200, { 'content-type': 'text/plain; charset=windows-1252' }, Buffer.from('gr\u00FCn', 'latin1')],
+  '/chinese': [
+    200,
+    { 'content-type': 'text/html' },
+    Buffer.concat([Buffer.from('<html><head><meta charset="gbk"></head>'), Buffer.from([0xca, 0xc0, 0xbd, 0xe7])]),
+  ],
+  '/wide': [200, { 'content-type': 'text/plain; charset=utf-16le' }, Buffer.from('世界', 'utf16le')],
+  '/japanese': [
+    200,
+    { 'content-type': 'text/plain; charset=iso-2022-jp' },
+    Buffer.from([0x1b, 0x24, 0x42, 0x46, 0x7c, 0x4b, 0x5c, 0x1b, 0x28, 0x42]),
+  ],
+  '/wrong': [200, { 'content-type': 'text/plain; charset=latin1' }, Buffer.from('世界')],
   '/here': [302, { location: '/json' }, ''],
   '/loop': [302, { location: '/loop' }, ''],
   '/away': [302, { location: 'http://169.254.169.254/latest/meta-data/' }, ''],
@@ -50,6 +62,10 @@ describe('a page', () => {
     )
     expect(await say('/json#part')).toBe(`${base}/json (200)\n\n{"a":1}`)
     expect(await say('/latin')).toContain('grün')
+    expect(await say('/chinese')).toContain('世界')
+    expect(await say('/wide')).toContain('世界')
+    expect(await say('/japanese')).toContain('日本')
+    expect(await say('/wrong')).toContain('世界')
     expect(await say('/here')).toContain('{"a":1}')
     expect(await say('/loop')).toContain('redirects again and again')
     expect(await say('/away')).toContain('redirects to another host. Fetch http://169.254.169.254/latest/meta-data/')

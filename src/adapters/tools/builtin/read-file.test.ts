@@ -10,13 +10,33 @@ afterEach(() => stage.close())
 
 test('a long file comes in pages that say how to read on', async () => {
   const lines = Array.from({ length: 51_234 }, (_, index) => `line ${index + 1}`)
-  stage = await openStage({ files: { 'long.txt': `${lines.join('\n')}\n`, 'wide.txt': 'x'.repeat(60_000) } })
+  stage = await openStage({ files: { 'long.txt': `${lines.join('\n')}\n` } })
   const first = await stage.say('read_file', { path: 'long.txt' })
   expect(first.split('\n').slice(-2)).toEqual(['line 2000', '[Lines 1–2,000 of 51,234; read on with line=2001]'])
   const last = await stage.say('read_file', { path: 'long.txt', line: 51_234 })
   expect(last).toBe('line 51234\n[Lines 51,234–51,234 of 51,234]')
   expect(await stage.say('read_file', { path: 'long.txt', line: 60_000 })).toContain('there is no line 60,000')
-  expect(await stage.say('read_file', { path: 'wide.txt' })).toContain('[cut: this line has 60,000 characters]')
+})
+
+test('a line that is too long for a page comes in pieces, whole characters each, and what follows after the last', async () => {
+  const wide = `${'x'.repeat(49_999)}世${'y'.repeat(9_999)}😀${'z'.repeat(40_001)}`
+  stage = await openStage({ files: { 'wide.txt': `${wide}\nend\n` } })
+  let [text, at] = ['', '']
+  let next: Record<string, number> | undefined = {}
+  while (next !== undefined && text.length < 200_000) {
+    const said: string = await stage.say('read_file', { path: 'wide.txt', ...next })
+    const place = said.lastIndexOf('\n[')
+    text += said.slice(0, place)
+    at = said.slice(place + 1)
+    const [, line, column] = /read on with line=(\d+), column=(\d+)/u.exec(at) ?? []
+    next = line === undefined ? undefined : { line: Number(line), column: Number(column) }
+  }
+  expect(text).toBe(`${wide}\nend`)
+  expect(at).toBe('[Lines 1–2 of 2]')
+  const beyond = await stage.say('read_file', { path: 'wide.txt', column: 200_000 })
+  expect(beyond).toBe('[Line 1 has 100,002 characters; there is no column 200,000.]')
+  const half = await stage.say('read_file', { path: 'wide.txt', column: 60_001, limit: 1 })
+  expect(half.slice(0, 3)).toBe('😀z')
 })
 
 test.each([

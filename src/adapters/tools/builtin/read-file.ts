@@ -21,6 +21,7 @@ export const readFile = defineTool({
   arguments: z.strictObject({
     path: z.string().min(1).describe('Absolute, or from the working directory on.'),
     line: z.int().min(1).optional().describe('The first line wanted, counted from 1. Default 1.'),
+    column: z.int().min(1).optional().describe('The first character wanted of that line. Default 1.'),
     limit: z.int().min(1).optional().describe(`How many lines at most. Default ${LINES}.`),
   }),
   kind: 'read',
@@ -30,12 +31,12 @@ export const readFile = defineTool({
     const locations = [{ path: given, ...(line === undefined ? {} : { line }) }]
     return { title: `Read ${shown}`, locations, paths }
   },
-  async run({ path, line = 1, limit = LINES }, call) {
+  async run({ path, line = 1, column = 1, limit = LINES }, call) {
     const opened = await openFile(path, call)
     requireFree(opened.real, call)
     if (!isText(opened)) return picture(opened.shown, opened.bytes)
     call.memory.files.saw(opened.real, opened.text)
-    return textResult(pageOf(opened.text, { line, limit }))
+    return textResult(pageOf(opened.text, { line, column, limit }))
   },
 })
 

@@ -58,6 +58,6 @@ function startOfLine(text: string, at: number): number {
 }
 
 /** Never between the two halves of one character. */
-function whole(text: string, at: number): number {
+export function whole(text: string, at: number): number {
   return /[\uDC00-\uDFFF]/u.test(text.charAt(at)) && at > 0 ? at - 1 : at
 }

@@ -133,7 +133,7 @@ async function open(attempt: Attempt, way: Way): Promise<Session> {
     warned.add(sentence)
   }
   const requests = openRequests()
-  const link = openLink(serverFor(request.server, way), request.cwd, {
+  const link = await openLink(serverFor(request.server, way), request.cwd, {
     around,
     request,
     resumptions: requests,

@@ -1,11 +1,11 @@
 /** A transport to one server, fresh for every attempt to connect. */
-import type { Transport } from '@modelcontextprotocol/client'
+import { SdkError, SdkErrorCode, type Transport } from '@modelcontextprotocol/client'
 import type { McpServer } from '../../../ports/tools.ts'
 import type { ConnectRequest, Surroundings } from '../connection.ts'
 import type { Authorization } from '../logins/authorization.ts'
 import type { LoginNeeded } from './authorization.ts'
 import type { HttpServer } from './headers.ts'
-import { openHttp } from './http.ts'
+import type { openHttp } from './http.ts'
 import type { StreamEvents } from './http-stream.ts'
 import { StdioTransport } from './stdio-transport.ts'
 import type { Resumptions } from './wire.ts'
@@ -22,7 +22,7 @@ export interface Link {
 
 export interface LinkSurroundings {
   readonly around: Surroundings
-  readonly request: Pick<ConnectRequest, 'label' | 'session'>
+  readonly request: Pick<ConnectRequest, 'label' | 'session' | 'signal'>
   readonly events: StreamEvents
   readonly resumptions: Resumptions
   readonly authorization: Authorization | undefined
@@ -31,9 +31,15 @@ export interface LinkSurroundings {
 /** For a server that does not answer the word of goodbye. */
 const GOODBYE_MS = 2000
 
-export function openLink(server: McpServer, cwd: string, here: LinkSurroundings): Link {
+/** Throws when nobody wants the server any more. */
+export async function openLink(server: McpServer, cwd: string, here: LinkSurroundings): Promise<Link> {
   const { around, request } = here
-  if (server.type !== 'stdio') return httpLink(server, here)
+  if (server.type !== 'stdio') {
+    // An HTTP client of our own is a megabyte of code; only who has a server behind a URL pays for it.
+    const http = await import('./http.ts')
+    if (request.signal.aborted) throw new SdkError(SdkErrorCode.ConnectionClosed, 'the connection was closed')
+    return httpLink(server, here, http.openHttp)
+  }
   const { command, args, env } = server
   const transport = new StdioTransport({
     processes: around.processes,
@@ -45,11 +51,15 @@ export function openLink(server: McpServer, cwd: string, here: LinkSurroundings)
   return { transport, locked: () => undefined, end: () => transport.end, close: () => transport.close() }
 }
 
-function httpLink(server: HttpServer, { around, events, resumptions, authorization }: LinkSurroundings): Link {
+function httpLink(
+  server: HttpServer,
+  { around, events, resumptions, authorization }: LinkSurroundings,
+  open: typeof openHttp,
+): Link {
   const { clock } = around
   let end: string | undefined
   let needed: LoginNeeded | undefined
-  const http = openHttp(server, {
+  const http = open(server, {
     clock,
     resumptions,
     authorization,

@@ -1,110 +1,130 @@
-/** A line of the shell taken apart as far as is needed to know what it starts. When in doubt it says so. */
+/** A line of the shell taken apart as far as is needed to know what it starts. What only the shell will know has a `$` in it. */
+import { type Reader, matchAt, readWord, skipBlanks } from './word.ts'
 
 export interface SimpleCommand {
-  /** Without quotes. */
+  /** Without quotes; `$()` is what another command says. */
   readonly words: readonly string[]
   /** Files that it writes from their beginning. */
   readonly truncates: readonly string[]
+  /** What it is sent by the line itself: a here-document, a here-string. */
+  readonly sent?: string
 }
 
-export interface Parsed {
-  readonly commands: readonly SimpleCommand[]
-  /** Something in it cannot be told before it runs. */
-  readonly isUnclear: boolean
+/** Everything that the line runs, also within other commands; undefined when that is nested deeper than anybody writes. */
+export function parseLine(line: string): readonly SimpleCommand[] | undefined {
+  const commands: Building[] = []
+  const isWhole = readLine(line, commands, 0)
+  return isWhole ? commands : undefined
 }
 
-type Token = { readonly kind: 'word'; readonly text: string } | { readonly kind: 'operator'; readonly text: string }
-
-export function parseLine(line: string): Parsed {
-  const { tokens, isUnclear } = tokensOf(line)
-  const commands: SimpleCommand[] = []
-  let words: string[] = []
-  let truncates: string[] = []
-  const end = () => {
-    if (words.length > 0 || truncates.length > 0) commands.push({ words, truncates })
-    words = []
-    truncates = []
-  }
-  for (let index = 0; index < tokens.length; index++) {
-    const token = tokens[index]
-    if (token === undefined) break
-    // What the shell puts there is the program, and nobody knows it before.
-    if (SUBSTITUTES.has(token.text) && token.kind === 'operator' && words.length === 0)
-      commands.push({ words: ['$', '$'], truncates: [] })
-    if (token.kind === 'word') words.push(token.text)
-    else if (!REDIRECTS.has(token.text)) end()
-    else {
-      const target = tokens[index + 1]
-      index += 1
-      if (TRUNCATING.has(token.text) && target?.kind === 'word') truncates.push(target.text)
-    }
-  }
-  end()
-  return { commands, isUnclear }
+interface Building {
+  words: string[]
+  truncates: string[]
+  sent?: string
 }
 
+interface Document {
+  readonly of: Building
+  readonly end: string
+  readonly isIndented: boolean
+  /** The shell replaces nothing in it. */
+  readonly isQuoted: boolean
+}
+
+interface Commands extends Reader {
+  readonly found: Building[]
+  /** Announced; they begin with the next line. */
+  documents: Document[]
+}
+
+const DEEPEST = 40
+const OPERATOR = /&>>|<<<|<<-|\|\||&&|;;|\|&|&>|>>|>\||>&|<&|<>|<<|[;|&<>()\n]/uy
 const REDIRECTS = new Set(['>', '>>', '>|', '<', '<<', '<<<', '<<-', '<>', '&>', '&>>', '>&', '<&'])
-const SUBSTITUTES = new Set(['$(', '`'])
+const CASES: ReadonlyMap<string, number> = new Map([
+  ['case', 1],
+  ['esac', -1],
+])
 const TRUNCATING = new Set(['>', '>|', '&>', '>&'])
-const OPERATOR = /^(?:[<>]\(|&>>|<<<|<<-|&>|>>|>\||>&|<&|<>|<<|\|\||&&|;;|\|&|[;|&<>()\n]|\$\(|`)/u
 
-function tokensOf(line: string): { readonly tokens: readonly Token[]; readonly isUnclear: boolean } {
-  const tokens: Token[] = []
-  let word: string | undefined
-  let isUnclear = false
-  let at = 0
-  const end = () => {
-    if (word !== undefined) tokens.push({ kind: 'word', text: word })
-    word = undefined
+/** False when it is too deep. */
+function readLine(line: string, found: Building[], depth: number): boolean {
+  let isWhole = true
+  const deeper = (text: string) => {
+    isWhole &&= depth < DEEPEST && readLine(text, found, depth + 1)
   }
-  while (at < line.length) {
-    const rest = line.slice(at)
-    const piece = pieceAt(rest, word === undefined)
-    at += piece.length
-    isUnclear ||= piece.isUnclear === true
-    if (piece.kind === 'text') word = `${word ?? ''}${piece.text}`
-    else end()
-    if (piece.kind === 'inner')
-      tokens.push({ kind: 'word', text: '$' }, ...tokensOf(piece.text).tokens, { kind: 'operator', text: ';' })
-    if (piece.kind === 'operator') tokens.push({ kind: 'operator', text: piece.text })
+  const reader: Commands = {
+    line,
+    at: 0,
+    found,
+    documents: [],
+    within: deeper,
+    upToBracket() {
+      if (depth >= DEEPEST) isWhole = false
+      else depth += 1
+      if (isWhole) readCommands(reader, true)
+      else reader.at = line.length
+      depth -= 1
+    },
   }
-  end()
-  return { tokens, isUnclear }
+  readCommands(reader, false)
+  return isWhole
 }
 
-interface Piece {
-  readonly kind: 'text' | 'space' | 'operator' | 'inner'
-  readonly text: string
-  /** Characters of the line that it takes. */
-  readonly length: number
-  readonly isUnclear?: boolean
+/** As far as the `)` that ends them, when they stand in brackets. */
+function readCommands(reader: Commands, isInBrackets: boolean): void {
+  let command = begin(reader)
+  let open = 0
+  let cases = 0
+  while (reader.at < reader.line.length) {
+    skipBlanks(reader)
+    const operator = matchAt(OPERATOR, reader)
+    if (operator === '' || /^[<>]\($/u.test(reader.line.slice(reader.at, reader.at + 2))) {
+      const { text } = readWord(reader)
+      if (text !== undefined) command.words.push(text)
+      continue
+    }
+    reader.at += operator.length
+    if (REDIRECTS.has(operator)) {
+      redirect(operator, command, reader)
+      continue
+    }
+    if (operator === '\n') readDocuments(reader)
+    cases += CASES.get(command.words[0] ?? '') ?? 0
+    // That of a pattern ends no commands.
+    if (operator === ')' && isInBrackets && open === 0 && cases <= 0) return
+    if (operator === '(') open += 1
+    if (operator === ')' && open > 0) open -= 1
+    command = begin(reader)
+  }
 }
 
-function pieceAt(rest: string, isStart: boolean): Piece {
-  const first = rest.charAt(0)
-  if (first === "'") return quoted(rest, rest.indexOf("'", 1))
-  if (first === '"') return doubleQuoted(rest)
-  if (first === '\\') return { kind: 'text', text: rest.charAt(1) === '\n' ? '' : rest.charAt(1), length: 2 }
-  if (first === '#' && isStart) return { kind: 'space', text: '', length: /^[^\n]*/u.exec(rest)?.[0].length ?? 1 }
-  if (first === ' ' || first === '\t' || first === '\r') return { kind: 'space', text: '', length: 1 }
-  const descriptor = isStart ? /^\d+(?=[<>])/u.exec(rest)?.[0] : undefined
-  if (descriptor !== undefined) return { kind: 'space', text: '', length: descriptor.length }
-  const operator = OPERATOR.exec(rest)?.[0]
-  if (operator !== undefined) return { kind: 'operator', text: operator, length: operator.length }
-  return { kind: 'text', text: first, length: 1, isUnclear: first === '$' }
+function begin({ found }: Commands): Building {
+  const command: Building = { words: [], truncates: [] }
+  found.push(command)
+  return command
 }
 
-function quoted(rest: string, end: number): Piece {
-  if (end < 0) return { kind: 'text', text: rest.slice(1), length: rest.length, isUnclear: true }
-  return { kind: 'text', text: rest.slice(1, end), length: end + 1 }
+function redirect(operator: string, command: Building, reader: Commands): void {
+  // Between `[[` and `]]` it compares.
+  if (command.words[0] === '[[') return
+  skipBlanks(reader)
+  const { text = '', isQuoted } = readWord(reader)
+  if (TRUNCATING.has(operator)) command.truncates.push(text)
+  if (operator === '<<<') command.sent = text
+  if (operator === '<<' || operator === '<<-')
+    reader.documents.push({ of: command, end: text, isIndented: operator === '<<-', isQuoted })
 }
 
-/** What is run within it counts as well. */
-function doubleQuoted(rest: string): Piece {
-  const found = /^"((?:[^"\\]|\\[\s\S])*)"/u.exec(rest)
-  if (found === null) return { kind: 'text', text: rest.slice(1), length: rest.length, isUnclear: true }
-  const [whole, inner = ''] = found
-  if (/\$\(|`/u.test(inner)) return { kind: 'inner', text: inner, length: whole.length, isUnclear: true }
-  const text = inner.replaceAll(/\\(["\\$`\n])/gu, '$1')
-  return { kind: 'text', text, length: whole.length, isUnclear: inner.includes('$') }
+function readDocuments(reader: Commands): void {
+  const announced = reader.documents
+  reader.documents = []
+  for (const { of: command, end, isIndented, isQuoted } of announced) {
+    const rest = reader.line.slice(reader.at).split('\n')
+    const last = rest.findIndex((line) => (isIndented ? line.replace(/^\t+/u, '') : line) === end)
+    const body = (last < 0 ? rest : rest.slice(0, last)).join('\n')
+    reader.at += body.length + (last < 0 ? 0 : (rest[last]?.length ?? 0) + 1)
+    command.sent = body
+    // What stands in a text in `"` is replaced, and so it is here.
+    if (!isQuoted) reader.within(`: "${body.replaceAll(/(?<!\\)"/gu, '\\"')}"`)
+  }
 }

@@ -48,14 +48,21 @@ function pictured(mimeType: string, bytes: Buffer): ToolResult {
   return { content: [{ type: 'image', data: bytes.toString('base64'), mimeType }], isError: false }
 }
 
+/** As its headers say, else as it says itself; UTF-8 shows that it is one, whatever they say. */
 function textOf(bytes: Buffer, type: string): string | undefined {
+  const label = charsetIn(type) ?? charsetIn(bytes.toString('latin1', 0, 2_048))
   const decoded = decode(bytes)
-  const label = /charset="?([\w-]+)/iu.exec(type)?.[1]
-  if (decoded === undefined || decoded.encoding !== 'latin-1' || label === undefined) return decoded?.text
+  const isTold = /^(?:utf-16|iso-2022)/iu.test(label ?? '')
+  if (label === undefined || (decoded !== undefined && decoded.encoding !== 'latin-1' && !isTold)) return decoded?.text
+  if (decoded === undefined && !isTold) return undefined
   try {
     return new TextDecoder(label).decode(bytes)
   } catch {
     // Nobody knows that encoding.
-    return decoded.text
+    return decoded?.text
   }
+}
+
+function charsetIn(text: string): string | undefined {
+  return /\bcharset\s*=\s*["']?([\w-]+)/iu.exec(text)?.[1]
 }

@@ -1,0 +1,133 @@
+/** Programs that run what follows them, and where in their words that begins. */
+import { runByGit } from './git.ts'
+
+interface Carrier {
+  readonly program: RegExp
+  /** The words after the program begin like this, or it runs nothing of the line. */
+  readonly verb?: RegExp
+  /** Options that stand alone. */
+  readonly flags?: RegExp
+  /** Options that take the next word. */
+  readonly values?: RegExp
+  /** Options whose value is a line. */
+  readonly line?: RegExp
+  /** How many words before the command that are none of its own: a host, a time. */
+  readonly skips?: number
+  /** Names that the line does not show follow its command. */
+  readonly isFed?: true
+}
+
+const CARRIERS: readonly Carrier[] = [
+  {
+    program:
+      /^(?:nohup|builtin|busybox(?:\.exe)?|toybox|shx|setsid|unshare|nsenter|unbuffer|caffeinate|coproc|winpty)$/u,
+  },
+  { program: /^command$/u, verb: /^(?!-\w*[vV])/u, flags: /^-p$/u },
+  { program: /^env$/u, flags: /^(?:-[i0v]|-)$/u, values: /^-[uC]$/u, line: /^(?:-S|--split-string)$/u },
+  { program: /^exec$/u, flags: /^-[cl]$/u, values: /^-a$/u },
+  { program: /^time$/u, flags: /^-[pv]$/u, values: /^-[fo]$/u },
+  { program: /^(?:nice|ionice|chrt|stdbuf|prlimit|xvfb-run|dbus-run-session)$/u, values: /^-[ncpioe]$/u },
+  { program: /^(?:timeout|gtimeout)$/u, flags: /^--\S*$/u, values: /^-[sk]$/u, skips: 1 },
+  { program: /^(?:taskset|chroot|script)$/u, flags: /^-[qaef]$/u, line: /^-\w*c$/u, skips: 1 },
+  { program: /^flock$/u, flags: /^-[nxsuo]$/u, values: /^-[wE]$/u, line: /^-c$/u, skips: 1 },
+  { program: /^(?:strace|ltrace|gdb|valgrind|perf)$/u, flags: /^(?:-f+|--args|-[qcTtv])$/u, values: /^-[eopsS]$/u },
+  { program: /^(?:watch|hyperfine|entr|nodemon|chokidar)$/u, flags: /^-[cdrtxz]$/u, values: /^-[nwm]$/u, isFed: true },
+  { program: /^(?:xargs|parallel)$/u, flags: /^(?:-[0rtpxk]|--null)$/u, values: /^-[InPLsdEaj]$/u, isFed: true },
+  {
+    program: /^(?:npx|bunx|pnpx)$/u,
+    flags: /^(?:-y|--yes|--no-install|--bun)$/u,
+    values: /^(?:-p|--package)$/u,
+    line: /^-c$/u,
+  },
+  {
+    program: /^(?:npm|pnpm|yarn|bun|bundle)$/u,
+    verb: /^(?:exec|dlx|x)$/u,
+    flags: /^(?:--|-y|--yes)$/u,
+    line: /^-c$/u,
+    skips: 1,
+  },
+  { program: /^(?:uv|poetry|pipenv|hatch|pdm|rye|pixi|conda|op|direnv|doppler)$/u, verb: /^(?:run|exec)$/u, skips: 1 },
+  {
+    program: /^(?:docker|podman|nerdctl)$/u,
+    verb: /^(?:exec|run)$/u,
+    flags: /^(?:-[itd]+|--rm|--init|--privileged)$/u,
+    values: /^(?:-[veuwpl]|--(?:name|network|entrypoint|env-file|mount|platform|user|workdir|env|volume))$/u,
+    skips: 2,
+  },
+  {
+    program: /^(?:docker|podman|nerdctl)$/u,
+    verb: /^(?:compose|container)$/u,
+    flags: /^(?:-[itdT]+|--rm|--no-deps)$/u,
+    values: /^(?:-[veuwpf]|--(?:file|env-file|user|profile))$/u,
+    skips: 3,
+  },
+  {
+    program: /^docker-compose$/u,
+    verb: /^(?:exec|run)$/u,
+    flags: /^(?:-[itdT]+|--rm)$/u,
+    values: /^-[eu]$/u,
+    skips: 2,
+  },
+  { program: /^(?:kubectl|oc)$/u, verb: /^exec$/u, flags: /^(?:-[it]+|--)$/u, values: /^-[nc]$/u, skips: 2 },
+  {
+    program: /^(?:ssh|mosh)$/u,
+    flags: /^-[46AaCfGgKkMNnqTtVvXxYy]+$/u,
+    values: /^-[BbcDEeFIiJLlmOopQRSWw]$/u,
+    skips: 1,
+  },
+  { program: /^trap$/u },
+  { program: /^function$/u, skips: 1 },
+  { program: /^(?:tmux|screen)$/u, flags: /^-\w+$/u, skips: 1 },
+]
+
+/** What it may run, as words; one with blanks is a line. Where it cannot be told it is each that it may be. */
+export function carriedBy(program: string, rest: Words): readonly Words[] {
+  const special = SPECIAL.get(program)?.(rest) ?? []
+  const fitting = CARRIERS.filter((one) => one.program.test(program) && (one.verb?.test(rest[0] ?? '') ?? true))
+  return [...special, ...fitting.flatMap((carrier) => begun(carrier, rest))]
+}
+
+type Words = readonly string[]
+
+const SPECIAL: ReadonlyMap<string, (rest: Words) => readonly Words[]> = new Map([
+  ['git', runByGit],
+  ['find', (rest: Words) => after(rest, /^-(?:exec|ok)(?:dir)?$/u).map(upToEnd)],
+  ['fd', (rest: Words) => after(rest, /^(?:-[xX]|--exec(?:-batch)?)$/u).map((words) => words.concat('{}'))],
+  ['alias', (rest: Words) => rest.map((word) => [word.slice(word.indexOf('=') + 1)])],
+  ['tmux', (rest: Words) => rest.filter(isLine).map((line) => [line])],
+])
+
+function begun({ flags, values, line, skips = 0, isFed }: Carrier, rest: Words): readonly Words[] {
+  const found: string[][] = []
+  let left = skips
+  let isUnsure = false
+  for (let at = 0; at < rest.length; at++) {
+    const word = rest[at] ?? ''
+    const [option = '', value = ''] = /^(--[\w-]+)=([\s\S]*)$/u.exec(word)?.slice(1) ?? []
+    if (line?.test(option) === true) found.push([value])
+    else if (line?.test(word) === true) found.push([rest[at + 1] ?? ''])
+    if (values?.test(word) === true || line?.test(word) === true) at += 1
+    else if (word.startsWith('-')) isUnsure ||= option === '' && flags?.test(word) !== true
+    else if (!/^\w+=/u.test(word) && left > 0) left -= 1
+    else if (!/^\w+=/u.test(word)) {
+      found.push([...rest.slice(at), ...(isFed === true ? ['{}'] : [])])
+      // The last one may have been the value of an option.
+      if (!isUnsure) return found
+      isUnsure = false
+    }
+  }
+  return found
+}
+
+function after(rest: Words, option: RegExp): readonly Words[] {
+  return rest.flatMap((word, at) => (option.test(word) ? [rest.slice(at + 1)] : []))
+}
+
+function upToEnd(words: Words): Words {
+  const end = words.findIndex((word) => word === ';' || word === '+')
+  return end < 0 ? words : words.slice(0, end)
+}
+
+export function isLine(word: string): boolean {
+  return /\s/u.test(word)
+}

@@ -1,0 +1,58 @@
+/** Which lines somebody is asked about each time, because they may destroy; the lines stand in `test/fixtures/commands`. */
+import { readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { destroys } from './destroys.ts'
+import { signatureOf } from './signature.ts'
+
+describe('a command that destroys', () => {
+  test('is told, however it is written', () => {
+    const lines = linesOf('destroy.txt')
+    expect(lines.length).toBeGreaterThan(500)
+    expect(lines.filter((line) => !destroys(line))).toEqual([])
+  })
+
+  test('is told behind whatever runs it', () => {
+    const missed = linesOf('destroy.txt').flatMap((line) => behindOthers(line).filter((one) => !destroys(one)))
+    expect(missed).toEqual([])
+  })
+
+  test('is not seen where there is none', () => {
+    const lines = linesOf('harmless.txt')
+    expect(lines.length).toBeGreaterThan(400)
+    expect(lines.filter((line) => destroys(line))).toEqual([])
+  })
+
+  test('is told in a moment of any line, and when in doubt it is one', () => {
+    for (const line of [
+      '('.repeat(50_000),
+      '"'.repeat(50_001),
+      '$('.repeat(3_900),
+      '`'.repeat(7_999),
+      'sudo '.repeat(2_000),
+      'sh -c '.repeat(500),
+      'env -Z '.repeat(1_000),
+      'xargs -z '.repeat(800),
+      "'".repeat(7_999),
+      'a(){a|'.repeat(1_300),
+      '<<a '.repeat(1_900),
+      `git${' push'.repeat(1_500)}`,
+    ])
+      expect(typeof destroys(line)).toBe('boolean')
+    expect(destroys(`${'echo "$('.repeat(60)}ls${')"'.repeat(60)}`)).toBe(true)
+    expect(destroys(`echo ${'a'.repeat(9_000)}`)).toBe(true)
+  })
+
+  test('and an always is said in a moment of any line', () => {
+    for (const line of [`${'a'.repeat(99_999)};`, `${'"a" '.repeat(25_000)}'`]) expect(signatureOf(line)).toBe(line)
+  })
+})
+
+function behindOthers(line: string): readonly string[] {
+  return [`true && ${line}`, `(cd x; ${line}\n)`, `if true; then ${line}\nfi`, `echo "$(${line}\n)"`]
+}
+
+function linesOf(name: string): readonly string[] {
+  const path = new URL(`../../../../../test/fixtures/commands/${name}`, import.meta.url)
+  const lines = readFileSync(path, 'utf8').split('\n')
+  return lines.filter((line) => line !== '' && !line.startsWith('##')).map((line) => line.replaceAll('⏎', '\n'))
+}

@@ -1,0 +1,66 @@
+/** What git destroys: changes that are in no commit, commits that are on no branch, and what others have. */
+
+/** The verb of git and what of its arguments makes it destroy, as one text with each between blanks. */
+interface Row {
+  readonly verb: RegExp
+  readonly when?: RegExp
+  readonly unless?: RegExp
+}
+
+const ROWS: readonly Row[] = [
+  { verb: /^reset$/u, when: / --(?:h|k|me)\w*/u },
+  { verb: /^clean$/u, unless: / (?:-\w*n\w*|--dry-run|-h|--help) /u },
+  {
+    verb: /^push$/u,
+    when: / (?:-\w*[fd]\w*|--forc\S*|--del\w*|--mir\w*|--pru\w*|[+:]\S+) /u,
+    unless: / (?:-\w*n\w*|--dry-run) /u,
+  },
+  { verb: /^checkout$/u, when: / (?:--|-\w*[fB]\w*|--force|--ours|--theirs|\.{1,2}\/?|:\/) / },
+  // A branch or a file? A name with an ending is a file, and so is what follows a commit.
+  {
+    verb: /^checkout$/u,
+    when: / \S*\.[A-Za-z]\w{0,5} |^(?: -\S+)* [^- ]\S* [^- ]/u,
+    unless: / (?:-\w*[bt]|--orphan|--track\S*) /u,
+  },
+  { verb: /^restore$/u, when: / (?:--worktree|-\w*W\w*) / },
+  { verb: /^restore$/u, unless: / (?:--staged|-\w*S\w*) /u },
+  { verb: /^switch$/u, when: / (?:--disc\S*|--force\S*|-\w*[fC]\w*) /u },
+  { verb: /^branch$/u, when: / (?:-\w*[Df]\w*|--force) /u },
+  { verb: /^tag$/u, when: / (?:-\w*[df]|--delete|--force) /u },
+  { verb: /^stash$/u, when: /^ (?:drop|clear) /u },
+  { verb: /^reflog$/u, when: / (?:expire|delete) /u },
+  { verb: /^gc$/u, when: / --prune/u },
+  { verb: /^prune$/u, unless: / (?:-n|--dry-run) /u },
+  { verb: /^filter-(?:branch|repo)$/u },
+  { verb: /^update-ref$/u, when: / (?:-d|--stdin) /u },
+  { verb: /^(?:worktree|submodule)$/u, when: / (?:remove|deinit) .*(?:-\w*f\w* |--force )/u },
+  { verb: /^rm$/u, when: / (?:-\w*f\w*|--force) /u },
+  { verb: /^read-tree$/u, when: / (?:--reset|-u) /u },
+  { verb: /^checkout-index$/u, when: / (?:-\w*f\w*|--force) /u },
+]
+
+/** Options before the verb that take a value. */
+const VALUED = /^(?:-[cC]|--git-dir|--work-tree|--namespace|--exec-path)$/u
+
+export function gitDestroys(args: readonly string[]): boolean {
+  const [verb = '', ...rest] = withoutGlobal(args)
+  const text = ` ${rest.map((arg) => arg.replaceAll(/\s+/gu, '_')).join(' ')} `
+  // An alias may be any command.
+  if (args.some((arg) => /^(?:--config-env=)?alias\./u.test(arg))) return true
+  return ROWS.some((row) => row.verb.test(verb) && (row.when?.test(text) ?? true) && row.unless?.test(text) !== true)
+}
+
+/** Commands that git runs for each commit or module. */
+export function runByGit(args: readonly string[]): readonly (readonly string[])[] {
+  const [verb = '', ...rest] = withoutGlobal(args)
+  if (!/^(?:rebase|bisect|submodule)$/u.test(verb)) return []
+  const at = rest.findIndex((word) => /^(?:-x|--exec|run|foreach|--recursive)$/u.test(word))
+  const inOption = rest.flatMap((word) => (word.startsWith('--exec=') ? [[word.slice(7)]] : []))
+  return at < 0 ? inOption : [rest.slice(at + 1), ...inOption]
+}
+
+function withoutGlobal(args: readonly string[]): readonly string[] {
+  let at = 0
+  while (args[at]?.startsWith('-') === true) at += VALUED.test(args[at] ?? '') ? 2 : 1
+  return args.slice(at)
+}
