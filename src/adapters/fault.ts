@@ -16,8 +16,10 @@ export function faultsFrom(spec: FaultsSpec): Faults {
   }
   return {
     at(point) {
-      const [fault] = spec.filter((one) => one.point === point && isOn(one)).filter(reach)
-      return fault === undefined ? undefined : play(fault)
+      let due: FaultSpec | undefined
+      // Each that is meant by this point counts it.
+      for (const fault of spec) if (fault.point === point && isOn(fault) && reach(fault)) due ??= fault
+      return due === undefined ? undefined : play(due)
     },
   }
 }

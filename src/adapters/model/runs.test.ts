@@ -1,5 +1,5 @@
 /** Joined or not, an answer says the same. */
-import fc from 'fast-check'
+import { array, assert, constantFrom, nat, oneof, property, string, tuple } from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { TextRuns } from './runs.ts'
 
@@ -45,11 +45,11 @@ const formats: Readonly<Record<string, Format>> = {
   },
 }
 
-const said = fc.oneof(
-  fc.string({ unit: 'binary' }),
-  fc.constantFrom('', '"', '\\', '\\"}}', 'Wörter 🚀', '"}}]}\n\ndata: x', '","content":"'),
+const said = oneof(
+  string({ unit: 'binary' }),
+  constantFrom('', '"', '\\', '\\"}}', 'Wörter 🚀', '"}}]}\n\ndata: x', '","content":"'),
 )
-const other = fc.constantFrom(
+const other = constantFrom(
   ': ping',
   'data: [DONE]',
   'data: {"error":{"message":"no"}}',
@@ -75,8 +75,8 @@ function heard(format: Format, stream: string, cuts: readonly number[]): readonl
 
 describe.each(Object.entries(formats))('an answer in the words of %s', (_name, format) => {
   type Said = (at: number) => string
-  const addition = fc.tuple(said, fc.constantFrom('text' as const, 'thought' as const))
-  const event = fc.oneof(
+  const addition = tuple(said, constantFrom('text' as const, 'thought' as const))
+  const event = oneof(
     // No two are the same: who says the same twice may as well have said it once in the same words.
     {
       weight: 4,
@@ -97,8 +97,8 @@ describe.each(Object.entries(formats))('an answer in the words of %s', (_name, f
   )
 
   test('says the same however it is cut', () => {
-    fc.assert(
-      fc.property(fc.array(event, { maxLength: 12 }), fc.array(fc.nat(2_000), { maxLength: 5 }), (events, cuts) => {
+    assert(
+      property(array(event, { maxLength: 12 }), array(nat(2_000), { maxLength: 5 }), (events, cuts) => {
         const stream = events.map((one, at) => `${one(at)}\n\n`).join('')
         const plain = stream.split('\n\n').flatMap((one): readonly unknown[] => {
           const found = format.read(one)

@@ -1,6 +1,6 @@
 /** Loaded into everyone before their own code; in a server it ends the journal's thread, or moves the clock, when a file says so. */
 const { existsSync, readFileSync, readdirSync, rmSync, watch } = require('node:fs')
-const { join } = require('node:path')
+const path = require('node:path')
 const { isMainThread } = require('node:worker_threads')
 
 const orders = process.env.CHAOS_ORDERS ?? ''
@@ -10,12 +10,12 @@ const serves = orders !== '' && process.env.CHAOS_SERVES === 'true'
 const isJournal = !isMainThread && (process.argv[1] ?? '').includes('journal-worker')
 
 function taken(order) {
-  const path = join(orders, order)
-  if (!existsSync(path)) return undefined
-  const said = readFileSync(path, 'utf8')
+  const place = path.join(orders, order)
+  if (!existsSync(place)) return undefined
+  const said = readFileSync(place, 'utf8')
   // It is there before its words are.
   if (said === '') return undefined
-  rmSync(path, { force: true })
+  rmSync(place, { force: true })
   return said
 }
 
@@ -28,5 +28,5 @@ function look() {
 }
 
 // What was ordered of the server before it is nothing to this one: it is well until something is ordered of it.
-if (serves && isMainThread) for (const order of readdirSync(orders)) rmSync(join(orders, order), { force: true })
+if (serves && isMainThread) for (const order of readdirSync(orders)) rmSync(path.join(orders, order), { force: true })
 if (serves && (isMainThread || isJournal)) watch(orders, look).unref()
