@@ -10,8 +10,8 @@ const program = fileURLToPath(new URL('../test/model-server/main.ts', import.met
 export interface ModelPeer {
   /** What a server needs to ask it. */
   readonly environment: Readonly<Record<string, string>>
-  /** Milliseconds from a request to the end of its answer, which is read and thrown away. */
-  floor(): Promise<number>
+  /** Milliseconds from the request of this turn of a conversation to the end of its answer, which is read and thrown away. */
+  floor(turn?: number): Promise<number>
   close(): Promise<void>
 }
 
@@ -29,7 +29,8 @@ export async function startModel(directory: string, say: readonly Saying[]): Pro
       OPENAI_API_KEY: 'none',
       OPENAI_BASE_URL: url,
     },
-    async floor() {
+    async floor(turn = 1) {
+      const body = bodyOf(turn)
       const start = performance.now()
       const response = await fetch(`${url}/chat/completions`, { method: 'POST', headers, body })
       for await (const _piece of response.body ?? []) {
@@ -45,4 +46,13 @@ export async function startModel(directory: string, say: readonly Saying[]): Pro
 }
 
 const headers = { 'content-type': 'application/json', authorization: 'Bearer none' }
-const body = JSON.stringify({ model: 'scripted', stream: true, messages: [{ role: 'user', content: 'go' }] })
+
+/** As long as what a server sends by then. */
+function bodyOf(turn: number): string {
+  const before = Array.from({ length: turn - 1 }, () => [say('user', 'go'), say('assistant', 'ok')]).flat()
+  return JSON.stringify({ model: 'scripted', stream: true, messages: [...before, say('user', 'go')] })
+}
+
+function say(role: string, content: string): Readonly<Record<string, string>> {
+  return { role, content }
+}

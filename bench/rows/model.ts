@@ -25,7 +25,7 @@ async function oneToken({ quick, directory }: Measuring): Promise<readonly Row[]
     const [turns, floor]: [number[], number[]] = [[], []]
     for (let turn = 0; turn < (quick ? 60 : 200); turn += 1) {
       turns.push((await client.prompt(session)).ms)
-      floor.push(await peer.floor())
+      floor.push(await peer.floor(turn + 2))
     }
     const over = median(turns) - median(floor)
     const later = median(turns.slice(-20)) / median(turns.slice(0, 20))
