@@ -77,8 +77,8 @@ async function betweenServers({ town }: Harm, harm: (log: string, file: string) 
     const file = join(town.home, 'journal.db')
     if (existsSync(`${file}-wal`)) harm(`${file}-wal`, file)
   } catch (error) {
-    // What is read-only by now cannot be harmed either.
-    if (!['EROFS', 'EPERM'].includes(String((error as NodeJS.ErrnoException).code))) throw error
+    // What is full or read-only by now cannot be harmed either.
+    if (!['EROFS', 'EPERM', 'ENOSPC'].includes(String((error as NodeJS.ErrnoException).code))) throw error
   } finally {
     for (const pid of others) signal(pid, 'SIGCONT')
   }
