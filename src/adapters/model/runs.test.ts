@@ -67,6 +67,8 @@ function heard(format: Format, stream: string, cuts: readonly number[]): readonl
   return text.split('\n\n').flatMap((event): readonly unknown[] => {
     const found = format.read(event)
     if (found === undefined) return [event]
+    // Nobody asks for the pieces of nothing.
+    if (found.text === '') return []
     return (runs.pieces(found.text) ?? [found.text])
       .filter((piece) => piece !== '')
       .map((piece) => [piece, found.rest] as const)
