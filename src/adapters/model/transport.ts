@@ -1,5 +1,6 @@
 /** The way to a provider: patient with its headers, never led elsewhere, and watched. */
-import { Agent, fetch as undiciFetch } from 'undici'
+import { STATUS_CODES } from 'node:http'
+import { Agent, type Dispatcher, request, fetch as undiciFetch } from 'undici'
 import type { Watch } from './watch.ts'
 
 export interface Transport {
@@ -21,18 +22,40 @@ export function openTransport(): Transport {
       const watch = init?.signal ? watches.get(init.signal) : undefined
       // Keys travel in headers that would go along: a provider that has moved is a refusal, said in words.
       const sent = { ...(init as object), dispatcher: agent, redirect: 'manual' } as const
-      const send = async () => (await undiciFetch(url as string, sent)) as unknown as Response
-      if (watch === undefined) return await send()
-      const response = await watch.first(send)
-      return response.body === null ? response : rewrapped(response, watch.watched(response.body))
+      if (watch === undefined) return (await undiciFetch(url as string, sent)) as unknown as Response
+      const { statusCode, headers, body } = await watch.first(() => send(agent, String(url), init))
+      const isEmpty = WITHOUT_BODY.has(statusCode)
+      if (isEmpty) await body.dump()
+      const head = { status: statusCode, statusText: STATUS_CODES[statusCode] ?? '', headers: headersOf(headers) }
+      return new Response(isEmpty ? null : watch.watched(body), head)
     },
     watch: (watch) => void watches.set(watch.signal, watch),
     close: () => agent.destroy(),
   }
 }
 
-function rewrapped(response: Response, body: ReadableStream<Uint8Array>): Response {
-  const { status, statusText } = response
-  // A redirect is no status that a Response with a body may have everywhere.
-  return new Response(body, { status, statusText, headers: [...response.headers] })
+/** A Response may not have a body with these. */
+const WITHOUT_BODY: ReadonlySet<number> = new Set([101, 204, 205, 304])
+
+/** As `fetch` does it, without its streams: it fails in the words of `fetch`, which the packages know. */
+async function send(dispatcher: Agent, url: string, init: RequestInit = {}): Promise<Dispatcher.ResponseData> {
+  const { method = 'GET', body, headers, signal } = init
+  try {
+    return await request(url, {
+      dispatcher,
+      method: method as Dispatcher.HttpMethod,
+      headers: Object.fromEntries(new Headers(headers)),
+      body: (body as string | null | undefined) ?? null,
+      signal: signal ?? null,
+    })
+  } catch (error) {
+    throw new TypeError('fetch failed', { cause: error })
+  }
+}
+
+function headersOf(headers: Dispatcher.ResponseData['headers']): Headers {
+  const all = Object.entries(headers).flatMap(([name, value]) =>
+    [value ?? []].flat().map((one) => [name, one] as const),
+  )
+  return new Headers(all.map(([name, value]): [string, string] => [name, value]))
 }

@@ -73,16 +73,16 @@ export class Watch {
   }
 
   /** Its time runs only while somebody reads: who pauses the answer does not make its provider silent. */
-  watched(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
-    const reader = body.getReader()
+  watched(body: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {
+    const reader = body[Symbol.asyncIterator]()
     const limits = new Limits()
     let patience = this.#patience.firstMs
-    const read = () => reader.read()
+    const read = () => reader.next()
     /** What the package may read next; undefined at the end. */
     const next = async (): Promise<Uint8Array | undefined> => {
       const { done, value } = await this.#bytes.during(patience, read)
       patience = this.#patience.nextMs
-      if (done) return undefined
+      if (done === true) return undefined
       if (limits.isPassedBy(value)) this.end({ kind: 'flooded' })
       const joined = this.runs.join(value)
       return joined.length > 0 ? joined : next()
@@ -95,7 +95,8 @@ export class Watch {
         if (rest.length > 0) controller.enqueue(rest)
         controller.close()
       },
-      cancel: (reason) => reader.cancel(reason),
+      // A read that waits ends with the request.
+      cancel: () => void reader.return?.().catch(() => undefined),
     })
   }
 }
