@@ -23,7 +23,7 @@ export function openTransport(): Transport {
       // Keys travel in headers that would go along: a provider that has moved is a refusal, said in words.
       const sent = { ...(init as object), dispatcher: agent, redirect: 'manual' } as const
       if (watch === undefined) return (await undiciFetch(url as string, sent)) as unknown as Response
-      const { statusCode, headers, body } = await watch.first(() => send(agent, String(url), init))
+      const { statusCode, headers, body } = await watch.first(() => send(agent, url as string, init))
       const isEmpty = WITHOUT_BODY.has(statusCode)
       if (isEmpty) await body.dump()
       const head = { status: statusCode, statusText: STATUS_CODES[statusCode] ?? '', headers: headersOf(headers) }
@@ -43,7 +43,7 @@ async function send(dispatcher: Agent, url: string, init: RequestInit = {}): Pro
   try {
     return await request(url, {
       dispatcher,
-      method: method as Dispatcher.HttpMethod,
+      method,
       headers: Object.fromEntries(new Headers(headers)),
       body: (body as string | null | undefined) ?? null,
       signal: signal ?? null,
