@@ -22,6 +22,7 @@ async function work(): Promise<void> {
     results.push(result)
     for (const finding of result.findings)
       process.stdout.write(`seed ${result.seed}, cut by ${result.cut}: ${finding}\n`)
+    if (results.length % 20 === 0) process.stdout.write(`${results.length} of ${runs} runs\n`)
   }
 }
 

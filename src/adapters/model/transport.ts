@@ -44,7 +44,8 @@ async function send(dispatcher: Agent, url: string, init: RequestInit = {}): Pro
     return await request(url, {
       dispatcher,
       method,
-      headers: Object.fromEntries(new Headers(headers)),
+      // Nothing unpacks it here.
+      headers: { ...Object.fromEntries(new Headers(headers)), 'accept-encoding': 'identity' },
       body: (body as string | null | undefined) ?? null,
       signal: signal ?? null,
     })
