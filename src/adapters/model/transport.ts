@@ -6,7 +6,7 @@ import type { Watch } from './watch.ts'
 export interface Transport {
   /** For the packages: a request is known by its signal. */
   readonly fetch: typeof globalThis.fetch
-  /** Until `forget`, requests with the signal of this watch are looked after by it. */
+  /** Requests with the signal of this watch are looked after by it. */
   watch(watch: Watch): void
   close(): Promise<void>
 }
