@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { join } from 'node:path'
-import { NODE_FLAGS } from '../src/server/launch.ts'
+import { NODE_ENVIRONMENT, NODE_FLAGS } from '../src/server/launch.ts'
 import { Peer, binary, settings } from './peer.ts'
 import { processorMs } from './proc.ts'
 import { Talk } from './talk.ts'
@@ -23,7 +23,8 @@ export class Server {
 
   /** The same with other settings, as the environment has them. */
   static async startWith(home: string, environment: Readonly<Record<string, string>>): Promise<Server> {
-    const peer = new Peer([...NODE_FLAGS, binary, 'serve'], { ...settings(home), ...environment }, 'ignore')
+    const env = { ...NODE_ENVIRONMENT, ...settings(home), ...environment }
+    const peer = new Peer([...NODE_FLAGS, binary, 'serve'], env, 'ignore')
     const server = new Server(home, peer)
     while (!(await server.#accepts())) await new Promise((resolve) => setTimeout(resolve, 10))
     return server

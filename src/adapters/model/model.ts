@@ -6,7 +6,7 @@ import { newCallId } from './call-ids.ts'
 import { Collector } from './collect.ts'
 import type { Dialect } from './dialect.ts'
 import { type Blamed, failFor } from './failure.ts'
-import { promptOf, toolsOf } from './prompt.ts'
+import { promptOf, toolsOf, type Written } from './prompt.ts'
 import { isLocal, type Provider } from './provider.ts'
 import type { TextRuns } from './runs.ts'
 import type { Transport } from './transport.ts'
@@ -23,11 +23,15 @@ export interface Opened {
   readonly clock: Clock
 }
 
+/** What it has been told before, as it was written then. */
+type Known = Opened & { readonly written: Written }
+
 export function modelOf(opened: Opened): Model {
-  return { name: opened.name, ...opened.traits, stream: (request) => stream(opened, request) }
+  const known = { ...opened, written: new WeakMap() }
+  return { name: opened.name, ...opened.traits, stream: (request) => stream(known, request) }
 }
 
-async function* stream(opened: Opened, request: ModelRequest): AsyncGenerator<ModelPart> {
+async function* stream(opened: Known, request: ModelRequest): AsyncGenerator<ModelPart> {
   const { provider, clock, transport } = opened
   const watch = new Watch(clock, patienceWith(provider), request.signal)
   const blamed: Blamed = { provider, model: opened.name, watch, now: clock.now() }
@@ -71,7 +75,7 @@ function inPieces(part: ModelPart, runs: TextRuns): ModelPart {
 type Reader = ReadableStreamDefaultReader<LanguageModelV3StreamPart>
 
 async function begin(
-  { dialect, traits, provider, maxOutputTokens }: Opened,
+  { dialect, traits, provider, maxOutputTokens, written }: Known,
   request: ModelRequest,
   abortSignal: AbortSignal,
 ): Promise<Reader> {
@@ -79,7 +83,7 @@ async function begin(
   const takes = { image: traits.accepts.image, audio: traits.accepts.audio, pdf }
   const limit = request.maxOutputTokens ?? maxOutputTokens
   const plain = {
-    prompt: promptOf(request, { provider: provider.name, takes, picturesInResults, thoughts, turns }),
+    prompt: promptOf(request, { provider: provider.name, takes, picturesInResults, thoughts, turns }, written),
     ...(request.tools.length > 0 && { tools: toolsOf(request.tools) }),
     ...(limit !== undefined && { maxOutputTokens: limit }),
     abortSignal,

@@ -3,7 +3,7 @@ import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Content } from '../../ports/content.ts'
 import type { AssistantPart, ModelMessage, ModelToolCall } from '../../ports/model.ts'
-import { type Manner, promptOf } from './prompt.ts'
+import { type Manner, promptOf, type Written } from './prompt.ts'
 
 const text = fc.record({ type: fc.constant('text' as const), text: fc.string() })
 const picture = fc.record({
@@ -75,6 +75,18 @@ test('nobody speaks twice in a row, nor people right after tools, where roles mu
     fc.property(conversation, manners, (messages, manner) => {
       const roles = promptOf({ system: '', messages }, { ...manner, turns: true }).map(({ role }) => role)
       expect(roles.join(' ')).not.toMatch(/(?:user|tool) user/u)
+    }),
+  )
+})
+
+test('what was written for another request is sent as it would be written now', () => {
+  fc.assert(
+    fc.property(conversation, manners, fc.tuple(fc.nat(), fc.nat()), (messages, manner, [start, cut]) => {
+      const written: Written = new WeakMap()
+      promptOf({ system: 's', messages: messages.slice(0, cut % (messages.length + 1)) }, manner, written)
+      // What came first may have been made shorter.
+      const later = { system: 's', messages: messages.slice(start % (messages.length + 1)) }
+      expect(promptOf(later, manner, written)).toEqual(promptOf(later, manner))
     }),
   )
 })

@@ -36,12 +36,23 @@ export interface Manner {
 const SILENCE = said('[No answer.]')
 const LOOKING = said('Let me look at what was shown.')
 
+/** What messages came to in one manner. */
+export type Written = WeakMap<ModelMessage, readonly LanguageModelV3Message[]>
+
+/** A context has its old messages in every request: those that are `written` already are not written again. */
 export function promptOf(
   { system, messages }: Pick<ModelRequest, 'system' | 'messages'>,
   manner: Manner,
+  written: Written = new WeakMap(),
 ): LanguageModelV3Prompt {
-  const ids = sentIds(messages, manner.provider)
-  const plain = messages.flatMap((message) => messagesOf(message, { manner, ids }))
+  const how = { manner, ids: sentIds(messages, manner.provider) }
+  const plain = messages.flatMap((message) => {
+    const known = written.get(message)
+    if (known !== undefined) return known
+    const made = messagesOf(message, how)
+    if (isAlone(message)) written.set(message, made)
+    return made
+  })
   const told = manner.turns ? inTurns(plain) : plain
   return system === '' ? [...told] : [{ role: 'system', content: system }, ...told]
 }
@@ -60,6 +71,11 @@ function said(text: string): LanguageModelV3Message {
 
 export function toolsOf(tools: readonly ModelTool[]): LanguageModelV3FunctionTool[] {
   return tools.map(({ name, description, schema }) => ({ type: 'function', name, description, inputSchema: schema }))
+}
+
+/** The ids of calls hang on what stands before them, and that may be made shorter. */
+function isAlone(message: ModelMessage): boolean {
+  return message.role === 'user' || (message.role === 'assistant' && message.parts.every(({ kind }) => kind !== 'call'))
 }
 
 interface How {

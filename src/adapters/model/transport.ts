@@ -1,6 +1,7 @@
 /** The way to a provider: patient with its headers, never led elsewhere, and watched. */
 import { STATUS_CODES } from 'node:http'
 import { Agent, type Dispatcher, request, fetch as undiciFetch } from 'undici'
+import { unpacked } from './unpacked.ts'
 import type { Watch } from './watch.ts'
 
 export interface Transport {
@@ -27,7 +28,7 @@ export function openTransport(): Transport {
       const isEmpty = WITHOUT_BODY.has(statusCode)
       if (isEmpty) await body.dump()
       const head = { status: statusCode, statusText: STATUS_CODES[statusCode] ?? '', headers: headersOf(headers) }
-      return new Response(isEmpty ? null : watch.watched(body), head)
+      return new Response(isEmpty ? null : watch.watched(unpacked(body, headers['content-encoding'])), head)
     },
     watch: (watch) => void watches.set(watch.signal, watch),
     close: () => agent.destroy(),
@@ -44,7 +45,7 @@ async function send(dispatcher: Agent, url: string, init: RequestInit = {}): Pro
     return await request(url, {
       dispatcher,
       method,
-      // Nothing unpacks it here.
+      // To pack words one by one costs both sides more than it saves.
       headers: { ...Object.fromEntries(new Headers(headers)), 'accept-encoding': 'identity' },
       body: (body as string | null | undefined) ?? null,
       signal: signal ?? null,

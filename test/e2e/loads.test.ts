@@ -1,0 +1,72 @@
+/** What a process had loaded of our sources when it ended: what it did not need would have cost its time and memory. */
+import { readFileSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+import { endServers, parley } from './cli.ts'
+import { textOf, updatesIn } from './message.ts'
+import { freshDirectory, initialize, newSession, promptOf, startParley } from './parley.ts'
+
+endServers()
+
+const dist = fileURLToPath(new URL('../../dist/', import.meta.url))
+const stdioServer = fileURLToPath(new URL('../fixtures/mcp/stdio-server.mjs', import.meta.url))
+
+/** Before each source in a bundle stands its path. */
+const SOURCE = /^\/\/ (?:\S*\/)?((?:src|node_modules)\/\S+)$/gm
+
+interface Report {
+  readonly result: readonly { readonly url: string }[]
+}
+
+/** The sources of the bundles that Node's reports name. */
+function sourcesIn(reports: string): readonly string[] {
+  const urls = readdirSync(reports).flatMap((name) => {
+    const { result } = JSON.parse(readFileSync(join(reports, name), 'utf8')) as Report
+    return result.map(({ url }) => url)
+  })
+  const bundles = [...new Set(urls)].filter((url) => url.startsWith(`file://${dist}`))
+  return bundles.flatMap((url) => pathsIn(fileURLToPath(url)))
+}
+
+function pathsIn(bundle: string): readonly string[] {
+  return [...readFileSync(bundle, 'utf8').matchAll(SOURCE)].map(([, path = '']) => path)
+}
+
+const owner = 'src/session/session.ts'
+const http = 'node_modules/undici/lib/core/connect.js'
+const model = 'src/adapters/model/transport.ts'
+
+test('what must not be loaded is somewhere to be loaded from', () => {
+  const bundles = readdirSync(join(dist, 'chunks')).map((name) => join(dist, 'chunks', name))
+  expect(bundles.flatMap(pathsIn)).toEqual(expect.arrayContaining([owner, http, model]))
+})
+
+test.each([
+  { args: ['ls'], code: 0 },
+  { args: ['show', 'nobody'], code: 1 },
+  { args: ['--version'], code: 0 },
+])('parley $args on what is stored needs nobody who could write it, and no HTTP', async ({ args, code }) => {
+  const home = freshDirectory()
+  const reports = join(home, 'reports')
+  const ended = await parley(args, { home, env: { NODE_V8_COVERAGE: reports } })
+  expect(ended).toMatchObject({ code })
+  const sources = sourcesIn(reports)
+  expect(sources).toContain('src/cli/main.ts')
+  for (const one of [owner, http, model]) expect(sources).not.toContain(one)
+})
+
+test('a session whose servers speak over stdio needs no HTTP', async () => {
+  const home = freshDirectory()
+  const reports = join(home, 'reports')
+  const client = startParley({ home, agent: 'guide', env: { NODE_V8_COVERAGE: reports } })
+  await initialize(client)
+  const files = { name: 'files', command: process.execPath, args: [stdioServer, '{}'], env: [] }
+  const session = await newSession(client, home, [files])
+  await client.request('session/prompt', promptOf(session, '/tools'))
+  expect(updatesIn(client.received).map(textOf).join('')).toContain('files__echo')
+  await client.leave()
+  const sources = sourcesIn(reports)
+  expect(sources).toContain(owner)
+  for (const one of [http, model]) expect(sources).not.toContain(one)
+})
