@@ -3,7 +3,7 @@ import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Content } from '../../ports/content.ts'
 import type { AssistantPart, ModelMessage, ModelToolCall } from '../../ports/model.ts'
-import { type Manner, promptOf, type Written } from './prompt.ts'
+import { type Manner, promptOf, toolsOf, type Written } from './prompt.ts'
 
 const text = fc.record({ type: fc.constant('text' as const), text: fc.string() })
 const picture = fc.record({
@@ -57,6 +57,33 @@ const manners = fc.record({
   takes: fc.record({ image: fc.boolean(), audio: fc.boolean(), pdf: fc.boolean() }),
   picturesInResults: fc.boolean(),
   thoughts: fc.boolean(),
+})
+
+test('half of a character is sent to nobody, wherever it came from', () => {
+  const half = 'cut \uD83D'
+  const messages: readonly ModelMessage[] = [
+    { role: 'user', content: [{ type: 'text', text: `${half} 😀` }] },
+    {
+      role: 'assistant',
+      parts: [
+        { kind: 'text', text: half },
+        { kind: 'call', id: 'c', name: 'look', args: { [half]: [{ at: half }] } },
+      ],
+    },
+    { role: 'tool', results: [{ id: 'c', name: 'look', content: [{ type: 'text', text: half }], isError: false }] },
+  ]
+  const manner: Manner = {
+    provider: 'p',
+    takes: { image: false, audio: false, pdf: false },
+    picturesInResults: false,
+    thoughts: false,
+  }
+  const tools = toolsOf([{ name: 'look', description: half, schema: { description: half } }])
+  const sent = JSON.stringify([promptOf({ system: half, messages }, manner), tools])
+  // Only halves are escaped by JSON.
+  expect(sent).not.toMatch(/\\ud[89a-f]/iu)
+  expect(sent).toContain('cut \uFFFD 😀')
+  expect(sent.split('cut \uFFFD')).toHaveLength(9)
 })
 
 test('what is sent for the beginning of a conversation is the beginning of what is sent for all of it', () => {

@@ -18,6 +18,7 @@ import type {
 import { sentIds } from './call-ids.ts'
 import { type Shown, shown, type Takes, textOf } from './content.ts'
 import { ofProvider } from './keepsake.ts'
+import { sound } from './sound.ts'
 
 /** How a provider takes a conversation. */
 export interface Manner {
@@ -43,15 +44,17 @@ export function promptOf(
   const said = messages.flatMap((message) => {
     const known = written.get(message)
     if (known !== undefined) return known
-    const made = messagesOf(message, how)
+    const made = sound(messagesOf(message, how))
     if (isAlone(message)) written.set(message, made)
     return made
   })
-  return system === '' ? said : [{ role: 'system', content: system }, ...said]
+  return system === '' ? said : [{ role: 'system', content: sound(system) }, ...said]
 }
 
 export function toolsOf(tools: readonly ModelTool[]): LanguageModelV3FunctionTool[] {
-  return tools.map(({ name, description, schema }) => ({ type: 'function', name, description, inputSchema: schema }))
+  return tools.map(({ name, description, schema }) =>
+    sound({ type: 'function', name, description, inputSchema: schema }),
+  )
 }
 
 /** The ids of calls hang on what stands before them, and that may be made shorter. */
