@@ -86,6 +86,26 @@ test('half of a character is sent to nobody, wherever it came from', () => {
   expect(sent.split('cut \uFFFD')).toHaveLength(9)
 })
 
+test('a picture that no provider could show is named instead: it would spoil every later request', () => {
+  const manner: Manner = {
+    provider: 'p',
+    takes: { image: true, audio: false, pdf: true },
+    picturesInResults: false,
+    thoughts: false,
+  }
+  const shown = (mimeType: string, data: string) => {
+    const content = [{ type: 'image', mimeType, data } as const]
+    return promptOf({ system: '', messages: [{ role: 'user', content }] }, manner)[0]?.content
+  }
+  const file = (mediaType: string) => [{ type: 'file', data: 'aGk=', mediaType }]
+  const text = (words: string) => [{ type: 'text', text: expect.stringContaining(words) }]
+  expect(shown('image/png', 'aG\nk=')).toEqual(file('image/png'))
+  expect(shown('image/jpg', 'aGk=')).toEqual(file('image/jpeg'))
+  expect(shown('image/svg+xml', 'aGk=')).toEqual(text('cannot take it'))
+  for (const data of ['!!!', '', 'data:image/png;base64,aGk='])
+    expect(shown('image/png', data)).toEqual(text('not in base64'))
+})
+
 test('what is sent for the beginning of a conversation is the beginning of what is sent for all of it', () => {
   fc.assert(
     fc.property(conversation, manners, fc.nat(), (messages, manner, cut) => {
