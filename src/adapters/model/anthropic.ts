@@ -22,6 +22,8 @@ export function anthropic({ provider, name, fetch }: Speaking): Dialect {
     picturesInResults: true,
     pdf: true,
     thoughts: true,
+    // It joins what is said twice in a row, behind what it has kept.
+    turns: false,
     dressed: (plain, request) => dressed(plain, request, name),
     passesOver: isNews,
   }
@@ -63,15 +65,20 @@ function dressed(plain: LanguageModelV3CallOptions, request: ModelRequest, name:
 }
 
 /**
- * Four marks may be set: the tools, the system prompt, the end, and the end of the step before, which the step after
- * many parallel calls would not find from the end alone.
+ * Four marks may be set: the tools, the system prompt, the end, and the end before the last answer, which would not be
+ * found from the end alone when many parallel calls stand between, whatever followed their results.
  */
 function marked(prompt: LanguageModelV3Prompt): LanguageModelV3Prompt {
-  const asking = prompt.flatMap(({ role }, at) => (role === 'user' || role === 'tool' ? [at] : []))
-  const ends = new Set(asking.slice(-2))
+  const answered = prompt.findLastIndex(({ role }) => role === 'assistant')
+  const before = prompt.findLastIndex(({ role }, at) => at < answered && isAsking(role))
+  const ends = new Set([before, prompt.findLastIndex(({ role }) => isAsking(role))])
   return prompt.map((message, at) =>
     message.role === 'system' || ends.has(at) ? { ...message, providerOptions: MARK } : message,
   )
+}
+
+function isAsking(role: string): boolean {
+  return role === 'user' || role === 'tool'
 }
 
 /** Models that think as much as their effort allows, from Claude 4.6 on. */

@@ -8,6 +8,8 @@ export interface Dialect {
   readonly picturesInResults: boolean
   readonly pdf: boolean
   readonly thoughts: boolean
+  /** Roles must take turns. */
+  readonly turns: boolean
   /** What this format adds to a request: effort, caching, limits. */
   dressed(plain: LanguageModelV3CallOptions, request: ModelRequest): LanguageModelV3CallOptions
   /** Whether what its package takes for an error is nothing that anybody needs. */

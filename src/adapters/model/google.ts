@@ -18,6 +18,8 @@ export function google({ provider, name, fetch, traits }: Speaking): Dialect {
     picturesInResults: true,
     pdf: true,
     thoughts: true,
+    // Old models refuse it otherwise; Gemini 3 takes words right behind results for a part of them.
+    turns: true,
     dressed: (plain, request) => (thinks ? dressed(plain, request, name) : plain),
   }
 }

@@ -79,11 +79,11 @@ async function begin(
   request: ModelRequest,
   abortSignal: AbortSignal,
 ): Promise<Reader> {
-  const { picturesInResults, thoughts, pdf } = dialect
+  const { picturesInResults, thoughts, turns, pdf } = dialect
   const takes = { image: traits.accepts.image, audio: traits.accepts.audio, pdf }
   const limit = request.maxOutputTokens ?? maxOutputTokens
   const plain = {
-    prompt: promptOf(request, { provider: provider.name, takes, picturesInResults, thoughts }, written),
+    prompt: promptOf(request, { provider: provider.name, takes, picturesInResults, thoughts, turns }, written),
     ...(request.tools.length > 0 && { tools: toolsOf(request.tools) }),
     ...(limit !== undefined && { maxOutputTokens: limit }),
     abortSignal,

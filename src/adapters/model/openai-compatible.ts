@@ -26,6 +26,8 @@ export function openaiCompatible({ provider, name, fetch }: Speaking): Dialect {
     model: made.chatModel(name),
     picturesInResults: false,
     pdf: isOpenAI || hostname === 'openrouter.ai',
+    // Mistral takes no words of people right behind results; templates of local models take no two in a row.
+    turns: !isOpenAI,
     thoughts: !WITHOUT_THOUGHTS.has(hostname),
     dressed: (plain, request) => dressed(plain, request, isOpenAI),
   }

@@ -57,6 +57,7 @@ const manners = fc.record({
   takes: fc.record({ image: fc.boolean(), audio: fc.boolean(), pdf: fc.boolean() }),
   picturesInResults: fc.boolean(),
   thoughts: fc.boolean(),
+  turns: fc.boolean(),
 })
 
 test('half of a character is sent to nobody, wherever it came from', () => {
@@ -77,6 +78,7 @@ test('half of a character is sent to nobody, wherever it came from', () => {
     takes: { image: false, audio: false, pdf: false },
     picturesInResults: false,
     thoughts: false,
+    turns: false,
   }
   const tools = toolsOf([{ name: 'look', description: half, schema: { description: half } }])
   const sent = JSON.stringify([promptOf({ system: half, messages }, manner), tools])
@@ -92,6 +94,7 @@ test('a picture that no provider could show is named instead: it would spoil eve
     takes: { image: true, audio: false, pdf: true },
     picturesInResults: false,
     thoughts: false,
+    turns: false,
   }
   const shown = (mimeType: string, data: string) => {
     const content = [{ type: 'image', mimeType, data } as const]
@@ -112,6 +115,15 @@ test('what is sent for the beginning of a conversation is the beginning of what 
       const whole = promptOf({ system: 's', messages }, manner)
       const part = promptOf({ system: 's', messages: messages.slice(0, cut % (messages.length + 1)) }, manner)
       expect(whole.slice(0, part.length)).toEqual(part)
+    }),
+  )
+})
+
+test('nobody speaks twice in a row, nor people right after tools, where roles must take turns', () => {
+  fc.assert(
+    fc.property(conversation, manners, (messages, manner) => {
+      const roles = promptOf({ system: '', messages }, { ...manner, turns: true }).map(({ role }) => role)
+      expect(roles.join(' ')).not.toMatch(/(?:user|tool) user/u)
     }),
   )
 })
@@ -160,6 +172,7 @@ test('signatures go back to whoever gave them, and the thoughts of others to nob
     takes: { image: true, audio: true, pdf: true },
     picturesInResults: true,
     thoughts: true,
+    turns: false,
   }
   expect(promptOf({ system: '', messages }, manner)[1]).toEqual({
     role: 'assistant',
@@ -190,6 +203,7 @@ test('a tool that no provider could have is sent under a name that every provide
     takes: { image: false, audio: false, pdf: false },
     picturesInResults: false,
     thoughts: false,
+    turns: false,
   }
   const names = ['functions.read_file', 'ä ö', '', 'x'.repeat(200), 'files__read-2']
   const messages: readonly ModelMessage[] = [

@@ -29,7 +29,13 @@ export interface Manner {
   readonly picturesInResults: boolean
   /** It wants its thoughts back, or bears them. */
   readonly thoughts: boolean
+  /** It refuses, or misunderstands, who speaks twice in a row, and people right after results of tools. */
+  readonly turns: boolean
 }
+
+/** Where the model was cut off before its first word, or said nothing. */
+const SILENCE = said('[No answer.]')
+const LOOKING = said('Let me look at what was shown.')
 
 /** What messages came to in one manner. */
 export type Written = WeakMap<ModelMessage, readonly LanguageModelV3Message[]>
@@ -41,14 +47,27 @@ export function promptOf(
   written: Written = new WeakMap(),
 ): LanguageModelV3Prompt {
   const how = { manner, ids: sentIds(messages, manner.provider) }
-  const said = messages.flatMap((message) => {
+  const plain = messages.flatMap((message) => {
     const known = written.get(message)
     if (known !== undefined) return known
     const made = sound(messagesOf(message, how))
     if (isAlone(message)) written.set(message, made)
     return made
   })
-  return system === '' ? said : [{ role: 'system', content: sound(system) }, ...said]
+  const told = manner.turns ? inTurns(plain) : plain
+  return system === '' ? [...told] : [{ role: 'system', content: sound(system) }, ...told]
+}
+
+/** What stands between depends on nothing that follows, so that a prompt goes on as it began. */
+function inTurns(prompt: readonly LanguageModelV3Message[]): readonly LanguageModelV3Message[] {
+  return prompt.flatMap((message, at) => {
+    const former = prompt[at - 1]?.role ?? 'assistant'
+    return message.role === 'user' && former !== 'assistant' ? [SILENCE, message] : [message]
+  })
+}
+
+function said(text: string): LanguageModelV3Message {
+  return { role: 'assistant', content: [{ type: 'text', text }] }
 }
 
 export function toolsOf(tools: readonly ModelTool[]): LanguageModelV3FunctionTool[] {
@@ -122,7 +141,8 @@ function toolMessages({ results }: ToolMessage, how: How): readonly LanguageMode
   const told: LanguageModelV3Message = { role: 'tool', content }
   const textual = results.filter(({ isError }) => isError || !how.manner.picturesInResults)
   const pictures = textual.flatMap((result) => picturesOf(result, how.manner.takes))
-  return pictures.length === 0 ? [told] : [told, { role: 'user', content: pictures }]
+  if (pictures.length === 0) return [told]
+  return [told, ...(how.manner.turns ? [LOOKING] : []), { role: 'user', content: pictures }]
 }
 
 function resultPart(result: ModelToolResult, { manner, ids }: How): LanguageModelV3ToolResultPart {

@@ -1,5 +1,6 @@
 /** The agent that is a language model with the session's tools, durable at every step. */
 import type { StopReason, Turn } from '../../../ports/agent.ts'
+import type { ToolList } from '../../../ports/tools.ts'
 import { readyTools } from '../ready-tools.ts'
 import { commandsFor } from './commands.ts'
 import { playTurn } from './loop.ts'
@@ -13,8 +14,12 @@ export async function runTurn(turn: Turn, means: Means): Promise<StopReason> {
   // Its package loads while servers connect; what is wrong with it is told by the first step.
   void work.model().catch(() => undefined)
   const list = await readyTools(turn)
-  // The model need not wait for the directories of prompt files to be read.
-  const offered = commandsFor(list, turn.roots, means).then((commands) => turn.offerCommands(commands))
-  const [stop] = await Promise.all([playTurn(work), offered])
+  const [stop] = await Promise.all([playTurn(work), offer(work, list)])
   return stop
+}
+
+/** The model is asked before the directories of prompt files are read. */
+async function offer({ turn, means }: Work, list: ToolList): Promise<void> {
+  await means.clock.breath()
+  await turn.offerCommands(await commandsFor(list, turn.roots, means))
 }

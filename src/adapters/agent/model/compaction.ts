@@ -18,6 +18,11 @@ Leave out what no longer matters. Call no tool. Write only the summary.`
 
 const SUMMARY = 'What was said before was made short. This is its summary:'
 
+const LEFT_OUT: ModelMessage = {
+  role: 'user',
+  content: [{ type: 'text', text: '[What was said first is left out here: it was too long.]' }],
+}
+
 export interface Compacting {
   /** What the person wants kept, in their words. */
   readonly keep: string
@@ -131,7 +136,8 @@ function recentOf(messages: readonly ModelMessage[]): readonly ModelMessage[] {
 function withoutBeginning(messages: readonly ModelMessage[]): readonly ModelMessage[] {
   const half = messages.slice(Math.ceil(messages.length / 2))
   const from = half.findIndex(({ role }) => role !== 'tool')
-  return from < 0 ? half.slice(-1).filter(({ role }) => role !== 'tool') : half.slice(from)
+  // A conversation begins with a person, or is refused.
+  return [LEFT_OUT, ...(from < 0 ? [] : half.slice(from))]
 }
 
 export function isTooLong(error: unknown): boolean {

@@ -110,6 +110,24 @@ describe('compaction', () => {
   })
 })
 
+test('a conversation that is too long to be summarized loses its beginning, and begins with a person all the same', async () => {
+  const tooLong = new ParleyError('MODEL_CONTEXT', asked)
+  const { house, model } = houseWith([
+    calls({ id: 'c1', name: 'unknown' }),
+    says(long),
+    breaks('', tooLong),
+    says('SUMMARY'),
+  ])
+  const { session } = await house.open()
+  await ask(session, 'p1')
+  await ask(session, 'p2', '/compact')
+  expect(story(model.requests[3]?.messages ?? [])).toEqual([
+    expect.stringMatching(/^user: .*left out/u),
+    `model: ${long}`,
+    expect.stringMatching(/^user: Write a summary/u),
+  ])
+})
+
 describe('a failure that passes', () => {
   test('is waited for in sight, as long as the provider says', async () => {
     const limited = new ParleyError('MODEL_RATE_LIMIT', { ...asked, retryAfterMs: 8_000 })
