@@ -60,6 +60,12 @@ export const modelRows = {
     (d) =>
       `${d.provider} cannot be asked for ${d.model}: ${d.reason}. Start it, check its address, or choose another model.`,
   ),
+  MODEL_CERTIFICATE: row<Asked & { reason: string }>(
+    INTERNAL,
+    false,
+    (d) =>
+      `${d.provider} cannot be trusted with what is meant for ${d.model}: ${d.reason}. Check its address; name an authority of your own in NODE_EXTRA_CA_CERTS and start the server again.`,
+  ),
   MODEL_STREAM: row<Asked & { reason: string }>(
     INTERNAL,
     true,

@@ -111,6 +111,8 @@ export interface Turn {
   recall(after: Cursor): AsyncIterable<Memo>
   /** The text that this session's agents said to people after this place, in whatever turn. Reads the journal. */
   saidSince(place: Cursor): Promise<string>
+  /** What people asked after this place in turns of which a crash left nothing else. Reads the journal, if there were any. */
+  cutSince(place: Cursor): Promise<readonly (readonly Content[])[]>
   /**
    * Runs a tool of the registry: reported, `in_progress` stored before its first effect, its result stored.
    * A tool that fails, times out or is unknown is a result with `isError`, never a throw.

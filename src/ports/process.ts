@@ -24,8 +24,11 @@ export interface Child {
   /** The last few KiB of what it wrote to stderr; always drained, so that it never blocks the child. */
   stderrTail(): string
   readonly exited: Promise<ProcessExit>
-  /** Closes stdin, waits `graceMs`, then SIGTERM and at last SIGKILL to the whole group. Resolves when the group is gone. Idempotent. */
-  stop(graceMs?: number): Promise<void>
+  /**
+   * Closes stdin, waits `inputMs` (`graceMs` if absent), then SIGTERM, `graceMs` later SIGKILL to the whole group. Resolves when the
+   * group is gone. Idempotent.
+   */
+  stop(graceMs?: number, inputMs?: number): Promise<void>
 }
 
 export interface Processes {

@@ -1,7 +1,8 @@
 /** What the agents of a session kept for themselves, read back from the journal. */
 import type { Memo } from '../ports/agent.ts'
+import type { Content } from '../ports/content.ts'
 import type { Cursor, Journal, SessionId } from '../ports/journal.ts'
-import { decodeEntry } from './entries.ts'
+import { type Entry, decodeEntry } from './entries.ts'
 import type { Existing } from './state.ts'
 
 const PAGE = { entries: 2_000, chars: 4 * 1024 * 1024 } as const
@@ -15,16 +16,36 @@ export interface Remembered {
 /** The bare text that agents said after this place. */
 export async function wordsSince(journal: Journal, session: SessionId, after: Cursor): Promise<string> {
   const words: string[] = []
+  for await (const entry of entriesSince(journal, session, after)) {
+    const isSaid = entry.kind === 'message_chunk' && entry.role === 'agent' && entry.content.type === 'text'
+    if (isSaid) words.push(entry.content.text)
+  }
+  return words.join('')
+}
+
+/** What was asked after this place in turns that a crash has ended. */
+export async function promptsCut(
+  journal: Journal,
+  session: SessionId,
+  after: Cursor,
+): Promise<readonly (readonly Content[])[]> {
+  const asked = new Map<string, readonly Content[]>()
+  const cut: (readonly Content[])[] = []
+  for await (const entry of entriesSince(journal, session, after)) {
+    if (entry.kind === 'prompt_accepted') asked.set(entry.promptId, entry.content)
+    if (entry.kind !== 'turn_ended' || entry.stopReason !== 'interrupted') continue
+    cut.push(...[asked.get(entry.promptId) ?? []].filter(({ length }) => length > 0))
+  }
+  return cut
+}
+
+async function* entriesSince(journal: Journal, session: SessionId, after: Cursor): AsyncGenerator<Entry> {
   let cursor = after
   for (;;) {
     const page = await journal.page(session, cursor, PAGE)
-    for (const stored of page) {
-      const entry = decodeEntry(stored)
-      const isSaid = entry.kind === 'message_chunk' && entry.role === 'agent' && entry.content.type === 'text'
-      if (isSaid) words.push(entry.content.text)
-    }
+    for (const stored of page) yield decodeEntry(stored)
     const last = page.at(-1)
-    if (last === undefined) return words.join('')
+    if (last === undefined) return
     cursor = last.seq
   }
 }

@@ -107,6 +107,7 @@ export class Runs {
       allowedTools: () => state().allowedTools,
       settings: () => state().settings,
       steps: () => state().steps,
+      turns: () => state().turns,
       isNews: (command: Command) => decide(command, state()).length > 0,
       lent: () => lenders.of(promptId),
       askable: (mode: 'form' | 'url') => lenders.askable(promptId, mode),

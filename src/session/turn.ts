@@ -12,7 +12,7 @@ import { type OpenCaller, openCaller } from './calling.ts'
 import type { AskingHost } from './client-work.ts'
 import type { AgentEvent, Command } from './commands.ts'
 import type { Failure } from './entries.ts'
-import { memos, wordsSince } from './memory.ts'
+import { memos, promptsCut, wordsSince } from './memory.ts'
 import { offerOf } from './opening.ts'
 import { Pausing, type PausingHost } from './pausing.ts'
 import { type Existing, type OpenTurn, isKnownCall } from './state.ts'
@@ -45,6 +45,8 @@ export interface TurnHost extends VoiceHost {
   settings(): Settings
   /** Where what the agents kept begins and ends. */
   steps(): Existing['steps']
+  /** How many there have been, with this one. */
+  turns(): number
   /** Whether it would change anything now. */
   isNews(command: Command): boolean
 }
@@ -150,6 +152,10 @@ export class TurnRun extends TurnVoice implements Turn {
   async saidSince(place: Cursor): Promise<string> {
     await this.store({ kind: 'breath' })
     return wordsSince(this.#host.world.journal, this.sessionId, place)
+  }
+
+  async cutSince(place: Cursor): Promise<readonly (readonly Content[])[]> {
+    return this.#host.turns() > 1 ? promptsCut(this.#host.world.journal, this.sessionId, place) : []
   }
 
   call(request: ToolRequest): Promise<ToolResult> {

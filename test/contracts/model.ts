@@ -228,7 +228,6 @@ export function modelContract(subject: ModelStart): void {
       ['that is no JSON', [{ text: 'a' }, { raw: 'data: {oops\n\n' }]],
       ['that is another JSON', [{ text: 'a' }, { raw: 'data: {"choices":7,"candidates":7,"type":7}\n\n' }]],
       ['of nothing', [{ over: true }]],
-      ['of a page', [{ status: 200, body: '<html>Welcome</html>', headers: { 'content-type': 'text/html' } }]],
     ])('is an answer %s', async (_how, say) => {
       const { model } = await start([say])
       expect(await failure(model.stream(request()))).toMatchObject({ code: 'MODEL_STREAM' })
@@ -238,6 +237,31 @@ export function modelContract(subject: ModelStart): void {
       const page = '<html><title>502 Bad Gateway</title></html>'
       const { model } = await start([[{ status: 502, body: page }]])
       expect(await failure(model.stream(request()))).toMatchObject({ code: 'MODEL_OVERLOADED' })
+    })
+
+    test('is a page instead of an answer, as from a wrong address', async () => {
+      const body = '<!doctype html><title>Log in</title>'
+      const { model } = await start([[{ status: 200, body, headers: { 'content-type': 'text/html; charset=utf-8' } }]])
+      expect(await failure(model.stream(request()))).toMatchObject({
+        code: 'MODEL_REFUSED',
+        message: expect.stringContaining('answered with the web page “Log in”'),
+      })
+    })
+
+    test('is a failure under the name of a success', async () => {
+      const failed = (code: number) => [{ status: 200, body: JSON.stringify({ error: { code, message: 'enough' } }) }]
+      const { model } = await start([failed(429), failed(400)])
+      expect(await failure(model.stream(request()))).toMatchObject({ code: 'MODEL_RATE_LIMIT' })
+      expect(await failure(model.stream(request()))).toMatchObject({
+        code: 'MODEL_REFUSED',
+        message: expect.stringContaining('enough'),
+      })
+    })
+
+    test('is told in the words that came with it, in whichever shape', async () => {
+      const bodies = ['{"error":{"message":"no teapots"}}', '{"detail":"no teapots"}', 'no teapots\n']
+      const { model } = await start(bodies.map((body) => [{ status: 418, body }]))
+      for (const _body of bodies) expect((await failure(model.stream(request()))).message).toContain('no teapots')
     })
 
     test('is a provider that sends us elsewhere: the key does not go along', async () => {

@@ -127,6 +127,11 @@ test.each(['openai', 'anthropic', 'google'] as const)(
       expect((await ended).result).toMatchObject({ stopReason: 'cancelled' })
       await server.quiet()
     }
+    /** A request goes out while what was asked is being stored; what comes behind it there is answered after it. */
+    const stored = async (client: RawClient) => {
+      for (const modeId of ['accept-edits', 'allow-all'])
+        await client.request('session/set_mode', { sessionId, modeId })
+    }
     await cancels('mute', 1)
     await cancels('mute again', 1)
     const refused = await first.request('session/prompt', promptOf(sessionId, 'refuse'))
@@ -143,6 +148,7 @@ test.each(['openai', 'anthropic', 'google'] as const)(
     await second.request('session/load', { sessionId, cwd, mcpServers })
     second.ask('session/prompt', promptOf(sessionId, 'mute until killed'))
     await server.request(server.requests.length)
+    await stored(second)
     await second.kill()
     await server.quiet()
 

@@ -16,9 +16,11 @@ export function shown(content: Content, takes: Takes): Shown {
     case 'text':
       return { type: 'text', text: content.text }
     case 'image':
-      return takes.image ? file(content) : leftOut('image', content.mimeType)
+      return takes.image ? picture(content, 'image') : leftOut('image', content.mimeType)
     case 'audio':
-      return takes.audio && isCommonAudio(content.mimeType) ? file(content) : leftOut('audio', content.mimeType)
+      return takes.audio && isCommonAudio(content.mimeType)
+        ? file(content, 'audio')
+        : leftOut('audio', content.mimeType)
     case 'resource_link':
       return { type: 'text', text: linkText(content) }
     case 'resource':
@@ -36,16 +38,38 @@ function embedded({ resource }: EmbeddedResource, takes: Takes): Shown {
   if ('text' in resource)
     return { type: 'text', text: `<resource uri=${JSON.stringify(resource.uri)}>\n${resource.text}\n</resource>` }
   const mimeType = resource.mimeType ?? 'application/octet-stream'
-  const isTaken = mimeType.startsWith('image/') ? takes.image : mimeType === 'application/pdf' && takes.pdf
-  return isTaken ? file({ data: resource.blob, mimeType }) : leftOut(resource.uri, mimeType)
+  const data = { data: resource.blob, mimeType }
+  if (mimeType.startsWith('image/') && takes.image) return picture(data, resource.uri)
+  return mimeType === 'application/pdf' && takes.pdf ? file(data, resource.uri) : leftOut(resource.uri, mimeType)
 }
 
-function file({ data, mimeType }: { readonly data: string; readonly mimeType: string }): LanguageModelV3FilePart {
-  return { type: 'file', data, mediaType: mimeType }
+interface Data {
+  readonly data: string
+  readonly mimeType: string
 }
 
-function leftOut(what: string, mimeType: string): LanguageModelV3TextPart {
-  return { type: 'text', text: `[${what} (${mimeType}) left out: this model cannot take it]` }
+/** A provider refuses what it cannot show, and with it every later request of the conversation. */
+function picture({ data, mimeType }: Data, what: string): Shown {
+  const known = PICTURES[mimeType.toLowerCase()]
+  return known === undefined ? leftOut(what, mimeType) : file({ data, mimeType: known }, what)
+}
+
+const PICTURES: Readonly<Record<string, string>> = {
+  'image/png': 'image/png',
+  'image/jpeg': 'image/jpeg',
+  'image/jpg': 'image/jpeg',
+  'image/gif': 'image/gif',
+  'image/webp': 'image/webp',
+}
+
+function file({ data, mimeType }: Data, what: string): LanguageModelV3FilePart | LanguageModelV3TextPart {
+  const bare = data.replaceAll(/\s+/gu, '')
+  if (!/^[A-Za-z\d+/]+={0,2}$/u.test(bare)) return leftOut(what, mimeType, 'its data is not in base64')
+  return { type: 'file', data: bare, mediaType: mimeType }
+}
+
+function leftOut(what: string, mimeType: string, why = 'this model cannot take it'): LanguageModelV3TextPart {
+  return { type: 'text', text: `[${what} (${mimeType}) left out: ${why}]` }
 }
 
 function linkText({ uri, name, title, description }: ResourceLink): string {

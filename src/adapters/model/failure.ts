@@ -66,17 +66,24 @@ function saidByHttp(error: APICallError): Said | undefined {
 /** A proxy answers with a page: its title says more than its status. */
 function wordsIn(message: string, body: string): string {
   const title = /<title>([^<]*)<\/title>/iu.exec(body)?.[1]
-  return title ?? detailIn(body) ?? (message === '' ? 'it gave no reason' : message)
+  return title ?? detailIn(body) ?? plainIn(body) ?? (message === '' ? 'it gave no reason' : message)
 }
 
-/** `{"error":"…"}`, `{"message":"…"}`, `{"detail":"…"}`: what the packages do not look for. */
+/** `{"error":"…"}`, `{"error":{"message":"…"}}`, `{"message":"…"}`, `{"detail":"…"}`: what not every package looks for. */
 function detailIn(body: string): string | undefined {
   try {
     const { error, message, detail } = JSON.parse(body) as Readonly<Record<string, unknown>>
-    return [error, message, detail].find((one): one is string => typeof one === 'string')
+    const inner = typeof error === 'object' && error !== null && 'message' in error ? error.message : undefined
+    return [error, inner, message, detail].find((one): one is string => typeof one === 'string' && one !== '')
   } catch {
     return undefined
   }
+}
+
+/** Words that stand there as they are: no page, and nothing that was meant for programs. */
+function plainIn(body: string): string | undefined {
+  const words = body.trim()
+  return words === '' || /^[<{[]/u.test(words) ? undefined : words
 }
 
 /** `{"error":"out of memory"}` in the middle says more than that it is no chunk. */
@@ -118,8 +125,7 @@ function failAs(said: Said, blamed: Blamed): never {
   const asked = { provider: provider.title, model }
   const { status, names, words } = said
   const text = `${names} ${words}`
-  if (status === undefined)
-    return fail(ABSENT.test(names) ? 'MODEL_ABSENT' : 'MODEL_NETWORK', { ...asked, reason: cleaned(words, provider) })
+  if (status === undefined) return fail(rowOfNetwork(names), { ...asked, reason: cleaned(words, provider) })
   if (status === 413 || (status < 429 && status >= 400 && LONG.test(text))) return fail('MODEL_CONTEXT', asked)
   if (status === 401 || (status < 500 && KEYLESS.test(text)))
     return fail('MODEL_KEY', { ...asked, variable: whereKey(provider) })
@@ -148,15 +154,36 @@ const NETWORK: Readonly<Record<string, string>> = {
   UND_ERR_CONNECT_TIMEOUT: 'it does not answer',
   EHOSTUNREACH: 'there is no way to it',
   ENETUNREACH: 'there is no network',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'it vouches for itself (a self-signed certificate)',
+  SELF_SIGNED_CERT_IN_CHAIN: 'nobody known vouches for it (a self-signed certificate in its chain)',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'nobody known vouches for its certificate',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'nobody known vouches for its certificate',
+  CERT_HAS_EXPIRED: 'its certificate has expired',
+  CERT_NOT_YET_VALID: 'its certificate is not valid yet',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is of another host',
+  ERR_SSL_WRONG_VERSION_NUMBER: 'what listens there does not speak https',
+  ERR_SSL_PACKET_LENGTH_TOO_LONG: 'what listens there does not speak https',
+  HTTPParserError: 'what listens there does not speak http',
 }
 
-/** Nobody is there at all: waiting helps only where it is just being started. */
-const ABSENT = /^(?:ECONNREFUSED|ENOTFOUND)$/u
+/** Nobody is there at all, or somebody else: waiting helps only where it is just being started. */
+const ABSENT =
+  /^(?:ECONNREFUSED|ENOTFOUND|ERR_SSL_WRONG_VERSION_NUMBER|ERR_SSL_PACKET_LENGTH_TOO_LONG|HTTPParserError)$/u
+/** No waiting makes a certificate a better one. */
+const UNTRUSTED = /CERT|UNABLE_TO_VERIFY/u
+
+function rowOfNetwork(code: string): 'MODEL_ABSENT' | 'MODEL_CERTIFICATE' | 'MODEL_NETWORK' {
+  if (ABSENT.test(code)) return 'MODEL_ABSENT'
+  return UNTRUSTED.test(code) ? 'MODEL_CERTIFICATE' : 'MODEL_NETWORK'
+}
+
+/** It knows its failures by their words alone. */
+const PARSER = /^HTTPParserError$/u
 
 /** Addresses stay out: a URL may hold a key. */
 function saidByNetwork(error: unknown): Pick<Said, 'names' | 'words'> {
   for (let one = error; one instanceof Error; one = one.cause) {
-    const { code } = one as { code?: unknown }
+    const { code = PARSER.test(one.name) ? one.name : undefined } = one as { code?: unknown }
     if (typeof code === 'string') return { names: code, words: NETWORK[code] ?? code }
   }
   return { names: '', words: reasonOf(error) }

@@ -1,4 +1,5 @@
 /** Which models there are: those of configured and well-known providers, and of servers on this machine. */
+import { explained } from './answers.ts'
 import { fail } from '../../errors/parley-error.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Model, ModelListing, Models, ModelSource, ModelTraits } from '../../ports/model.ts'
@@ -54,7 +55,7 @@ export function openModels({ providers, preset, clock }: ModelsOptions): OwnedMo
   async function make(full: string, known: ModelTraits): Promise<Model> {
     const { provider, name } = found(full, providers)
     const [carried, { modelOf }] = await Promise.all([way(), import('./model.ts')])
-    const dialect = await speak({ provider, name, traits: known, fetch: carried.fetch })
+    const dialect = await speak({ provider, name, traits: known, fetch: explained(carried.fetch) })
     const { maxOutputTokens } = provider.models.find((one) => one.name === name) ?? {}
     return modelOf({ provider, name: full, traits: known, maxOutputTokens, dialect, transport: carried, clock })
   }

@@ -3,7 +3,7 @@ import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Content } from '../../ports/content.ts'
 import type { AssistantPart, ModelMessage, ModelToolCall } from '../../ports/model.ts'
-import { type Manner, promptOf, type Written } from './prompt.ts'
+import { type Manner, promptOf, toolsOf, type Written } from './prompt.ts'
 
 const text = fc.record({ type: fc.constant('text' as const), text: fc.string() })
 const picture = fc.record({
@@ -58,6 +58,55 @@ const manners = fc.record({
   picturesInResults: fc.boolean(),
   thoughts: fc.boolean(),
   turns: fc.boolean(),
+})
+
+test('half of a character is sent to nobody, wherever it came from', () => {
+  const half = 'cut \uD83D'
+  const messages: readonly ModelMessage[] = [
+    { role: 'user', content: [{ type: 'text', text: `${half} 😀` }] },
+    {
+      role: 'assistant',
+      parts: [
+        { kind: 'text', text: half },
+        { kind: 'call', id: 'c', name: 'look', args: { [half]: [{ at: half }] } },
+      ],
+    },
+    { role: 'tool', results: [{ id: 'c', name: 'look', content: [{ type: 'text', text: half }], isError: false }] },
+  ]
+  const manner: Manner = {
+    provider: 'p',
+    takes: { image: false, audio: false, pdf: false },
+    picturesInResults: false,
+    thoughts: false,
+    turns: false,
+  }
+  const tools = toolsOf([{ name: 'look', description: half, schema: { description: half } }])
+  const sent = JSON.stringify([promptOf({ system: half, messages }, manner), tools])
+  // Only halves are escaped by JSON.
+  expect(sent).not.toMatch(/\\ud[89a-f]/iu)
+  expect(sent).toContain('cut \uFFFD 😀')
+  expect(sent.split('cut \uFFFD')).toHaveLength(9)
+})
+
+test('a picture that no provider could show is named instead: it would spoil every later request', () => {
+  const manner: Manner = {
+    provider: 'p',
+    takes: { image: true, audio: false, pdf: true },
+    picturesInResults: false,
+    thoughts: false,
+    turns: false,
+  }
+  const shown = (mimeType: string, data: string) => {
+    const content = [{ type: 'image', mimeType, data } as const]
+    return promptOf({ system: '', messages: [{ role: 'user', content }] }, manner)[0]?.content
+  }
+  const file = (mediaType: string) => [{ type: 'file', data: 'aGk=', mediaType }]
+  const text = (words: string) => [{ type: 'text', text: expect.stringContaining(words) }]
+  expect(shown('image/png', 'aG\nk=')).toEqual(file('image/png'))
+  expect(shown('image/jpg', 'aGk=')).toEqual(file('image/jpeg'))
+  expect(shown('image/svg+xml', 'aGk=')).toEqual(text('cannot take it'))
+  for (const data of ['!!!', '', 'data:image/png;base64,aGk='])
+    expect(shown('image/png', data)).toEqual(text('not in base64'))
 })
 
 test('what is sent for the beginning of a conversation is the beginning of what is sent for all of it', () => {

@@ -18,6 +18,7 @@ import type {
 import { sentIds } from './call-ids.ts'
 import { type Shown, shown, type Takes, textOf } from './content.ts'
 import { ofProvider } from './keepsake.ts'
+import { sound } from './sound.ts'
 
 /** How a provider takes a conversation. */
 export interface Manner {
@@ -49,12 +50,12 @@ export function promptOf(
   const plain = messages.flatMap((message) => {
     const known = written.get(message)
     if (known !== undefined) return known
-    const made = messagesOf(message, how)
+    const made = sound(messagesOf(message, how))
     if (isAlone(message)) written.set(message, made)
     return made
   })
   const told = manner.turns ? inTurns(plain) : plain
-  return system === '' ? [...told] : [{ role: 'system', content: system }, ...told]
+  return system === '' ? [...told] : [{ role: 'system', content: sound(system) }, ...told]
 }
 
 /** What stands between depends on nothing that follows, so that a prompt goes on as it began. */
@@ -70,7 +71,9 @@ function said(text: string): LanguageModelV3Message {
 }
 
 export function toolsOf(tools: readonly ModelTool[]): LanguageModelV3FunctionTool[] {
-  return tools.map(({ name, description, schema }) => ({ type: 'function', name, description, inputSchema: schema }))
+  return tools.map(({ name, description, schema }) =>
+    sound({ type: 'function', name, description, inputSchema: schema }),
+  )
 }
 
 /** The ids of calls hang on what stands before them, and that may be made shorter. */

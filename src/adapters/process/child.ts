@@ -56,8 +56,8 @@ export function openChild(started: Started, { clock, onGone }: ChildSurroundings
       write(stdin, bytes).catch((error: unknown) => {
         return fail('PROCESS_GONE', { command, reason: end ? howItEnded(end) : 'it no longer reads' }, error)
       }),
-    stop(graceMs = DEFAULT_GRACE_MS) {
-      stopped ??= stop(started, exited, { clock, graceMs })
+    stop(graceMs = DEFAULT_GRACE_MS, inputMs = graceMs) {
+      stopped ??= stop(started, exited, { clock, graceMs, inputMs })
       return stopped
     },
   }
@@ -67,10 +67,10 @@ export function openChild(started: Started, { clock, onGone }: ChildSurroundings
 async function stop(
   { marker, pid, stdin, stdout, stderr }: Started,
   exited: Promise<ProcessExit>,
-  { clock, graceMs }: { readonly clock: Clock; readonly graceMs: number },
+  { clock, graceMs, inputMs }: { readonly clock: Clock; readonly graceMs: number; readonly inputMs: number },
 ): Promise<void> {
   stdin.end()
-  if (!(await within(exited, clock, graceMs))) {
+  if (!(await within(exited, clock, inputMs))) {
     signalGroup(pid, 'SIGTERM')
     if (!(await within(exited, clock, graceMs))) signalGroup(pid, 'SIGKILL')
   }

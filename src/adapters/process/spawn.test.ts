@@ -134,6 +134,14 @@ describe('stopping', () => {
     expect(await child.exited).toEqual({ code: null, signal: 'SIGKILL' })
   })
 
+  test('asks at once where nobody waits for the end of an input', async () => {
+    const child = await open().processes.spawn(shell('echo up; exec sleep 1000'))
+    await linesOf(child.stdout)()
+    // Whoever waits for its input to matter waits longer than this test may take.
+    await child.stop(600_000, 0)
+    expect(await child.exited).toEqual({ code: null, signal: 'SIGTERM' })
+  })
+
   test('asks before it kills', async () => {
     const child = await open().processes.spawn(shell('trap "exit 7" TERM; echo up; while :; do sleep 0.01; done'))
     await linesOf(child.stdout)()

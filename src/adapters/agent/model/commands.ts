@@ -37,7 +37,7 @@ export async function wishOf(work: Work): Promise<Wish> {
   const typed = typedIn(prompt)
   if (typed === undefined) return said
   const { name, rest } = typed
-  if (OWN_COMMANDS.some((own) => own.name === name)) return { kind: 'own', name, rest }
+  if (isOwnCommand(prompt)) return { kind: 'own', name, rest }
   const filledBy = await filledPrompt(work.turn, typed)
   if (filledBy?.kind === 'advice') return filledBy
   if (filledBy !== undefined) return { kind: 'messages', messages: filledBy.messages.map(messageOf) }
@@ -48,6 +48,12 @@ export async function wishOf(work: Work): Promise<Wish> {
     kind: 'messages',
     messages: [{ role: 'user', content: [{ type: 'text', text: filled(text, rest) }, ...prompt.slice(1)] }],
   }
+}
+
+/** It is for us, not for the model. */
+export function isOwnCommand(prompt: readonly Content[]): boolean {
+  const typed = typedIn(prompt)
+  return typed !== undefined && OWN_COMMANDS.some(({ name }) => name === typed.name)
 }
 
 /** All that may be typed now. */

@@ -19,6 +19,8 @@ export class Context {
   readonly told = new Set<string>()
   /** Characters of all memos: about what it takes of our memory. */
   size = 0
+  /** Of what was asked before this process began, something may be nowhere but in the transcript. */
+  mayLack = true
   #begun = false
   #settled = true
   /** What stood there before that which was asked last; undefined when it was made shorter since. */

@@ -3,7 +3,7 @@ import type { StopReason } from '../../../ports/agent.ts'
 import type { ModelEnd, ModelMessage } from '../../../ports/model.ts'
 import { toolsText } from '../tools-text.ts'
 import { closeOpenCalls, goOnWithCalls, runCalls } from './calls.ts'
-import { type Wish, wishOf } from './commands.ts'
+import { type Wish, isOwnCommand, wishOf } from './commands.ts'
 import { compact, compactIfFull } from './compaction.ts'
 import { Failures } from './failures.ts'
 import { instructionsOf } from './instructions.ts'
@@ -77,7 +77,7 @@ async function answer(work: Work, wish: Exclude<Wish, { readonly kind: 'messages
 
 /** What was cut must not be lost in a summary. */
 async function tellOfCut(work: Work): Promise<void> {
-  const cut = await cutAnswer(work)
+  const cut = await cutBefore(work)
   await closeOpenCalls(work)
   if (cut.notes.length === 0) return
   await remember(work, { agent: 'model', kind: 'asked', messages: [...cut.messages, ...noted([], cut.notes)] })
@@ -94,7 +94,7 @@ function compacted(before: number, after: number): string {
 async function hear(work: Work, said: readonly ModelMessage[]): Promise<{ readonly stored: Promise<unknown> }> {
   const { turn, context } = work
   const base = context.isNew ? await beginning(work) : undefined
-  const cut = await cutAnswer(work)
+  const cut = await cutBefore(work)
   await closeOpenCalls(work)
   const { roots } = turn
   const isMoved = JSON.stringify(roots) !== JSON.stringify((base ?? context).roots)
@@ -124,11 +124,34 @@ function noted([first, ...others]: readonly ModelMessage[], notes: readonly stri
   return [...before, ...(first === undefined ? [] : [first]), ...others]
 }
 
+interface Cut {
+  readonly messages: readonly ModelMessage[]
+  readonly notes: readonly string[]
+}
+
+const UNANSWERED = 'The turn before was cut off before you had answered.'
+
+/** What became of the turns before: an answer that was cut, and what a crash kept from being asked at all. */
+async function cutBefore(work: Work): Promise<Cut> {
+  const { messages, notes } = await cutAnswer(work)
+  const unheard = await unheardBefore(work)
+  if (unheard.length === 0) return { messages, notes }
+  return { messages: [...messages, ...noted(unheard, notes)], notes: [UNANSWERED] }
+}
+
+/** A crash may come before what was asked is stored as such; who sees it in the transcript takes it for said. */
+async function unheardBefore({ turn, context }: Work): Promise<readonly ModelMessage[]> {
+  if (!context.mayLack) return []
+  const prompts = await turn.cutSince(context.place)
+  context.mayLack = false
+  return prompts.filter((content) => !isOwnCommand(content)).map((content) => ({ role: 'user', content }))
+}
+
 /** What people saw of an answer that never became whole. */
-async function cutAnswer({ turn, context }: Work): Promise<{ messages: readonly ModelMessage[]; notes: string[] }> {
+async function cutAnswer({ turn, context }: Work): Promise<Cut> {
   if (context.isSettled) return { messages: [], notes: [] }
   const text = context.openCalls.length > 0 ? '' : await turn.saidSince(context.place)
-  if (text === '') return { messages: [], notes: ['The turn before was cut off before you had answered.'] }
+  if (text === '') return { messages: [], notes: [UNANSWERED] }
   return {
     messages: [{ role: 'assistant', parts: [{ kind: 'text', text }] }],
     notes: ['Your answer was cut off here; people saw what stands above.'],

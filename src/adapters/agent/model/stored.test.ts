@@ -2,6 +2,8 @@
 import { expect, test } from 'vitest'
 import { ask, begin, ends, houseWith, inhabited, settled, story, until } from '../../../../test/model/given.ts'
 import { PuppetModel, says } from '../../../../test/model/puppet-model.ts'
+import type { Session } from '../../../session/session.ts'
+import type { House } from '../../../../test/sim/house.ts'
 import { quiet } from '../../../../test/sim/clock.ts'
 
 test('the model is asked while its prompt is being stored, and nothing of the answer is told before', async () => {
@@ -38,6 +40,39 @@ test('a prompt that cannot be stored is no part of what the model is told next',
   await ask(again, 'p3', 'Three')
   expect(story(after.requests[0]?.messages ?? [])).toEqual(['user: Two', 'model: Hello.', 'user: Three'])
 })
+
+test('a prompt of which a crash left nothing but the transcript is told with the next one, once; commands of ours never', async () => {
+  const { house, model } = houseWith([says('Hello.')])
+  const { session } = await house.open()
+  await ask(session, 'p1', 'One')
+  const second = await crashedIn(house, session, 'Two')
+  const third = await crashedIn(second.house, second.session, '/tools')
+  inhabited(third.house, model)
+  await ask(third.session, 'p4', 'continue')
+  await ask(third.session, 'p5', 'Five')
+  expect(story(model.requests.at(-1)?.messages ?? [])).toEqual([
+    'user: One',
+    'model: Hello.',
+    'user: Two',
+    'user: [The turn before was cut off before you had answered.] | continue',
+    'model: I have nothing left to say.',
+    'user: Five',
+  ])
+})
+
+/** The next owner, after one that was killed before anything of the turn was kept. */
+async function crashedIn(house: House, session: Session, words: string) {
+  const isBegun = new Promise<void>((resolve) => {
+    house.fault = (point) => {
+      if (point !== 'turn.started') return
+      resolve()
+      return new Promise(() => undefined)
+    }
+  })
+  await begin(session, words, words)
+  await isBegun
+  return house.killed(session)
+}
 
 test('words that come with the end of their turn are stored with it', async () => {
   const { house } = houseWith([says('Hello.')])

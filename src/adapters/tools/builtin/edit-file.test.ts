@@ -1,6 +1,6 @@
 /** Edits are exact, all or none, never over somebody else's change, and leave all other bytes as they were. */
 import { execFileSync } from 'node:child_process'
-import { chmod, readFile, readdir, stat, symlink, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readFile, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import * as fc from 'fast-check'
 import { afterEach, describe, expect, test } from 'vitest'
 import { type Stage, openStage } from '../../../../test/fixtures/tools/stage.ts'
@@ -10,6 +10,13 @@ let stage: Stage
 afterEach(() => stage?.close())
 
 const edit = (old_text: string, new_text: string, replace_all?: boolean) => ({ old_text, new_text, replace_all })
+
+/** What stands in a file after it was read and edited. */
+async function changed(path: string, edits: readonly ReturnType<typeof edit>[]): Promise<Buffer> {
+  await stage.say('read_file', { path })
+  expect(await stage.say('edit_file', { path, edits })).toMatch(/^Edited /u)
+  return readFile(stage.path(path))
+}
 
 describe('an edit', () => {
   test('needs a file that was read, and that nobody has changed since', async () => {
@@ -66,6 +73,50 @@ describe('an edit', () => {
     expect(await stage.say('edit_file', { path: 'latin.txt', edits: [edit('ä', '世')] })).toContain('Latin-1')
   })
 
+  test('keeps UTF-16 without a mark, and the ends of the lines around it where they are mixed', async () => {
+    const files = { 'wide.txt': Buffer.from('aä\r\nb\r\n', 'utf16le'), 'mixed.txt': 'a\r\nb\r\nc\nd\r\ne' }
+    stage = await openStage({ files })
+    const wide = await changed('wide.txt', [edit('b', 'B\nC')])
+    expect(wide).toEqual(Buffer.from('aä\r\nB\r\nC\r\n', 'utf16le'))
+    const mixed = await changed('mixed.txt', [edit('b', 'b\nB'), edit('c', 'c\nC'), edit('e', 'e\nE')])
+    expect(mixed.toString()).toBe('a\r\nb\r\nB\r\nc\nC\nd\r\ne\r\nE')
+  })
+
+  test('of the last line leaves it without its end, or gives it one', async () => {
+    stage = await openStage({ files: { 'a.txt': 'one\ntwo', 'crlf.txt': 'one\r\ntwo' } })
+    expect((await changed('a.txt', [edit('two', '2')])).toString()).toBe('one\n2')
+    expect((await changed('a.txt', [edit('2', '2\n3\n')])).toString()).toBe('one\n2\n3\n')
+    expect((await changed('crlf.txt', [edit('two', 'two\nthree')])).toString()).toBe('one\r\ntwo\r\nthree')
+  })
+
+  test('of a very long line is made, and shown in few words; what does not fit is said in few', async () => {
+    const wide = 'var a=1;'.repeat(100_000)
+    stage = await openStage({ files: { 'wide.js': `${wide}var b=2;${wide}` } })
+    expect((await changed('wide.js', [edit('b=2', 'b=3')])).toString()).toBe(`${wide}var b=3;${wide}`)
+    const { shown } = await stage.call('edit_file', { path: 'wide.js', edits: [edit('b=3', 'b=4')] })
+    expect(JSON.stringify(shown)).toMatch(/that is too long to show/u)
+    for (const old_text of ['var a=1;', 'var c', wide.slice(1)]) {
+      const said = await stage.say('edit_file', { path: 'wide.js', edits: [edit(old_text, 'x')] })
+      expect(said).toMatch(/^Error: .{1,400}Nothing was changed\.$/su)
+    }
+  })
+
+  test('of what has become something else meanwhile is refused', async () => {
+    const files = { 'a.txt': 'x', 'b.txt': 'x', 'c.txt': 'x', 'd.txt': 'x', 'other.txt': 'x' }
+    stage = await openStage({ files })
+    for (const path of ['a.txt', 'b.txt', 'c.txt', 'd.txt']) await stage.say('read_file', { path })
+    for (const path of ['a.txt', 'b.txt', 'c.txt', 'd.txt']) await rm(stage.path(path))
+    await mkdir(stage.path('a.txt'))
+    await symlink('other.txt', stage.path('b.txt'))
+    await symlink('/etc/hostname', stage.path('c.txt'))
+    const said = (path: string) => stage.say('edit_file', { path, edits: [edit('x', 'y')] })
+    expect(await said('a.txt')).toBe('Error: a.txt is a directory. Use list_directory.')
+    expect(await said('b.txt')).toBe('Error: Read other.txt with read_file first. Nothing was changed.')
+    expect(await said('c.txt')).toContain('outside the directories of this session')
+    expect(await said('d.txt')).toBe('Error: There is no file "d.txt".')
+    expect(await readFile(stage.path('other.txt'), 'utf8')).toBe('x')
+  })
+
   test('of two at once does both, one after the other', async () => {
     stage = await openStage({ files: { 'a.txt': '1 2 3 4 5 6 7 8\n' } })
     await stage.say('read_file', { path: 'a.txt' })
@@ -105,6 +156,20 @@ describe('a file', () => {
     expect(await stage.say('write_file', { path: 'a', content: 'z' })).toContain('a is a directory')
   })
 
+  test('may be empty, and has one mark of its byte order at most', async () => {
+    stage = await openStage({ files: { 'empty.txt': '', 'marked.txt': '\uFEFFx\n' } })
+    await stage.say('read_file', { path: 'empty.txt' })
+    const edits = [edit('', 'x')]
+    expect(await stage.say('edit_file', { path: 'empty.txt', edits })).toContain('old_text is empty')
+    expect(await stage.say('write_file', { path: 'empty.txt', content: '' })).toBe('Replaced empty.txt: 0 lines.')
+    await stage.say('read_file', { path: 'marked.txt' })
+    for (const path of ['marked.txt', 'new.txt']) {
+      await stage.say('write_file', { path, content: '\uFEFFa\n' })
+      expect(await stage.say('edit_file', { path, edits: [edit('a', 'b')] })).toBe(`Edited ${path} in one place.`)
+      expect(await readFile(stage.path(path), 'utf8')).toBe('\uFEFFb\n')
+    }
+  })
+
   test('that is read-only, a pipe, or a link to elsewhere is left alone', async () => {
     stage = await openStage({ files: { 'fixed.txt': 'x', 'real.txt': 'x' } })
     await chmod(stage.path('fixed.txt'), 0o444)
@@ -124,6 +189,7 @@ describe('a file', () => {
 describe('what does not fit', () => {
   const refusals: readonly (readonly [string, readonly [text: string, one: ReturnType<typeof edit>], string])[] = [
     ['twice', ['a\nb\na\n', edit('a', 'c')], 'old_text occurs 2 times (lines 1, 3)'],
+    ['twice, one in the other', ['{\n}\n}\n}\n', edit('}\n}\n', '}\n')], 'old_text occurs 2 times (lines 2, 3)'],
     ['nowhere', ['a\nb\n', edit('q', 'c')], 'Read the file again and quote it exactly.'],
     [
       'other blanks',
@@ -145,6 +211,12 @@ describe('what does not fit', () => {
   ]
   test.each(refusals)('%s: is refused with advice', (_name, [text, one], advice) => {
     expect(() => applyEdits(text, [one])).toThrow(advice)
+  })
+
+  test('edits that overlap, or undo each other, are refused', () => {
+    const overlapping = [edit('one two', '1 2'), edit('two three', '2 3')]
+    expect(() => applyEdits('one two three', overlapping)).toThrow('Edit 2 of 2: old_text is not in the file')
+    expect(() => applyEdits('one', [edit('one', 'two'), edit('two', 'one')])).toThrow('undo each other')
   })
 
   test('one edit that does not fit leaves the others undone', async () => {

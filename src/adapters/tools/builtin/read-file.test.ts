@@ -44,6 +44,8 @@ test.each([
   ['UTF-8 with its mark', Buffer.from('\uFEFFGrüße, 世界\n')],
   ['UTF-16', Buffer.from('\uFEFFGrüße, 世界\n', 'utf16le')],
   ['UTF-16, the other way round', Buffer.from('\uFEFFGrüße, 世界\n', 'utf16le').swap16()],
+  ['UTF-16 without a mark', Buffer.from('Grüße, 世界\n', 'utf16le')],
+  ['UTF-16 without a mark, the other way round', Buffer.from('Grüße, 世界\n', 'utf16le').swap16()],
 ])('a file in %s is read', async (_name, bytes) => {
   stage = await openStage({ files: { 'a.txt': bytes } })
   expect(await stage.say('read_file', { path: 'a.txt' })).toBe('Grüße, 世界')
@@ -54,6 +56,10 @@ test('Latin-1 is read, an empty file is said to be empty, and what is no text is
     'latin.txt': Buffer.from('Grüße\n', 'latin1'),
     'empty.txt': '',
     'a.pdf': Buffer.from('%PDF-1.7\n\u0000'),
+    'half.txt': Buffer.from([0xff, 0xfe, 0x61]),
+    'wider.txt': Buffer.from('\uFEFF\0a\0b\0', 'utf16le'),
+    'marked.txt': Buffer.concat([Buffer.from('\uFEFF'), Buffer.from('ä', 'latin1')]),
+    'numbers.bin': Buffer.from(Uint16Array.from([1, 2, 3, 500, 4]).buffer),
     'odd.bin': Buffer.from([1, 2, 3, 0, 4]),
     'a.png': Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0]),
   }
@@ -62,6 +68,10 @@ test('Latin-1 is read, an empty file is said to be empty, and what is no text is
   expect(await stage.say('read_file', { path: 'empty.txt' })).toBe('[The file is empty.]')
   expect(await stage.say('read_file', { path: 'a.pdf' })).toContain('a.pdf is a PDF document of 10 bytes')
   expect(await stage.say('read_file', { path: 'odd.bin' })).toContain('odd.bin is a binary file of 5 bytes')
+  for (const path of ['half.txt', 'wider.txt', 'marked.txt', 'numbers.bin'])
+    expect(await stage.say('read_file', { path })).toMatch(
+      /^Error: \S+ is a binary file of \d+ bytes, which read_file/u,
+    )
   const { content } = await stage.call('read_file', { path: 'a.png' })
   expect(content).toEqual([{ type: 'image', data: files['a.png'].toString('base64'), mimeType: 'image/png' }])
 })

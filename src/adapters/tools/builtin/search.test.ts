@@ -19,6 +19,7 @@ const FILES = {
   'src/b.ts': 'import { answer } from "../a.ts"\r\nANSWER(answer)\r\n',
   'src/deep/c.md': '# The answer\n\nis 42.\n',
   'src/deep/wide.txt': Buffer.from('\uFEFFan answer, wide\n', 'utf16le'),
+  'src/deep/unmarked.txt': Buffer.from('an answer, unmarked\n', 'utf16le'),
   'src/deep/bin': Buffer.from('answer\0answer'),
   'out/d.ts': 'answer\n',
   '.hidden/e.ts': 'answer\n',
@@ -32,10 +33,10 @@ describe('find_files', () => {
     stage = await openStage({ files: FILES })
     expect(await stage.say('find_files', { pattern: '*.ts' })).toBe('.hidden/e.ts\na.ts\nsrc/b.ts')
     expect(await stage.say('find_files', { pattern: 'src/**' })).toBe(
-      'src/.ignore\nsrc/b.ts\nsrc/deep/bin\nsrc/deep/wide.txt',
+      'src/.ignore\nsrc/b.ts\nsrc/deep/bin\nsrc/deep/unmarked.txt\nsrc/deep/wide.txt',
     )
     expect(await stage.say('find_files', { pattern: '**/*.{md,txt}', ignored: true })).toBe(
-      'src/deep/c.md\nsrc/deep/wide.txt',
+      'src/deep/c.md\nsrc/deep/unmarked.txt\nsrc/deep/wide.txt',
     )
     expect(await stage.say('find_files', { pattern: 'b.ts', path: 'src' })).toBe('b.ts')
     expect(await stage.say('find_files', { pattern: 'nothing' })).toContain('No file matches')
@@ -76,6 +77,7 @@ describe('search_text', () => {
         'a.ts:1:export const answer = 42',
         'src/b.ts:1:import { answer } from "../a.ts"',
         'src/b.ts:2:ANSWER(answer)',
+        'src/deep/unmarked.txt:1:an answer, unmarked',
         'src/deep/wide.txt:1:an answer, wide',
       ].join('\n'),
     )
@@ -84,6 +86,7 @@ describe('search_text', () => {
     expect(await say({ pattern: 'OTHER', ignore_case: true, context: 1 })).toBe(
       'a.ts-1-export const answer = 42\na.ts:2:const other = 1',
     )
+    expect(await say({ pattern: 'UNMARKED', ignore_case: true })).toBe('src/deep/unmarked.txt:1:an answer, unmarked')
     expect(await say({ pattern: 'answer', glob: '*.md', ignored: true })).toBe('src/deep/c.md:1:# The answer')
     expect(await say({ pattern: 'answer', path: 'out/d.ts' })).toBe('out/d.ts:1:answer')
     expect(await say({ pattern: 'answer', limit: 1 })).toContain('[There may be more than 1 lines')

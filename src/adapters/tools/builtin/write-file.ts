@@ -36,8 +36,11 @@ export const writeFile = defineTool({
     return call.memory.files.alone(real, async () => {
       const former = await openIfThere(path, call)
       if (former !== undefined) requireSeen(former, call)
-      const text = former === undefined ? content : inTheSameLines(content, former)
-      const file = { ...(former ?? (await newFile(path, call))), text }
+      // A mark of the byte order is no part of a text, wherever it comes from.
+      const plain = content.replace(/^\uFEFF/u, '')
+      const text = former === undefined ? plain : inTheSameLines(plain, former)
+      const place = former ?? (await newFile(path, call))
+      const file = { ...place, text, ...(former === undefined && { hasBom: plain !== content }) }
       await saveText(file, call)
       const { content: shown } = differenceOf(file.path, former?.text ?? null, text)
       const verb = former === undefined ? 'Made' : 'Replaced'

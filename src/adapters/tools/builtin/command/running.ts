@@ -32,7 +32,7 @@ export const QUIET_ENVIRONMENT = {
   TERM: 'dumb',
 }
 
-/** Milliseconds for a command to end by itself, twice: after its input ends, and after it was told to. */
+/** Milliseconds for a command to end by itself once it was told to; it never had an input whose end would tell it. */
 const GRACE = 40
 /** What left the group may hold the output open; milliseconds that its last words are waited for. */
 const LAST_WORDS = 100
@@ -57,7 +57,7 @@ export async function startCommand({ line, cwd, processes, clock, signal }: Star
     },
     ended,
     async stop() {
-      await child.stop(GRACE)
+      await child.stop(GRACE, 0)
       await ended
     },
   }

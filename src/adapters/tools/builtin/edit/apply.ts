@@ -23,6 +23,7 @@ export function applyEdits(text: string, edits: readonly Edit[]): Edited {
     const done = applyEdit(former.text, eol === '\n' ? edit : unified(edit), name)
     return { text: done.text, places: former.places + done.places }
   }, whole)
+  if (edited.text === whole.text) refuse('The edits undo each other. Nothing was changed.')
   return eol === '\n' ? edited : { ...edited, text: edited.text.replaceAll('\n', '\r\n') }
 }
 
@@ -45,18 +46,43 @@ function applyEdit(text: string, given: Edit, name: string): Edited {
   const { old_text, new_text, replace_all = false } = asWritten(text, given)
   const places = placesOf(old_text, text)
   if (places.length === 0) refuse(`${name}${nearMiss(text, given)} Nothing was changed.`)
-  if (places.length > 1 && !replace_all)
-    refuse(
-      `${name}old_text occurs ${amount(places.length)} times (lines ${linesAt(text, places)}). Quote more of what stands around it, or set replace_all. Nothing was changed.`,
-    )
+  if (!replace_all) requireOne(old_text, text, { places, name })
   return { text: text.split(old_text).join(new_text), places: places.length }
+}
+
+interface Occurring {
+  readonly places: readonly number[]
+  readonly name: string
+}
+
+/** Also when it begins again before it has ended, as a brace on every line does. */
+function requireOne(part: string, text: string, { places, name }: Occurring): void {
+  const again = places.length === 1 ? text.indexOf(part, (places[0] ?? 0) + 1) : -1
+  const all = again < 0 ? places : [...places, again]
+  if (all.length > 1)
+    refuse(
+      `${name}old_text occurs ${amount(all.length)} times (lines ${linesAt(text, all)}). Quote more of what stands around it, or set replace_all. Nothing was changed.`,
+    )
 }
 
 /** Where ends of lines are mixed, those of the place that is meant. */
 function asWritten(text: string, edit: Edit): Edit {
-  if (text.includes(edit.old_text) || !text.includes('\r\n')) return edit
-  const crLf = (some: string) => withLf(some).replaceAll('\n', '\r\n')
-  return { ...edit, old_text: crLf(edit.old_text), new_text: crLf(edit.new_text) }
+  if (!text.includes('\r\n')) return edit
+  const at = text.indexOf(edit.old_text)
+  if (at < 0) return { ...edit, old_text: withCrLf(edit.old_text), new_text: withCrLf(edit.new_text) }
+  // What is within one line says nothing of its end.
+  const isWithin = !/[\r\n]/u.test(edit.old_text)
+  return isWithin && endsWithCrLf(text, at) ? { ...edit, new_text: withCrLf(edit.new_text) } : edit
+}
+
+function withCrLf(text: string): string {
+  return withLf(text).replaceAll('\n', '\r\n')
+}
+
+/** The line of that place; the last one is as the one before. */
+function endsWithCrLf(text: string, at: number): boolean {
+  const next = text.indexOf('\n', at)
+  return text.charAt((next < 0 ? text.lastIndexOf('\n', at) : next) - 1) === '\r'
 }
 
 function placesOf(part: string, text: string): readonly number[] {

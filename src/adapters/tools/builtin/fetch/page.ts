@@ -2,7 +2,7 @@
 import { type Agent, fetch as undiciFetch } from 'undici'
 import type { Clock } from '../../../../ports/clock.ts'
 import type { Signal } from '../../../../ports/signal.ts'
-import { amount, refuse } from '../result.ts'
+import { refuse } from '../result.ts'
 import { type MayReach, guardedAgent, requireReachable } from './reach.ts'
 
 /** Bytes, unpacked. */
@@ -23,9 +23,15 @@ export interface Getting {
 }
 
 export type Got =
-  | { readonly kind: 'page'; readonly url: URL; readonly status: number; readonly type: string; readonly bytes: Buffer }
+  | (Body & { readonly kind: 'page'; readonly url: URL; readonly status: number; readonly type: string })
   /** To another host, which nobody has been asked about. */
   | { readonly kind: 'elsewhere'; readonly url: URL }
+
+interface Body {
+  readonly bytes: Buffer
+  /** More was sent than is read. */
+  readonly isCut: boolean
+}
 
 export async function getPage(url: URL, { mayReach, clock, signal }: Getting): Promise<Got> {
   const agent = guardedAgent(mayReach)
@@ -63,14 +69,24 @@ async function follow(start: URL, { agent, mayReach, signal }: Following): Promi
     const { status } = response
     if (status < 300 || status > 399 || location === null) {
       const type = response.headers.get('content-type') ?? ''
-      return { kind: 'page', url, status, type, bytes: await bodyOf(response.body) }
+      return { kind: 'page', url, status, type, ...(await bodyOf(response.body)) }
     }
     await response.body?.cancel()
-    const next = new URL(location, url)
+    const next = redirected(location, url)
     if (!isSameHost(url, next)) return { kind: 'elsewhere', url: next }
     url = next
   }
   return refuse(`${start.host} redirects again and again.`)
+}
+
+/** What stands in a redirect may be anything. */
+function redirected(location: string, from: URL): URL {
+  const url = URL.canParse(location, from) ? new URL(location, from) : undefined
+  if (url === undefined || !/^https?:$/u.test(url.protocol) || url.username !== '' || url.password !== '')
+    return refuse(
+      `${from.host} redirects to what is not fetched: an address that is none of the web, or names somebody.`,
+    )
+  return url
 }
 
 /** Also with and without `www.`, and from http to https. */
@@ -80,13 +96,13 @@ function isSameHost(from: URL, to: URL): boolean {
   return isWeb && bare(from) === bare(to) && (from.port === to.port || to.protocol !== from.protocol)
 }
 
-async function bodyOf(body: AsyncIterable<Uint8Array> | null): Promise<Buffer> {
+async function bodyOf(body: AsyncIterable<Uint8Array> | null): Promise<Body> {
   const pieces: Uint8Array[] = []
   let length = 0
   for await (const piece of body ?? []) {
-    length += piece.length
-    if (length > LARGEST) refuse(`The page has more than ${amount(LARGEST)} bytes and was not read.`)
     pieces.push(piece)
+    length += piece.length
+    if (length > LARGEST) return { bytes: Buffer.concat(pieces, LARGEST), isCut: true }
   }
-  return Buffer.concat(pieces)
+  return { bytes: Buffer.concat(pieces), isCut: false }
 }

@@ -5,6 +5,7 @@ import type { Child, Processes } from '../../../../ports/process.ts'
 import type { Signal } from '../../../../ports/signal.ts'
 
 export interface Asking {
+  /** Letters, digits and `_` only. */
   readonly literal: string
   readonly directory: string
   readonly ignoresCase: boolean
@@ -24,7 +25,6 @@ const FLAGS = [
   '--files-with-matches',
   '--null',
   '--text',
-  '--fixed-strings',
   '--hidden',
   '--no-ignore-global',
   '--no-ignore-parent',
@@ -37,7 +37,8 @@ const FLAGS = [
 export async function candidatesFor(asking: Asking): Promise<ReadonlySet<string> | undefined> {
   const { literal, directory, ignoresCase, ignored, processes, clock, signal } = asking
   const more = [...(ignoresCase ? ['--ignore-case'] : []), ...(ignored ? ['--no-ignore'] : ['--glob=!.git'])]
-  const args = [...FLAGS, ...more, '-e', literal, '--', '.']
+  // Also as UTF-16 without a mark, which ripgrep takes for bytes: with a zero between letters.
+  const args = [...FLAGS, ...more, '-e', `${literal}|${[...literal].join('\\x00')}`, '--', '.']
   try {
     const child = await processes.spawn({ command: 'rg', args, cwd: directory, env: {} }, signal)
     const answer = await Promise.race([outputOf(child), clock.sleep(PATIENCE, signal)])

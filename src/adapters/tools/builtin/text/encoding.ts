@@ -17,11 +17,10 @@ export const PLAIN = { encoding: 'utf-8', hasBom: false } as const
 export function decode(bytes: Buffer): Decoded | undefined {
   const marked = MARKS.find(({ mark }) => bytes.subarray(0, mark.length).equals(mark))
   if (marked !== undefined) {
-    const rest = bytes.subarray(marked.mark.length)
-    const text = textIn(rest, marked.encoding)
-    return text === undefined ? undefined : { text, encoding: marked.encoding, hasBom: true }
+    const text = textIn(bytes.subarray(marked.mark.length), marked.encoding)
+    return text === undefined || text.includes('\0') ? undefined : { text, encoding: marked.encoding, hasBom: true }
   }
-  if (isBinary(bytes)) return undefined
+  if (isBinary(bytes)) return unmarkedWide(bytes)
   const text = textIn(bytes, 'utf-8')
   if (text !== undefined) return { text, ...PLAIN }
   return { text: bytes.toString('latin1'), encoding: 'latin-1', hasBom: false }
@@ -59,6 +58,21 @@ function bytesOf(text: string, encoding: Encoding): Buffer {
     )
   return Buffer.from(text, 'latin1')
 }
+
+/** UTF-16 shows by the zeros of its common letters: they stand on one side only, and nearly always. */
+function unmarkedWide(bytes: Buffer): Decoded | undefined {
+  const start = bytes.subarray(0, LOOKED_AT)
+  const zeros = [0, 1].map((side) => start.filter((byte, at) => byte === 0 && at % 2 === side).length)
+  const encoding = zeros[0] === 0 ? 'utf-16le' : zeros[1] === 0 ? 'utf-16be' : undefined
+  if (encoding === undefined || Math.max(...zeros) < start.length * WIDE) return undefined
+  const text = textIn(bytes, encoding)
+  return text === undefined || UNTYPED.test(text) ? undefined : { text, encoding, hasBom: false }
+}
+
+const UNTYPED = /[^\P{Cc}\s]/u
+
+/** Part of the bytes that are zeros: of a text in Latin letters one half is. */
+const WIDE = 0.4
 
 const LOOKED_AT = 8 * 1024
 function isBinary(bytes: Buffer): boolean {

@@ -1,0 +1,82 @@
+/** Addresses behind which there is no provider: who is told at once what to do, and in which words. */
+import { once } from 'node:events'
+import { createServer, type AddressInfo, type Server } from 'node:net'
+import { APICallError } from '@ai-sdk/provider'
+import { afterEach, expect, test } from 'vitest'
+import { isParleyError } from '../../errors/parley-error.ts'
+import { systemClock } from '../clock.ts'
+import { failFor } from './failure.ts'
+import { openModels } from './models.ts'
+import type { Provider } from './provider.ts'
+
+const closing: (() => unknown)[] = []
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close()
+})
+
+function provider(url: string): Provider {
+  const common = {
+    name: 'p',
+    title: 'P',
+    kind: 'openai',
+    key: undefined,
+    keyNames: [],
+    headers: {},
+    models: [],
+  } as const
+  return { ...common, url, isConfigured: true }
+}
+
+/** Answers with a line of another language. */
+async function somethingElse(): Promise<number> {
+  const server: Server = createServer((socket) => {
+    socket.on('error', () => undefined)
+    socket.once('data', () => socket.end('SSH-2.0-OpenSSH_9.9\r\n'))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  closing.push(() => server.close())
+  return (server.address() as AddressInfo).port
+}
+
+async function failureAt(url: string): Promise<unknown> {
+  const models = openModels({ providers: [provider(url)], clock: systemClock })
+  closing.push(() => models.close())
+  const model = await models.open('p:m')
+  const asked = { system: '', messages: [], tools: [], session: 's', signal: new AbortController().signal }
+  const hello = [{ role: 'user', content: [{ type: 'text', text: 'hello' }] }] as const
+  try {
+    for await (const _part of model.stream({ ...asked, messages: hello }));
+  } catch (error) {
+    return error
+  }
+  throw new Error('nothing failed')
+}
+
+test.each(['http', 'https'])('what listens there does not speak %s', async (scheme) => {
+  const error = await failureAt(`${scheme}://127.0.0.1:${await somethingElse()}/v1`)
+  expect(error).toMatchObject({ code: 'MODEL_ABSENT' })
+  expect(String(error)).toContain(`what listens there does not speak ${scheme}:`.slice(0, -1))
+})
+
+test.each([
+  ['DEPTH_ZERO_SELF_SIGNED_CERT', 'self-signed'],
+  ['CERT_HAS_EXPIRED', 'has expired'],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', 'of another host'],
+  ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'nobody known'],
+])('a certificate that cannot be trusted is not tried again: %s', (code, words) => {
+  const cause = Object.assign(new Error(code), { code })
+  const blamed = { provider: provider('https://p.example/v1'), model: 'p:m', watch: { verdict: undefined }, now: 0 }
+  try {
+    failFor(callError(cause), blamed)
+    expect.unreachable()
+  } catch (error) {
+    expect(error).toMatchObject({ code: 'MODEL_CERTIFICATE' })
+    expect(isParleyError(error) && error.retryable).toBe(false)
+    expect(String(error)).toContain(words)
+  }
+})
+
+function callError(cause: Error): APICallError {
+  return new APICallError({ message: 'Cannot connect', url: 'https://p.example/v1', requestBodyValues: {}, cause })
+}
