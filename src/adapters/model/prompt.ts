@@ -70,10 +70,17 @@ function said(text: string): LanguageModelV3Message {
   return { role: 'assistant', content: [{ type: 'text', text }] }
 }
 
+/** Same list, same answer: it stays for many requests, and its schemas are large. */
+const toldTools = new WeakMap<readonly ModelTool[], LanguageModelV3FunctionTool[]>()
+
 export function toolsOf(tools: readonly ModelTool[]): LanguageModelV3FunctionTool[] {
-  return tools.map(({ name, description, schema }) =>
-    sound({ type: 'function', name, description, inputSchema: schema }),
+  const known = toldTools.get(tools)
+  if (known !== undefined) return known
+  const made = tools.map(({ name, description, schema }) =>
+    sound<LanguageModelV3FunctionTool>({ type: 'function', name, description, inputSchema: schema }),
   )
+  toldTools.set(tools, made)
+  return made
 }
 
 /** The ids of calls hang on what stands before them, and that may be made shorter. */
