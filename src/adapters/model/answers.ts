@@ -1,5 +1,6 @@
 /** Tells an answer that is no stream from one: a page, or a failure that came as if it were a success. */
 import { APICallError } from '@ai-sdk/provider'
+import { titleIn } from './failure.ts'
 
 type Fetch = typeof globalThis.fetch
 
@@ -50,8 +51,8 @@ async function peeked(stream: ReadableStream<Uint8Array>): Promise<{ body: Reada
 
 function refusePage(text: string): void {
   if (!/^\s*</u.test(text)) return
-  const title = /<title[^>]*>([^<]*)<\/title>/iu.exec(text)?.[1]?.trim()
-  const page = title === undefined || title === '' ? 'a web page' : `the web page “${title}”`
+  const title = titleIn(text)
+  const page = title === undefined ? 'a web page' : `the web page “${title}”`
   // With data of its own it is no answer that broke off.
   const message = `it answered with ${page}; is its address right?`
   throw new APICallError({ message, ...NOBODYS, statusCode: 200, data: {}, isRetryable: false })

@@ -63,10 +63,15 @@ function saidByHttp(error: APICallError): Said | undefined {
   return { status: isNamed ? named : status, names: names.join(' '), words: wordsIn(message, body), headers, body }
 }
 
+/** Of a page, if it has one that says something. */
+export function titleIn(page: string): string | undefined {
+  const title = /<title[^>]*>([^<]*)<\/title>/iu.exec(page)?.[1]?.trim()
+  return title === '' ? undefined : title
+}
+
 /** A proxy answers with a page: its title says more than its status. */
 function wordsIn(message: string, body: string): string {
-  const title = /<title>([^<]*)<\/title>/iu.exec(body)?.[1]
-  return title ?? detailIn(body) ?? plainIn(body) ?? (message === '' ? 'it gave no reason' : message)
+  return titleIn(body) ?? detailIn(body) ?? plainIn(body) ?? (message === '' ? 'it gave no reason' : message)
 }
 
 /** `{"error":"…"}`, `{"error":{"message":"…"}}`, `{"message":"…"}`, `{"detail":"…"}`: what not every package looks for. */

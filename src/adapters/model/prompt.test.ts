@@ -52,6 +52,14 @@ const turn = fc
   })
 const conversation = fc.array(turn, { maxLength: 5 }).map((turns) => turns.flat())
 
+const plain: Manner = {
+  provider: 'p',
+  takes: { image: false, audio: false, pdf: false },
+  picturesInResults: false,
+  thoughts: false,
+  turns: false,
+}
+
 const manners = fc.record({
   provider: fc.constant('p'),
   takes: fc.record({ image: fc.boolean(), audio: fc.boolean(), pdf: fc.boolean() }),
@@ -73,15 +81,8 @@ test('half of a character is sent to nobody, wherever it came from', () => {
     },
     { role: 'tool', results: [{ id: 'c', name: 'look', content: [{ type: 'text', text: half }], isError: false }] },
   ]
-  const manner: Manner = {
-    provider: 'p',
-    takes: { image: false, audio: false, pdf: false },
-    picturesInResults: false,
-    thoughts: false,
-    turns: false,
-  }
   const tools = toolsOf([{ name: 'look', description: half, schema: { description: half } }])
-  const sent = JSON.stringify([promptOf({ system: half, messages }, manner), tools])
+  const sent = JSON.stringify([promptOf({ system: half, messages }, plain), tools])
   // Only halves are escaped by JSON.
   expect(sent).not.toMatch(/\\ud[89a-f]/iu)
   expect(sent).toContain('cut \uFFFD 😀')
@@ -89,13 +90,7 @@ test('half of a character is sent to nobody, wherever it came from', () => {
 })
 
 test('a picture that no provider could show is named instead: it would spoil every later request', () => {
-  const manner: Manner = {
-    provider: 'p',
-    takes: { image: true, audio: false, pdf: true },
-    picturesInResults: false,
-    thoughts: false,
-    turns: false,
-  }
+  const manner = { ...plain, takes: { image: true, audio: false, pdf: true } }
   const shown = (mimeType: string, data: string) => {
     const content = [{ type: 'image', mimeType, data } as const]
     return promptOf({ system: '', messages: [{ role: 'user', content }] }, manner)[0]?.content
@@ -198,19 +193,12 @@ function partsIn(content: unknown): readonly Part[] {
 }
 
 test('a tool that no provider could have is sent under a name that every provider takes', () => {
-  const manner: Manner = {
-    provider: 'p',
-    takes: { image: false, audio: false, pdf: false },
-    picturesInResults: false,
-    thoughts: false,
-    turns: false,
-  }
   const names = ['functions.read_file', 'ä ö', '', 'x'.repeat(200), 'files__read-2']
   const messages: readonly ModelMessage[] = [
     { role: 'assistant', parts: names.map((name, at) => ({ kind: 'call', id: `c${at}`, name, args: {} })) },
     { role: 'tool', results: names.map((name, at) => ({ id: `c${at}`, name, content: [], isError: true })) },
   ]
-  const sent = promptOf({ system: '', messages }, manner).flatMap(({ content }) =>
+  const sent = promptOf({ system: '', messages }, plain).flatMap(({ content }) =>
     typeof content === 'string' ? [] : content.flatMap((part) => ('toolName' in part ? [part.toolName] : [])),
   )
   const fit = ['functions_read_file', '___', '_', 'x'.repeat(64), 'files__read-2']
