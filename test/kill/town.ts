@@ -155,7 +155,10 @@ export class Town {
     await until(() => others.every(hasEnded), PATIENCE / 8).catch(() => undefined)
     await patiently('the server to stop', this.#stop())
     const stay = () => [...carrying(`PARLEY_HOME=${this.home}`), ...this.#allTools()]
-    await until(() => stay().length === 0, PATIENCE / 8).catch(() => undefined)
+    const untilEmpty = () => until(() => stay().length === 0, PATIENCE / 8).catch(() => undefined)
+    await untilEmpty()
+    // One that somebody began to start just before they left listens only now, and would until it has been idle for long enough.
+    if (this.server() !== undefined) await patiently('a late server to stop', this.#stop()).then(untilEmpty)
     return stay().map((pid) => `${pid} (${commandOf(pid)})`)
   }
 
