@@ -1,6 +1,6 @@
 /** The budgets of length and depth: they hold for every file, and each is shown to catch what passes it. */
 import { describe, expect, test } from 'vitest'
-import { deepNesting, longFiles, longFunctions, outgrownFiles } from './architecture/budgets.ts'
+import { deepNesting, longFiles, longFunctions } from './architecture/budgets.ts'
 import { parse, readSources } from './architecture/source.ts'
 
 const root = new URL('..', import.meta.url).pathname
@@ -15,7 +15,6 @@ describe.each([
   ['its proof', proof],
 ])('%s', (_name, files) => {
   test('has no file that is too long', () => expect(longFiles(files)).toEqual([]))
-  test('has no file that has outgrown the others', () => expect(outgrownFiles(files)).toEqual([]))
   test('has no function that is too long', () => expect(longFunctions(files)).toEqual([]))
   test('nests nowhere too deep', () => expect(files.flatMap(deepNesting)).toEqual([]))
 })
@@ -25,15 +24,6 @@ describe('a budget catches', () => {
     expect(longFiles([...small, file(lines(500))])).toEqual([])
     expect(longFiles([...small, file(lines(501))])).toEqual([
       'src/session/decide.ts:1 the file has 501 lines, but 500 is the limit',
-    ])
-  })
-
-  test('a file of the product past what is usual, unless that is known', () => {
-    const [path, long] = ['src/session/turn.ts', lines(301)]
-    expect(outgrownFiles([file(lines(300), path), file(long, 'src/session/turn.test.ts')], [])).toEqual([])
-    expect(outgrownFiles([file(long, path)], [path])).toEqual([])
-    expect(outgrownFiles([file(long, path)], [])).toEqual([
-      'src/session/turn.ts:1 the file has 301 lines, but 300 is the limit of the product',
     ])
   })
 

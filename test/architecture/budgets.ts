@@ -1,6 +1,6 @@
 /** How long a file and a function may be and how deep they may nest, measured on the syntax tree. */
 import { Visitor, type ESTree } from 'rolldown/utils'
-import { isTest, lineOf, place, type Offence, type Parsed } from './source.ts'
+import { lineOf, place, type Offence, type Parsed } from './source.ts'
 
 interface Budget {
   readonly nineInTen: number
@@ -16,9 +16,6 @@ const budgets = {
 /** Functions that are one flat table of cases and may pass the hard limit, as `path#name`. */
 const flatTables: readonly string[] = []
 
-/** Files of the product that are longer than its others may be: what is taken out of one stays out. */
-const outgrown: readonly string[] = []
-
 interface Measured {
   readonly at: string
   readonly name: string
@@ -28,17 +25,6 @@ interface Measured {
 export function longFiles(files: readonly Parsed[]): readonly Offence[] {
   const measured = files.map((file) => ({ at: `${file.path}:1`, name: 'the file', lines: lineCount(file.text) }))
   return tooLong(measured, budgets.file)
-}
-
-/** What the product is made of stays within what is usual; suites and cases may grow to the hard limit. */
-export function outgrownFiles(files: readonly Parsed[], excepted = outgrown): readonly Offence[] {
-  const limit = budgets.file.nineInTen
-  const product = files.filter(({ path }) => path.startsWith('src/') && !isTest(path) && !excepted.includes(path))
-  return product
-    .filter(({ text }) => lineCount(text) > limit)
-    .map(
-      ({ path, text }) => `${path}:1 the file has ${lineCount(text)} lines, but ${limit} is the limit of the product`,
-    )
 }
 
 export function longFunctions(files: readonly Parsed[], excepted = flatTables): readonly Offence[] {
