@@ -69,10 +69,8 @@ export type Command =
       readonly stopReason: StopReason | 'error'
       readonly error?: Failure
     }
-  /** The owner stops or has just started: whatever was running is no longer. */
+  /** The server stops or has just started, or the session leaves memory: whatever was running no longer runs. */
   | { readonly kind: 'halt' }
-  /** Nobody has wanted it for a while: what waits can do so in the journal alone. */
-  | { readonly kind: 'rest' }
 
 /** What an agent says in its turn. */
 export type AgentEvent =

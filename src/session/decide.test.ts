@@ -305,7 +305,6 @@ const commands: Record<Command['kind'], Command> = {
   ask: say.asks(1, 'r2', 'c2'),
   end: say.ends(1),
   halt: say.halt,
-  rest: { kind: 'rest' },
 }
 
 type Told = ErrorCode | readonly Body['kind'][]
@@ -380,13 +379,6 @@ const table: Record<Command['kind'], Record<State['phase'], Told>> = {
     waiting: ['permission_resolved', 'tool_call_patched', 'turn_ended'],
   },
   halt: {
-    absent: SNF,
-    ...everywhereElse(nothing),
-    working: ['turn_ended'],
-    cancelling: ['turn_ended'],
-    waiting: ['turn_suspended'],
-  },
-  rest: {
     absent: SNF,
     ...everywhereElse(nothing),
     working: ['turn_ended'],

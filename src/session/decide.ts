@@ -4,7 +4,7 @@ import type { Content } from '../ports/content.ts'
 import type { AgentEvent, Command } from './commands.ts'
 import { ENTRY_FORMAT, type Body } from './entries.ts'
 import { beginTurn, callSaid } from './turn-entries.ts'
-import { cutCopiedTurn, endTurn, haltTurn, restTurn, withdrawQuestion } from './end-turn.ts'
+import { cutCopiedTurn, endTurn, haltTurn, withdrawQuestion } from './end-turn.ts'
 import { askPermission, resolvePermission, revoke } from './permission.ts'
 import { type Busy, type Existing, type State, isBusy, withoutQuestion } from './state.ts'
 import { offerSettings, setConfigOption, setMode } from './settings.ts'
@@ -54,8 +54,6 @@ export function decide(command: Command, state: State): readonly Body[] {
       return set(state, () => setConfigOption(command.configId, command.value, state.settings))
     case 'halt':
       return isBusy(state) ? haltTurn(state) : []
-    case 'rest':
-      return isBusy(state) ? restTurn(state) : []
     default:
       return fromTurn(command, state)
   }

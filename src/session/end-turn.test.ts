@@ -38,9 +38,9 @@ describe('after a cut anywhere, the next owner', () => {
       if (isBusy(state)) expect(state.phase).toBe('suspended')
     }))
 
-  test('gives every accepted prompt one end, but for the one of a suspended turn', () =>
+  test('gives every accepted prompt one end, but for those of a suspended turn and its queue', () =>
     forEveryCut(({ state, entries }) => {
-      const open = state.phase === 'suspended' ? [state.turn.promptId] : []
+      const open = state.phase === 'suspended' ? [state.turn, ...state.queue].map(({ promptId }) => promptId) : []
       const { accepted, ends } = account(entries)
       for (const promptId of accepted)
         expect([promptId, ends(promptId)]).toEqual([promptId, open.includes(promptId) ? 0 : 1])

@@ -26,19 +26,13 @@ export function endTurn(state: Busy, ending: Ending): readonly Body[] {
 }
 
 /**
- * What is left when no agent runs any more: a turn that only waited for answers is suspended and goes on when answered;
- * any other is interrupted, and what had begun is never run again by itself.
+ * What is left when no agent runs any more: a turn that only waited for answers is suspended and continues when it is
+ * answered, and the prompts queued behind it run after it. Any other turn is interrupted and its queue withdrawn: what
+ * had begun is never run again by itself.
  */
 export function haltTurn(state: Busy): readonly Body[] {
-  const { turnId } = state.turn
-  if (state.phase === 'suspended') return withdrawQueue(state)
-  return isOnlyWaiting(state) ? [...withdrawQueue(state), { kind: 'turn_suspended', turnId }] : cutTurn(state)
-}
-
-/** Nobody has stopped anything: what waits behind a turn that waits is run when that goes on. */
-export function restTurn(state: Busy): readonly Body[] {
   if (state.phase === 'suspended') return []
-  return isOnlyWaiting(state) ? [{ kind: 'turn_suspended', turnId: state.turn.turnId }] : haltTurn(state)
+  return isOnlyWaiting(state) ? [{ kind: 'turn_suspended', turnId: state.turn.turnId }] : cutTurn(state)
 }
 
 /** The turn goes on in the session that was copied, if it goes on anywhere: here it is over, whatever it waits for. */

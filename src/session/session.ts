@@ -226,8 +226,8 @@ export class Session {
   }
 
   /** The owner stops, or nobody has wanted it: a waiting turn is suspended, any other is interrupted. Nothing is stored after this. */
-  async halt(kind: 'halt' | 'rest' = 'halt'): Promise<void> {
-    const halted = this.#writer.dispatch({ kind })
+  async halt(): Promise<void> {
+    const halted = this.#writer.dispatch({ kind: 'halt' })
     this.#gone = true
     try {
       await halted

@@ -167,7 +167,7 @@ export class Sessions {
   #watched(session: Session): Session {
     session.whenUnused(() => {
       if (isBusy(session.state)) this.#servers.set(session.id, session.tools.servers)
-      this.#leave(session.id, session.halt('rest')).catch(this.#world.report)
+      this.#leave(session.id, session.halt()).catch(this.#world.report)
     })
     return session
   }

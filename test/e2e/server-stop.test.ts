@@ -103,6 +103,41 @@ describe('a server that is to stop', () => {
     await next.until(({ method }) => method === 'session/request_permission')
   })
 
+  test.each(['an order to stop', 'kill -9'])(
+    'leaves a prompt that waits behind a waiting turn in the queue, after %s: the next server runs it',
+    async (end) => {
+      const place = await placeWith([{ permission: { title: 'May I?' } }, { chunk: 'thank you' }])
+      const server = await serve(place)
+      const client = await RawSocket.open(place.socket, { notifications: ['queue'] })
+      const sessionId = await openSession(client, place)
+      client.ask('session/prompt', { ...promptOf(sessionId), _meta: { 'parley/promptId': 'p-1' } })
+      await client.until(({ method }) => method === 'session/request_permission')
+      const queued = client.ask('session/prompt', { ...promptOf(sessionId), _meta: { 'parley/promptId': 'p-2' } })
+      await client.until(({ method, params }) => method === '_parley/queue' && JSON.stringify(params).includes('p-2'))
+      if (end === 'kill -9') server.child.kill('SIGKILL')
+      else client.ask('_parley/stop', {})
+      await server.finished
+      await client.closed
+      expect(client.received.filter(({ id, method }) => id === queued && method === undefined)).toEqual([])
+
+      await serve(place)
+      const next = await RawSocket.open(place.socket)
+      const prompts = [
+        { promptId: 'p-1', requestId: 'r-1' },
+        { promptId: 'p-2', requestId: 'r-2' },
+      ]
+      next.listen(({ id, method }) => {
+        if (method === 'session/request_permission')
+          next.reply(id, { outcome: { outcome: 'selected', optionId: 'allow_once' } })
+      })
+      const opening = { sessionId, cwd: place.cwd, mcpServers: [], _meta: { 'parley/prompts': prompts } }
+      await next.request('session/load', opening)
+      expect((await next.answerTo('r-1')).result).toEqual({ stopReason: 'end_turn' })
+      expect((await next.answerTo('r-2')).result).toEqual({ stopReason: 'end_turn' })
+      expect(said(next.received).match(/thank you/gu)).toHaveLength(2)
+    },
+  )
+
   test('goes on if it was only to stop when idle, and was not', async () => {
     const place = await placeWith(BRIEF)
     await serve(place)

@@ -100,7 +100,7 @@ export const mutants: readonly Mutant[] = [
   {
     mechanism: 'recovery: who only waited for an answer goes on',
     file: 'src/session/end-turn.ts',
-    text: "isOnlyWaiting(state) ? [...withdrawQueue(state), { kind: 'turn_suspended', turnId }] : cutTurn(state)",
+    text: "isOnlyWaiting(state) ? [{ kind: 'turn_suspended', turnId: state.turn.turnId }] : cutTurn(state)",
     by: 'cutTurn(state)',
     test: [
       'src/session/permission.test.ts',

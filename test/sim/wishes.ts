@@ -128,7 +128,6 @@ const commands = {
     stopReason: fc.constantFrom('end_turn', 'refusal', 'cancelled', 'error'),
   }),
   halt: fc.constant({ kind: 'halt' }),
-  rest: fc.constant({ kind: 'rest' }),
 } satisfies Record<Command['kind'], fc.Arbitrary<Command>>
 
 const often: Partial<Record<Command['kind'], number>> = { prompt: 8, agent: 20, ask: 6, answer: 5, end: 5 }
