@@ -1,5 +1,6 @@
 /** Which lines somebody is asked about each time, because they may destroy; the lines stand in `test/fixtures/commands`. */
 import { readFileSync } from 'node:fs'
+import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { destroys } from './destroys.ts'
 import { signatureOf } from './signature.ts'
@@ -42,10 +43,33 @@ describe('a command that destroys', () => {
     expect(destroys(`echo ${'a'.repeat(9_000)}`)).toBe(true)
   })
 
+  test('is told of every letter of Unicode, outside quotes and within', () => {
+    const all = Array.from({ length: 0x11_00_00 }, (_, code) => String.fromCodePoint(code))
+    for (let at = 0; at < all.length; at += 500) {
+      const letters = all.slice(at, at + 500)
+      expect(typeof destroys(`echo ${letters.join('a')} "${letters.join('')}"`)).toBe('boolean')
+    }
+  })
+
+  test('is told of any mixture of what means something to the shell and what does not', () => {
+    fc.assert(
+      fc.property(fc.array(fc.oneof(fc.constantFrom(...PIECES), fc.string({ unit: 'binary' }))), (pieces) => {
+        expect(typeof destroys(pieces.join(''))).toBe('boolean')
+        expect(typeof signatureOf(pieces.join(''))).toBe('string')
+      }),
+      { numRuns: 3_000 },
+    )
+  })
+
   test('and an always is said in a moment of any line', () => {
     for (const line of [`${'a'.repeat(99_999)};`, `${'"a" '.repeat(25_000)}'`]) expect(signatureOf(line)).toBe(line)
   })
 })
+
+const PIECES = [...'\'"`$\\(){}[]<>|&;#!~*?=\n\r\t \f\v\u00A0\u2028\u3000\uFEFF\0'].concat(
+  ['$(', '${', '$((', "$'", '$"', '<<', '<<-', '<<<', '<(', '>(', '&>', '>|', '1<>', 'case x in', 'esac', 'a() {'],
+  ['[[', ']]', '((', '))', 'for', 'do', 'done', 'if', 'then', 'fi', 'EOF', '@(', 'coproc', 'rm', 'git -c', 'sh -c'],
+)
 
 function behindOthers(line: string): readonly string[] {
   return [`true && ${line}`, `(cd x; ${line}\n)`, `if true; then ${line}\nfi`, `echo "$(${line}\n)"`]

@@ -16,7 +16,8 @@ export interface Word {
   readonly isQuoted: boolean
 }
 
-const END = /[\s;|&<>()]/u
+/** The blanks of the shell and its operators. A blank that only Unicode knows is a letter to the shell. */
+const END = /[ \t\r\n;|&<>()]/u
 /** What stands in place of what a command says. */
 const SAID = '$()'
 

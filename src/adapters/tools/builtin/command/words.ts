@@ -79,8 +79,11 @@ function readCommands(reader: Commands, isInBrackets: boolean): void {
     skipBlanks(reader)
     const operator = matchAt(OPERATOR, reader)
     if (operator === '' || /^[<>]\($/u.test(reader.line.slice(reader.at, reader.at + 2))) {
+      const start = reader.at
       const { text } = readWord(reader)
       if (text !== undefined) command.words.push(text)
+      // A character that neither ends a word nor begins one would be read again and again.
+      if (reader.at === start) reader.at += 1
       continue
     }
     reader.at += operator.length
