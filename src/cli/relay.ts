@@ -15,6 +15,8 @@ import { OK, exitOfError } from './exit.ts'
 export async function main(argv: readonly string[]): Promise<number | undefined> {
   const agent = agentIn(argv)
   if (agent === null) return undefined
+  // An editor that has closed our stderr misses a sentence and nothing else.
+  process.stderr.on('error', () => undefined)
   try {
     await relayStdio(agent)
     // Whatever still tries to start a server has nobody left to do it for.
@@ -60,7 +62,8 @@ async function dialPrivately({ socket }: Config): Promise<Socket> {
 
 async function start({ home, socket, environment }: Config): Promise<void> {
   const { startServer } = await import('../server/launch.ts')
-  await startServer({ home, socket, environment, program: process.argv[1] ?? '' }, say)
+  // That it takes its time is no news for an editor, which shows every word on stderr as an error of the agent.
+  await startServer({ home, socket, environment, program: process.argv[1] ?? '' })
 }
 
 /** Node writes to pipes synchronously on stdout; an editor that does not read would stop us from hearing it. */
@@ -69,7 +72,7 @@ function unblockedStdout(): NodeJS.WritableStream {
   return stdout.isFIFO() || stdout.isSocket() ? new Socket({ fd: 1, readable: false, writable: true }) : process.stdout
 }
 
-/** stderr is for people; stdout carries nothing but protocol. */
+/** What failed, for people; stdout carries nothing but protocol. */
 function say(sentence: string): void {
   process.stderr.write(`parley: ${sentence.replace(/\p{Cc}+/gu, ' ')}\n`)
 }
