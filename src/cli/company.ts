@@ -3,11 +3,15 @@ import type { Client } from '../client/connect.ts'
 import type { ConnectionEvent } from '../client/face.ts'
 import type { NoticeKind } from '../client/hello.ts'
 import type { Notice, Present } from '../client/notices.ts'
+import { after } from './terminal/pace.ts'
 
 /** What `Company` lives on. */
 export const companyNotices: readonly NoticeKind[] = ['turn', 'presence', 'queue']
 
 const BUSY: ReadonlySet<string> = new Set(['working', 'cancelling', 'waiting', 'suspended'])
+
+/** How long a server may take to tell what it promised to tell at once. Milliseconds. */
+const TELLING = 5_000
 
 export class Company {
   #phase = 'idle'
@@ -31,9 +35,16 @@ export class Company {
     if (kind === 'stopped' || kind === 'lost') this.#told()
   }
 
-  /** Resolves when the server has told how the turn stands, which it does once at the beginning. */
+  /**
+   * Resolves when the server has told how the turn stands, which it does once at the beginning. One that promises this and
+   * does not keep it counts as idle: a prompt that is sent too early waits in the queue of the server.
+   */
   async known(client: Client): Promise<void> {
-    if (client.notices('turn')) await Promise.race([this.#known, client.closed])
+    if (!client.notices('turn')) return
+    let noLonger = (): void => undefined
+    const late = new Promise<void>((resolve) => (noLonger = after(TELLING, resolve)))
+    await Promise.race([this.#known, client.closed, late])
+    noLonger()
   }
 
   /** A turn runs, or waits for an answer. */

@@ -1,6 +1,7 @@
 /** Reaches an agent that is no Parley server: starts it, and lends it this machine's files and terminals. */
 import { type Client, connect } from '../client/connect.ts'
 import type { Face } from '../client/face.ts'
+import type { NoticeKind } from '../client/hello.ts'
 import type { ClientForms, ClientPages } from '../client/serving.ts'
 import type { Config } from '../config/schema.ts'
 import { ParleyError, isParleyError } from '../errors/parley-error.ts'
@@ -15,6 +16,8 @@ import { after, newId, pause } from './terminal/pace.ts'
 export interface ReachingCommand {
   readonly command: string
   readonly config: Config
+  /** What the agent is asked to tell of, should it be a Parley server or the way to one. */
+  readonly notices?: readonly NoticeKind[]
   /** Where there is somebody to visit them. */
   readonly pages?: ClientPages | undefined
   /** Where there is somebody to fill them in. */
@@ -23,27 +26,30 @@ export interface ReachingCommand {
   readonly signal?: AbortSignal
 }
 
-/** How long an agent may take to introduce itself, and to be gone once it has closed its side: it may have to be fetched first. Milliseconds. */
-const SILENCE = 120_000
+/** How long an agent may say nothing when it is asked: it may have to be fetched first. */
+const patience = { ms: 120_000, after }
+
+/** How long it may take to be gone once it has closed its side. Milliseconds. */
 const LEAVING = 1_000
 
 /** When a person begins to wonder. Milliseconds. */
 const UNEASE = 3_000
 
 export async function reachCommand(reaching: ReachingCommand, face: Face): Promise<Reached> {
-  const { command, config, signal, pages, forms } = reaching
+  const { command, config, notices = [], signal, pages, forms } = reaching
   const { environment } = config
   const agent = await startAgentProcess(command, environment)
   const terminals = new LocalTerminals(environment)
-  const patience = watch(signal, () => void close())
+  const waiting = watch(signal, () => void close())
   const close = async (): Promise<void> => {
     terminals.close()
     await agent.close()
   }
   try {
-    const means = { dial: async () => agent.pipe, pause, newId, lasting: false as const }
+    const means = { dial: async () => agent.pipe, pause, newId, lasting: false as const, patience }
     const client = await connect(means, face, {
       info: serverInfo,
+      notices,
       serves: { files: localFiles, terminals, pages, forms },
     })
     return {
@@ -56,37 +62,31 @@ export async function reachCommand(reaching: ReachingCommand, face: Face): Promi
     }
   } catch (error) {
     await close()
-    if (patience.isOver) throw new ParleyError('AGENT_SILENT', { command, seconds: SILENCE / 1000 }, error)
     throw beforeItsName(error, command, agent)
   } finally {
-    patience.release()
+    waiting.release()
   }
 }
 
-/** Has the attempt left when it takes too long, or when somebody stops it; a person is told that it waits. */
+/** Has the attempt left when somebody stops it; a person is told that it waits. */
 function watch(signal: AbortSignal | undefined, leave: () => void) {
-  const patience = { isOver: false, release }
   const progress = passing(process.stderr)
   const notice = after(UNEASE, () => progress.say('Waiting for the agent to introduce itself … (Ctrl-C stops)'))
-  const end = after(SILENCE, () => {
-    patience.isOver = true
-    leave()
-  })
-  function release(): void {
-    notice()
-    end()
-    progress.done()
-    signal?.removeEventListener('abort', leave)
-  }
   signal?.addEventListener('abort', leave, { once: true })
-  return patience
+  return {
+    release(): void {
+      notice()
+      progress.done()
+      signal?.removeEventListener('abort', leave)
+    },
+  }
 }
 
 /** It has not said yet what it is called. */
 function beforeItsName(error: unknown, command: string, agent: AgentProcess): unknown {
   const reason = agent.ended()
   if (isParleyError(error, 'CONNECTION_LOST') && reason !== undefined)
-    return new ParleyError('PROCESS_GONE', { command, reason }, error)
+    return new ParleyError('PROCESS_GONE', { command, reason: `${reason}, before it introduced itself` }, error)
   return refused(error, command)
 }
 

@@ -90,9 +90,9 @@ export class Client {
     })
   }
 
-  /** Whether the server tells of this, beside the conversation. */
+  /** Whether the server tells us of this, beside the conversation: we have asked for it, and it can. */
   notices(kind: NoticeKind): boolean {
-    return this.#introduced?.notices.includes(kind) === true
+    return this.#hello.notices?.includes(kind) === true && this.#introduced?.notices.includes(kind) === true
   }
 
   /** What people call the agent. */

@@ -2,6 +2,7 @@
 import { ParleyError, fail, isParleyError } from '../errors/parley-error.ts'
 import { type Listener, Peer } from './peer.ts'
 import type { Pipe } from './pipe.ts'
+import type { Patience } from './silence.ts'
 
 /** What a client cannot have by itself. */
 export interface Means {
@@ -13,6 +14,8 @@ export interface Means {
   newId(): string
   /** False when dialling again reaches another server: then what is lost stays lost. */
   readonly lasting?: false
+  /** How long the other side may say nothing while it owes an answer; for ever if absent. */
+  readonly patience?: Patience
 }
 
 /** Whoever uses the link. */
@@ -135,7 +138,8 @@ export class Link {
   async #connect(): Promise<Peer> {
     this.#stopping = false
     const pipe = await this.#means.dial()
-    const peer: Peer = new Peer(pipe, { ...this.#customer.listener, ended: (why) => this.#ended(peer, why) })
+    const listener = { ...this.#customer.listener, ended: (why?: ParleyError) => this.#ended(peer, why) }
+    const peer: Peer = new Peer(pipe, listener, this.#means.patience)
     try {
       const canReturn = await this.#customer.greet(peer)
       if (peer.ended || this.#state.kind === 'closed') return fail('CONNECTION_LOST', { method: 'initialize' })

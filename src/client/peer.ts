@@ -2,6 +2,7 @@
 import { ParleyError, fail, isParleyError } from '../errors/parley-error.ts'
 import type { Pipe } from './pipe.ts'
 import type { Served } from './serving.ts'
+import { type Patience, SilenceWatch } from './silence.ts'
 
 export type RequestId = string | number | null
 
@@ -28,13 +29,16 @@ export class Peer {
   readonly #pipe: Pipe
   readonly #listener: Listener
   readonly #waiting = new Map<RequestId, Waiting>()
+  readonly #silence: SilenceWatch | undefined
   #ended = false
   /** Resolves when the other side has closed, or we have. Never rejects. */
   readonly closed: Promise<void>
 
-  constructor(pipe: Pipe, listener: Listener) {
+  /** Without `patience`, an answer is awaited for as long as the connection lasts. */
+  constructor(pipe: Pipe, listener: Listener, patience?: Patience) {
     this.#pipe = pipe
     this.#listener = listener
+    this.#silence = patience && new SilenceWatch(patience, (why) => this.#leave(why))
     this.closed = this.#listen()
   }
 
@@ -55,6 +59,7 @@ export class Peer {
   /** The answer to a request that an earlier connection has carried. */
   expect(id: RequestId, method: string): Promise<unknown> {
     if (this.#ended) return Promise.reject(new ParleyError('CONNECTION_LOST', { method }))
+    this.#silence?.asked(id, method)
     return new Promise((resolve, reject) => this.#waiting.set(id, { method, resolve, reject }))
   }
 
@@ -63,10 +68,11 @@ export class Peer {
   }
 
   answer(id: RequestId, result: unknown): void {
-    this.#send({ id, result })
+    this.reply(id, { result })
   }
 
   reply(id: RequestId, served: Served): void {
+    this.#silence?.paid(id)
     this.#send({ id, ...served })
   }
 
@@ -82,19 +88,26 @@ export class Peer {
       this.#end()
     } catch (error) {
       // A connection that breaks has ended, and whoever waits for an answer is told so; why, if it is we who gave up on it.
-      this.#end(isParleyError(error) ? error : undefined)
-      this.#pipe.close()
+      this.#leave(isParleyError(error) ? error : undefined)
     }
+  }
+
+  #leave(why: ParleyError | undefined): void {
+    this.#end(why)
+    this.#pipe.close()
   }
 
   /** What is no message is skipped: the other side's stray output must not end the conversation. */
   #receive(text: string): void {
     const message = messageOf(text)
     if (message === undefined || this.#ended) return
+    this.#silence?.spoke()
     const { id, method, params } = message
     if (typeof method !== 'string') return this.#answered(message)
     if (!('id' in message)) return this.#listener.notified(method, params)
+    this.#silence?.owes(id)
     if (this.#listener.requested(id as RequestId, method, params)) return
+    this.#silence?.paid(id)
     this.#send({ id, error: { code: METHOD_NOT_FOUND, message: `Method not found: ${method}` } })
   }
 
@@ -102,6 +115,7 @@ export class Peer {
     const waiting = this.#waiting.get(id as RequestId)
     if (waiting === undefined) return
     this.#waiting.delete(id as RequestId)
+    this.#silence?.answered(id)
     if (error === undefined || error === null) waiting.resolve(result)
     else waiting.reject(refusal(waiting.method, error))
   }
@@ -109,6 +123,7 @@ export class Peer {
   #end(why?: ParleyError): void {
     if (this.#ended) return
     this.#ended = true
+    this.#silence?.end()
     this.#listener.ended(why)
     for (const { method, reject } of this.#waiting.values())
       reject(why ?? new ParleyError('CONNECTION_LOST', { method }))

@@ -145,11 +145,11 @@ export const catalogue = {
     true,
     (d) => `${d.agent} has ended (${d.reason}) before its turn was over. What it said until then stands above.`,
   ),
-  AGENT_SILENT: row<{ command: string; seconds: number }>(
+  AGENT_SILENT: row<{ method: string; seconds: number }>(
     INTERNAL,
     true,
     (d) =>
-      `${d.command} has not answered initialize within ${d.seconds} s. Check that the command is an agent that speaks ACP on its pipes.`,
+      `The agent has said nothing for ${d.seconds} s, and still has to answer ${d.method}. Check that its command starts an agent that speaks ACP on its pipes, and what it says on standard error.`,
   ),
   CAPABILITY_MISSING: row<{ method: string }>(
     INTERNAL,
