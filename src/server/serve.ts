@@ -55,7 +55,13 @@ export async function openServer(config: Config, options: ServeOptions): Promise
 }
 
 /** What a server that stops takes no more of. */
-const NEW_WORK: ReadonlySet<string> = new Set(['session/new', 'session/prompt', '_parley/fork', '_parley/import'])
+const NEW_WORK: ReadonlySet<string> = new Set([
+  'session/new',
+  'session/prompt',
+  'session/fork',
+  '_parley/fork',
+  '_parley/import',
+])
 
 class Server implements RunningServer {
   readonly socket: string

@@ -264,6 +264,31 @@ describe('halting', () => {
     expect(reader.kinds.slice(-3)).toEqual(['prompt_accepted', 'prompt_withdrawn', 'turn_ended'])
   })
 
+  test('while the disk is slow opens nothing beside the writer that still halts: a turn that only waited is suspended', async () => {
+    const { house, session, reader } = await waiting()
+    house.disk.hold()
+    const halted = house.sessions.halt()
+    const opening = house.sessions.open(session.id, here)
+    const others = [
+      house.sessions.create(here),
+      house.sessions.fork(session.id),
+      house.sessions.rename(session.id, 'x'),
+      house.sessions.close(session.id),
+      house.sessions.delete(session.id),
+      house.sessions.halt(),
+    ]
+    const outcomes = Promise.allSettled([opening, ...others])
+    await quiet()
+    house.disk.release()
+    await halted
+    const refused = { status: 'rejected', reason: { code: 'SERVER_STOPPING' } }
+    expect(await outcomes).toMatchObject([...Array.from({ length: 6 }, () => refused), { status: 'fulfilled' }])
+    expect(house.reported).toEqual([])
+    expect(reader.kinds.at(-1)).toBe('turn_suspended')
+    expect(house.disk.stored(session.id)).toBe(reader.entries.length)
+    expect(house.tools.running).toBe(0)
+  })
+
   test('on a full disk still ends every tool server, and leaves the rest to the next owner', async () => {
     const { house, session } = await working(deaf)
     house.disk.trouble = 'full'

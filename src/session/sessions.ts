@@ -30,14 +30,17 @@ export class Sessions {
   readonly #servers = new Map<SessionId, readonly McpServer[]>()
   /** Whoever watches sessions, and wishes to go on with one that was let go of and opened again. */
   readonly #watchers = new Set<(session: Session) => void>()
+  /** Set once the server has begun to halt its sessions: from then on none is opened, which would give it a second writer. */
+  #halting: Promise<void> | undefined
 
   constructor(world: World) {
     this.#world = world
     world.agents.whenChanged((kind) => void this.#offerAgain(kind).catch(world.report))
   }
 
-  /** Throws what keeps its agent from being opened, with nothing stored. */
-  create(opening: Opening): Promise<Session> {
+  /** Throws what keeps its agent from being opened, with nothing stored, and SERVER_STOPPING, as all below that change sessions. */
+  async create(opening: Opening): Promise<Session> {
+    this.#requireServing()
     const id = this.#world.clock.id()
     return this.#opened(id, this.#create(id, opening))
   }
@@ -78,7 +81,8 @@ export class Sessions {
   }
 
   /** A new session that begins as a copy of this one, at `at` or now. Throws SESSION_NOT_FOUND and FORK_POINT_UNKNOWN. */
-  fork(id: SessionId, at?: Cursor): Promise<SessionId> {
+  async fork(id: SessionId, at?: Cursor): Promise<SessionId> {
+    this.#requireServing()
     return forkSession(this.#world, id, at)
   }
 
@@ -128,14 +132,23 @@ export class Sessions {
     return unfinished.length
   }
 
-  /** The owner stops. Idempotent. */
-  async halt(): Promise<void> {
-    const live = [...this.#live.values()]
-    this.#live.clear()
-    const halting = live.map(async (opening) => (await opening).halt())
-    for (const outcome of await Promise.allSettled(halting)) {
+  /** The server stops: every session is halted, also those that are still being opened or left. Idempotent. */
+  halt(): Promise<void> {
+    this.#halting ??= this.#halt()
+    return this.#halting
+  }
+
+  async #halt(): Promise<void> {
+    // A session that could not be opened has nothing to halt; its client was told why.
+    const halting = [...this.#live.values()].map(async (opening) => (await opening.catch(() => undefined))?.halt())
+    for (const outcome of await Promise.allSettled([...halting, ...this.#leaving.values()])) {
       if (outcome.status === 'rejected') this.#world.report(outcome.reason)
     }
+    this.#live.clear()
+  }
+
+  #requireServing(): void {
+    if (this.#halting !== undefined) fail('SERVER_STOPPING', {})
   }
 
   async #recoverOne(row: SessionRow): Promise<void> {
@@ -153,6 +166,7 @@ export class Sessions {
       await this.#leaving.get(id)
       const live = this.#live.get(id)
       const session = await live?.catch(() => undefined)
+      this.#requireServing()
       if (this.#leaving.has(id) || this.#live.get(id) !== live) continue
       if (session !== undefined && !session.isGone) return act(session)
       this.#live.delete(id)
