@@ -7,7 +7,7 @@ import type { PermissionQuestion } from '../client/questions.ts'
 import { pagesFor, readPage } from './pages.ts'
 
 /** A browser that notes what it was started with, found where browsers are. */
-function browser(): () => string | undefined {
+function browser() {
   const directory = mkdtempSync(join(tmpdir(), 'parley-'))
   const path = join(directory, 'opened')
   writeFileSync(
@@ -15,22 +15,17 @@ function browser(): () => string | undefined {
     `#!/bin/sh\nprintf '%s|' "$#" "$@" > '${path}.part'; mv '${path}.part' '${path}'\n`,
   )
   chmodSync(join(directory, 'xdg-open'), 0o755)
-  const before = process.env['PATH']
-  process.env['PATH'] = `${directory}:${before}`
-  onTestFinished(() => {
-    process.env['PATH'] = before
-    rmSync(directory, { recursive: true, force: true })
-  })
-  return () => (existsSync(path) ? readFileSync(path, 'utf8') : undefined)
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }))
+  const environment = { DISPLAY: ':0', PATH: `${directory}:${process.env['PATH']}` }
+  return { environment, opened: () => (existsSync(path) ? readFileSync(path, 'utf8') : undefined) }
 }
 
-const screen = { DISPLAY: ':0' }
 const request = { sessionId: 's', message: 'docs: log in', url: 'https://example.org/in?a=1;touch$IFS/tmp/x&b=`id`' }
 const kept = new AbortController().signal
 
 describe.runIf(process.platform === 'linux')('a page', () => {
   test('is shown whole with its host, and opened by a program and not a shell once the person agrees', async () => {
-    const opened = browser()
+    const { environment, opened } = browser()
     const asked: PermissionQuestion[] = []
     const ask = (question: PermissionQuestion) => {
       asked.push(question)
@@ -38,7 +33,7 @@ describe.runIf(process.platform === 'linux')('a page', () => {
       expect(opened()).toBeUndefined()
       return Promise.resolve('accept')
     }
-    const pages = pagesFor({ ask, note: () => undefined, environment: screen })
+    const pages = pagesFor({ ask, note: () => undefined, environment })
     expect(await pages.visit(request, kept)).toBe('accept')
     const { href } = new URL(request.url)
     expect(asked).toHaveLength(1)
@@ -52,8 +47,8 @@ describe.runIf(process.platform === 'linux')('a page', () => {
     [null, 'cancel'],
     ['whatever', 'cancel'],
   ])('answered with %j is not opened', async (chosen, action) => {
-    const opened = browser()
-    const pages = pagesFor({ ask: () => Promise.resolve(chosen), note: () => undefined, environment: screen })
+    const { environment, opened } = browser()
+    const pages = pagesFor({ ask: () => Promise.resolve(chosen), note: () => undefined, environment })
     expect(await pages.visit(request, kept)).toBe(action)
     expect(opened()).toBeUndefined()
   })
@@ -71,7 +66,7 @@ describe.runIf(process.platform === 'linux')('a page', () => {
     '%s is none, and nobody is asked',
     async (url) => {
       const ask = () => Promise.reject(new Error('was asked'))
-      const pages = pagesFor({ ask, note: () => undefined, environment: screen })
+      const pages = pagesFor({ ask, note: () => undefined, environment: { DISPLAY: ':0' } })
       expect(await pages.visit({ ...request, url }, kept)).toBe('cancel')
     },
   )

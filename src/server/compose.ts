@@ -19,6 +19,7 @@ import type { Logins } from '../adapters/tools/logins/authorization.ts'
 import { openLogins } from '../adapters/tools/logins/logins.ts'
 import { agentName } from '../config/agent.ts'
 import { dangerOf } from '../config/danger.ts'
+import { ProgramFinder } from '../config/own-programs.ts'
 import { promptDirectory } from '../config/places.ts'
 import { readModels } from '../config/models.ts'
 import type { Config } from '../config/schema.ts'
@@ -102,7 +103,7 @@ export async function openOwner(config: Config): Promise<Owner> {
     const rules = openRules(config, report)
     const faults = faultsFrom(faultsSpec)
     const world = { journal: await journal, clock: systemClock, faults, agents, tools, rules, report }
-    ownTools = await loadOwnTools({ search, processes })
+    ownTools = await loadOwnTools({ search, processes, programs: new ProgramFinder(config.environment.PATH) })
     const killed = await killLeftovers(boot)
     if (killed > 0) log.note('ended what a former owner had left running', { processes: killed })
     const opened = new Sessions(world)
@@ -159,7 +160,7 @@ function toldTo(log: Log) {
 }
 
 /** Whoever only asks what this server is does not wait for them. */
-async function loadOwnTools(means: Pick<Means, 'search' | 'processes'>): Promise<Toolsets> {
+async function loadOwnTools(means: Pick<Means, 'search' | 'processes' | 'programs'>): Promise<Toolsets> {
   const { openToolsets } = await import('../adapters/tools/builtin/toolset.ts')
   return openToolsets({ ...means, patternWorker: workerUrl('pattern-worker'), clock: systemClock })
 }

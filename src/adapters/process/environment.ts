@@ -58,7 +58,17 @@ function allowed(ours: Readonly<Record<string, string | undefined>>): Record<str
     // A value that starts like this is a function that an old shell exported; a child would run it.
     if (value !== undefined && isAllowed(name) && !value.startsWith('()')) kept[name] = value
   }
-  return kept
+  const { PATH, ...others } = kept
+  const path = withoutRelative(PATH ?? '')
+  return path === '' ? others : { ...others, PATH: path }
+}
+
+/** A relative or empty entry would take programs from the directory where a child runs: from the project. */
+function withoutRelative(path: string): string {
+  return path
+    .split(':')
+    .filter((directory) => directory.startsWith('/'))
+    .join(':')
 }
 
 function isAllowed(name: string): boolean {

@@ -114,8 +114,11 @@ async function candidatesIn(path: string, { args, call }: Search): Promise<Reado
   const needed = literalIn(pattern, literal)
   if (needed === undefined) return undefined
   const { real } = await placed(path, call)
-  const { processes, clock } = call.means
+  const { processes, clock, programs } = call.means
+  const program = await programs.find('rg', call.caller.roots)
+  if (program === undefined) return undefined
   return candidatesFor({
+    program,
     literal: needed,
     directory: real,
     ignoresCase,

@@ -1,10 +1,10 @@
 /** Files and lines are found whatever the pattern, with ripgrep or without, and no pattern stops the others. */
-import { mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import * as fc from 'fast-check'
 import { afterEach, describe, expect, test } from 'vitest'
-import { type Stage, openStage } from '../../../../test/fixtures/tools/stage.ts'
+import { Stage, openStage } from '../../../../test/fixtures/tools/stage.ts'
 import { pathTest } from './search/glob.ts'
 import { literalIn } from './search/literal.ts'
 
@@ -13,6 +13,9 @@ afterEach(async () => {
   await stage?.close()
   stage = undefined
 })
+
+/** Tells that it was run. */
+const PLANTED = '#!/bin/sh\n: > ran\n'
 
 const FILES = {
   'a.ts': 'export const answer = 42\nconst other = 1\n',
@@ -93,6 +96,20 @@ describe('search_text', () => {
     expect(await say({ pattern: 'nothing' })).toBe('No line matches nothing.')
     expect(await say({ pattern: 'a(' })).toContain('The pattern is no regular expression')
     rmSync(bare, { recursive: true })
+  })
+
+  test('never runs a ripgrep that the project brings along, whatever PATH is', async () => {
+    stage = await openStage({ files: { 'a.txt': 'needle', 'bin/rg': PLANTED, rg: PLANTED } })
+    const planted = [stage.path('rg'), stage.path('bin/rg')]
+    for (const path of planted) chmodSync(path, 0o755)
+    symlinkSync(stage.path('rg'), join(dirname(stage.dir), 'rg'))
+    const above = dirname(stage.dir)
+    for (const PATH of [':/nowhere', '.', 'bin:.', `${stage.dir}/bin`, `${stage.dir}/../inside/bin`, above]) {
+      const here = new Stage(stage.dir, { environment: { ...process.env, PATH } })
+      expect(await here.say('search_text', { pattern: 'needle' })).toBe('a.txt:1:needle')
+      await here.release()
+    }
+    expect(existsSync(stage.path('ran'))).toBe(false)
   })
 
   test('ends a pattern that repeats what repeats, and goes on with others', async () => {

@@ -4,6 +4,7 @@ import { ParleyError, isParleyError } from '../../../errors/parley-error.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { ToolKind } from '../../../ports/content.ts'
 import type { Processes } from '../../../ports/process.ts'
+import type { OwnPrograms } from '../../../ports/programs.ts'
 import type { SearchIndex } from '../../../ports/search.ts'
 import type { Signal } from '../../../ports/signal.ts'
 import type { Caller, Tool, ToolPreview, ToolRegistry, ToolResult } from '../../../ports/tools.ts'
@@ -17,6 +18,7 @@ const OWN_SERVER = 'parley'
 export interface Means {
   readonly clock: Clock
   readonly processes: Processes
+  readonly programs: OwnPrograms
   /** Over all sessions. */
   readonly search: Pick<SearchIndex, 'search'>
   /** Runs patterns in a thread of their own. */

@@ -5,6 +5,8 @@ import type { Child, Processes } from '../../../../ports/process.ts'
 import type { Signal } from '../../../../ports/signal.ts'
 
 export interface Asking {
+  /** The absolute path of ripgrep. */
+  readonly program: string
   /** Letters, digits and `_` only. */
   readonly literal: string
   readonly directory: string
@@ -35,12 +37,12 @@ const FLAGS = [
 
 /** Ways from the directory on; undefined where nobody can say. */
 export async function candidatesFor(asking: Asking): Promise<ReadonlySet<string> | undefined> {
-  const { literal, directory, ignoresCase, ignored, processes, clock, signal } = asking
+  const { program, literal, directory, ignoresCase, ignored, processes, clock, signal } = asking
   const more = [...(ignoresCase ? ['--ignore-case'] : []), ...(ignored ? ['--no-ignore'] : ['--glob=!.git'])]
   // Also as UTF-16 without a mark, which ripgrep takes for bytes: with a zero between letters.
   const args = [...FLAGS, ...more, '-e', `${literal}|${[...literal].join('\\x00')}`, '--', '.']
   try {
-    const child = await processes.spawn({ command: 'rg', args, cwd: directory, env: {} }, signal)
+    const child = await processes.spawn({ command: program, args, cwd: directory, env: {} }, signal)
     const answer = await Promise.race([outputOf(child), clock.sleep(PATIENCE, signal)])
     await child.stop(0)
     return answer === undefined ? undefined : waysIn(answer)

@@ -1,0 +1,52 @@
+/** Finds the programs that Parley itself chooses to run: absolute, and never one that a project brings along. */
+import { constants } from 'node:fs'
+import { access, realpath, stat } from 'node:fs/promises'
+import { isAbsolute, join, sep } from 'node:path'
+
+const USUAL_PATH = '/usr/local/bin:/usr/bin:/bin'
+
+/** Implements the port `OwnPrograms`. */
+export class ProgramFinder {
+  readonly #directories: readonly string[]
+  readonly #found = new Map<string, Promise<readonly Found[]>>()
+
+  /** A relative or empty entry of PATH means the directory where a command happens to run: the project. */
+  constructor(path: string | undefined) {
+    this.#directories = (path ?? USUAL_PATH).split(':').filter(isAbsolute)
+  }
+
+  async find(name: string, roots: readonly string[]): Promise<string | undefined> {
+    const found = this.#found.get(name) ?? this.#search(name)
+    this.#found.set(name, found)
+    const real = await Promise.all(roots.map((root) => realpath(root).catch(() => root)))
+    const isInside = (file: string) => [...roots, ...real].some((root) => isBelow(file, root))
+    return (await found).find((one) => !isInside(one.file) && !isInside(one.real))?.file
+  }
+
+  /** Every program of this name, in the order of PATH. */
+  async #search(name: string): Promise<readonly Found[]> {
+    const all = await Promise.all(this.#directories.map((directory) => executable(join(directory, name))))
+    return all.filter((file) => file !== undefined)
+  }
+}
+
+interface Found {
+  readonly file: string
+  /** Without links. The program is run by `file`, because some programs go by the name that they were started with. */
+  readonly real: string
+}
+
+async function executable(file: string): Promise<Found | undefined> {
+  try {
+    await access(file, constants.X_OK)
+    const real = await realpath(file)
+    return (await stat(real)).isFile() ? { file, real } : undefined
+  } catch {
+    // A file that cannot be seen cannot be run either: the search goes on.
+    return undefined
+  }
+}
+
+function isBelow(file: string, directory: string): boolean {
+  return file.startsWith(directory.endsWith(sep) ? directory : `${directory}${sep}`)
+}
