@@ -105,14 +105,14 @@ const cases: Readonly<Record<string, Case>> = {
   'a wall crossed with require': {
     rule: walled,
     files: one('src/config/load.ts', "const edge = require('../edge/acp/connection.ts')"),
-    says: 'src/config/load.ts:1 imports ../edge/acp/connection.ts, but config may only import errors',
+    says: 'src/config/load.ts:1 imports ../edge/acp/connection.ts, but config may only import errors, state-files',
   },
   'an adapter that knows the adapter of another port': {
     rule: walled,
     files: one('src/adapters/tools/mcp/stdio.ts', "import { spawn } from '../../process/spawn.ts'"),
     says:
       'src/adapters/tools/mcp/stdio.ts:1 imports ../../process/spawn.ts, but adapters/tools may only import ' +
-      'ports, errors, text, adapters/clock, adapters/fault',
+      'ports, errors, text, state-files, adapters/clock, adapters/fault',
   },
   'an adapter named outside compose.ts': {
     rule: walled,
@@ -139,7 +139,7 @@ const cases: Readonly<Record<string, Case>> = {
     files: one('src/edge/acp/connection.ts', "import { DatabaseSync } from '@photostructure/sqlite'"),
     says:
       'src/edge/acp/connection.ts:1 imports @photostructure/sqlite, ' +
-      'but only adapters/journal, adapters/search, docs-server may import @photostructure/sqlite',
+      'but only adapters/journal, adapters/search, docs-server, state-files may import @photostructure/sqlite',
   },
   'a package in the core': {
     rule: walled,

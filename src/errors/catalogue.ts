@@ -274,6 +274,12 @@ export const catalogue = {
     false,
     (d) => `The file ${JSON.stringify(d.path)} cannot be used: ${d.reason}.`,
   ),
+  FILE_BUSY: row<{ path: string; seconds: number }>(
+    INTERNAL,
+    true,
+    (d) =>
+      `Another process has been changing ${d.path} for ${d.seconds} s. Try again; if it stays so, look for a Parley process that stands still.`,
+  ),
   TERMINAL_UNKNOWN: row<{ terminal: string }>(
     NOT_FOUND,
     false,

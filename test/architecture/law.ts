@@ -9,8 +9,11 @@ export interface Wall {
 
 const pure: Wall['node'] = []
 
-/** An adapter: its port, the errors, the language, and the two things that every adapter may share. */
-const adapter: Wall = { may: ['ports', 'errors', 'text', 'adapters/clock', 'adapters/fault'], node: 'any' }
+/** An adapter: its port, the errors, the language, small files of the state, and the two things that every adapter may share. */
+const adapter: Wall = {
+  may: ['ports', 'errors', 'text', 'state-files', 'adapters/clock', 'adapters/fault'],
+  node: 'any',
+}
 
 /** Rooms by their path under `src/`; the longest that fits a file is its room. */
 export const walls: Readonly<Record<string, Wall>> = {
@@ -19,6 +22,7 @@ export const walls: Readonly<Record<string, Wall>> = {
   form: { may: [], node: pure },
   ports: { may: ['errors'], node: pure },
   session: { may: ['ports', 'errors', 'form'], node: pure },
+  'state-files': { may: ['ports', 'errors'], node: 'any' },
   'adapters/clock': { may: ['ports', 'errors'], node: 'any' },
   'adapters/fault': { may: ['ports', 'errors', 'adapters/clock'], node: 'any' },
   'adapters/journal': adapter,
@@ -31,8 +35,8 @@ export const walls: Readonly<Record<string, Wall>> = {
   'adapters/terminal': adapter,
   edge: { may: ['session', 'ports', 'errors'], node: 'any' },
   relay: { may: ['errors'], node: ['net'] },
-  'docs-server': { may: ['errors', 'text'], node: 'any' },
-  config: { may: ['errors'], node: 'any' },
+  'docs-server': { may: ['errors', 'text', 'state-files'], node: 'any' },
+  config: { may: ['errors', 'state-files'], node: 'any' },
   server: {
     may: ['session', 'ports', 'errors', 'text', 'adapters/*', 'edge', 'docs-server', 'config'],
     node: 'any',
@@ -54,7 +58,8 @@ export const packages: Readonly<Record<string, readonly string[]>> = {
   '@modelcontextprotocol/node': ['docs-server'],
   '@modelcontextprotocol/server': ['docs-server'],
   '@parcel/watcher': ['docs-server'],
-  '@photostructure/sqlite': ['adapters/journal', 'adapters/search', 'docs-server'], // stores with nothing in common
+  // Stores with nothing in common, and the locks between processes.
+  '@photostructure/sqlite': ['adapters/journal', 'adapters/search', 'docs-server', 'state-files'],
   commander: ['cli'],
   fflate: ['docs-server'],
   ignore: ['docs-server', 'adapters/tools'], // both go through directories as git does
