@@ -27,6 +27,11 @@ afterEach(async () => {
 
 const signal = new AbortController().signal
 
+/** What is kept; the files of locks stay beside it. */
+function files(): readonly string[] {
+  return readdirSync(directory).filter((name) => name.endsWith('.json'))
+}
+
 async function guarded(options?: GuardedOptions): Promise<Guarded> {
   const server = await startGuarded(options)
   closing.push(() => server.close())
@@ -142,7 +147,7 @@ describe('what a login brings', () => {
   test('is kept for the user alone, by issuer, and registers a client once for the same way back', async () => {
     const server = await guarded()
     await loggedIn(server)
-    const [file = ''] = readdirSync(directory)
+    const [file = ''] = files()
     expect(statSync(join(directory, file)).mode & 0o777).toBe(0o600)
     const kept = JSON.parse(readFileSync(join(directory, file), 'utf8')) as { accounts: object }
     expect(kept).toMatchObject({ server: server.url, issuer: server.issuer })
@@ -150,7 +155,7 @@ describe('what a login brings', () => {
     expect(JSON.stringify(kept)).not.toContain('sentinel-key')
     await loggedIn(server)
     expect(server.registered).toHaveLength(1)
-    expect(readdirSync(directory)).toEqual([file])
+    expect(files()).toEqual([file])
   })
 
   test('is renewed once for all sessions and processes that it has become too old for', async () => {
@@ -185,7 +190,7 @@ describe('what a login brings', () => {
     expect(error).toMatchObject({ code: 'TOOL_NOT_RUN' })
     expect(String(error)).not.toContain('sentinel')
     expect(registry.list().servers).toMatchObject([{ state: 'ready' }])
-    const [file = ''] = readdirSync(directory)
+    const [file = ''] = files()
     expect(readFileSync(join(directory, file), 'utf8')).toContain('sentinel-refresh')
   })
 
@@ -209,7 +214,7 @@ describe('what a login brings', () => {
     await loggedIn(server)
     const logins = openLogins({ directory, clock: systemClock })
     expect(await logins.forget(at(server))).toBe(true)
-    expect(readdirSync(directory)).toEqual([])
+    expect(files()).toEqual([])
     expect(await logins.forget(at(server))).toBe(false)
   })
 })

@@ -98,7 +98,10 @@ async function renewAlone(
   if (isRenewed()) return true
   if (tokenIn(store) === undefined) return false
   const { renew } = await import('./renewal.ts')
-  return await store.alone(async () => isRenewed() || (await renew(server, store, { refusal, clock })))
+  return await store.alone(async () => {
+    if (!isRenewed()) await renew(server, store, { refusal, clock })
+    return isRenewed()
+  })
 }
 
 function watch(store: Store, clock: Clock, changed: () => void): Timer {

@@ -1,10 +1,11 @@
 /** What logins brought: one file for each server, for the user's eyes only, and in it one account for each issuer. */
 import { createHash } from 'node:crypto'
-import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { StoredOAuthClientInformation, StoredOAuthTokens } from '@modelcontextprotocol/client'
 import type { Clock } from '../../../ports/clock.ts'
-import { alone } from './lock.ts'
+import { replaceFile } from '../../../state-files/atomic-file.ts'
+import { locked } from '../../../state-files/file-lock.ts'
 
 /** What one authorization server gave us; none of it is ever shown to another. */
 export interface Account {
@@ -39,7 +40,8 @@ export interface Store {
 
 export function openStore(directory: string, address: string, clock: Clock): Store {
   const server = placeOf(address)
-  const path = join(directory, `${createHash('sha256').update(server).digest('hex').slice(0, 32)}.json`)
+  const name = createHash('sha256').update(server).digest('hex').slice(0, 32)
+  const path = join(directory, `${name}.json`)
   let known: { readonly stamp: string; readonly kept: Kept } | undefined
 
   function stamp(): string {
@@ -49,7 +51,7 @@ export function openStore(directory: string, address: string, clock: Clock): Sto
 
   function read(): Kept {
     const now = stamp()
-    if (known?.stamp !== now) known = { stamp: now, kept: readFile(path) ?? { server, accounts: {} } }
+    if (known?.stamp !== now) known = { stamp: now, kept: keptIn(path, server) }
     return known.kept
   }
 
@@ -58,20 +60,14 @@ export function openStore(directory: string, address: string, clock: Clock): Sto
     stamp,
     read,
     write(change) {
-      const draft = `${path}.${clock.id()}`
-      mkdirSync(directory, { recursive: true, mode: 0o700 })
-      writeFileSync(draft, `${JSON.stringify(change(read()), null, 2)}\n`, { mode: 0o600 })
-      renameSync(draft, path)
+      replaceFile(path, `${JSON.stringify(change(keptIn(path, server)), null, 2)}\n`)
     },
     remove() {
       const was = stamp() !== ''
       rmSync(path, { force: true })
       return was
     },
-    alone(work) {
-      mkdirSync(directory, { recursive: true, mode: 0o700 })
-      return alone(`${path}.lock`, clock, work)
-    },
+    alone: (work) => locked(join(directory, name), clock, work),
   }
 }
 
@@ -81,11 +77,20 @@ function placeOf(address: string): string {
   return origin + pathname
 }
 
-function readFile(path: string): Kept | undefined {
+/** Throws where the file is there and cannot be read: what is written in its place would lose what it holds. */
+function keptIn(path: string, server: string): Kept {
+  const nothing = { server, accounts: {} }
+  const found = statSync(path, { throwIfNoEntry: false })
+  if (found === undefined) return nothing
+  return parsed(readFileSync(path, 'utf8')) ?? nothing
+}
+
+function parsed(text: string): Kept | undefined {
   try {
-    return JSON.parse(readFileSync(path, 'utf8')) as Kept
+    const kept = JSON.parse(text) as Kept
+    return Object.keys(kept.accounts).length >= 0 ? kept : undefined
   } catch {
-    // There was no login yet; a file that cannot be read is none.
+    // Not written by us, or damaged: nothing in it lets us in anywhere.
     return undefined
   }
 }
@@ -97,4 +102,10 @@ export function accountOf({ accounts }: Kept, issuer: string | undefined): Accou
 /** With something of this issuer's account changed. */
 export function withAccount(kept: Kept, issuer: string, change: Account): Kept {
   return { ...kept, accounts: { ...kept.accounts, [issuer]: { ...accountOf(kept, issuer), ...change } } }
+}
+
+/** Without this issuer's account, which may be the one whose token counted. */
+export function withoutAccount({ issuer, accounts, ...kept }: Kept, gone: string): Kept {
+  const others = Object.fromEntries(Object.entries(accounts).filter(([name]) => name !== gone))
+  return { ...kept, ...(issuer !== undefined && issuer !== gone && { issuer }), accounts: others }
 }

@@ -1,0 +1,125 @@
+/** Two processes renew one login whose refresh token rotates; one of them stands still in the middle of it. */
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { startGuarded, type Guarded } from '../../../../test/fixtures/mcp/authorization-server.ts'
+import type { Renewed, RenewingOptions } from '../../../../test/fixtures/mcp/renewing.ts'
+import { linesOf, stateOf, until } from '../../../../test/fixtures/process/running.ts'
+import { systemClock } from '../../clock.ts'
+import { openLogins } from './logins.ts'
+import type { Kept } from './store.ts'
+
+const program = new URL('../../../../test/fixtures/mcp/renewing.ts', import.meta.url).pathname
+const children: ChildProcess[] = []
+const closing: (() => Promise<unknown>)[] = []
+let directory = ''
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'parley-renewal-'))
+})
+afterEach(async () => {
+  for (const child of children.splice(0)) child.kill('SIGKILL')
+  for (const close of closing.splice(0)) await close()
+  rmSync(directory, { recursive: true })
+})
+
+interface Renewing {
+  readonly child: ChildProcess
+  /** The first line that is not about waiting. */
+  outcome(): Promise<Renewed>
+  /** Resolves when it has said so often that it waits, or has ended. */
+  waited(times: number): Promise<void>
+}
+
+function startRenewing(url: string, { aheadMs = 0, leapMs = 0 }: Partial<RenewingOptions> = {}): Renewing {
+  const options: RenewingOptions = { directory, url, aheadMs, leapMs }
+  const child = spawn(process.execPath, ['--import', 'tsx', program, JSON.stringify(options)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  children.push(child)
+  const line = linesOf(child.stdout)
+  let result: Renewed | undefined
+  return {
+    child,
+    async outcome() {
+      while (result === undefined) {
+        const text = await line()
+        if (text !== 'waiting') result = JSON.parse(text) as Renewed
+      }
+      return result
+    },
+    async waited(times) {
+      for (let seen = 0; seen < times && result === undefined; seen += 1) {
+        const text = await line()
+        if (text !== 'waiting') result = JSON.parse(text) as Renewed
+      }
+    },
+  }
+}
+
+/** A server where somebody is logged in with a token that is too old; the first to renew it stands still when its request has arrived. */
+async function stoppedInRenewal(): Promise<{ readonly server: Guarded; readonly first: Renewing }> {
+  let first: Renewing | undefined
+  let stopped: () => void = () => undefined
+  const isStopped = new Promise<void>((resolve) => (stopped = resolve))
+  const server = await startGuarded({
+    async beforeRenewal() {
+      if (server.count('POST /token refresh_token') > 1) return
+      const pid = first?.child.pid ?? 0
+      process.kill(pid, 'SIGSTOP')
+      await until(() => stateOf(pid) === 'T')
+      stopped()
+    },
+  })
+  closing.push(() => server.close())
+  const authorization = openLogins({ directory, clock: systemClock }).at(httpServer(server))
+  const login = await authorization.login(new AbortController().signal)
+  await Promise.all([fetch(login.url), login.done])
+  server.expire()
+  first = startRenewing(server.url)
+  await isStopped
+  return { server, first }
+}
+
+function httpServer({ url }: Guarded) {
+  return { type: 'http', name: 'wiki', url, headers: [] } as const
+}
+
+function kept(): Kept {
+  const file = readdirSync(directory).find((name) => name.endsWith('.json')) ?? ''
+  return JSON.parse(readFileSync(join(directory, file), 'utf8')) as Kept
+}
+
+test('the second waits for one that stands still for minutes, and both have what that one brought', async () => {
+  const { server, first } = await stoppedInRenewal()
+  const second = startRenewing(server.url, { aheadMs: 600_000 })
+  await second.waited(3)
+  first.child.kill('SIGCONT')
+  const outcomes = [await first.outcome(), await second.outcome()]
+  expect(server.count('POST /token refresh_token')).toBe(1)
+  expect(outcomes).toMatchObject([{ isRenewed: true }, { isRenewed: true, token: outcomes[0]?.token }])
+  expect(kept().accounts[server.issuer]).toMatchObject({
+    client: { client_id: 'client-1' },
+    tokens: { access_token: outcomes[0]?.token },
+  })
+})
+
+test('one that has waited for too long says so, and takes nothing from the one that stands still', async () => {
+  const { server, first } = await stoppedInRenewal()
+  const second = startRenewing(server.url, { leapMs: 30_000 })
+  expect((await second.outcome()).error).toContain('Another process')
+  first.child.kill('SIGCONT')
+  const { token } = await first.outcome()
+  expect(server.count('POST /token refresh_token')).toBe(1)
+  expect(kept().accounts[server.issuer]?.tokens?.access_token).toBe(token)
+})
+
+test('one that was killed in the middle of it keeps nobody waiting', async () => {
+  const { server, first } = await stoppedInRenewal()
+  first.child.kill('SIGKILL')
+  await once(first.child, 'exit')
+  expect(await startRenewing(server.url).outcome()).toMatchObject({ isRenewed: false })
+})
