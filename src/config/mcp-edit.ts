@@ -1,7 +1,8 @@
 /** Writes and removes `[mcp.NAME]` in the user's file, and leaves everything else in it alone. For commands, which may wait for a disk. */
-import { mkdirSync, readFileSync, realpathSync, renameSync, statSync, writeFileSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { readFileSync, realpathSync, statSync } from 'node:fs'
 import { fail } from '../errors/parley-error.ts'
+import { replaceFile } from '../state-files/atomic-file.ts'
+import { lockedNow } from '../state-files/file-lock.ts'
 import { readMcp } from './mcp.ts'
 import { withTable, withoutTable } from './toml-tables.ts'
 
@@ -11,16 +12,22 @@ export type McpTable = Readonly<Record<string, unknown>>
 /** Throws CONFIG_INVALID where the table cannot be, or the file is not to be changed by a program. */
 export function addMcp(file: string, name: string, table: McpTable): void {
   for (const one of readMcp({ [name]: table })) if ('fault' in one) fail('CONFIG_INVALID', one.fault)
-  const changed = withTable(textOf(file), ['mcp', name], table)
-  if (changed === undefined) return byHand(file, name)
-  write(file, changed)
+  change(file, name, (text) => withTable(text, ['mcp', name], table))
 }
 
 /** The same. */
 export function removeMcp(file: string, name: string): void {
-  const changed = withoutTable(textOf(file), ['mcp', name])
-  if (changed === undefined) return byHand(file, name)
-  write(file, changed)
+  change(file, name, (text) => withoutTable(text, ['mcp', name]))
+}
+
+/** Read and written while no other command changes it. */
+function change(file: string, name: string, changed: (text: string) => string | undefined): void {
+  lockedNow(file, () => {
+    const text = changed(textOf(file))
+    if (text === undefined) return byHand(file, name)
+    const { path, mode } = placeOf(file)
+    replaceFile(path, text, mode)
+  })
 }
 
 function byHand(file: string, name: string): never {
@@ -40,15 +47,7 @@ function textOf(file: string): string {
   }
 }
 
-/** Whole or not at all; a link to it stays one. What is new may hold secrets. */
-function write(file: string, text: string): void {
-  mkdirSync(dirname(file), { recursive: true })
-  const { path, mode } = placeOf(file)
-  const draft = `${path}.${process.pid}`
-  writeFileSync(draft, text, { mode })
-  renameSync(draft, path)
-}
-
+/** A link to it stays one. What is new may hold secrets. */
 function placeOf(file: string): { readonly path: string; readonly mode: number } {
   const found = statSync(file, { throwIfNoEntry: false })
   return found === undefined ? { path: file, mode: 0o600 } : { path: realpathSync(file), mode: found.mode & 0o777 }

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, statSync, symlinkSync, writeFileS
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { allow, withdraw } from './consent.ts'
+import { allow, withdraw } from './consent-edit.ts'
 import { loadConfig } from './load.ts'
 import { addMcp, removeMcp } from './mcp-edit.ts'
 import { readMcpFiles } from './mcp-files.ts'

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { allow } from './consent.ts'
+import { allow } from './consent-edit.ts'
 import { CONSENT, RuleReader, consentTo } from './rules-files.ts'
 import { removeRule, storeRule } from './rules-store.ts'
 import { readPermissions } from './rules.ts'

@@ -1,9 +1,10 @@
 /** The rules that answers and commands made: one small file for each in the state directory, so that nobody overwrites another's. */
 import { createHash } from 'node:crypto'
-import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { type RuleEntry, type RuleSubject, faultIn, isEffect } from './rules.ts'
 import { fail } from '../errors/parley-error.ts'
+import { replaceFile } from '../state-files/atomic-file.ts'
 import { textOfFile } from './text-of-file.ts'
 
 export interface StoredRule extends RuleEntry {
@@ -25,9 +26,7 @@ export function storeRule(home: string, rule: Omit<StoredRule, 'id'>): StoredRul
   const id = idOf([effect, inOrder(subject), project])
   const directory = rulesDirectory(home)
   mkdirSync(directory, { recursive: true, mode: 0o700 })
-  const draft = join(directory, `.${id}.${process.pid}`)
-  writeFileSync(draft, `${JSON.stringify({ effect, subject, project })}\n`, { mode: 0o600, flush: true })
-  renameSync(draft, join(directory, `${id}.json`))
+  replaceFile(join(directory, `${id}.json`), `${JSON.stringify({ effect, subject, project })}\n`)
   return { id, effect, subject, project }
 }
 

@@ -1,5 +1,5 @@
 /** `parley mcp add` and `rm`: the servers of the user's own file. */
-import { withdraw } from '../../../config/consent.ts'
+import { withdraw } from '../../../config/consent-edit.ts'
 import { dangerOf } from '../../../config/danger.ts'
 import { loadConfig } from '../../../config/load.ts'
 import { addMcp, type McpTable, removeMcp } from '../../../config/mcp-edit.ts'

@@ -1,5 +1,5 @@
 /** `parley mcp allow`: the user agrees to exactly what a project's file says of one server. */
-import { allow } from '../../../config/consent.ts'
+import { allow } from '../../../config/consent-edit.ts'
 import { dangerOf } from '../../../config/danger.ts'
 import { loadConfig } from '../../../config/load.ts'
 import { readMcpFiles } from '../../../config/mcp-files.ts'

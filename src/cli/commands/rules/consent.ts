@@ -1,5 +1,5 @@
 /** `parley rules consent`: the user agrees to exactly what the project's file allows now. */
-import { allow } from '../../../config/consent.ts'
+import { allow } from '../../../config/consent-edit.ts'
 import { loadConfig } from '../../../config/load.ts'
 import { CONSENT, RuleReader, consentTo } from '../../../config/rules-files.ts'
 import { ruleLine } from '../../../server/rules.ts'
