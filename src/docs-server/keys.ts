@@ -1,8 +1,9 @@
 /** Where a key comes from, which keys are too weak, and how one is recognised without being kept. */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
-import { chmod, mkdir, open, readFile, stat } from 'node:fs/promises'
+import { mkdir, readFile, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { fail, reasonOf } from '../errors/parley-error.ts'
+import { createFile } from '../state-files/atomic-file.ts'
 
 export interface KeyRequest {
   /** The value of PARLEY_DOCS_KEY, if it is set. */
@@ -55,14 +56,8 @@ async function makeKeyFile(path: string): Promise<string | undefined> {
   const key = randomBytes(24).toString('base64url')
   try {
     await mkdir(dirname(path), { recursive: true, mode: 0o700 })
-    const file = await open(path, 'wx', 0o600)
-    await file.writeFile(`${key}\n`)
-    await file.close()
-    // The umask may have taken rights away, and never adds any.
-    await chmod(path, 0o600)
-    return key
+    return createFile(path, `${key}\n`) ? key : undefined
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return undefined
     return fail('DOCS_KEY_FILE', { path, reason: reasonOf(error) }, error)
   }
 }

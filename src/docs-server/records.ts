@@ -1,7 +1,8 @@
 /** Small facts that commands change while servers run, such as keys: one file each, so that two writers never meet in one. */
-import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fail, reasonOf } from '../errors/parley-error.ts'
+import { createFile } from '../state-files/atomic-file.ts'
 
 const NAME = /^[\p{L}\p{N}][\p{L}\p{N}._-]{0,63}$/u
 const SUFFIX = '.json'
@@ -29,13 +30,7 @@ export class Records<Value> {
     const path = this.#pathOf(name)
     await this.#orFail(async () => {
       await mkdir(this.#directory, { recursive: true, mode: 0o700 })
-      const draft = join(this.#directory, `.${name}.${process.pid}`)
-      await writeFile(draft, `${JSON.stringify(value)}\n`, { mode: 0o600 })
-      if (await isThere(path)) {
-        await rm(draft)
-        fail('DOCS_NAME_TAKEN', { what: this.#kind.what, name })
-      }
-      await rename(draft, path)
+      if (!createFile(path, `${JSON.stringify(value)}\n`)) fail('DOCS_NAME_TAKEN', { what: this.#kind.what, name })
     })
   }
 
@@ -44,7 +39,7 @@ export class Records<Value> {
     const path = this.#pathOf(name)
     await this.#orFail(async () => {
       if (!(await isThere(path))) fail('DOCS_NAME_UNKNOWN', { what: this.#kind.what, name })
-      await rm(path)
+      await rm(path, { force: true })
     })
   }
 

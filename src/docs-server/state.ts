@@ -3,6 +3,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Collection } from './collections.ts'
+import { tryLock } from '../state-files/file-lock.ts'
 import { hashOf, type KnownKey } from './keys.ts'
 import { Records } from './records.ts'
 
@@ -53,12 +54,20 @@ const KEPT_MS = 30 * 86_400_000
 export async function indexFileFor(home: string, directories: readonly string[]): Promise<string> {
   const folder = join(home, 'docs-index')
   // No index was kept yet if the folder is not there.
-  for (const file of await readdir(folder).catch(() => [])) {
-    const { mtimeMs } = await stat(join(folder, file))
-    if (Date.now() - mtimeMs > KEPT_MS) await rm(join(folder, file), { force: true })
-  }
+  const files = await readdir(folder).catch(() => [])
+  for (const file of files.filter((one) => one.endsWith('.sqlite'))) await removeUnused(join(folder, file))
   const name = createHash('sha256').update(JSON.stringify(directories)).digest('hex').slice(0, 16)
   return join(folder, `${name}.sqlite`)
+}
+
+/** Not one that a server has open, however long ago that wrote to it; the file of its lock stays, or two could have the lock. */
+async function removeUnused(index: string): Promise<void> {
+  const { mtimeMs } = await stat(index)
+  if (Date.now() - mtimeMs <= KEPT_MS) return
+  const lock = tryLock(`${index}.lock`)
+  if (lock === undefined) return
+  for (const suffix of ['', '-wal', '-shm', '-journal']) await rm(`${index}${suffix}`, { force: true })
+  lock.release()
 }
 
 function parseKey(value: unknown): KeyRecord | undefined {

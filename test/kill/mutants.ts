@@ -116,7 +116,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     mechanism: 'fencing: the kernel’s lock keeps a second owner out',
-    file: 'src/adapters/journal/sqlite/lock.ts',
+    file: 'src/state-files/file-lock.ts',
     text: 'BEGIN EXCLUSIVE',
     by: 'BEGIN',
     test: ['src/adapters/journal/sqlite/lock.test.ts', 'of many that start at once exactly one owns'],

@@ -2,8 +2,8 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { DatabaseSync } from '@photostructure/sqlite'
 import { reasonOf } from '../../errors/parley-error.ts'
+import { tryLock } from '../../state-files/file-lock.ts'
 import { Database, SCHEMA_VERSION } from './database.ts'
 
 export interface Opened {
@@ -24,7 +24,10 @@ export function openDatabase(file: string | undefined, log: (line: string) => vo
   let release: (() => void) | undefined
   try {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
-    release = lock(`${file}.lock`)
+    // The index itself is open to readers, so that its only writer is known by another file.
+    const lock = tryLock(`${file}.lock`)
+    if (lock === undefined) throw new Error('another process uses it')
+    release = () => lock.release()
     return { database: opened(file) ?? renewed(file), file, release }
   } catch (error) {
     release?.()
@@ -32,18 +35,6 @@ export function openDatabase(file: string | undefined, log: (line: string) => vo
     log(`The index is made for this run only, because ${file} cannot be used: ${why}.`)
     return temporary()
   }
-}
-
-/** The index itself is open to readers, so that its only writer is known by another file. */
-function lock(file: string): () => void {
-  const held = new DatabaseSync(file)
-  try {
-    held.exec('BEGIN EXCLUSIVE')
-  } catch (error) {
-    held.close()
-    throw error
-  }
-  return () => held.close()
 }
 
 /** Undefined when the file holds no index that we can go on with. */

@@ -2,11 +2,10 @@
 import { isParleyError, ParleyError, reasonOf } from '../../../errors/parley-error.ts'
 import type { Refusal } from './messages.ts'
 
-const sqliteCodes = { busy: 5, corrupt: 11, full: 13, tooBig: 18, constraint: 19, notADatabase: 26 } as const
+const sqliteCodes = { corrupt: 11, full: 13, tooBig: 18, constraint: 19, notADatabase: 26 } as const
 
 /** The library gives no code with an error that a read meets, only SQLite's words, which are fixed. */
 const sqliteTexts: ReadonlyMap<string, number> = new Map([
-  ['database is locked', sqliteCodes.busy],
   ['database disk image is malformed', sqliteCodes.corrupt],
   ['database or disk is full', sqliteCodes.full],
   ['file is not a database', sqliteCodes.notADatabase],
@@ -27,10 +26,6 @@ export function journalError(error: unknown, path: string): ParleyError {
 export function refusalOf(error: unknown, path: string): Refusal {
   const { code, details } = journalError(error, path)
   return { code, details }
-}
-
-export function isBusy(error: unknown): boolean {
-  return sqliteCode(error) === sqliteCodes.busy
 }
 
 export function isNotADatabase(error: unknown): boolean {
