@@ -12,8 +12,8 @@ export interface MendingHost {
   readonly isGone: () => boolean
   /** The writer could not even read what is stored. */
   readonly isUnsure: () => boolean
-  /** A turn is open and no agent runs it: it was stored although its writer was told that it was not. */
-  readonly isNobodys: () => boolean
+  /** The end of a turn that is open although no agent runs it; undefined when there is none. */
+  readonly endWithoutAgent: () => Command | undefined
   readonly dispatch: (command: Command) => Promise<unknown>
 }
 
@@ -29,21 +29,20 @@ export class Mending {
   begin(): void {
     if (this.#isAtWork) return
     this.#isAtWork = true
-    const { report } = this.#host.world
-    this.#mend()
-      .catch(report)
-      .finally(() => (this.#isAtWork = false))
+    void this.#mend()
   }
 
   async #mend(): Promise<void> {
-    const { world, isGone, isUnsure, isNobodys, dispatch } = this.#host
-    while (!isGone() && (isUnsure() || isNobodys())) {
+    const { world, isGone, isUnsure, endWithoutAgent, dispatch } = this.#host
+    while (!isGone() && (isUnsure() || endWithoutAgent() !== undefined)) {
       try {
-        await dispatch(isNobodys() ? { kind: 'halt' } : NOTHING)
+        await dispatch(endWithoutAgent() ?? NOTHING)
       } catch (error) {
         world.report(error)
         await world.clock.sleep(RETRY)
       }
     }
+    // In the same breath as the last look, so that no call of `begin` is lost.
+    this.#isAtWork = false
   }
 }

@@ -9,7 +9,7 @@ import type { Lenders } from './lenders.ts'
 import { ruleMadeBy } from './permission.ts'
 import { type Existing, type State, isBusy } from './state.ts'
 import type { Toolbox } from './toolbox.ts'
-import { TurnRun } from './turn.ts'
+import { TurnRun, failedWith } from './turn.ts'
 import type { World } from './world.ts'
 
 /** What the turns of a session need of it. */
@@ -23,25 +23,36 @@ export interface RunsHost {
   readonly post: (command: Command, chars: number) => Promise<void>
   readonly notify: (notice: Notice) => void
   readonly isGone: () => boolean
+  /** A turn is open that no agent runs: it is ended as `endWithoutAgent` says, as soon as the disk takes that. */
+  readonly mend: () => void
 }
 
 export class Runs {
   readonly #host: RunsHost
   #run: TurnRun | undefined
+  /** The last turn that failed outside its agent, before it began or at its end. */
+  #failed: { readonly turnId: string; readonly error: unknown } | undefined
 
   constructor(host: RunsHost) {
     this.#host = host
   }
 
-  /** A turn that was stored although its writer was told that it was not has no agent, and never gets one. */
-  isNobodys(state: State): boolean {
-    return isBusy(state) && state.phase !== 'suspended' && state.turn.turnId !== this.#run?.turnId
+  /**
+   * The end of a turn that is open and that no agent runs, nor ever will: it could not be begun, or it was stored although
+   * its writer was told that it was not.
+   */
+  endWithoutAgent(state: State): Command | undefined {
+    if (!isBusy(state) || state.phase === 'suspended' || state.turn.turnId === this.#run?.turnId) return undefined
+    const { turnId } = state.turn
+    return this.#failed?.turnId === turnId
+      ? { kind: 'end', turnId, ...failedWith(this.#failed.error) }
+      : { kind: 'halt' }
   }
 
   act(effect: Effect): void {
     switch (effect.kind) {
       case 'run':
-        this.#play(effect)
+        this.#play(effect).catch((error: unknown) => this.#lose(effect.turn.turnId, error))
         return
       case 'cancel':
         this.cancel()
@@ -60,18 +71,32 @@ export class Runs {
     this.#run?.break(error)
   }
 
-  #play({ turn, answered }: Effect & { readonly kind: 'run' }): void {
+  /** Runs the agent at once, unless an answer has made a rule that must be kept first. */
+  async #play({ turn, answered }: Effect & { readonly kind: 'run' }): Promise<void> {
     const { toolbox, isGone, state } = this.#host
     if (isGone()) return
     const { additionalDirectories } = turn
     const tools = toolbox.lend(additionalDirectories)
     const roots = [state().cwd, ...additionalDirectories]
-    const host = { ...this.#turnHost(turn.promptId), roots, tools: tools.registry }
-    const run = new TurnRun(host, turn, answered)
-    this.#run = run
-    const kept = answered === undefined ? undefined : this.#keep(answered)
-    const played = kept === undefined ? run.play() : kept.then(() => run.play())
-    this.#inTheBackground(played.then(() => tools.giveBack()))
+    try {
+      const host = { ...this.#turnHost(turn.promptId), roots, tools: tools.registry }
+      const run = new TurnRun(host, turn, answered)
+      this.#run = run
+      const kept = answered === undefined ? undefined : this.#keep(answered)
+      if (kept !== undefined) await kept
+      await run.play()
+    } finally {
+      await tools.giveBack()
+    }
+  }
+
+  /** A turn that is still open then is ended with this error. */
+  #lose(turnId: string, error: unknown): void {
+    const { world, mend } = this.#host
+    world.report(error)
+    this.#failed = { turnId, error }
+    if (this.#run?.turnId === turnId) this.#run = undefined
+    mend()
   }
 
   #answer(answered: AnsweredQuestion): void {
@@ -115,7 +140,7 @@ export class Runs {
     }
   }
 
-  #inTheBackground(work: Promise<void>): void {
+  #inTheBackground(work: Promise<unknown>): void {
     work.catch((error: unknown) => this.#host.world.report(error))
   }
 }

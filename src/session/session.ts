@@ -72,9 +72,10 @@ export class Session {
       post: (command, chars) => writer.post(command, chars),
       notify: (notice) => this.#audience.notify(notice),
       isGone,
+      mend: () => this.#mending.begin(),
     })
-    const isNobodys = () => this.#runs.isNobodys(writer.state)
-    this.#mending = new Mending({ world, isGone, isUnsure: () => writer.isUnsure, isNobodys, dispatch })
+    const endWithoutAgent = () => this.#runs.endWithoutAgent(writer.state)
+    this.#mending = new Mending({ world, isGone, isUnsure: () => writer.isUnsure, endWithoutAgent, dispatch })
     this.#rest = new Rest({ clock, isUnused: () => this.#isUnused(), rest: () => this.#whenUnused() })
   }
 
@@ -264,10 +265,13 @@ export class Session {
   }
 
   #publish(entries: readonly Entry[]): void {
-    this.#audience.publish(entries)
-    for (const entry of entries) if (isEnd(entry)) this.#ended(entry.promptId)
-    this.#rest.consider()
-    this.#idle.look()
+    try {
+      this.#audience.publish(entries)
+      for (const entry of entries) if (isEnd(entry)) this.#ended(entry.promptId)
+    } finally {
+      this.#rest.consider()
+      this.#idle.look()
+    }
   }
 
   #offered() {

@@ -222,10 +222,10 @@ export class TurnRun extends TurnVoice implements Turn {
     try {
       await this.#host.world.faults.at('turn.started')
       const stopReason = await Promise.race([this.#play(), this.#outOfPatience()])
-      return this.broken === undefined ? { stopReason } : failed(this.broken.error)
+      return this.broken === undefined ? { stopReason } : failedWith(this.broken.error)
     } catch (error) {
-      if (this.broken !== undefined) return failed(this.broken.error)
-      return this.signal.aborted ? { stopReason: 'cancelled' } : failed(error)
+      if (this.broken !== undefined) return failedWith(this.broken.error)
+      return this.signal.aborted ? { stopReason: 'cancelled' } : failedWith(error)
     }
   }
 
@@ -254,7 +254,7 @@ export class TurnRun extends TurnVoice implements Turn {
     while (!this.#host.isGone()) {
       try {
         // A turn that lost words has not ended well, whatever its agent thinks.
-        const end = this.broken === undefined ? ending : failed(this.broken.error)
+        const end = this.broken === undefined ? ending : failedWith(this.broken.error)
         await this.#host.dispatch({ kind: 'end', turnId: this.turnId, ...end })
         return
       } catch (error) {
@@ -279,7 +279,8 @@ function resumedCalls({ pauses }: OpenTurn, answered?: AnsweredQuestion): readon
   return [{ toolCallId, state, outcome }, ...begun]
 }
 
-function failed(error: unknown): { readonly stopReason: 'error'; readonly error: Failure } {
+/** The end of a turn that something else than its agent's own words has ended. */
+export function failedWith(error: unknown): { readonly stopReason: 'error'; readonly error: Failure } {
   const known = isParleyError(error)
   return { stopReason: 'error', error: { code: known ? error.code : 'AGENT_FAILED', message: reasonOf(error) } }
 }

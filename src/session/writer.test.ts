@@ -110,6 +110,57 @@ describe('a slow disk', () => {
   })
 })
 
+describe('what fails once the entries are stored', () => {
+  test.each(['session.batch.stored', 'session.batch.published'] as const)(
+    'at %s is reported, and the command is told its entries',
+    async (point) => {
+      const house = new House()
+      const { session, reader } = await house.open()
+      house.fault = (reached) => {
+        if (reached === point) throw new Error('no such luck')
+      }
+      const entries = await session.prompt('p1', [text('Hello')])
+      await quiet()
+      expect(entries[0]).toMatchObject({ kind: 'prompt_accepted' })
+      expect(reader.kinds.at(-1)).toBe('turn_ended')
+      expect(reader.failures).toEqual([])
+      expect(house.reported).not.toEqual([])
+    },
+  )
+
+  test('a turn whose tools cannot be opened ends with that error, not left working without an agent', async () => {
+    const house = new House()
+    const { session, reader } = await house.open()
+    house.tools.open = () => {
+      throw new Error('no more descriptors')
+    }
+    // Other directories than the session has: their tools are opened for this turn.
+    await session.dispatch({ kind: 'prompt', promptId: 'p1', content: [text('x')], additionalDirectories: ['/more'] })
+    await house.clock.advance(5_000)
+    await quiet()
+    expect(session.state.phase).toBe('idle')
+    expect(reader.entries.at(-1)).toMatchObject({
+      kind: 'turn_ended',
+      stopReason: 'error',
+      error: { message: 'no more descriptors' },
+    })
+    expect(reader.failures).toEqual([])
+    expect(house.reported).toMatchObject([{ message: 'no more descriptors' }])
+  })
+
+  test('a turn gives its tools back, whatever fails at its end', async () => {
+    const house = new House()
+    const { session } = await house.open()
+    house.fault = (reached) => {
+      if (reached === 'turn.ended') throw new Error('no such luck')
+    }
+    await session.dispatch({ kind: 'prompt', promptId: 'p1', content: [text('x')], additionalDirectories: ['/more'] })
+    await quiet()
+    expect(session.state.phase).toBe('idle')
+    expect(house.tools.running).toBe(1)
+  })
+})
+
 describe('a full disk', () => {
   test('refuses a prompt, changes nothing, and takes it when there is room', async () => {
     const house = new House()

@@ -1,5 +1,6 @@
 /** The one writer of a session: decides in batches, appends one at a time, and only then lets anyone know. */
 import { isParleyError } from '../errors/parley-error.ts'
+import type { FaultPoint } from '../ports/fault.ts'
 import type { SessionId } from '../ports/journal.ts'
 import { type Batch, type Effect, decideBatch } from './batch.ts'
 import type { Command } from './commands.ts'
@@ -133,10 +134,24 @@ export class Writer {
       ...this.#snapshotOf(state),
     })
     this.#state = state
-    await faults.at('session.batch.stored')
-    this.#events.published(entries)
-    for (const effect of batch.effects) this.#events.effect(effect)
-    await faults.at('session.batch.published')
+    await this.#tell(batch)
+  }
+
+  /** Stored stays stored: what fails in telling of it is reported, and no command is refused for it. Never throws. */
+  async #tell({ entries, effects }: Batch): Promise<void> {
+    const { faults, report } = this.#world
+    const attempt = (tell: () => void): void => {
+      try {
+        tell()
+      } catch (error) {
+        report(error)
+      }
+    }
+    const reach = async (point: FaultPoint): Promise<void> => faults.at(point)
+    await reach('session.batch.stored').catch(report)
+    attempt(() => this.#events.published(entries))
+    for (const effect of effects) attempt(() => this.#events.effect(effect))
+    await reach('session.batch.published').catch(report)
   }
 
   #snapshotOf(state: Existing) {

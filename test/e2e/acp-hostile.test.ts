@@ -1,6 +1,6 @@
 /** Clients that are slow, sloppy or hostile, and disks and servers that fail them: each request still has its one answer. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { mkdirSync, statSync, symlinkSync } from 'node:fs'
+import { mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -44,6 +44,25 @@ describe('a disk that refuses one append', () => {
       await client.request('session/load', { sessionId, cwd: stage.cwd, mcpServers: [] })
       const played = updatesIn(client.received.slice(from)).filter((seen) => textOf(seen).includes('w5')).length
       expect(asked.filter((id) => answersTo(client, id)[0]?.result !== undefined).length + 1).toBe(played)
+    },
+  )
+})
+
+describe('what fails after an append has stored its entries', () => {
+  test.each(['session.batch.stored', 'session.batch.published'])(
+    'at %s does not make them "not stored": the prompt runs, and ends as its transcript says',
+    async (point) => {
+      const stage = await stageWith(SHORT)
+      const during = join(stage.home, 'now')
+      const faults = [1, 2].map((nth) => ({ point, action: 'throw', nth, during }))
+      const client = start(stage, { env: { PARLEY_FAULTS: JSON.stringify(faults) } })
+      await initialize(client)
+      const sessionId = await newSession(client, stage.cwd)
+      writeFileSync(during, '')
+      const answer = await client.request('session/prompt', promptOf(sessionId, 'one'))
+      expect(answer.result).toEqual({ stopReason: 'end_turn' })
+      expect(updatesIn(client.received).map(textOf).join('')).toBe('w1 w2 w3 w4 w5 ')
+      expect(readFileSync(join(stage.home, 'parley.log'), 'utf8')).toContain(`the fault at ${point}`)
     },
   )
 })
