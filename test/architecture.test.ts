@@ -80,12 +80,12 @@ const cases: Readonly<Record<string, Case>> = {
   'a core that sees an adapter': {
     rule: walled,
     files: one('src/session/session.ts', "\n\nimport { openSqlite } from '../adapters/journal/sqlite/client.ts'"),
-    says: 'src/session/session.ts:3 imports ../adapters/journal/sqlite/client.ts, but session may only import ports, errors, form',
+    says: 'src/session/session.ts:3 imports ../adapters/journal/sqlite/client.ts, but session may only import ports, errors, form, access',
   },
   'a core that sees only a type of an adapter': {
     rule: walled,
     files: one('src/session/session.ts', "import type { Row } from '../adapters/journal/rows.ts'"),
-    says: 'src/session/session.ts:1 imports ../adapters/journal/rows.ts, but session may only import ports, errors, form',
+    says: 'src/session/session.ts:1 imports ../adapters/journal/rows.ts, but session may only import ports, errors, form, access',
   },
   'an export of what may not be imported': {
     rule: walled,

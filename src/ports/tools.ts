@@ -1,4 +1,5 @@
 /** The tools that a session's agent may call: one list, always current, whatever its servers do. */
+import type { Bars } from './bars.ts'
 import type { TurnClient } from './client.ts'
 import type {
   Content,
@@ -193,12 +194,6 @@ export interface ToolPreview {
   /** Why the call cannot work: nobody is asked about it, and the agent reads this. */
   readonly unfit?: string
 }
-
-/** What rules keep from a call: `denied`, or `asked` about where a call names it. */
-export type Bar = 'denied' | 'asked'
-
-/** Of a real path inside the root set that a call comes upon without having been decided on for it. */
-export type Bars = (path: string) => Bar | undefined
 
 /** Who calls, for tools of our own: what an MCP server never hears of. */
 export interface Caller {

@@ -1,24 +1,36 @@
-/** What rules keep from a call that comes upon it without having named it: in a list, in a search, behind a link. Pure. */
-import type { RuleSet } from '../ports/rules.ts'
-import type { Bar, Bars } from '../ports/tools.ts'
-import { type Considered, catchesPath, isCaught, isOfTool } from './rules.ts'
-import { ownPlace } from './verdict.ts'
+/** What rules keep from a call that comes upon a file without having named it: in a list, in a search, behind a link. Pure. */
+import { type PathAccess, barOf, isOwnPlace } from '../access/path-access.ts'
+import type { RuleEffect, RuleSet } from '../ports/rules.ts'
+import type { Bars } from '../ports/bars.ts'
+import type { Tool } from '../ports/tools.ts'
+import { type Considered, isCaught, isOfTool } from './rules.ts'
 
-/** A rule that asks was answered when it caught the call itself: whoever said yes has said it of all that the call names. */
+/**
+ * For a call that was decided on. A rule that asks was answered when it caught the call itself: the user said yes to all that
+ * the call names.
+ */
 export function barsFor(call: Considered, set: RuleSet): Bars {
-  const { roots } = set
-  const patterns = (effect: 'ask' | 'deny') =>
-    set.rules.flatMap((rule) => {
-      const { path, command, host } = rule.subject
+  const isNamed = (call.preview.paths ?? []).some((path) => isOwnPlace(path, set))
+  const unanswered = set.rules.filter(({ effect, subject }) => effect === 'deny' || !isCaught(subject, call, set.roots))
+  const access = accessOf([call.tool], { ...set, rules: unanswered, own: isNamed ? [] : set.own })
+  return (path) => barOf(path, access)
+}
+
+/** For what an agent reads of its own accord, such as instructions: no tool, no question, no answer. */
+export function barsForAgent(set: RuleSet): Bars {
+  const access = accessOf([], set)
+  return (path) => barOf(path, access)
+}
+
+/** For whatever reaches files by any of these tools; a rule that names a tool or a server counts where it fits one of them. */
+export function accessOf(tools: readonly Tool[], { rules, roots, own }: RuleSet): PathAccess {
+  const patterns = (wanted: RuleEffect) =>
+    rules.flatMap(({ effect, subject }) => {
+      const { path, command, host, tool, server, mark } = subject
       const isOfPlaces = path !== undefined && command === undefined && host === undefined
-      const isAnswered = effect === 'ask' && isCaught(rule.subject, call, roots)
-      return rule.effect === effect && isOfPlaces && isOfTool(rule.subject, call.tool) && !isAnswered ? [path] : []
+      const isOfAll = tool === undefined && server === undefined && mark === undefined
+      const isMeant = isOfAll || tools.some((one) => isOfTool(subject, one))
+      return effect === wanted && isOfPlaces && isMeant ? [path] : []
     })
-  const [denied, asked] = [patterns('deny'), patterns('ask')]
-  const isNamed = (call.preview.paths ?? []).some((path) => ownPlace(path, set))
-  return (path): Bar | undefined => {
-    if (denied.some((pattern) => catchesPath(pattern, [path], roots))) return 'denied'
-    const isAsked = asked.some((pattern) => catchesPath(pattern, [path], roots)) || (!isNamed && ownPlace(path, set))
-    return isAsked ? 'asked' : undefined
-  }
+  return { roots, own, denied: patterns('deny'), asked: patterns('ask') }
 }

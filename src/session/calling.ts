@@ -2,7 +2,8 @@
 import type { Turn } from '../ports/agent.ts'
 import type { PlanEntry, ToolCallPatch } from '../ports/content.ts'
 import type { Journal } from '../ports/journal.ts'
-import type { Bars, Caller } from '../ports/tools.ts'
+import type { Bars } from '../ports/bars.ts'
+import type { Caller } from '../ports/tools.ts'
 import { resultOf } from './results.ts'
 import type { ClientOfTurn } from './turn-client.ts'
 

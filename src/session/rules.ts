@@ -1,7 +1,8 @@
 /** Which rules fit a call. What allows is read narrowly, what asks or denies widely. Pure. */
+import { catchesPath, folded, placesIn } from '../access/path-access.ts'
+import { fitsPath, fitsWord } from '../access/wildcard.ts'
 import type { Rule, RuleEffect, RuleSet, RuleSubject } from '../ports/rules.ts'
 import type { Tool, ToolPreview } from '../ports/tools.ts'
-import { fitsPath, fitsWord } from './glob.ts'
 
 /** A call as rules see it. */
 export interface Considered {
@@ -67,23 +68,8 @@ export function markOf({ trusted, digest }: Tool): string {
 }
 
 function allowsPaths(pattern: string, paths: readonly string[], roots: readonly string[]): boolean {
-  const fits = (path: string) => relativeTo(roots, path).some((place) => fitsPath(pattern, place))
+  const fits = (path: string) => placesIn(roots, path).some((place) => fitsPath(pattern, place))
   return paths.length > 0 && paths.every(fits)
-}
-
-/** Disks that do not tell `.ENV` from `.env` must not make a way around a rule. */
-export function catchesPath(pattern: string, paths: readonly string[], roots: readonly string[]): boolean {
-  const places = paths.flatMap((path) => relativeTo(roots, path))
-  return places.some((place) => fitsPath(folded(pattern), folded(place)))
-}
-
-/** The path as each directory of the root set sees it that has it. */
-function relativeTo(roots: readonly string[], path: string): readonly string[] {
-  return roots.flatMap((root) => (isWithin(path, root) ? [path.slice(root.length).replace(/^\//u, '')] : []))
-}
-
-export function isWithin(path: string, directory: string): boolean {
-  return path === directory || path.startsWith(directory.endsWith('/') ? directory : `${directory}/`)
 }
 
 /** What makes several commands of one line, or another command than the one that stands there. */
@@ -145,8 +131,4 @@ function fitsHost(pattern: string, host: string): boolean {
 export function hostOf(url: string): string | undefined {
   const [, host] = /^https?:\/\/([a-z0-9.-]+|\[[0-9a-f:.]+\])(?::\d+)?(?:[/?#]|$)/iu.exec(url) ?? []
   return url.includes('\\') ? undefined : host?.toLowerCase().replace(/\.$/u, '')
-}
-
-function folded(text: string): string {
-  return text.normalize('NFC').toLowerCase()
 }

@@ -1,8 +1,9 @@
 /** What becomes of a call of a tool: it runs, somebody is asked, or it is refused; who says so, and why. Pure. */
+import { isOwnPlace, isWithin } from '../access/path-access.ts'
 import type { PermissionModeId, Settings } from '../ports/settings.ts'
 import type { Rule, RuleSet } from '../ports/rules.ts'
 import { allowanceOf, refusalOf } from './allowance.ts'
-import { type Considered, isWithin, ruleFor, ruleWords } from './rules.ts'
+import { type Considered, ruleFor, ruleWords } from './rules.ts'
 
 export interface Verdict {
   readonly decision: 'allow' | 'ask' | 'deny'
@@ -102,16 +103,9 @@ function isEditInside({ tool, preview: { kind, paths = [] } }: Considered, { roo
 /** Files that decide what runs: whoever may write them has every permission. Parley's own are not even read unasked. */
 function protectedPath(call: Considered, set: RuleSet): string | undefined {
   const { paths = [] } = call.preview
-  const ours = paths.find((path) => ownPlace(path, set))
+  const ours = paths.find((path) => isOwnPlace(path, set))
   if (ours !== undefined) return ours
   return mayChange(call) ? paths.find((path) => /(?:^|\/)(?:\.git(?:\/|$)|\.parley\.toml$)/iu.test(path)) : undefined
-}
-
-/** Whether it is Parley's own. A session that works inside the state directory may work there. */
-export function ownPlace(path: string, { own, roots }: RuleSet): boolean {
-  const isGiven = (place: string) =>
-    roots.some((root) => root !== place && isWithin(root, place) && isWithin(path, root))
-  return own.some((place) => isWithin(path, place) && !isGiven(place))
 }
 
 function words(rule: Rule): string {

@@ -21,7 +21,8 @@ export const walls: Readonly<Record<string, Wall>> = {
   text: { may: [], node: pure },
   form: { may: [], node: pure },
   ports: { may: ['errors'], node: pure },
-  session: { may: ['ports', 'errors', 'form'], node: pure },
+  access: { may: ['ports'], node: pure },
+  session: { may: ['ports', 'errors', 'form', 'access'], node: pure },
   'state-files': { may: ['ports', 'errors'], node: 'any' },
   'adapters/clock': { may: ['ports', 'errors'], node: 'any' },
   'adapters/fault': { may: ['ports', 'errors', 'adapters/clock'], node: 'any' },
@@ -35,10 +36,10 @@ export const walls: Readonly<Record<string, Wall>> = {
   'adapters/terminal': adapter,
   edge: { may: ['session', 'ports', 'errors'], node: 'any' },
   relay: { may: ['errors'], node: ['net'] },
-  'docs-server': { may: ['errors', 'text', 'state-files'], node: 'any' },
+  'docs-server': { may: ['errors', 'text', 'access', 'state-files'], node: 'any' },
   config: { may: ['errors', 'state-files'], node: 'any' },
   server: {
-    may: ['session', 'ports', 'errors', 'text', 'adapters/*', 'edge', 'docs-server', 'config'],
+    may: ['session', 'ports', 'errors', 'text', 'access', 'adapters/*', 'edge', 'docs-server', 'config'],
     node: 'any',
   },
   client: { may: ['errors'], node: pure },
@@ -139,4 +140,4 @@ export const habits = {
 } as const satisfies Record<string, Habit>
 
 /** The core never says `Date`, not even to format one. */
-export const withoutDate = ['src/errors/', 'src/text/', 'src/form/', 'src/ports/', 'src/session/']
+export const withoutDate = ['src/errors/', 'src/text/', 'src/form/', 'src/ports/', 'src/access/', 'src/session/']

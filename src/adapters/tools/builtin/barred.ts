@@ -1,13 +1,14 @@
 /** What rules keep from a call, for tools that come upon it: behind a link, in a list, in a search. */
-import type { Bars } from '../../../ports/tools.ts'
+import type { Bar, Bars } from '../../../ports/bars.ts'
 import { amount, refuse } from './result.ts'
 import type { Call } from './tool.ts'
 
-/** Somebody may have swapped a link since it was decided what the call may do. */
+/** A link may lead elsewhere than when it was decided what the call may do. */
 export function requireFree(real: string, { caller: { bars } }: Call): void {
   const bar = bars(real)
+  if (bar === undefined) return
   if (bar === 'denied') refuse('Not allowed: a rule denies this path.')
-  if (bar === 'asked') refuse('Not allowed: this path is asked about, and leads elsewhere than when that was decided.')
+  refuse('Not allowed: this path is asked about, and leads elsewhere than when that was decided.')
 }
 
 /** What is left out while a tool goes through a directory. */
@@ -18,9 +19,17 @@ export interface LeftOut {
   words(): readonly string[]
 }
 
-/** `isRead`: what would be asked about is left out too, because its content would be told and not merely its name. */
+const NAME_IT = 'Name one as path to have it asked.'
+
+const REASONS: readonly (readonly [bar: Bar, why: string, advice: string])[] = [
+  ['denied', 'rules deny them', ''],
+  ['asked', 'they are asked about', ` ${NAME_IT}`],
+  ['own', 'they are files of Parley itself', ` ${NAME_IT}`],
+]
+
+/** `isRead`: what would be asked about is left out too, because the tool shows its content and not only its name. */
 export function leavingOut(bars: Bars, { isRead }: { readonly isRead: boolean }): LeftOut {
-  const counts = { denied: 0, asked: 0 }
+  const counts: Record<Bar, number> = { denied: 0, asked: 0, own: 0 }
   return {
     has: (real) => {
       const bar = bars(real)
@@ -28,14 +37,9 @@ export function leavingOut(bars: Bars, { isRead }: { readonly isRead: boolean })
       counts[bar] += 1
       return true
     },
-    words() {
-      const { denied, asked } = counts
-      return [
-        ...(denied > 0 ? [`[Left out, because rules deny them: ${amount(denied)}.]`] : []),
-        ...(asked > 0
-          ? [`[Left out, because they are asked about: ${amount(asked)}. Name one as path to have it asked.]`]
-          : []),
-      ]
-    },
+    words: () =>
+      REASONS.flatMap(([bar, why, advice]) =>
+        counts[bar] > 0 ? [`[Left out, because ${why}: ${amount(counts[bar])}.${advice}]`] : [],
+      ),
   }
 }
