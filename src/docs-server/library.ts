@@ -1,5 +1,7 @@
 /** The served collections with their index, and who is told when something in them changes. */
+import type { PathAccess } from '../access/path-access.ts'
 import type { Collection } from './collections.ts'
+import { guarded } from './guarded.ts'
 import { IndexClient } from './index/client.ts'
 import type { Changes, DocumentIndex, IndexLimits, IndexOptions } from './index/protocol.ts'
 
@@ -20,19 +22,22 @@ export interface LibraryOptions {
   readonly file?: string
   readonly extract?: NonNullable<IndexOptions['extract']>
   readonly log: (line: string) => void
+  /** What rules keep from whoever asks; nothing if absent. */
+  readonly access?: () => Promise<PathAccess>
 }
 
 /** A bulk of new documents is one piece of news, or one a second. */
 const LISTS_MS = 1_000
 
 export class Library implements AsyncDisposable {
+  readonly index: DocumentIndex
   readonly #index: IndexClient
   readonly #listeners = new Set<(change: Change) => void>()
   #collections: readonly Collection[]
   #present: ReadonlySet<string>
   #listNews: NodeJS.Timeout | undefined
 
-  constructor({ log, workerUrl, ...options }: LibraryOptions) {
+  constructor({ log, workerUrl, access, ...options }: LibraryOptions) {
     this.#collections = options.collections
     // Until the index has looked: they were there when they were named.
     this.#present = new Set(options.collections.map(({ name }) => name))
@@ -41,10 +46,7 @@ export class Library implements AsyncDisposable {
       present: (names) => this.#setPresent(names),
       changed: (changes) => this.#changed(changes),
     })
-  }
-
-  get index(): DocumentIndex {
-    return this.#index
+    this.index = access === undefined ? this.#index : guarded(this.#index, access)
   }
 
   get names(): readonly string[] {

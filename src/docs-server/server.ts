@@ -1,4 +1,5 @@
 /** `parley docs`: serves collections of documents to MCP clients, over Streamable HTTP. */
+import type { PathAccess } from '../access/path-access.ts'
 import { fail } from '../errors/parley-error.ts'
 import { checkDirectories, type Collection, collectionsOf, merged } from './collections.ts'
 import { type Certificate, isLoopback, openDoor } from './http/door.ts'
@@ -27,6 +28,8 @@ export interface LibrarySettings {
   readonly code?: boolean
   /** Where the index is kept between runs; it lives as long as the server if absent. */
   readonly indexFile?: string
+  /** What rules of permission keep from whoever asks, as they are now; nothing if absent. */
+  readonly access?: () => Promise<PathAccess>
   /** For files that only a library can read. */
   readonly extract?: { readonly milliseconds?: number; readonly megabytes?: number }
 }
@@ -137,7 +140,18 @@ function defined<Options extends object>(options: Options): Options {
 
 /** Throws DIRECTORY_MISSING. */
 export async function openLibrary(settings: LibrarySettings): Promise<Library> {
-  const { directories, added = [], limits, poll = false, code = false, workerUrl, log, indexFile, extract } = settings
+  const {
+    directories,
+    added = [],
+    limits,
+    poll = false,
+    code = false,
+    workerUrl,
+    log,
+    indexFile,
+    extract,
+    access,
+  } = settings
   if (directories.length === 0 && added.length === 0) {
     fail('DIRECTORY_MISSING', { what: 'The directory to serve', path: '(none given)' })
   }
@@ -152,6 +166,7 @@ export async function openLibrary(settings: LibrarySettings): Promise<Library> {
     log,
     ...(indexFile === undefined ? {} : { file: indexFile }),
     ...(extract === undefined ? {} : { extract }),
+    ...(access === undefined ? {} : { access }),
   })
 }
 

@@ -22,6 +22,12 @@ export const docsRows = {
     false,
     (d) => `There is no document ${d.uri} in the index. Search again and use the uri of a result.`,
   ),
+  DOCUMENT_NOT_ALLOWED: row<{ file: string }>(
+    INVALID_PARAMS,
+    false,
+    (d) =>
+      `A rule of permission keeps ${d.file} from the document search. Where the rule asks, read_file with its path asks the user.`,
+  ),
   DOCUMENT_SECTION_UNKNOWN: row<{ uri: string; section: string; sections: string }>(
     INVALID_PARAMS,
     false,
@@ -109,6 +115,12 @@ export const docsRows = {
     INVALID_PARAMS,
     false,
     (d) => `${d.path} is outside the directories of this session. Add its directory when you open the session.`,
+  ),
+  PATH_NOT_ALLOWED: row<{ path: string }>(
+    INVALID_PARAMS,
+    false,
+    (d) =>
+      `A rule of permission keeps ${d.path} from what reads or writes it here. Use read_file, write_file or edit_file with this path: a rule that asks is asked there.`,
   ),
   LINE_INVALID: row<{ what: string; value: number }>(
     INVALID_PARAMS,

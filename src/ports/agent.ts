@@ -15,6 +15,7 @@ import type { ConfigOption, ConfigValue, Modes, Settings } from './settings.ts'
 import type { TurnClient } from './client.ts'
 import type { Cursor } from './journal.ts'
 import type { Signal } from './signal.ts'
+import type { Bars } from './bars.ts'
 import type { ToolList, ToolRegistry, ToolResult } from './tools.ts'
 
 export type StopReason = 'end_turn' | 'max_tokens' | 'max_turn_requests' | 'refusal' | 'cancelled'
@@ -113,6 +114,8 @@ export interface Turn {
   saidSince(place: Cursor): Promise<string>
   /** What people asked after this place in turns of which a crash left nothing else. Reads the journal, if there were any. */
   cutSince(place: Cursor): Promise<readonly (readonly Content[])[]>
+  /** What rules keep from files that the agent reads of its own accord, such as instructions; as the rules are now. */
+  bars(): Promise<Bars>
   /**
    * Runs a tool of the registry: reported, `in_progress` stored before its first effect, its result stored.
    * A tool that fails, times out or is unknown is a result with `isError`, never a throw.

@@ -1,6 +1,7 @@
 /** What a client lends to the turns of its prompts: its files, its terminals, its person. What it did not offer is undefined. */
 import type { Signal } from './signal.ts'
 import type { ElicitationAnswer } from './elicitation.ts'
+import type { Bars } from './bars.ts'
 
 /** A text file as the client has it, unsaved changes and all. Paths are absolute; `line` counts from 1. */
 export interface FileRange {
@@ -65,7 +66,7 @@ export interface UrlAnswer {
  * cancelled, CLIENT_TIMEOUT, CLIENT_REFUSED with the client's own words, and CLIENT_ANSWER_INVALID.
  */
 export interface TurnClient {
-  /** Throws PATH_NOT_ABSOLUTE, PATH_OUTSIDE_ROOTS and LINE_INVALID, before anyone is asked. */
+  /** Throws PATH_NOT_ABSOLUTE, PATH_OUTSIDE_ROOTS, PATH_NOT_ALLOWED and LINE_INVALID, before the client is asked. */
   readonly readTextFile: ((file: FileRange) => Promise<string>) | undefined
   /** Throws as above. */
   readonly writeTextFile: ((file: FileText) => Promise<void>) | undefined
@@ -106,8 +107,8 @@ export interface Terminal {
 export interface LentClient {
   /** Aborts when the connection has ended. */
   readonly gone: Signal
-  readonly readTextFile?: (file: Placed<FileRange>, signal: Signal) => Promise<string>
-  readonly writeTextFile?: (file: Placed<FileText>, signal: Signal) => Promise<void>
+  readonly readTextFile?: (file: PlacedFile<FileRange>, signal: Signal) => Promise<string>
+  readonly writeTextFile?: (file: PlacedFile<FileText>, signal: Signal) => Promise<void>
   /** One that is made although nobody waits for it any more is released by the edge. */
   readonly createTerminal?: (command: Placed<TerminalCommand>, signal: Signal) => Promise<LentTerminal>
   /** What comes back of a form is not checked yet. */
@@ -117,6 +118,9 @@ export interface LentClient {
 
 /** By its words it is inside these directories; the edge refuses with PATH_OUTSIDE_ROOTS what a link leads out of them. */
 export type Placed<Request> = Request & { readonly roots: readonly string[] }
+
+/** The edge refuses with PATH_NOT_ALLOWED what a link leads to that rules keep from this call. */
+export type PlacedFile<Request> = Placed<Request> & { readonly bars: Bars }
 
 export interface LentUrlRequest extends UrlRequest {
   /** Unique, so that its end can be told. */

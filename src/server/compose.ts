@@ -77,7 +77,8 @@ export async function openOwner(config: Config): Promise<Owner> {
   const lost = new Promise<string | undefined>((resolve) => (lose = resolve))
   const journal = openFollowedJournal(config, { search, onLost: lose })
   const processes = openProcesses({ boot, environment: config.environment, clock: systemClock })
-  const documents = openSharedDocuments(report)
+  const rules = openRules(config, report)
+  const documents = openSharedDocuments({ rules, report })
   let ownTools: Toolsets | undefined
   const tools = openToolHost({
     processes,
@@ -100,7 +101,6 @@ export async function openOwner(config: Config): Promise<Owner> {
   let closing: Promise<void> | undefined
 
   async function open(): Promise<Sessions> {
-    const rules = openRules(config, report)
     const faults = faultsFrom(faultsSpec)
     const world = { journal: await journal, clock: systemClock, faults, agents, tools, rules, report }
     ownTools = await loadOwnTools({ search, processes, programs: new ProgramFinder(config.environment.PATH) })

@@ -5,12 +5,15 @@ import { expect, onTestFinished, test } from 'vitest'
 import { systemClock } from '../adapters/clock.ts'
 import { openProcesses } from '../adapters/process/spawn.ts'
 import { openToolHost } from '../adapters/tools/host.ts'
+import type { Rules } from '../ports/rules.ts'
 import { openSharedDocuments } from './documents.ts'
+
+const rules: Pick<Rules, 'rulesFor'> = { rulesFor: async (roots) => ({ rules: [], roots, own: [] }) }
 
 test('sessions of the same directories share one index, and it ends with the last of them', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'parley-shared-'))
   await writeFile(join(directory, 'a.md'), 'alpha')
-  const documents = openSharedDocuments(() => undefined)
+  const documents = openSharedDocuments({ rules, report: () => undefined })
   onTestFinished(async () => {
     await documents.close()
     await rm(directory, { recursive: true })
@@ -32,7 +35,7 @@ test('sessions of the same directories share one index, and it ends with the las
 test('its tools are known before it is started, exactly as it lists them then', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'parley-foreseen-'))
   await writeFile(join(directory, 'a.md'), 'alpha')
-  const documents = openSharedDocuments(() => undefined)
+  const documents = openSharedDocuments({ rules, report: () => undefined })
   const processes = openProcesses({ boot: { home: 'h', id: 'b' }, environment: {}, clock: systemClock })
   const clientInfo = { name: 'test', version: '0' }
   const host = openToolHost({ processes, clock: systemClock, clientInfo, builtin: [documents.builtin] })

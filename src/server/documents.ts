@@ -1,9 +1,15 @@
 /** Parley's own document search, started with the first question and shared by all sessions of the same directories. */
 import { randomBytes } from 'node:crypto'
 import type { DocsServer } from '../docs-server/server.ts'
-import type { McpServer, ToolHostRequest } from '../ports/tools.ts'
+import type { PathAccess } from '../access/path-access.ts'
+import type { Rules } from '../ports/rules.ts'
+import type { McpServer, Tool, ToolHostRequest } from '../ports/tools.ts'
+import { accessOf } from '../session/bars.ts'
 import { serverInfo } from './version.ts'
 import { workerUrl } from './workers.ts'
+
+/** What sessions know it as. */
+const SERVER = 'docs'
 
 type Request = Pick<ToolHostRequest, 'roots'>
 
@@ -27,7 +33,13 @@ interface Shared {
   readonly users: Set<Request>
 }
 
-export function openSharedDocuments(report: (error: unknown) => void): SharedDocuments {
+export interface DocumentsOptions {
+  /** What they keep from calls of tools, they keep from the document search. */
+  readonly rules: Pick<Rules, 'rulesFor'>
+  readonly report: (error: unknown) => void
+}
+
+export function openSharedDocuments({ rules, report }: DocumentsOptions): SharedDocuments {
   const shared = new Map<string, Shared>()
   // Only this process knows the key, and it ends with it.
   const key = randomBytes(24).toString('base64url')
@@ -36,22 +48,35 @@ export function openSharedDocuments(report: (error: unknown) => void): SharedDoc
     const name = JSON.stringify(roots)
     const running = shared.get(name)
     if (running !== undefined) return running
-    const starting: Shared = { server: start(roots, key, report), users: new Set() }
+    const starting: Shared = { server: start(roots, key), users: new Set() }
     shared.set(name, starting)
     // A start that failed is tried anew with the next question.
     starting.server.catch(() => shared.get(name) === starting && shared.delete(name))
     return starting
   }
 
+  async function start(roots: readonly string[], key: string): Promise<DocsServer> {
+    const { openDocsServer } = await import('../docs-server/server.ts')
+    return openDocsServer({
+      directories: roots,
+      name: `${serverInfo.name}-docs`,
+      version: serverInfo.version,
+      keys: [key],
+      workerUrl: workerUrl('docs-worker'),
+      log: (line) => report(line),
+      access: () => accessFor(roots, rules),
+    })
+  }
+
   return {
     builtin: {
-      name: 'docs',
+      name: SERVER,
       title: 'Documents',
       async connect(request) {
         const { server, users } = sharedBy(request)
         users.add(request)
         const { url } = await server
-        return { type: 'http', name: 'docs', url, headers: [['Authorization', `Bearer ${key}`]] }
+        return { type: 'http', name: SERVER, url, headers: [['Authorization', `Bearer ${key}`]] }
       },
       async tools({ roots }) {
         const { toolsFor } = await import('../docs-server/tools/all.ts')
@@ -76,14 +101,14 @@ async function closed({ server }: Shared): Promise<void> {
   await server.then((running) => running.close()).catch(() => undefined)
 }
 
-async function start(roots: readonly string[], key: string, report: (error: unknown) => void): Promise<DocsServer> {
-  const { openDocsServer } = await import('../docs-server/server.ts')
-  return openDocsServer({
-    directories: roots,
-    name: `${serverInfo.name}-docs`,
-    version: serverInfo.version,
-    keys: [key],
-    workerUrl: workerUrl('docs-worker'),
-    log: (line) => report(line),
-  })
+/** A rule that names one of the tools is kept by all of them: what one may not show, another must not give away. */
+async function accessFor(roots: readonly string[], rules: Pick<Rules, 'rulesFor'>): Promise<PathAccess> {
+  const { TOOLS } = await import('../docs-server/tools/all.ts')
+  return accessOf(TOOLS.map(toolOf), await rules.rulesFor(roots))
+}
+
+/** As the registry of a session knows it; what it says of itself decides nothing here. */
+function toolOf({ name }: { readonly name: string }): Tool {
+  const about = { title: name, description: '', inputSchema: {}, trusted: true, readOnly: true, digest: '' }
+  return { ...about, name: `${SERVER}__${name}`, original: name, server: SERVER }
 }

@@ -2,7 +2,8 @@
 import type { Question, ToolRequest, Turn } from '../ports/agent.ts'
 import type { PermissionOutcome, ToolCallPatch } from '../ports/content.ts'
 import type { RuleSet } from '../ports/rules.ts'
-import type { Bars, Tool, ToolPreview } from '../ports/tools.ts'
+import type { Bars } from '../ports/bars.ts'
+import type { Tool, ToolPreview } from '../ports/tools.ts'
 import { allowanceOf, optionsFor } from './allowance.ts'
 import { barsFor } from './bars.ts'
 import { isYes } from './permission.ts'
@@ -85,13 +86,15 @@ async function asked(wanted: Wanted, clearing: Clearing, judged: Judged): Promis
 /** What people read of a call before it runs; who decided and why stands beside it, in the same entry. */
 function announced({ request, tool }: Wanted, { preview, verdict }: Judged): ToolCallPatch {
   const { title, kind, content, locations } = preview
+  const isDeniedByRule = verdict?.decision === 'deny' && verdict.by !== 'mode'
   return {
     name: request.name,
     status: 'pending',
     rawInput: request.args,
     title: title ?? `${tool.title} (${tool.server})`,
     kind,
-    ...(content && { content }),
+    // The agent can search the journal: the difference of an edit would give away what a rule keeps from it.
+    ...(content && !isDeniedByRule && { content }),
     ...(locations && { locations }),
     ...(verdict && { _meta: { 'parley/permission': told(verdict) } }),
   }

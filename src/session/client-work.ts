@@ -4,6 +4,7 @@ import type { LentClient } from '../ports/client.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { ToolCallContent, ToolCallPatch } from '../ports/content.ts'
 import type { Signal } from '../ports/signal.ts'
+import type { Bars } from '../ports/bars.ts'
 import type { AgentEvent } from './commands.ts'
 
 /** An editor may ask its person before it writes a file or starts a command. Milliseconds. */
@@ -16,6 +17,8 @@ export interface ClientWorkHost {
   /** Of the turn. */
   readonly signal: Signal
   readonly lent: () => LentClient | undefined
+  /** What rules keep from this work, as they are now. */
+  bars(): Promise<Bars>
   newToolCallId(): string
   report(toolCallId: string, patch: ToolCallPatch): Promise<void>
   /** Resolves when that is durable, or with false when the turn was over before. */

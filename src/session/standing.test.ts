@@ -91,6 +91,15 @@ describe('a call', () => {
     expect(verdicts(reader.entries)).toMatchObject([{ decision: 'deny' }, { decision: 'deny' }])
   })
 
+  test('that a rule denies leaves nothing in the journal of what it would have changed', async () => {
+    const content = [{ type: 'diff', path: '/work/secret', oldText: 'code 4711', newText: '' }] as const
+    const { house, session, reader } = await working({ preview: { kind: 'edit', paths: ['/work/secret'], content } })
+    house.rules.rules = [{ effect: 'deny', subject: { tool: 'run_*' }, origin: 'of your parley.toml' }]
+    await prompted(session, 'p1')
+    expect(verdicts(reader.entries)).toMatchObject([{ decision: 'deny' }])
+    expect(JSON.stringify(reader.entries)).not.toContain('4711')
+  })
+
   test('in plan mode is refused with a sentence for the model, until the mode is another', async () => {
     const { house, session, results } = await working({ mode: 'plan' })
     await prompted(session, 'p1')

@@ -2,6 +2,7 @@
 import { fail, isParleyError } from '../errors/parley-error.ts'
 import type { FileRange, FileText, LentClient, Terminal, TerminalCommand, TurnClient } from '../ports/client.ts'
 import type { ToolCallContent } from '../ports/content.ts'
+import type { Bars } from '../ports/bars.ts'
 import { type AskingHost, asToolCall, bounded } from './client-work.ts'
 import { Elicitations } from './elicitations.ts'
 import { placeInside } from './root-set.ts'
@@ -63,6 +64,7 @@ export class ClientOfTurn implements TurnClient {
   async #read(file: FileRange, read: NonNullable<LentClient['readTextFile']>): Promise<string> {
     const { roots } = this.#host
     const place = { ...file, path: placeInside(file.path, roots) }
+    const bars = await this.#barsFor(place.path)
     requireLine('line', file.line)
     requireLine('limit', file.limit)
     const { path, line } = place
@@ -76,7 +78,7 @@ export class ClientOfTurn implements TurnClient {
         rawInput: place,
       },
       effect: async () => {
-        const result = await bounded({ method: READ }, this.#host, (signal) => read({ ...place, roots }, signal))
+        const result = await bounded({ method: READ }, this.#host, (signal) => read({ ...place, roots, bars }, signal))
         return { result, patch: { status: 'completed' as const } }
       },
     }
@@ -86,26 +88,34 @@ export class ClientOfTurn implements TurnClient {
   async #write({ path: given, content }: FileText, write: NonNullable<LentClient['writeTextFile']>): Promise<void> {
     const { roots } = this.#host
     const path = placeInside(given, roots)
+    const bars = await this.#barsFor(path)
     const work = {
       method: WRITE,
       toolCallId: this.#host.newToolCallId(),
       patch: { title: `Write ${path}`, kind: 'edit' as const, locations: [{ path }], rawInput: { path } },
       effect: async () => {
-        const before = await this.#contentOf(path)
-        await bounded({ method: WRITE }, this.#host, (signal) => write({ path, content, roots }, signal))
+        const before = await this.#contentOf(path, bars)
+        await bounded({ method: WRITE }, this.#host, (signal) => write({ path, content, roots, bars }, signal))
         return { result: undefined, patch: { status: 'completed' as const, content: change(path, before, content) } }
       },
     }
     return asToolCall(work, this.#host)
   }
 
+  /** Throws PATH_NOT_ALLOWED, by the words of the path; where links lead, the edge knows. */
+  async #barsFor(path: string): Promise<Bars> {
+    const bars = await this.#host.bars()
+    if (bars(path) !== undefined) fail('PATH_NOT_ALLOWED', { path })
+    return bars
+  }
+
   /** For the difference that people are shown; null for a file that cannot be read or is not there. */
-  async #contentOf(path: string): Promise<string | null> {
+  async #contentOf(path: string, bars: Bars): Promise<string | null> {
     const read = this.#lent?.readTextFile
     if (read === undefined) return null
     const { roots } = this.#host
     try {
-      return await bounded({ method: READ }, this.#host, (signal) => read({ path, roots }, signal))
+      return await bounded({ method: READ }, this.#host, (signal) => read({ path, roots, bars }, signal))
     } catch (error) {
       // Nothing is written for a turn that is cancelled, or to a client that has left.
       if (isParleyError(error, 'CLIENT_REFUSED') || isParleyError(error, 'CLIENT_ANSWER_INVALID')) return null

@@ -6,7 +6,9 @@ import type { Content, Meta, PermissionOutcome } from '../ports/content.ts'
 import type { Cursor } from '../ports/journal.ts'
 import type { Settings } from '../ports/settings.ts'
 import type { AbortSource, Signal } from '../ports/signal.ts'
-import type { Bars, ToolPause, ToolRegistry, ToolResult } from '../ports/tools.ts'
+import type { Bars } from '../ports/bars.ts'
+import type { ToolPause, ToolRegistry, ToolResult } from '../ports/tools.ts'
+import { barsForAgent } from './bars.ts'
 import type { AnsweredQuestion } from './batch.ts'
 import { type OpenCaller, openCaller } from './calling.ts'
 import type { AskingHost } from './client-work.ts'
@@ -158,6 +160,11 @@ export class TurnRun extends TurnVoice implements Turn {
     return this.#host.turns() > 1 ? promptsCut(this.#host.world.journal, this.sessionId, place) : []
   }
 
+  async bars(): Promise<Bars> {
+    const { world, roots } = this.#host
+    return barsForAgent(await world.rules.rulesFor(roots))
+  }
+
   call(request: ToolRequest): Promise<ToolResult> {
     const { world } = this.#host
     return callTool(request, {
@@ -188,7 +195,12 @@ export class TurnRun extends TurnVoice implements Turn {
 
   #callerOf(toolCallId: string, bars: Bars): OpenCaller {
     // What a tool of our own does with the client is its call, which is told already.
-    const quiet = { newToolCallId: () => toolCallId, report: async () => {}, store: async () => !this.isOver }
+    const quiet = {
+      newToolCallId: () => toolCallId,
+      report: async () => {},
+      store: async () => !this.isOver,
+      bars: async () => bars,
+    }
     const client = new ClientOfTurn(this.#askingHost(quiet))
     return openCaller(toolCallId, { turn: this, journal: this.#host.world.journal, client, bars })
   }
@@ -214,6 +226,7 @@ export class TurnRun extends TurnVoice implements Turn {
       report: (toolCallId, patch) => this.report(toolCallId, patch),
       store: (toolCallId, patch) => this.store({ kind: 'call', toolCallId, patch }),
       tell: (event) => this.store(event),
+      bars: () => this.bars(),
       ...quiet,
     }
   }

@@ -104,10 +104,11 @@ export class Indexer implements AsyncDisposable {
 
   #tellStanding(): void {
     this.#events.standing({
-      served: this.#served.map(({ collection, id, directory, present }) => ({
+      served: this.#served.map(({ collection, id, directory, real, present }) => ({
         name: nameOf({ collection }),
         id,
         directory,
+        real,
         present,
       })),
       settled: this.#settled,

@@ -23,7 +23,18 @@ export interface Filter {
   /** Collections by number; null for all of them. */
   readonly scope: readonly number[] | null
   readonly updatedAfter?: string
+  /** Documents by number that the asker may not see. */
+  readonly hidden: readonly number[]
 }
+
+export interface DocumentPlace {
+  readonly document: number
+  readonly collection: number
+  readonly file: string
+}
+
+/** Which documents a list is of; `prefix` is how their file begins. */
+type Listed = Pick<Filter, 'hidden'> & { readonly scope: readonly number[]; readonly prefix: string }
 
 interface Slice {
   readonly limit: number
@@ -100,30 +111,32 @@ export class Lookup implements Disposable {
     ).get(uri) as DocumentRow | undefined
   }
 
-  /** In the order of their uris, from behind `after` on; `prefix` is how their file begins. */
-  list(
-    scope: readonly number[],
-    { after, limit, prefix }: { after: string; limit: number; prefix: string },
-  ): readonly DocumentRow[] {
+  /** Where the documents of these collections are. */
+  places(scope: readonly number[]): readonly DocumentPlace[] {
+    const rows = this.#db.prepare(
+      `SELECT id AS document, collection, file FROM documents WHERE collection IN (${scope.map(Number).join(',')})`,
+    )
+    return rows.all() as DocumentPlace[]
+  }
+
+  /** In the order of their uris, from behind `after` on. */
+  list(listed: Listed & { readonly after: string; readonly limit: number }): readonly DocumentRow[] {
+    const { sql, values } = inList(listed)
     return this.#db
       .prepare(
         `SELECT ${DOCUMENT} FROM documents d JOIN collections c ON c.id = d.collection
-         WHERE d.collection IN (${scope.map(Number).join(',')}) AND d.uri > ? AND substr(d.file, 1, length(?)) = ?
-         ORDER BY d.uri LIMIT ?`,
+         WHERE ${sql} AND d.uri > ? ORDER BY d.uri LIMIT ?`,
       )
-      .all(after, prefix, prefix, limit) as DocumentRow[]
+      .all(...values, listed.after, listed.limit) as DocumentRow[]
   }
 
-  countList(scope: readonly number[], prefix: string): number {
-    return this.#count(
-      `SELECT count(*) AS n FROM documents d
-       WHERE d.collection IN (${scope.map(Number).join(',')}) AND substr(d.file, 1, length(?)) = ?`,
-      [prefix, prefix],
-    )
+  countList(listed: Listed): number {
+    const { sql, values } = inList(listed)
+    return this.#count(`SELECT count(*) AS n FROM documents d WHERE ${sql}`, values)
   }
 
   countPassages(wanted: Filter & Pick<Plan, 'expression'>): number {
-    const { sql, values } = since(wanted)
+    const { sql, values } = visible(wanted)
     return this.#count(`SELECT count(*) AS n FROM words WHERE words MATCH ? ${sql}`, [
       within(wanted, wanted.expression),
       ...values,
@@ -133,7 +146,7 @@ export class Lookup implements Disposable {
   /** The best first: their numbers and ranks, `from` there on. */
   ranked(wanted: WantedPassages): readonly Ranked[] {
     const expression = within(wanted, wanted.expression)
-    return ranked(this.#db, { ...wanted, expression, condition: since(wanted) })
+    return ranked(this.#db, { ...wanted, expression, condition: visible(wanted) })
   }
 
   passages(hits: readonly Ranked[]): readonly PassageRow[] {
@@ -159,7 +172,7 @@ export class Lookup implements Disposable {
    */
   documents(wanted: WantedDocuments): FoundDocuments {
     const { all, limit, offset } = wanted
-    const { sql, values } = since(wanted)
+    const { sql, values } = visible(wanted)
     const one = (_: string, term: number) =>
       `SELECT rowid AS id, (SELECT document FROM passages WHERE id = words.rowid) AS document, ${term} AS term
        FROM words WHERE words MATCH ? ${sql}`
@@ -217,9 +230,24 @@ interface Clause {
   readonly values: readonly string[]
 }
 
-function since({ updatedAfter }: Filter): Clause {
-  if (updatedAfter === undefined) return { sql: '', values: [] }
+/** A passage of a document that the asker may see, and that is new enough. */
+function visible({ updatedAfter, hidden }: Filter): Clause {
   // Row by row: a list of rows would be asked for one by one, each time through the whole expression.
-  const sql = `AND (SELECT d.modified FROM passages p JOIN documents d ON d.id = p.document WHERE p.id = words.rowid) > ?`
-  return { sql, values: [updatedAfter] }
+  const document = '(SELECT document FROM passages WHERE id = words.rowid)'
+  const since = `AND (SELECT d.modified FROM passages p JOIN documents d ON d.id = p.document WHERE p.id = words.rowid) > ?`
+  const clauses: readonly Clause[] = [
+    ...(hidden.length === 0 ? [] : [{ sql: `AND ${document} NOT IN ${IN_JSON}`, values: [JSON.stringify(hidden)] }]),
+    ...(updatedAfter === undefined ? [] : [{ sql: since, values: [updatedAfter] }]),
+  ]
+  return { sql: clauses.map(({ sql }) => sql).join(' '), values: clauses.flatMap(({ values }) => values) }
+}
+
+const IN_JSON = '(SELECT value FROM json_each(?))'
+
+function inList({ scope, hidden, prefix }: Listed): Clause {
+  const collections = scope.map(Number).join(',')
+  return {
+    sql: `d.collection IN (${collections}) AND d.id NOT IN ${IN_JSON} AND substr(d.file, 1, length(?)) = ?`,
+    values: [JSON.stringify(hidden), prefix, prefix],
+  }
 }

@@ -1,4 +1,5 @@
 /** What the server asks of its index worker, and what the worker tells by itself. */
+import type { PathAccess } from '../../access/path-access.ts'
 import type { ErrorCode } from '../../errors/catalogue.ts'
 import type { Collection } from '../collections.ts'
 import type { ExtractLimits } from './extract/extractor.ts'
@@ -109,6 +110,8 @@ export interface Scoped {
   readonly collections: readonly string[]
   /** How long to wait for the first index, before a part of it serves; 20 seconds if absent. */
   readonly patienceMs?: number
+  /** What rules keep from the asker: it is in no result, no count and no list. */
+  readonly access?: PathAccess
 }
 
 export interface SearchRequest extends Scoped {
@@ -245,6 +248,8 @@ export interface ServedCollection {
   /** Its number in the index. */
   readonly id: number
   readonly directory: string
+  /** Without links; null while it is not there. */
+  readonly real: string | null
   readonly present: boolean
 }
 

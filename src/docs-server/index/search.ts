@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import { fail } from '../../errors/parley-error.ts'
 import { highlightsOf } from './highlight.ts'
+import { Hidden } from './hidden.ts'
 import { load, type Loaded as LoadedFile, type Unpack } from './load.ts'
 import type { Filter, Lookup, PassageRow } from './lookup.ts'
 import { inPassage, type Plan, plansFor, type Term, termsOf } from './plan.ts'
@@ -53,11 +54,13 @@ export class Search implements DocumentIndex {
   readonly #lookup: Lookup
   readonly #standing: Standing
   readonly #load: (found: FoundFile) => Promise<LoadedFile>
+  readonly #hidden: Hidden
   readonly #lately = new Map<string, FoundPassages>()
 
   constructor({ lookup, standing, unpack }: SearchParts) {
     this.#lookup = lookup
     this.#standing = standing
+    this.#hidden = new Hidden(lookup)
     this.#load = remembering((found) => load(found, unpack))
   }
 
@@ -68,7 +71,7 @@ export class Search implements DocumentIndex {
       const found = this.#found(request, filter)
       const { plan, total } = found
       const hits = this.#lookup.passages(this.#ranked(found, filter, request)).map((row) => passageHit(row, plan.terms))
-      return { ...this.#page(request, { total, hits }), match: plan.match }
+      return { ...this.#page(request, { total, hits }, present), match: plan.match }
     })
   }
 
@@ -108,7 +111,7 @@ export class Search implements DocumentIndex {
     return this.#lookup.snapshot(() => {
       const wanted = { ...this.#filter(request, present), all: terms.map(inPassage), offset, limit }
       const { total, rows } = this.#lookup.documents(wanted)
-      return this.#page(request, { total, hits: rows.map((row) => documentHit(row, terms)) })
+      return this.#page(request, { total, hits: rows.map((row) => documentHit(row, terms)) }, present)
     })
   }
 
@@ -127,26 +130,28 @@ export class Search implements DocumentIndex {
   }
 
   /** What the search found in this document, by the plan that it was answered with. */
-  async #within({ row }: Loaded, { collections, search }: ShowRequest): Promise<FoundRows> {
+  async #within({ row }: Loaded, { search, ...request }: ShowRequest): Promise<FoundRows> {
     const asked = { query: '', mode: 'best', ...search } as const
-    const present = await this.#ready({ collections })
+    const present = await this.#ready(request)
     return this.#lookup.snapshot(() => {
-      const { plan } = this.#found(asked, this.#filter({}, present))
+      const { plan } = this.#found(asked, this.#filter(request, present))
       return { rows: this.#lookup.passagesOf(row.document, plan.expression), terms: plan.terms }
     })
   }
 
   async list({ after = '', limit, prefix = '', ...scoped }: ListRequest): Promise<DocumentList> {
-    const scope = (await this.#ready(scoped)).map(({ id }) => id)
+    const present = await this.#ready(scoped)
+    const scope = present.map(({ id }) => id)
     return this.#lookup.snapshot(() => {
-      const rows = this.#lookup.list(scope, { after, limit: limit + 1, prefix })
+      const listed = { scope, prefix, hidden: this.#hidden.among(present, scoped.access) }
+      const rows = this.#lookup.list({ ...listed, after, limit: limit + 1 })
       const documents = rows.slice(0, limit).map(infoOf)
       const next = rows.length > limit ? documents.at(-1)?.uri : undefined
       return {
-        total: this.#lookup.countList(scope, prefix),
+        total: this.#lookup.countList(listed),
         documents,
         ...(next === undefined ? {} : { next }),
-        ...this.#notice(scoped),
+        ...this.#notice(scoped, present),
       }
     })
   }
@@ -154,6 +159,7 @@ export class Search implements DocumentIndex {
   async #open(request: OutlineRequest): Promise<Loaded> {
     const present = await this.#ready(request)
     const uri = canonical(request.uri)
+    this.#hidden.requireOpen(uri, present, request.access)
     const row = this.#lookup.document(uri)
     const served = present.find(({ id }) => id === row?.collection)
     if (row === undefined || served === undefined) return fail('DOCUMENT_UNKNOWN', { uri })
@@ -175,21 +181,30 @@ export class Search implements DocumentIndex {
     return fail('DOCS_DIRECTORY_GONE', { directories: names.length === 0 ? 'every collection' : names.join(', ') })
   }
 
-  #filter({ updatedAfter }: Pick<SearchRequest, 'updatedAfter'>, present: readonly ServedCollection[]): Filter {
+  #filter(
+    { updatedAfter, access }: Scoped & Pick<SearchRequest, 'updatedAfter'>,
+    present: readonly ServedCollection[],
+  ): Filter {
     const scope = present.map(({ id }) => id)
     return {
       scope: this.#lookup.holdsOnly(scope) ? null : scope,
+      hidden: this.#hidden.among(present, access),
       ...(updatedAfter === undefined ? {} : { updatedAfter }),
     }
   }
 
-  #page<Hit>(request: SearchRequest, found: Pick<Page<Hit>, 'total' | 'hits'>): Page<Hit> {
-    return { ...found, generation: this.#lookup.generation, ...this.#notice(request) }
+  #page<Hit>(
+    request: SearchRequest,
+    found: Pick<Page<Hit>, 'total' | 'hits'>,
+    present: readonly ServedCollection[],
+  ): Page<Hit> {
+    return { ...found, generation: this.#lookup.generation, ...this.#notice(request, present) }
   }
 
-  #notice({ collections }: Scoped): { readonly notice?: string } {
-    const notice = this.#standing.noticeFor(collections, this.#lookup.complete)
-    return notice === undefined ? {} : { notice }
+  #notice({ collections, access }: Scoped, present: readonly ServedCollection[]): { readonly notice?: string } {
+    const standing = this.#standing.noticeFor(collections, this.#lookup.complete)
+    const notices = [standing ?? [], this.#hidden.notice(present, access) ?? []].flat()
+    return notices.length === 0 ? {} : { notice: notices.join(' ') }
   }
 }
 

@@ -1,7 +1,7 @@
 /** A collection as the indexer knows it: whether its directory is there, what lies in it, and who watches it. */
 import { resolve } from 'node:path'
 import type { Collection } from '../collections.ts'
-import { identityOf, type Walk } from './walk.ts'
+import { type FoundRoot, rootOf, type Walk } from './walk.ts'
 import { type Watch, watch } from './watch.ts'
 
 export class Served {
@@ -9,7 +9,7 @@ export class Served {
   /** Its number in the index. */
   readonly id: number
   readonly directory: string
-  #identity: string | null = null
+  #root: FoundRoot | null = null
   #watch: Watch | null = null
   /** The directories in it as the last look found them, and as they were when watching began. */
   #inside: ReadonlySet<string> = new Set()
@@ -22,20 +22,25 @@ export class Served {
   }
 
   get present(): boolean {
-    return this.#identity !== null
+    return this.#root !== null
+  }
+
+  /** Without links; null while it is not there. */
+  get real(): string | null {
+    return this.#root?.path ?? null
   }
 
   /** Sees whether the directory is there, before anything in it is looked at. */
   async find(): Promise<void> {
-    this.#identity = await identityOf(this.directory)
+    this.#root = await rootOf(this.directory)
   }
 
   /** Takes what a look found; null when there is nothing to look at. Says whether it came, went, or is another one now. */
   take(found: Walk | null): boolean {
-    const before = this.#identity
-    this.#identity = found?.identity ?? null
+    const before = this.#root?.identity
+    this.#root = found === null ? null : { path: found.real, identity: found.identity }
     this.#inside = found?.directories ?? new Set()
-    return before !== this.#identity
+    return before !== this.#root?.identity
   }
 
   /** The system's watch does not see into what lies in a new directory; only a watch begun afresh does. */
@@ -45,8 +50,8 @@ export class Served {
 
   /** Whether a look would find it come or gone, or nothing else tells of changes in it. */
   async needsLook(): Promise<boolean> {
-    const identity = await identityOf(this.directory)
-    return identity !== this.#identity || (identity !== null && this.#watch === null)
+    const root = await rootOf(this.directory)
+    return root?.identity !== this.#root?.identity || (root !== null && this.#watch === null)
   }
 
   async rewatch(changed: () => void, log: (line: string) => void): Promise<void> {

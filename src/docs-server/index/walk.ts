@@ -20,6 +20,8 @@ export interface Walk {
   readonly files: readonly FoundFile[]
   /** There would have been more. */
   readonly truncated: boolean
+  /** The directory without links. */
+  readonly real: string
   /** Says which directory this was, so that another one of its name is noticed. */
   readonly identity: string
   /** The identities of the directories in it that were looked into. */
@@ -38,14 +40,17 @@ export async function walk(directory: string, budget: Budget, code = false): Pro
   const files: FoundFile[] = []
   const directories = new Set<string>()
   const truncated = !(await walkInto({ root: root.path, budget, code, files, directories }, '', []))
-  return { files, truncated, identity: root.identity, directories }
+  return { files, truncated, real: root.path, identity: root.identity, directories }
 }
 
-export async function identityOf(directory: string): Promise<string | null> {
-  return (await rootOf(directory))?.identity ?? null
+/** A directory that is there, without links. */
+export interface FoundRoot {
+  readonly path: string
+  readonly identity: string
 }
 
-async function rootOf(directory: string): Promise<{ path: string; identity: string } | null> {
+/** Null when there is no such directory (now). */
+export async function rootOf(directory: string): Promise<FoundRoot | null> {
   try {
     const path = await realpath(directory)
     const stats = await lstat(path)

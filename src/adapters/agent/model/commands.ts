@@ -42,12 +42,17 @@ export async function wishOf(work: Work): Promise<Wish> {
   if (filledBy?.kind === 'advice') return filledBy
   if (filledBy !== undefined) return { kind: 'messages', messages: filledBy.messages.map(messageOf) }
   const file = (await promptFiles(work.turn.roots, work.means)).find((one) => one.name === name)
-  const text = file === undefined ? undefined : await readInside(file.root, file.path)
+  const text = file === undefined ? undefined : await textOf(file, work)
   if (text === undefined) return said
   return {
     kind: 'messages',
     messages: [{ role: 'user', content: [{ type: 'text', text: filled(text, rest) }, ...prompt.slice(1)] }],
   }
+}
+
+/** The user's own prompts are no files of the project, so no rule of paths is about them. */
+async function textOf({ root, path }: PromptFile, { turn, means }: Work): Promise<string | undefined> {
+  return readInside(path, { root, bars: root === means.promptDirectory ? () => undefined : await turn.bars() })
 }
 
 /** It is for us, not for the model. */

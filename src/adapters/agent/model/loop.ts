@@ -110,7 +110,7 @@ async function hear(work: Work, said: readonly ModelMessage[]): Promise<{ readon
 
 async function beginning({ turn, means }: Work): Promise<BaseMemo> {
   const { roots } = turn
-  const instructions = await instructionsOf(roots)
+  const instructions = await instructionsOf({ roots, bars: await turn.bars() })
   const system = systemPrompt({ roots, now: means.clock.now(), instructions })
   const told = instructions.map(({ path }) => path)
   return { agent: 'model', kind: 'base', system, roots, messages: [], told, spent: {}, settled: true }

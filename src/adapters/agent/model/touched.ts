@@ -12,8 +12,10 @@ export interface Told {
 
 export async function instructionsTouched({ turn, context }: Work, call: ModelToolCall): Promise<Told> {
   const paths = pathsIn(call.args)
+  if (paths.length === 0) return { content: [], told: [] }
+  const bars = await turn.bars()
   const found = await Promise.all(
-    paths.map((path) => nestedInstructions(path, { roots: turn.roots, told: context.told })),
+    paths.map((path) => nestedInstructions(path, { roots: turn.roots, told: context.told, bars })),
   )
   const fresh = new Map(found.flat().map((one) => [one.path, one]))
   return {

@@ -7,6 +7,7 @@ import type {
   LentTerminal,
   LentUrlRequest,
   Placed,
+  PlacedFile,
   RawFormAnswer,
   TerminalCommand,
   UrlAnswer,
@@ -17,7 +18,7 @@ import type { Outbox } from '../outbox.ts'
 import { Calls } from './calls.ts'
 import { fileText, formAnswer, terminalExit, terminalId, terminalOutput } from './client-answers.ts'
 import type { Offers } from './offers.ts'
-import { requireReallyInside } from './real-place.ts'
+import { requireAllowed, requireReallyInside } from './real-place.ts'
 
 export interface LendingSide {
   readonly wire: Wire
@@ -79,13 +80,13 @@ export class Lent implements LentClient {
     return this.#terminals.has(id)
   }
 
-  async #read({ roots, ...file }: Placed<FileRange>, signal: Signal): Promise<string> {
-    await requireReallyInside(file.path, roots)
+  async #read({ roots, bars, ...file }: PlacedFile<FileRange>, signal: Signal): Promise<string> {
+    await requireAllowed(file.path, roots, bars)
     return fileText(await this.#ask('fs/read_text_file', file, signal))
   }
 
-  async #write({ roots, ...file }: Placed<FileText>, signal: Signal): Promise<void> {
-    await requireReallyInside(file.path, roots)
+  async #write({ roots, bars, ...file }: PlacedFile<FileText>, signal: Signal): Promise<void> {
+    await requireAllowed(file.path, roots, bars)
     await this.#ask('fs/write_text_file', file, signal)
   }
 

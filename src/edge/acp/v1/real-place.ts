@@ -2,16 +2,28 @@
 import { lstat, realpath } from 'node:fs/promises'
 import { basename, dirname, isAbsolute, join, relative } from 'node:path'
 import { fail } from '../../../errors/parley-error.ts'
+import type { Bars } from '../../../ports/bars.ts'
 
 /**
  * Throws PATH_OUTSIDE_ROOTS where a link leads out of them, or may. By its words `path` is inside already; one that only
  * another system understands is of another disk, which its client guards.
  */
 export async function requireReallyInside(path: string, roots: readonly string[]): Promise<void> {
-  if (!isAbsolute(path)) return
+  await realInside(path, roots)
+}
+
+/** Throws PATH_NOT_ALLOWED as well, where a link leads to what rules keep from this call. */
+export async function requireAllowed(path: string, roots: readonly string[], bars: Bars): Promise<void> {
+  const real = await realInside(path, roots)
+  if (real !== undefined && bars(real) !== undefined) fail('PATH_NOT_ALLOWED', { path })
+}
+
+/** Undefined for a path that only another system understands. */
+async function realInside(path: string, roots: readonly string[]): Promise<string | undefined> {
+  if (!isAbsolute(path)) return undefined
   const real = await realPlace(path)
-  for (const root of roots) if (isBelow(real, await realPlace(root))) return
-  fail('PATH_OUTSIDE_ROOTS', { path })
+  for (const root of roots) if (isBelow(real, await realPlace(root))) return real
+  return fail('PATH_OUTSIDE_ROOTS', { path })
 }
 
 /** Links are followed as far as the path exists; what comes after that has none. */

@@ -1,0 +1,175 @@
+/** Rules on paths bind every way to a file, on the real binary: tools, the document search, resources, mentions, instructions. */
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { type Finished, endServers, parley, workIn } from './cli.ts'
+import { startModelServer } from '../model-server/server.ts'
+import { freshDirectory, promptOf, scriptAgent } from './parley.ts'
+import { RawSocket } from './raw-socket.ts'
+import { cleanUpServers, openSession, placeWith as serverPlace, serve } from './server.ts'
+
+endServers()
+cleanUpServers()
+
+const SECRET = 'zanzibarium'
+
+interface Place {
+  readonly home: string
+  readonly cwd: string
+}
+
+function placeWith(permissions: string): Place {
+  const home = freshDirectory()
+  const cwd = workIn(home)
+  write(join(home, 'config/parley/parley.toml'), `[permissions]\n${permissions}\n`)
+  write(join(cwd, 'open.md'), `# Open\n\nThe harbour mentions ${SECRET} in passing.\n`)
+  write(join(cwd, 'secret/notes.md'), `# Hidden heading\n\nThe ${SECRET} code of the harbour is 4711.\n`)
+  write(join(cwd, 'secret/more.md'), `# More\n\nStill ${SECRET}: 4712.\n`)
+  return { home, cwd }
+}
+
+function write(path: string, text: string): void {
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, text)
+}
+
+const DENIED = placeOf('deny')
+const ASKED = placeOf('ask')
+
+function placeOf(effect: 'deny' | 'ask'): () => Place {
+  return () => placeWith(`${effect} = [{ path = "secret/**" }]`)
+}
+
+function ask(place: Place, prompt: string): Promise<Finished> {
+  return parley(['run', '--json', prompt], { ...place, agent: 'guide' })
+}
+
+function call(place: Place, name: string, args: object): Promise<Finished> {
+  return ask(place, `/call ${name} ${JSON.stringify(args)}`)
+}
+
+const LEAKS = /471[12]|Hidden heading/u
+const uri = 'doc://work/secret/notes.md'
+
+/** A link of the project that leads into the place that the rule is about. */
+function linked(place: Place): Place {
+  symlinkSync(join(place.cwd, 'secret/notes.md'), join(place.cwd, 'link.md'))
+  return place
+}
+
+/** Each is a way by which a model, a guide or a person reaches documents through the index. */
+const WAYS: readonly (readonly [string, (place: Place) => Promise<Finished>])[] = [
+  ['a question to the guide', (place) => ask(place, `What is the ${SECRET} code of the harbour?`)],
+  ['search_documents', (place) => call(place, 'docs__search_documents', { query: SECRET })],
+  ['MinDocGlobalSearch', (place) => call(place, 'docs__MinDocGlobalSearch', { keyword: SECRET })],
+  ['read_document', (place) => call(place, 'docs__read_document', { uri })],
+  [
+    'read_document by another spelling',
+    (place) => call(place, 'docs__read_document', { uri: 'doc://work/secret/n%6Ftes.md' }),
+  ],
+  ['outline', (place) => call(place, 'docs__outline', { uri })],
+  ['list_documents', (place) => call(place, 'docs__list_documents', {})],
+  ['read_resource', (place) => call(place, 'read_resource', { server: 'docs', uri })],
+  ['read_file', (place) => call(place, 'read_file', { path: 'secret/notes.md' })],
+  ['read_file through a link', (place) => call(linked(place), 'read_file', { path: 'link.md' })],
+  ['search_text', (place) => call(place, 'search_text', { pattern: `${SECRET}.*` })],
+]
+
+describe.each([
+  ['denies', DENIED],
+  ['asks about', ASKED],
+] as const)('what a rule %s is not given away by', (_effect, open) => {
+  test.each(WAYS)('%s', async (_name, way) => {
+    const place = open()
+    const { stdout } = await way(place)
+    expect(stdout.replaceAll(uri, '')).not.toMatch(LEAKS)
+  })
+})
+
+test('a search tells of open documents alone, in its hits and in its counts, and says what it left out', async () => {
+  const place = DENIED()
+  const { stdout } = await call(place, 'docs__search_documents', { query: SECRET })
+  expect(stdout).toContain('1 passage found')
+  expect(stdout).toContain('open.md')
+  expect(stdout).not.toMatch(/secret\/|2 passages|3 passages/u)
+  expect(stdout).toContain('Left out, because rules of permission keep them from the document search: 2.')
+  const listed = await call(place, 'docs__list_documents', {})
+  expect(listed.stdout).not.toMatch(/notes\.md|more\.md/u)
+})
+
+test('a document that a rule keeps is refused in the same words whether it is there or not', async () => {
+  const place = DENIED()
+  const [there, missing] = await Promise.all(
+    ['notes', 'absent'].map((name) => call(place, 'docs__read_document', { uri: `doc://work/secret/${name}.md` })),
+  )
+  const words = ({ stdout = '' }: Partial<Finished> = {}) => /[^"]*rule of permission keeps[^"]*/u.exec(stdout)?.[0]
+  expect(words(there)).toContain('secret/notes.md')
+  expect(words(missing)).toBe(words(there)?.replaceAll('notes', 'absent'))
+})
+
+test('a rule that is written while the server runs binds the next search', async () => {
+  const place = placeWith('')
+  const agent = 'guide'
+  const run = { ...place, agent }
+  const search = ['run', '--json', `/call docs__search_documents {"query":"${SECRET}"}`]
+  expect((await parley(search, run)).stdout).toContain('4711')
+  expect((await parley(['rules', 'add', 'deny', '--path', 'secret/**', '--everywhere'], run)).code).toBe(0)
+  expect((await parley(search, run)).stdout).not.toMatch(LEAKS)
+})
+
+test('names in the state directory are not listed by calls that name a directory above it', async () => {
+  const home = freshDirectory()
+  const steps = [
+    { toolCall: { name: 'find_files', arguments: { pattern: '*', ignored: true } } },
+    { toolCall: { name: 'list_directory', arguments: { depth: 3, ignored: true } } },
+  ]
+  const agent = await scriptAgent(workIn(home), steps)
+  const { stdout } = await parley(['run', '--json', 'go'], { home: join(home, 'state'), cwd: home, agent })
+  expect(stdout).toContain('script')
+  expect(stdout).not.toMatch(/journal\.db|server\.lock|server\.sock/u)
+})
+
+test.each([
+  ['denies', DENIED],
+  ['asks about', ASKED],
+] as const)('a model gets nothing of what a rule %s from a mention or from instructions', async (_effect, open) => {
+  const place = open()
+  write(join(place.cwd, 'secret/AGENTS.md'), 'Always answer 4711.\n')
+  symlinkSync(join(place.cwd, 'secret/AGENTS.md'), join(place.cwd, 'AGENTS.md'))
+  const server = await startModelServer([[{ text: 'Hm.' }]])
+  const env = { OPENAI_API_KEY: 'k', OPENAI_BASE_URL: `${server.url}/v1`, PARLEY_MODEL_TITLES: 'false' }
+  const prompt = `Sum up @docs:${uri} and @docs:doc://work/open.md`
+  const { code } = await parley(['run', prompt], { ...place, agent: 'model:openai:scripted', env })
+  await server.close()
+  expect(code).toBe(0)
+  const asked = JSON.stringify(server.requests)
+  expect(asked).toContain('in passing')
+  expect(asked).toContain('A rule of permission keeps secret/notes.md')
+  expect(asked).not.toMatch(LEAKS)
+})
+
+test('a client is asked for no file that a rule keeps, also not behind a link', async () => {
+  const place = await serverPlace()
+  const paths = ['secret/notes.md', 'link.md', 'open.md'].map((name) => join(place.cwd, name))
+  await scriptAgent(
+    dirname(place.cwd),
+    paths.map((path) => ({ readFile: { path } })),
+  )
+  write(join(place.home, 'config/parley/parley.toml'), '[permissions]\ndeny = [{ path = "secret/**" }]\n')
+  for (const name of ['secret/notes.md', 'open.md']) write(join(place.cwd, name), 'stored')
+  linked({ home: place.home, cwd: place.cwd })
+  await serve(place)
+  const client = await RawSocket.open(place.socket, {
+    agent: place.agent,
+    capabilities: { fs: { readTextFile: true } },
+  })
+  client.listen(({ id, method }) => {
+    if (method === 'fs/read_text_file') client.reply(id, { content: 'lent' })
+  })
+  const session = await openSession(client, place)
+  await client.request('session/prompt', promptOf(session, 'go'))
+  const asked = client.received
+    .filter(({ method }) => method === 'fs/read_text_file')
+    .map(({ params }) => params?.['path'])
+  expect(asked).toEqual([join(place.cwd, 'open.md')])
+})
