@@ -50,7 +50,7 @@ export default defineConfig([
       'journal-worker': 'src/adapters/journal/sqlite/worker.ts',
       'docs-worker': 'src/docs-server/index/worker.ts',
       'search-worker': 'src/server/search-worker.ts',
-      'pattern-worker': 'src/adapters/tools/builtin/search/worker.ts',
+      'check-worker': 'src/adapters/tools/checking/worker.ts',
     },
     output: { ...output, cleanDir: true },
   },

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { reasonOf } from '../errors/parley-error.ts'
 import { loadConfig } from './load.ts'
+import { placeOf } from './place-of.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'parley-config-'))
 afterAll(() => rmSync(directory, { recursive: true }))
@@ -47,4 +48,8 @@ test('what the environment or a project says is told as that', async () => {
   expect(told).toBe(
     'The setting providers cannot be set: a project may choose a model, but only your own file says where models are (FILE).',
   )
+})
+
+test('a line that is long and full of brackets is no reason to wait', () => {
+  expect(placeOf('parley.toml', `${'['.repeat(200_000)}\nagent = 1`, 'agent')).toBe('parley.toml:2')
 })

@@ -9,7 +9,7 @@ export function placeOf(path: string, text: string, key: string): string {
       .split('.')
       .at(-1) ?? key
   const name = `["']?${word.replace(/[^\w-]/gu, String.raw`\$&`)}["']?`
-  const isSet = new RegExp(String.raw`(?:^|[{,.])\s*${name}\s*[=.]|^\s*\[+.*(?<![\w-])${name}\s*\]`, 'u')
+  const isSet = new RegExp(String.raw`(?:^|[{,.])\s*${name}\s*[=.]|^\s*\[.*(?<![\w-])${name}\s*\]`, 'u')
   const lines = text.split('\n').flatMap((line, index) => (isSet.test(line) ? [index + 1] : []))
   return lines.length === 1 ? `${path}:${lines[0]}` : path
 }

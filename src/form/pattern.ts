@@ -18,10 +18,17 @@ export function matches(text: string, pattern: string): boolean {
   return expression === undefined || stepsAtWorst(text, pattern) > PATIENCE || expression.test(text)
 }
 
-/** Each quantifier may try every length, from every place; one around another, or a look behind, may try them all. */
+/**
+ * Each quantifier may try every length, from every place; each alternative and each `?` doubles the ways at most. A quantifier
+ * around a group may try them all, and so may a reference back.
+ */
 function stepsAtWorst({ length }: string, pattern: string): number {
-  const bare = pattern.replace(/\\./gu, '.').replace(/\[[^\]]*\]/gu, '.')
-  if (/\)[*+{?]/u.test(bare) || /\\[1-9k]/u.test(pattern)) return Number.POSITIVE_INFINITY
+  const bare = pattern
+    .replace(/\\./gu, '.')
+    .replace(/\[[^\]]*\]/gu, '.')
+    .replace(/\(\?(?:[:=!]|<[=!]|<[^>]*>)/gu, '(')
+  if (/\)[*+{]/u.test(bare) || /\\[1-9k]/u.test(pattern)) return Number.POSITIVE_INFINITY
   const quantifiers = bare.match(/[*+{]/gu)?.length ?? 0
-  return Math.max(length, 2) ** (quantifiers + 1)
+  const choices = bare.match(/[|?]/gu)?.length ?? 0
+  return Math.max(length, 2) ** (quantifiers + 1) * 2 ** choices
 }

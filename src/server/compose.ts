@@ -15,6 +15,7 @@ import type { StartedServer } from '../adapters/tools/connection.ts'
 import { type Live, openToolHost } from '../adapters/tools/host.ts'
 import type { Means } from '../adapters/tools/builtin/tool.ts'
 import type { Toolsets } from '../adapters/tools/builtin/toolset.ts'
+import { Checker } from '../adapters/tools/checking/checker.ts'
 import type { Logins } from '../adapters/tools/logins/authorization.ts'
 import { openLogins } from '../adapters/tools/logins/logins.ts'
 import { agentName } from '../config/agent.ts'
@@ -79,11 +80,11 @@ export async function openOwner(config: Config): Promise<Owner> {
   const processes = openProcesses({ boot, environment: config.environment, clock: systemClock })
   const rules = openRules(config, report)
   const documents = openSharedDocuments({ rules, report })
+  const checker = openChecker()
+  const base = { processes, checker, clock: systemClock, clientInfo: serverInfo }
   let ownTools: Toolsets | undefined
   const tools = openToolHost({
-    processes,
-    clock: systemClock,
-    clientInfo: serverInfo,
+    ...base,
     builtin: [documents.builtin],
     configured: configuredServers(config, report),
     logins: loginsOf(config),
@@ -103,7 +104,7 @@ export async function openOwner(config: Config): Promise<Owner> {
   async function open(): Promise<Sessions> {
     const faults = faultsFrom(faultsSpec)
     const world = { journal: await journal, clock: systemClock, faults, agents, tools, rules, report }
-    ownTools = await loadOwnTools({ search, processes, programs: new ProgramFinder(config.environment.PATH) })
+    ownTools = await loadOwnTools(config, { search, processes, checker })
     const killed = await killLeftovers(boot)
     if (killed > 0) log.note('ended what a former owner had left running', { processes: killed })
     const opened = new Sessions(world)
@@ -120,7 +121,7 @@ export async function openOwner(config: Config): Promise<Owner> {
 
   async function release(): Promise<void> {
     await tools.close()
-    await Promise.all([processes.close(), documents.close(), search.close(), models.close()])
+    await Promise.all([processes.close(), checker.close(), documents.close(), search.close(), models.close()])
     await (await quietly<Journal>(journal))?.close()
   }
 
@@ -160,9 +161,10 @@ function toldTo(log: Log) {
 }
 
 /** Whoever only asks what this server is does not wait for them. */
-async function loadOwnTools(means: Pick<Means, 'search' | 'processes' | 'programs'>): Promise<Toolsets> {
+async function loadOwnTools(config: Config, means: Omit<Means, 'clock' | 'programs'>): Promise<Toolsets> {
   const { openToolsets } = await import('../adapters/tools/builtin/toolset.ts')
-  return openToolsets({ ...means, patternWorker: workerUrl('pattern-worker'), clock: systemClock })
+  const programs = new ProgramFinder(config.environment.PATH)
+  return openToolsets({ ...means, programs, clock: systemClock })
 }
 
 async function openFollowedJournal(
@@ -200,13 +202,23 @@ export function loginsOf({ home }: Pick<Config, 'home'>): Logins {
   return openLogins({ directory: join(home, 'mcp-logins'), clock: systemClock })
 }
 
+/** No thread is started before there is something to check. */
+function openChecker(): Checker {
+  return new Checker({ workerUrl: workerUrl('check-worker'), clock: systemClock })
+}
+
 /** Tools alone, without sessions and without the state. */
 export function openTools({ home, environment }: Config, warn: (sentence: string) => void) {
   const boot = { home: markOf(home), id: systemClock.id() }
   const processes = openProcesses({ boot, environment, clock: systemClock })
   const logins = loginsOf({ home })
-  const host = openToolHost({ processes, clock: systemClock, clientInfo: serverInfo, warn, logins })
-  return { host, after: (ms: number) => systemClock.sleep(ms), close: () => host.close().then(() => processes.close()) }
+  const checker = openChecker()
+  const host = openToolHost({ processes, checker, clock: systemClock, clientInfo: serverInfo, warn, logins })
+  const close = async (): Promise<void> => {
+    await host.close()
+    await Promise.all([processes.close(), checker.close()])
+  }
+  return { host, after: (ms: number) => systemClock.sleep(ms), close }
 }
 
 export interface JournalState {

@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import { openChecker } from '../../test/fixtures/tools/checker.ts'
 import { systemClock } from '../adapters/clock.ts'
 import { openProcesses } from '../adapters/process/spawn.ts'
 import { openToolHost } from '../adapters/tools/host.ts'
@@ -38,12 +39,13 @@ test('its tools are known before it is started, exactly as it lists them then', 
   const documents = openSharedDocuments({ rules, report: () => undefined })
   const processes = openProcesses({ boot: { home: 'h', id: 'b' }, environment: {}, clock: systemClock })
   const clientInfo = { name: 'test', version: '0' }
-  const host = openToolHost({ processes, clock: systemClock, clientInfo, builtin: [documents.builtin] })
+  const checker = openChecker()
+  const host = openToolHost({ processes, checker, clock: systemClock, clientInfo, builtin: [documents.builtin] })
   const registry = host.open({ scope: 's', cwd: directory, roots: [directory, directory], servers: [] })
   onTestFinished(async () => {
     await registry.close()
     await host.close()
-    await Promise.all([documents.close(), processes.close()])
+    await Promise.all([documents.close(), processes.close(), checker.close()])
     await rm(directory, { recursive: true })
   })
   const { signal } = new AbortController()

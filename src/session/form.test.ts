@@ -106,5 +106,8 @@ describe('what came back of a form', () => {
     expect(matches('a'.repeat(5_000), '^a*a*a*b$')).toBe(true)
     expect(matches('a'.repeat(50), '^a*b$')).toBe(false)
     expect(matches('ab', '^(a|b)+$')).toBe(true)
+    expect(matches('a'.repeat(40), `${'(?:a|a)'.repeat(40)}b`)).toBe(true)
+    expect(matches('a'.repeat(40), `${'a?'.repeat(40)}${'a'.repeat(40)}b`)).toBe(true)
+    expect(matches('x', '^(?:https?|ftp):')).toBe(false)
   })
 })

@@ -16,6 +16,7 @@ import type {
   ToolResult,
 } from '../../ports/tools.ts'
 
+import type { Checker } from './checking/checker.ts'
 import type { Eras } from './eras.ts'
 import type { Logins, LoginSettings } from './logins/authorization.ts'
 
@@ -170,6 +171,8 @@ export interface Surroundings {
   readonly clock: Clock
   readonly clientInfo: ClientInfo
   readonly limits: Limits
+  /** Checks values against the schemas of servers. */
+  readonly checker: Checker
   /** Told, in a sentence without secrets, what people should know and no call can say. */
   readonly warn: (sentence: string) => void
   /** Told of every process that is started as a server. */

@@ -4,6 +4,7 @@ import type { Processes } from '../../ports/process.ts'
 import type { ServerStatus, ToolHost } from '../../ports/tools.ts'
 import { withOwnTools } from './builtin/registry.ts'
 import type { Toolsets } from './builtin/toolset.ts'
+import type { Checker } from './checking/checker.ts'
 import { DEFAULT_LIMITS, type ClientInfo, type Limits, type StartedServer, type Surroundings } from './connection.ts'
 import { type Completing, openCompletions, type Suggestions, type Typed } from './completing.ts'
 import { openEras } from './eras.ts'
@@ -15,6 +16,8 @@ import { Registry } from './registry.ts'
 export interface ToolHostOptions {
   readonly processes: Processes
   readonly clock: Clock
+  /** The caller closes it. */
+  readonly checker: Checker
   /** What we call ourselves to servers. */
   readonly clientInfo: ClientInfo
   readonly builtin?: readonly BuiltinServer[]
@@ -48,10 +51,21 @@ export interface McpHost extends ToolHost {
 }
 
 export function openToolHost({ builtin = [], configured = () => [], own, ...options }: ToolHostOptions): McpHost {
-  const { clock, processes, clientInfo, limits, warn = () => undefined, elicitation = false, logins, started } = options
+  const {
+    clock,
+    processes,
+    checker,
+    clientInfo,
+    limits,
+    warn = () => undefined,
+    elicitation = false,
+    logins,
+    started,
+  } = options
   const around: Surroundings = {
     clock,
     processes,
+    checker,
     clientInfo,
     warn,
     elicitation,

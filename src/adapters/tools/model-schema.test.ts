@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { forModels } from './model-schema.ts'
+import { forModels, UnfoldingBudget } from './model-schema.ts'
 
 const rewritten = (schema: object) => {
   const fit = forModels(schema as Readonly<Record<string, unknown>>)
@@ -67,4 +67,25 @@ test.each([
   ['something outside itself', of({ $ref: '#/properties/a' })],
 ])('one with %s is kept from models', (why, schema) => {
   expect(rewritten(schema)).toEqual({ unfit: expect.stringContaining(why) })
+})
+
+test('references that branch are unfolded less deep, and only so often for all tools of a list', () => {
+  const branches = Array.from({ length: 40 }, () => ({ $ref: '#/$defs/x' }))
+  const schema = of({ $ref: '#/$defs/x' }, { $defs: { x: { anyOf: branches } } })
+  const { a } = (rewritten(schema) as { properties: { a: { anyOf: readonly object[] } } }).properties
+  expect(a.anyOf).toHaveLength(40)
+  const budget = new UnfoldingBudget()
+  const all = Array.from({ length: 100 }, () => forModels(schema, budget))
+  expect(all.at(0)).toHaveProperty('schema')
+  expect(all.at(-1)).toEqual({ unfit: 'the schemas of this server refer to themselves too often' })
+})
+
+test('parts that double, lead back or are written badly come to an end', () => {
+  const level = (n: number) => [`l${n}`, { allOf: [{ $ref: `#/$defs/l${n + 1}` }, { $ref: `#/$defs/l${n + 1}` }] }]
+  const $defs = Object.fromEntries([...Array.from({ length: 26 }, (_, n) => level(n)), ['l26', { type: 'object' }]])
+  expect(rewritten({ type: 'object', $ref: '#/$defs/l0', $defs })).toMatchObject({ type: 'object' })
+  expect(rewritten({ type: 'object', allOf: [{ $ref: '#' }], anyOf: [{ $ref: '#' }, { $ref: '#' }] })).toMatchObject({
+    type: 'object',
+  })
+  expect(rewritten(of({ $ref: '#/%' }))).toEqual({ unfit: 'its schema refers to something that is not there' })
 })

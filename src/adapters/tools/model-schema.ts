@@ -8,41 +8,82 @@ export type ModelSchema = { readonly schema: JsonObject } | { readonly unfit: st
 /** Words that all of them understand; what the others say is checked by us before a call goes out. */
 const KEPT = ['title', 'description', 'format', 'minimum', 'maximum', 'minLength', 'maxLength', 'minItems', 'maxItems']
 const PROPERTY_NAME = /^[A-Za-z0-9_.-]{1,64}$/
-/** A schema that refers to itself has no end; so deep it becomes "anything". */
+/** A schema that refers to itself has no end; so deep it becomes "anything", or less deep where it branches too much. */
+const DEPTHS = [12, 6, 3, 1]
+/** References followed in a row, and parts of one object that lie below each other. */
 const DEEPEST = 12
+/** Members of all the schemas that one may be unfolded to. */
+const MOST_MEMBERS = 20_000
+/** And that all schemas of one list may, whatever comes of them. */
+const MOST_MEMBERS_OF_ALL = 400_000
 
-export function forModels(schema: JsonObject): ModelSchema {
-  try {
-    const root = merged(resolve(schema, schema), schema)
-    return {
-      schema: {
-        ...rewrite(root, { root: schema, depth: 0 }),
-        type: 'object',
-        properties: objectOf(rewriteAll(root, schema)),
-      },
-    }
-  } catch (error) {
-    if (error instanceof Unfit) return { unfit: error.message }
-    throw error
+/** What unfolding the schemas of one list has taken. */
+export class UnfoldingBudget {
+  #left = MOST_MEMBERS_OF_ALL
+
+  get isSpent(): boolean {
+    return this.#left <= 0
+  }
+
+  spend(members: number): void {
+    this.#left -= members
   }
 }
 
+export function forModels(schema: JsonObject, budget = new UnfoldingBudget()): ModelSchema {
+  for (const deepest of DEPTHS) {
+    if (budget.isSpent) return { unfit: 'the schemas of this server refer to themselves too often' }
+    try {
+      return { schema: unfold(schema, new Unfolding(schema, deepest, budget)) }
+    } catch (error) {
+      if (error instanceof Unfit) return { unfit: error.message }
+      if (!(error instanceof TooLarge)) throw error
+    }
+  }
+  return { unfit: 'its schema refers to itself too often' }
+}
+
 class Unfit extends Error {}
+class TooLarge extends Error {}
+
+/** Unfolds the references of one schema, which may double it with every step: what it takes is counted. */
+class Unfolding {
+  readonly root: JsonObject
+  readonly deepest: number
+  readonly #budget: UnfoldingBudget
+  #members = 0
+
+  constructor(root: JsonObject, deepest: number, budget: UnfoldingBudget) {
+    this.root = root
+    this.deepest = deepest
+    this.#budget = budget
+  }
+
+  /** Call it for each object that is read. Throws TooLarge. */
+  count(object: JsonObject): void {
+    const members = 1 + Object.keys(object).length
+    this.#members += members
+    this.#budget.spend(members)
+    if (this.#members > MOST_MEMBERS) throw new TooLarge()
+  }
+}
 
 interface Where {
-  /** Where references lead. */
-  readonly root: JsonObject
+  readonly unfolding: Unfolding
   readonly depth: number
 }
 
-function rewriteAll({ properties }: JsonObject, root: JsonObject): unknown {
-  return isObject(properties) ? rewriteProperties(properties, { root, depth: 0 }) : {}
+function unfold(schema: JsonObject, unfolding: Unfolding): JsonObject {
+  const where: Where = { unfolding, depth: 0 }
+  const root = merged(resolve(schema, where), where)
+  const properties = isObject(root.properties) ? rewriteProperties(root.properties, where) : {}
+  return { ...rewrite(root, where), type: 'object', properties }
 }
 
-function rewrite(given: unknown, { root, depth }: Where): JsonObject {
-  if (!isObject(given) || depth > DEEPEST) return {}
-  const schema = resolve(given, root)
-  const deeper = { root, depth: depth + 1 }
+function rewrite(given: unknown, { unfolding, depth }: Where): JsonObject {
+  if (!isObject(given) || depth > unfolding.deepest) return {}
+  const deeper = { unfolding, depth: depth + 1 }
+  const schema = resolve(given, deeper)
   const out: Record<string, unknown> = {}
   for (const key of KEPT) if (schema[key] !== undefined) out[key] = schema[key]
   Object.assign(out, typesOf(schema))
@@ -78,6 +119,7 @@ function itemsOf({ items, prefixItems }: JsonObject): unknown {
 }
 
 function rewriteProperties(properties: JsonObject, where: Where): JsonObject {
+  where.unfolding.count(properties)
   const bad = Object.keys(properties).find((name) => !PROPERTY_NAME.test(name))
   if (bad !== undefined)
     throw new Unfit(`its argument ${JSON.stringify(bad.slice(0, 80))} has a name that models cannot use`)
@@ -85,41 +127,55 @@ function rewriteProperties(properties: JsonObject, where: Where): JsonObject {
 }
 
 /** Arguments are one object: what stands beside or below the root in pieces is put together there. */
-function merged(schema: JsonObject, root: JsonObject): JsonObject {
-  const all = listOf(schema.allOf, root).map((part) => merged(part, root))
-  const some = [...listOf(schema.anyOf, root), ...listOf(schema.oneOf, root)].map((part) => merged(part, root))
+function merged(schema: JsonObject, { unfolding, depth }: Where): JsonObject {
+  if (depth > unfolding.deepest) return {}
+  const deeper = { unfolding, depth: depth + 1 }
+  const all = listOf(schema.allOf, deeper).map((part) => merged(part, deeper))
+  const some = [...listOf(schema.anyOf, deeper), ...listOf(schema.oneOf, deeper)].map((part) => merged(part, deeper))
   const { allOf: _all, anyOf: _any, oneOf: _one, enum: _enum, const: _const, not: _not, ...own } = schema
   const parts = [own, ...all]
   const properties = Object.assign({}, ...[...some, ...parts].map((part) => objectOf(part.properties))) as JsonObject
+  unfolding.count(properties)
   const needed = parts.flatMap((part) => (Array.isArray(part.required) ? (part.required as readonly unknown[]) : []))
   const everywhere = some.map((part) => new Set(Array.isArray(part.required) ? part.required : []))
   const shared = [...(everywhere[0] ?? [])].filter((name) => everywhere.every((one) => one.has(name)))
   return { ...own, type: 'object', properties, required: [...new Set([...needed, ...shared])] }
 }
 
-function listOf(value: unknown, root: JsonObject): readonly JsonObject[] {
-  return Array.isArray(value) ? value.filter(isObject).map((one) => resolve(one, root)) : []
+function listOf(value: unknown, where: Where): readonly JsonObject[] {
+  return Array.isArray(value) ? value.filter(isObject).map((one) => resolve(one, where)) : []
 }
 
 /** Only what stands in the schema itself is looked up: nothing is ever fetched. */
-function resolve(schema: JsonObject, root: JsonObject): JsonObject {
+function resolve(schema: JsonObject, { unfolding }: Where): JsonObject {
   let found: unknown = schema
+  unfolding.count(schema)
   for (let steps = 0; isObject(found) && typeof found.$ref === 'string'; steps++) {
     const { $ref, ...beside } = found
     if (!$ref.startsWith('#') || steps > DEEPEST) throw new Unfit('its schema refers to something outside itself')
-    const target = lookUp($ref, root)
+    const target = lookUp($ref, unfolding.root)
     if (!isObject(target)) throw new Unfit('its schema refers to something that is not there')
+    unfolding.count(target)
     found = { ...target, ...beside }
   }
   return found as JsonObject
 }
 
 function lookUp(reference: string, root: JsonObject): unknown {
-  const steps = decodeURIComponent(reference.slice(1)).split('/').slice(1)
+  const steps = decoded(reference.slice(1)).split('/').slice(1)
   return steps.reduce<unknown>(
     (at, step) => (isObject(at) ? at[step.replaceAll('~1', '/').replaceAll('~0', '~')] : undefined),
     root,
   )
+}
+
+function decoded(fragment: string): string {
+  try {
+    return decodeURIComponent(fragment)
+  } catch {
+    // A lone percent sign: it is taken as it stands.
+    return fragment
+  }
 }
 
 function named(required: readonly unknown[], properties: JsonObject): readonly unknown[] {

@@ -39,10 +39,20 @@ export function limitsFor(
 }
 
 function anyOf(patterns: readonly string[]): (tool: ServerTool) => boolean {
-  const expressions = patterns.map((pattern) => new RegExp(`^${pattern.split('*').map(literally).join('.*')}$`, 's'))
-  return ({ original }) => expressions.some((expression) => expression.test(original))
+  return ({ original }) => patterns.some((pattern) => fits(pattern, original))
 }
 
-function literally(text: string): string {
-  return text.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)
+/** Each piece between two `*` is looked for behind the one before it, which is never slow. */
+function fits(pattern: string, name: string): boolean {
+  const [first = '', ...rest] = pattern.split('*')
+  const last = rest.pop()
+  if (last === undefined) return name === pattern
+  if (!name.startsWith(first)) return false
+  let at = first.length
+  for (const piece of rest) {
+    const found = name.indexOf(piece, at)
+    if (found === -1) return false
+    at = found + piece.length
+  }
+  return name.length - last.length >= at && name.endsWith(last)
 }

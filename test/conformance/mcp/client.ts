@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openToolHost } from '../../../src/adapters/tools/host.ts'
 import { openLogins } from '../../../src/adapters/tools/logins/logins.ts'
+import { openChecker } from '../../fixtures/tools/checker.ts'
 import type { ToolRegistry } from '../../../src/ports/tools.ts'
 import { willing } from './willing-person.ts'
 
@@ -44,8 +45,10 @@ const signal = new AbortController().signal
 async function examine(): Promise<void> {
   const boot = { home: 'conformance', id: systemClock.id() }
   const processes = openProcesses({ boot, environment: process.env, clock: systemClock })
+  const checker = openChecker()
   const host = openToolHost({
     processes,
+    checker,
     clock: systemClock,
     clientInfo: { name: 'parley-conformance', version: '1.0.0' },
     elicitation: true,
@@ -72,6 +75,7 @@ async function examine(): Promise<void> {
     await registry.close()
     await host.close()
     await processes.close()
+    await checker.close()
   }
 }
 

@@ -155,7 +155,7 @@ export const calling: readonly Mutant[] = [
       calls('does not keep the promise of its output'),
     ],
   ]),
-  ...inFile('adapters/tools/mcp/arguments.ts', [
+  ...inFile('adapters/tools/checking/schema.ts', [
     [
       'J2',
       'return { check: () => undefined, fault: reasonOf(error) }',

@@ -111,7 +111,7 @@ export const featureRows: readonly Row[] = [
   row(
     'J1',
     'every dialect of JSON Schema',
-    within('src/adapters/tools/mcp/arguments.test.ts')('pass a schema that cannot be understood'),
+    within('src/adapters/tools/checking/schemas.test.ts')('pass a schema that cannot be understood'),
     official('json-schema-2020-12-preservation'),
   ),
   row(

@@ -12,7 +12,9 @@ import { amount, longResult, refuse } from './result.ts'
 import { candidatesFor } from './search/candidates.ts'
 import { pathTest } from './search/glob.ts'
 import { literalIn } from './search/literal.ts'
-import { type Matcher, TooSlow, openMatcher, patternOf } from './search/matching.ts'
+import { CheckTooLong } from '../checking/checker.ts'
+import type { MatchingLine } from '../checking/messages.ts'
+import { type Pattern, patternOf } from './search/pattern.ts'
 import { decode } from './text/encoding.ts'
 import { linesOf } from './text/pages.ts'
 import { type Call, defineTool } from './tool.ts'
@@ -57,28 +59,18 @@ export const searchText = defineTool({
   },
   async run(args, call) {
     const { pattern, literal = false, ignore_case: ignoresCase = false, limit = USUAL_MOST } = args
-    const { means, signal } = call
-    const matcher = openMatcher(patternOf(pattern, { isLiteral: literal, ignoresCase }), {
-      workerUrl: means.patternWorker,
-      clock: means.clock,
-      signal,
-    })
     const search: Search = {
       args,
       call,
-      matcher,
+      pattern: patternOf(pattern, { isLiteral: literal, ignoresCase }),
       limit,
       lines: [],
       matches: 0,
       tooLarge: 0,
-      began: means.clock.elapsed(),
+      began: call.means.clock.elapsed(),
       left: leavingOut(call.caller.bars, { isRead: true }),
     }
-    try {
-      await searchIn(search)
-    } finally {
-      await matcher.close()
-    }
+    await searchIn(search)
     return longResult(told(search), call.caller.toolCallId)
   },
 })
@@ -86,7 +78,7 @@ export const searchText = defineTool({
 interface Search {
   readonly args: Arguments
   readonly call: Call
-  readonly matcher: Matcher
+  readonly pattern: Pattern
   readonly limit: number
   readonly lines: string[]
   matches: number
@@ -152,8 +144,11 @@ async function searchMet({ held, name, way }: Met, roots: readonly Root[], searc
 async function searchBytes(bytes: Buffer, way: string, search: Search): Promise<void> {
   const decoded = decode(bytes)
   if (decoded === undefined) return
-  const found = await search.matcher.linesIn(decoded.text, search.limit - search.matches).catch((error: unknown) => {
-    if (!(error instanceof TooSlow)) throw error
+  const { signal, means } = search.call
+  const job = { ...search.pattern, text: decoded.text, most: search.limit - search.matches }
+  const found = await means.checker.matchingLines(job, search, signal).catch((error: unknown) => {
+    if (!(error instanceof CheckTooLong)) throw error
+    if (!error.isOwnFault) return refuse('Too many other searches are running. Search again later.')
     return refuse(`The pattern takes too long on ${way}. Write it without repeating what repeats, or set literal.`)
   })
   search.matches += found.length
@@ -161,7 +156,7 @@ async function searchBytes(bytes: Buffer, way: string, search: Search): Promise<
     search.lines.push(...shown(linesOf(decoded.text), found, { way, around: search.args.context ?? 0 }))
 }
 
-type Found = Awaited<ReturnType<Matcher['linesIn']>>
+type Found = readonly MatchingLine[]
 
 function shown(
   lines: readonly string[],

@@ -8,6 +8,7 @@ import type { OwnPrograms } from '../../../ports/programs.ts'
 import type { SearchIndex } from '../../../ports/search.ts'
 import type { Signal } from '../../../ports/signal.ts'
 import type { Caller, Tool, ToolPreview, ToolRegistry, ToolResult } from '../../../ports/tools.ts'
+import type { Checker } from '../checking/checker.ts'
 import { forModels } from '../model-schema.ts'
 import type { MayReach } from './fetch/reach.ts'
 import type { SessionMemory } from './memory.ts'
@@ -21,8 +22,8 @@ export interface Means {
   readonly programs: OwnPrograms
   /** Over all sessions. */
   readonly search: Pick<SearchIndex, 'search'>
-  /** Runs patterns in a thread of their own. */
-  readonly patternWorker: URL
+  /** Runs patterns in threads of their own. */
+  readonly checker: Pick<Checker, 'matchingLines'>
   /** Which addresses pages may come from; by default those of the public network. */
   readonly mayReach?: MayReach
 }

@@ -6,6 +6,8 @@ import {
   SdkError,
   SdkErrorCode,
   SdkHttpError,
+  type JsonSchemaValidator,
+  type jsonSchemaValidator,
   type PriorDiscovery,
 } from '@modelcontextprotocol/client'
 import { fail, isParleyError } from '../../../errors/parley-error.ts'
@@ -40,6 +42,13 @@ const ASSUMED: PriorDiscovery = {
     capabilities: { tools: {} },
     ttlMs: 0,
     cacheScope: 'private',
+  },
+}
+
+/** The protocol layer would compile the schemas of servers on the main thread: session.ts checks them, in a thread that can be ended. */
+const UNCHECKED: jsonSchemaValidator = {
+  getValidator<Value>(): JsonSchemaValidator<Value> {
+    return (input) => ({ valid: true, data: input as Value, errorMessage: undefined })
   },
 }
 
@@ -152,6 +161,7 @@ async function open(attempt: Attempt, way: Way): Promise<Session> {
   })
   const client = new Client(around.clientInfo, {
     capabilities: capabilities(around),
+    jsonSchemaValidator: UNCHECKED,
     versionNegotiation: {
       mode: negotiated(way),
       probe: { timeoutMs: way === 'patient' ? around.limits.connectMs : around.limits.probeMs, maxRetries: 0 },

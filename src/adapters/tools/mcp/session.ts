@@ -1,8 +1,8 @@
 /** A server that has answered: what it offers kept up to date, its calls checked, its end noticed. */
 import { fail } from '../../../errors/parley-error.ts'
+import { Schemas, withoutIdleNulls } from '../checking/schemas.ts'
 import type { CallOptions, Connection, ServerTool } from '../connection.ts'
 import { aboutOf } from './about.ts'
-import { openSchemas, withoutIdleNulls } from './arguments.ts'
 import type { Attempt, Session } from './attempt.ts'
 import { LoginNeeded } from './authorization.ts'
 import { callTool, type CallLine } from './call.ts'
@@ -62,7 +62,10 @@ export async function serve(session: Session, attempt: Attempt): Promise<Connect
     lose,
   }
   const counted = counting(open)
-  const call = caller(line, session)
+  const schemas = new Schemas(around.checker, (what, fault) =>
+    session.warn(`the ${what} is wrong and was not followed to the letter (${fault})`),
+  )
+  const call = caller(line, schemas, session)
   return {
     about: aboutOf(client, request.label),
     offer: () => watching.marked(kept.offer()),
@@ -108,14 +111,11 @@ function counting(open: Set<Promise<unknown>>): <Result>(running: Promise<Result
   }
 }
 
-function caller(line: CallLine, { warn }: Session) {
-  const schemas = openSchemas((what, fault) =>
-    warn(`the ${what} is wrong and was not followed to the letter (${fault})`),
-  )
+function caller(line: CallLine, schemas: Schemas, { warn }: Session) {
   return async (tool: ServerTool, args: unknown, options: CallOptions) => {
     const given = args ?? {}
     if (!isObject(given)) return fail('TOOL_ARGUMENTS', { tool: options.name, reason: 'they must be an object' })
-    const wrong = schemas.check(
+    const wrong = await schemas.check(
       tool.inputSchema,
       withoutIdleNulls(given, tool.inputSchema),
       `inputSchema of tool ${tool.original}`,
@@ -124,7 +124,7 @@ function caller(line: CallLine, { warn }: Session) {
     const result = await callTool(line, { tool, args: given, options })
     if ('pause' in result) return result
     if (tool.outputSchema !== undefined && !result.isError) {
-      const odd = schemas.check(tool.outputSchema, result.structured, `outputSchema of tool ${tool.original}`)
+      const odd = await schemas.check(tool.outputSchema, result.structured, `outputSchema of tool ${tool.original}`)
       // It ran: what it said is worth more than what it should have said.
       if (odd !== undefined) warn(`a result of tool ${tool.original} does not fit its outputSchema`)
     }

@@ -1,7 +1,7 @@
 /** Reads what a server says of its tools one by one, so that a malformed one costs only itself. */
 import { createHash } from 'node:crypto'
 import type { ServerTool } from '../connection.ts'
-import { forModels } from '../model-schema.ts'
+import { forModels, UnfoldingBudget } from '../model-schema.ts'
 import { depthWithin, isObject, textIn, type JsonObject } from './json.ts'
 
 export interface CleanTools {
@@ -20,8 +20,9 @@ export function cleanTools(raw: readonly unknown[]): CleanTools {
   const wire: JsonObject[] = []
   const tools: ServerTool[] = []
   const faults: string[] = []
+  const budget = new UnfoldingBudget()
   for (const [index, entry] of raw.entries()) {
-    const tool = readTool(entry)
+    const tool = readTool(entry, budget)
     if (typeof tool === 'string') {
       faults.push(`tool ${nameFor(entry, index)} was left out: ${tool}`)
     } else {
@@ -34,7 +35,7 @@ export function cleanTools(raw: readonly unknown[]): CleanTools {
 }
 
 /** The tool, or why it cannot be one. */
-function readTool(entry: unknown): ServerTool | string {
+function readTool(entry: unknown, budget: UnfoldingBudget): ServerTool | string {
   if (!isObject(entry)) return 'it is not an object'
   const original = textIn(entry, 'name')
   if (original === undefined) return 'it has no name'
@@ -51,7 +52,7 @@ function readTool(entry: unknown): ServerTool | string {
     ...(isObject(entry.outputSchema) && { outputSchema: entry.outputSchema }),
     readOnly: annotations.readOnlyHint === true,
     digest: digestOf(entry),
-    ...fitness(inputSchema),
+    ...fitness(inputSchema, budget),
   }
 }
 
@@ -70,8 +71,8 @@ function readInputSchema(schema: unknown): JsonObject | undefined {
   return schema.type === undefined ? { ...schema, type: 'object' } : undefined
 }
 
-function fitness(inputSchema: JsonObject): Pick<ServerTool, 'modelSchema' | 'unfit'> {
-  const fit = forModels(inputSchema)
+function fitness(inputSchema: JsonObject, budget: UnfoldingBudget): Pick<ServerTool, 'modelSchema' | 'unfit'> {
+  const fit = forModels(inputSchema, budget)
   return 'schema' in fit ? { modelSchema: fit.schema } : { unfit: fit.unfit }
 }
 

@@ -1,54 +1,36 @@
-/** Checks arguments against a tool's schema before anything is sent, and lets them pass where the schema is at fault. */
+/** Compiles the schema of a server with AJV. A schema that is wrong itself lets every value pass. */
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/client/validators/ajv'
 import { reasonOf } from '../../../errors/parley-error.ts'
-import { isObject, type JsonObject } from './json.ts'
+import { isObject, type JsonObject } from '../mcp/json.ts'
 
-export interface Schemas {
-  /** What is wrong with `value`, or undefined when nothing is or the schema cannot say. */
-  check(schema: JsonObject, value: unknown, what: string): string | undefined
+/** What is wrong with a value, or undefined when nothing is. */
+export type SchemaCheck = (value: unknown) => string | undefined
+
+export interface CompiledSchema {
+  readonly check: SchemaCheck
+  /** What is wrong with the schema itself. */
+  readonly fault?: string
 }
 
-/** Compiles each schema when it is first needed; `onFault` hears once of each that is wrong itself. */
-export function openSchemas(onFault: (what: string, fault: string) => void): Schemas {
-  const compiled = new WeakMap<JsonObject, Check>()
-  return {
-    check(schema, value, what) {
-      let check = compiled.get(schema)
-      if (check === undefined) {
-        const made = compile(schema)
-        if (made.fault !== undefined) onFault(what, made.fault)
-        check = made.check
-        compiled.set(schema, check)
-      }
-      return check(value)
-    },
-  }
-}
+/** AJV names every mismatch; the first ones say enough. Characters. */
+const LONGEST_REASON = 1_000
 
-/** Models fill in what they have no value for; null for what need not be there is checked as if it were not. */
-export function withoutIdleNulls(args: JsonObject, { required }: JsonObject): JsonObject {
-  const needed: readonly unknown[] = Array.isArray(required) ? required : []
-  return Object.fromEntries(Object.entries(args).filter(([key, value]) => value !== null || needed.includes(key)))
-}
-
-type Check = (value: unknown) => string | undefined
-
-function compile(schema: JsonObject): { readonly check: Check; readonly fault?: string } {
+/** May take exponential time and memory, and so may the check: run both in a thread that can be ended, see checker.ts. */
+export function compileSchema(schema: JsonObject): CompiledSchema {
   const { relaxed, contradictions } = relax(schema)
   try {
-    // One validator for each schema: two that carry the same `$id` must not meet.
+    // One validator for each schema: two schemas that carry the same `$id` must not meet.
     const validate = new AjvJsonSchemaValidator().getValidator(relaxed)
-    const check: Check = (value) => {
+    const check: SchemaCheck = (value) => {
       const outcome = validate(value)
-      return outcome.valid ? undefined : outcome.errorMessage.replaceAll(/(^|, )data(?=[/ ])/g, '$1they')
+      if (outcome.valid) return undefined
+      return outcome.errorMessage.slice(0, LONGEST_REASON).replaceAll(/(^|, )data(?=[/ ])/g, '$1they')
     }
     return contradictions.length === 0 ? { check } : { check, fault: contradictions.join('; ') }
   } catch (error) {
     return { check: () => undefined, fault: reasonOf(error) }
   }
 }
-
-const LONGEST_PATTERN = 500
 
 interface Relaxed {
   readonly relaxed: JsonObject
@@ -95,16 +77,10 @@ function relaxEntry(
   { path, found }: { readonly path: string; readonly found: string[] },
 ): unknown {
   if (LITERALS.has(key)) return value
-  if (key === 'pattern' && isRisky(value)) return '.*'
   if (!MAPS.has(key) || !isObject(value)) return relaxSchema(value, `${path}/${key}`, found)
   return Object.fromEntries(
     Object.entries(value).map(([name, inner]) => [name, relaxSchema(inner, `${path}/${key}/${name}`, found)]),
   )
-}
-
-/** What repeats something that repeats can take for ever, whoever chose the text; such a pattern is not looked at. */
-function isRisky(pattern: unknown): boolean {
-  return typeof pattern === 'string' && (pattern.length > LONGEST_PATTERN || /[*+}]\)*\)[*+{]/.test(pattern))
 }
 
 function contradicts({ type, enum: values }: JsonObject): boolean {
