@@ -1,6 +1,6 @@
 /** Everyone who is connected to the server: served until they leave or the server does, each for itself. */
 import { type ConnectionHost, serveConnection } from '../edge/acp/connection.ts'
-import type { SocketWire } from '../edge/transport/socket.ts'
+import type { Wire } from '../edge/transport/wire.ts'
 import type { Clock } from '../ports/clock.ts'
 
 /** How long a client is still sent what it is owed once its connection is over. Milliseconds. */
@@ -9,7 +9,7 @@ const FLUSH = 2_000
 export class Clients {
   readonly #clock: Clock
   /** And their end, where that has begun. */
-  readonly #wires = new Map<SocketWire, Promise<void> | undefined>()
+  readonly #wires = new Map<Wire, Promise<void> | undefined>()
   #lastSeen: number
 
   constructor(clock: Clock) {
@@ -27,7 +27,7 @@ export class Clients {
   }
 
   /** Never rejects: a connection that breaks is its own end and nobody else's. */
-  async serve(wire: SocketWire, host: ConnectionHost): Promise<void> {
+  async serve(wire: Wire, host: ConnectionHost): Promise<void> {
     this.#wires.set(wire, undefined)
     try {
       await serveConnection(wire, host)
@@ -45,13 +45,13 @@ export class Clients {
     await Promise.all([...this.#wires.keys()].map((wire) => this.#close(wire)))
   }
 
-  #close(wire: SocketWire): Promise<void> {
+  #close(wire: Wire): Promise<void> {
     const closing = this.#wires.get(wire) ?? this.#flush(wire)
     this.#wires.set(wire, closing)
     return closing
   }
 
-  async #flush(wire: SocketWire): Promise<void> {
+  async #flush(wire: Wire): Promise<void> {
     const late = this.#clock.after(FLUSH, () => wire.destroy())
     await wire.close()
     late.cancel()

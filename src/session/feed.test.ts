@@ -58,7 +58,7 @@ describe('a client that joins', () => {
     expect(reader.entries).toEqual([])
   })
 
-  test('keeps what it was told when the journal cannot be read further, and can go on from there', async () => {
+  test('keeps what it was told when the journal cannot be read further for long, and can go on from there', async () => {
     const house = new House()
     const { session } = await house.open()
     await speak(house, session, { promptId: 'p1', words: 2_000 })
@@ -71,7 +71,9 @@ describe('a client that joins', () => {
     await quiet()
     house.disk.trouble = 'unreadable'
     house.disk.release()
-    await expect(replayed).rejects.toMatchObject({ code: 'JOURNAL_IO' })
+    const refused = replayed.catch((error: unknown) => error)
+    await house.clock.advance(10_000)
+    expect(await refused).toMatchObject({ code: 'JOURNAL_IO' })
     expect(reader.entries.at(-1)?.seq).toBe(feed.cursor)
     house.disk.trouble = 'none'
     await feed.goLive()
@@ -85,13 +87,28 @@ describe('a client that joins', () => {
     const reader = new Reader(house.disk, session.id)
     const feed = session.attach(reader, 0)
     house.disk.trouble = 'unreadable'
-    await feed.goLive()
+    void feed.goLive()
     await house.clock.advance(5_000)
-    expect(reader.entries).toEqual([])
+    expect({ entries: reader.entries, failures: reader.failures }).toEqual({ entries: [], failures: [] })
     house.disk.trouble = 'none'
     await house.clock.advance(1_500)
     expect(told(reader.entries)).toEqual(told(await house.disk.entries(session.id)))
   })
+})
+
+test('a sink that throws is cut off at once, with its cursor before what it did not take', async () => {
+  const house = new House()
+  const { session } = await house.open()
+  const reader = await house.join(session)
+  const cursor = session.state.seq
+  const feed = session.clients.at(-1)?.[0]
+  reader.refuses = new Error('no such luck')
+  await speak(house, session, { promptId: 'p1', words: 3 })
+  reader.refuses = undefined
+  await speak(house, session, { promptId: 'p2', words: 3 })
+  expect({ cursor: feed?.cursor, cutOff: reader.cutOffs }).toEqual({ cursor, cutOff: [new Error('no such luck')] })
+  expect(reader.entries.at(-1)?.seq).toBe(cursor)
+  expect(session.clients).toHaveLength(1)
 })
 
 test('a reader that was not told of some entries finds them in the journal before it is told of later ones', async () => {
@@ -103,7 +120,7 @@ test('a reader that was not told of some entries finds them in the journal befor
     journal: house.disk,
     head: () => session.state.seq,
     leave: () => {},
-    later: () => {},
+    clock: house.clock,
   }
   const feed = new Feed(source, reader, 0)
   await feed.goLive()
@@ -150,7 +167,7 @@ describe('a client that does not read', () => {
     expect(told(slow.entries)).toEqual(told(await house.disk.entries(session.id)))
   })
 
-  test('is told when catching up fails, and catches up with the next entry', async () => {
+  test('is told when catching up fails for long, and catches up with the next entry', async () => {
     const house = new House()
     const { session } = await house.open()
     const slow = await house.join(session)
@@ -158,7 +175,9 @@ describe('a client that does not read', () => {
     await speak(house, session, { promptId: 'p1', words: 3 })
     house.disk.trouble = 'unreadable'
     slow.readOn()
-    await quiet()
+    await house.clock.advance(9_000)
+    expect(slow.failures).toEqual([])
+    await house.clock.advance(1_000)
     expect(slow.failures).toMatchObject([{ code: 'JOURNAL_IO' }])
     house.disk.trouble = 'none'
     await speak(house, session, { promptId: 'p2', words: 3 })

@@ -1,8 +1,11 @@
 /** One reader's place in a session: it is told every entry once, in order, from its cursor on, without a seam. */
 import { fail, isParleyError } from '../errors/parley-error.ts'
 import type { Notice } from '../ports/content.ts'
-import type { Cursor, Journal, SessionId } from '../ports/journal.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Cursor, Journal, SessionId, StoredEntry } from '../ports/journal.ts'
 import { type Entry, decodeEntry } from './entries.ts'
+import { RETRY } from './mending.ts'
+import { readPatiently } from './read-patiently.ts'
 import { Replay } from './replay.ts'
 
 const PAGE = { entries: 512, chars: 512 * 1024 }
@@ -14,8 +17,10 @@ export interface Sink {
   /** More than a client should be owed: the feed stops pushing and reads on from the journal when there is room. */
   congested(): boolean
   room(): Promise<void>
-  /** Something could not be stored: whoever waits for an end must be told now. */
+  /** Something could not be stored, or not be read for long: the prompts that wait for an end must be answered now. */
   failed(error: unknown): void
+  /** `take` threw this: the client is told nothing more, so that it resumes from its cursor and misses nothing. */
+  cutOff(error: unknown): void
   /** Of no interest later. */
   notify?(notice: Notice): void
   /** What no entry tells of is no longer as it was. */
@@ -32,8 +37,7 @@ export interface FeedSource {
   /** The last `seq` that is stored and true. */
   head(): Cursor
   leave(feed: Feed): void
-  /** Calls `again` once, after a pause. */
-  later(again: () => void): void
+  readonly clock: Pick<Clock, 'sleep'>
 }
 
 /**
@@ -51,6 +55,7 @@ export class Feed {
   readonly #sink: Sink
   #cursor: Cursor
   #place: Place = 'joining'
+  #isTryingLater = false
 
   constructor(source: FeedSource, sink: Sink, from: Cursor) {
     this.#source = source
@@ -70,7 +75,7 @@ export class Feed {
       while (this.#cursor < until && !this.#isEnded()) {
         // Another session of the same client may have taken the room.
         while (this.#sink.congested()) await this.#sink.room()
-        const page = await this.#source.journal.page(this.#source.id, this.#cursor, PAGE)
+        const page = await this.#page()
         if (page.length === 0) break
         const wanted = page.filter((stored) => stored.seq <= until).map(decodeEntry)
         this.#tell(replay.push(wanted), wanted.at(-1)?.seq)
@@ -79,6 +84,12 @@ export class Feed {
       // Also when a page could not be read: the cursor has passed what is held back.
       this.#tell(replay.flush(), undefined)
     }
+  }
+
+  #page(): Promise<readonly StoredEntry[]> {
+    const { journal, id, clock } = this.#source
+    const read = () => journal.page(id, this.#cursor, PAGE)
+    return readPatiently(clock, read, () => !this.#isEnded())
   }
 
   /** From here on entries come as they are stored, after those missed meanwhile. What cannot be read is tried again. */
@@ -136,9 +147,16 @@ export class Feed {
     return this.#place === 'ended'
   }
 
+  /** Only what was taken is behind the cursor. */
   #tell(entries: readonly Entry[], cursor: Cursor | undefined): void {
-    if (cursor !== undefined) this.#cursor = cursor
-    if (entries.length > 0 && !this.#isEnded()) this.#sink.take(entries)
+    if (this.#isEnded()) return
+    try {
+      if (entries.length > 0) this.#sink.take(entries)
+      if (cursor !== undefined) this.#cursor = cursor
+    } catch (error) {
+      this.end()
+      this.#sink.cutOff(error)
+    }
   }
 
   #catchUp(): void {
@@ -149,7 +167,11 @@ export class Feed {
     )
   }
 
-  #tryAgain(): void {
+  async #tryLater(): Promise<void> {
+    if (this.#isTryingLater) return
+    this.#isTryingLater = true
+    await this.#source.clock.sleep(RETRY)
+    this.#isTryingLater = false
     if (this.#place === 'behind') this.#catchUp()
   }
 
@@ -158,6 +180,6 @@ export class Feed {
     this.#place = 'behind'
     this.#sink.failed(error)
     // With a question open nothing is pushed: whoever could not be told of it must not wait for more to be said.
-    if (!isParleyError(error, 'SESSION_NOT_FOUND')) this.#source.later(() => this.#tryAgain())
+    if (!isParleyError(error, 'SESSION_NOT_FOUND')) void this.#tryLater()
   }
 }

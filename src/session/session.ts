@@ -11,7 +11,7 @@ import { Feed, type Sink } from './feed.ts'
 import { type Attaching, type Opening, configuration } from './opening.ts'
 import { Idle } from './idle.ts'
 import { Lenders } from './lenders.ts'
-import { Mending, RETRY } from './mending.ts'
+import { Mending } from './mending.ts'
 import { Offering } from './offering.ts'
 import { Rest, mayRest } from './rest.ts'
 import { Runs } from './runs.ts'
@@ -148,7 +148,7 @@ export class Session {
       journal: this.#world.journal,
       head: () => this.state.seq,
       leave: (feed: Feed) => this.#left(feed),
-      later: (again: () => void) => void this.#world.clock.after(RETRY, again),
+      clock: this.#world.clock,
     }
     const feed = new Feed(source, sink, from)
     if (attaching !== undefined) this.declare(feed, attaching.opening)

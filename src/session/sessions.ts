@@ -5,6 +5,7 @@ import type { McpServer } from '../ports/tools.ts'
 import type { Command } from './commands.ts'
 import { forkSession } from './fork.ts'
 import { type OpenedAgent, type Opening, configuration, offerOf, requireOpened, requireSameCwd } from './opening.ts'
+import { readPatiently } from './read-patiently.ts'
 import { Session } from './session.ts'
 import { absent, isAtWork, isBusy, rowOf } from './state.ts'
 import { namedTitle } from './title.ts'
@@ -277,7 +278,7 @@ export class Sessions {
   }
 
   async #load(id: SessionId, { opening, named }: Request): Promise<Session> {
-    const state = await loadState(this.#world, id)
+    const state = await readPatiently(this.#world.clock, () => loadState(this.#world, id))
     if (state.phase === 'absent') return fail('SESSION_NOT_FOUND', { session: id })
     requireSameCwd(id, state.cwd, opening)
     requireOpened(state.agent, opening, named)

@@ -8,6 +8,9 @@ export class Reader implements Sink {
   readonly failures: unknown[] = []
   /** What it was told before it was stored: there must never be any. */
   readonly early: Entry[] = []
+  /** What its `take` throws. */
+  refuses: Error | undefined
+  readonly cutOffs: unknown[] = []
   /** What it was told while it did not read. */
   owed = 0
   readonly #disk: Disk
@@ -21,6 +24,7 @@ export class Reader implements Sink {
   }
 
   take(entries: readonly Entry[]): void {
+    if (this.refuses !== undefined) throw this.refuses
     this.early.push(...entries.filter(({ seq }) => seq > this.#disk.stored(this.#session)))
     this.entries.push(...entries)
     if (this.#stalled) this.owed += entries.length
@@ -36,6 +40,10 @@ export class Reader implements Sink {
 
   failed(error: unknown): void {
     this.failures.push(error)
+  }
+
+  cutOff(error: unknown): void {
+    this.cutOffs.push(error)
   }
 
   stall(): void {

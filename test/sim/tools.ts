@@ -17,6 +17,8 @@ export class TestTools implements ToolHost {
   /** By registry name. */
   readonly tools = new Map<string, { readonly tool: Tool; readonly run: Run; preview?: ToolPreview }>()
   readonly opened: ToolHostRequest[] = []
+  /** Called whenever what there is is listed; may throw. */
+  listing: () => void = () => {}
   /** Registries that were opened and not closed. */
   running = 0
   readonly called: string[] = []
@@ -55,14 +57,17 @@ export class TestTools implements ToolHost {
     this.running += 1
     let closed = false
     this.current.add(request)
-    const list = () => ({
-      version: 1,
-      resources: this.resources,
-      templates: [],
-      prompts: [],
-      servers: request.servers.map(({ name }) => this.#status(name)),
-      tools: [...this.tools.values()].map(({ tool }) => tool),
-    })
+    const list = () => {
+      this.listing()
+      return {
+        version: 1,
+        resources: this.resources,
+        templates: [],
+        prompts: [],
+        servers: request.servers.map(({ name }) => this.#status(name)),
+        tools: [...this.tools.values()].map(({ tool }) => tool),
+      }
+    }
     const close = async (): Promise<void> => {
       if (!closed) this.running -= 1
       closed = true

@@ -55,6 +55,11 @@ export class SimWire implements Wire {
     this.#wakeReader()
   }
 
+  /** The server cuts it off. */
+  destroy(): void {
+    this.break()
+  }
+
   /** The client's side writes. */
   write(line: string): void {
     if (!this.isClosed) this.#up.push(line)

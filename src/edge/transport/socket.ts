@@ -1,19 +1,14 @@
 /** The server's own socket: every connection to it is a wire, and none that breaks harms another. */
 import { chmodSync, lstatSync, mkdirSync, renameSync, rmSync } from 'node:fs'
-import { type Server, type Socket, createServer } from 'node:net'
+import { type Server, createServer } from 'node:net'
 import { dirname } from 'node:path'
 import { fail, reasonOf } from '../../errors/parley-error.ts'
 import { openWire } from './streams.ts'
 import type { Wire } from './wire.ts'
 
-export interface SocketWire extends Wire {
-  /** Ends it at once, with whatever its client has not read. Idempotent. */
-  destroy(): void
-}
-
 export interface SocketHost {
   /** One more client. */
-  connected(wire: SocketWire): void
+  connected(wire: Wire): void
   /** A client could not be let in, for want of descriptors for example; the others stay. */
   report(error: unknown): void
 }
@@ -33,7 +28,7 @@ export async function listenOn(path: string, host: SocketHost): Promise<Listenin
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
     // A client may close its side and still read what it is owed.
-    const server = createServer({ allowHalfOpen: true }, (socket) => host.connected(wireOf(socket)))
+    const server = createServer({ allowHalfOpen: true }, (socket) => host.connected(openWire(socket, socket)))
     await listening(server, `${path}~`)
     server.on('error', (error) => host.report(error))
     putInPlace(server, path)
@@ -49,10 +44,6 @@ export async function listenOn(path: string, host: SocketHost): Promise<Listenin
   } catch (error) {
     return fail('SOCKET_UNUSABLE', { path, reason: reasonOf(error) }, error)
   }
-}
-
-function wireOf(socket: Socket): SocketWire {
-  return { ...openWire(socket, socket), destroy: () => void socket.destroy() }
 }
 
 /**

@@ -17,6 +17,11 @@ export function openWire(input: Readable, output: Writable): Wire {
     // EPIPE and its kin: the client is gone, and the session goes on without it.
     gone = true
   }
+  const destroy = (): void => {
+    lose()
+    output.destroy()
+    input.destroy()
+  }
   output.on('error', lose)
   output.on('close', lose)
   return {
@@ -24,10 +29,7 @@ export function openWire(input: Readable, output: Writable): Wire {
     send(lines) {
       if (gone) return
       output.write(lines)
-      if (output.writableLength <= CUT_OFF) return
-      lose()
-      output.destroy()
-      input.destroy()
+      if (output.writableLength > CUT_OFF) destroy()
     },
     congested: () => !gone && !output.destroyed && output.writableLength > CONGESTED,
     async room() {
@@ -41,6 +43,7 @@ export function openWire(input: Readable, output: Writable): Wire {
       // Whoever still listened to a client that is no longer served would keep the process alive.
       input.destroy()
     },
+    destroy,
   }
 }
 

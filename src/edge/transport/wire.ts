@@ -12,4 +12,6 @@ export interface Wire {
   room(): Promise<void>
   /** Sends what is left, then closes. Idempotent. */
   close(): Promise<void>
+  /** Ends it at once, with whatever its client has not read. Idempotent. */
+  destroy(): void
 }

@@ -125,7 +125,7 @@ export class Attachment implements Sink {
   /** What a client needs to know besides the conversation: only the latest of each. */
   tellState(): void {
     const updates = stateUpdates(this.session.existing)
-    this.#send(updates.map((update) => updateLine(this.session.id, update, this.#feed.cursor)).join(''))
+    this.#send(updates.map((update) => updateLine(this.session.id, update, this.#told)).join(''))
   }
 
   /** From here on everything as it is stored; an open question is put to this client too. */
@@ -204,7 +204,13 @@ export class Attachment implements Sink {
   notify(notice: Notice): void {
     const { dialect } = this.#client
     if (dialect.notices && this.#place === 'live')
-      this.#send(updateLine(this.session.id, noticeUpdate(notice), this.#feed.cursor))
+      this.#send(updateLine(this.session.id, noticeUpdate(notice), this.#told))
+  }
+
+  /** On a connection of its own making again, it goes on from its cursor. */
+  cutOff(error: unknown): void {
+    this.#client.report(error)
+    this.#client.wire.destroy()
   }
 
   /** What could not be stored will not be told; whoever waits for it hears why. */
@@ -229,7 +235,7 @@ export class Attachment implements Sink {
 
   /** What has changed besides the entries, as soon as the client has room for it. */
   tellNews(): void {
-    if (!this.congested()) return this.#send(this.#news())
+    if (!this.congested()) return this.#sendNews()
     if (this.#isOwed) return
     this.#isOwed = true
     const told = this.room().then(() => {
@@ -238,6 +244,14 @@ export class Attachment implements Sink {
     })
     // A client that is gone is told nothing.
     told.catch(() => undefined)
+  }
+
+  #sendNews(): void {
+    try {
+      this.#send(this.#news())
+    } catch (error) {
+      this.cutOff(error)
+    }
   }
 
   detach(): void {
@@ -268,7 +282,7 @@ export class Attachment implements Sink {
     const { phase } = this.#over
     this.#over = { phase, isTold: true }
     const { id, existing } = this.session
-    return updateLine(id, phaseUpdate(phase === 'reopened' ? existing.phase : phase), this.#feed.cursor)
+    return updateLine(id, phaseUpdate(phase === 'reopened' ? existing.phase : phase), this.#told)
   }
 
   #view(isDeleted: boolean): View {

@@ -1,4 +1,5 @@
 /** What an ACP v1 client is told of an entry: one `session/update`, or nothing. */
+import { reasonOf } from '../../../errors/parley-error.ts'
 import type { Notice, SlashCommand, Usage } from '../../../ports/content.ts'
 import type { ConfigOption, Settings } from '../../../ports/settings.ts'
 import type { Entry, ForkPoint } from '../../../session/entries.ts'
@@ -11,14 +12,33 @@ export type Update = { readonly sessionUpdate: string } & Readonly<Record<string
 const INTERRUPTED =
   'Interrupted: the server stopped while it was working on this. What was said until then is kept; prompt again to go on.'
 
-/** Undefined for facts that v1, or this client, has no word for. */
+/** Undefined for facts that v1, or this client, has no word for. Never throws: what cannot be shown is told of in its place. */
 export function updateOf(entry: Entry, dialect: Dialect = everything): Update | undefined {
+  return shown(entry, () => wordFor(entry, dialect))
+}
+
+/** A tool call, as whoever has `isOwn` terminals is told of it. Never throws either. */
+export function callUpdate(entry: CallEntry, isOwn: (terminalId: string) => boolean): Update {
+  return shown(entry, () => wordForCall(entry, isOwn))
+}
+
+/** An entry may come from a journal that was damaged or written by another version; those after it are told all the same. */
+function shown<Shown extends Update | undefined>({ seq }: Entry, show: () => Shown): Shown | Update {
+  try {
+    return show()
+  } catch (error) {
+    const text = `Entry ${seq} of this session could not be shown (${reasonOf(error)}). It is stored as it is.`
+    return spoken(text, `entry-${seq}`)
+  }
+}
+
+function wordFor(entry: Entry, dialect: Dialect): Update | undefined {
   switch (entry.kind) {
     case 'message_chunk':
       return chunkUpdate(entry)
     case 'tool_call':
     case 'tool_call_patched':
-      return callUpdate(entry, () => false)
+      return wordForCall(entry, () => false)
     case 'plan':
       return { sessionUpdate: 'plan', entries: entry.entries }
     case 'title':
@@ -45,8 +65,7 @@ export function updateOf(entry: Entry, dialect: Dialect = everything): Update | 
   }
 }
 
-/** A tool call, as whoever has `isOwn` terminals is told of it. */
-export function callUpdate(entry: CallEntry, isOwn: (terminalId: string) => boolean): Update {
+function wordForCall(entry: CallEntry, isOwn: (terminalId: string) => boolean): Update {
   const { toolCallId } = entry
   return entry.kind === 'tool_call'
     ? { sessionUpdate: 'tool_call', toolCallId, ...withTerminals(entry.call, isOwn) }
