@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest'
-import { emptyTranscript, told } from './transcript.ts'
+import { describe, expect, test } from 'vitest'
+import { GrowingTranscript, cancelled, emptyTranscript, told } from './transcript.ts'
 import type { Update } from './updates.ts'
 
 const chunk = (who: string, text: string, messageId?: string): Update => ({
@@ -78,4 +78,59 @@ test('the transcript before is left as it was', () => {
   const copy = structuredClone(before)
   told(before, [chunk('agent_message', 'b', 'm'), chunk('agent_message', 'c', 'n')])
   expect(before).toEqual(copy)
+})
+
+describe('an update costs the same, however much was said before:', () => {
+  const kinds: Readonly<Record<string, (n: number) => Update>> = {
+    'messages of their own': (n) => chunk('agent_message', 'w', `m${n}`),
+    'chunks of one message': () => chunk('agent_message', 'w', 'm'),
+    'messages without ids': (n) => chunk(n % 2 === 0 ? 'agent_message' : 'agent_thought', 'w'),
+    'images in one message': () => ({
+      sessionUpdate: 'agent_message_chunk',
+      content: { type: 'image', data: '' },
+      messageId: 'm',
+    }),
+    'tool calls': (n) => ({ sessionUpdate: 'tool_call', toolCallId: `t${n}`, title: 'Look' }),
+    'news of one tool call among many': (n) => ({
+      sessionUpdate: 'tool_call_update',
+      toolCallId: n < 30 ? `t${n}` : 't0',
+      status: 'completed',
+    }),
+    'what we have no word for': () => ({ sessionUpdate: 'hologram' }),
+  }
+  /** How often items are looked at or changed while the last of so many updates is taken. */
+  function touchesOfLast(update: (n: number) => Update, count: number): number {
+    const growing = new GrowingTranscript()
+    for (let n = 0; n < count; n += 1) growing.take(update(n))
+    let touches = 0
+    const items = new Proxy(growing.items, {
+      get(target, key) {
+        touches += 1
+        return Reflect.get(target, key) as unknown
+      },
+    })
+    Object.defineProperty(growing, 'items', { value: items })
+    growing.take(update(count))
+    return touches
+  }
+
+  test.each(Object.entries(kinds))('%s', (_what, update) => {
+    expect(touchesOfLast(update, 4_000)).toBeLessThanOrEqual(touchesOfLast(update, 40))
+  })
+})
+
+test('what was told before stays as it was, whatever comes', () => {
+  const before = told(emptyTranscript, [
+    chunk('agent_message', 'a', 'm'),
+    { sessionUpdate: 'tool_call', toolCallId: 't' },
+  ])
+  const copy = structuredClone({ ...before, items: [...before.items] })
+  const after = told(before, [
+    chunk('agent_message', 'b', 'm'),
+    { sessionUpdate: 'tool_call_update', toolCallId: 't', status: 'completed' },
+    { sessionUpdate: 'plan', entries: [{ content: 'x' }] },
+  ])
+  expect(cancelled(after).items).not.toBe(after.items)
+  expect({ ...before, items: [...before.items] }).toEqual(copy)
+  expect(after.items).toHaveLength(2)
 })

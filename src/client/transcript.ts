@@ -29,14 +29,16 @@ export const emptyTranscript: Transcript = { items: [], plan: [], commands: [], 
 
 /** The transcript after these updates; the one before is left as it was. */
 export function told(before: Transcript, updates: readonly Update[]): Transcript {
-  const draft: Draft = { ...before, items: [...before.items] }
-  for (const update of updates) take(draft, update)
-  return draft
+  const growing = new GrowingTranscript(before)
+  for (const update of updates) growing.take(update)
+  return growing
 }
 
 /** As it stands once its turn was asked to end: what is open counts as cancelled until the agent has said how it ended. */
 export function cancelled(before: Transcript): Transcript {
-  return { ...before, items: before.items.map((item) => (isOpenCall(item) ? withStatus(item, 'cancelled') : item)) }
+  const growing = new GrowingTranscript(before)
+  growing.cancel()
+  return growing
 }
 
 /** The role that a chunk speaks in; undefined for updates that are no chunks. */
@@ -50,59 +52,113 @@ const ROLE_OF: Readonly<Record<string, Role>> = {
   agent_thought_chunk: 'thought',
 }
 
-interface Draft {
+/**
+ * A transcript that each update changes in place, at a cost that does not depend on how much was said before. It leaves the one
+ * that it began with as it was.
+ */
+export class GrowingTranscript implements Transcript {
   readonly items: Item[]
   plan: readonly PlanEntry[]
   commands: readonly Command[]
   title: string | null
-}
+  /** Where in `items` the newest message of a role and an id is, and the newest tool call of an id. */
+  readonly #messages = new Map<string, number>()
+  readonly #calls = new Map<string, number>()
+  /** What messages consist of that have been made here, and may grow: by their place in `items`. */
+  readonly #contents = new Map<number, Content[]>()
 
-function take(draft: Draft, update: Update): void {
-  const role = roleOf(update)
-  if (role !== undefined) return takeChunk(draft.items, role, update)
-  switch (update.sessionUpdate) {
-    case 'tool_call':
-    case 'tool_call_update':
-      return takeToolCall(draft.items, update)
-    case 'plan':
-      draft.plan = listOf(update['entries']) as readonly PlanEntry[]
-      return
-    case 'available_commands_update':
-      draft.commands = listOf(update['availableCommands']) as readonly Command[]
-      return
-    case 'session_info_update':
-      if ('title' in update) draft.title = textOf(update['title'])
-      return
-    default:
-      draft.items.push({ kind: 'other', update })
+  constructor(before: Transcript = emptyTranscript) {
+    this.items = [...before.items]
+    this.plan = before.plan
+    this.commands = before.commands
+    this.title = before.title
+    for (const [index, item] of this.items.entries()) this.#note(item, index)
+  }
+
+  /** The tool call of this id, as it stands. */
+  call(toolCallId: string): ToolCallUpdate | undefined {
+    const item = this.items[this.#calls.get(toolCallId) ?? -1]
+    return item?.kind === 'tool_call' ? item.call : undefined
+  }
+
+  /** The turn was asked to end: what is open counts as cancelled. */
+  cancel(): void {
+    for (const [index, item] of this.items.entries())
+      if (isOpenCall(item)) this.items[index] = withStatus(item, 'cancelled')
+  }
+
+  take(update: Update): void {
+    const role = roleOf(update)
+    if (role !== undefined) return this.#takeChunk(role, update)
+    switch (update.sessionUpdate) {
+      case 'tool_call':
+      case 'tool_call_update':
+        return this.#takeToolCall(update)
+      case 'plan':
+        this.plan = listOf(update['entries']) as readonly PlanEntry[]
+        return
+      case 'available_commands_update':
+        this.commands = listOf(update['availableCommands']) as readonly Command[]
+        return
+      case 'session_info_update':
+        if ('title' in update) this.title = textOf(update['title'])
+        return
+      default:
+        this.items.push({ kind: 'other', update })
+    }
+  }
+
+  /** A chunk belongs to the message of its id; without one, to the message that is being said. */
+  #takeChunk(role: Role, update: Update): void {
+    const messageId = textOf(update['messageId'])
+    const content = update['content'] as Content
+    const index = messageId === null ? this.items.length - 1 : (this.#messages.get(keyOf(role, messageId)) ?? -1)
+    const open = this.items[index]
+    const continues = open?.kind === 'message' && open.role === role && open.messageId === messageId
+    if (continues) addChunk(this.#contentOf(open, index), content)
+    else this.#push({ kind: 'message', role, messageId, content: [content] })
+  }
+
+  /** An upsert: what an update does not mention stays as it was. */
+  #takeToolCall({ sessionUpdate: _kind, ...call }: Update): void {
+    const patch = call as unknown as ToolCallUpdate
+    const index = this.#calls.get(patch.toolCallId) ?? -1
+    const known = this.items[index]
+    if (known?.kind === 'tool_call') this.items[index] = { kind: 'tool_call', call: { ...known.call, ...patch } }
+    else this.#push({ kind: 'tool_call', call: patch })
+  }
+
+  #push(item: Item): void {
+    this.items.push(item)
+    this.#note(item, this.items.length - 1)
+  }
+
+  #note(item: Item, index: number): void {
+    if (item.kind === 'tool_call') this.#calls.set(item.call.toolCallId, index)
+    else if (item.kind === 'message' && item.messageId !== null)
+      this.#messages.set(keyOf(item.role, item.messageId), index)
+  }
+
+  /** That of a message from before is copied once: whoever has the transcript that this one began with keeps it as it was. */
+  #contentOf(message: MessageItem, index: number): Content[] {
+    const own = this.#contents.get(index)
+    if (own !== undefined) return own
+    const content = [...message.content]
+    this.#contents.set(index, content)
+    this.items[index] = { ...message, content }
+    return content
   }
 }
 
-/** A chunk belongs to the message of its id; without one, to the message that is being said. */
-function takeChunk(items: Item[], role: Role, update: Update): void {
-  const messageId = textOf(update['messageId'])
-  const content = update['content'] as Content
-  const index = items.findLastIndex((item) => isMessage(item) && item.role === role && item.messageId === messageId)
-  const open = items[index]
-  const continues = open?.kind === 'message' && (messageId !== null || index === items.length - 1)
-  if (continues) items[index] = { ...open, content: withChunk(open.content, content) }
-  else items.push({ kind: 'message', role, messageId, content: [content] })
-}
-
 /** Text goes on where text ended. */
-function withChunk(before: readonly Content[], chunk: Content): readonly Content[] {
-  const last = before.at(-1)
-  if (last?.type !== 'text' || chunk.type !== 'text') return [...before, chunk]
-  return [...before.slice(0, -1), { ...last, text: (last.text ?? '') + (chunk.text ?? '') }]
+function addChunk(content: Content[], chunk: Content): void {
+  const last = content.at(-1)
+  if (last?.type !== 'text' || chunk.type !== 'text') content.push(chunk)
+  else content[content.length - 1] = { ...last, text: (last.text ?? '') + (chunk.text ?? '') }
 }
 
-/** An upsert: what an update does not mention stays as it was. */
-function takeToolCall(items: Item[], { sessionUpdate: _kind, ...call }: Update): void {
-  const patch = call as unknown as ToolCallUpdate
-  const index = items.findLastIndex((item) => item.kind === 'tool_call' && item.call.toolCallId === patch.toolCallId)
-  const known = items[index]
-  if (known?.kind === 'tool_call') items[index] = { kind: 'tool_call', call: { ...known.call, ...patch } }
-  else items.push({ kind: 'tool_call', call: patch })
+function keyOf(role: Role, messageId: string): string {
+  return `${role} ${messageId}`
 }
 
 function isOpenCall(item: Item): item is ToolCallItem {
@@ -111,10 +167,6 @@ function isOpenCall(item: Item): item is ToolCallItem {
 
 function withStatus({ call }: ToolCallItem, status: string): ToolCallItem {
   return { kind: 'tool_call', call: { ...call, status } }
-}
-
-function isMessage(item: Item): item is MessageItem {
-  return item.kind === 'message'
 }
 
 function listOf(value: unknown): readonly unknown[] {

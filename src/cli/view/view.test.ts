@@ -243,3 +243,13 @@ test('in a pipe the thoughts of a model are left out, and what Parley itself say
   expect(answer).toBe('Done.\n')
   expect(beside.trim()).toBe('Rate limited by a:b; trying again in 2 s (2 of 6).')
 })
+
+test('an update changes the transcript in place: a copy for each would cost more the longer a session is', () => {
+  const view = new View({ screen: plainScreen(() => undefined), paint: paintFor(false) })
+  const { transcript } = view
+  for (const update of [say('a'), think('b'), call('pending'), call('completed')]) view.update(update)
+  view.cancelling()
+  view.end()
+  expect(view.transcript).toBe(transcript)
+  expect(transcript.items).toHaveLength(3)
+})

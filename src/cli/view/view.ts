@@ -1,6 +1,6 @@
 /** A turn as people see it: words as they stream, tool calls and the plan as they stand, and that something is going on. */
 import type { PermissionQuestion } from '../../client/questions.ts'
-import { type Role, type Transcript, cancelled, emptyTranscript, roleOf, told } from '../../client/transcript.ts'
+import { GrowingTranscript, type Role, type Transcript, roleOf } from '../../client/transcript.ts'
 import type { Content, ToolCallUpdate, Update } from '../../client/updates.ts'
 import type { Paint, Style } from '../terminal/colors.ts'
 import { Flow } from '../terminal/flow.ts'
@@ -25,7 +25,7 @@ const WHEEL = '⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏'
 
 export class View {
   readonly #surfaces: Surfaces
-  #transcript: Transcript = emptyTranscript
+  #transcript = new GrowingTranscript()
   readonly #running = new Map<string, ToolCallUpdate>()
   readonly #over = new Set<string>()
   /** The message that is being said. */
@@ -57,7 +57,7 @@ export class View {
 
   /** What was said before, and is not shown again. */
   recall(transcript: Transcript): void {
-    this.#transcript = transcript
+    this.#transcript = new GrowingTranscript(transcript)
     for (const item of transcript.items)
       if (item.kind === 'tool_call' && isOver(item.call)) this.#over.add(item.call.toolCallId)
   }
@@ -88,16 +88,16 @@ export class View {
 
   /** The turn was asked to end: nothing of it is shown as running while its agent still has something to say. */
   cancelling(): void {
-    this.#transcript = cancelled(this.#transcript)
-    for (const item of this.#transcript.items) {
-      if (item.kind === 'tool_call' && this.#running.has(item.call.toolCallId))
-        this.#running.set(item.call.toolCallId, item.call)
+    this.#transcript.cancel()
+    for (const id of this.#running.keys()) {
+      const call = this.#transcript.call(id)
+      if (call !== undefined) this.#running.set(id, call)
     }
     this.#draw()
   }
 
   update(update: Update): void {
-    this.#transcript = told(this.#transcript, [update])
+    this.#transcript.take(update)
     this.#heard = now()
     const role = roleOf(update)
     if (role !== undefined) this.#chunk(role, update)
@@ -216,12 +216,12 @@ export class View {
 
   #toolCall(update: Update): void {
     const id = String(update['toolCallId'])
-    const item = this.#transcript.items.findLast((one) => one.kind === 'tool_call' && one.call.toolCallId === id)
-    if (item?.kind !== 'tool_call') return
+    const call = this.#transcript.call(id)
+    if (call === undefined) return
     const was = this.#running.get(id)
-    if (!isOver(item.call)) {
+    if (!isOver(call)) {
       if (was === undefined) this.#endMessage()
-      this.#running.set(id, item.call)
+      this.#running.set(id, call)
       return
     }
     this.#running.delete(id)
@@ -229,7 +229,7 @@ export class View {
     if (this.#over.has(id)) return
     this.#over.add(id)
     this.#endMessage()
-    this.#settled.push([toolRow(item.call, this.#look)])
+    this.#settled.push([toolRow(call, this.#look)])
   }
 
   /** The same again is no news. */
