@@ -28,10 +28,16 @@ interface OpenPrompt {
 }
 
 interface Attachment {
-  readonly opening: Opening
+  opening: Opening
+  /** The entry up to which it was seen. */
   seq: number
   /** False until the server has answered the request that opens it; whoever asks that asks it again. */
   isOpen: boolean
+  /**
+   * While an opening of it waits for its answer. `asked`: on a session that was open, and what comes is still the end of what
+   * was followed before. `told`: what comes belongs to the new opening, from its first entry up to `seq`.
+   */
+  wish: { state: 'asked' | 'told'; readonly opening: Opening } | undefined
   /** Somebody has closed it: it is not taken up again, unless somebody has opened it. */
   isClosed: boolean
   /** A wish to cancel that may not have arrived. */
@@ -40,6 +46,12 @@ interface Attachment {
   ended: readonly string[]
   /** As it was when the session was opened. */
   model?: string | undefined
+}
+
+interface Asked {
+  readonly opening: Opening
+  readonly after: number | undefined
+  readonly carried: Carried
 }
 
 export class Attachments {
@@ -53,37 +65,43 @@ export class Attachments {
     this.#lost = lost
   }
 
-  /** Begins to follow a session from `seq` on. Prompts that wait in it go on waiting. */
-  follow(opening: Opening, seq: number): void {
-    this.#open.set(opening.sessionId, { opening, seq, isOpen: false, isClosed: false, cancelling: false, ended: [] })
+  /** Begins to follow a session. Prompts that wait in it go on waiting; one that is open stays so until it is opened anew. */
+  follow(opening: Opening): void {
+    const former = this.#open.get(opening.sessionId)
+    if (former?.isOpen === true && !former.isClosed) former.wish = { state: 'asked', opening }
+    else this.#open.set(opening.sessionId, begun(opening))
   }
 
-  /** Loads or resumes what is followed, from where it was seen. Gives the answer. */
+  /** Loads or resumes what `follow` was told to, from where its entries were lost if some have come. Gives the answer. */
   async open(method: 'session/load' | 'session/resume', sessionId: string, carried: Carried): Promise<unknown> {
     const attachment = this.#open.get(sessionId)
     if (attachment === undefined) return undefined
-    const { opening, seq, isOpen } = attachment
-    const goesOn = isOpen || seq > 0
-    const adopted = [...this.#adopt(sessionId, carried.peer), ...attachment.ended.map(unheard)]
-    const _meta = {
-      ...(goesOn ? { 'parley/after': seq } : {}),
-      ...(adopted.length === 0 ? {} : { 'parley/prompts': adopted }),
-    }
-    const params = { ...openingParams(opening), ...(Object.keys(_meta).length === 0 ? {} : { _meta }) }
-    const result = await carried.peer.request(carried.id, method, params)
-    this.opened(sessionId, goesOn && method === 'session/resume' ? {} : result)
-    if (attachment.cancelling) carried.peer.notify('session/cancel', { sessionId })
+    const { seq, wish, opening } = attachment
+    const after = wish?.state === 'told' && seq > 0 ? seq : undefined
+    const result = await this.#ask(method, attachment, { opening: wish?.opening ?? opening, after, carried })
+    // A resume from a cursor, or of a session that was open, is answered before all that lies up to the head has come.
+    const isAhead = method === 'session/resume' && (after !== undefined || attachment.isOpen)
+    this.opened(sessionId, result, isAhead ? 0 : seqOf(result))
     return result
   }
 
-  /** The server has answered: all up to the head that it names has been told, or is not to be told. */
-  opened(sessionId: string, result: unknown): void {
+  /** The server has answered: all up to `head` has been told, or is not to be told. */
+  opened(sessionId: string, result: unknown, head: number = seqOf(result)): void {
     const attachment = this.#open.get(sessionId)
     if (attachment === undefined) return
+    attachment.opening = attachment.wish?.opening ?? attachment.opening
+    attachment.wish = undefined
     attachment.isOpen = true
     attachment.isClosed = false
-    attachment.seq = Math.max(attachment.seq, seqOf(result))
+    attachment.seq = Math.max(attachment.seq, head)
     attachment.model = modelIn(result)
+  }
+
+  /** The server has refused to open it; one that was open stays as it was. */
+  refused(sessionId: string): void {
+    const attachment = this.#open.get(sessionId)
+    if (attachment?.isOpen === true && attachment.wish?.state === 'asked') attachment.wish = undefined
+    else this.forget(sessionId)
   }
 
   /** Which model the agent said it asks when the session was opened, if it did. */
@@ -99,8 +117,9 @@ export class Attachments {
 
   seen(params: UpdateParams): void {
     const attachment = this.#open.get(params.sessionId)
-    if (attachment !== undefined && seqOf(params) > attachment.seq) {
-      attachment.seq = seqOf(params)
+    const seq = seqOf(params)
+    if (attachment !== undefined && (seq > attachment.seq || beginsAnew(attachment, seq))) {
+      attachment.seq = seq
       attachment.ended = []
     }
     this.stands(params.sessionId, phaseOf(params))
@@ -144,6 +163,8 @@ export class Attachments {
 
   /** Takes up every session on a new connection, from where it was lost. Throws when the connection is no use. */
   async takeUp(peer: Peer, newId: () => number): Promise<void> {
+    // What a load had begun to replace stands on the answer to that load alone.
+    for (const attachment of this.#open.values()) if (attachment.wish?.state === 'told') attachment.isOpen = false
     const open = [...this.#open]
       .filter(([, { isOpen, isClosed }]) => isOpen && !isClosed)
       .map(([sessionId]) => sessionId)
@@ -160,14 +181,30 @@ export class Attachments {
   }
 
   async #resume(sessionId: string, carried: Carried): Promise<void> {
+    const attachment = this.#open.get(sessionId)
+    if (attachment === undefined) return
+    const { opening, seq } = attachment
     try {
-      await this.open('session/resume', sessionId, carried)
+      attachment.model = modelIn(await this.#ask('session/resume', attachment, { opening, after: seq, carried }))
     } catch (error) {
       if (!isFinal(error)) throw asLoss(error)
       this.forget(sessionId)
       this.#reject(error, sessionId)
       this.#lost(sessionId, error)
     }
+  }
+
+  async #ask(method: string, attachment: Attachment, { opening, after, carried }: Asked): Promise<unknown> {
+    const { sessionId } = opening
+    const adopted = [...this.#adopt(sessionId, carried.peer), ...attachment.ended.map(unheard)]
+    const _meta = {
+      ...(after === undefined ? {} : { 'parley/after': after }),
+      ...(adopted.length === 0 ? {} : { 'parley/prompts': adopted }),
+    }
+    const params = { ...openingParams(opening), ...(Object.keys(_meta).length === 0 ? {} : { _meta }) }
+    const result = await carried.peer.request(carried.id, method, params)
+    if (attachment.cancelling) carried.peer.notify('session/cancel', { sessionId })
+    return result
   }
 
   /** Prompts that another connection carried are answered on this one from now on. */
@@ -212,6 +249,18 @@ export class Attachments {
   }
 }
 
+/** A load begins before the place that was reached; what came until then was the end of what was followed before. */
+function beginsAnew({ wish, seq: reached }: Attachment, seq: number): boolean {
+  if (wish?.state !== 'asked' || seq === 0 || seq >= reached) return false
+  wish.state = 'told'
+  return true
+}
+
+function begun(opening: Opening): Attachment {
+  const wish = { state: 'told' as const, opening }
+  return { opening, seq: 0, isOpen: false, wish, isClosed: false, cancelling: false, ended: [] }
+}
+
 /** Of the config options, the one that says which model is asked. */
 function modelIn(told: unknown): string | undefined {
   const options = fieldsOf(told)['configOptions']
@@ -254,6 +303,8 @@ function isFinal(error: unknown): boolean {
   return isParleyError(error, 'PEER_REFUSED') && FINAL.has(error.details.code)
 }
 
+/** A server that refuses for now is as good as lost; what ended the connection for a reason of ours keeps that reason. */
 function asLoss(error: unknown): unknown {
-  return isLost(error) ? error : new ParleyError('CONNECTION_LOST', { method: 'session/resume' }, error)
+  const isReason = isParleyError(error) && !isParleyError(error, 'PEER_REFUSED')
+  return isReason ? error : new ParleyError('CONNECTION_LOST', { method: 'session/resume' }, error)
 }

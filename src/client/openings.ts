@@ -32,7 +32,7 @@ export class Openings {
     try {
       const result = fieldsOf(await requests.askOnce('session/new', { cwd, mcpServers: [] }))
       const sessionId = sessionIdOf('session/new', result)
-      attachments.follow({ sessionId, cwd }, 0)
+      attachments.follow({ sessionId, cwd })
       attachments.opened(sessionId, result)
       settings.opened(sessionId, result)
       return sessionId
@@ -44,12 +44,12 @@ export class Openings {
   async open(method: 'session/load' | 'session/resume', session: Opening): Promise<void> {
     const { requests, attachments, settings } = this.#host
     const { sessionId } = session
-    attachments.follow(session, 0)
+    attachments.follow(session)
     try {
       const open = (peer: Peer) => attachments.open(method, sessionId, { peer, id: requests.newId() })
       settings.opened(sessionId, fieldsOf(await requests.persist(open)))
     } catch (error) {
-      attachments.forget(sessionId)
+      attachments.refused(sessionId)
       throw error
     }
   }

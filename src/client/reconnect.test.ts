@@ -181,6 +181,84 @@ describe('requests that were lost with their connection', () => {
     })
   })
 
+  describe('on a session that is open already', () => {
+    const session = { sessionId: 's', cwd: '/w' }
+    const seqs = (stage: Stage) => stage.updates.map(({ _meta }) => _meta?.['parley/seq'])
+    /** Open, and seen up to entry 7. */
+    async function open(...books: readonly Book[]) {
+      let times = 0
+      const first: Book = ({ id, method }, wire) => {
+        if (method === 'session/resume' && (times += 1) === 1) wire.say({ id, result: { _meta: { 'parley/seq': 5 } } })
+      }
+      const stage = new Stage(first, ...books)
+      const client = await stage.connect()
+      await client.resumeSession(session)
+      for (const seq of [6, 7]) stage.wire(0).say(update(seq))
+      await new Promise(setImmediate)
+      return { stage, client }
+    }
+    const metas = (stage: Stage, wire: number, method: string) =>
+      stage
+        .wire(wire)
+        .heard.filter((message) => message.method === method)
+        .map(({ params }) => params?.['_meta'] ?? {})
+    /** Goes on with what it is asked for, up to entry 9. */
+    const whole: Book = ({ id, method, params }, wire) => {
+      const { 'parley/after': after = 0 } = (params?.['_meta'] ?? {}) as { readonly 'parley/after'?: number }
+      if (method === 'session/load') for (let seq = after + 1; seq <= 9; seq += 1) wire.say(update(seq))
+      if (method?.startsWith('session/') === true) wire.say({ id, result: { _meta: { 'parley/seq': 9 } } })
+    }
+
+    test('and cut in the middle, a load goes on after what it has brought', async () => {
+      const { stage, client } = await open(whole)
+      const loaded = client.loadSession(session)
+      await stage.wire(0).until('session/load')
+      for (const seq of [8, 1, 2, 3]) stage.wire(0).say(update(seq))
+      await new Promise(setImmediate)
+      stage.wire(0).cut()
+      await loaded
+      expect(seqs(stage)).toEqual([6, 7, 8, 1, 2, 3, 4, 5, 6, 7, 8, 9])
+      expect(metas(stage, 1, 'session/load')).toEqual([{ 'parley/after': 3 }])
+      expect(metas(stage, 1, 'session/resume')).toEqual([])
+    })
+
+    test('and cut before it began, a load brings all of it', async () => {
+      const { stage, client } = await open(whole)
+      const loaded = client.loadSession(session)
+      await stage.wire(0).until('session/load')
+      stage.wire(0).say(update(8))
+      await new Promise(setImmediate)
+      stage.wire(0).cut()
+      await loaded
+      expect(metas(stage, 1, 'session/resume')).toEqual([{ 'parley/after': 8 }])
+      expect(metas(stage, 1, 'session/load')).toEqual([{}])
+      expect(seqs(stage).slice(-9)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9])
+    })
+
+    test('a load that is refused leaves the session open', async () => {
+      const { stage, client } = await open(resumed)
+      const loaded = client.loadSession(session)
+      const { id } = await stage.wire(0).until('session/load')
+      stage.wire(0).say({ id, error: { code: -32_000, message: 'Not now.', data: { code: 'SESSION_BUSY' } } })
+      expect(await codeOf(loaded)).toBe('SESSION_BUSY')
+      stage.wire(0).cut()
+      await stage.until('reconnected')
+      expect(metas(stage, 1, 'session/resume')).toEqual([{ 'parley/after': 7 }])
+    })
+
+    test('a resume takes nothing from what is still on its way', async () => {
+      const { stage, client } = await open(resumed)
+      const resuming = client.resumeSession(session)
+      await new Promise(setImmediate)
+      const asked = stage.wire(0).heard.filter(({ method }) => method === 'session/resume')
+      stage.wire(0).say({ id: asked.at(-1)?.id, result: { _meta: { 'parley/seq': 30 } } })
+      await resuming
+      stage.wire(0).cut()
+      await stage.until('reconnected')
+      expect(metas(stage, 1, 'session/resume')).toEqual([{ 'parley/after': 7 }])
+    })
+  })
+
   test('a delete that had been done is done', async () => {
     const stage = new Stage(
       ({ method }, wire) => {

@@ -38,6 +38,18 @@ describe('a load that was cut', () => {
     expect(metaOf(load)).toEqual({})
   })
 
+  test('of a session that was open: a notice about where it stands does not begin it', () => {
+    const talk = opened()
+    talk.update(7)
+    talk.client({ id: 4, method: 'session/load', params })
+    talk.update(7)
+    talk.lose()
+    const restored = talk.restore()
+    const afters = (method: string) => of(restored, method).map((one) => metaOf(one)['parley/after'])
+    expect(afters('session/resume')).toEqual([7])
+    expect(afters('session/load')).toEqual([undefined])
+  })
+
   test('of a session that was open: once it has begun it takes the place of the open one', () => {
     const talk = opened()
     talk.update(7)

@@ -53,7 +53,8 @@ export class Views {
     const view = this.#views.get(sessionId)
     if (view === undefined) return
     // A replay begins before the place that the client had reached; what came until then was the end of the former view.
-    if (view.load === 'asked' && seq <= (view.cursor ?? seq)) view.load = 'replaying'
+    // A notice is told with the place itself.
+    if (view.load === 'asked' && (view.cursor === undefined || seq < view.cursor)) view.load = 'replaying'
     view.cursor = seq
     if (view.ended.length > 0) view.ended = []
   }
