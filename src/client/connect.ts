@@ -1,5 +1,5 @@
 /** An ACP client on any pipe: sessions, prompts and their questions, through the loss of a connection. Runs in a browser too. */
-import { ParleyError } from '../errors/parley-error.ts'
+import { ParleyError, reasonOf } from '../errors/parley-error.ts'
 import {
   type PromptResult,
   type Stopping,
@@ -11,7 +11,7 @@ import {
 } from './answers.ts'
 import { Attachments, type Opening } from './attachments.ts'
 import { type Capabilities, capabilitiesOf, fieldsOf } from './capabilities.ts'
-import type { ConnectionEvent, Face } from './face.ts'
+import { type ConnectionEvent, type Face, GuardedFace } from './face.ts'
 import { type Hello, type Introduced, type NoticeKind, introduce } from './hello.ts'
 import { Hearing } from './hearing.ts'
 import { Link, type Means } from './link.ts'
@@ -46,7 +46,7 @@ export async function connect(means: Means, face: Face, hello: Hello): Promise<C
 
 export class Client {
   readonly #means: Means
-  readonly #face: Face
+  readonly #face: GuardedFace
   readonly #hello: Hello
   readonly #link: Link
   readonly #hears: Hearing
@@ -58,15 +58,17 @@ export class Client {
   readonly #unsent = new Unsent()
   #introduced: Introduced | undefined
   #isOpen = false
+  /** The face has failed while there was no connection to end: the next one is not begun. */
+  #failure: ParleyError | undefined
   /** The connection that talks to us, from its first exchange on. */
   #peer: Peer | undefined
 
   constructor(means: Means, face: Face, hello: Hello) {
     this.#means = means
-    this.#face = face
+    this.#face = new GuardedFace(face, (error) => this.#faceFailed(error))
     this.#hello = hello
     this.#questions = new Questions(
-      (question, withdrawn) => face.ask(question, withdrawn),
+      (question, withdrawn) => this.#face.ask(question, withdrawn),
       (id, outcome) => this.#peer?.answer(id, { outcome }),
     )
     this.#attachments = new Attachments((sessionId, reason) => this.#event({ kind: 'detached', sessionId, reason }))
@@ -191,7 +193,7 @@ export class Client {
     this.#link.present?.notify('session/cancel', { sessionId })
     this.#attachments.cancel(sessionId, this.#link.present !== undefined)
     this.#questions.cancel(sessionId)
-    this.#face.cancelling?.(sessionId)
+    this.#face.cancelling(sessionId)
   }
 
   async rename(sessionId: string, title: string): Promise<void> {
@@ -260,6 +262,9 @@ export class Client {
   }
 
   async #greet(peer: Peer): Promise<boolean> {
+    const failure = this.#failure
+    this.#failure = undefined
+    if (failure !== undefined) throw failure
     this.#peer = peer
     this.#introduced = await introduce(peer, this.#requests.newId(), this.#hello)
     await this.#attachments.takeUp(peer, () => this.#requests.newId())
@@ -290,7 +295,14 @@ export class Client {
     this.#event(reason.code === 'SERVER_STOPPED' ? { kind: 'stopped' } : { kind: 'lost', reason })
   }
 
+  /** Whoever waits for an answer hears what the face threw. */
+  #faceFailed(error: unknown): void {
+    const why = new ParleyError('FACE_FAILED', { reason: reasonOf(error) }, error)
+    if (this.#peer === undefined || this.#peer.ended) this.#failure ??= why
+    else this.#peer.leave(why)
+  }
+
   #event(event: ConnectionEvent): void {
-    if (this.#isOpen) this.#face.connection?.(event)
+    if (this.#isOpen) this.#face.connection(event)
   }
 }

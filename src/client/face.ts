@@ -3,6 +3,7 @@ import type { Notice } from './notices.ts'
 import type { PermissionQuestion } from './questions.ts'
 import type { UpdateParams } from './updates.ts'
 
+/** What throws in these is told as FACE_FAILED to whoever waits for an answer. */
 export interface Face {
   updated(params: UpdateParams): void
   /**
@@ -28,3 +29,43 @@ export type ConnectionEvent =
   | { readonly kind: 'lost'; readonly reason: unknown }
   /** While we were away the session was closed or deleted, or its journal replaced. */
   | { readonly kind: 'detached'; readonly sessionId: string; readonly reason: unknown }
+
+/** A face whose errors are its own: they reach `failed`, and neither the connection nor what else is told of it. */
+export class GuardedFace implements Face {
+  readonly #face: Face
+  readonly #failed: (error: unknown) => void
+
+  constructor(face: Face, failed: (error: unknown) => void) {
+    this.#face = face
+    this.#failed = failed
+  }
+
+  updated(params: UpdateParams): void {
+    this.#guard(() => this.#face.updated(params))
+  }
+
+  /** An error while it asks is a rejection, and no answer. */
+  async ask(question: PermissionQuestion, withdrawn: AbortSignal): Promise<string | null> {
+    return this.#face.ask(question, withdrawn)
+  }
+
+  noticed(notice: Notice): void {
+    this.#guard(() => this.#face.noticed?.(notice))
+  }
+
+  cancelling(sessionId: string): void {
+    this.#guard(() => this.#face.cancelling?.(sessionId))
+  }
+
+  connection(event: ConnectionEvent): void {
+    this.#guard(() => this.#face.connection?.(event))
+  }
+
+  #guard(tell: () => void): void {
+    try {
+      tell()
+    } catch (error) {
+      this.#failed(error)
+    }
+  }
+}

@@ -1,7 +1,7 @@
 /** What an agent says and asks on its own account: updates, notices, questions, and what it wants done. */
 import type { Attachments } from './attachments.ts'
 import { fieldsOf } from './capabilities.ts'
-import type { Face } from './face.ts'
+import type { GuardedFace } from './face.ts'
 import { noticeOf } from './notices.ts'
 import type { Peer, RequestId } from './peer.ts'
 import type { Questions, Withdrawal } from './questions.ts'
@@ -13,7 +13,7 @@ import { updateIn } from './well-formed.ts'
 
 /** Whom it concerns. */
 export interface Listeners {
-  readonly face: Face
+  readonly face: GuardedFace
   readonly questions: Questions
   readonly attachments: Attachments
   readonly settings: KnownSettings
@@ -46,7 +46,7 @@ export class Hearing {
     const notice = noticeOf(method, params, (promptId) => attachments.isMine(promptId))
     if (notice === undefined) return
     if (notice.kind === 'turn') attachments.stands(notice.sessionId, notice.phase)
-    face.noticed?.(notice)
+    face.noticed(notice)
   }
 
   /** False when nobody here does such a thing. */

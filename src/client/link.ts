@@ -155,10 +155,13 @@ export class Link {
   #ended(peer: Peer, why?: ParleyError): void {
     const before = this.#state
     if (before.kind !== 'up' || before.peer !== peer) return
-    this.#customer.broken(!this.#stopping && before.lasting)
-    if (this.#stopping) {
+    // What we ended for a reason that stays does not come back by itself.
+    const lastingReason = why?.retryable === false ? why : undefined
+    const end = this.#stopping ? new ParleyError('SERVER_STOPPED', {}) : lastingReason
+    this.#customer.broken(end === undefined && before.lasting)
+    if (end !== undefined && (this.#stopping || before.lasting)) {
       this.#state = { kind: 'down' }
-      this.#customer.given(new ParleyError('SERVER_STOPPED', {}))
+      this.#customer.given(end)
     } else if (before.lasting) {
       void this.#comeBack()
     } else {

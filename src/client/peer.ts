@@ -38,7 +38,7 @@ export class Peer {
   constructor(pipe: Pipe, listener: Listener, patience?: Patience) {
     this.#pipe = pipe
     this.#listener = listener
-    this.#silence = patience && new SilenceWatch(patience, (why) => this.#leave(why))
+    this.#silence = patience && new SilenceWatch(patience, (why) => this.leave(why))
     this.closed = this.#listen()
   }
 
@@ -78,23 +78,32 @@ export class Peer {
 
   /** Whoever still waits for an answer hears that it will not come. Idempotent. */
   close(): void {
-    this.#end()
+    this.leave()
+  }
+
+  /** Ends it for a reason of ours, which whoever still waits for an answer hears. Idempotent. */
+  leave(why?: ParleyError): void {
+    this.#end(why)
     this.#pipe.close()
   }
 
   async #listen(): Promise<void> {
     try {
-      for await (const text of this.#pipe.messages) this.#receive(text)
+      for await (const text of this.#pipe.messages) this.#take(text)
       this.#end()
     } catch (error) {
       // A connection that breaks has ended, and whoever waits for an answer is told so; why, if it is we who gave up on it.
-      this.#leave(isParleyError(error) ? error : undefined)
+      this.leave(isParleyError(error) ? error : undefined)
     }
   }
 
-  #leave(why: ParleyError | undefined): void {
-    this.#end(why)
-    this.#pipe.close()
+  /** An error of ours is told as one, and not as a connection that broke. */
+  #take(text: string): void {
+    try {
+      this.#receive(text)
+    } catch (error) {
+      this.leave(isParleyError(error) ? error : new ParleyError('INTERNAL_ERROR', {}, error))
+    }
   }
 
   /** What is no message is skipped: the other side's stray output must not end the conversation. */

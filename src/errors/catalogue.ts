@@ -140,6 +140,12 @@ export const catalogue = {
     false,
     (d) => `${d.agent} wants you to sign in first: ${d.reason} Do that with its own command, then try again.`,
   ),
+  FACE_FAILED: row<{ reason: string }>(
+    INTERNAL,
+    false,
+    (d) =>
+      `What the server told could not be shown: ${d.reason}. What was said is kept; open the session again, and report this as a fault of the program that shows it.`,
+  ),
   AGENT_GONE: row<{ agent: string; reason: string }>(
     INTERNAL,
     true,
