@@ -144,6 +144,8 @@ class Connection {
   async end(): Promise<void> {
     // The server lives longer: what it still held would stay in memory with all that this client ever opened.
     this.#host.stopping?.removeEventListener('abort', this.#tellStopping)
+    // A session that is still being opened for it must not have it attached afterwards.
+    for (const { cancelled } of this.#taking.values()) cancelled.abort()
     const methods = await this.#methods?.catch(() => undefined)
     methods?.detach()
   }

@@ -1,5 +1,5 @@
 /** One connection's views of sessions, at most one of each; a view follows its session when that is opened anew. */
-import type { ParleyError } from '../../../errors/parley-error.ts'
+import { type ParleyError, fail } from '../../../errors/parley-error.ts'
 import type { Session } from '../../../session/session.ts'
 import type { Sessions } from '../../../session/sessions.ts'
 import { Attachment, type ClientSide, type Start } from './attachment.ts'
@@ -15,6 +15,7 @@ export class Attachments {
   /** Where views that are still being replayed go on afterwards. */
   readonly #next = new Map<string, Session>()
   readonly #unwatch: () => void
+  #isDetached = false
 
   constructor({ sessions, client }: AttachmentsHost) {
     this.#client = client
@@ -29,8 +30,9 @@ export class Attachments {
     return [...this.#views.values()]
   }
 
-  /** Opening a session again on the same connection replaces the view of it, never adds a second. */
+  /** Opening a session again on the same connection replaces the view of it, never adds a second. Throws CLIENT_GONE. */
   attach(session: Session, start: Start): Attachment {
+    if (this.#isDetached) fail('CLIENT_GONE', { method: 'session/load' })
     const former = this.#views.get(session.id)
     const attachment = new Attachment(session, this.#client, start)
     if (former !== undefined) {
@@ -62,6 +64,7 @@ export class Attachments {
 
   /** The client is gone. */
   detach(): void {
+    this.#isDetached = true
     this.#unwatch()
     for (const attachment of this.#views.values()) attachment.detach()
     this.#views.clear()

@@ -35,6 +35,12 @@ interface Opened {
   readonly after: number | undefined
 }
 
+/** What a client asks to open, and whether it still wants that: it may take it back, or leave. */
+interface Wish {
+  readonly method: 'session/new' | 'session/load' | 'session/resume' | 'session/fork'
+  readonly signal: AbortSignal
+}
+
 export class Openings {
   readonly #host: OpeningsHost
   readonly #attachments: Attachments
@@ -49,16 +55,23 @@ export class Openings {
     const { sessions, agents, agent } = this.#host
     const opening = { ...params, agent: await agents.settle(agent.name) }
     const session = await sessions.create(opening)
-    if (signal.aborted) {
-      await sessions.delete(session.id)
-      return fail('REQUEST_CANCELLED', { method: 'session/new' })
+    return this.#kept(session.id, async () => this.#begun(session, opening, { method: 'session/new', signal }))
+  }
+
+  /** A session that was made for a client and that it does not come to have is deleted: no client knows of it. */
+  async #kept(sessionId: string, begin: () => Promise<Answer>): Promise<Answer> {
+    try {
+      return await begin()
+    } catch (error) {
+      const { sessions, client } = this.#host
+      await sessions.delete(sessionId).catch((reason: unknown) => client.report(reason))
+      throw error
     }
-    return this.#begun(session, opening)
   }
 
   /** Nothing has been said in it yet that its client would not know: the response, how it stands, then what comes. */
-  #begun(session: Session, opening: Opening): Answer {
-    const attachment = this.#attach(session, { from: session.state.seq, opening })
+  #begun(session: Session, opening: Opening, wish: Wish): Answer {
+    const attachment = this.#attach(session, { from: session.state.seq, opening }, wish)
     return {
       result: { sessionId: session.id, ...this.#opened(session) },
       afterwards: () => {
@@ -75,11 +88,11 @@ export class Openings {
     const cwd = (await sessions.find(sessionId))?.cwd ?? fail('SESSION_NOT_FOUND', { session: sessionId })
     if (cwd !== params.cwd) fail('SESSION_CWD_DIFFERS', { session: sessionId, cwd, given: params.cwd })
     const forked = await sessions.fork(sessionId)
-    if (signal.aborted) {
-      await sessions.delete(forked)
-      return fail('REQUEST_CANCELLED', { method: 'session/fork' })
-    }
-    return this.#begun(await sessions.open(forked, params), params)
+    const wish = { method: 'session/fork', signal } as const
+    return this.#kept(forked, async () => {
+      requireWanted(wish)
+      return this.#begun(await sessions.open(forked, params), params, wish)
+    })
   }
 
   /** What every answer to whoever opens a session says of it; `seq` is the last entry, or the last that a load has told. */
@@ -89,9 +102,10 @@ export class Openings {
 
   /** What the client has not had yet, then the response, then what comes. */
   async load(params: Parsed<'session/load'>, signal: AbortSignal): Promise<Answer> {
-    const { session, opening, after } = await this.#open('session/load', params, signal)
+    const wish = { method: 'session/load', signal } as const
+    const { session, opening, after } = await this.#open(params, wish)
     await this.#disown(session, params)
-    const attachment = this.#attach(session, { from: after ?? 0, opening })
+    const attachment = this.#attach(session, { from: after ?? 0, opening }, wish)
     attachment.adopt(adoptedIn(params))
     await this.#replay(attachment, signal)
     // What was stored meanwhile comes after the response: whoever loses the connection before that must ask for it again.
@@ -128,11 +142,12 @@ export class Openings {
 
   /** The response, then what comes; with a cursor, first what the client has missed since. */
   async resume(params: Parsed<'session/resume'>, signal: AbortSignal): Promise<Answer> {
-    const { session, opening, after } = await this.#open('session/resume', params, signal)
+    const wish = { method: 'session/resume', signal } as const
+    const { session, opening, after } = await this.#open(params, wish)
     await this.#disown(session, params)
     const present = this.#attachments.get(session.id)
     if (present?.session === session && after === undefined) return this.#resumeHere(present, opening, params)
-    const attachment = this.#attach(session, { from: after ?? session.state.seq, opening })
+    const attachment = this.#attach(session, { from: after ?? session.state.seq, opening }, wish)
     attachment.adopt(adoptedIn(params))
     if (after === undefined) attachment.tellState()
     return { result: this.#opened(session), afterwards: () => this.#attachments.goLive(attachment) }
@@ -146,13 +161,13 @@ export class Openings {
     return { result: this.#opened(present.session), afterwards: async () => present.tellNews() }
   }
 
-  async #open(method: string, params: Parsed<'session/load' | 'session/resume'>, signal: AbortSignal): Promise<Opened> {
+  async #open(params: Parsed<'session/load' | 'session/resume'>, wish: Wish): Promise<Opened> {
     const cwdIsThere = await requireDirectoriesOfStored(params)
     const { sessions, agents, agent } = this.#host
     const opening = agent.chosen ? { ...params, agent: await agents.settle(agent.name) } : params
     const session = await sessions.open(params.sessionId, opening)
     try {
-      if (signal.aborted) fail('REQUEST_CANCELLED', { method })
+      requireWanted(wish)
       if (!cwdIsThere) await session.dispatch({ kind: 'notice', text: cwdIsGone(params.cwd) })
       return { session, opening, after: startOf(params, session) }
     } catch (error) {
@@ -161,11 +176,22 @@ export class Openings {
     }
   }
 
-  #attach(session: Session, start: Start): Attachment {
-    // It may have logged out meanwhile.
-    this.#host.admit('session/load')
-    return this.#attachments.attach(session, start)
+  /** In the same breath as the client is known to be there: one that has left would be attached for good. */
+  #attach(session: Session, start: Start, wish: Wish): Attachment {
+    try {
+      requireWanted(wish)
+      // It may have logged out meanwhile.
+      this.#host.admit(wish.method)
+      return this.#attachments.attach(session, start)
+    } catch (error) {
+      session.forgo(start.opening)
+      throw error
+    }
   }
+}
+
+function requireWanted({ method, signal }: Wish): void {
+  if (signal.aborted) fail('REQUEST_CANCELLED', { method })
 }
 
 function cwdIsGone(cwd: string): string {
