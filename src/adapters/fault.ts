@@ -1,6 +1,7 @@
 /** Plays a list of faults: ends the process, throws or waits when the named point is reached the n-th time. */
 import { existsSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
+import { systemClock } from './clock.ts'
 import type { Faults, FaultSpec, FaultsSpec } from '../ports/fault.ts'
 
 /** What production runs with. */
@@ -28,7 +29,8 @@ function isOn({ during }: FaultSpec): boolean {
   return during === undefined || existsSync(during)
 }
 
-function play({ point, action, nth, ms = 0 }: FaultSpec): void | Promise<void> {
+function play(fault: FaultSpec): void | Promise<void> {
+  const { point, action, nth, ms = 0 } = fault
   switch (action) {
     case 'kill':
       process.kill(process.pid, 'SIGKILL')
@@ -37,5 +39,13 @@ function play({ point, action, nth, ms = 0 }: FaultSpec): void | Promise<void> {
       throw new Error(`the fault at ${point} (${nth})`)
     case 'delay':
       return delay(ms)
+    case 'hang':
+      return hang(fault)
   }
+}
+
+/** Nothing else happens in this thread meanwhile. */
+function hang(fault: FaultSpec): void {
+  const until = fault.ms === undefined ? Number.POSITIVE_INFINITY : systemClock.elapsed() + fault.ms
+  while (systemClock.elapsed() < until && isOn(fault));
 }

@@ -54,6 +54,7 @@ function judged({ flags, environment, cwd }: Given, said: Settings): Config {
     model: modelOf(values['model']),
     modelChosen: isChosenNow('model'),
     idleMinutes: minutesOf(values['idle_minutes'] ?? '10'),
+    maxStallSeconds: stallOf(values['max_stall_seconds'] ?? '30'),
     docsKey: values['docs_key'],
     authToken: values['auth_token'],
     token: values['token'],
@@ -113,6 +114,16 @@ function minutesOf(value: string): number {
     key: 'idle_minutes',
     value: JSON.stringify(value),
     reason: 'it is a number of minutes from 0',
+  })
+}
+
+function stallOf(value: string): number {
+  const seconds = Number(value)
+  if (value.trim() !== '' && Number.isInteger(seconds) && (seconds === 0 || seconds >= 5)) return seconds
+  return fail('CONFIG_INVALID', {
+    key: 'max_stall_seconds',
+    value: JSON.stringify(value),
+    reason: 'it is a whole number of seconds from 5, or 0',
   })
 }
 

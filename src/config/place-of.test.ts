@@ -30,6 +30,7 @@ test.each([
   ['agent = ["guide"]', 'agent cannot be a list'],
   ['agent = 2026-01-01', 'agent cannot be a table'],
   ['\nidle_minutes = "soon"\n', 'it is a number of minutes from 0 (FILE:2).'],
+  ['max_stall_seconds = 2\n', 'it is a whole number of seconds from 5, or 0 (FILE:1).'],
   ['\nagent = "robot"\n', 'or auto (FILE:2).'],
   ['agent = "guide"\nmodel = "robot"\n', '(FILE:2).'],
   ['home = "/tmp"\n', 'home cannot be set: no file may set it; use PARLEY_HOME (FILE:1).'],

@@ -11,6 +11,7 @@ export interface Setting {
     | 'local_models'
     | 'model'
     | 'idle_minutes'
+    | 'max_stall_seconds'
     | 'docs_key'
     | 'auth_token'
     | 'token'
@@ -71,6 +72,13 @@ export const settings: readonly Setting[] = [
       'After so many minutes without a client and a running turn, a server that a command started ends by itself; 0 is never. Default: 10.',
   },
   {
+    key: 'max_stall_seconds',
+    env: 'PARLEY_MAX_STALL_SECONDS',
+    inFiles: true,
+    sentence:
+      'After so many seconds in which it could answer nobody, because one piece of work takes its main thread, a server ends itself, so that clients go on with another; 0 is never. Default: 30.',
+  },
+  {
     key: 'docs_key',
     env: 'PARLEY_DOCS_KEY',
     inFiles: false,
@@ -99,14 +107,15 @@ export const settings: readonly Setting[] = [
     key: 'faults',
     env: 'PARLEY_FAULTS',
     inFiles: false,
-    sentence: 'For tests: a JSON list of `{point, action, nth, ms?, during?}` that cuts or delays at named points.',
+    sentence:
+      'For tests: a JSON list of `{point, action, nth, ms?, during?}` that cuts, delays or hangs at named points.',
   },
 ]
 
 /** A fault as a test writes it; `docs/faults.md` lists the points. */
 export interface Fault {
   readonly point: string
-  readonly action: 'kill' | 'throw' | 'delay'
+  readonly action: 'kill' | 'throw' | 'delay' | 'hang'
   readonly nth: number
   readonly ms?: number
   readonly during?: string
@@ -130,6 +139,8 @@ export interface Config {
   readonly modelChosen: boolean
   /** 0 is never. */
   readonly idleMinutes: number
+  /** 0 is never. */
+  readonly maxStallSeconds: number
   readonly docsKey: string | undefined
   /** What this server demands of its clients. */
   readonly authToken: string | undefined

@@ -29,9 +29,9 @@ export interface Faults {
 /** What happens the `nth` time (from 1) that `point` is reached; plain data, so that it can be posted to another thread. */
 export interface FaultSpec {
   readonly point: FaultPoint
-  readonly action: 'kill' | 'throw' | 'delay'
+  readonly action: 'kill' | 'throw' | 'delay' | 'hang'
   readonly nth: number
-  /** How long a delay takes. */
+  /** How long a delay takes. A hang keeps its whole thread busy: for so long, or as long as `during` is there, or for ever. */
   readonly ms?: number
   /** A file: it is reached only while that is there, so that it can be ordered of a process that runs. */
   readonly during?: string

@@ -10,6 +10,7 @@ import { openModels, type OwnedModels } from '../adapters/model/models.ts'
 import { killLeftovers } from '../adapters/process/ledger.ts'
 import { type Orphan, findOrphans } from '../adapters/process/orphans.ts'
 import { openProcesses } from '../adapters/process/spawn.ts'
+import { SharedActivity } from '../adapters/watchdog/shared-activity.ts'
 import type { Suggestions, Typed } from '../adapters/tools/completing.ts'
 import type { StartedServer } from '../adapters/tools/connection.ts'
 import { type Live, openToolHost } from '../adapters/tools/host.ts'
@@ -24,6 +25,7 @@ import { ProgramFinder } from '../config/own-programs.ts'
 import { promptDirectory } from '../config/places.ts'
 import { readModels } from '../config/models.ts'
 import type { Config } from '../config/schema.ts'
+import type { Activity } from '../ports/activity.ts'
 import type { Agents } from '../ports/agent.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { FaultsSpec } from '../ports/fault.ts'
@@ -35,6 +37,7 @@ import { Sessions } from '../session/sessions.ts'
 import { openSearch } from './compose-reading.ts'
 import { configuredServers } from './configured.ts'
 import { openSharedDocuments } from './documents.ts'
+import { logPathIn } from './log-line.ts'
 import { type Log, openLog } from './log.ts'
 import { openRules } from './rules.ts'
 import { serverInfo } from './version.ts'
@@ -56,6 +59,7 @@ export interface Owner {
   /** What a person who types behind a slash command of a session could mean; undefined where nobody can say. */
   complete(session: string, typed: Typed): Promise<Suggestions | undefined>
   readonly log: Log
+  readonly activity: Activity
   readonly clock: Clock
   report(error: unknown): void
   newId(): string
@@ -72,16 +76,16 @@ export async function openOwner(config: Config): Promise<Owner> {
   const log = openLog(config.home)
   const { report } = log
   const boot = { home: markOf(config.home), id: systemClock.id() }
-  const faultsSpec = config.faults as FaultsSpec
+  const activity = new SharedActivity(systemClock)
   const search = openSearch(config, report)
   let lose: (why?: string) => void = () => undefined
   const lost = new Promise<string | undefined>((resolve) => (lose = resolve))
-  const journal = openFollowedJournal(config, { search, onLost: lose })
+  const journal = openFollowedJournal(config, { search, activity, onLost: lose })
   const processes = openProcesses({ boot, environment: config.environment, clock: systemClock })
   const rules = openRules(config, report)
   const documents = openSharedDocuments({ rules, report })
   const checker = openChecker()
-  const base = { processes, checker, clock: systemClock, clientInfo: serverInfo }
+  const base = { processes, checker, activity, clock: systemClock, clientInfo: serverInfo }
   let ownTools: Toolsets | undefined
   const tools = openToolHost({
     ...base,
@@ -102,9 +106,9 @@ export async function openOwner(config: Config): Promise<Owner> {
   let closing: Promise<void> | undefined
 
   async function open(): Promise<Sessions> {
-    const faults = faultsFrom(faultsSpec)
+    const faults = faultsFrom(config.faults as FaultsSpec)
     const world = { journal: await journal, clock: systemClock, faults, agents, tools, rules, report }
-    ownTools = await loadOwnTools(config, { search, processes, checker })
+    ownTools = await loadOwnTools(config, { search, processes, checker, activity })
     const killed = await killLeftovers(boot)
     if (killed > 0) log.note('ended what a former owner had left running', { processes: killed })
     const opened = new Sessions(world)
@@ -123,6 +127,7 @@ export async function openOwner(config: Config): Promise<Owner> {
     await tools.close()
     await Promise.all([processes.close(), checker.close(), documents.close(), search.close(), models.close()])
     await (await quietly<Journal>(journal))?.close()
+    activity[Symbol.dispose]()
   }
 
   return {
@@ -134,6 +139,7 @@ export async function openOwner(config: Config): Promise<Owner> {
     mcp: () => tools.live(),
     complete: (session, typed) => tools.complete(session, typed),
     log,
+    activity,
     clock: systemClock,
     report,
     newId: () => systemClock.id(),
@@ -167,11 +173,24 @@ async function loadOwnTools(config: Config, means: Omit<Means, 'clock' | 'progra
   return openToolsets({ ...means, programs, clock: systemClock })
 }
 
+interface Following {
+  readonly search: SearchIndex
+  readonly activity: SharedActivity
+  readonly onLost: (why?: string) => void
+}
+
 async function openFollowedJournal(
-  { home, faults }: Config,
-  { search, onLost }: { readonly search: SearchIndex; readonly onLost: (why?: string) => void },
+  { home, faults, maxStallSeconds }: Config,
+  { search, activity, onLost }: Following,
 ): Promise<ImportingJournal> {
-  const opening = { directory: home, workerUrl: workerUrl('journal-worker'), faults: faults as FaultsSpec, onLost }
+  const watch = { memory: activity.memory, logPath: logPathIn(home), maxStallSeconds }
+  const opening = {
+    directory: home,
+    workerUrl: workerUrl('journal-worker'),
+    faults: faults as FaultsSpec,
+    watch,
+    onLost,
+  }
   return followed(await openSqliteJournal(opening), search)
 }
 

@@ -65,7 +65,8 @@ export async function openEmbedded(config: Config): Promise<EmbeddedServer> {
 
 /** Throws SCRIPT_UNREADABLE or SCRIPT_INVALID: this owner is there for one agent, so a client need not find out. */
 async function openWithAgent(config: Config): Promise<Owner> {
-  const owner = await openOwner(config)
+  // It lives and dies with the client that started it.
+  const owner = await openOwner({ ...config, maxStallSeconds: 0 })
   try {
     await owner.agents.open(owner.agents.default)
     return owner
@@ -85,6 +86,7 @@ function serve(owner: Owner, { agentChosen: chosen, authToken: token, unstable }
     methods: { ...searchMethod(search), ...mcpMethod(owner) },
     token,
     unstable,
+    activity: owner.activity,
     newId: () => owner.newId(),
     report: (error) => owner.report(error),
     patience: () => owner.after(PATIENCE),

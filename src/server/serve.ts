@@ -113,7 +113,7 @@ class Server implements RunningServer {
   }
 
   #host(): ConnectionHost {
-    const { sessions, agents, search, clock, log } = this.#owner
+    const { sessions, agents, search, clock, log, activity } = this.#owner
     const { authToken: token, unstable } = this.#config
     return {
       sessions,
@@ -127,6 +127,7 @@ class Server implements RunningServer {
         ...importMethod(this.#owner),
         ...mcpMethod(this.#owner),
       },
+      activity,
       stopping: this.#silence.signal,
       admit: (method) => this.#admit(method),
       newId: () => clock.id(),

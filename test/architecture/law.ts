@@ -26,7 +26,8 @@ export const walls: Readonly<Record<string, Wall>> = {
   'state-files': { may: ['ports', 'errors'], node: 'any' },
   'adapters/clock': { may: ['ports', 'errors'], node: 'any' },
   'adapters/fault': { may: ['ports', 'errors', 'adapters/clock'], node: 'any' },
-  'adapters/journal': adapter,
+  'adapters/watchdog': { may: ['ports', 'adapters/clock'], node: 'any' },
+  'adapters/journal': { ...adapter, may: [...adapter.may, 'adapters/watchdog'] }, // its thread watches the main thread
   'adapters/search': adapter,
   'adapters/agent': adapter,
   'adapters/tools': adapter,

@@ -1,4 +1,5 @@
 /** What the registry knows of a connected server, whatever protocol it speaks. */
+import type { Activity } from '../../ports/activity.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Processes } from '../../ports/process.ts'
 import type {
@@ -173,6 +174,7 @@ export interface Surroundings {
   readonly limits: Limits
   /** Checks values against the schemas of servers. */
   readonly checker: Checker
+  readonly activity: Activity
   /** Told, in a sentence without secrets, what people should know and no call can say. */
   readonly warn: (sentence: string) => void
   /** Told of every process that is started as a server. */

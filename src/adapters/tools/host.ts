@@ -1,4 +1,5 @@
 /** Makes the tool registry of each session, and knows how the servers of all of them are. */
+import type { Activity } from '../../ports/activity.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Processes } from '../../ports/process.ts'
 import type { ServerStatus, ToolHost } from '../../ports/tools.ts'
@@ -18,6 +19,8 @@ export interface ToolHostOptions {
   readonly clock: Clock
   /** The caller closes it. */
   readonly checker: Checker
+  /** Absent: nothing watches. */
+  readonly activity?: Activity
   /** What we call ourselves to servers. */
   readonly clientInfo: ClientInfo
   readonly builtin?: readonly BuiltinServer[]
@@ -42,6 +45,8 @@ export interface Live {
   readonly servers: readonly ServerStatus[]
 }
 
+const UNWATCHED: Activity = { began: () => undefined }
+
 export interface McpHost extends ToolHost {
   live(): readonly Live[]
   /** What a person who types behind a slash command of a session could mean. */
@@ -55,6 +60,7 @@ export function openToolHost({ builtin = [], configured = () => [], own, ...opti
     clock,
     processes,
     checker,
+    activity = UNWATCHED,
     clientInfo,
     limits,
     warn = () => undefined,
@@ -66,6 +72,7 @@ export function openToolHost({ builtin = [], configured = () => [], own, ...opti
     clock,
     processes,
     checker,
+    activity,
     clientInfo,
     warn,
     elicitation,

@@ -1,5 +1,6 @@
 /** One client's connection from its first line to its last: requests in, answers and updates out, in order per session. */
 import { ParleyError, fail, isParleyError } from '../../errors/parley-error.ts'
+import type { Activity } from '../../ports/activity.ts'
 import type { Agents } from '../../ports/agent.ts'
 import type { Signal } from '../../ports/signal.ts'
 import type { Sessions } from '../../session/sessions.ts'
@@ -44,6 +45,8 @@ export interface ConnectionHost {
   readonly methods?: Readonly<Record<string, (params: unknown) => Promise<unknown>>>
   /** Throws what is answered to a request of this method that comes at the wrong time. */
   admit?(method: string): void
+  /** Absent: nothing watches. */
+  readonly activity?: Activity
   /** Aborts when the server is about to end the connection: whoever asked for that hears of it. */
   readonly stopping?: Signal
   newId(): string
@@ -98,6 +101,9 @@ export async function loadConnections() {
 /** How to give it; how the server itself is, and to stop it. All else tells of sessions. */
 const WITHOUT_TOKEN: ReadonlySet<string> = new Set(['authenticate', 'logout', '_parley/status', '_parley/stop'])
 
+/** To read a shorter one takes no time worth telling. Characters. */
+const LONG_LINE = 100_000
+
 const NO_ANSWER = { kind: 'no answer' } as const
 
 class Connection {
@@ -124,6 +130,7 @@ class Connection {
   receive(line: Line): void {
     try {
       const text = textOf(line)
+      if (text.length > LONG_LINE) this.#host.activity?.began(`to read a line of ${text.length} characters`)
       const work = this.#handle(parseMessage(text))
       if (work !== undefined) this.#work.weigh(text.length, work)
     } catch (error) {
@@ -152,6 +159,7 @@ class Connection {
 
   /** What is still to be done about it, if anything is. */
   #handle(message: Incoming): Promise<void> | undefined {
+    if (message.kind !== 'response') this.#host.activity?.began(wordsFor(message))
     switch (message.kind) {
       case 'response':
         this.#outbox.settle(message.id, message)
@@ -295,4 +303,10 @@ function cancelled(method: string, signal: AbortSignal): Promise<never> {
     if (signal.aborted) over()
     else signal.addEventListener('abort', over, { once: true })
   })
+}
+
+/** For the log of a main thread that does not move: which request of which session. */
+function wordsFor({ method, params }: Request | Notification): string {
+  const session = sessionOf(params)
+  return session === undefined ? method.slice(0, 60) : `${method.slice(0, 60)} of session ${session.slice(0, 60)}`
 }

@@ -12,6 +12,7 @@ import type {
   StoredEntry,
 } from '../../../ports/journal.ts'
 import { faultsFrom, noFaults } from '../../fault.ts'
+import type { WatchOrder } from '../../watchdog/stall-watch.ts'
 import { checkAppend } from '../entries.ts'
 import { follow, Watches } from '../follow.ts'
 import { bundle } from './bundle.ts'
@@ -29,6 +30,8 @@ export interface SqliteReaderOptions {
 export interface SqliteJournalOptions extends SqliteReaderOptions {
   /** For tests only. */
   readonly faults?: FaultsSpec
+  /** How the journal's thread watches the main thread; absent: not at all. */
+  readonly watch?: WatchOrder
   /** Called once when the worker ends though nobody closed the journal, and with it the lock is gone; with why, if it said so. */
   readonly onLost?: (why?: string) => void
 }
@@ -46,10 +49,11 @@ export async function openSqliteJournal({
   directory,
   workerUrl,
   faults = [],
+  watch,
   onLost,
 }: SqliteJournalOptions): Promise<ImportingJournal> {
   const watches = new Watches()
-  const connection = await connect(workerUrl, { directory, role: 'owner', faults }, { watches, onLost })
+  const connection = await connect(workerUrl, { directory, role: 'owner', faults, watch }, { watches, onLost })
   const reader = readerOn(connection)
   const played = faultsFrom(faults)
   return {

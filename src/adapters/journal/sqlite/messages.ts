@@ -2,6 +2,7 @@
 import type { EntryRow } from './bundle.ts'
 import type { ErrorCode, ErrorDetails } from '../../../errors/catalogue.ts'
 import type { FaultsSpec } from '../../../ports/fault.ts'
+import type { WatchOrder } from '../../watchdog/stall-watch.ts'
 import type { ListKey } from '../../../ports/journal.ts'
 
 /** What the worker is started with. */
@@ -10,6 +11,8 @@ export interface WorkerOrder {
   /** An owner holds the lock and may append; a reader only looks; an inspector leaves nothing beside the file either. */
   readonly role: 'owner' | 'reader' | 'inspector'
   readonly faults: FaultsSpec
+  /** This thread sleeps most of the time: an owner's watches the main thread as well. */
+  readonly watch?: WatchOrder | undefined
 }
 
 /** A row as it is stored, in the order of the columns: id, cwd, additional_directories, agent, title, phase, last_seq, created_at, updated_at. */

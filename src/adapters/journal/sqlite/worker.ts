@@ -1,6 +1,8 @@
 /** The journal's worker thread: it alone loads SQLite, holds the owner's lock and touches the disk. */
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
+import { systemClock } from '../../clock.ts'
 import { faultsFrom } from '../../fault.ts'
+import { StallWatch } from '../../watchdog/stall-watch.ts'
 import { journalPath, ownerDesk, readerDesk } from './desks.ts'
 import { type Answer, opening, type WorkerOrder } from './messages.ts'
 import { refusalOf } from './refusals.ts'
@@ -10,7 +12,12 @@ if (parentPort !== null) await run(parentPort, workerData as WorkerOrder)
 
 async function run(port: MessagePort, order: WorkerOrder): Promise<void> {
   const desk = tryOpen(port, order)
-  if (desk !== undefined) await serve(port, desk)
+  const watch = order.watch === undefined ? undefined : new StallWatch(order.watch, systemClock)
+  if (desk !== undefined) {
+    watch?.start()
+    await serve(port, desk)
+  }
+  watch?.stop()
   // The thread ends here, and with it the last descriptors close.
   port.close()
 }

@@ -1,6 +1,7 @@
 /** What a tool of our own is made of: its words for a model, its arguments, what a call would do, and the call. */
 import { z } from 'zod'
 import { ParleyError, isParleyError } from '../../../errors/parley-error.ts'
+import type { Activity } from '../../../ports/activity.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { ToolKind } from '../../../ports/content.ts'
 import type { Processes } from '../../../ports/process.ts'
@@ -24,6 +25,7 @@ export interface Means {
   readonly search: Pick<SearchIndex, 'search'>
   /** Runs patterns in threads of their own. */
   readonly checker: Pick<Checker, 'matchingLines'>
+  readonly activity: Activity
   /** Which addresses pages may come from; by default those of the public network. */
   readonly mayReach?: MayReach
 }

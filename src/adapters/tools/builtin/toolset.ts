@@ -70,12 +70,14 @@ export function openToolsets(means: Means): Toolsets {
         has: (name) => byName.has(name),
         async preview(name, args, caller) {
           const tool = byName.get(name)
+          means.activity.began(`to look at a call of ${name} in session ${session}`)
           return tool === undefined ? { kind: 'other' } : tool.preview(args, { ...around, caller })
         },
         async call(name, args, options) {
           const tool = byName.get(name) ?? fail('TOOL_UNKNOWN', { tool: name })
           const { caller } = options
           if (caller === undefined) return fail('TOOL_NOT_RUN', { tool: name, reason: 'it works only within a turn' })
+          means.activity.began(`to call ${name} in session ${session}`)
           return bounded(name, { ...options, means }, (signal) => tool.run(args, { ...around, caller, signal }))
         },
         release: leave,

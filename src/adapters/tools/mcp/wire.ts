@@ -20,6 +20,8 @@ export interface OpenRequests extends Resumptions {
 }
 
 export interface WireEvents {
+  /** It is about to be read. */
+  readonly onAnswer: (method: string) => void
   /** A page of tools came in. */
   readonly onTools: (tools: readonly ServerTool[], faults: readonly string[]) => void
 }
@@ -32,7 +34,7 @@ export function openRequests(): OpenRequests {
 }
 
 /** Call it before the transport is handed to the client, which keeps a handler that it finds. */
-export function watchWire(transport: Transport, open: OpenRequests, { onTools }: WireEvents): void {
+export function watchWire(transport: Transport, open: OpenRequests, { onAnswer, onTools }: WireEvents): void {
   const send = transport.send.bind(transport)
 
   transport.onmessage = (message) => {
@@ -42,6 +44,7 @@ export function watchWire(transport: Transport, open: OpenRequests, { onTools }:
     const method = open.methods.get(id)
     open.methods.delete(id)
     open.tokens.delete(id)
+    onAnswer(method ?? 'an unknown request')
     // Some servers answer 7 with "7".
     ;(message as Mutable).id = id
     if ('result' in message && isObject(message.result)) tame(method, message.result, onTools)
