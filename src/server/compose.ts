@@ -143,10 +143,7 @@ export async function openOwner(config: Config): Promise<Owner> {
     clock: systemClock,
     report,
     newId: () => systemClock.id(),
-    importSession: async (importing) => {
-      await sessions
-      await importSession({ journal: await journal, clock: systemClock }, importing)
-    },
+    importSession: (importing) => sessions.then(async () => bringIn(await journal, importing)),
     after: (ms) => new Promise((over) => systemClock.after(ms, over)),
     close() {
       closing ??= close()
@@ -171,6 +168,10 @@ async function loadOwnTools(config: Config, means: Omit<Means, 'clock' | 'progra
   const { openToolsets } = await import('../adapters/tools/builtin/toolset.ts')
   const programs = new ProgramFinder(config.environment.PATH)
   return openToolsets({ ...means, programs, clock: systemClock })
+}
+
+async function bringIn(journal: ImportingJournal, importing: Importing): Promise<void> {
+  await importSession({ journal, clock: systemClock }, importing)
 }
 
 interface Following {
