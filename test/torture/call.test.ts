@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Elicitation, ElicitationAnswer } from '../../src/ports/elicitation.ts'
 import type { ToolPause, ToolProgress } from '../../src/ports/tools.ts'
-import { changeTo, never, playStdio, ruled, wordsOf, type Case } from '../fixtures/mcp/torture.ts'
+import { changeTo, never, originals, playStdio, ruled, wordsOf, type Case } from '../fixtures/mcp/torture.ts'
 import type { Fields } from '../e2e/message.ts'
 import { until } from '../fixtures/process/running.ts'
 
@@ -72,6 +72,43 @@ const times: readonly Case[] = [
 ]
 
 const answers: readonly Case[] = [
+  {
+    row: 'C9',
+    does: 'takes nothing for some of its arguments',
+    async check({ ready, call, failure }) {
+      await ready()
+      const sent = async (args: Fields) => JSON.parse(wordsOf(await call('do', args))) as unknown
+      // Models write null for what they have no value for: the schema says where that means something.
+      expect(await sent({ text: 'x', note: null, page: null })).toEqual({ text: 'x', note: null })
+      expect(await sent({ text: 'x', other: null, page: 1 })).toEqual({ text: 'x', other: null, page: 1 })
+      expect(await failure('do', { text: null })).toBe('TOOL_ARGUMENTS')
+      expect(await failure('do', { text: 'x', page: 'one' })).toBe('TOOL_ARGUMENTS')
+    },
+  },
+  {
+    row: 'B2',
+    does: 'speaks in batches',
+    async check({ ready, call, log }) {
+      expect(originals(await ready())).toEqual(['say', 'do'])
+      const told: number[] = []
+      const onProgress = ({ progress }: ToolProgress): void => void told.push(progress)
+      expect(wordsOf(await call('do', {}, { onProgress, timeoutMs: 5000 }))).toBe('in a batch')
+      expect(told.at(-1)).toBe(2)
+      await until(() => log.read().some(({ id, method }) => id === 'pong' && method === undefined))
+    },
+  },
+  {
+    row: 'B2 G13',
+    does: 'speaks in one batch without end',
+    async check({ ready, call }) {
+      await ready()
+      let breaths = 0
+      const timer = setInterval(() => (breaths += 1), 1)
+      expect(wordsOf(await call('do', {}, { timeoutMs: 60_000 }))).toBe('at last')
+      clearInterval(timer)
+      expect(breaths).toBeGreaterThan(50)
+    },
+  },
   {
     row: 'C1 G7',
     does: 'answers with every kind of content',

@@ -331,6 +331,39 @@ const meetings: readonly HttpCase[] = [
       expect(http.requests.filter(({ url }) => !url.startsWith('/mcp'))).toEqual([])
     },
   },
+  ...(['application/json', 'text/event-stream'] as const).map((type): HttpCase => ({
+    row: 'B2',
+    does: `speaks in batches of ${type}`,
+    script: ({ message }, response) => {
+      if (message?.method !== 'tools/call') return false
+      const note = { jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: 'x' } }
+      const batch = [note, { jsonrpc: '2.0', id: message.id, result: { content: [{ type: 'text', text: 'two' }] } }]
+      response.setHeader('content-type', type)
+      response.end(type === 'application/json' ? JSON.stringify(batch) : event(batch, 'one'))
+      return true
+    },
+    async check({ ready, call }) {
+      await ready()
+      expect(wordsOf(await call('do', {}, { timeoutMs: 5000 }))).toBe('two')
+    },
+  })),
+  {
+    row: 'B2 G13',
+    does: 'speaks in one batch without end',
+    script: onCall(({ message }, response) => {
+      const note = { jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: 'x' } }
+      const answer = { jsonrpc: '2.0', id: message?.id, result: text('at last') }
+      json(response, [...Array.from({ length: 100_000 }, () => note), answer])
+    }),
+    async check({ ready, call }) {
+      await ready()
+      let breaths = 0
+      const timer = setInterval(() => (breaths += 1), 1)
+      expect(wordsOf(await call('do', {}, { timeoutMs: 60_000 }))).toBe('at last')
+      clearInterval(timer)
+      expect(breaths).toBeGreaterThan(20)
+    },
+  },
   {
     row: 'E1',
     does: 'says in JSON-RPC that nothing is there',

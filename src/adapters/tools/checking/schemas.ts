@@ -75,9 +75,3 @@ interface KnownSchema {
   isGivenUp: boolean
   isTold: boolean
 }
-
-/** Models fill in what they have no value for; null for what need not be there is checked as if it were not. */
-export function withoutIdleNulls(args: JsonObject, { required }: JsonObject): JsonObject {
-  const needed: readonly unknown[] = Array.isArray(required) ? required : []
-  return Object.fromEntries(Object.entries(args).filter(([key, value]) => value !== null || needed.includes(key)))
-}

@@ -8,6 +8,7 @@ import {
 import type { Clock } from '../../../ports/clock.ts'
 import type { Authorization } from '../logins/authorization.ts'
 import { authorized, type LoginNeeded } from './authorization.ts'
+import { withoutBatches } from './batches.ts'
 import { configuredHeaders, type HttpServer } from './headers.ts'
 import { keepingStream, reconnection, type StreamEvents } from './http-stream.ts'
 import { openNetwork } from './network.ts'
@@ -35,7 +36,7 @@ export function openHttp(server: HttpServer, around: HttpSurroundings): HttpLink
   const { clock, events, resumptions, authorization, onLocked } = around
   const network = openNetwork(server)
   const pace = openPace(clock)
-  const paced: FetchLike = async (address, init) => pace.paced(await network.fetch(address, init))
+  const paced: FetchLike = async (address, init) => pace.paced(await withoutBatches(await network.fetch(address, init)))
   const requestInit = { headers: configuredHeaders(server) }
   const url = new URL(server.url)
   const fetch = authorization === undefined ? paced : authorized(paced, url, { authorization, onLocked })

@@ -1,6 +1,7 @@
 /** A server that has answered: what it offers kept up to date, its calls checked, its end noticed. */
 import { fail } from '../../../errors/parley-error.ts'
-import { Schemas, withoutIdleNulls } from '../checking/schemas.ts'
+import { fitted } from '../checking/fitted.ts'
+import { Schemas } from '../checking/schemas.ts'
 import type { CallOptions, Connection, ServerTool } from '../connection.ts'
 import { aboutOf } from './about.ts'
 import type { Attempt, Session } from './attempt.ts'
@@ -115,13 +116,10 @@ function caller(line: CallLine, schemas: Schemas, { warn }: Session) {
   return async (tool: ServerTool, args: unknown, options: CallOptions) => {
     const given = args ?? {}
     if (!isObject(given)) return fail('TOOL_ARGUMENTS', { tool: options.name, reason: 'they must be an object' })
-    const wrong = await schemas.check(
-      tool.inputSchema,
-      withoutIdleNulls(given, tool.inputSchema),
-      `inputSchema of tool ${tool.original}`,
-    )
-    if (wrong !== undefined) return fail('TOOL_ARGUMENTS', { tool: options.name, reason: wrong })
-    const result = await callTool(line, { tool, args: given, options })
+    const what = `inputSchema of tool ${tool.original}`
+    const fit = await fitted(given, tool.inputSchema, (value) => schemas.check(tool.inputSchema, value, what))
+    if ('wrong' in fit) return fail('TOOL_ARGUMENTS', { tool: options.name, reason: fit.wrong })
+    const result = await callTool(line, { tool, args: fit.args, options })
     if ('pause' in result) return result
     if (tool.outputSchema !== undefined && !result.isError) {
       const odd = await schemas.check(tool.outputSchema, result.structured, `outputSchema of tool ${tool.original}`)

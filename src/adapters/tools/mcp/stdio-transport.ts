@@ -3,6 +3,7 @@ import { parseJSONRPCMessage, type JSONRPCMessage, type Transport } from '@model
 import { fail } from '../../../errors/parley-error.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Child, ProcessExit, Processes, ProcessSpec } from '../../../ports/process.ts'
+import { saidIn } from './batches.ts'
 import { LineTooLong, lineCutter } from './lines.ts'
 
 export interface StdioOptions {
@@ -15,7 +16,7 @@ export interface StdioOptions {
 
 /** Far more than a result may hold; a server that never ends its line is cut off here. */
 const LINE_LIMIT_BYTES = 64 * 1024 * 1024
-/** So many messages in one breath are more than anyone asked for: whoever says them is read on after a rest. */
+/** After so many messages in one breath, more than anyone asked for, a server is read on after a rest. */
 const TALKATIVE = 64
 /** The rest, in times of what it took to read them: the better part of this thread is for the others. */
 const REST = 3
@@ -77,19 +78,9 @@ export class StdioTransport implements Transport {
   }
 
   async #pump(child: Child): Promise<void> {
-    const { clock } = this.#options
     const cut = lineCutter(LINE_LIMIT_BYTES)
     try {
-      for await (const chunk of child.stdout) {
-        const since = clock.elapsed()
-        const lines = cut(chunk)
-        for (const line of lines) {
-          this.#receive(line)
-          // The protocol layer tells of progress a step later, and of none once it has seen the answer.
-          await Promise.resolve()
-        }
-        if (lines.length > TALKATIVE) await clock.sleep((clock.elapsed() - since) * REST)
-      }
+      for await (const chunk of child.stdout) await this.#hear(cut(chunk))
     } catch (error) {
       if (!(error instanceof LineTooLong)) throw error
       this.#end = error.message
@@ -99,11 +90,28 @@ export class StdioTransport implements Transport {
     if (!this.#closed) void child.stop(this.#options.graceMs)
   }
 
+  async #hear(lines: Iterable<string>): Promise<void> {
+    const { clock } = this.#options
+    let since = clock.elapsed()
+    let heard = 0
+    for (const line of lines) {
+      for (const said of saidIn(line)) {
+        this.#receive(said)
+        // The protocol layer tells of progress a step later, and of none once it has seen the answer.
+        await Promise.resolve()
+        heard += 1
+        if (heard % TALKATIVE > 0) continue
+        await clock.sleep((clock.elapsed() - since) * REST)
+        since = clock.elapsed()
+      }
+    }
+  }
+
   /** Servers print banners and debug lines where only messages belong; those are passed over. */
-  #receive(line: string): void {
+  #receive(said: unknown): void {
     let message: JSONRPCMessage
     try {
-      message = parseJSONRPCMessage(JSON.parse(line))
+      message = parseJSONRPCMessage(said)
     } catch (error) {
       this.onerror?.(error as Error)
       return
