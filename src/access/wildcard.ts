@@ -23,6 +23,40 @@ export function fitsPath(pattern: string, path: string): boolean {
     : fitsPlaces([...wanted, '**'], places)
 }
 
+/**
+ * Whether what fits this pattern of a whole path may be the place, something in it, or, where directories are gone through,
+ * something that the place is in. `*` is no name that begins with a dot, and `**` alone says nothing.
+ */
+export function mayName(pattern: string, place: string, isDeep: boolean): boolean {
+  return mayBe(partsOf(pattern), partsOf(place), { isDeep, isFirst: true })
+}
+
+interface At {
+  readonly isDeep: boolean
+  readonly isFirst: boolean
+}
+
+function mayBe([wanted, ...rest]: readonly string[], places: readonly string[], { isDeep, isFirst }: At): boolean {
+  const [name, ...below] = places
+  const next = { isDeep, isFirst: false }
+  if (name === undefined) return true
+  if (wanted === undefined) return isDeep
+  if (wanted !== '**') return fitsName(wanted, name) && mayBe(rest, below, next)
+  // Where only the last name is left open it may be this one.
+  if (below.length === 0 && !isFirst) return true
+  const [after] = rest
+  if (after === undefined || after === '**') return after !== undefined && mayBe(rest, places, next)
+  return places.some((one, at) => fitsName(after, one) && mayBe(rest, places.slice(at), { ...next, isDeep: false }))
+}
+
+function fitsName(pattern: string, name: string): boolean {
+  return (!name.startsWith('.') || pattern.startsWith('.')) && fitsWord(pattern, name)
+}
+
+function partsOf(path: string): readonly string[] {
+  return path.split('/').filter((part) => part !== '')
+}
+
 function fitsPlaces(wanted: readonly string[], places: readonly string[]): boolean {
   return fits(wanted, places, { isAny: (part) => part === '**', isSame: fitsWord })
 }

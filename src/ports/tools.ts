@@ -184,8 +184,7 @@ export interface ToolPreview {
   readonly locations?: readonly ToolLocation[]
   /** The files and directories that it reads or changes; absolute, real, inside the root set. */
   readonly paths?: readonly string[]
-  /** What it runs: the whole line, and the part that an "always" is said of, like `npm test`. */
-  readonly command?: { readonly line: string; readonly signature: string }
+  readonly command?: PreviewedCommand
   readonly url?: string
   /** The MCP server that it asks for something, where that is not the tool's own: rules that ask or deny by server catch it. */
   readonly server?: string
@@ -193,6 +192,23 @@ export interface ToolPreview {
   readonly destroys?: boolean
   /** Why the call cannot work: nobody is asked about it, and the agent reads this. */
   readonly unfit?: string
+}
+
+/** A command line, and what can be told of it from the line alone. */
+export interface PreviewedCommand {
+  readonly line: string
+  /** The part that an "always" is said of, like `npm test`. */
+  readonly signature: string
+  /** `changes`: not known to only read. `destroys`: it may destroy what cannot be had back, or it cannot be told what it does. */
+  readonly effect: 'reads' | 'changes' | 'destroys'
+  /** What is said to people where it destroys. */
+  readonly why?: string
+  /** Options and variables with which a program does more than its name says: an allow rule must name each of them. */
+  readonly extras: readonly string[]
+  /** Absolute places that its words may name: `*` stands for letters of a name, `**` for any names. */
+  readonly places: readonly string[]
+  /** It goes through directories. */
+  readonly isDeep: boolean
 }
 
 /** Who calls, for tools of our own: what an MCP server never hears of. */

@@ -2,7 +2,7 @@
 import { catchesPath, folded, placesIn } from '../access/path-access.ts'
 import { fitsPath, fitsWord } from '../access/wildcard.ts'
 import type { Rule, RuleEffect, RuleSet, RuleSubject } from '../ports/rules.ts'
-import type { Tool, ToolPreview } from '../ports/tools.ts'
+import type { PreviewedCommand, Tool, ToolPreview } from '../ports/tools.ts'
 
 /** A call as rules see it. */
 export interface Considered {
@@ -79,9 +79,12 @@ export function isPlainCommand(line: string): boolean {
   return !SHELL.test(line)
 }
 
-function allowsCommand(pattern: string, { line, signature }: NonNullable<ToolPreview['command']>): boolean {
+/** A pattern such as `git diff *` says nothing of an option with which the program writes a file or runs another program. */
+function allowsCommand(pattern: string, { line, signature, extras }: PreviewedCommand): boolean {
   if (line === pattern) return true
-  return isPlainCommand(line) && (signature === pattern || fitsWord(pattern, line))
+  const named = new Set(pattern.split(/\s+/u).map((word) => word.replace(/[=*?].*$/su, '')))
+  const isNamed = extras.every((extra) => named.has(extra))
+  return isPlainCommand(line) && isNamed && (signature === pattern || fitsWord(pattern, line))
 }
 
 /** The words in this order, wherever in the line: after `&&`, in quotes, with the directory of the program before it. */

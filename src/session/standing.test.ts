@@ -11,7 +11,10 @@ import type { Entry } from './entries.ts'
 import type { Session } from './session.ts'
 import { openQuestion } from './state.ts'
 
-const command = (line: string): ToolPreview => ({ kind: 'execute', command: { line, signature: line } })
+const command = (line: string): ToolPreview => ({
+  kind: 'execute',
+  command: { line, signature: line, effect: 'changes', extras: [], places: [], isDeep: false },
+})
 
 /** A session whose agent runs `run_command` each time it is prompted, as often as `calls` says. */
 async function working({

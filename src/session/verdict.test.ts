@@ -33,9 +33,11 @@ const edit = (...paths: readonly string[]) => ({
   tool: own('edit_file'),
   preview: { kind: 'edit', paths } as ToolPreview,
 })
+/** A command of which nothing is known. */
+const PLAIN = { effect: 'changes', extras: [], places: [], isDeep: false } as const
 const run = (line: string, signature = line, more: Partial<ToolPreview> = {}) => ({
   tool: own('run_command'),
-  preview: { kind: 'execute', command: { line, signature }, ...more } as ToolPreview,
+  preview: { kind: 'execute', command: { ...PLAIN, line, signature }, ...more } as ToolPreview,
 })
 const fetching = (url: string) => ({ tool: own('fetch_url', true), preview: { kind: 'fetch', url } as ToolPreview })
 const reading = (path: string) => ({
@@ -300,7 +302,10 @@ const anyCall = fc.record({
     {
       kind: fc.constantFrom<ToolPreview['kind']>('read', 'edit', 'execute', 'fetch', 'other', 'delete'),
       paths: fc.subarray([`${root}/src/a.ts`, '/etc/passwd']),
-      command: fc.constantFrom({ line: 'npm test', signature: 'npm test' }, { line: 'rm -rf /', signature: 'rm *' }),
+      command: fc.constantFrom(
+        { ...PLAIN, line: 'npm test', signature: 'npm test' },
+        { ...PLAIN, line: 'rm -rf /', signature: 'rm *' },
+      ),
       url: fc.constantFrom('https://example.org/', 'nonsense'),
       destroys: fc.boolean(),
     },
@@ -308,6 +313,69 @@ const anyCall = fc.record({
   ) satisfies fc.Arbitrary<ToolPreview>,
 })
 const anyMode = fc.constantFrom<PermissionModeId>('ask', 'accept-edits', 'plan', 'allow-all')
+
+describe('a command and Parley’s own state', () => {
+  const everything = [rule('allow', { tool: '*' }), rule('allow', { command: 'cat *' })]
+  const decision = (line: string, places: readonly string[], isDeep = false) => {
+    const call = run(line)
+    const preview = { ...call.preview, command: { ...PLAIN, line, signature: line, places, isDeep } }
+    return verdictOn({ ...call, preview }, standing('allow-all', everything, { own: ['/home/ada/.state/parley'] }))
+      .decision
+  }
+
+  test.each([
+    ['cat x', ['/home/ada/.state/parley/docs.key']],
+    ['cat x', ['/home/ada/.s*/parley/*']],
+    ['cat x', ['/home/*/.state/par*/docs.key']],
+    ['cat x', ['/home/**/parley/docs.key']],
+    ['cat x', ['/**/parley/docs.key']],
+    ['cat x', ['/home/ada/.state/**/docs.key']],
+    ['cat "/home/ada/.st"ate/parley/docs.key', []],
+    [`python3 -c "print(open('/home/ada/.state/parley/docs.key').read())"`, []],
+  ])('%s naming %j is asked about', (line, places) => expect(decision(line, places)).toBe('ask'))
+
+  test('a directory that holds it is asked about where a program goes through directories', () => {
+    expect(decision('grep -r key ~', ['/home/ada'], true)).toBe('ask')
+    expect(decision('ls ~', ['/home/ada'])).toBe('allow')
+  })
+
+  test.each([
+    ['cat a', [`${root}/a`, '/home/ada/*']],
+    ['cat $X', ['/**']],
+    ['cat b', ['/home/ada/.state/parley-notes', '/home/ada/.state/other/parley']],
+    ['cat /home/ada/.state/parley-notes', []],
+  ])('%s naming %j is not', (line, places) => expect(decision(line, places)).toBe('allow'))
+})
+
+describe('a rule on a command', () => {
+  const allowed = (pattern: string, line: string, extras: readonly string[]) => {
+    const call = run(line)
+    const preview = { ...call.preview, command: { ...PLAIN, line, signature: line, extras } }
+    return verdictOn({ ...call, preview }, standing('ask', [rule('allow', { command: pattern })])).decision === 'allow'
+  }
+
+  test('says nothing of an option that makes the program do more, unless it names that', () => {
+    expect(allowed('git diff *', 'git diff --stat a', [])).toBe(true)
+    expect(allowed('git diff *', 'git diff --ext-diff a', ['--ext-diff'])).toBe(false)
+    expect(allowed('git diff --ext-diff *', 'git diff --ext-diff a', ['--ext-diff'])).toBe(true)
+    expect(allowed('git *', 'git -c core.pager=x log', ['-c'])).toBe(false)
+    expect(allowed('git -c *', 'git -c core.pager=x log', ['-c'])).toBe(true)
+    expect(allowed('GIT_PAGER=* git log', 'GIT_PAGER=x git log', ['GIT_PAGER'])).toBe(true)
+    expect(allowed('*', 'GIT_PAGER=x git log', ['GIT_PAGER'])).toBe(false)
+  })
+
+  test('what it does is said with the decision', () => {
+    const why = (effect: 'reads' | 'changes') => {
+      const call = run('ls')
+      const preview = { ...call.preview, command: { ...PLAIN, line: 'ls', signature: 'ls', effect } }
+      return verdictOn({ ...call, preview }, standing('allow-all')).why
+    }
+    expect([why('reads'), why('changes')]).toEqual([
+      'mode allow all; it only reads',
+      'mode allow all; it may change something',
+    ])
+  })
+})
 
 describe('whatever is allowed, in whatever mode', () => {
   const everything = [{ tool: '*' }, { server: '*' }, { command: '*' }, { path: '**' }, { host: '*' }].map((one) =>

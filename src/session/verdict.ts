@@ -1,7 +1,9 @@
 /** What becomes of a call of a tool: it runs, somebody is asked, or it is refused; who says so, and why. Pure. */
 import { isOwnPlace, isWithin } from '../access/path-access.ts'
+import { mayName } from '../access/wildcard.ts'
 import type { PermissionModeId, Settings } from '../ports/settings.ts'
 import type { Rule, RuleSet } from '../ports/rules.ts'
+import type { PreviewedCommand } from '../ports/tools.ts'
 import { allowanceOf, refusalOf } from './allowance.ts'
 import { type Considered, ruleFor, ruleWords } from './rules.ts'
 
@@ -41,8 +43,14 @@ export function verdictOn(call: Considered, standing: Standing): Verdict {
     refusedBefore(call, standing) ??
     refusedInPlan(call, standing) ??
     askedEachTime(call, standing) ??
-    allowed(call, standing) ?? { decision: 'ask', by: 'tool', why: 'nobody has allowed it' }
+    allowed(call, standing) ?? { decision: 'ask', by: 'tool', why: `nobody has allowed it${effectWords(call)}` }
   )
+}
+
+/** What can be told of a command line. */
+function effectWords({ preview: { command } }: Considered): string {
+  if (command === undefined) return ''
+  return command.effect === 'reads' ? '; it only reads' : '; it may change something'
 }
 
 /** What holds also for whoever has the answer already. */
@@ -63,7 +71,8 @@ function refusedInPlan(call: Considered, { mode }: Standing): Verdict | undefine
 
 function askedEachTime(call: Considered, { rules }: Standing): Verdict | undefined {
   const ask = (why: string, by: Verdict['by'] = 'tool'): Verdict => ({ decision: 'ask', by, why, eachTime: true })
-  if (call.preview.destroys) return ask('it may destroy what cannot be had back')
+  const { command, destroys } = call.preview
+  if (destroys || command?.effect === 'destroys') return ask(command?.why ?? 'it may destroy what cannot be had back')
   const touched = protectedPath(call, rules)
   if (touched !== undefined) return ask(`it touches ${touched}`)
   if (rules.broken !== undefined) return ask(rules.broken, 'rule')
@@ -76,7 +85,7 @@ function allowed(call: Considered, { mode, rules, allowed }: Standing): Verdict 
   const rule = ruleFor('allow', rules, call)
   if (rule !== undefined) return allow('rule', words(rule))
   if (allowed.includes(allowanceOf(call))) return allow('answer', 'you, always in this session')
-  if (mode === 'allow-all') return allow('mode', 'mode allow all')
+  if (mode === 'allow-all') return allow('mode', `mode allow all${effectWords(call)}`)
   if (mode === 'accept-edits' && isEditInside(call, rules)) return allow('mode', 'mode accept edits')
   return isHarmless(call) ? allow('tool', 'it only reads, and is of Parley itself') : undefined
 }
@@ -103,9 +112,31 @@ function isEditInside({ tool, preview: { kind, paths = [] } }: Considered, { roo
 /** Files that decide what runs: whoever may write them has every permission. Parley's own are not even read unasked. */
 function protectedPath(call: Considered, set: RuleSet): string | undefined {
   const { paths = [] } = call.preview
-  const ours = paths.find((path) => isOwnPlace(path, set))
+  const { command } = call.preview
+  const ours = paths.find((path) => isOwnPlace(path, set)) ?? (command && ownPlaceNamed(command, set))
   if (ours !== undefined) return ours
-  return mayChange(call) ? paths.find((path) => /(?:^|\/)(?:\.git(?:\/|$)|\.parley\.toml$)/iu.test(path)) : undefined
+  if (!mayChange(call) || command?.effect === 'reads') return undefined
+  return [...paths, ...(command?.places ?? [])].find((path) => /(?:^|\/)(?:\.git(?:\/|$)|\.parley\.toml$)/iu.test(path))
+}
+
+/** Also where the line leaves open what it names, and where it goes through a directory that Parley's own is in. */
+function ownPlaceNamed({ line, places, isDeep }: PreviewedCommand, set: RuleSet): string | undefined {
+  const plain = line.replaceAll(/["'\\]/gu, '')
+  const isIn = (place: string) => plain.split(place).some((after, at) => at > 0 && !/^[\w-]/u.test(after))
+  const isOurs = (named: string, place: string) => !isOfRoot(named, place, set) && mayName(named, place, isDeep)
+  return set.own.find((place) => (!isGiven(place, set) && isIn(place)) || places.some((named) => isOurs(named, place)))
+}
+
+function isOfRoot(path: string, place: string, { roots }: RuleSet): boolean {
+  return roots.some((root) => isBelow(root, place) && isWithin(path, root))
+}
+
+function isGiven(place: string, { roots }: RuleSet): boolean {
+  return roots.some((root) => isBelow(root, place))
+}
+
+function isBelow(path: string, directory: string): boolean {
+  return path !== directory && isWithin(path, directory)
 }
 
 function words(rule: Rule): string {

@@ -72,6 +72,7 @@ export const packages: Readonly<Record<string, readonly string[]>> = {
   'smol-toml': ['config'],
   stemmer: ['docs-server'],
   'string-width': ['cli'],
+  unbash: ['adapters/tools'],
   unpdf: ['docs-server'],
   undici: ['adapters/tools', 'adapters/model'], // neither ports' servers answer in the time that fetch gives them
   zod: ['edge', 'config', 'docs-server', 'server', 'adapters/agent', 'adapters/tools'], // wherever unknown input is parsed

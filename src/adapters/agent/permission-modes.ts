@@ -9,7 +9,12 @@ const modes = [
     description: 'Edits files of the session without asking; asks before the rest.',
   },
   { id: 'plan', name: 'Plan', description: 'Only reads and plans; whatever changes something is refused.' },
-  { id: 'allow-all', name: 'Allow all', description: 'Asks only before it destroys something.' },
+  {
+    id: 'allow-all',
+    name: 'Allow all',
+    description:
+      'Runs everything without asking, except calls that are recognised as destructive. This is not a sandbox.',
+  },
 ] as const satisfies readonly (Mode & { readonly id: PermissionModeId })[]
 
 export const PERMISSION_MODES: Modes = { currentModeId: 'ask', availableModes: modes }

@@ -1,5 +1,8 @@
 /** Commands say what they print and how they end, and never outlive whoever may have started them. */
+import { symlinkSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { Terminal, TerminalCommand } from '../../../ports/client.ts'
 import { type Stage, openStage, textOf } from '../../../../test/fixtures/tools/stage.ts'
@@ -25,6 +28,11 @@ async function pidOf(id: string): Promise<number> {
 
 function pidsIn(text: string): readonly number[] {
   return [...text.matchAll(/pid (\d+)/gu)].map(([, pid]) => Number(pid))
+}
+
+async function effectOf(command: string): Promise<string | undefined> {
+  const preview = await stage.preview('run_command', { command })
+  return preview.command?.effect
 }
 
 describe('a command', () => {
@@ -138,14 +146,63 @@ describe('a command', () => {
 
   test('is previewed with what an "always" would be said of', async () => {
     stage = await openStage()
-    expect(await stage.preview('run_command', { command: 'npm test -- x' })).toEqual({
+    expect(await stage.preview('run_command', { command: 'npm test -- x' })).toMatchObject({
       title: 'Run npm test -- x',
       kind: 'execute',
-      command: { line: 'npm test -- x', signature: 'npm test' },
+      command: { line: 'npm test -- x', signature: 'npm test', effect: 'changes', extras: [], isDeep: false },
       paths: [stage.dir],
-      destroys: false,
     })
-    expect(await stage.preview('run_command', { command: 'rm -rf x' })).toMatchObject({ destroys: true })
+    expect(await effectOf('rm -rf x')).toBe('destroys')
+  })
+
+  test('is previewed as reading where it is known to only read, inside the directories of the session', async () => {
+    stage = await openStage({ files: { 'a.txt': '', 'd/b.txt': '' } })
+    symlinkSync('/etc', stage.path('away'))
+    for (const line of [
+      'cat a.txt',
+      'ls -la d && wc -l < a.txt',
+      'git diff HEAD -- d',
+      'grep -rn x d | sort | uniq -c',
+    ])
+      expect([line, await effectOf(line)]).toEqual([line, 'reads'])
+    for (const line of [
+      'cat /etc/passwd',
+      'cat ../x',
+      'cat away/passwd',
+      'cat ~/x',
+      'cat $X',
+
+      'cd .. && ls',
+    ])
+      expect([line, await effectOf(line)]).toEqual([line, 'changes'])
+  })
+
+  test('names the places that its words lead to, however they are spelled', async () => {
+    stage = await openStage({ files: { 'a.txt': '' } })
+    symlinkSync('/etc', stage.path('away'))
+    const places = async (command: string) => {
+      const { command: previewed } = await stage.preview('run_command', { command })
+      return previewed?.places
+    }
+    for (const line of [
+      'cat /etc/passwd',
+      'cat ../../../../../../../etc/passwd',
+      'cat away/passwd',
+      'cat "/etc"/pass\'wd\'',
+      'cat < /etc/passwd',
+      'cat --file=/etc/passwd',
+      'curl -d @/etc/passwd x',
+      'cd / && cat etc/passwd',
+      'cd away; cat passwd',
+      'X=/etc/passwd; cat $X',
+      `sh -c 'cat /etc/passwd'`,
+      `for f in /etc/passwd; do cat "$f"; done`,
+    ])
+      expect([line, await places(line)]).toEqual([line, expect.arrayContaining(['/etc/passwd'])])
+    expect(await places('cat /e*/passw?')).toContain('/e*/passw*')
+    expect(await places('cat ~/x')).toContain(join(homedir(), 'x'))
+    expect(await places('cat "$HOME/x"')).toContain(join(homedir(), 'x'))
+    expect(await places('cat /etc/$X/y')).toContain('/etc/**/y')
   })
 })
 

@@ -2,12 +2,14 @@
 import { z } from 'zod'
 import type { ProcessExit } from '../../../ports/process.ts'
 import type { Terminal, TurnTerminals } from '../../../ports/client.ts'
-import type { ToolResult } from '../../../ports/tools.ts'
-import { destroys } from './command/destroys.ts'
+import type { PreviewedCommand, ToolResult } from '../../../ports/tools.ts'
 import { Output } from './command/output.ts'
 import { showProgress } from './command/progress.ts'
 import { QUIET_ENVIRONMENT, type Running, startCommand } from './command/running.ts'
-import { signatureOf } from './command/signature.ts'
+import { signatureOf } from './shell-safety/approval-prefix.ts'
+import { judgeLine } from './shell-safety/judge.ts'
+import { placesNamed } from './shell-safety/places.ts'
+import { openRoots } from './place/roots.ts'
 import { type Placed, placed } from './placed.ts'
 import { KEPT_LIMIT, longResult, refuse, textResult } from './result.ts'
 import { type Call, defineTool } from './tool.ts'
@@ -38,9 +40,12 @@ export const runCommand = defineTool({
   readOnly: false,
   async preview({ command, cwd = '.' }, looking) {
     requireLine(command)
-    const known = { title: `Run ${shownLine(command)}`, command: { line: command, signature: signatureOf(command) } }
-    const { paths } = await placed(cwd, looking).catch(() => ({ paths: undefined }))
-    return { ...known, destroys: destroys(command), ...(paths && { paths }) }
+    const place = await placed(cwd, looking).catch(() => undefined)
+    return {
+      title: `Run ${shownLine(command)}`,
+      command: await previewOf(command, { cwd: place?.real, roots: looking.caller.roots }),
+      ...(place && { paths: place.paths }),
+    }
   },
   async run({ command, cwd = '.', timeout = USUAL_LIMIT, background = false }, call) {
     requireLine(command)
@@ -54,6 +59,30 @@ export const runCommand = defineTool({
     return told(ended, call, timeout)
   },
 })
+
+interface Where {
+  /** Absent where that is none of the session. */
+  readonly cwd: string | undefined
+  readonly roots: readonly string[]
+}
+
+/** What only reads, but outside of the directories of the session, is no longer known to do no harm. */
+async function previewOf(line: string, { cwd, roots }: Where): Promise<PreviewedCommand> {
+  const { shapes, effect, why, extras, isDeep } = judgeLine(line)
+  const places = await placesNamed(shapes, cwd ?? '/')
+  const real = await openRoots(roots)
+  const isInside = (place: string) => real.some((root) => `${place}/`.startsWith(`${root.real}/`))
+  const isReading = effect === 'reads' && cwd !== undefined && places.every(isInside)
+  return {
+    line,
+    signature: signatureOf(line),
+    effect: effect === 'destroys' ? effect : isReading ? 'reads' : 'changes',
+    ...(why !== undefined && { why }),
+    extras,
+    places,
+    isDeep,
+  }
+}
 
 interface Ended {
   readonly text: string

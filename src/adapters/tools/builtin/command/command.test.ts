@@ -1,7 +1,7 @@
 /** What an "always" is said of, and what a command has said, line by line. */
 import { describe, expect, test } from 'vitest'
 import { Output, readable } from './output.ts'
-import { signatureOf } from './signature.ts'
+import { signatureOf } from '../shell-safety/approval-prefix.ts'
 
 describe('the signature of a command', () => {
   test.each([

@@ -101,6 +101,7 @@ const ROWS: readonly Row[] = [
   { program: /^jj$/u, when: / (?:abandon|restore) /u },
   // What they run cannot be told from here.
   { program: /^(?:eval|source|\.|at|batch)$/u },
+  { program: /^(?:expect|tclsh|wish)$/u, when: / -c /u },
 ]
 
 export function programDestroys(program: string, args: readonly string[]): boolean {
@@ -134,7 +135,13 @@ export function textDestroys(program: string, text: string): boolean {
 /** What a program in a language may say that destroys, or that runs what cannot be told. */
 const CODE =
   /rmtree|unlink|\brm(?:Sync|_rf|_r)?\s*\(|rmdir|removedirs|os\.remove|\btruncate|File\.delete|Deno\.remove|FileUtils|\bsystem\b|execSync|child_process|subprocess|popen|os\.(?:exec|spawn|kill)|b64decode|decode_base64|'base64'|"base64"|\batob\(/u
+/** What it may say that writes over a file: by name, and by the mode that a file is opened with. */
+const WRITING =
+  /writeFile|createWriteStream|write_(?:text|bytes)|File\.write|IO\.write|file_put_contents|(?:Deno|Bun)\.write|os\.(?:rename|replace|truncate|symlink|link)\b|\brename(?:Sync)?\s*\(|shutil\.|copyFile|cpSync|\bf?open(?:Sync)?\s*\([^)]*,\s*(?:mode\s*=\s*)?["'](?:[rbtUx]*[wx]|r[bt]*\+)|\bopen\b[^;]*["']\s*\+?>(?!>)|dofile|os\.rename|io\.open\s*\([^)]*["']w/u
+/** What runs text as code, so that it cannot be told what that is. */
+const EVALUATING =
+  /\b(?:eval|exec|compile|execfile|Function|runInThisContext|instance_eval|loadstring)\s*\(|__import__|importlib|getattr\s*\(|\bvm\.run|\bspawn(?:Sync)?\s*\(|process\.binding|\bqx\b|%x|IO\.popen|Kernel\.|`/u
 
 export function codeDestroys(text: string): boolean {
-  return CODE.test(text)
+  return CODE.test(text) || WRITING.test(text) || EVALUATING.test(text)
 }

@@ -50,6 +50,26 @@ export function gitDestroys(args: readonly string[]): boolean {
   return ROWS.some((row) => row.verb.test(verb) && (row.when?.test(text) ?? true) && row.unless?.test(text) !== true)
 }
 
+/** Settings whose value git runs. */
+const RUNNING_SETTINGS =
+  /^(?:core\.(?:pager|editor|sshcommand|fsmonitor|askpass|gitproxy|alternaterefscommand)|diff\.external|sequence\.editor|alias\..+|pager\..+|credential(?:\..+)?\.helper|gpg(?:\..+)?\.program|uploadpack\.packobjectshook|interactive\.difffilter|.+\.(?:textconv|clean|smudge|process|driver|cmd|command|uploadpack|receivepack|vcs|proxycommand))$/iu
+/** Settings that name files whose content git runs. */
+const LOADING_SETTINGS = /^(?:core\.hookspath|include(?:if\..+)?\.path|init\.templatedir)$/iu
+
+/** `-c KEY=VALUE` and `git config KEY VALUE`: what they make git run, and whether it runs what nobody has seen. */
+export function gitSettings(args: readonly string[]): { readonly lines: readonly string[]; readonly loads: boolean } {
+  const given = args.flatMap((word, at): readonly (readonly [string, string])[] => {
+    const [, key, value = ''] = /^(?:-c|--config=|--config-env=)?([\w.*:/@-]+\.[\w-]+)=([\s\S]*)$/u.exec(word) ?? []
+    if (key !== undefined) return [[key, value]]
+    return /^[\w*:/@-]+(?:\.[^=]+)?\.[\w-]+$/u.test(word) && args.includes('config') ? [[word, args[at + 1] ?? '']] : []
+  })
+  const isFromEnvironment = args.some((word) => word.startsWith('--config-env'))
+  return {
+    lines: given.flatMap(([key, value]) => (RUNNING_SETTINGS.test(key) ? [value.replace(/^!/u, '')] : [])),
+    loads: given.some(([key]) => LOADING_SETTINGS.test(key) || (isFromEnvironment && RUNNING_SETTINGS.test(key))),
+  }
+}
+
 /** Commands that git runs for each commit or module. */
 export function runByGit(args: readonly string[]): readonly (readonly string[])[] {
   const [verb = '', ...rest] = withoutGlobal(args)

@@ -15,6 +15,8 @@ interface Carrier {
   readonly skips?: number
   /** Names that the line does not show follow its command. */
   readonly isFed?: true
+  /** Each of its words may be where the command begins. */
+  readonly isAnywhere?: true
 }
 
 const CARRIERS: readonly Carrier[] = [
@@ -26,7 +28,29 @@ const CARRIERS: readonly Carrier[] = [
   { program: /^env$/u, flags: /^(?:-[i0v]|-)$/u, values: /^-[uC]$/u, line: /^(?:-S|--split-string)$/u },
   { program: /^exec$/u, flags: /^-[cl]$/u, values: /^-a$/u },
   { program: /^time$/u, flags: /^-[pv]$/u, values: /^-[fo]$/u },
-  { program: /^(?:nice|ionice|chrt|stdbuf|prlimit|xvfb-run|dbus-run-session)$/u, values: /^-[ncpioe]$/u },
+  { program: /^(?:nice|ionice|stdbuf|prlimit|xvfb-run|dbus-run-session|choom)$/u, values: /^-[ncpioe]$/u },
+  { program: /^chrt$/u, flags: /^(?:-[abdfiormRv]+|--\w+)$/u, values: /^-[TPD]$/u, skips: 1 },
+  {
+    program: /^ld(?:64|-linux.*|-musl.*|-[\d.]+)?\.so(?:\..+)?$|^ld-(?:linux|musl)/u,
+    values: /^--(?:library-path|preload|argv0|audit|inhibit-rpath|glibc-hwcaps-\w+)$/u,
+  },
+  {
+    program: /^systemd-run$/u,
+    flags: /^(?:-[tPqGrdS]+|--(?:user|system|scope|pty|pipe|quiet|wait|collect|no-block|same-dir|remain-after-exit))$/u,
+    values: /^(?:-[pEuHM]|--(?:property|setenv|unit|description|slice|uid|gid|nice|working-directory|on-\w+))$/u,
+  },
+  {
+    program:
+      /^(?:fakeroot|fakechroot|setpriv|runcon|torsocks|torify|tsocks|proxychains4?|rlwrap|eatmydata|catchsegv|ssh-agent|dumb-init|tini|cpulimit|numactl|daemonize|chpst|watchexec|sshpass|wine|setarch|linux32|linux64|i386|x86_64|uname26|catatonit|pidproxy|doppler|dotenv|cross-env|env-cmd)$/u,
+    values: /^-[pucfnlmb]$/u,
+  },
+  { program: /^(?:gosu|su-exec|setuidgid|faketime|softlimit|qemu-\S+)$/u, skips: 1 },
+  { program: /^(?:cgexec|lxc-attach)$/u, values: /^-[gn]$/u },
+  { program: /^ip$/u, verb: /^netns$/u, skips: 3 },
+  { program: /^cmake$/u, verb: /^-E$/u },
+  { program: /^capsh$/u, line: /^-c$/u },
+  // Their options take one value or two: the command may begin at any word.
+  { program: /^(?:bwrap|firejail|proot|bindfs)$/u, isAnywhere: true },
   { program: /^(?:timeout|gtimeout)$/u, flags: /^--\S*$/u, values: /^-[sk]$/u, skips: 1 },
   { program: /^(?:taskset|chroot|script)$/u, flags: /^-[qaef]$/u, line: /^-\w*c$/u, skips: 1 },
   { program: /^flock$/u, flags: /^-[nxsuo]$/u, values: /^-[wE]$/u, line: /^-c$/u, skips: 1 },
@@ -93,11 +117,16 @@ const SPECIAL: ReadonlyMap<string, (rest: Words) => readonly Words[]> = new Map(
   ['git', runByGit],
   ['find', (rest: Words) => after(rest, /^-(?:exec|ok)(?:dir)?$/u).map(upToEnd)],
   ['fd', (rest: Words) => after(rest, /^(?:-[xX]|--exec(?:-batch)?)$/u).map((words) => words.concat('{}'))],
-  ['alias', (rest: Words) => rest.map((word) => [word.slice(word.indexOf('=') + 1)])],
+  // Whatever stands behind the alias follows it.
+  ['alias', (rest: Words) => rest.map((word) => [`${word.slice(word.indexOf('=') + 1)} {}`])],
   ['tmux', (rest: Words) => rest.filter(isLine).map((line) => [line])],
 ])
 
-function begun({ flags, values, line, skips = 0, isFed }: Carrier, rest: Words): readonly Words[] {
+/** Words of a command that may begin anywhere. */
+const MOST_BEGINNINGS = 20
+
+function begun({ flags, values, line, skips = 0, isFed, isAnywhere }: Carrier, rest: Words): readonly Words[] {
+  if (isAnywhere) return rest.slice(0, MOST_BEGINNINGS).map((_word, at) => rest.slice(at))
   const found: string[][] = []
   let left = skips
   let isUnsure = false

@@ -2,8 +2,12 @@
 import { readFileSync } from 'node:fs'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { destroys } from './destroys.ts'
-import { signatureOf } from './signature.ts'
+import { signatureOf } from './approval-prefix.ts'
+import { judgeLine } from './judge.ts'
+
+function destroys(line: string): boolean {
+  return judgeLine(line).effect === 'destroys'
+}
 
 describe('a command that destroys', () => {
   test('is told, however it is written', () => {
@@ -63,6 +67,67 @@ describe('a command that destroys', () => {
 
   test('and an always is said in a moment of any line', () => {
     for (const line of [`${'a'.repeat(99_999)};`, `${'"a" '.repeat(25_000)}'`]) expect(signatureOf(line)).toBe(line)
+  })
+})
+
+describe('a command that only reads', () => {
+  test.each([
+    'ls -la',
+    'cat a.txt | head -5 && wc -l < b',
+    'cd src; grep -rn "x > y" . 2>/dev/null | sort -u | uniq -c',
+    'git log --oneline -5',
+    'git --no-pager diff --stat HEAD~1 -- src',
+    'git branch -a',
+    'git config --get user.name',
+    'find . -name "*.ts" -type f',
+    'rg -n x src',
+    'sed -n 1,20p a.txt',
+    'if [ -f a ]; then cat a; fi',
+    'for f in a b; do wc -l "$f"; done',
+    'LC_ALL=C sort a',
+    'echo $(pwd)',
+  ])('%s', (line) => expect(judgeLine(line).effect).toBe('reads'))
+
+  test.each([
+    'npm test',
+    './ls',
+    '/tmp/cat a',
+    'cp a b',
+    'echo a >> b',
+    'echo $(make)',
+    'cat <(make)',
+    'PATH=. ls',
+    'GIT_PAGER=x git log',
+    'git diff --ext-diff',
+    'git -c core.x=y log',
+    'git branch new',
+    'git config a.b c',
+    'git fetch',
+    'find . -exec ls {} +',
+    'rg --pre ./x y',
+    'sed -n 1w a',
+    'sed s/a/b/ a',
+    'sort -T /tmp a',
+    'uniq a b',
+    'date -s x',
+    'xargs ls',
+    'awk 1 a',
+    'ls & make',
+    'f() { make; }; ls',
+  ])('%s is not one', (line) => expect(judgeLine(line).effect).toBe('changes'))
+
+  test('names the options and variables that make a program do more than its name says', () => {
+    expect(judgeLine('git -c core.x=y diff --ext-diff').extras).toEqual(['--ext-diff', '-c'])
+    expect(judgeLine('GIT_PAGER=cat git log').extras).toEqual(['GIT_PAGER'])
+    expect(judgeLine('find . -exec ls {} +').extras).toEqual(['-exec'])
+    expect(judgeLine('git diff --stat').extras).toEqual([])
+  })
+
+  test('says why the user must be asked', () => {
+    expect(judgeLine('sort -o b a').why).toBe('sort -o writes over b')
+    expect(judgeLine('ls > b').why).toBe('it writes over b')
+    expect(judgeLine('$X a').why).toBe('which program it runs cannot be told from the line')
+    expect(judgeLine('if then').why).toBe('Parley cannot read this line as every shell would')
   })
 })
 
