@@ -8,13 +8,21 @@ export type AgentChoice =
   | { readonly kind: 'guide' }
   /** Full: `provider:name`; absent, whichever there is. */
   | { readonly kind: 'model'; readonly model?: string }
-  | { readonly kind: 'script'; readonly path: string }
+  /** `isAsked`: the user did not name it for this command, so the calls of the script need permission like a model's. */
+  | { readonly kind: 'script'; readonly path: string; readonly isAsked: boolean }
+
+interface Named {
+  /** What the path of a script is relative to. */
+  readonly directory: string
+  /** By a flag or in the environment, not in a file. */
+  readonly isNamedNow: boolean
+}
 
 /** Throws CONFIG_INVALID. */
-export function agentChoice(value: string, cwd: string): AgentChoice {
+export function agentChoice(value: string, { directory, isNamedNow }: Named): AgentChoice {
   if (value === 'auto' || value === 'guide' || value === 'model') return { kind: value }
   const script = /^script:(.+)$/su.exec(value)?.[1]
-  if (script !== undefined) return { kind: 'script', path: resolve(cwd, script) }
+  if (script !== undefined) return { kind: 'script', path: resolve(directory, script), isAsked: !isNamedNow }
   const model = /^model:(.+)$/su.exec(value)?.[1]
   if (model !== undefined) return modelChoice(model, 'agent')
   const reason = 'it is guide, model, model:PROVIDER:NAME, script:FILE, or auto'
@@ -32,7 +40,7 @@ export function modelChoice(model: string, key = 'model'): AgentChoice {
 export function agentName(choice: AgentChoice): string {
   switch (choice.kind) {
     case 'script':
-      return `script:${choice.path}`
+      return `${choice.isAsked ? 'asked-script' : 'script'}:${choice.path}`
     case 'model':
       return choice.model === undefined ? 'model' : `model:${choice.model}`
     default:

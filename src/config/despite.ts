@@ -1,7 +1,6 @@
 /** The configuration for whoever must work whatever a file says: as far as it can be had, and what is wrong with the rest. */
-import { isAbsolute, resolve } from 'node:path'
 import { reasonOf } from '../errors/parley-error.ts'
-import { loadConfig } from './load.ts'
+import { homeOf, loadConfig } from './load.ts'
 import { stateDirectory, workingDirectory } from './places.ts'
 import type { Config } from './schema.ts'
 
@@ -12,22 +11,14 @@ export interface Despite {
   readonly fault?: string
 }
 
-/** Never throws because of a setting. */
+/** Throws CONFIG_INVALID where the state directory itself cannot be what the environment says, and because of no other setting. */
 export async function loadDespite(environment = process.env, cwd = workingDirectory()): Promise<Despite> {
   try {
     return { config: await loadConfig({}, environment, cwd) }
   } catch (error) {
-    const home = resolve(cwd, environment['PARLEY_HOME'] || stateDirectory(environment))
+    // Nothing can be told of a state directory that is not known.
+    const home = environment['PARLEY_HOME'] ? homeOf(environment['PARLEY_HOME'], cwd) : stateDirectory(environment)
     const config = await loadConfig({}, { PARLEY_HOME: home, XDG_CONFIG_HOME: '/dev/null' }, '/dev/null')
     return { config: { ...config, environment }, fault: reasonOf(error) }
   }
-}
-
-/** Directories that the environment names and that do not count, one sentence each. */
-export function ignoredPlaces(environment: NodeJS.ProcessEnv): readonly string[] {
-  return ['XDG_STATE_HOME', 'XDG_CONFIG_HOME'].flatMap((name) => {
-    const path = environment[name]
-    if (!path || isAbsolute(path)) return []
-    return [`${name} is ignored, because ${path} is not an absolute path.`]
-  })
 }

@@ -1,5 +1,5 @@
 /** The configuration for whoever looks for what is wrong: what can be had of it, and why the rest cannot. */
-import { ignoredPlaces, loadDespite } from './despite.ts'
+import { loadDespite } from './despite.ts'
 import { readMcpFiles } from './mcp-files.ts'
 import { projectFile, userFile, workingDirectory } from './places.ts'
 import type { Config } from './schema.ts'
@@ -24,6 +24,6 @@ export async function diagnoseConfig(environment = process.env, cwd = workingDir
     .filter(({ value }) => fault === undefined || value !== 'read')
     .map(({ file, key, value, reason }) => `${file}: the setting ${key} cannot be ${value}: ${reason}.`)
   const mcp = found.servers.map(({ entry, standing }) => ({ name: entry.name, standing }))
-  const faults = [...(fault === undefined ? [] : [fault]), ...ignoredPlaces(environment), ...mcpFaults]
+  const faults = [...(fault === undefined ? [] : [fault]), ...config.warnings, ...mcpFaults]
   return { config, files, faults, mcp }
 }

@@ -1,8 +1,8 @@
 /** The one door of configuration: defaults < file < environment < flags, checked once, frozen. It alone reads the environment. */
-import { resolve } from 'node:path'
+import { dirname, isAbsolute, resolve } from 'node:path'
 import { fail, isParleyError, reasonOf } from '../errors/parley-error.ts'
-import { stateDirectory, workingDirectory } from './places.ts'
-import { type Settings, fromFiles } from './setting-files.ts'
+import { ignoredPlaces, stateDirectory, userFile, workingDirectory } from './places.ts'
+import { type FileSettings, type Settings, ofProject, ofUser } from './setting-files.ts'
 import { type AgentChoice, agentChoice, modelChoice } from './agent.ts'
 import { type Config, type Fault, settings } from './schema.ts'
 import { socketPathOf } from './socket.ts'
@@ -11,6 +11,8 @@ export interface Flags {
   readonly agent?: string | undefined
   /** Implies the agent `model`. */
   readonly model?: string | undefined
+  /** For a server, which serves the sessions of every directory: the project that it is started in decides nothing. */
+  readonly withoutProject?: boolean
 }
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -25,9 +27,12 @@ export async function loadConfig(
   environment: Environment = process.env,
   cwd = workingDirectory(),
 ): Promise<Config> {
-  const said = { ...(await fromFiles(environment, cwd)), ...fromEnvironment(environment), ...given(flags) }
+  const user = await ofUser(environment)
+  const project = flags.withoutProject === true ? NOTHING : await ofProject(cwd)
+  const said = { ...user.said, ...project.said, ...fromEnvironment(environment), ...given(flags) }
+  const warnings = [...ignoredPlaces(environment), ...user.warnings, ...project.warnings]
   try {
-    return judged({ flags, environment, cwd }, said)
+    return judged({ flags, environment, cwd, warnings }, said)
   } catch (error) {
     const place = isParleyError(error, 'CONFIG_INVALID') ? said[error.details.key]?.place : undefined
     if (!isParleyError(error, 'CONFIG_INVALID') || place === undefined) throw error
@@ -35,21 +40,28 @@ export async function loadConfig(
   }
 }
 
+const NOTHING: FileSettings = { said: {}, warnings: [] }
+
 interface Given {
   readonly flags: Flags
   readonly environment: Environment
   readonly cwd: string
+  readonly warnings: readonly string[]
 }
 
-function judged({ flags, environment, cwd }: Given, said: Settings): Config {
+function judged({ flags, environment, cwd, warnings }: Given, said: Settings): Config {
   const values: Values = Object.fromEntries(Object.entries(said).map(([key, one]) => [key, one?.text]))
-  const home = resolve(cwd, values['home'] ?? stateDirectory(environment))
+  const home = values['home'] === undefined ? stateDirectory(environment) : homeOf(values['home'], cwd)
   const now = { ...fromEnvironment(environment), ...given(flags) }
   const isChosenNow = (key: 'agent' | 'model') => now[key] !== undefined
   return Object.freeze({
     home,
     socket: socketPathOf(home),
-    agent: chosenAgent(flags, values, cwd),
+    agent: chosenAgent(flags, values, {
+      // A script that the user's file names stands beside that file, wherever the command runs.
+      directory: isChosenNow('agent') ? cwd : dirname(userFile(environment)),
+      isNamedNow: isChosenNow('agent'),
+    }),
     agentChosen: isChosenNow('agent') || isChosenNow('model'),
     model: modelOf(values['model']),
     modelChosen: isChosenNow('model'),
@@ -63,6 +75,7 @@ function judged({ flags, environment, cwd }: Given, said: Settings): Config {
     localModels: switchOf('local_models', values['local_models'] ?? 'true'),
     unstable: switchOf('unstable', values['unstable']),
     faults: faultsOf(values['faults']),
+    warnings,
     environment,
   })
 }
@@ -82,12 +95,19 @@ function given({ agent, model }: Flags): Settings {
   }
 }
 
+/** A relative one would mean another state in each directory, and sessions that seem to be lost. */
+export function homeOf(path: string, cwd: string): string {
+  if (isAbsolute(path)) return path
+  const reason = `it must be an absolute path, or each directory has sessions of its own; type PARLEY_HOME=${resolve(cwd, path)}`
+  return fail('CONFIG_INVALID', { key: 'home', value: JSON.stringify(path), reason })
+}
+
 /** A model that is named, wherever, is what answers, unless another agent is. */
-function chosenAgent(flags: Flags, { agent, model }: Values, cwd: string): AgentChoice {
+function chosenAgent(flags: Flags, { agent, model }: Values, named: Parameters<typeof agentChoice>[1]): AgentChoice {
   const isOther = agent !== undefined && agent !== 'auto' && agent !== 'model'
-  if (model === undefined) return agentChoice(agent ?? 'auto', cwd)
+  if (model === undefined) return agentChoice(agent ?? 'auto', named)
   if (!isOther || (flags.model !== undefined && flags.agent === undefined)) return modelChoice(model)
-  if (flags.model === undefined) return agentChoice(agent, cwd)
+  if (flags.model === undefined) return agentChoice(agent, named)
   const reason = '--model is of the agent model; leave --agent out'
   return fail('CONFIG_INVALID', { key: 'agent', value: JSON.stringify(agent), reason })
 }

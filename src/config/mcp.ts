@@ -1,4 +1,5 @@
 /** What `[mcp.NAME]` of a configuration file may say: every key, what it takes, and what becomes of it. */
+import { perhapsMeant } from './nearest.ts'
 
 export interface McpRules {
   readonly shared?: boolean
@@ -122,7 +123,10 @@ function wrongIn(at: string, table: Table, kinds: Readonly<Record<string, Kind>>
   for (const [key, value] of Object.entries(table)) {
     const kind = Object.hasOwn(kinds, key) ? kinds[key] : undefined
     const known = Object.keys(kinds).join(', ')
-    if (kind === undefined) return { key: `${at}.${key}`, value: 'set', reason: `there is only ${known}` }
+    if (kind === undefined) {
+      const reason = `there is only ${known}${perhapsMeant(key, Object.keys(kinds))}`
+      return { key: `${at}.${key}`, value: 'set', reason }
+    }
     // The value may be a key to something: it stays out of the sentence.
     if (!kind.holds(value)) return { key: `${at}.${key}`, value: 'what it is', reason: `it is ${kind.words}` }
   }

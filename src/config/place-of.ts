@@ -1,17 +1,67 @@
-/** Where in a file of settings something stands, for whoever has to correct it. */
+/** Where in a file of settings something stands, for the user who has to correct it. */
 import { TomlError } from 'smol-toml'
 
-/** `path:line`, where exactly one line sets or heads what `key` names last; else the path alone. */
+/** `path:line`, where a line sets or heads what `key` (`mcp.files.command`, `permissions.allow[0].tool`) names; else the path alone. */
 export function placeOf(path: string, text: string, key: string): string {
-  const word =
-    key
-      .replace(/\[\d+\]/gu, '')
-      .split('.')
-      .at(-1) ?? key
-  const name = `["']?${word.replace(/[^\w-]/gu, String.raw`\$&`)}["']?`
-  const isSet = new RegExp(String.raw`(?:^|[{,.])\s*${name}\s*[=.]|^\s*\[.*(?<![\w-])${name}\s*\]`, 'u')
-  const lines = text.split('\n').flatMap((line, index) => (isSet.test(line) ? [index + 1] : []))
-  return lines.length === 1 ? `${path}:${lines[0]}` : path
+  const line = lineOf(text.split('\n'), key.replace(/\[\d+\]/gu, ''))
+  return line === undefined ? path : `${path}:${line}`
+}
+
+/** A header of a table, or a line that sets a key. */
+interface Mark {
+  /** From 1. */
+  readonly line: number
+  readonly path: string
+  readonly isHeader: boolean
+}
+
+function lineOf(lines: readonly string[], wanted: string): number | undefined {
+  const marks = marksIn(lines)
+  const exact = marks.find(({ path }) => path === wanted || path.startsWith(`${wanted}.`))
+  if (exact !== undefined) return exact.line
+  const [around] = marks
+    .filter(({ path }) => wanted.startsWith(`${path}.`))
+    .toSorted((one, other) => other.path.length - one.path.length)
+  return around === undefined
+    ? undefined
+    : lineWithin(around, { lines, marks, word: wanted.split('.').at(-1) ?? wanted })
+}
+
+interface Looking {
+  readonly lines: readonly string[]
+  readonly marks: readonly Mark[]
+  readonly word: string
+}
+
+/** The line of a list or an inline table that sets `word`; else where that begins. */
+function lineWithin({ line, isHeader }: Mark, { lines, marks, word }: Looking): number {
+  const end = marks.find((mark) => mark.line > line && (mark.isHeader || !isHeader))?.line ?? lines.length + 1
+  const sets = new RegExp(String.raw`(?:^|[{,.])\s*["']?${word.replace(/[^\w-]/gu, String.raw`\$&`)}["']?\s*[=.]`, 'u')
+  const found = lines.slice(line - 1, end - 1).findIndex((text) => sets.test(text))
+  return found < 0 ? line : line + found
+}
+
+const NAME = String.raw`(?:"[^"]*"|'[^']*'|[\w-]+)`
+const PATH = String.raw`${NAME}(?:\s*\.\s*${NAME})*`
+const HEADER = new RegExp(String.raw`^\s*\[\[?\s*(${PATH})\s*\]`, 'u')
+const SETS = new RegExp(String.raw`^\s*(${PATH})\s*=`, 'u')
+
+function marksIn(lines: readonly string[]): readonly Mark[] {
+  const marks: Mark[] = []
+  let table = ''
+  for (const [index, text] of lines.entries()) {
+    const header = HEADER.exec(text)?.[1]
+    const key = SETS.exec(text)?.[1]
+    if (header !== undefined) table = plain(header)
+    const path = header === undefined ? key && [table, plain(key)].filter((part) => part !== '').join('.') : table
+    if (path) marks.push({ line: index + 1, path, isHeader: header !== undefined })
+  }
+  return marks
+}
+
+/** `mcp . "a b"` is `mcp.a b`. */
+function plain(path: string): string {
+  return [...path.matchAll(new RegExp(NAME, 'gu'))].map(([name]) => name.replace(/^["']|["']$/gu, '')).join('.')
 }
 
 /** Where a file stops being TOML, and why. */
@@ -19,26 +69,4 @@ export function faultOfToml(path: string, error: unknown): { readonly path: stri
   if (!(error instanceof TomlError)) return { path, reason: error instanceof Error ? error.message : String(error) }
   const reason = error.message.split('\n', 1)[0]?.replace('Invalid TOML document: ', '')
   return { path: `${path}:${error.line}:${error.column}`, reason: `this is no TOML: ${reason}` }
-}
-
-/** What was probably meant. */
-export function nearest(word: string, known: readonly string[]): string | undefined {
-  const [best] = known
-    .map((name) => ({ name, steps: distance(word.toLowerCase(), name) }))
-    .sort((one, other) => one.steps - other.steps)
-  return best !== undefined && best.steps <= 2 ? best.name : undefined
-}
-
-/** Letters that are missing, too many or others. */
-function distance(one: string, other: string): number {
-  let row = Array.from({ length: other.length + 1 }, (_, index) => index)
-  for (const [index, letter] of [...one].entries()) {
-    const next = [index + 1]
-    for (const [column, wanted] of [...other].entries()) {
-      const changed = (row[column] ?? 0) + (letter === wanted ? 0 : 1)
-      next.push(Math.min(changed, (row[column + 1] ?? 0) + 1, (next[column] ?? 0) + 1))
-    }
-    row = next
-  }
-  return row.at(-1) ?? 0
 }

@@ -51,3 +51,12 @@ function absoluteIn(environment: Environment, name: string): string | undefined 
   const path = environment[name]
   return path !== undefined && isAbsolute(path) ? path : undefined
 }
+
+/** Directories that the environment names and that do not count, one sentence each. */
+export function ignoredPlaces(environment: Environment): readonly string[] {
+  return ['XDG_STATE_HOME', 'XDG_CONFIG_HOME'].flatMap((name) => {
+    const path = environment[name]
+    if (!path || isAbsolute(path)) return []
+    return [`${name} is ignored, because ${path} is not an absolute path.`]
+  })
+}

@@ -1,4 +1,5 @@
 /** What `[providers.NAME]` of the user's own file may say: every key, what it takes, and what becomes of it. */
+import { perhapsMeant } from './nearest.ts'
 import type { ProviderKind } from './known-providers.ts'
 
 export interface ModelTable {
@@ -132,8 +133,11 @@ function modelsFault(at: string, models: readonly unknown[]): ProviderFault | un
 function wrongIn(at: string, table: Table, kinds: Readonly<Record<string, Kind>>): ProviderFault | undefined {
   for (const [key, value] of Object.entries(table)) {
     const kind = Object.hasOwn(kinds, key) ? kinds[key] : undefined
-    if (kind === undefined)
-      return { key: `${at}.${key}`, value: 'set', reason: `there is only ${Object.keys(kinds).join(', ')}` }
+    const known = Object.keys(kinds)
+    if (kind === undefined) {
+      const reason = `there is only ${known.join(', ')}${perhapsMeant(key, known)}`
+      return { key: `${at}.${key}`, value: 'set', reason }
+    }
     // The value may be a key to something: it stays out of the sentence.
     if (!kind.holds(value)) return { key: `${at}.${key}`, value: 'what it is', reason: `it is ${kind.words}` }
   }

@@ -7,7 +7,7 @@ import { isAllowed } from './consent.ts'
 import { projectFile, userFile } from './places.ts'
 import { RuleStore, idOf, inOrder, rulesDirectory } from './rules-store.ts'
 import { type RuleEntry, readPermissions } from './rules.ts'
-import { textOfFile } from './text-of-file.ts'
+import { LARGEST_OF_PROJECT, textOfFile } from './text-of-file.ts'
 
 export interface FoundRule extends RuleEntry {
   readonly from: 'user' | 'project' | 'stored'
@@ -63,7 +63,11 @@ export class RuleReader {
     const { home, environment } = this.#where
     const cwd = await realpath(directory).catch(() => directory)
     const [mine, theirs] = [userFile(environment), projectFile(directory)]
-    const [user, project, stored] = await Promise.all([this.#file(mine), this.#file(theirs), this.#stored(cwd)])
+    const [user, project, stored] = await Promise.all([
+      this.#file(mine),
+      this.#file(theirs, LARGEST_OF_PROJECT),
+      this.#stored(cwd),
+    ])
     const allows = project.rules.some(({ effect }) => effect === 'allow')
     const isAgreed = allows && isAllowed(home, consentTo(theirs, project.rules))
     return {
@@ -82,9 +86,9 @@ export class RuleReader {
     }
   }
 
-  async #file(path: string): Promise<Source> {
+  async #file(path: string, largest?: number): Promise<Source> {
     try {
-      const text = await textOfFile(path)
+      const text = await textOfFile(path, largest)
       if (text === undefined) return { rules: [], broken: [] }
       const known = this.#parsed.get(path)
       const source = known?.text === text ? known.source : sourceOf(path, text)

@@ -1,4 +1,5 @@
 /** What `[permissions]` of a configuration file may say: rules that allow, ask about or deny calls of tools. */
+import { perhapsMeant } from './nearest.ts'
 
 export const EFFECTS = ['allow', 'ask', 'deny'] as const
 export const SUBJECT_KEYS = ['tool', 'server', 'path', 'command', 'host'] as const
@@ -43,7 +44,8 @@ type Read = { readonly rule: RuleEntry } | { readonly fault: RuleFault }
 
 function listed(effect: string, list: unknown): readonly Read[] {
   const key = `permissions.${effect}`
-  if (!isEffect(effect)) return [{ fault: wrong(key, `there is only ${EFFECTS.join(', ')}`) }]
+  if (!isEffect(effect))
+    return [{ fault: wrong(key, `there is only ${EFFECTS.join(', ')}${perhapsMeant(effect, EFFECTS)}`) }]
   if (!Array.isArray(list)) return [{ fault: wrong(key, 'it is a list of rules: [{ tool = "…" }]') }]
   return list.map((subject: unknown, index): Read => {
     const fault = faultIn(`${key}[${index}]`, subject)
@@ -58,7 +60,8 @@ export function faultIn(key: string, subject: unknown): RuleFault | undefined {
   const named = Object.entries(subject)
   if (named.length === 0) return wrong(key, `a rule names at least one of ${known}`)
   for (const [name, value] of named) {
-    if (!SUBJECT_KEYS.some((one) => one === name)) return wrong(`${key}.${name}`, `there is only ${known}`)
+    if (!SUBJECT_KEYS.some((one) => one === name))
+      return wrong(`${key}.${name}`, `there is only ${known}${perhapsMeant(name, SUBJECT_KEYS)}`)
     const reason = typeof value === 'string' ? textFault(name, value) : 'it is a text'
     if (reason !== undefined) return wrong(`${key}.${name}`, reason)
   }

@@ -18,8 +18,11 @@ export interface Setting {
     | 'unstable'
     | 'faults'
   readonly env: string
-  /** Only what may safely be written in a project or a home directory is read from files. */
-  readonly inFiles: boolean
+  /**
+   * The widest place that may set it besides the environment. A project is the work of other people: it may only choose
+   * among what the user already has. `docs/projects.md` has a row for each.
+   */
+  readonly files: 'none' | 'user' | 'project'
   readonly sentence: string
 }
 
@@ -27,86 +30,86 @@ export const settings: readonly Setting[] = [
   {
     key: 'home',
     env: 'PARLEY_HOME',
-    inFiles: false,
+    files: 'none',
     sentence: 'The state directory: the journal, the lock and the log. Default: the state directory of the platform.',
   },
   {
     key: 'agent',
     env: 'PARLEY_AGENT',
-    inFiles: true,
+    files: 'project',
     sentence:
       'What answers prompts: `guide`, `model`, `model:PROVIDER:NAME`, `script:FILE`, or `auto`: a model where there is one, else the guide. Default: `auto`.',
   },
   {
     key: 'max_turn_requests',
     env: 'PARLEY_MAX_TURN_REQUESTS',
-    inFiles: true,
+    files: 'user',
     sentence: 'How many steps a model may take in one turn before it is stopped. Default: 100.',
   },
   {
     key: 'model_titles',
     env: 'PARLEY_MODEL_TITLES',
-    inFiles: true,
+    files: 'user',
     sentence:
       'Whether a model is asked, beside the first turn of a session, for a short title of it. `true` or `false`. Default: `true`.',
   },
   {
     key: 'local_models',
     env: 'PARLEY_LOCAL_MODELS',
-    inFiles: true,
+    files: 'user',
     sentence:
       'Whether servers of models are looked for on the usual ports of this machine. `true` or `false`. Default: `true`.',
   },
   {
     key: 'model',
     env: 'PARLEY_MODEL',
-    inFiles: true,
+    files: 'project',
     sentence:
       'Which model the agent `model` asks: `PROVIDER:NAME`, as `parley models` lists them. Default: one of the first provider with a key, else one of a server on this machine.',
   },
   {
     key: 'idle_minutes',
     env: 'PARLEY_IDLE_MINUTES',
-    inFiles: true,
+    files: 'user',
     sentence:
       'After so many minutes without a client and a running turn, a server that a command started ends by itself; 0 is never. Default: 10.',
   },
   {
     key: 'max_stall_seconds',
     env: 'PARLEY_MAX_STALL_SECONDS',
-    inFiles: true,
+    files: 'user',
     sentence:
       'After so many seconds in which it could answer nobody, because one piece of work takes its main thread, a server ends itself, so that clients go on with another; 0 is never. Default: 30.',
   },
   {
     key: 'docs_key',
     env: 'PARLEY_DOCS_KEY',
-    inFiles: false,
+    files: 'none',
     sentence: 'The key that `parley docs` asks for. Default: one is made and kept in the state directory.',
   },
   {
     key: 'auth_token',
     env: 'PARLEY_AUTH_TOKEN',
-    inFiles: false,
+    files: 'none',
     sentence: 'What a client must give a server before it hears of any session. Default: nothing.',
   },
   {
     key: 'token',
     env: 'PARLEY_TOKEN',
-    inFiles: false,
+    files: 'none',
     sentence: 'What the commands of Parley give a server that demands a token.',
   },
   {
     key: 'unstable',
     env: 'PARLEY_UNSTABLE',
-    inFiles: true,
+    files: 'user',
     sentence:
       'Whether a server offers what ACP has not settled yet: `session/fork`. `true` or `false`. Default: `false`.',
   },
   {
     key: 'faults',
     env: 'PARLEY_FAULTS',
-    inFiles: false,
+    files: 'none',
     sentence:
       'For tests: a JSON list of `{point, action, nth, ms?, during?}` that cuts, delays or hangs at named points.',
   },
@@ -129,6 +132,8 @@ export interface Config {
   readonly agent: AgentChoice
   /** Somebody named it now, by flag or in the environment: sessions that are opened again get it too. */
   readonly agentChosen: boolean
+  /** What of the settings was left out and why, one sentence each, without secrets: for the user who runs the command. */
+  readonly warnings: readonly string[]
   readonly maxTurnRequests: number
   readonly modelTitles: boolean
   /** Those of this machine are looked for where nobody has named them. */

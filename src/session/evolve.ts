@@ -2,6 +2,7 @@
 import type { CompactionStatus, PermissionOutcome } from '../ports/content.ts'
 import { ALWAYS_IN_PROJECT, NEVER_IN_PROJECT, refusalOf } from './allowance.ts'
 import { reasonForHole } from './hole.ts'
+import { withoutPowers } from './imported.ts'
 import type { Body, Entry } from './entries.ts'
 import {
   type Busy,
@@ -19,14 +20,20 @@ import {
 /** How many ended prompts are remembered against being sent again: more than one halt can withdraw. */
 const ENDED_REMEMBERED = 64
 
-export function evolve(state: State, entry: Entry): Existing {
-  if (entry.seq !== state.seq + 1) throw reasonForHole(state, entry)
+export function evolve(state: State, stored: Entry): Existing {
+  if (stored.seq !== state.seq + 1) throw reasonForHole(state, stored)
+  const entry = isImported(state, stored) ? withoutPowers(stored) : stored
   if (entry.kind === 'session_created') return created(state.id, entry)
   if (state.phase === 'absent') throw reasonForHole(state, entry)
   // A session with a new name is not more recent for that.
   const updatedAt = entry.kind === 'title' ? state.updatedAt : entry.at
   const seen = { ...state, seq: entry.seq, updatedAt }
   return isBusy(seen) ? inTurn(seen, entry) : outsideTurn(seen, entry)
+}
+
+function isImported(state: State, entry: Entry): boolean {
+  if (entry.kind === 'session_created') return entry.imported !== undefined
+  return state.phase !== 'absent' && entry.seq <= (state.imported ?? 0)
 }
 
 function created(id: string, entry: Entry & { readonly kind: 'session_created' }): Idle {
@@ -247,8 +254,7 @@ function answered(state: Busy, entry: Entry & { readonly kind: 'permission_resol
   const question = openQuestion(state)
   if (question === undefined) return state
   const rest = withoutQuestion(state)
-  const isOurs = entry.seq > (state.imported ?? 0)
-  const kept = isOurs ? keptHere(entry.outcome, question.tool) : undefined
+  const kept = isImported(state, entry) ? undefined : keptHere(entry.outcome, question.tool)
   return { ...rest, phase: 'working', allowedTools: withTool(state, kept) }
 }
 

@@ -199,7 +199,7 @@ export function rowOf(state: Existing): SessionRow {
 
 /** `guide`, `script` …: its full name without what only the agent understands. */
 function agentKind(agent: string): string {
-  return agent.replace(/:.*$/su, '')
+  return agent.replace(/^asked-|:.*$/gsu, '')
 }
 
 function rowPhase(state: Existing): SessionPhase {

@@ -96,3 +96,73 @@ describe('what prompt content an agent takes', () => {
       expect(agents.accepts(name)).toEqual(text)
   })
 })
+
+describe('a script that the user has not named', () => {
+  /** Written anew, opened and played; gives what it said and how its calls wanted to be permitted. */
+  async function played(...lines: readonly object[]) {
+    await writeFile(path, lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
+    const done: unknown[] = []
+    const agent = await agents.open(`asked-script:${path}`)
+    await agent.run({
+      ...turn,
+      roots: [],
+      client: { readTextFile: async () => 'secret', terminals: undefined },
+      tools: {
+        list: () => ({ tools: [], servers: [], prompts: [] }),
+        ready: async () => undefined,
+        onChange: () => () => undefined,
+      },
+      newToolCallId: () => 'c1',
+      say: async (content: unknown) => void done.push(content),
+      report: async () => undefined,
+      ask: async () => ({ outcome: 'selected', optionId: 'allow_once', kind: 'allow_once' }),
+      call: async ({ permission }: { readonly permission: string }) => void done.push(permission),
+    } as unknown as Turn)
+    return done
+  }
+  const call = { name: 'run_command', arguments: { command: 'true' } }
+
+  test('has its calls decided by permission, also behind a question of its own', async () => {
+    expect(await played({ toolCall: call })).toEqual(['policy'])
+    expect(await played({ permission: { title: 'Show the weather?', toolCall: call } })).toEqual(['policy'])
+  })
+
+  test.each([
+    { readFile: { path: '/etc/passwd' } },
+    { writeFile: { path: '/tmp/x', content: '' } },
+    { terminal: { command: 'true' } },
+  ])('does not come to the client with %j', async (line) => {
+    const [kind = ''] = Object.keys(line)
+    const text = `(${kind} is only done for a script that --agent or PARLEY_AGENT names)`
+    expect(await played(line)).toEqual([{ type: 'text', text }])
+  })
+
+  const modes = (currentModeId: string) => ({
+    agent: { modes: { currentModeId, availableModes: ['ask', 'allow-all'].map((id) => ({ id, name: id })) } },
+  })
+  const option = (currentValue: string) => ({
+    id: 'mode',
+    name: 'Mode',
+    category: 'mode',
+    type: 'select',
+    currentValue,
+    options: ['ask', 'accept-edits'].map((value) => ({ value, name: value })),
+  })
+
+  test.each([
+    ['begins in', 1, [modes('allow-all')]],
+    ['switches to', 2, [modes('ask'), { mode: 'allow-all' }]],
+    ['begins, by an option, in', 1, [{ agent: { configOptions: [option('accept-edits')] } }]],
+    [
+      'switches, by an option, to',
+      3,
+      [
+        { agent: { configOptions: [option('ask')] } },
+        { chunk: 'x' },
+        { config: { configId: 'mode', value: 'accept-edits' } },
+      ],
+    ],
+  ])('cannot be played where it %s a mode that permits more', async (_how, line, lines) => {
+    await expect(played(...lines)).rejects.toMatchObject({ code: 'SCRIPT_INVALID', details: { line } })
+  })
+})

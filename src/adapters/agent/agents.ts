@@ -6,7 +6,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Models } from '../../ports/model.ts'
 import { ModelAgents, type ModelAgentsOptions } from './model/agents.ts'
 import { acceptedBy } from './script/accepts.ts'
-import { openScriptAgent } from './script/agent.ts'
+import { type ScriptFile, openScriptAgent } from './script/agent.ts'
 
 /** What sessions were told by Parleys that knew one script at a time. */
 const SCRIPT_WITHOUT_FILE = 'script'
@@ -37,18 +37,19 @@ export function openAgents(options: AgentsOptions): Agents {
     if (name === SCRIPT_WITHOUT_FILE) return open(preset)
     const model = modelIn(name)
     if (model !== undefined) return modelAgents.open(model)
-    const path = pathIn(name)
-    if (path === undefined) return fail('AGENT_UNKNOWN', { agent: name })
-    if (!isAbsolute(path)) return fail('PATH_NOT_ABSOLUTE', { what: 'The script of the agent', path })
-    return openScriptAgent(path, clock)
+    const script = scriptIn(name)
+    if (script === undefined) return fail('AGENT_UNKNOWN', { agent: name })
+    if (!isAbsolute(script.path))
+      return fail('PATH_NOT_ABSOLUTE', { what: 'The script of the agent', path: script.path })
+    return openScriptAgent(script, clock)
   }
 
   function accepts(name: string): PromptKinds {
     if (name === SCRIPT_WITHOUT_FILE) return preset === name ? ONLY_TEXT : accepts(preset)
     const model = name === 'auto' ? '' : modelIn(name)
     if (model !== undefined) return modelAgents.accepts(model) ?? ONLY_TEXT
-    const path = pathIn(name)
-    return path === undefined ? ONLY_TEXT : acceptedBy(path)
+    const script = scriptIn(name)
+    return script === undefined ? ONLY_TEXT : acceptedBy(script.path)
   }
 
   return {
@@ -65,8 +66,10 @@ function modelIn(name: string): string | undefined {
   return name === 'model' ? '' : /^model:(.+)$/su.exec(name)?.[1]
 }
 
-function pathIn(name: string): string | undefined {
-  return /^script:(.+)$/su.exec(name)?.[1]
+/** `script:FILE` was named by the user; `asked-script:FILE` by a file, so its calls need permission. */
+function scriptIn(name: string): ScriptFile | undefined {
+  const [, asked, path] = /^(asked-)?script:(.+)$/su.exec(name) ?? []
+  return path === undefined ? undefined : { path, isAsked: asked !== undefined }
 }
 
 async function openGuide(): Promise<Agent> {

@@ -1,5 +1,5 @@
 /** `parley attach [ID]`: joins a session where it is, at a terminal to take part, elsewhere to follow it. */
-import { loadConfig } from '../../config/load.ts'
+import { configFor } from '../configured.ts'
 import { fail } from '../../errors/parley-error.ts'
 import type { CommandInput } from '../command.ts'
 import { follow } from '../follow.ts'
@@ -9,7 +9,7 @@ import { isTerminal } from '../surfaces.ts'
 export async function run({ args, options }: CommandInput): Promise<number> {
   const [session] = args
   if (session === '') fail('CONFIG_INVALID', { key: 'ID', value: '""', reason: 'name a session, or leave it out' })
-  const config = await loadConfig({ agent: textOption(options, 'agent') })
+  const config = await configFor({ agent: textOption(options, 'agent') })
   const reaching = { config, embedded: false }
   const wanted = { ...options, session }
   const takesPart = isTerminal(process.stdin, config) && isTerminal(process.stdout, config)

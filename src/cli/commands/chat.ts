@@ -1,11 +1,11 @@
 /** `parley` without a command: a chat in this directory, at a terminal or with prompts from a pipe. */
-import { loadConfig } from '../../config/load.ts'
+import { configFor } from '../configured.ts'
 import type { CommandInput } from '../command.ts'
 import { textOption } from '../options.ts'
 import { isTerminal } from '../surfaces.ts'
 
 export async function run({ options }: CommandInput): Promise<number> {
-  const config = await loadConfig({ agent: textOption(options, 'agent'), model: textOption(options, 'model') })
+  const config = await configFor({ agent: textOption(options, 'agent'), model: textOption(options, 'model') })
   const reaching = { config, embedded: options['embedded'] === true }
   if (isTerminal(process.stdin, config) && isTerminal(process.stdout, config)) {
     const { chatOnTerminal } = await import('../chat/terminal.ts')

@@ -1,5 +1,5 @@
 /** `parley docs`: serves directories of documents to any MCP client, and says which and to whom. */
-import { loadConfig } from '../../config/load.ts'
+import { configFor } from '../configured.ts'
 import type { CommandInput } from '../command.ts'
 import { serve } from './docs/serve.ts'
 
@@ -12,7 +12,7 @@ const VERBS: Readonly<Record<string, () => Promise<{ run: typeof serve }>>> = {
 }
 
 export async function run({ args, options }: CommandInput): Promise<number> {
-  const config = await loadConfig()
+  const config = await configFor()
   const [verb = '', ...rest] = args
   const known = VERBS[verb]
   if (known === undefined) return serve(config, { args, options })

@@ -1,5 +1,5 @@
 /** `parley export ID`: a session as a file, for people or for `parley import`. It only reads, so it works whoever owns the state. */
-import { loadConfig } from '../../config/load.ts'
+import { configFor } from '../configured.ts'
 import type { Config } from '../../config/schema.ts'
 import { fail } from '../../errors/parley-error.ts'
 import { exportedLines } from '../../server/export.ts'
@@ -15,7 +15,7 @@ import { turnsOf } from '../view/stored-transcript.ts'
 export async function run({ args, options }: CommandInput): Promise<number> {
   const [id = ''] = args
   const format = formatOf(textOption(options, 'format') ?? 'md')
-  const config = await loadConfig()
+  const config = await configFor()
   const { signal } = watchStops()
   const lines = format === 'md' ? markdownLines(config, id) : exportedLines(config, id)
   await writeOut(lines, { path: textOption(options, 'output'), signal })

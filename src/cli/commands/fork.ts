@@ -1,5 +1,5 @@
 /** `parley fork ID`: a session that begins as this one does, and goes its own way. */
-import { loadConfig } from '../../config/load.ts'
+import { configFor } from '../configured.ts'
 import { fail } from '../../errors/parley-error.ts'
 import type { CommandInput } from '../command.ts'
 import { OK } from '../exit.ts'
@@ -11,7 +11,7 @@ import { nobody, workWith } from '../working.ts'
 export async function run({ args, options }: CommandInput): Promise<number> {
   const [id = ''] = args
   const at = seqOf(textOption(options, 'at'))
-  const config = await loadConfig()
+  const config = await configFor()
   return workWith({ config, embedded: false }, nobody, async ({ client }) => {
     const { sessionId } = await findSession(client, id)
     const fork = await client.fork(sessionId, at)

@@ -1,6 +1,6 @@
 /** `parley import FILE`: an exported session comes back, whole or not at all. */
 import { resolve } from 'node:path'
-import { loadConfig } from '../../config/load.ts'
+import { configFor } from '../configured.ts'
 import { askToImport } from '../../server/ask.ts'
 import { startServer } from '../../server/launch.ts'
 import type { CommandInput } from '../command.ts'
@@ -10,7 +10,7 @@ import { passing } from '../passing.ts'
 
 export async function run({ args, options }: CommandInput): Promise<number> {
   const path = resolve(args[0] ?? '')
-  const config = await loadConfig()
+  const config = await configFor()
   const progress = passing(process.stderr)
   try {
     await startServer({ ...config, program: process.argv[1] ?? '' }, (sentence) => progress.say(sentence))

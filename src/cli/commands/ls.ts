@@ -1,7 +1,7 @@
 /** `parley ls`: the sessions, newest first. It only reads, so it works whoever owns the state. */
 import { homedir } from 'node:os'
 import { resolve } from 'node:path'
-import { loadConfig } from '../../config/load.ts'
+import { configFor } from '../configured.ts'
 import { type Listed, openReader } from '../../server/reader.ts'
 import type { CommandInput } from '../command.ts'
 import { printJson } from '../json.ts'
@@ -14,7 +14,7 @@ import { ago } from '../terminal/pace.ts'
 import { oneLine, widthOf } from '../terminal/text.ts'
 
 export async function run({ options }: CommandInput): Promise<number> {
-  const config = await loadConfig()
+  const config = await configFor()
   const cwd = textOption(options, 'cwd')
   const { signal } = watchStops()
   const reader = await openReader(config)

@@ -1,5 +1,5 @@
 /** `parley models`: which models can be used from here, and why the others cannot. It needs no server. */
-import { loadConfig } from '../../config/load.ts'
+import { configFor } from '../configured.ts'
 import { openUserModels, type UserModels } from '../../server/compose.ts'
 import { fail } from '../../errors/parley-error.ts'
 import type { CommandInput } from '../command.ts'
@@ -18,7 +18,7 @@ type Listing = Source['models'][number]
 const PATIENCE = 5000
 
 export async function run({ options }: CommandInput): Promise<number> {
-  const config = await loadConfig()
+  const config = await configFor()
   const wanted = textOption(options, 'provider')
   const stops = watchStops()
   const models = openUserModels(config, wanted)

@@ -1,5 +1,5 @@
 /** `parley new`: a session that nobody has said anything in yet. */
-import { loadConfig } from '../../config/load.ts'
+import { configFor } from '../configured.ts'
 import type { CommandInput } from '../command.ts'
 import { OK } from '../exit.ts'
 import { printJson } from '../json.ts'
@@ -9,7 +9,7 @@ import { isTerminal } from '../surfaces.ts'
 import { nobody, workWith } from '../working.ts'
 
 export async function run({ options }: CommandInput): Promise<number> {
-  const config = await loadConfig({ agent: textOption(options, 'agent'), model: textOption(options, 'model') })
+  const config = await configFor({ agent: textOption(options, 'agent'), model: textOption(options, 'model') })
   const reaching = { config, embedded: false }
   const isJson = options['json'] === true
   if (!isJson && isTerminal(process.stdin, config) && isTerminal(process.stdout, config)) {

@@ -1,5 +1,5 @@
 /** `parley rename ID TITLE`: another title, which everyone who has the session open sees. */
-import { loadConfig } from '../../config/load.ts'
+import { configFor } from '../configured.ts'
 import { fail } from '../../errors/parley-error.ts'
 import type { CommandInput } from '../command.ts'
 import { OK } from '../exit.ts'
@@ -9,7 +9,7 @@ import { nobody, workWith } from '../working.ts'
 export async function run({ args }: CommandInput): Promise<number> {
   const [id = '', title = ''] = args
   if (title.trim() === '') fail('CONFIG_INVALID', { key: 'TITLE', value: JSON.stringify(title), reason: 'it is empty' })
-  const config = await loadConfig()
+  const config = await configFor()
   return workWith({ config, embedded: false }, nobody, async ({ client }) => {
     const { sessionId } = await findSession(client, id)
     await client.rename(sessionId, title)

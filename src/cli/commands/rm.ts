@@ -1,6 +1,6 @@
 /** `parley rm ID…`: deletes sessions for good. A person is asked first, and a program must say that it means it. */
 import type { SessionInfo } from '../../client/connect.ts'
-import { loadConfig } from '../../config/load.ts'
+import { configFor } from '../configured.ts'
 import type { Config } from '../../config/schema.ts'
 import { fail } from '../../errors/parley-error.ts'
 import type { CommandInput } from '../command.ts'
@@ -12,7 +12,7 @@ import { oneLine } from '../terminal/text.ts'
 import { nobody, workWith } from '../working.ts'
 
 export async function run({ args, options }: CommandInput): Promise<number> {
-  const config = await loadConfig()
+  const config = await configFor()
   const asks = options['yes'] !== true
   if (asks) requireTerminal(config)
   return workWith({ config, embedded: false }, nobody, async ({ client }) => {

@@ -1,7 +1,7 @@
 /** `parley run "PROMPT"`: one prompt, its answer as it streams, and an exit code that says how it ended. */
 import type { Client } from '../../client/connect.ts'
 import type { Face } from '../../client/face.ts'
-import { loadConfig } from '../../config/load.ts'
+import { configFor } from '../configured.ts'
 import { fail } from '../../errors/parley-error.ts'
 import { type ListenToKeys, askOnKeys, ofOurs, oneByOne, refuse } from '../asking.ts'
 import type { CommandInput } from '../command.ts'
@@ -26,7 +26,7 @@ export async function run({ args, options }: CommandInput): Promise<number> {
   const [prompt = ''] = args
   if (prompt.trim() === '')
     fail('CONFIG_INVALID', { key: 'PROMPT', value: JSON.stringify(prompt), reason: 'it says nothing' })
-  const config = await loadConfig({ agent: textOption(options, 'agent'), model: textOption(options, 'model') })
+  const config = await configFor({ agent: textOption(options, 'agent'), model: textOption(options, 'model') })
   const agentCommand = textOption(options, 'agentCommand')
   const reaching = { config, embedded: options['embedded'] === true, notices: companyNotices, agentCommand }
   return options['json'] === true ? runJson(reaching, options, prompt) : runText(reaching, options, prompt)

@@ -1,6 +1,6 @@
 /** `parley search QUERY`: what was said in any session. It only reads the journal, so it works whoever owns the state. */
 import { resolve } from 'node:path'
-import { loadConfig } from '../../config/load.ts'
+import { configFor } from '../configured.ts'
 import { fail } from '../../errors/parley-error.ts'
 import { type Passage, searchSessions } from '../../server/search.ts'
 import type { CommandInput } from '../command.ts'
@@ -20,7 +20,7 @@ const PATIENCE = 20_000
 export async function run({ args, options }: CommandInput): Promise<number> {
   const limit = limitOf(textOption(options, 'limit') ?? LIMIT)
   const cwd = textOption(options, 'cwd')
-  const config = await loadConfig()
+  const config = await configFor()
   const asked = { query: args.join(' '), limit, patience: PATIENCE }
   const found = await searchSessions(config, cwd === undefined ? asked : { ...asked, cwd: resolve(cwd) })
   const asJson = options['json'] === true

@@ -1,5 +1,5 @@
 /** `parley serve`: the server, in the foreground until it is told to stop, or in the background of another command. */
-import { loadConfig } from '../../config/load.ts'
+import { configFor } from '../configured.ts'
 import { isParleyError, reasonOf } from '../../errors/parley-error.ts'
 import { HOPELESS } from '../../server/launch.ts'
 import { type RunningServer, openServer } from '../../server/serve.ts'
@@ -22,7 +22,7 @@ export async function run({ options }: CommandInput): Promise<number> {
 /** Undefined where whoever starts it in the background need not try again: nobody but a person can mend what it says. */
 async function opened(background: boolean): Promise<RunningServer | undefined> {
   try {
-    return await openServer(await loadConfig(), { background })
+    return await openServer(await configFor({ withoutProject: true }), { background })
   } catch (error) {
     if (!background || !isParleyError(error) || error.retryable) throw error
     process.stderr.write(`parley: ${reasonOf(error).replace(/\p{Cc}/gu, ' ')}\n`)

@@ -1,5 +1,5 @@
 /** `parley show ID`: what was said in a session. It only reads, so it works whoever owns the state. */
-import { loadConfig } from '../../config/load.ts'
+import { configFor } from '../configured.ts'
 import type { Config } from '../../config/schema.ts'
 import { type Reader, openReader } from '../../server/reader.ts'
 import type { CommandInput } from '../command.ts'
@@ -18,7 +18,7 @@ import { itemRows } from '../view/transcript-rows.ts'
 type Session = Awaited<ReturnType<Reader['find']>>
 
 export async function run({ args, options }: CommandInput): Promise<number> {
-  const config = await loadConfig()
+  const config = await configFor()
   const { signal } = watchStops()
   const reader = await openReader(config)
   try {

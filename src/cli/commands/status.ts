@@ -2,7 +2,7 @@
 import { askStatus } from '../../server/ask.ts'
 import type { Status } from '../../server/orders.ts'
 import type { CommandInput } from '../command.ts'
-import { configDespite } from '../despite.ts'
+import { configDespite } from '../configured.ts'
 import { OK } from '../exit.ts'
 import { printJson } from '../json.ts'
 import { paintOn } from '../surfaces.ts'

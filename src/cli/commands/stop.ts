@@ -2,7 +2,7 @@
 import { fail } from '../../errors/parley-error.ts'
 import { stopServer } from '../../server/stop.ts'
 import type { CommandInput } from '../command.ts'
-import { configDespite } from '../despite.ts'
+import { configDespite } from '../configured.ts'
 import { OK } from '../exit.ts'
 import { textOption } from '../options.ts'
 

@@ -8,6 +8,8 @@ import { commandsOfServers, filledPrompt, showPrompt, typedIn } from '../server-
 import type { About } from './about.ts'
 import { ClientPlayer } from './client-player.ts'
 import { type Call, type Permission, type Step, parseScript } from './lines.ts'
+import { requireUnprivileged } from './privileges.ts'
+import { type ClientRequest, isForPerson } from './requests.ts'
 
 /** How long a call waits for servers that are still connecting. Milliseconds; promise 9 of DESIGN section 2. */
 const TOOLS_LIMIT = 10_000
@@ -15,16 +17,22 @@ const TOOLS_LIMIT = 10_000
 /** Nobody writes a longer one; a device or a pipe has no end. Bytes. */
 const LONGEST_SCRIPT = 16 * 1024 * 1024
 
+export interface ScriptFile {
+  readonly path: string
+  /** The user has not named it: what it does needs permission like what a model does, and it cannot permit itself anything. */
+  readonly isAsked: boolean
+}
+
 /** Throws SCRIPT_UNREADABLE or SCRIPT_INVALID. */
-export async function openScriptAgent(path: string, clock: Clock): Promise<Agent> {
-  const { offer, steps } = parseScript(path, await readScript(path))
+export async function openScriptAgent({ path, isAsked }: ScriptFile, clock: Clock): Promise<Agent> {
+  const { offer, steps } = parseScript(path, await readScript(path), isAsked ? requireUnprivileged : undefined)
   const { modes, configOptions } = offer
   return {
     commands: [],
     commandsFor: async (list) => commandsOfServers(list),
     ...(modes === undefined ? {} : { modes }),
     configOptions,
-    run: (turn) => new Player(steps, turn, clock).play(),
+    run: (turn) => new Player(steps, turn, { clock, isAsked }).play(),
   }
 }
 
@@ -44,6 +52,12 @@ interface Bookmark {
   readonly step: number
 }
 
+interface Playing {
+  readonly clock: Clock
+  /** As `ScriptFile` has it. */
+  readonly isAsked: boolean
+}
+
 interface Calling extends Bookmark {
   readonly permission: ToolRequest['permission']
   /** It goes on where it stood. */
@@ -54,12 +68,14 @@ class Player {
   readonly #steps: readonly Step[]
   readonly #turn: Turn
   readonly #clock: Clock
+  readonly #isAsked: boolean
   readonly #reported = new Set<string>()
 
-  constructor(steps: readonly Step[], turn: Turn, clock: Clock) {
+  constructor(steps: readonly Step[], turn: Turn, { clock, isAsked }: Playing) {
     this.#steps = steps
     this.#turn = turn
     this.#clock = clock
+    this.#isAsked = isAsked
   }
 
   async play(): Promise<StopReason> {
@@ -108,7 +124,7 @@ class Player {
       case 'call':
         await this.#call(step.call, this.#idOf(step.call.toolCallId), {
           step: index,
-          permission: step.call.isAsked ? 'policy' : 'granted',
+          permission: step.call.isAsked || this.#isAsked ? 'policy' : 'granted',
         })
         return undefined
       case 'report':
@@ -121,7 +137,7 @@ class Player {
         await this.#ask(step.permission, index)
         return undefined
       case 'client':
-        await new ClientPlayer(turn, this.#clock).play(step.request)
+        await this.#askClient(step.request)
         return undefined
       case 'sleep':
         return this.#pause(step.ms)
@@ -133,6 +149,13 @@ class Player {
         await this.#about(step)
         return undefined
     }
+  }
+
+  /** Files and terminals of the client come without a question, so they are for scripts that the user has named. */
+  async #askClient(request: ClientRequest): Promise<void> {
+    if (!this.#isAsked || isForPerson(request)) return new ClientPlayer(this.#turn, this.#clock).play(request)
+    const text = `(${request.kind} is only done for a script that --agent or PARLEY_AGENT names)`
+    await this.#turn.say({ type: 'text', text })
   }
 
   #about(step: About): Promise<void> {
@@ -263,9 +286,16 @@ class Player {
     const { toolCallId, outcome } = asked
     if (!mayRun(asked)) return this.#turn.report(toolCallId, { status: 'failed' })
     const hasBegun = outcome.outcome === 'begun'
-    if (call !== undefined) return this.#call(call, toolCallId, { step, permission: 'granted', hasBegun })
+    if (call !== undefined)
+      return this.#call(call, toolCallId, { step, permission: this.#permissionOf(asked), hasBegun })
     await this.#turn.report(toolCallId, { status: 'in_progress' })
     await this.#turn.report(toolCallId, { status: 'completed' })
+  }
+
+  /** What an asked script shows beside its own question may differ from what it calls: the call is decided by itself. */
+  #permissionOf({ outcome, state }: ResumedCall): ToolRequest['permission'] {
+    const isOwnQuestion = this.#steps[(state as Bookmark).step]?.kind === 'permission'
+    return this.#isAsked && isOwnQuestion && outcome.outcome !== 'begun' ? 'policy' : 'granted'
   }
 
   /** Such an id is unique in its session, though the script is played again for every prompt. */

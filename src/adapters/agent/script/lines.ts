@@ -44,8 +44,12 @@ export interface Permission {
   readonly call: Call | undefined
 }
 
-/** Throws SCRIPT_INVALID with the number of the line that cannot be played. Empty lines are skipped. */
-export function parseScript(path: string, source: string): Script {
+/** Throws SCRIPT_INVALID with the number of the line that cannot be played, or that `judge` throws for. Empty lines are skipped. */
+export function parseScript(
+  path: string,
+  source: string,
+  judge: (what: ScriptOffer | Step) => void = () => undefined,
+): Script {
   const lines = linesOf(source)
   const read = <Result>(number: number, reading: () => Result): Result => {
     try {
@@ -58,7 +62,10 @@ export function parseScript(path: string, source: string): Script {
   const own = first === undefined ? undefined : read(first.number, () => offerIn(first.line))
   const offer = own ?? nothingOffered
   const played = own === undefined ? lines : others
-  return { offer, steps: played.map(({ line, number }) => read(number, () => stepOf(JSON.parse(line), offer))) }
+  const steps = played.map(({ line, number }) => read(number, () => stepOf(JSON.parse(line), offer)))
+  read(1, () => judge(offer))
+  for (const [index, step] of steps.entries()) read(played[index]?.number ?? 1, () => judge(step))
+  return { offer, steps }
 }
 
 /** What the first line says of the agent; undefined when that is a step already. Throws what is wrong with it. */

@@ -9,6 +9,11 @@ export type ClientRequest =
   | { readonly kind: 'form'; readonly form: FormRequest }
   | { readonly kind: 'url'; readonly page: UrlRequest; readonly completes: boolean }
 
+/** It is shown to a person, who answers or does not. */
+export function isForPerson({ kind }: ClientRequest): boolean {
+  return kind === 'form' || kind === 'url'
+}
+
 /** By the key that makes the step. */
 export const clientRequests: Readonly<Record<string, (value: unknown) => ClientRequest>> = {
   readFile: (value) => ({ kind: 'readFile', file: fileRange(given(object(value, 'readFile'))) }),

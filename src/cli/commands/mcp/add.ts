@@ -1,7 +1,7 @@
 /** `parley mcp add` and `rm`: the servers of the user's own file. */
 import { withdraw } from '../../../config/consent-edit.ts'
 import { dangerOf } from '../../../config/danger.ts'
-import { loadConfig } from '../../../config/load.ts'
+import { configFor } from '../../configured.ts'
 import { addMcp, type McpTable, removeMcp } from '../../../config/mcp-edit.ts'
 import { readMcpFiles } from '../../../config/mcp-files.ts'
 import { userFile } from '../../../config/places.ts'
@@ -18,7 +18,7 @@ export async function addServer([name = '', ...command]: readonly string[], opti
     process.stderr.write('parley: give a command after --, or a --url\n')
     return USAGE
   }
-  const config = await loadConfig()
+  const config = await configFor()
   const { servers } = readMcpFiles(config, process.cwd())
   if (servers.some(({ entry, from }) => entry.name === name && from === 'user')) {
     process.stderr.write(`parley: ${name} is there already; parley mcp rm takes it away\n`)
@@ -45,7 +45,7 @@ function tableOf([command, ...args]: readonly string[], url: string | undefined,
 
 /** Of the user's file; for a project's server, which is not ours to remove, the consent. */
 export async function removeServer([name = '']: readonly string[]): Promise<number> {
-  const config = await loadConfig()
+  const config = await configFor()
   const found = readMcpFiles(config, process.cwd()).servers.filter(({ entry }) => entry.name === name)
   const own = found.find(({ from }) => from === 'user')
   const allowed = found.find(({ from, standing }) => from === 'project' && standing !== 'waiting')

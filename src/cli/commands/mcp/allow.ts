@@ -1,7 +1,7 @@
 /** `parley mcp allow`: the user agrees to exactly what a project's file says of one server. */
 import { allow } from '../../../config/consent-edit.ts'
 import { dangerOf } from '../../../config/danger.ts'
-import { loadConfig } from '../../../config/load.ts'
+import { configFor } from '../../configured.ts'
 import { readMcpFiles } from '../../../config/mcp-files.ts'
 import type { McpPlace } from '../../../config/mcp.ts'
 import { FAILED, OK } from '../../exit.ts'
@@ -10,7 +10,7 @@ import { oneLine } from '../../terminal/text.ts'
 const LONGEST = 2000
 
 export async function allowServer([name = '']: readonly string[]): Promise<number> {
-  const config = await loadConfig()
+  const config = await configFor()
   const { servers } = readMcpFiles(config, process.cwd())
   const found = servers.find(({ entry, from }) => entry.name === name && from === 'project')
   if (found === undefined) {

@@ -1,7 +1,7 @@
 /** `parley mcp import`: the servers of another tool's `mcpServers`, into the user's own file. */
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { loadConfig } from '../../../config/load.ts'
+import { configFor } from '../../configured.ts'
 import { addMcp } from '../../../config/mcp-edit.ts'
 import { readMcpFiles } from '../../../config/mcp-files.ts'
 import { importedFrom } from '../../../config/mcp-import.ts'
@@ -12,7 +12,7 @@ import { oneLine } from '../../terminal/text.ts'
 
 /** One that cannot be taken keeps no other back. */
 export async function importServers([path = '']: readonly string[]): Promise<number> {
-  const config = await loadConfig()
+  const config = await configFor()
   const file = userFile(config.environment)
   const { servers } = readMcpFiles(config, process.cwd())
   const taken = new Set(servers.flatMap(({ entry, from }) => (from === 'user' ? [entry.name] : [])))

@@ -1,5 +1,5 @@
 /** `parley mcp login` and `logout`: lets Parley in at a server that wants somebody to log in. */
-import { loadConfig } from '../../../config/load.ts'
+import { configFor } from '../../configured.ts'
 import { readMcpFiles } from '../../../config/mcp-files.ts'
 import type { Config } from '../../../config/schema.ts'
 import { type LoginPlace, loginPlaceOf } from '../../../server/configured.ts'
@@ -13,7 +13,7 @@ import { oneLine } from '../../terminal/text.ts'
 
 /** With `--json`: one line with the page, one when it is done. */
 export async function login([word = '']: readonly string[], options: CommandInput['options']): Promise<number> {
-  const config = await loadConfig()
+  const config = await configFor()
   const place = placeOf(config, word)
   if (place === undefined) return unknown(word)
   const stops = watchStops()
@@ -44,7 +44,7 @@ async function invite(config: Config, url: string): Promise<void> {
 }
 
 export async function logout([word = '']: readonly string[], options: CommandInput['options']): Promise<number> {
-  const config = await loadConfig()
+  const config = await configFor()
   const place = placeOf(config, word)
   if (place === undefined) return unknown(word)
   const was = await logOut(config, place)

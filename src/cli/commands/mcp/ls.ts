@@ -1,5 +1,5 @@
 /** `parley mcp ls`: every server of the configuration, from which file, and how it is in each live session. */
-import { loadConfig } from '../../../config/load.ts'
+import { configFor } from '../../configured.ts'
 import { type FoundMcp, readMcpFiles } from '../../../config/mcp-files.ts'
 import type { Config } from '../../../config/schema.ts'
 import { isParleyError, reasonOf } from '../../../errors/parley-error.ts'
@@ -28,7 +28,7 @@ interface Row {
 }
 
 export async function listServers(_words: readonly string[], options: CommandInput['options']): Promise<number> {
-  const config = await loadConfig()
+  const config = await configFor()
   const rows = rowsOf(readMcpFiles(config, process.cwd()).servers, await live(config))
   if (options['json'] === true) rows.forEach(printJson)
   else print(rows, paintOn(process.stdout, config))

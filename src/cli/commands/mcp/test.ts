@@ -1,5 +1,5 @@
 /** `parley mcp test`: meets one MCP server as a session would and prints what it offers and what is wrong with it. */
-import { loadConfig } from '../../../config/load.ts'
+import { configFor } from '../../configured.ts'
 import { type FoundMcp, readMcpFiles } from '../../../config/mcp-files.ts'
 import type { Config } from '../../../config/schema.ts'
 import { locateConfigured } from '../../../server/configured.ts'
@@ -18,7 +18,7 @@ type Target = Parameters<typeof examine>[1]
 
 /** A server of the configuration by its name, or any by its URL or command. */
 export async function testServer(words: readonly string[], options: CommandInput['options']): Promise<number> {
-  const config = await loadConfig()
+  const config = await configFor()
   const { signal } = watchStops()
   const examined = await examine(config, targetOf(config, words, options), signal)
   if (options['json'] === true) printJson(examined)

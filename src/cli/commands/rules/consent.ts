@@ -1,6 +1,6 @@
 /** `parley rules consent`: the user agrees to exactly what the project's file allows now. */
 import { allow } from '../../../config/consent-edit.ts'
-import { loadConfig } from '../../../config/load.ts'
+import { configFor } from '../../configured.ts'
 import { CONSENT, RuleReader, consentTo } from '../../../config/rules-files.ts'
 import { ruleLine } from '../../../server/rules.ts'
 import type { CommandInput } from '../../command.ts'
@@ -9,7 +9,7 @@ import { cwdOf } from '../../opening.ts'
 import { oneLine } from '../../terminal/text.ts'
 
 export async function consentToRules(_words: readonly string[], options: CommandInput['options']): Promise<number> {
-  const { home, environment } = await loadConfig()
+  const { home, environment } = await configFor()
   const { rules } = await new RuleReader({ home, environment }).read(cwdOf(options))
   const theirs = rules.filter(({ from, effect }) => from === 'project' && effect === 'allow')
   const file = theirs[0]?.file

@@ -1,6 +1,6 @@
 /** `parley rules add` and `rm`: rules of the state directory, and what was always allowed in a session. */
 import { realpathSync } from 'node:fs'
-import { loadConfig } from '../../../config/load.ts'
+import { configFor } from '../../configured.ts'
 import { RuleReader } from '../../../config/rules-files.ts'
 import { removeRule as removeStored, storeRule } from '../../../config/rules-store.ts'
 import { EFFECTS, type RuleSubject, SUBJECT_KEYS, isEffect } from '../../../config/rules.ts'
@@ -17,7 +17,7 @@ import { rowsOfSession } from './ls.ts'
 
 export async function addRule([effect = '']: readonly string[], options: CommandInput['options']): Promise<number> {
   if (!isEffect(effect)) return refuse(`a rule is one of ${EFFECTS.join(', ')}`, USAGE)
-  const { home } = await loadConfig()
+  const { home } = await configFor()
   const project = options['everywhere'] === true ? null : realpathSync(cwdOf(options))
   const rule = storeRule(home, { effect, subject: subjectIn(options), project })
   if (options['json'] === true) printJson(rule)
@@ -31,7 +31,7 @@ function subjectIn(options: CommandInput['options']): RuleSubject {
 }
 
 export async function removeRule([prefix = '']: readonly string[], options: CommandInput['options']): Promise<number> {
-  const config = await loadConfig()
+  const config = await configFor()
   const session = textOption(options, 'session')
   return session === undefined ? removeHere(config, prefix, cwdOf(options)) : revoke(config, prefix, session)
 }

@@ -1,5 +1,5 @@
 /** `parley rules ls`: every rule that holds in a directory, and with `--session` what was always or never allowed in that one. */
-import { loadConfig } from '../../../config/load.ts'
+import { configFor } from '../../configured.ts'
 import { type FoundRule, RuleReader } from '../../../config/rules-files.ts'
 import { idOf } from '../../../config/rules-store.ts'
 import type { Config } from '../../../config/schema.ts'
@@ -26,7 +26,7 @@ export type Row =
     })
 
 export async function listRules(_words: readonly string[], options: CommandInput['options']): Promise<number> {
-  const config = await loadConfig()
+  const config = await configFor()
   const { rules, broken } = await new RuleReader(config).read(cwdOf(options))
   const prefix = textOption(options, 'session')
   const rows = [...(prefix === undefined ? [] : await rowsOfSession(config, prefix)), ...rules]

@@ -1,5 +1,6 @@
 /** What ignore files leave out, as git understands them: deeper ones have the last word. */
 import ignore, { type Ignore } from 'ignore'
+import { usableRules } from '../../../../text/ignore-rules.ts'
 
 export const IGNORE_FILES = ['.gitignore', '.ignore']
 
@@ -34,7 +35,7 @@ function ignoring(all: readonly Rules[]): Ignoring {
       }, false)
     },
     below(base, rules) {
-      const own = rules.map((text) => ({ base, matcher: ignore().add(text) }))
+      const own = rules.map((text) => ({ base, matcher: ignore().add(usableRules(text)) }))
       return own.length === 0 ? this : ignoring([...all, ...own])
     },
   }

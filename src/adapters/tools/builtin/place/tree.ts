@@ -2,13 +2,11 @@
 import { refuse } from '../result.ts'
 import type { Signal } from '../../../../ports/signal.ts'
 import { bytesAt, readBytes } from './file.ts'
+import { LONGEST_IGNORE_FILE } from '../../../../text/ignore-rules.ts'
 import { IGNORE_FILES, type Ignoring, NOTHING_IGNORED, usuallyIgnored } from './ignored.ts'
 import { type Entry, namesIn } from './names.ts'
 import { type Root, routeTo, shortly } from './roots.ts'
 import { type Held, type Place, at, goBelow, lookAt } from './walk.ts'
-
-/** Bytes of an ignore file. */
-const LONGEST_RULES = 1024 * 1024
 
 export interface Strolling {
   readonly roots: readonly Root[]
@@ -119,7 +117,7 @@ async function ignoringFor(
 
 async function textAt(path: string, roots: readonly Root[]): Promise<readonly string[]> {
   // Most directories have none, and one that cannot be read says nothing.
-  const read = await readBytes(path, roots, LONGEST_RULES).catch(() => undefined)
+  const read = await readBytes(path, roots, LONGEST_IGNORE_FILE).catch(() => undefined)
   return read === undefined ? [] : [read.bytes.toString('utf8')]
 }
 
@@ -132,7 +130,7 @@ async function rulesIn(
   const names = IGNORE_FILES.filter((name) => entries.some((entry) => entry.name === name && entry.kind === 'file'))
   const texts = names.map(async (name) => {
     const place = await lookAt(held, name)
-    const bytes = await bytesAt(place, { roots, limit: LONGEST_RULES }).catch(() => undefined)
+    const bytes = await bytesAt(place, { roots, limit: LONGEST_IGNORE_FILE }).catch(() => undefined)
     return bytes === undefined ? [] : [bytes.toString('utf8')]
   })
   return (await Promise.all(texts)).flat()

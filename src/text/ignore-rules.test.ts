@@ -1,0 +1,24 @@
+import ignore from 'ignore'
+import { expect, test } from 'vitest'
+import { usableRules } from './ignore-rules.ts'
+
+test.each([
+  [
+    'what people write',
+    '# build\ndist/\n\n!dist/keep\n**/logs/**/*.log\na/**/b/**\n',
+    'dist/\n!dist/keep\n**/logs/**/*.log\na/**/b/**',
+  ],
+  ['lines of Windows', 'dist\r\nout\r\n', 'dist\nout'],
+  ['a line with many jumps', `${'**/a/'.repeat(9)}b\nkept`, 'kept'],
+  ['a long line', `${'x'.repeat(2_000)}\nkept`, 'kept'],
+])('%s', (_name, text, kept) => expect(usableRules(text)).toBe(kept))
+
+test('a file without end counts with its beginning', () => {
+  const lines = Array.from({ length: 5_000 }, (_, at) => `name-${at}`)
+  expect(usableRules(lines.join('\n')).split('\n')).toEqual(lines.slice(0, 1_000))
+})
+
+test('a line that would be compared for years with a deep path is compared at once', () => {
+  const rules = ignore().add(usableRules(`${'**/a/'.repeat(12)}b\n**/a/**/b`))
+  expect(rules.ignores(`${'a/'.repeat(200)}c`)).toBe(false)
+})
