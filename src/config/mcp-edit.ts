@@ -11,7 +11,7 @@ export type McpTable = Readonly<Record<string, unknown>>
 
 /** Throws CONFIG_INVALID where the table cannot be, or the file is not to be changed by a program. */
 export function addMcp(file: string, name: string, table: McpTable): void {
-  for (const one of readMcp({ [name]: table })) if ('fault' in one) fail('CONFIG_INVALID', one.fault)
+  for (const one of readMcp({ [name]: table }, 'user')) if ('fault' in one) fail('CONFIG_INVALID', one.fault)
   change(file, name, (text) => withTable(text, ['mcp', name], table))
 }
 

@@ -58,7 +58,7 @@ function readOne(
     // Most people have none of the two files.
     if (text === undefined) return { entries: [], faults: [] }
     const { mcp = {} } = parse(text)
-    const read = readMcp(mcp)
+    const read = readMcp(mcp, from)
     const real = realpathSync(file)
     return {
       entries: read.flatMap((one) =>

@@ -57,6 +57,7 @@ describe('what a table may say', () => {
     [{ command: 'x', url: 'http://a' }, 'mcp.s.url', 'a server has a command or a url, not both'],
     [{ command: 'x', arg: [] }, 'mcp.s.arg', 'there is only command, args'],
     [{ command: 'x', args: 'y' }, 'mcp.s.args', 'it is a list of texts'],
+    [{ command: './x' }, 'mcp.s.command', 'write its absolute path'],
     [{ command: 'x', idle_seconds: -1 }, 'mcp.s.idle_seconds', 'from 0'],
     [{ command: 'x', shared: 'yes' }, 'mcp.s.shared', 'true or false'],
     [{ url: 'ftp://a' }, 'mcp.s.url', 'it is an http or https URL'],
@@ -69,7 +70,7 @@ describe('what a table may say', () => {
     [{ tools: { a: { total_seconds: '1' } } }, 'mcp.s.tools.a.total_seconds', 'it is a number of seconds above 0'],
     ['x', 'mcp.s', 'a server is a table: command, or url'],
   ])('not %j', (table, key, reason) => {
-    expect(readMcp({ s: table })).toMatchObject([{ fault: { key, reason: expect.stringContaining(reason) } }])
+    expect(readMcp({ s: table }, 'user')).toMatchObject([{ fault: { key, reason: expect.stringContaining(reason) } }])
   })
 
   test('a command is told what is wrong, with the file and without the value', async () => {
@@ -81,7 +82,7 @@ describe('what a table may say', () => {
 
   test('what a login takes has the words of its own, and a project needs consent for it', () => {
     const login = { client_id: 'a', client_secret: '${S}', scope: 'b', redirect_url: 'http://localhost:1/x' }
-    const [read] = readMcp({ s: { url: 'http://a', login } })
+    const [read] = readMcp({ s: { url: 'http://a', login } }, 'user')
     const inside = { clientId: 'a', clientSecret: '${S}', scope: 'b', redirectUrl: 'http://localhost:1/x' }
     expect(read).toMatchObject({ entry: { login: inside } })
     expect(filledInLogin(inside, { S: 'c' })).toEqual({ login: { ...inside, clientSecret: 'c' } })

@@ -96,11 +96,11 @@ const KEYS: Readonly<Record<string, Kind>> = {
 }
 
 /** The tables under `mcp`, each on its own: what is wrong with one says nothing of the others. */
-export function readMcp(mcp: unknown): readonly McpRead[] {
+export function readMcp(mcp: unknown, source: 'user' | 'project'): readonly McpRead[] {
   if (!isTable(mcp))
     return [{ name: 'mcp', fault: { key: 'mcp', value: shown(mcp), reason: 'it has tables: [mcp.NAME]' } }]
   return Object.entries(mcp).map(([name, table]) => {
-    const fault = faultIn(name, table)
+    const fault = faultIn(name, table) ?? (source === 'user' ? relativeCommand(name, table as Table) : undefined)
     return fault === undefined ? { entry: entryOf(name, table as Table) } : { name, fault }
   })
 }
@@ -117,6 +117,15 @@ function faultIn(name: string, table: unknown): McpFault | undefined {
     if (wrong !== undefined) return wrong
   }
   return wrongIn(`${at}.login`, (table['login'] ?? {}) as Table, LOGIN) ?? contradiction(at, table)
+}
+
+/** A server of the user joins the sessions of every directory: `./server` would run what each of them has there. */
+function relativeCommand(name: string, { command }: Table): McpFault | undefined {
+  const isRelative = typeof command === 'string' && command.includes('/') && !command.startsWith('/')
+  if (!isRelative) return undefined
+  const reason =
+    'in each directory it would be another file; write its absolute path, or a name that is looked up on PATH'
+  return { key: `mcp.${name}.command`, value: 'relative', reason }
 }
 
 function wrongIn(at: string, table: Table, kinds: Readonly<Record<string, Kind>>): McpFault | undefined {

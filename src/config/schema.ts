@@ -31,7 +31,8 @@ export const settings: readonly Setting[] = [
     key: 'home',
     env: 'PARLEY_HOME',
     files: 'none',
-    sentence: 'The state directory: the journal, the lock and the log. Default: the state directory of the platform.',
+    sentence:
+      'The state directory: the journal, the lock and the log. An absolute path. Default: the state directory of the platform.',
   },
   {
     key: 'agent',

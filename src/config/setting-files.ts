@@ -102,7 +102,7 @@ type Source = 'user' | 'project'
 
 async function wrongIn({ mcp, permissions, providers, ...plain }: Table, source: Source): Promise<readonly Wrong[]> {
   return [
-    ...(mcp === undefined ? [] : await wrongServers(mcp)),
+    ...(mcp === undefined ? [] : await wrongServers(mcp, source)),
     ...(permissions === undefined ? [] : await wrongRules(permissions)),
     ...(providers === undefined ? [] : await wrongProviders(providers, source)),
     ...(await wrongSettings(plain, source)),
@@ -110,9 +110,9 @@ async function wrongIn({ mcp, permissions, providers, ...plain }: Table, source:
 }
 
 /** Sessions read them anew; here it is said what is wrong, to the user who can mend it. */
-async function wrongServers(mcp: unknown): Promise<readonly Wrong[]> {
+async function wrongServers(mcp: unknown, source: Source): Promise<readonly Wrong[]> {
   const { readMcp } = await import('./mcp.ts')
-  return readMcp(mcp).flatMap((one) => ('fault' in one ? [one.fault] : []))
+  return readMcp(mcp, source).flatMap((one) => ('fault' in one ? [one.fault] : []))
 }
 
 async function wrongRules(permissions: unknown): Promise<readonly Wrong[]> {

@@ -5,6 +5,13 @@ type Environment = Readonly<Record<string, string | undefined>>
 
 const VARIABLE = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/gu
 
+/** The names of the variables that stand anywhere in it. */
+export function variablesIn(what: unknown): readonly string[] {
+  if (typeof what === 'string') return [...what.matchAll(VARIABLE)].map(([, name = '']) => name)
+  if (typeof what !== 'object' || what === null) return []
+  return [...new Set(Object.values(what).flatMap(variablesIn))]
+}
+
 /** The same for what a login needs. */
 export function filledInLogin(
   login: McpLogin,

@@ -30,6 +30,6 @@ function asked(agent: string): string {
 
 function cautious(modes: Modes): Modes | null {
   if (!PRIVILEGED.has(modes.currentModeId)) return modes
-  const [other] = modes.availableModes.filter(({ id }) => !PRIVILEGED.has(id))
+  const other = modes.availableModes.find(({ id }) => !PRIVILEGED.has(id))
   return other === undefined ? null : { ...modes, currentModeId: other.id }
 }

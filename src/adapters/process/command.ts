@@ -1,7 +1,7 @@
 /** Finds the file that a command means, the way a shell would, so that a missing one gets a clear answer. */
 import { constants } from 'node:fs'
 import { access, stat } from 'node:fs/promises'
-import { resolve } from 'node:path'
+import { isAbsolute, resolve } from 'node:path'
 import { fail } from '../../errors/parley-error.ts'
 
 export interface Lookup {
@@ -26,7 +26,9 @@ export async function findCommand({ command, cwd, path }: Lookup): Promise<strin
 function candidates({ command, cwd, path }: Lookup): readonly string[] {
   if (command === '') return []
   if (command.includes('/')) return [resolve(cwd, command)]
-  return (path ?? '/usr/local/bin:/usr/bin:/bin').split(':').map((folder) => resolve(cwd, folder, command))
+  // An empty or relative entry would mean the directory of the session, and so a program of whoever wrote what is there.
+  const folders = (path ?? '/usr/local/bin:/usr/bin:/bin').split(':').filter((folder) => isAbsolute(folder))
+  return folders.map((folder) => resolve(folder, command))
 }
 
 async function examine(file: string): Promise<'missing' | 'blocked' | 'executable'> {

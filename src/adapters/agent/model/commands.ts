@@ -16,6 +16,9 @@ export const OWN_COMMANDS: readonly SlashCommand[] = [
 /** A file of this name is the command of this name. */
 const PROMPT_FILE = /^([A-Za-z0-9][\w-]{0,63})\.md$/u
 
+/** Of one directory. Every one is looked at and offered to every client; a project may have any number of files. */
+const MOST_PROMPTS = 200
+
 export type Wish =
   | { readonly kind: 'own'; readonly name: string; readonly rest: string }
   | { readonly kind: 'messages'; readonly messages: readonly ModelMessage[] }
@@ -92,14 +95,14 @@ function filled(text: string, rest: string): string {
   return rest.trim() === '' ? body : `${body}\n\n${rest.trim()}`
 }
 
-/** Those of the project come before those of the user. A link out of its root is not read, and so not offered. */
+/** A file of the user counts more than one of a project: nobody else decides what their own words mean. A link out of its root is not read, and so not offered. */
 async function promptFiles(
   roots: readonly string[],
   { promptDirectory }: PromptPlaces,
 ): Promise<readonly PromptFile[]> {
   const places = roots.map((root) => ({ root, directory: join(root, '.parley', 'prompts') }))
   const own = promptDirectory === undefined ? [] : [{ root: promptDirectory, directory: promptDirectory }]
-  const found = await Promise.all([...places, ...own].map(filesIn))
+  const found = await Promise.all([...own, ...places].map(filesIn))
   return found.flat()
 }
 
@@ -112,6 +115,7 @@ async function filesIn({ root, directory }: { root: string; directory: string })
       const name = PROMPT_FILE.exec(file)?.[1]
       return name === undefined ? [] : [{ name, root, path: join(directory, file) }]
     })
+    .slice(0, MOST_PROMPTS)
   const isThere = await Promise.all(files.map(({ path }) => isFileInside(root, path)))
   return files.filter((_file, at) => isThere[at])
 }

@@ -1,4 +1,5 @@
 /** `parley mcp add` and `rm`: the servers of the user's own file. */
+import { resolve } from 'node:path'
 import { withdraw } from '../../../config/consent-edit.ts'
 import { dangerOf } from '../../../config/danger.ts'
 import { configFor } from '../../configured.ts'
@@ -36,11 +37,18 @@ function tableOf([command, ...args]: readonly string[], url: string | undefined,
   const env = pairsOf('--env', textsOption(options, 'env'))
   const headers = pairsOf('--header', textsOption(options, 'header'))
   return {
-    ...(command === undefined ? { url, ...(options['sse'] === true && { type: 'sse' }) } : { command }),
+    ...(command === undefined
+      ? { url, ...(options['sse'] === true && { type: 'sse' }) }
+      : { command: anywhere(command) }),
     ...(args.length > 0 && { args }),
     ...(Object.keys(env).length > 0 && { env }),
     ...(Object.keys(headers).length > 0 && { headers }),
   }
+}
+
+/** A path counts from where the user types it; a name is looked up on PATH by each session. */
+function anywhere(command: string): string {
+  return command.includes('/') ? resolve(command) : command
 }
 
 /** Of the user's file; for a project's server, which is not ours to remove, the consent. */

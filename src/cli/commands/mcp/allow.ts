@@ -3,7 +3,8 @@ import { allow } from '../../../config/consent-edit.ts'
 import { dangerOf } from '../../../config/danger.ts'
 import { configFor } from '../../configured.ts'
 import { readMcpFiles } from '../../../config/mcp-files.ts'
-import type { McpPlace } from '../../../config/mcp.ts'
+import type { McpLogin, McpPlace } from '../../../config/mcp.ts'
+import { variablesIn } from '../../../config/variables.ts'
 import { FAILED, OK } from '../../exit.ts'
 import { oneLine } from '../../terminal/text.ts'
 
@@ -18,18 +19,28 @@ export async function allowServer([name = '']: readonly string[]): Promise<numbe
     return FAILED
   }
   allow(config.home, found.digest, { file: found.file, name })
-  const { place } = found.entry
+  const { place, login } = found.entry
   const what = place === undefined ? 'only rules' : whole(place)
   process.stdout.write(`Allowed ${oneLine(name, 80)} of ${found.file}, until it says something else: ${what}\n`)
-  const danger = place?.type === 'stdio' ? dangerOf(place.command, place.args) : undefined
-  if (danger !== undefined)
+  for (const danger of dangersOf(place, login))
     process.stdout.write(`Careful: ${danger}. If you did not know that: parley mcp rm ${oneLine(name, 80)}\n`)
   return OK
 }
 
+function dangersOf(place: McpPlace | undefined, login: McpLogin | undefined): readonly string[] {
+  const told = place?.type === 'stdio' ? dangerOf(place.command, place.args) : undefined
+  const variables = variablesIn({ place, login })
+  const given =
+    variables.length === 0 ? [] : [`it is given ${oneLine(variables.join(', '), LONGEST)} of your environment`]
+  return [...(told === undefined ? [] : [told]), ...given]
+}
+
 /** Nothing of it is the user's secret, and all of it is what was agreed to. */
 function whole(place: McpPlace): string {
-  if (place.type !== 'stdio') return oneLine(place.url, LONGEST)
+  if (place.type !== 'stdio') {
+    const headers = Object.entries(place.headers).map(([name, value]) => `${name}: ${value}`)
+    return oneLine([place.url, ...headers].join(', '), LONGEST)
+  }
   const variables = Object.entries(place.env).map(([name, value]) => `${name}=${value}`)
   return oneLine([...variables, place.command, ...place.args].join(' '), LONGEST)
 }
