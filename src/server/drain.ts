@@ -6,14 +6,14 @@ const PAUSE = 50
 
 export class Drain {
   readonly #clock: Clock
-  readonly #working: () => Promise<number>
+  readonly #working: () => number
   /** On the clock of what has elapsed. */
   #deadline: number | undefined
   #begin: () => void = () => undefined
   /** Resolves when nothing runs any more, or may no longer. */
   readonly drained: Promise<void>
 
-  constructor(clock: Clock, working: () => Promise<number>) {
+  constructor(clock: Clock, working: () => number) {
     this.#clock = clock
     this.#working = working
     const begun = new Promise<void>((resolve) => (this.#begin = resolve))
@@ -31,6 +31,6 @@ export class Drain {
   }
 
   async #wait(): Promise<void> {
-    while (this.#clock.elapsed() < (this.#deadline ?? 0) && (await this.#working()) > 0) await this.#clock.sleep(PAUSE)
+    while (this.#clock.elapsed() < (this.#deadline ?? 0) && this.#working() > 0) await this.#clock.sleep(PAUSE)
   }
 }

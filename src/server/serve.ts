@@ -84,7 +84,7 @@ class Server implements RunningServer {
     this.lost = owner.lost
     this.#clients = new Clients(owner.clock)
     this.#started = owner.clock.elapsed()
-    this.#drain = new Drain(owner.clock, async () => (await this.#census()).working)
+    this.#drain = new Drain(owner.clock, () => this.#census().working)
     this.#silence = owner.clock.abortSource()
     this.ended = this.#end()
     // Whoever started it waits for this; until then nobody has to.
@@ -150,10 +150,10 @@ class Server implements RunningServer {
         uptimeSeconds: Math.floor((clock.elapsed() - this.#started) / 1000),
         // Whoever asks is no client of anything.
         clients: this.#clients.count - 1,
-        ...(await this.#census()),
+        ...this.#census(),
       }),
       stop: async ({ graceMs, ifIdle = false }) => {
-        const { working } = await this.#census()
+        const { working } = this.#census()
         if (!ifIdle || working === 0) this.stop('asked to', graceMs)
         return { stopping: this.#drain.isStopping, working }
       },
@@ -161,8 +161,8 @@ class Server implements RunningServer {
   }
 
   /** Before recovery is over nothing is live. */
-  async #census(): Promise<Census> {
-    return (await this.#sessions?.census()) ?? { sessions: 0, working: 0, mcpServers: 0 }
+  #census(): Census {
+    return this.#sessions?.census() ?? { sessions: 0, working: 0, mcpServers: 0 }
   }
 
   #watch(listening: ListeningSocket): void {
@@ -170,7 +170,7 @@ class Server implements RunningServer {
       clock: this.#owner.clock,
       idleMinutes: this.#config.idleMinutes,
       lastSeen: () => this.#clients.lastSeen,
-      isWorking: async () => (await this.#census()).working > 0,
+      isWorking: () => this.#census().working > 0,
       isReachable: () => listening.isThere(),
     }
     watch(watched, (why) => this.stop(why))

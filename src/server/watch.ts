@@ -7,7 +7,7 @@ export interface Watched {
   readonly idleMinutes: number
   /** When a client was last there, on the clock of what has elapsed. */
   lastSeen(): number
-  isWorking(): Promise<boolean>
+  isWorking(): boolean
   isReachable(): boolean
 }
 
@@ -21,12 +21,12 @@ export function watch(watched: Watched, end: (why: string) => void): void {
   const pause = idle === 0 ? SELDOM : Math.min(SELDOM, idle / 4)
   let lastWorked = clock.elapsed()
 
-  async function look(): Promise<void> {
+  function look(): void {
     if (!watched.isReachable()) return end('its socket is gone')
-    if (await watched.isWorking()) lastWorked = clock.elapsed()
+    if (watched.isWorking()) lastWorked = clock.elapsed()
     const unused = clock.elapsed() - Math.max(lastWorked, watched.lastSeen())
     if (idle > 0 && unused >= idle) return end(`nobody has used it for ${idleMinutes} minutes`)
-    clock.after(pause, () => void look())
+    clock.after(pause, look)
   }
-  clock.after(pause, () => void look())
+  clock.after(pause, look)
 }

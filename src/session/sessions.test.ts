@@ -33,9 +33,9 @@ describe('creating', () => {
 
   test('while the owner stops ends with it', async () => {
     const house = new House()
-    const creating = house.sessions.create(here)
+    const creating = house.sessions.create(here).catch((error: unknown) => error)
     await house.sessions.halt()
-    expect((await creating).isGone).toBe(true)
+    expect(await creating).toMatchObject({ code: 'SERVER_STOPPING' })
     expect(house.tools.running).toBe(0)
   })
 })
@@ -301,6 +301,24 @@ describe('halting', () => {
   })
 })
 
+describe('an opening that hangs', () => {
+  test('hangs neither the status of the server nor its stop, and leaves nothing behind when it comes back', async () => {
+    const { house, session } = await working()
+    const next = new House(house.disk)
+    house.disk.hold()
+    const opening = next.sessions.open(session.id, here).catch((error: unknown) => error)
+    await quiet()
+    expect(next.sessions.census()).toMatchObject({ sessions: 0, working: 0 })
+
+    const halted = next.sessions.halt()
+    await next.clock.advance(5_000)
+    await halted
+    house.disk.release()
+    expect(await opening).toMatchObject({ code: 'SERVER_STOPPING' })
+    expect(next.tools.running).toBe(0)
+  })
+})
+
 describe('recovering', () => {
   test('settles what a crash cut, once', async () => {
     const { house, session } = await waiting()
@@ -318,6 +336,21 @@ describe('recovering', () => {
       ]),
     )
     expect(next.tools.running).toBe(0)
+  })
+
+  test('opens neither agents nor MCP servers: what is stored is enough', async () => {
+    const { house, session } = await working()
+    const next = new House(house.disk)
+    next.agents.takeAway('puppet')
+    next.tools.open = () => {
+      throw new Error('a server would start')
+    }
+    await next.sessions.recover()
+    expect(next.reported).toEqual([])
+    expect((await house.disk.entries(session.id)).at(-1)).toMatchObject({
+      kind: 'turn_ended',
+      stopReason: 'interrupted',
+    })
   })
 
   test('lets one session that cannot be recovered keep nobody from the others', async () => {

@@ -14,6 +14,16 @@ import { Writer, loadState } from './writer.ts'
 
 const UNFINISHED: readonly SessionPhase[] = ['working', 'waiting']
 
+/** How long a halt waits for sessions that are still being opened: a disk that hangs must not keep the server. Milliseconds. */
+const OPENING_GRACE = 2_000
+
+/** A session from the moment that it begins to be opened. */
+interface Live {
+  readonly opening: Promise<Session>
+  /** Once it is open. */
+  session?: Session
+}
+
 export interface Census {
   readonly sessions: number
   /** Turns that run; one that waits for a person does not. */
@@ -24,7 +34,7 @@ export interface Census {
 export class Sessions {
   readonly #world: World
   /** Opening counts as live, so that a session is never opened twice. */
-  readonly #live = new Map<SessionId, Promise<Session>>()
+  readonly #live = new Map<SessionId, Live>()
   /** Being closed or deleted: whoever opens such a session waits, so that it never has two writers. */
   readonly #leaving = new Map<SessionId, Promise<undefined>>()
   /** What clients have named for turns that wait at rest: never stored, so that a restart forgets it. */
@@ -43,7 +53,7 @@ export class Sessions {
   async create(opening: Opening): Promise<Session> {
     this.#requireServing()
     const id = this.#world.clock.id()
-    return this.#opened(id, this.#create(id, opening))
+    return this.#open(id, this.#create(id, opening))
   }
 
   /**
@@ -54,7 +64,7 @@ export class Sessions {
   async open(id: SessionId, opening: Opening): Promise<Session> {
     const named = opening.agent === undefined ? undefined : await this.#agent(opening.agent)
     return this.#withLive(id, async (session) => {
-      if (session === undefined) return this.#tellOpened(this.#opened(id, this.#load(id, { opening, named })))
+      if (session === undefined) return this.#tellOpened(this.#open(id, this.#load(id, { opening, named })))
       requireSameCwd(id, session.existing.cwd, opening)
       requireOpened(session.existing.agent, opening, named)
       await Promise.all([session.reopen(opening), offer(session, named)])
@@ -96,10 +106,9 @@ export class Sessions {
     return (await this.#world.journal.head(id))?.row
   }
 
-  /** What is live now, for whoever watches over the process. */
-  async census(): Promise<Census> {
-    const opened = await Promise.allSettled(this.#live.values())
-    const live = opened.flatMap((one) => (one.status === 'fulfilled' && !one.value.isGone ? [one.value] : []))
+  /** What is live now, for whoever watches over the process. Waits for nothing: an opening may hang. */
+  census(): Census {
+    const live = this.#opened()
     return {
       sessions: live.length,
       working: live.filter(({ state }) => isAtWork(state)).length,
@@ -128,7 +137,7 @@ export class Sessions {
     const { faults, journal, report } = this.#world
     await faults.at('recovery.started')
     const unfinished = await journal.list({ phases: UNFINISHED, limit: Number.MAX_SAFE_INTEGER })
-    for (const row of unfinished) await this.#recoverOne(row).catch(report)
+    for (const row of unfinished) await this.#dispatchToStored(row.id, { kind: 'halt' }).catch(report)
     await faults.at('recovery.finished')
     return unfinished.length
   }
@@ -140,22 +149,23 @@ export class Sessions {
   }
 
   async #halt(): Promise<void> {
-    // A session that could not be opened has nothing to halt; its client was told why.
-    const halting = [...this.#live.values()].map(async (opening) => (await opening.catch(() => undefined))?.halt())
+    let stopWaiting: () => void = () => {}
+    const late = new Promise<undefined>((resolve) => (stopWaiting = () => resolve(undefined)))
+    const timer = this.#world.clock.after(OPENING_GRACE, stopWaiting)
+    const halting = [...this.#live.values()].map(async ({ opening }) => {
+      // A session that could not be opened has nothing to halt; its client was told why.
+      const session = await Promise.race([opening.catch(() => undefined), late])
+      await session?.halt()
+    })
     for (const outcome of await Promise.allSettled([...halting, ...this.#leaving.values()])) {
       if (outcome.status === 'rejected') this.#world.report(outcome.reason)
     }
+    timer.cancel()
     this.#live.clear()
   }
 
   #requireServing(): void {
     if (this.#halting !== undefined) fail('SERVER_STOPPING', {})
-  }
-
-  async #recoverOne(row: SessionRow): Promise<void> {
-    const state = await loadState(this.#world, row.id)
-    const session = new Session(this.#world, state, { cwd: row.cwd, additionalDirectories: [], mcpServers: [] })
-    await session.halt()
   }
 
   /**
@@ -166,7 +176,7 @@ export class Sessions {
     for (;;) {
       await this.#leaving.get(id)
       const live = this.#live.get(id)
-      const session = await live?.catch(() => undefined)
+      const session = await live?.opening.catch(() => undefined)
       this.#requireServing()
       if (this.#leaving.has(id) || this.#live.get(id) !== live) continue
       if (session !== undefined && !session.isGone) return act(session)
@@ -228,8 +238,7 @@ export class Sessions {
 
   /** Whoever looks at a session's choices now must not see those of before. */
   async #offerAgain(kind: string): Promise<void> {
-    for (const opening of this.#live.values()) {
-      const session = await opening
+    for (const session of this.#opened()) {
       const { agent } = session.existing
       if (agent.replace(/:.*$/su, '') === kind && !session.isGone) await offer(session, await this.#agent(agent))
     }
@@ -243,13 +252,24 @@ export class Sessions {
     }
   }
 
-  /** Whoever comes while it is being opened, or stops the owner, waits for it. */
-  async #opened(id: SessionId, opened: Promise<Session>): Promise<Session> {
-    this.#live.set(id, opened)
+  #opened(): readonly Session[] {
+    const live = [...this.#live.values()].flatMap(({ session }) => session ?? [])
+    return live.filter(({ isGone }) => !isGone)
+  }
+
+  /** A client that asks for the session while it is being opened waits for it. */
+  async #open(id: SessionId, opening: Promise<Session>): Promise<Session> {
+    const live: Live = { opening }
+    this.#live.set(id, live)
     try {
-      return await opened
+      const session = await opening
+      live.session = session
+      // The halt may have stopped waiting for it.
+      if (this.#halting !== undefined) await session.leave()
+      this.#requireServing()
+      return session
     } catch (error) {
-      if (this.#live.get(id) === opened) this.#live.delete(id)
+      if (this.#live.get(id) === live) this.#live.delete(id)
       throw error
     }
   }

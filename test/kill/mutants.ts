@@ -79,7 +79,7 @@ export const mutants: readonly Mutant[] = [
   {
     mechanism: 'recovery: what ran is ended, before anyone is served',
     file: 'src/session/sessions.ts',
-    text: 'for (const row of unfinished) await this.#recoverOne(row).catch(report)',
+    text: "for (const row of unfinished) await this.#dispatchToStored(row.id, { kind: 'halt' }).catch(report)",
     by: '',
     test: [SESSIONS_TEST, 'settles what a crash cut, once'],
   },
