@@ -203,6 +203,12 @@ export const catalogue = {
     false,
     (d) => `A message was not a JSON-RPC request, notification or response: ${d.reason}.`,
   ),
+  UNFINISHED_LIMIT: row<{ limit: number }>(
+    INVALID_REQUEST,
+    true,
+    (d) =>
+      `The messages that all clients have begun to send and not ended passed ${d.limit} bytes together, and yours was the longest, so this connection was closed. Connect again, and send it in one go.`,
+  ),
   MESSAGE_TOO_LONG: row<{ limit: number }>(
     INVALID_REQUEST,
     false,

@@ -115,6 +115,8 @@ export function textOf(line: Line): string {
       return line.text
     case 'too_long':
       return fail('MESSAGE_TOO_LONG', { limit: 32 * 1024 * 1024 })
+    case 'cut_off':
+      return fail('UNFINISHED_LIMIT', { limit: line.limit })
     case 'not_utf8':
       return fail('MESSAGE_MALFORMED', { reason: 'it is not UTF-8' })
   }

@@ -3,6 +3,8 @@
 export type Line =
   | { readonly kind: 'line'; readonly text: string }
   | { readonly kind: 'too_long' }
+  /** It was the longest of all unfinished lines when these held too much together; nothing comes after it. */
+  | { readonly kind: 'cut_off'; readonly limit: number }
   | { readonly kind: 'not_utf8' }
 
 const NEWLINE = 0x0a
@@ -16,6 +18,17 @@ export class LineCutter {
 
   constructor(limitBytes: number) {
     this.#limit = limitBytes
+  }
+
+  /** Bytes of the line that has not ended. */
+  get unfinished(): number {
+    return this.#length
+  }
+
+  /** Lets go of the line that has not ended. */
+  drop(): void {
+    this.#skipping = true
+    this.#forget()
   }
 
   /** The lines that `bytes` completes; a trailing carriage return is not part of a line, and empty lines are none. */

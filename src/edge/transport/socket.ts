@@ -3,7 +3,7 @@ import { chmodSync, lstatSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { type Server, createServer } from 'node:net'
 import { dirname } from 'node:path'
 import { fail, reasonOf } from '../../errors/parley-error.ts'
-import { openWire } from './streams.ts'
+import { SharedLimits, openWire } from './streams.ts'
 import type { Wire } from './wire.ts'
 
 export interface SocketHost {
@@ -27,8 +27,9 @@ export interface ListeningSocket {
 export async function listenOn(path: string, host: SocketHost): Promise<ListeningSocket> {
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    const limits = new SharedLimits()
     // A client may close its side and still read what it is owed.
-    const server = createServer({ allowHalfOpen: true }, (socket) => host.connected(openWire(socket, socket)))
+    const server = createServer({ allowHalfOpen: true }, (socket) => host.connected(openWire(socket, socket, limits)))
     await listening(server, `${path}~`)
     server.on('error', (error) => host.report(error))
     putInPlace(server, path)

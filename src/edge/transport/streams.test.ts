@@ -1,6 +1,8 @@
 /** A wire over streams that break and readers that leave. */
 import { PassThrough } from 'node:stream'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import type { Line } from './lines.ts'
+import { SharedLimit } from './shared-limit.ts'
 import { openWire } from './streams.ts'
 
 test('a pipe that breaks with much unread owes nobody anything any more, in the same breath', async () => {
@@ -25,4 +27,51 @@ test('however often room is waited for, nothing is left listening', async () => 
     await room
   }
   expect(output.listenerCount('close') + output.listenerCount('drain')).toBe(before)
+})
+
+describe('what all connections hold together', () => {
+  const MIB = 1024 * 1024
+  const limits = () => ({ unfinished: new SharedLimit(4 * MIB), unread: new SharedLimit(4 * MIB) })
+
+  test('of lines that have not ended: the longest is told and read no further, the others are', async () => {
+    const shared = limits()
+    const inputs = Array.from({ length: 3 }, () => new PassThrough())
+    const wires = inputs.map((input) => openWire(input, new PassThrough(), shared))
+    const read = wires.map(async ({ lines }) => {
+      const all: Line[] = []
+      for await (const some of lines) all.push(...some)
+      return all
+    })
+    for (const [index, mebibytes] of [1, 2, 1.5].entries()) inputs[index]?.write('x'.repeat(mebibytes * MIB))
+    await read[1]
+    for (const input of inputs) input.end('y\n')
+    const kinds = (await Promise.all(read)).map((lines) => lines.map(({ kind }) => kind))
+    expect(kinds).toEqual([['line'], ['cut_off'], ['line']])
+  })
+
+  test('a line that has ended, and one that was left, count no longer', async () => {
+    const shared = limits()
+    for (let times = 0; times < 5; times += 1) {
+      const input = new PassThrough()
+      const lines = openWire(input, new PassThrough(), shared).lines[Symbol.asyncIterator]()
+      const first = lines.next()
+      input.write(`${'x'.repeat(2 * MIB)}\n`)
+      expect((await first).value).toMatchObject([{ kind: 'line' }])
+      const next = lines.next()
+      input.write('x'.repeat(3 * MIB))
+      input.destroy()
+      expect((await next).done).toBe(true)
+    }
+  })
+
+  test('of what clients do not read: whoever is owed most is let go, and what was read counts no longer', () => {
+    const shared = limits()
+    const outputs = Array.from({ length: 3 }, () => new PassThrough())
+    const [one, two, three] = outputs.map((output) => openWire(new PassThrough(), output, shared))
+    one?.send('x'.repeat(2 * MIB))
+    outputs[0]?.read()
+    two?.send('x'.repeat(3 * MIB))
+    three?.send('x'.repeat(2 * MIB))
+    expect(outputs.map(({ destroyed }) => destroyed)).toEqual([false, true, false])
+  })
 })
