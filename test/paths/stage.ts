@@ -65,9 +65,9 @@ export class Stage {
   }
 
   async close(): Promise<void> {
-    const stop = spawn(process.execPath, [this.#bin, 'stop', '--now'], { env: await this.#environment() })
-    await new Promise((resolve) => stop.once('close', resolve))
     await Promise.all(this.#clients.map((client) => client.kill()))
+    const stop = spawn(process.execPath, [this.#bin, 'stop'], { env: await this.#environment() })
+    await new Promise((resolve) => stop.once('close', resolve))
     await this.#model?.close()
     rmSync(this.#directory, { recursive: true, force: true, maxRetries: 3 })
   }
