@@ -17,6 +17,12 @@ export const sessionRows = {
     false,
     (d) => `Session ${d.session} is closed. Load or resume it to go on.`,
   ),
+  SERVERS_TOO_MANY: row<{ found: number; most: number }>(
+    INVALID_PARAMS,
+    false,
+    (d) =>
+      `A session takes at most ${d.most} MCP servers of its clients, and with these it would have ${d.found}. Name fewer, or use one server that offers the tools of several.`,
+  ),
   SESSION_CWD_DIFFERS: row<{ session: string; cwd: string; given: string }>(
     INVALID_PARAMS,
     false,

@@ -1,5 +1,9 @@
 /** What the clients of a live session declared, for as long as it counts: which MCP servers it has, and for which directories. */
+import { fail } from '../errors/parley-error.ts'
 import type { McpServer } from '../ports/tools.ts'
+
+/** That clients may name for one session, all of them together: ten times what people use, and as many processes as a machine takes. */
+export const MOST_SERVERS = 100
 
 export interface Declared {
   readonly additionalDirectories: readonly string[]
@@ -20,8 +24,10 @@ export class Declarations {
   readonly #made = new Map<object, Declaration>()
   #left: Declared = { additionalDirectories: [], mcpServers: [] }
 
-  /** The newest word of `who`, who may be anything that is only itself. */
+  /** The newest word of `who`, who may be anything that is only itself. Throws SERVERS_TOO_MANY, and then nothing has changed. */
   declare(who: object, { additionalDirectories, mcpServers }: Declared): void {
+    const names = new Set([...this.servers(), ...mcpServers].map(({ name }) => name))
+    if (names.size > MOST_SERVERS) fail('SERVERS_TOO_MANY', { found: names.size, most: MOST_SERVERS })
     const { prompts } = this.#made.get(who) ?? { prompts: [] }
     this.#made.delete(who)
     this.#made.set(who, { additionalDirectories, mcpServers, isPresent: true, prompts })

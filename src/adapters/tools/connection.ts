@@ -19,6 +19,7 @@ import type {
 
 import type { Checker } from './checking/checker.ts'
 import type { Eras } from './eras.ts'
+import type { Openings } from './openings.ts'
 import type { Logins, LoginSettings } from './logins/authorization.ts'
 
 /** A tool as its server describes it, cleaned of what we cannot use. */
@@ -181,6 +182,7 @@ export interface Surroundings {
   readonly started?: (started: StartedServer) => void
   /** Which configurations turned out to speak the older protocol. */
   readonly eras: Eras
+  readonly openings: Openings
   /** Whether there is somebody whom servers may ask. */
   readonly elicitation: boolean
   /** What lets us in at servers that want somebody to log in. */

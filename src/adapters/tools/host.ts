@@ -11,6 +11,7 @@ import { type Completing, openCompletions, type Suggestions, type Typed } from '
 import { openEras } from './eras.ts'
 import { type BuiltinServer, type ConfiguredServer, serversOf } from './naming.ts'
 import type { Logins } from './logins/authorization.ts'
+import { Openings } from './openings.ts'
 import { openPool } from './pool.ts'
 import { Registry } from './registry.ts'
 
@@ -77,6 +78,7 @@ export function openToolHost({ builtin = [], configured = () => [], own, ...opti
     warn,
     elicitation,
     eras: openEras(clock),
+    openings: new Openings(clock),
     limits: { ...DEFAULT_LIMITS, ...limits },
     ...(logins && { logins }),
     ...(started && { started }),

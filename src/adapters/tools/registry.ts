@@ -35,6 +35,8 @@ export class Registry implements ToolRegistry {
   /** How long each server that is connecting was waited for in vain. */
   readonly #inVain = new Map<Server, number>()
   #list: ToolList
+  /** Until all have been started: a new list for each of many servers would take long, and nobody listens yet. */
+  #isStarting = true
   #isClosed = false
   #gone: Promise<void> | undefined
 
@@ -46,6 +48,8 @@ export class Registry implements ToolRegistry {
     this.#servers = this.#leases.map(({ server }) => server)
     this.#list = picture(this.#servers, 1)
     for (const server of this.#servers) if (!server.config.lazy) server.start()
+    this.#isStarting = false
+    this.#changed()
   }
 
   list(): ToolList {
@@ -132,6 +136,7 @@ export class Registry implements ToolRegistry {
   }
 
   #changed(): void {
+    if (this.#isStarting) return
     const version = this.#list.version + 1
     this.#list = this.#isClosed ? lastPicture(this.#servers, version) : picture(this.#servers, version)
     for (const listener of this.#listeners) listener(this.#list)

@@ -183,7 +183,7 @@ export class Server {
 
   async #connect(signal: AbortSignal): Promise<void> {
     try {
-      const connection = await this.#open(signal)
+      const connection = await this.#openInTurn(signal)
       // Closing came while the server answered.
       if (signal.aborted) await connection.close()
     } catch (error) {
@@ -192,10 +192,20 @@ export class Server {
     }
   }
 
+  /** Starting a process stops this one for some milliseconds: the answer to `session/new` goes first. */
+  async #openInTurn(signal: AbortSignal): Promise<Connection> {
+    if (this.config.lazy) return await this.#open(signal)
+    await this.#around.clock.sleep(BREATH_MS, signal)
+    const over = await this.#around.openings.turn(this.config.session, signal)
+    try {
+      return await this.#open(signal)
+    } finally {
+      over()
+    }
+  }
+
   async #open(signal: AbortSignal): Promise<Connection> {
-    const { label, session, cwd, lazy, rules, locate, isConfigured, login } = this.config
-    // Starting a process stops this one for some milliseconds: the answer to `session/new` goes first.
-    if (!lazy) await this.#around.clock.sleep(BREATH_MS, signal)
+    const { label, session, cwd, rules, locate, isConfigured, login } = this.config
     const server = await locate()
     this.#located = server
     // The protocol's code costs a tenth of a second; only who has a server pays for it.

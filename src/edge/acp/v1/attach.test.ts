@@ -256,6 +256,22 @@ describe('what one declares', () => {
     expect(request?.servers).toMatchObject([{ name: 'docs', command: 'false' }, { name: 'files' }])
   })
 
+  test('names at most a hundred servers, alone or together with the others; what is too much changes nothing', async () => {
+    const street = openStreet()
+    const some = (word: string, count: number) => Array.from({ length: count }, (_, n) => server(`${word}${n}`))
+    const ada = await street.client()
+    const alone = await ada.request('session/new', { cwd: '/', mcpServers: some('a', 101) })
+    expect(alone.error?.message).toContain('must name at most 100 servers')
+    const sessionId = await create(ada, { mcpServers: some('a', 60) })
+    const bob = await street.client()
+    const together = await bob.request('session/load', opening(sessionId, { mcpServers: some('b', 60) }))
+    expect(together.error).toMatchObject({ data: { code: 'SERVERS_TOO_MANY' } })
+    expect(names(street).map((all) => all.length)).toEqual([60])
+    const fewer = await bob.request('session/load', opening(sessionId, { mcpServers: some('b', 40) }))
+    expect(fewer.error).toBeUndefined()
+    expect(names(street).map((all) => all.length)).toEqual([100])
+  })
+
   test('does not disturb the turn that runs: it keeps the tools that it began with', async () => {
     const street = openStreet()
     const go = turnsWait(street)

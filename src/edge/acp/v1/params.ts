@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { fail } from '../../../errors/parley-error.ts'
 import type { Content } from '../../../ports/content.ts'
 import type { McpServer } from '../../../ports/tools.ts'
+import { MOST_SERVERS } from '../../../session/declarations.ts'
 import type { PermissionAnswer } from './asking.ts'
 
 const meta = z.record(z.string(), z.unknown()).nullish()
@@ -72,6 +73,7 @@ const directories = {
 }
 const required = z
   .array(mcpServer)
+  .max(MOST_SERVERS, { error: `must name at most ${MOST_SERVERS} servers` })
   .nullable()
   .transform((servers) => servers ?? [])
 const optional = required.optional().transform((servers) => servers ?? [])
