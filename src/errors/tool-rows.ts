@@ -30,6 +30,7 @@ export const toolRows = {
     (d) => `The answer of tool ${d.tool} was lost: ${d.reason}. It may have run.`,
   ),
   TOOL_FAILED: row<{ reason: string }>(INTERNAL, false, (d) => d.reason),
+  FILE_REFUSED: row<{ reason: string }>(INTERNAL, false, (d) => d.reason),
   MCP_CONNECT: row<{ server: string; reason: string }>(
     INTERNAL,
     true,

@@ -291,7 +291,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     mechanism: 'root set: what leads out of it is refused, by its words and by where it really is',
-    file: 'src/adapters/tools/builtin/place/roots.ts',
+    file: 'src/workspace/root-set.ts',
     text: "way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way)",
     by: '!isAbsolute(way)',
     test: ['src/adapters/tools/builtin/escapes.test.ts', 'through a link to %s outside leads nowhere'],

@@ -1,8 +1,8 @@
 /** The text files of a call: as the client has them, unsaved changes and all, where it lends its files; else as they are stored. */
 import { fail, isParleyError } from '../../../errors/parley-error.ts'
 import { refuse } from './result.ts'
-import { type Bytes, readBytes, realPath, writeBytes } from './place/file.ts'
-import { type Root, asGiven, openRoots, shortly } from './place/roots.ts'
+import { type Bytes, readBytes, realPath, writeBytes } from '../../../workspace/files.ts'
+import { type Root, asGiven, openRoots, shortly } from '../../../workspace/root-set.ts'
 import { type Decoded, PLAIN, decode, encode } from './text/encoding.ts'
 import { natureOf } from './text/nature.ts'
 import { requireFree } from './barred.ts'

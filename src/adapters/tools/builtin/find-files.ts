@@ -1,8 +1,8 @@
 /** `find_files`: files by their names. */
 import { z } from 'zod'
-import { shownName } from './place/names.ts'
-import { openRoots } from './place/roots.ts'
-import { stroll } from './place/tree.ts'
+import { shownName } from '../../../workspace/names.ts'
+import { openRoots } from '../../../workspace/root-set.ts'
+import { stroll } from '../../../workspace/walk.ts'
 import { leavingOut } from './barred.ts'
 import { placed } from './placed.ts'
 import { amount, textResult } from './result.ts'

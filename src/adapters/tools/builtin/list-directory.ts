@@ -1,8 +1,8 @@
 /** `list_directory`: what is in a directory and, to a depth, below it. */
 import { z } from 'zod'
-import { type Entry, shownName } from './place/names.ts'
-import { openRoots } from './place/roots.ts'
-import { stroll } from './place/tree.ts'
+import { type Entry, shownName } from '../../../workspace/names.ts'
+import { openRoots } from '../../../workspace/root-set.ts'
+import { stroll } from '../../../workspace/walk.ts'
 import { leavingOut } from './barred.ts'
 import { placed } from './placed.ts'
 import { amount, textResult } from './result.ts'

@@ -1,7 +1,7 @@
 /** Where a path of a call leads, for previews. */
 import { join } from 'node:path'
-import { realPath } from './place/file.ts'
-import { asGiven, openRoots, routeTo, shortly } from './place/roots.ts'
+import { realPath } from '../../../workspace/files.ts'
+import { asGiven, openRoots, routeTo, shortly } from '../../../workspace/root-set.ts'
 import type { Looking } from './tool.ts'
 
 export interface Placed {

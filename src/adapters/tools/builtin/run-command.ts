@@ -9,7 +9,7 @@ import { QUIET_ENVIRONMENT, type Running, startCommand } from './command/running
 import { signatureOf } from './shell-safety/approval-prefix.ts'
 import { judgeLine } from './shell-safety/judge.ts'
 import { placesNamed } from './shell-safety/places.ts'
-import { openRoots } from './place/roots.ts'
+import { openRoots } from '../../../workspace/root-set.ts'
 import { type Placed, placed } from './placed.ts'
 import { KEPT_LIMIT, longResult, refuse, textResult } from './result.ts'
 import { type Call, defineTool } from './tool.ts'

@@ -1,7 +1,7 @@
 /** Names in a directory that is held, as bytes that may be no text at all. */
 import type { Dirent } from 'node:fs'
 import { readdir } from 'node:fs/promises'
-import { type Held, within } from './walk.ts'
+import { type Held, within } from './resolve.ts'
 
 export interface Entry {
   readonly name: string

@@ -2,10 +2,10 @@
 import { constants } from 'node:fs'
 import { type FileHandle, open, rename, unlink } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { fail } from '../../../../errors/parley-error.ts'
-import { amount, refuse } from '../result.ts'
-import { type Place, at, requireInside, within } from './walk.ts'
-import { type Root, shortly } from './roots.ts'
+import { fail } from '../errors/parley-error.ts'
+import { refuse } from './refuse.ts'
+import { type Place, at, requireInside, within } from './resolve.ts'
+import { type Root, shortly } from './root-set.ts'
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants
 
@@ -76,7 +76,7 @@ export async function bytesAt(place: Place, { roots, limit }: Reading): Promise<
     await requireInside(handle, real, roots)
     if (opened.size > limit)
       refuse(
-        `${shown} has ${amount(opened.size)} bytes; at most ${amount(limit)} are read. Use run_command: head, tail, sed -n, grep.`,
+        `${shown} has ${opened.size.toLocaleString('en-US')} bytes; at most ${limit.toLocaleString('en-US')} are read. Use run_command: head, tail, sed -n, grep.`,
       )
     return await contentOf(handle, limit)
   } finally {

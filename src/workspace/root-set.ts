@@ -1,8 +1,8 @@
 /** The root set as this machine has it: each directory as it was given and where it really is. */
 import { realpath } from 'node:fs/promises'
 import { isAbsolute, join, relative, resolve, sep } from 'node:path'
-import { fail } from '../../../../errors/parley-error.ts'
-import { refuse } from '../result.ts'
+import { fail } from '../errors/parley-error.ts'
+import { refuse } from './refuse.ts'
 
 export interface Root {
   /** As clients and people say it. */

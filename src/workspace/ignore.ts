@@ -1,6 +1,6 @@
 /** What ignore files leave out, as git understands them: deeper ones have the last word. */
 import ignore, { type Ignore } from 'ignore'
-import { usableRules } from '../../../../text/ignore-rules.ts'
+import { usableRules } from '../text/ignore-rules.ts'
 
 export const IGNORE_FILES = ['.gitignore', '.ignore']
 

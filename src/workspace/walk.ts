@@ -1,12 +1,12 @@
 /** Goes through a directory and what is below it, without following links and without what is ignored. */
-import { refuse } from '../result.ts'
-import type { Signal } from '../../../../ports/signal.ts'
-import { bytesAt, readBytes } from './file.ts'
-import { LONGEST_IGNORE_FILE } from '../../../../text/ignore-rules.ts'
-import { IGNORE_FILES, type Ignoring, NOTHING_IGNORED, usuallyIgnored } from './ignored.ts'
+import { refuse } from './refuse.ts'
+import type { Signal } from '../ports/signal.ts'
+import { LONGEST_IGNORE_FILE } from '../text/ignore-rules.ts'
+import { bytesAt, readBytes } from './files.ts'
+import { IGNORE_FILES, type Ignoring, NOTHING_IGNORED, usuallyIgnored } from './ignore.ts'
 import { type Entry, namesIn } from './names.ts'
-import { type Root, routeTo, shortly } from './roots.ts'
-import { type Held, type Place, at, goBelow, lookAt } from './walk.ts'
+import { type Root, routeTo, shortly } from './root-set.ts'
+import { type Held, type Place, at, goBelow, lookAt } from './resolve.ts'
 
 export interface Strolling {
   readonly roots: readonly Root[]

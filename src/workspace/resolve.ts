@@ -5,9 +5,9 @@
 import { constants, type Stats } from 'node:fs'
 import { type FileHandle, lstat, mkdir, open, readlink, realpath } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { fail } from '../../../../errors/parley-error.ts'
-import { refuse } from '../result.ts'
-import { type Root, isInside, routeTo } from './roots.ts'
+import { fail } from '../errors/parley-error.ts'
+import { refuse } from './refuse.ts'
+import { type Root, isInside, routeTo } from './root-set.ts'
 
 /** A directory that is held open. */
 export interface Held {
