@@ -11,10 +11,19 @@ import { readMcpFiles } from '../src/config/mcp-files.ts'
 import { RuleReader } from '../src/config/rules-files.ts'
 import { EFFECTS } from '../src/config/rules.ts'
 import { settings } from '../src/config/schema.ts'
-import { isIgnored, rulesIn } from '../src/docs-server/index/ignored.ts'
 import { load } from '../src/docs-server/index/load.ts'
 import { withoutPowers } from '../src/session/imported.ts'
+import { usuallyIgnored } from '../src/workspace/ignore.ts'
+import { namesIn } from '../src/workspace/names.ts'
+import { at } from '../src/workspace/resolve.ts'
+import { ignoreRulesIn } from '../src/workspace/walk.ts'
 import { read } from './architecture/source.ts'
+
+/** As the tools and the document search read them. */
+function ignoreRulesOf(directory: string): Promise<readonly string[]> {
+  const roots = [{ given: directory, real: directory }]
+  return at(directory, { roots }, async ({ held }) => ignoreRulesIn(held, (await namesIn(held)).entries, roots))
+}
 
 const top = mkdtempSync(join(tmpdir(), 'parley-projects-'))
 afterAll(() => rmSync(top, { recursive: true, force: true }))
@@ -147,15 +156,12 @@ const files: Readonly<Record<string, () => Promise<void>>> = {
       for (const [, make] of ODD) {
         const here = place()
         make(join(here.cwd, name), here)
-        expect(await rulesIn(here.cwd, '', [])).toEqual([])
+        expect(await ignoreRulesOf(here.cwd)).toEqual([])
       }
       const { put, cwd } = place()
       put(name, `${'**/a/'.repeat(12)}b\nsecret\n`)
-      const rules = await rulesIn(cwd, '', [])
-      expect([isIgnored('secret', 'secret', rules), isIgnored(`${'a/'.repeat(150)}c`, 'c', rules)]).toEqual([
-        true,
-        false,
-      ])
+      const rules = usuallyIgnored().below('', await ignoreRulesOf(cwd))
+      expect([rules.ignores('secret', false), rules.ignores(`${'a/'.repeat(150)}c`, false)]).toEqual([true, false])
     }
   },
   documents: async () => {
@@ -163,7 +169,7 @@ const files: Readonly<Record<string, () => Promise<void>>> = {
     const path = join(cwd, 'linked.md')
     symlinkSync(secret, path)
     const unpack = () => Promise.reject(new Error('it is no packed format'))
-    await expect(load({ path, bytes: 10 }, unpack)).rejects.toThrow('ELOOP')
+    await expect(load({ root: cwd, path, bytes: 10 }, unpack)).rejects.toMatchObject({ code: 'FILE_MISSING' })
   },
   'an exported session': async () => {
     const created = { seq: 1, at: 0, kind: 'session_created', format: 1, cwd: '/', additionalDirectories: [] } as const

@@ -5,7 +5,7 @@
 import { constants, type Stats } from 'node:fs'
 import { type FileHandle, lstat, mkdir, open, readlink, realpath } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { fail } from '../errors/parley-error.ts'
+import { fail, isParleyError } from '../errors/parley-error.ts'
 import { refuse } from './refuse.ts'
 import { type Root, isInside, routeTo } from './root-set.ts'
 
@@ -29,6 +29,8 @@ export interface Walking {
   readonly roots: readonly Root[]
   /** What becomes of a directory on the way that is not there: FILE_MISSING, unless it is made, or the place only named. */
   readonly missing?: 'make' | 'name'
+  /** A link on the way is as good as nothing there: FILE_MISSING. Without it links are followed inside the root set. */
+  readonly links?: 'never'
 }
 
 const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants
@@ -78,16 +80,25 @@ export async function lookAt(held: Held, name: string): Promise<Place> {
 
 /** A directory in one that is held; undefined where it is none any more, may not be read, or lies elsewhere by now. */
 export async function goBelow(held: Held, name: string, roots: readonly Root[]): Promise<Held | undefined> {
-  const below = await openHeld(within(held, name), join(held.real, name)).catch(() => undefined)
+  const below = await openHeld(within(held, name), join(held.real, name)).catch(unlessAbsent)
   if (below === undefined) return undefined
   try {
     await requireInside(below.handle, below.real, roots)
     return below
   } catch {
-    // It was moved away: what is in it is none of our business.
+    // It was moved out of the root set meanwhile.
     await below.handle.close()
     return undefined
   }
+}
+
+const ABSENT = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'EMLINK', 'EACCES', 'EPERM', 'ENAMETOOLONG', 'ESTALE', 'ENXIO'])
+
+/** Undefined for what has gone, has become something else or may not be read. Too many open files is none of these: it throws. */
+export function unlessAbsent(error: unknown): undefined {
+  const { code } = error as NodeJS.ErrnoException
+  if (isParleyError(error) || (code !== undefined && ABSENT.has(code))) return undefined
+  throw error
 }
 
 async function arrive(path: string, walking: Walking): Promise<Place> {
@@ -118,7 +129,7 @@ async function walk(path: string, walking: Walking): Promise<Place> {
 }
 
 /** The place, or where the first link on the way to it leads. */
-async function walkTo(path: string, { roots, missing }: Walking): Promise<Place | { readonly link: string }> {
+async function walkTo(path: string, { roots, missing, links }: Walking): Promise<Place | { readonly link: string }> {
   const { root, names } = routeTo(path, roots)
   let held = await openHeld(root.real, root.real)
   try {
@@ -127,8 +138,7 @@ async function walkTo(path: string, { roots, missing }: Walking): Promise<Place 
       const real = join(held.real, name)
       const found = await look(held, name)
       if (found?.isSymbolicLink() === true) {
-        const rest = names.slice(index + 1)
-        const link = resolve(held.real, await readlink(within(held, name)), ...rest)
+        const link = await leadingTo(held, name, { names: names.slice(index + 1), links, path })
         await held.handle.close()
         return { link }
       }
@@ -142,6 +152,18 @@ async function walkTo(path: string, { roots, missing }: Walking): Promise<Place 
     await held.handle.close()
     throw error
   }
+}
+
+interface Link {
+  /** What comes after it in the path. */
+  readonly names: readonly string[]
+  readonly links: Walking['links']
+  readonly path: string
+}
+
+async function leadingTo(held: Held, name: string, { names, links, path }: Link): Promise<string> {
+  if (links === 'never') fail('FILE_MISSING', { path })
+  return resolve(held.real, await readlink(within(held, name)), ...names)
 }
 
 interface Step {

@@ -72,7 +72,8 @@ async function visit(here: Here, visiting: Visiting, above: Ignoring): Promise<'
   const { held, way, depth } = here
   const { entries, unnameable } = await namesIn(held)
   const base = joined(visiting.base, way)
-  const ignoring = above.below(base, await rulesIn(held, entries, visiting))
+  const rules = visiting.ignored ? [] : await ignoreRulesIn(held, entries, visiting.roots)
+  const ignoring = above.below(base, rules)
   if (unnameable > 0) await visiting.meet({ kind: 'unnameable', count: unnameable })
   for (const entry of entries) {
     if (visiting.signal.aborted) return 'enough'
@@ -121,12 +122,12 @@ async function textAt(path: string, roots: readonly Root[]): Promise<readonly st
   return read === undefined ? [] : [read.bytes.toString('utf8')]
 }
 
-async function rulesIn(
+/** The texts of the ignore files in a directory that is held. One that cannot be read says nothing. */
+export async function ignoreRulesIn(
   held: Held,
   entries: readonly Entry[],
-  { roots, ignored }: Visiting,
+  roots: readonly Root[],
 ): Promise<readonly string[]> {
-  if (ignored) return []
   const names = IGNORE_FILES.filter((name) => entries.some((entry) => entry.name === name && entry.kind === 'file'))
   const texts = names.map(async (name) => {
     const place = await lookAt(held, name)

@@ -65,7 +65,7 @@ export const packages: Readonly<Record<string, readonly string[]>> = {
   '@photostructure/sqlite': ['adapters/journal', 'adapters/search', 'docs-server', 'state-files'],
   commander: ['cli'],
   fflate: ['docs-server'],
-  ignore: ['docs-server', 'workspace'],
+  ignore: ['workspace'],
   mammoth: ['docs-server'],
   'opencc-js': ['docs-server'],
   picocolors: ['cli'],

@@ -1,7 +1,7 @@
 /** Reads one document from the disk. */
-import { constants } from 'node:fs'
-import { open } from 'node:fs/promises'
 import { basename } from 'node:path'
+import { bytesAt } from '../../workspace/files.ts'
+import { at } from '../../workspace/resolve.ts'
 import { decode } from './decode.ts'
 import { formatOf, type Packed } from './formats.ts'
 import type { Outline } from './outline.ts'
@@ -15,23 +15,20 @@ export type Loaded =
 /** Reads what only a library can, with limits; throws what is wrong with the file. */
 export type Unpack = (kind: Packed, bytes: Uint8Array) => Promise<Outline>
 
-export async function load({ path, bytes }: Pick<FoundFile, 'path' | 'bytes'>, unpack: Unpack): Promise<Loaded> {
+export async function load(found: Pick<FoundFile, 'root' | 'path' | 'bytes'>, unpack: Unpack): Promise<Loaded> {
+  const { path, bytes } = found
   const format = formatOf(basename(path), true)
   if (format === undefined) return { skipped: 'it is not text' }
   const { largest, mimeType } = format
   if (bytes > largest) return { skipped: `it is larger than ${largest / 1_000_000} MB` }
-  const content = await read(path)
+  const content = await read(found, largest)
   if ('packed' in format) return { outline: await unpack(format.packed, content), mimeType }
   const text = decode(content)
   return text === null ? { skipped: 'it is not text' } : { outline: format.read(text), mimeType }
 }
 
-/** A symbolic link that took the file's place is not followed. */
-async function read(path: string): Promise<Uint8Array> {
-  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW)
-  try {
-    return await file.readFile()
-  } finally {
-    await file.close()
-  }
+/** A link that took the place of the file, or of a directory on the way to it, is not followed, wherever it leads. */
+function read({ root, path }: Pick<FoundFile, 'root' | 'path'>, limit: number): Promise<Uint8Array> {
+  const roots = [{ given: root, real: root }]
+  return at(path, { roots, links: 'never' }, (place) => bytesAt(place, { roots, limit }))
 }

@@ -161,9 +161,9 @@ export class Search implements DocumentIndex {
     const uri = canonical(request.uri)
     this.#hidden.requireOpen(uri, present, request.access)
     const row = this.#lookup.document(uri)
-    const served = present.find(({ id }) => id === row?.collection)
-    if (row === undefined || served === undefined) return fail('DOCUMENT_UNKNOWN', { uri })
-    const found = { ...row, path: join(served.directory, row.file) }
+    const root = present.find(({ id }) => id === row?.collection)?.real ?? null
+    if (row === undefined || root === null) return fail('DOCUMENT_UNKNOWN', { uri })
+    const found = { ...row, root, path: join(root, row.file) }
     const loaded = await this.#load(found).catch((error: unknown) => fail('DOCUMENT_UNKNOWN', { uri }, error))
     return 'outline' in loaded ? { row, outline: loaded.outline } : fail('DOCUMENT_UNKNOWN', { uri })
   }
@@ -208,7 +208,7 @@ export class Search implements DocumentIndex {
   }
 }
 
-type FoundFile = Pick<File, 'path' | 'bytes' | 'stamp'>
+type FoundFile = Pick<File, 'root' | 'path' | 'bytes' | 'stamp'>
 
 const MOST_REMEMBERED = 8
 

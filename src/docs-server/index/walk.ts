@@ -1,11 +1,20 @@
-/** Finds the documents under a directory: none that is ignored, and none behind a symbolic link. */
-import type { Dirent, Stats } from 'node:fs'
+/**
+ * Finds the documents under a directory: none that is ignored, and none behind a symbolic link. Each directory is opened from
+ * the one before it and held, so that a link that takes its place meanwhile leads nowhere.
+ */
+import type { Stats } from 'node:fs'
 import { lstat, readdir, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
+import { type Ignoring, usuallyIgnored } from '../../workspace/ignore.ts'
+import { type Entry, namesIn } from '../../workspace/names.ts'
+import { type Held, at, goBelow, lookAt, unlessAbsent } from '../../workspace/resolve.ts'
+import type { Root } from '../../workspace/root-set.ts'
+import { ignoreRulesIn } from '../../workspace/walk.ts'
 import { formatOf } from './formats.ts'
-import { type IgnoreRules, isIgnored, rulesIn } from './ignored.ts'
 
 export interface FoundFile {
+  /** The directory without links. */
+  readonly root: string
   /** Relative to the directory, with `/`. */
   readonly file: string
   readonly path: string
@@ -33,14 +42,27 @@ export interface Budget {
   bytes: number
 }
 
-/** Null when there is no such directory (now). Takes what it finds out of the budget. */
+/** Each level holds a directory open. */
+const MOST_LEVELS = 100
+
+/**
+ * Null when there is no such directory (now). Takes what it finds out of the budget. Throws where the system refuses to look,
+ * such as for too many open files: what was not looked at is not empty.
+ */
 export async function walk(directory: string, budget: Budget, code = false): Promise<Walk | null> {
   const root = await rootOf(directory)
   if (root === null) return null
+  const { path: real, identity } = root
+  const roots = [{ given: real, real }]
   const files: FoundFile[] = []
   const directories = new Set<string>()
-  const truncated = !(await walkInto({ root: root.path, budget, code, files, directories }, '', []))
-  return { files, truncated, real: root.path, identity: root.identity, directories }
+  try {
+    const task: Task = { roots, root: real, budget, code, files, directories }
+    const all = await at(real, { roots }, ({ held }) => walkInto(task, { held, base: '', level: 0 }, usuallyIgnored()))
+    return { files, truncated: !all, real, identity, directories }
+  } catch (error) {
+    return unlessAbsent(error) ?? null
+  }
 }
 
 /** A directory that is there, without links. */
@@ -63,6 +85,7 @@ export async function rootOf(directory: string): Promise<FoundRoot | null> {
 }
 
 interface Task {
+  readonly roots: readonly Root[]
   readonly root: string
   /** Whether source code is a document. */
   readonly code: boolean
@@ -71,59 +94,68 @@ interface Task {
   readonly directories: Set<string>
 }
 
+interface Here {
+  readonly held: Held
+  /** From the root on, without a slash at its end. */
+  readonly base: string
+  readonly level: number
+}
+
 /** False when the budget is used up. */
-async function walkInto(task: Task, base: string, above: IgnoreRules): Promise<boolean> {
-  const entries = await list(join(task.root, base))
-  const rules = await rulesIn(task.root, base, above)
+async function walkInto(task: Task, here: Here, above: Ignoring): Promise<boolean> {
+  const { held, base } = here
+  const entries = await list(held)
+  const ignoring = above.below(base, await ignoreRulesIn(held, entries, task.roots))
   const wanted = entries.filter((entry) => {
-    const path = `${base}${entry.name}${entry.isDirectory() ? '/' : ''}`
-    return (entry.isDirectory() || isDocument(entry, task.code)) && !isIgnored(path, entry.name, rules)
+    const isDirectory = entry.kind === 'directory'
+    return (isDirectory || isDocument(entry, task.code)) && !ignoring.ignores(joined(base, entry.name), isDirectory)
   })
-  const files = wanted.filter((entry) => isDocument(entry, task.code))
-  const found = await Promise.all(files.map((entry) => describe(task.root, `${base}${entry.name}`)))
+  const files = wanted.filter(({ kind }) => kind === 'file')
+  const found = await Promise.all(files.map(({ name }) => describe(task, here, name)))
   for (const file of found) if (file !== null && !take(task, file)) return false
-  for (const entry of wanted) {
-    if (entry.isDirectory() && !(await walkDeeper(task, `${base}${entry.name}/`, rules))) return false
+  for (const { kind, name } of wanted) {
+    if (kind === 'directory' && !(await walkDeeper(task, { ...here, base: joined(base, name) }, { name, ignoring })))
+      return false
   }
   return true
 }
 
-async function walkDeeper(task: Task, base: string, above: IgnoreRules): Promise<boolean> {
-  const identity = await lstat(join(task.root, base)).then(
-    ({ dev, ino }) => `${base}:${dev}:${ino}`,
-    // Removed since it was listed; there will be nothing in it either.
-    () => base,
-  )
-  task.directories.add(identity)
-  return walkInto(task, base, above)
+interface Deeper {
+  readonly name: string
+  readonly ignoring: Ignoring
 }
 
-function isDocument(entry: Dirent, code: boolean): boolean {
-  return entry.isFile() && formatOf(entry.name, code) !== undefined
-}
-
-async function list(path: string): Promise<readonly Dirent[]> {
+async function walkDeeper(task: Task, { held, base, level }: Here, { name, ignoring }: Deeper): Promise<boolean> {
+  if (level + 1 >= MOST_LEVELS) return true
+  const below = await goBelow(held, name, task.roots)
+  // It has gone, has become something else, or may not be read: there is nothing to find in it.
+  if (below === undefined) return true
   try {
-    const entries = await readdir(path, { withFileTypes: true })
-    return entries.sort((a, b) => (a.name < b.name ? -1 : 1))
-  } catch {
-    // Removed since it was listed, or not ours to read: there is nothing to find in it.
-    return []
+    const { dev, ino } = await below.handle.stat()
+    task.directories.add(`${base}/:${dev}:${ino}`)
+    return await walkInto(task, { held: below, base, level: level + 1 }, ignoring)
+  } finally {
+    await below.handle.close()
   }
 }
 
-async function describe(root: string, file: string): Promise<FoundFile | null> {
-  const path = join(root, file)
-  try {
-    const stats = await lstat(path)
-    return stats.isFile() ? { file, path, ...described(stats) } : null
-  } catch {
-    // Removed since its directory was listed.
-    return null
-  }
+function isDocument({ kind, name }: Entry, code: boolean): boolean {
+  return kind === 'file' && formatOf(name, code) !== undefined
 }
 
-function described(stats: Stats): Omit<FoundFile, 'file' | 'path'> {
+async function list(held: Held): Promise<readonly Entry[]> {
+  return (await namesIn(held).catch(unlessAbsent))?.entries ?? []
+}
+
+async function describe({ root }: Task, { held, base }: Here, name: string): Promise<FoundFile | null> {
+  const place = await lookAt(held, name).catch(unlessAbsent)
+  // Removed since its directory was listed, or a link by now.
+  if (place?.found === undefined || !place.found.isFile()) return null
+  const file = joined(base, name)
+  return { root, file, path: join(root, file), ...described(place.found) }
+}
+
+function described(stats: Stats): Omit<FoundFile, 'root' | 'file' | 'path'> {
   return {
     bytes: stats.size,
     stamp: `${stats.ino}:${stats.size}:${stats.mtimeMs}:${stats.ctimeMs}`,
@@ -143,4 +175,8 @@ function take({ budget, files }: Task, file: FoundFile): boolean {
   budget.bytes -= file.bytes
   files.push(file)
   return true
+}
+
+function joined(base: string, name: string): string {
+  return base === '' ? name : `${base}/${name}`
 }
