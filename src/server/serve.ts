@@ -15,6 +15,7 @@ import { putLongLogAside } from './log.ts'
 import { mcpMethod } from './mcp.ts'
 import { type Orders, ordersAsMethods } from './orders.ts'
 import { searchMethod } from './search.ts'
+import { Uncaught } from './uncaught.ts'
 import { serverInfo } from './version.ts'
 import { watch } from './watch.ts'
 
@@ -36,6 +37,8 @@ export interface RunningServer {
   readonly lost: Promise<string | undefined>
   /** Begins to end it in order; said again with less grace, it hurries. `why` is for the log. */
   stop(why: string, graceMs?: number): void
+  /** An error that nothing caught. Returns why the process must end at once; undefined when it goes on. */
+  uncaught(error: unknown, kind: 'exception' | 'rejection'): string | undefined
 }
 
 /** Resolves when it accepts connections. Throws STATE_IN_USE when another process owns the state, and SOCKET_UNUSABLE. */
@@ -74,6 +77,7 @@ class Server implements RunningServer {
   readonly #started: number
   /** Aborts just before every connection is ended. */
   readonly #silence: AbortSource
+  readonly #uncaught: Uncaught
   #listening: ListeningSocket | undefined
   #sessions: Sessions | undefined
 
@@ -86,6 +90,8 @@ class Server implements RunningServer {
     this.#started = owner.clock.elapsed()
     this.#drain = new Drain(owner.clock, () => this.#census().working)
     this.#silence = owner.clock.abortSource()
+    const working = () => this.#sessions?.atWork() ?? []
+    this.#uncaught = new Uncaught({ clock: owner.clock, working, report: owner.log.report })
     this.ended = this.#end()
     // Whoever started it waits for this; until then nobody has to.
     this.ended.catch(() => undefined)
@@ -110,6 +116,10 @@ class Server implements RunningServer {
   stop(why: string, graceMs = GRACE): void {
     if (!this.#drain.isStopping) this.#owner.log.note('stopping', { why })
     this.#drain.stop(graceMs)
+  }
+
+  uncaught(error: unknown, kind: 'exception' | 'rejection'): string | undefined {
+    return this.#uncaught.judge(error, kind)
   }
 
   #host(): ConnectionHost {

@@ -109,11 +109,17 @@ export class Sessions {
   /** What is live now, for whoever watches over the process. Waits for nothing: an opening may hang. */
   census(): Census {
     const live = this.#opened()
+    const working = this.atWork().length
     return {
       sessions: live.length,
-      working: live.filter(({ state }) => isAtWork(state)).length,
+      working,
       mcpServers: live.reduce((sum, { tools }) => sum + tools.ready, 0),
     }
+  }
+
+  /** The sessions in which turns run now. */
+  atWork(): readonly SessionId[] {
+    return this.#opened().flatMap(({ id, state }) => (isAtWork(state) ? [id] : []))
   }
 
   /** Ends what runs and frees what the session held; it stays listed and can be opened again. */

@@ -5,7 +5,7 @@ import { HOPELESS } from '../../server/launch.ts'
 import { type RunningServer, openServer } from '../../server/serve.ts'
 import { serverInfo } from '../../server/version.ts'
 import type { CommandInput } from '../command.ts'
-import { OK, TRY_AGAIN } from '../exit.ts'
+import { FAILED, OK, TRY_AGAIN } from '../exit.ts'
 import { dieAtOnce } from '../lost.ts'
 
 export async function run({ options }: CommandInput): Promise<number> {
@@ -13,6 +13,7 @@ export async function run({ options }: CommandInput): Promise<number> {
   const server = await opened(background)
   if (server === undefined) return HOPELESS
   stopOnSignals(server)
+  surviveErrors(server)
   void server.lost.then((why) => dieAtOnce(why, 'The next command starts the server again.'))
   if (!background) process.stdout.write(`Parley ${serverInfo.version} listens on ${server.socket}\n`)
   await server.ended
@@ -28,6 +29,18 @@ async function opened(background: boolean): Promise<RunningServer | undefined> {
     process.stderr.write(`parley: ${reasonOf(error).replace(/\p{Cc}/gu, ' ')}\n`)
     return undefined
   }
+}
+
+/** What nothing caught ends the process only where `uncaught` says why: as kill -9 would, so that the next server recovers. */
+function surviveErrors(server: RunningServer): void {
+  const judge = (error: unknown, kind: 'exception' | 'rejection'): void => {
+    const why = server.uncaught(error, kind)
+    if (why === undefined) return
+    process.stderr.write(`parley: The server ends at once, because ${why}. The next command starts it again.\n`)
+    process.exit(FAILED)
+  }
+  process.on('uncaughtException', (error) => judge(error, 'exception'))
+  process.on('unhandledRejection', (error) => judge(error, 'rejection'))
 }
 
 /** The first one lets turns end, the second one does not wait for them, the third one waits for nothing. */
