@@ -8,17 +8,15 @@ export interface TurnOf {
   readonly client: Client
   readonly sessionId: string
   readonly view: View
-  /** Takes the prompt back while it waits behind others. */
-  readonly withdrawn?: AbortSignal
 }
 
 /** Throws what the server refused with, once all that was said is shown. */
-export async function playTurn({ client, sessionId, view, withdrawn }: TurnOf, text: string): Promise<number> {
+export async function playTurn({ client, sessionId, view }: TurnOf, text: string): Promise<number> {
   view.begin()
   try {
-    const { stopReason } = await client.prompt(sessionId, text, withdrawn)
+    const { stopReason } = await client.prompt(sessionId, text)
     view.end()
-    const why = withdrawn?.aborted === true ? '(taken back)' : whyOf(stopReason)
+    const why = whyOf(stopReason)
     if (why !== undefined) view.note('dim', why)
     return exitOfStop(stopReason)
   } catch (error) {
@@ -27,7 +25,8 @@ export async function playTurn({ client, sessionId, view, withdrawn }: TurnOf, t
   }
 }
 
-function whyOf(stopReason: string): string | undefined {
+/** Undefined for a turn that ended as it should. */
+export function whyOf(stopReason: string): string | undefined {
   if (stopReason === 'end_turn') return undefined
   if (Object.hasOwn(WHY, stopReason)) return WHY[stopReason]
   return stopReason === NO_REASON

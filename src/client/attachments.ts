@@ -18,6 +18,11 @@ export interface Carried {
   readonly id: number
 }
 
+export interface Sending extends Carried {
+  /** Called with the answer before the next message of the server is heard. */
+  readonly answered?: (result: unknown) => void
+}
+
 interface OpenPrompt {
   readonly sessionId: string
   readonly promptId: string
@@ -139,12 +144,18 @@ export class Attachments {
   }
 
   /** Sends a prompt; its answer comes on whichever connection is there when the turn ends. */
-  prompt(promptId: string, params: { readonly sessionId: string }, { peer, id }: Carried): Promise<unknown> {
+  prompt(promptId: string, params: { readonly sessionId: string }, sending: Sending): Promise<unknown> {
+    const { peer, id, answered } = sending
     const { sessionId } = params
     const attachment = this.#open.get(sessionId)
     if (attachment !== undefined) attachment.cancelling = false
     return new Promise<unknown>((resolve, reject) => {
-      this.#prompts.set(id, { sessionId, promptId, peer, resolve, reject })
+      // Whoever awaits the promise hears of the answer some steps later, when the next messages may have been heard already.
+      const resolveInOrder = (result: unknown): void => {
+        answered?.(result)
+        resolve(result)
+      }
+      this.#prompts.set(id, { sessionId, promptId, peer, resolve: resolveInOrder, reject })
       this.#settle(id, peer.request(id, 'session/prompt', params))
     })
   }

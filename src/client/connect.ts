@@ -44,6 +44,15 @@ export async function connect(means: Means, face: Face, hello: Hello): Promise<C
   }
 }
 
+export interface Prompting {
+  /** Takes the prompt back while it waits in the queue, and ends its turn when that runs. */
+  readonly withdrawn?: AbortSignal | undefined
+  /** The id that the prompt has in notices; one of our own otherwise. */
+  readonly promptId?: string
+  /** Called with the answer before anything is heard that the server said after it. */
+  readonly ended?: (result: PromptResult) => void
+}
+
 export class Client {
   readonly #means: Means
   readonly #face: GuardedFace
@@ -167,18 +176,16 @@ export class Client {
     } while (cursor)
   }
 
-  /**
-   * Resolves when the turn has ended, after everything that it said. `withdrawn` takes the prompt back while it waits in the
-   * queue; one that runs is cancelled by `cancel`.
-   */
-  async prompt(sessionId: string, text: string, withdrawn?: AbortSignal): Promise<PromptResult> {
-    const promptId = this.#means.newId()
+  /** Resolves when the turn has ended, after everything that it said. */
+  async prompt(sessionId: string, text: string, prompting: Prompting = {}): Promise<PromptResult> {
+    const { withdrawn, promptId = this.#means.newId(), ended } = prompting
     const params = { sessionId, prompt: [{ type: 'text', text }], _meta: { 'parley/promptId': promptId } }
     const peer = await this.#unsent.wait(sessionId, this.#link.peer(), withdrawn)
     if (peer === undefined) return { stopReason: 'cancelled' }
     const id = this.#requests.newId()
     const withdraw = (): void => this.#peer?.notify('$/cancel_request', { requestId: id })
-    const answer = this.#attachments.prompt(promptId, params, { peer, id })
+    const answered = (result: unknown): void => ended?.(promptResultIn(result))
+    const answer = this.#attachments.prompt(promptId, params, { peer, id, answered })
     withdrawn?.addEventListener('abort', withdraw)
     try {
       return promptResultIn(await answer)
@@ -192,8 +199,13 @@ export class Client {
     this.#unsent.cancel(sessionId)
     this.#link.present?.notify('session/cancel', { sessionId })
     this.#attachments.cancel(sessionId, this.#link.present !== undefined)
-    this.#questions.cancel(sessionId)
-    this.#face.cancelling(sessionId)
+    this.#cancelling(sessionId)
+  }
+
+  /** As `cancel`, but prompts of ours that wait in the queue go on waiting: `withdraw` is for the prompt that runs. */
+  cancelOnly(sessionId: string, withdraw: AbortController): void {
+    withdraw.abort()
+    this.#cancelling(sessionId)
   }
 
   async rename(sessionId: string, title: string): Promise<void> {
@@ -255,6 +267,11 @@ export class Client {
     const widens = (session.additionalDirectories ?? []).some((directory) => directory !== session.cwd)
     if (widens) requireOffered(`${method} with additional directories`, this.can.additionalDirectories)
     await this.#openings.open(method, session)
+  }
+
+  #cancelling(sessionId: string): void {
+    this.#questions.cancel(sessionId)
+    this.#face.cancelling(sessionId)
   }
 
   #requireMethod(method: string): void {

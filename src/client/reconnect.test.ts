@@ -128,7 +128,7 @@ describe('a prompt that waits for a server to come back', () => {
     await client.newSession('/w')
     stage.wire(0).cut()
     await stage.until('reconnecting')
-    const ended = client.prompt('s', 'go', back?.signal)
+    const ended = client.prompt('s', 'go', { withdrawn: back?.signal })
     if (back === undefined) client.cancel('s')
     else back.abort()
     expect(await ended).toEqual({ stopReason: 'cancelled' })

@@ -9,6 +9,12 @@ export interface UpdateParams {
 /** The kinds that we know are read by their fields; any other is kept as it is. */
 export type Update = { readonly sessionUpdate: string } & Readonly<Record<string, unknown>>
 
+/** The words of a chunk; empty for what is no text. */
+export function textIn({ content }: Update): string {
+  const { type, text } = (content ?? {}) as Partial<Content>
+  return type === 'text' && typeof text === 'string' ? text : ''
+}
+
 export interface Content {
   readonly type: string
   readonly text?: string
@@ -48,6 +54,7 @@ export interface PlanEntry {
 export interface Command {
   readonly name: string
   readonly description?: string
+  readonly input?: { readonly hint?: unknown } | null
 }
 
 /** One of the answers that a question offers. */
