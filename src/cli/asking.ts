@@ -6,7 +6,7 @@ import type { Company } from './company.ts'
 import type { Key } from './terminal/keyboard.ts'
 import { now } from './terminal/pace.ts'
 import { oneLine } from './terminal/text.ts'
-import { questionTitle } from './view/rows.ts'
+import { numbersOf, questionTitle } from './view/rows.ts'
 import type { View } from './view/view.ts'
 
 /** Calls `pressed` with every key until the returned function is called; Ctrl-C stops the turn, unless it is wanted too. */
@@ -50,11 +50,16 @@ export function askOnKeys(listen: ListenToKeys, view: View, inTurn: InTurn) {
       }
       const none = (): void => settle(undefined)
       const shown = now()
-      const stop = listen(({ text }) => {
-        // Whoever was writing a moment ago has not read the question yet.
+      const stop = listen(({ text, name }) => {
+        // A person who was typing a moment ago has not read the question yet.
         if (now() - shown < UNREAD) return
-        const option = /^[1-9]$/u.test(text) ? question.options[Number(text) - 1] : undefined
+        const option = /^[1-9]$/u.test(text) && name !== 'paste' ? question.options[Number(text) - 1] : undefined
         if (option !== undefined) settle(option)
+        else
+          view.showQuestion(
+            question,
+            `Only ${numbersOf(question)} answer${question.options.length > 1 ? '' : 's'} this.`,
+          )
       })
       withdrawn.addEventListener('abort', none)
     })

@@ -2,7 +2,7 @@
 import type { Client } from '../client/connect.ts'
 import type { ConnectionEvent } from '../client/face.ts'
 import type { NoticeKind } from '../client/hello.ts'
-import type { Notice, Present } from '../client/notices.ts'
+import type { Notice, Present, QueueNotice } from '../client/notices.ts'
 import { after } from './terminal/pace.ts'
 
 /** What `Company` lives on. */
@@ -17,7 +17,7 @@ export class Company {
   #phase = 'idle'
   #mine = false
   #others: readonly Present[] = []
-  #queue: readonly { readonly mine: boolean; readonly text: string }[] = []
+  #queue: QueueNotice['prompts'] = []
   #told: () => void = () => undefined
   readonly #known = new Promise<void>((resolve) => (this.#told = resolve))
 
@@ -72,30 +72,13 @@ export class Company {
     return this.#phase === 'closed' || this.#phase === 'deleted' ? this.#phase : undefined
   }
 
-  /** A prompt of ours waits behind others. */
-  get queued(): boolean {
-    return this.#queue.some(({ mine }) => mine)
+  /** The prompts that wait, in the order in which they will run. */
+  get queue(): QueueNotice['prompts'] {
+    return this.#queue
   }
 
-  /** How many others have the session open. */
-  get others(): number {
-    return this.#others.length
+  /** How the other clients that have the session open call themselves. */
+  get others(): readonly string[] {
+    return this.#others.map(({ title, name }) => title ?? name)
   }
-
-  /** One line for people; empty when there is nothing to tell. */
-  summary(): string {
-    const names = this.#others.map(({ title, name }) => title ?? name)
-    const waiting = this.#queue.map(({ mine, text }) => `${mine ? 'yours: ' : ''}“${text}”`)
-    return [
-      ...(names.length === 0 ? [] : [`also here: ${counted(names).join(', ')}`]),
-      ...(waiting.length === 0 ? [] : [`${waiting.length} waiting: ${waiting.join(', ')}`]),
-    ].join(' · ')
-  }
-}
-
-/** Names that are alike are told once, with their number. */
-function counted(names: readonly string[]): readonly string[] {
-  const counts = new Map<string, number>()
-  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1)
-  return [...counts].map(([name, count]) => (count === 1 ? name : `${name} ×${count}`))
 }

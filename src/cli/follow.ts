@@ -19,7 +19,7 @@ type Options = CommandInput['options']
 
 /** Resolves when it is told to stop, when the session is closed or deleted, and when the server is stopped. */
 export function follow(reaching: Reaching, options: Options): Promise<number> {
-  const following: Reaching = { ...reaching, notices: ['turn'] }
+  const following: Reaching = { ...reaching, notices: ['turn'], doing: 'attach' }
   return options['json'] === true ? followJson(following, options) : followText(following, options)
 }
 

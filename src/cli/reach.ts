@@ -1,4 +1,5 @@
 /** How a command reaches the sessions: through the server of the state directory, started if need be, or in this process. */
+import { hostname, userInfo } from 'node:os'
 import { type Client, connect } from '../client/connect.ts'
 import type { Face } from '../client/face.ts'
 import type { Hello, NoticeKind } from '../client/hello.ts'
@@ -23,6 +24,8 @@ export interface Reaching {
   /** Starts another agent, which is spoken to in place of a Parley server. */
   readonly agentCommand?: string | undefined
   readonly notices?: readonly NoticeKind[]
+  /** What a person does here, for others who have the session open. */
+  readonly doing?: 'chat' | 'attach' | 'run'
   /** Where there is somebody to visit them. */
   readonly pages?: ClientPages | undefined
   /** Where there is somebody to fill them in. */
@@ -143,13 +146,23 @@ async function withinProcess(reaching: Reaching, face: Face): Promise<Reached> {
   }
 }
 
-function helloOf({ config, notices = [], pages, forms }: Reaching): Hello {
+function helloOf({ config, notices = [], pages, forms, doing }: Reaching): Hello {
   const { token } = config
   return {
-    info: serverInfo,
+    info: doing === undefined ? serverInfo : { ...serverInfo, title: `${userAtHost()} (${doing})` },
     notices,
     token,
     serves: { pages, forms },
     agent: { name: agentName(config.agent), chosen: config.agentChosen },
+  }
+}
+
+/** A user without a name has a number. */
+function userAtHost(): string {
+  const host = hostname()
+  try {
+    return `${userInfo().username}@${host}`
+  } catch {
+    return `${process.getuid?.() ?? 'user'}@${host}`
   }
 }

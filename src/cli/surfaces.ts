@@ -1,7 +1,7 @@
 /** What this process may draw on: terminals move and have colour, files and pipes get plain text. */
 import type { Config } from '../config/schema.ts'
 import { type Paint, paintFor } from './terminal/colors.ts'
-import { plainScreen, terminalScreen } from './terminal/screen.ts'
+import { TerminalScreen, plainScreen } from './terminal/screen.ts'
 import type { Surfaces } from './view/view.ts'
 
 /** A terminal that can only print is as good as a file. */
@@ -16,11 +16,11 @@ export function paintOn(stream: { readonly isTTY?: boolean }, config: Config): P
 /** On a terminal all is in one place; otherwise stdout has the answer and nothing else, and stderr what happens meanwhile. */
 export function surfacesFor(config: Config): Surfaces {
   if (isTerminal(process.stdout, config)) {
-    return { screen: terminalScreen(process.stdout), paint: paintOn(process.stdout, config) }
+    return { screen: new TerminalScreen(process.stdout), paint: paintOn(process.stdout, config) }
   }
   const isWatched = isTerminal(process.stderr, config)
   return {
-    screen: isWatched ? terminalScreen(process.stderr) : plainScreen((text) => process.stderr.write(text)),
+    screen: isWatched ? new TerminalScreen(process.stderr) : plainScreen((text) => process.stderr.write(text)),
     paint: paintOn(process.stderr, config),
     answer: (text) => process.stdout.write(text),
   }

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { afterEach, expect, vi } from 'vitest'
 import { runs, until } from '../fixtures/process/running.ts'
+import { Emulator } from '../fixtures/terminal/emulator.ts'
 import { cleanEnvironment } from './environment.ts'
 import { binary } from './parley.ts'
 import type { Place } from './server.ts'
@@ -21,12 +22,14 @@ export function cleanUpTerminals(): void {
 export class Terminal {
   readonly #child: ChildProcessWithoutNullStreams
   readonly #ended: Promise<unknown>
+  readonly #emulator: Emulator
   #seen = ''
 
-  constructor(args: readonly string[], { home, cwd, agent }: Place) {
+  constructor(args: readonly string[], { home, cwd, agent }: Place, columns = 80) {
+    this.#emulator = new Emulator(columns)
     const command = [process.execPath, binary, ...args].map((word) => `'${word}'`).join(' ')
     const { NO_COLOR: _plain, FORCE_COLOR: _coloured, CI: _ci, ...inherited } = cleanEnvironment()
-    this.#child = spawn('script', ['-qec', `stty cols 80 rows 24; echo pid $$; exec ${command}`, '/dev/null'], {
+    this.#child = spawn('script', ['-qec', `stty cols ${columns} rows 24; echo pid $$; exec ${command}`, '/dev/null'], {
       cwd,
       env: {
         ...inherited,
@@ -39,13 +42,32 @@ export class Terminal {
     this.#child.stdin.on('error', () => {
       // It has ended, and what it said is read.
     })
-    this.#child.stdout.setEncoding('utf8').on('data', (text: string) => (this.#seen += stripVTControlCharacters(text)))
+    this.#child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      this.#emulator.write(text)
+      this.#seen += stripVTControlCharacters(text)
+    })
     this.#ended = once(this.#child, 'close')
     opened.push(this)
   }
 
   press(keys: string): void {
     this.#child.stdin.write(keys)
+  }
+
+  /** What a person sees now, from the first row on. */
+  get rows(): readonly string[] {
+    return this.#emulator.rows
+  }
+
+  /** Resolves when the program has ended. */
+  async ended(): Promise<void> {
+    await this.#ended
+  }
+
+  /** Resolves when the rows that a person sees are as they should be. */
+  async shows(what: string, isThere: (rows: readonly string[]) => boolean): Promise<void> {
+    const check = (): void => expect(isThere(this.rows), `${what} in\n${this.rows.slice(-30).join('\n')}`).toBe(true)
+    await vi.waitFor(check, { timeout: 60_000, interval: 20 })
   }
 
   async until(text: string): Promise<void> {

@@ -1,126 +1,253 @@
-/** The one keyboard and the one screen of a chat: a prompt is written, or keys are kept for the next one, or lent to a question. */
+/** Where a person sits: one keyboard, one screen, the line that they write, and who has the keys just now. */
+import type { ReadStream, WriteStream } from 'node:tty'
 import type { Suggested } from '../../client/answers.ts'
+import type { ListenToKeys } from '../asking.ts'
+import type { Stops } from '../stops.ts'
 import type { Paint } from '../terminal/colors.ts'
-import { type Key, isCtrlC, listenToKeys } from '../terminal/keyboard.ts'
-import { type Screen, terminalScreen } from '../terminal/screen.ts'
-import { graphemesOf } from '../terminal/text.ts'
+import { type Key, isCtrlC } from '../terminal/keyboard.ts'
+import { TerminalModes } from '../terminal/modes.ts'
+import { after } from '../terminal/pace.ts'
+import { oneLine } from '../terminal/text.ts'
 import type { Look } from '../view/rows.ts'
-import { type Entered, PromptLine } from './prompt-line.ts'
+import type { View } from '../view/view.ts'
+import { type Below, ChatScreen } from './chat-screen.ts'
+import { Composer } from './composer.ts'
+import type { Conversation, Waiting } from './conversation.ts'
+import type { SlashCommands } from './slash-commands.ts'
+import { type Standing, statusRow } from './status-line.ts'
 
-export interface DeskHost {
-  /** What may follow a slash. */
-  commands(): readonly string[]
-  /** What the words behind a command could become. Never throws. */
+/** What a person can do once the session is open. */
+export interface Seat {
+  readonly talk: Conversation
+  readonly view: View
+  readonly commands: SlashCommands
+  /** Earlier prompts, newest first. */
+  readonly history: readonly string[]
   suggest(command: string, text: string): Promise<Suggested>
-  /** Ctrl-C while a prompt is written; false when it is meant for the line. */
-  interrupt(): boolean
-  /** Ctrl-C while keys are kept or lent. */
-  stop(): void
-  /** The line stands there: what is live has a new place. */
-  began(): void
-  /** What was typed for the next prompt has changed. */
-  typed(text: string): void
+  standing(): Omit<Standing, 'urgent' | 'waiting'>
 }
 
+/** Rows of the queue that are shown. */
+const MOST_WAITING = 5
+const HINT = 'Type a prompt, or /help'
+/** Milliseconds. */
+const SHOWN_FOR = 6_000
+const LEAVING = 'Press Ctrl-C again to leave, or Ctrl-D.'
+
 export class Desk {
-  readonly screen: Screen
+  readonly screen: ChatScreen
   readonly look: Look
-  readonly #paint: Paint
-  readonly #host: DeskHost
-  #prompt: PromptLine | undefined
-  /** Ends the reading of a prompt when something else needs the keyboard. */
-  #reading: AbortController | undefined
-  /** Whoever is asked gets the keys; without them they are kept for the next prompt. */
+  readonly #modes: TerminalModes
+  readonly #composer: Composer
+  #seat: Seat | undefined
+  #stops: Stops | undefined
+  /** Who has the keys instead of the line: a question, a form, a list. */
   #asked: { readonly pressed: (key: Key) => void; readonly ctrlC: boolean } | undefined
-  #stopKeys: (() => void) | undefined
-  #typed = ''
+  /** The last key was a Ctrl-C that did nothing but say how to leave. */
+  #isWarned = false
+  #connection = ''
+  /** What is said for a moment, and how to stop that. */
+  #flash: { readonly text: string; readonly stop: () => void } | undefined
+  #leave: () => void = () => undefined
 
-  constructor(paint: Paint, host: DeskHost) {
-    const terminal = terminalScreen(process.stdout)
-    this.#paint = paint
-    this.#host = host
-    this.look = { paint, width: terminal.width }
-    this.screen = {
-      ...terminal,
-      // While a person writes, everything happens above their line.
-      draw: (rows, live) => {
-        if (this.#reading === undefined) terminal.draw(rows, live)
-        else this.#prompt?.above(rows, live)
-      },
-    }
-  }
-
-  /** `history` are earlier prompts, newest first. */
-  remember(history: readonly string[]): void {
-    this.#prompt = new PromptLine({
-      input: process.stdin,
-      output: process.stdout,
-      prompt: this.#paint('user', '› '),
-      history,
-      commands: () => this.#host.commands(),
-      suggest: (command, text) => this.#host.suggest(command, text),
-      interrupt: () => this.#host.interrupt(),
+  constructor(input: ReadStream, output: WriteStream, paint: Paint) {
+    this.screen = new ChatScreen(output, (height) => this.#below(height))
+    this.look = { paint, width: this.screen.width }
+    this.#modes = new TerminalModes(input, output, {
+      pressed: (key) => this.#press(key),
+      resized: () => this.#redraw(),
+    })
+    this.#composer = new Composer({
+      commands: () => this.#seat?.commands.all ?? [],
+      suggest: (command, text) => this.#suggest(command, text),
+      changed: () => this.screen.refresh(),
     })
   }
 
-  async read(stop: AbortSignal): Promise<Entered> {
-    const reading = new AbortController()
-    const end = (): void => reading.abort()
-    stop.addEventListener('abort', end)
-    if (stop.aborted) end()
-    // What is live moves above the line.
-    this.screen.draw([], [])
-    this.#reading = reading
-    const text = this.#typed
-    this.#typed = ''
-    try {
-      const reads = this.#prompt?.read(text, reading.signal)
-      this.#host.began()
-      const entered = (await reads) ?? ({ kind: 'leave' } as const)
-      if (entered.kind === 'stopped') this.#typed = entered.text
-      return entered
-    } finally {
-      this.#reading = undefined
-      stop.removeEventListener('abort', end)
-    }
+  /** Takes the keyboard. Resolves when the person leaves, or the program must end. */
+  open(stops: Stops): Promise<void> {
+    this.#stops = stops
+    this.#modes.begin()
+    this.#onInterrupts(stops)
+    return new Promise((resolve) => {
+      this.#leave = resolve
+      stops.signal.addEventListener('abort', () => resolve())
+      if (stops.signal.aborted) resolve()
+    })
   }
 
-  /** Nobody writes any more: what was written waits for the next time. */
-  clear(): void {
-    this.#reading?.abort()
+  /** The session is open: from now on what is written is sent. */
+  begin(seat: Seat): void {
+    this.#seat = seat
+    this.#composer.editor.remember(seat.history)
+    this.screen.refresh()
   }
 
-  /** Keeps what is typed for the next prompt, until `release`. */
-  keep(): void {
-    this.#stopKeys ??= this.#listen()
+  leave(): void {
+    this.#leave()
   }
 
-  release(): void {
-    this.#stopKeys?.()
-    this.#stopKeys = undefined
+  /** Gives the terminal back as it was; `rows` stay as the last ones. Idempotent. */
+  close(rows: readonly string[]): void {
+    if (!this.#modes.isOn) return
+    this.#seat?.view.end()
+    this.screen.leave(rows)
+    this.#modes.end()
   }
 
-  lendKeys(pressed: (key: Key) => void, ctrlC?: 'with Ctrl-C'): () => void {
-    this.#asked = { pressed, ctrlC: ctrlC !== undefined }
-    const stop = this.#stopKeys === undefined ? this.#listen() : undefined
+  /** How the connection is, when that is worth a word. */
+  set connection(text: string) {
+    this.#connection = text
+  }
+
+  refresh(): void {
+    this.screen.refresh()
+  }
+
+  /** Says something that is worth a look, and no row that stays. */
+  flash(text: string): void {
+    this.#flash?.stop()
+    const stop = after(SHOWN_FOR, () => {
+      this.#flash = undefined
+      this.screen.refresh()
+    })
+    this.#flash = { text, stop }
+    this.screen.refresh()
+  }
+
+  /** Brings a prompt that was not answered back to the line, before what is written there. */
+  giveBack(text: string): void {
+    const { editor } = this.#composer
+    editor.set(editor.isEmpty ? text : `${text}\n${editor.text}`)
+    this.screen.refresh()
+  }
+
+  readonly lendKeys: ListenToKeys = (pressed, ctrlC) => {
+    const asked = { pressed, ctrlC: ctrlC !== undefined }
+    this.#asked = asked
     return () => {
-      this.#asked = undefined
-      stop?.()
+      if (this.#asked === asked) this.#asked = undefined
+      this.screen.refresh()
     }
   }
 
-  #listen(): () => void {
-    return listenToKeys(process.stdin, (key) => {
-      if (isCtrlC(key) && this.#asked?.ctrlC !== true) this.#host.stop()
-      else if (this.#asked === undefined) this.#keepKey(key)
-      else this.#asked.pressed(key)
+  #press(key: Key): void {
+    const wasWarned = this.#isWarned
+    this.#isWarned = false
+    if (this.#asked !== undefined && !(isCtrlC(key) && !this.#asked.ctrlC)) return this.#pressAsked(key, this.#asked)
+    if (isCtrlC(key)) return this.#interrupt(wasWarned)
+    const { editor } = this.#composer
+    const isEmpty = editor.isEmpty
+    const isFresh = isEmpty && !editor.isBrowsing
+    if (isFresh && key.name === 'up' && this.#takeBack()) return
+    const pressed = this.#composer.press(key)
+    if (pressed === 'enter') this.#enter()
+    else if (pressed === 'unused') this.#do(key, isEmpty)
+    this.screen.refresh()
+  }
+
+  #pressAsked(key: Key, { pressed, ctrlC }: { readonly pressed: (key: Key) => void; readonly ctrlC: boolean }): void {
+    if (key.ctrl && key.name === 'o' && this.#seat?.view.expandQuestion() === true) return
+    // A form has its own use for Esc; a question is refused with the turn.
+    if (key.name === 'escape' && !ctrlC) return this.#seat?.talk.cancel()
+    pressed(key)
+  }
+
+  #do(key: Key, isEmpty: boolean): void {
+    if (key.name === 'escape') this.#cancel()
+    if (key.ctrl && key.name === 'd' && isEmpty) this.#leave()
+    if (key.ctrl && key.name === 'o') this.#seat?.commands.run('/expand')
+    if (key.ctrl && key.name === 'l') this.screen.clear()
+    if (key.ctrl && key.name === 'z') this.#suspend()
+  }
+
+  #enter(): void {
+    if (this.#seat === undefined || this.#composer.editor.text.trim() === '') return
+    const text = this.#composer.editor.take()
+    if (this.#seat.commands.run(text)) return
+    // Two slashes are for a command of the agent that has the name of one of ours.
+    this.#seat.talk.submit(text.startsWith('//') ? text.slice(1) : text)
+  }
+
+  #takeBack(): boolean {
+    const text = this.#seat?.talk.takeBack()
+    if (text === undefined) return false
+    this.giveBack(text)
+    return true
+  }
+
+  #cancel(): void {
+    if (this.#seat?.talk.isBusy === true && !this.#seat.talk.isCancelling) this.#seat.talk.cancel()
+  }
+
+  /** Ctrl-C: cancels what runs; while that ends, leaves; else clears the line, says how to leave, and leaves. */
+  #interrupt(wasWarned: boolean): void {
+    const { talk } = this.#seat ?? {}
+    if (talk === undefined) return this.#stops?.interrupt()
+    const { editor } = this.#composer
+    if (talk.isBusy) {
+      if (talk.isCancelling) this.#leave()
+      else talk.cancel()
+    } else if (!editor.isEmpty) editor.clear()
+    else if (wasWarned) this.#leave()
+    else this.#isWarned = true
+    this.screen.refresh()
+  }
+
+  /** A Ctrl-C that comes as a signal is one like any other. */
+  #onInterrupts(stops: Stops): void {
+    stops.onInterrupt(() => {
+      if (this.#seat === undefined) return stops.interrupt()
+      this.#onInterrupts(stops)
+      this.#press({ text: '', name: 'c', ctrl: true })
     })
   }
 
-  /** Typed ahead: shown dimly now, and on the next prompt. */
-  #keepKey({ text, name }: Key): void {
-    if (name === 'backspace') this.#typed = graphemesOf(this.#typed).slice(0, -1).join('')
-    else this.#typed += text
-    this.#host.typed(this.#typed)
+  #suspend(): void {
+    this.screen.leave([])
+    this.#modes.suspend(() => this.screen.comeBack())
+  }
+
+  #redraw(): void {
+    if (this.#seat === undefined) this.screen.refresh()
+    else this.#seat.view.refresh()
+  }
+
+  async #suggest(command: string, text: string): Promise<Suggested> {
+    const own = this.#seat?.commands.valuesFor(command, text)
+    if (own === undefined) return (await this.#seat?.suggest(command, text)) ?? { value: '', values: [] }
+    const value = /\S*$/u.exec(text)?.[0] ?? ''
+    return { value, values: own.filter((one) => one.startsWith(value)) }
+  }
+
+  #below(height: number): Below {
+    if (this.#seat === undefined) return { rows: [], cursor: undefined }
+    const waiting = this.#seat.talk.waiting
+    const status = statusRow(this.#standing(this.#seat, waiting), this.look)
+    if (this.#asked !== undefined) return { rows: [status], cursor: undefined }
+    const above = this.#waitingRows(waiting)
+    const room = Math.max(1, Math.min(10, Math.floor(height / 3)))
+    const { rows, cursor } = this.#composer.rows(this.look, {
+      height: room,
+      hint: waiting.length === 0 ? HINT : '',
+    })
+    return { rows: [...above, ...rows, status], cursor: { ...cursor, row: cursor.row + above.length } }
+  }
+
+  #standing(seat: Seat, waiting: readonly Waiting[]): Standing {
+    const urgent = this.#isWarned ? LEAVING : this.#connection || (this.#flash?.text ?? '')
+    return { ...seat.standing(), waiting: waiting.length, urgent }
+  }
+
+  #waitingRows(waiting: readonly Waiting[]): readonly string[] {
+    const { paint, width } = this.look
+    const rows = waiting.slice(-MOST_WAITING).map(({ text, isMine }) => {
+      const whose = isMine ? 'queued' : 'queued by another'
+      return `  ${paint('dim', oneLine(`${whose}: ${text}`, width() - 4))}`
+    })
+    const left = waiting.length - rows.length
+    const more = left > 0 ? [paint('dim', `  … ${left} before these`)] : []
+    const isOurs = waiting.some(({ isMine }) => isMine)
+    return [...more, ...rows, ...(isOurs ? [paint('dim', '  ↑ takes the last of yours back')] : [])]
   }
 }

@@ -3,7 +3,7 @@ import type { SessionInfo } from '../../client/connect.ts'
 import type { Item, Transcript } from '../../client/transcript.ts'
 import { shortId } from '../opening.ts'
 import { ago } from '../terminal/pace.ts'
-import { oneLine } from '../terminal/text.ts'
+import { clean, oneLine } from '../terminal/text.ts'
 import type { Look } from '../view/rows.ts'
 import { transcriptRows } from '../view/transcript-rows.ts'
 
@@ -28,7 +28,7 @@ export function greetingRows({ agent, cwd, continued, transcript, whole }: Greet
       : `session ${shortId(continued.sessionId)}, ${ago(new Date(continued.updatedAt ?? 0))}`
   return [
     `${paint('bold', 'Parley')} ${paint('dim', oneLine(['', agent, which, cwd].filter(isGiven).join(' · ').trim(), width() - 8))}`,
-    paint('dim', oneLine(`Ctrl-C stops a turn, Ctrl-D leaves.${commandsHint(transcript)}`, width())),
+    paint('dim', oneLine(`Esc stops a turn, Ctrl-D leaves, /help shows more.${commandsHint(transcript)}`, width())),
     '',
     ...(whole ? allRows(transcript, look) : lastRows(transcript, look)),
   ]
@@ -70,7 +70,7 @@ function isPrompt(item: Item): boolean {
 export function promptsOf({ items }: Transcript): readonly string[] {
   return items
     .flatMap((item) => (item.kind === 'message' && item.role === 'user' ? [item.content] : []))
-    .map((content) => oneLine(content.map(({ text }) => text ?? '').join(' ')))
+    .map((content) => clean(content.map(({ text }) => text ?? '').join(' ')).trim())
     .filter((text) => text !== '')
     .reverse()
 }

@@ -30,7 +30,7 @@ export function chatFromLines(reaching: Reaching, options: CommandInput['options
       refuse((line) => view.note('plain', line)),
     ),
   }
-  return workWith({ ...reaching, notices: companyNotices }, face, async ({ client, stops }) => {
+  return workWith({ ...reaching, notices: companyNotices, doing: 'chat' }, face, async ({ client, stops }) => {
     const { sessionId } = await openChat(client, options)
     await company.known(client)
     const past = updates.goLive((update) => {

@@ -1,47 +1,45 @@
-/** A chat with a person at a terminal: they write, they watch, they are asked; one of these has the keyboard at a time. */
+/** A chat with a person at a terminal: they write, they watch, they are asked, and others may be here too. */
 import type { AgentChoice } from '../../config/agent.ts'
-import type { Suggested } from '../../client/answers.ts'
 import type { Client } from '../../client/connect.ts'
 import type { ConnectionEvent, Face } from '../../client/face.ts'
-import type { Notice, TurnNotice } from '../../client/notices.ts'
+import type { Notice } from '../../client/notices.ts'
 import type { PermissionQuestion } from '../../client/questions.ts'
 import type { ClientForms, ClientPages } from '../../client/serving.ts'
 import type { Update } from '../../client/updates.ts'
-import { isParleyError, reasonOf } from '../../errors/parley-error.ts'
-import { type ListenToKeys, askOnKeys, oneByOne } from '../asking.ts'
+import { reasonOf } from '../../errors/parley-error.ts'
+import { askOnKeys, oneByOne } from '../asking.ts'
 import type { CommandInput } from '../command.ts'
 import { Company, companyNotices } from '../company.ts'
 import { OK } from '../exit.ts'
 import { formsOnKeys } from '../form/ask.ts'
+import { shortId } from '../opening.ts'
 import { pagesFor } from '../pages.ts'
 import type { Reaching } from '../reach.ts'
-import type { Stops } from '../stops.ts'
 import { paintOn } from '../surfaces.ts'
-import { oneLine } from '../terminal/text.ts'
 import { nameWindow, windowTitles } from '../terminal/window.ts'
-import { playTurn } from '../turn.ts'
 import { View } from '../view/view.ts'
-import { workWith } from '../working.ts'
+import { type Working, workWith } from '../working.ts'
 import { type Beginning, type Opened, Updates, openChat, pastOf } from './chat.ts'
+import { choosingOnKeys } from './choosing.ts'
+import { Conversation } from './conversation.ts'
 import { Desk } from './desk.ts'
 import { greetingRows, promptsOf } from './greeting.ts'
+import { Comings } from './presence.ts'
+import { SlashCommands } from './slash-commands.ts'
+import { type Usage, usageIn } from './status-line.ts'
 
 type Options = CommandInput['options']
 
 export async function chatOnTerminal(reaching: Reaching, options: Options, beginning?: Beginning): Promise<number> {
   const restore = windowTitles(process.stdout)
   const chat = new TerminalChat(reaching, beginning ?? 'go on')
+  const doing = beginning === 'join' ? 'attach' : 'chat'
   try {
-    const face = { ...reaching, notices: companyNotices, pages: chat.pages, forms: chat.forms }
+    const face: Reaching = { ...reaching, notices: companyNotices, pages: chat.pages, forms: chat.forms, doing }
     return await workWith(face, chat, (working) => chat.run(working, options))
   } finally {
     restore()
   }
-}
-
-interface Working {
-  readonly client: Client
-  readonly stops: Stops
 }
 
 class TerminalChat implements Face {
@@ -51,39 +49,21 @@ class TerminalChat implements Face {
   readonly #view: View
   readonly #updates = new Updates()
   readonly #company = new Company()
-  readonly #put: ReturnType<typeof askOnKeys>
-  readonly #forms: ClientForms
-  #working: Working | undefined
-  #sessionId = ''
-  /** The turn of our own prompt, while it waits or runs. */
-  #own: { readonly text: string; queued: boolean; readonly withdraw: AbortController } | undefined
-  /** Somebody else's turn is shown, and whether it was cancelled. */
-  #watched: { cancelled: boolean } | undefined
-  #connection = ''
-  #asking: Promise<unknown> = Promise.resolve()
+  readonly #inTurn = oneByOne()
+  /** The conversation, once people see where they are. */
+  #talk: Conversation | undefined
+  #comings: Comings | undefined
+  #usage: Usage | undefined
   #greet: () => void = () => undefined
   /** Nothing is asked or told before people see where they are. */
   readonly #greeted = new Promise<void>((resolve) => (this.#greet = resolve))
-  #isGreeted = false
-  #over = false
 
   constructor(reaching: Reaching, beginning: Beginning) {
     this.#reaching = reaching
     this.#beginning = beginning
     const paint = paintOn(process.stdout, reaching.config)
-    this.#desk = new Desk(paint, {
-      commands: () => this.#view.transcript.commands.map(({ name }) => name),
-      suggest: (command, text) => this.#suggest(command, text),
-      interrupt: () => this.#interruptOthers(),
-      stop: () => this.#working?.stops.interrupt(),
-      began: () => this.#view.refresh(),
-      typed: (text) => this.#view.showTyped(text),
-    })
-    this.#view = new View({ screen: this.#desk.screen, paint })
-    const listen: ListenToKeys = (pressed, ctrlC) => this.#desk.lendKeys(pressed, ctrlC)
-    const inTurn = oneByOne()
-    this.#put = askOnKeys(listen, this.#view, inTurn)
-    this.#forms = formsOnKeys({ listen, view: this.#view, inTurn })
+    this.#desk = new Desk(process.stdin, process.stdout, paint)
+    this.#view = new View({ screen: this.#desk.screen, paint, chat: true })
   }
 
   /** Like any question, a page waits until people see where they are. */
@@ -96,7 +76,8 @@ class TerminalChat implements Face {
   }
 
   get forms(): ClientForms {
-    return { ask: (form, withdrawn) => this.#atDesk(withdrawn, () => this.#forms.ask(form, withdrawn)) }
+    const forms = formsOnKeys({ listen: this.#desk.lendKeys, view: this.#view, inTurn: this.#inTurn })
+    return { ask: (form, withdrawn) => this.#greeted.then(() => forms.ask(form, withdrawn)) }
   }
 
   cancelling(): void {
@@ -104,173 +85,128 @@ class TerminalChat implements Face {
   }
 
   updated({ update }: { readonly update: Update }): void {
+    this.#usage = usageIn(update) ?? this.#usage
     this.#updates.take(update)
   }
 
   noticed(notice: Notice): void {
     this.#company.take(notice)
-    if (!this.#isGreeted) return
-    if (notice.kind === 'turn') this.#turned(notice)
-    else this.#showStatus()
+    const { over } = this.#company
+    if (this.#talk === undefined) return
+    if (over !== undefined) return this.#end('Another client closed or deleted this session.')
+    if (notice.kind === 'turn') this.#talk.turned(notice)
+    if (notice.kind === 'presence') this.#comings?.are(this.#company.others)
+    this.#desk.refresh()
   }
 
   connection(event: ConnectionEvent): void {
     this.#company.connection(event)
-    if (!this.#isGreeted) return
-    this.#connection = event.kind === 'reconnecting' ? 'Reconnecting …' : ''
-    this.#showStatus()
+    if (this.#talk === undefined) return
+    this.#desk.connection = event.kind === 'reconnecting' ? 'Reconnecting …' : ''
+    if (event.kind === 'reconnecting') this.#comings?.unknown()
     if (event.kind === 'stopped') this.#tell('dim', 'The server was stopped. Your next prompt starts it again.')
     if (event.kind === 'lost') this.#tell('bad', reasonOf(event.reason))
     if (event.kind === 'detached') this.#end(reasonOf(event.reason))
+    this.#desk.refresh()
   }
 
-  ask(question: PermissionQuestion, withdrawn: AbortSignal): Promise<string | null> {
-    return this.#atDesk(withdrawn, async () => (withdrawn.aborted ? null : this.#put(question, withdrawn)))
-  }
-
-  /** A question takes the keyboard, also from a prompt that is being written. */
-  #atDesk<Answer>(withdrawn: AbortSignal, put: () => Promise<Answer>): Promise<Answer> {
-    const answer = this.#greeted.then(() => {
-      if (withdrawn.aborted) return put()
-      this.#desk.clear()
-      if (this.#own === undefined) this.#cancelOnInterrupt()
-      return put()
-    })
-    this.#asking = Promise.allSettled([this.#asking, answer])
-    return answer
+  /** A question takes the keyboard; what was being written stays for later. */
+  async ask(question: PermissionQuestion, withdrawn: AbortSignal): Promise<string | null> {
+    await this.#greeted
+    return withdrawn.aborted ? null : askOnKeys(this.#desk.lendKeys, this.#view, this.#inTurn)(question, withdrawn)
   }
 
   async run(working: Working, options: Options): Promise<number> {
-    this.#working = working
-    const opened = await openChat(working.client, options, this.#beginning)
-    this.#sessionId = opened.sessionId
-    await this.#company.known(working.client)
-    this.#begin(opened)
-    const { signal } = working.stops
-    while (!signal.aborted && !this.#over) {
-      await this.#asking
-      const entered = await this.#desk.read(signal)
-      if (entered.kind === 'leave') break
-      if (entered.kind === 'line' && entered.text.trim() !== '') await this.#turn(entered.text)
+    const { client, stops } = working
+    const left = this.#desk.open(stops)
+    try {
+      const opened = await openChat(client, options, this.#beginning)
+      await this.#company.known(client)
+      if (stops.signal.aborted) return OK
+      this.#begin(client, opened)
+      await left
+      this.#desk.close(this.#farewell(opened))
+    } finally {
+      this.#desk.close([])
     }
-    process.stdout.write('\n')
     return OK
   }
 
-  #begin(opened: Opened): void {
+  #begin(client: Client, opened: Opened): void {
+    const { sessionId, continued } = opened
+    const talk = this.#conversation(client, sessionId)
     const past = this.#updates.goLive((update) => {
-      this.#view.update(update)
+      talk.updated(update)
       nameWindow(process.stdout, update)
     })
-    const { busy } = this.#company
-    const { before, current } = pastOf(past, busy)
+    const { before, current } = pastOf(past, this.#company.busy)
     this.#view.recall(before)
-    this.#desk.remember(promptsOf(before))
     const { agent, agentChosen } = this.#reaching.config
     // A session that goes on keeps the agent that it has.
-    const chosen = opened.continued === undefined || agentChosen ? shownName(agent) : undefined
-    const answers = this.#working?.client.modelOf(opened.sessionId) ?? chosen
+    const chosen = continued === undefined || agentChosen ? shownName(agent) : undefined
+    const answers = client.modelOf(sessionId) ?? chosen
     const greeting = { ...opened, agent: answers, transcript: before, whole: this.#beginning === 'join' }
     this.#desk.screen.draw(greetingRows(greeting, this.#desk.look), [])
-    this.#isGreeted = true
-    if (busy) this.#watch()
-    for (const update of current) this.#view.update(update)
-    this.#showStatus()
+    this.#talk = talk
+    this.#comings = new Comings(this.#company.others, (line) => this.#desk.flash(line))
+    this.#desk.begin({
+      talk,
+      view: this.#view,
+      commands: this.#commands(client, sessionId),
+      history: promptsOf(before),
+      suggest: (command, text) => client.complete(sessionId, command, text).catch(() => NOTHING),
+      standing: () => ({
+        agent: answers ?? (this.#reaching.config.agent.kind === 'auto' ? 'guide' : undefined),
+        settings: client.settings(sessionId),
+        usage: this.#usage,
+        others: this.#company.others,
+        session: shortId(sessionId),
+      }),
+    })
+    talk.join()
+    for (const update of current) talk.updated(update)
     this.#greet()
   }
 
-  /** Whoever types goes on typing when there is nothing to suggest, or nobody to ask. */
-  async #suggest(command: string, text: string): Promise<Suggested> {
-    const nothing = { value: '', values: [] }
-    return (await this.#working?.client.complete(this.#sessionId, command, text).catch(() => nothing)) ?? nothing
+  #conversation(client: Client, sessionId: string): Conversation {
+    return new Conversation({
+      client,
+      sessionId,
+      view: this.#view,
+      company: this.#company,
+      giveBack: (text) => this.#desk.giveBack(text),
+      changed: () => this.#desk.refresh(),
+    })
   }
 
-  async #turn(text: string): Promise<void> {
-    const { client, stops } = this.#working ?? {}
-    if (client === undefined || stops === undefined) return
-    const own = { text, queued: this.#company.busy, withdraw: new AbortController() }
-    this.#own = own
-    this.#watched = undefined
-    this.#cancelOnInterrupt()
-    this.#desk.keep()
-    try {
-      const turn = { client, sessionId: this.#sessionId, view: this.#view, withdrawn: own.withdraw.signal }
-      await playTurn(turn, text)
-    } catch (error) {
-      if (!isParleyError(error)) throw error
-      // That the server was stopped has been told already.
-      if (error.code !== 'SERVER_STOPPED') this.#view.note('bad', reasonOf(error))
-    } finally {
-      this.#own = undefined
-      this.#desk.release()
-      stops.onInterrupt(undefined)
-      this.#view.gap()
-      if (this.#company.busy && !this.#company.mine) this.#watch()
-    }
-  }
-
-  /** The turn stands otherwise than before; ours is shown by whoever plays it. */
-  #turned({ mine, phase }: TurnNotice): void {
-    const { busy, over } = this.#company
-    if (over !== undefined) return this.#end('Somebody else closed or deleted this session.')
-    const own = this.#own
-    if (own !== undefined) {
-      if (own.queued && mine && phase === 'working') this.#ownBegins(own)
-    } else if (busy && this.#watched === undefined) this.#watch()
-    else if (!busy && this.#watched !== undefined) this.#unwatch()
-    if (phase === 'cancelling' && this.#watched !== undefined) this.#watched.cancelled = true
-  }
-
-  #ownBegins(own: { readonly text: string; queued: boolean }): void {
-    own.queued = false
-    this.#view.note('user', `› ${oneLine(own.text, this.#desk.look.width() - 2)}`)
-  }
-
-  #watch(): void {
-    this.#watched = { cancelled: false }
-    this.#view.begin()
-  }
-
-  #unwatch(): void {
-    const cancelled = this.#watched?.cancelled === true
-    this.#watched = undefined
-    this.#view.end()
-    if (cancelled) this.#view.note('dim', '(cancelled)')
-    this.#view.gap()
-  }
-
-  #showStatus(): void {
-    this.#view.showStatus([this.#connection, this.#company.summary()].filter((text) => text !== '').join(' · '))
+  #commands(client: Client, sessionId: string): SlashCommands {
+    const choose = choosingOnKeys(this.#desk.lendKeys, this.#view, this.#inTurn)
+    return new SlashCommands({ client, sessionId, view: this.#view, choose, leave: () => this.#desk.leave() })
   }
 
   /** Besides what is said in the conversation. */
   #tell(style: 'dim' | 'bad', text: string): void {
-    if (this.#watched !== undefined) this.#unwatch()
+    this.#talk?.lost()
     this.#view.note(style, text)
   }
 
   /** There is no session any more to chat in. */
   #end(reason: string): void {
     this.#tell('bad', reason)
-    this.#over = true
-    this.#desk.clear()
+    this.#desk.leave()
   }
 
-  #cancelOnInterrupt(): void {
-    this.#working?.stops.onInterrupt(() => {
-      // What only waits is taken back, and what others wait for goes on.
-      if (this.#own?.queued === true && !this.#company.mine) this.#own.withdraw.abort()
-      else this.#working?.client.cancel(this.#sessionId)
-    })
-  }
-
-  /** Ctrl-C while a prompt is written: stops the turn that is watched, if there is one. */
-  #interruptOthers(): boolean {
-    if (!this.#company.busy) return false
-    this.#working?.client.cancel(this.#sessionId)
-    return true
+  #farewell({ sessionId }: Opened): readonly string[] {
+    if (this.#company.over !== undefined) return []
+    const { paint } = this.#desk.look
+    const id = shortId(sessionId)
+    const turn =
+      this.#talk?.isBusy !== true ? '' : this.#reaching.embedded ? 'Its turn is interrupted. ' : 'Its turn goes on. '
+    return [paint('dim', `${turn}Return with: parley attach ${id}`)]
   }
 }
+
+const NOTHING = { value: '', values: [] }
 
 /** Which one answers by itself is for the server to find out. */
 function shownName(agent: AgentChoice): string | undefined {

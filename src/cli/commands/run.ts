@@ -28,7 +28,8 @@ export async function run({ args, options }: CommandInput): Promise<number> {
     fail('CONFIG_INVALID', { key: 'PROMPT', value: JSON.stringify(prompt), reason: 'it says nothing' })
   const config = await configFor({ agent: textOption(options, 'agent'), model: textOption(options, 'model') })
   const agentCommand = textOption(options, 'agentCommand')
-  const reaching = { config, embedded: options['embedded'] === true, notices: companyNotices, agentCommand }
+  const embedded = options['embedded'] === true
+  const reaching: Reaching = { config, embedded, notices: companyNotices, agentCommand, doing: 'run' }
   return options['json'] === true ? runJson(reaching, options, prompt) : runText(reaching, options, prompt)
 }
 

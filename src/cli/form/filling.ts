@@ -90,5 +90,5 @@ function edited(typed: string, { text, name, ctrl }: Key): string {
   if (name === 'backspace') return graphemesOf(typed).slice(0, -1).join('')
   if (ctrl && name === 'u') return ''
   if (ctrl && name === 'w') return typed.replace(/\S+\s*$/u, '')
-  return (typed + text).slice(0, LONGEST)
+  return (typed + text.replace(/\s*\n\s*/gu, ' ')).slice(0, LONGEST)
 }

@@ -1,36 +1,37 @@
-/** Single keys from a terminal, without echo, for as long as somebody listens. */
-import { emitKeypressEvents } from 'node:readline'
+/** Keys from a terminal, without echo, for as long as a face listens. */
+import { StringDecoder } from 'node:string_decoder'
 import type { ReadStream } from 'node:tty'
+import { type Key, KeyDecoder } from './key-decoder.ts'
+import { after } from './pace.ts'
 
-export interface Key {
-  /** What was typed; empty for keys that type nothing. */
-  readonly text: string
-  readonly name: string
-  readonly ctrl: boolean
-}
+export type { Key } from './key-decoder.ts'
 
 export function isCtrlC({ ctrl, name }: Key): boolean {
   return ctrl && name === 'c'
 }
 
-interface Pressed {
-  readonly name?: string
-  readonly ctrl?: boolean
-  readonly meta?: boolean
-}
+/** Milliseconds after which an Esc is no beginning of a sequence: over a slow line those come in pieces. */
+const ESCAPE_ALONE = 60
 
 /** Returns how to stop. */
 export function listenToKeys(input: ReadStream, pressed: (key: Key) => void): () => void {
-  const press = (typed: string | undefined, { name, ctrl, meta }: Pressed): void => {
-    const types = ctrl !== true && meta !== true && typed !== undefined && /^[^\p{Cc}]+$/u.test(typed)
-    pressed({ text: types ? typed : '', name: name ?? '', ctrl: ctrl === true })
+  const bytes = new StringDecoder('utf8')
+  const decoder = new KeyDecoder()
+  let stopWaiting: (() => void) | undefined
+  const press = (keys: readonly Key[]): void => {
+    for (const key of keys) pressed(key)
   }
-  emitKeypressEvents(input)
+  const heard = (chunk: Buffer | string): void => {
+    stopWaiting?.()
+    press(decoder.push(typeof chunk === 'string' ? chunk : bytes.write(chunk)))
+    stopWaiting = decoder.isWaiting ? after(ESCAPE_ALONE, () => press(decoder.flush())) : undefined
+  }
   input.setRawMode(true)
-  input.on('keypress', press)
+  input.on('data', heard)
   input.resume()
   return () => {
-    input.off('keypress', press)
+    stopWaiting?.()
+    input.off('data', heard)
     input.setRawMode(false)
     input.pause()
   }

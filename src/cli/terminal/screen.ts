@@ -11,23 +11,82 @@ export interface Screen {
   draw(rows: readonly string[], live: readonly string[]): void
 }
 
+/** A place among the live rows. */
+export interface Cursor {
+  readonly row: number
+  readonly column: number
+}
+
 const NARROWEST = 20
 
-/** A terminal: the live rows are erased and written again, in one write. */
-export function terminalScreen(output: WriteStream): Screen {
-  let shown: readonly string[] = []
-  const columns = () => output.columns || 80
-  return {
-    moves: true,
-    // The last column stays free: a row that fills it leaves the cursor between two rows.
-    width: () => Math.max(NARROWEST, columns() - 1),
-    draw(rows, live) {
-      const kept = live.slice(-Math.max(1, (output.rows || 24) - 2))
-      if (rows.length === 0 && sameRows(kept, shown)) return
-      const printed = rows.map((row) => `${row}\n`).join('')
-      output.write(erasing(shown, columns()) + printed + kept.join('\n'))
-      shown = kept
-    },
+/** Asks a terminal that can to show what comes between the two at once; others ignore it. */
+const BEGIN = '\u001b[?2026h\u001b[?25l'
+const END = '\u001b[?25h\u001b[?2026l'
+const ERASE_LINE_END = '\u001b[K'
+const ERASE_BELOW = '\u001b[J'
+
+/**
+ * A terminal. What is live is written over, row by row and in one write, so that nothing flickers; above it stands the usual
+ * scrollback, which is never touched again.
+ */
+export class TerminalScreen implements Screen {
+  readonly moves = true
+  readonly #output: WriteStream
+  #live: readonly string[] = []
+  #cursor: Cursor = { row: 0, column: 0 }
+  #columns: number
+
+  constructor(output: WriteStream) {
+    this.#output = output
+    this.#columns = this.#columnsNow()
+  }
+
+  // The last column stays free: a row that fills it leaves the cursor between two rows.
+  readonly width = (): number => Math.max(NARROWEST, this.#columnsNow() - 1)
+
+  /** Rows that may be live without pushing the first ones off the screen. */
+  get height(): number {
+    return Math.max(2, (this.#output.rows || 24) - 1)
+  }
+
+  /** Without a cursor it stands behind the last row. */
+  draw(rows: readonly string[], live: readonly string[], cursor?: Cursor): void {
+    const kept = live.slice(-this.height)
+    const at = cursor === undefined ? endOf(kept) : cutCursor(cursor, live.length - kept.length)
+    const isResized = this.#columns !== this.#columnsNow()
+    if (rows.length === 0 && !isResized && sameRows(kept, this.#live) && sameCursor(at, this.#cursor)) return
+    const over = rows.length === 0 && !isResized ? this.#live : []
+    const text = this.#toTop() + (isResized ? ERASE_BELOW : '') + printed(rows) + written(kept, over)
+    this.#output.write(BEGIN + text + moved(kept.length - 1, at) + END)
+    this.#live = kept
+    this.#cursor = at
+    this.#columns = this.#columnsNow()
+  }
+
+  /** All that is to be seen goes; the scrollback stays. */
+  clear(): void {
+    this.#output.write('\u001b[2J\u001b[H')
+    this.forget()
+  }
+
+  /** Something else has written to the terminal: what was live stays where it is. */
+  forget(): void {
+    this.#live = []
+    this.#cursor = { row: 0, column: 0 }
+  }
+
+  /** From where the cursor is to the first live row. A terminal that became narrower has broken the rows by itself. */
+  #toTop(): string {
+    // Something else may have written here, and its line goes on.
+    if (this.#live.length === 0) return ''
+    const columns = this.#columnsNow()
+    const above = heightOf(this.#live.slice(0, this.#cursor.row), columns)
+    const up = above + Math.floor(this.#cursor.column / columns)
+    return `\r${up > 0 ? `\u001b[${up}A` : ''}`
+  }
+
+  #columnsNow(): number {
+    return this.#output.columns || 80
   }
 }
 
@@ -42,17 +101,43 @@ export function plainScreen(write: (text: string) => void): Screen {
   }
 }
 
-/** A terminal that has become narrower has broken the rows itself. */
-function erasing(rows: readonly string[], columns: number): string {
-  if (rows.length === 0) return ''
-  const height = heightOf(rows, columns)
-  return `\r${height > 1 ? `\u001b[${height - 1}A` : ''}\u001b[J`
+function printed(rows: readonly string[]): string {
+  return rows.map((row) => `${row}${ERASE_LINE_END}\r\n`).join('')
 }
 
-export function heightOf(rows: readonly string[], columns: number): number {
+/** Rows that stand there already are passed over. */
+function written(rows: readonly string[], before: readonly string[]): string {
+  const texts = rows.map((row, index) => (before[index] === row ? '' : `${row}${ERASE_LINE_END}`))
+  const last = rows.length - 1
+  const isLastSame = last >= 0 && before[last] === rows[last]
+  if (isLastSame && before.length === rows.length) return texts.join('\r\n')
+  // What stood below goes with the rest of the last row, which is therefore written in any case.
+  return [...texts.slice(0, -1), `${rows[last] ?? ''}${ERASE_BELOW}`].join('\r\n')
+}
+
+/** From the last row to where the cursor is to stand. */
+function moved(last: number, { row, column }: Cursor): string {
+  if (last < 0) return ''
+  const up = Math.max(0, last - row)
+  return `${up > 0 ? `\u001b[${up}A` : ''}\r${column > 0 ? `\u001b[${column}C` : ''}`
+}
+
+function endOf(rows: readonly string[]): Cursor {
+  return { row: Math.max(0, rows.length - 1), column: widthOf(rows.at(-1) ?? '') }
+}
+
+function cutCursor({ row, column }: Cursor, cut: number): Cursor {
+  return { row: Math.max(0, row - cut), column }
+}
+
+function heightOf(rows: readonly string[], columns: number): number {
   return rows.reduce((sum, row) => sum + Math.max(1, Math.ceil(widthOf(row) / columns)), 0)
 }
 
-export function sameRows(a: readonly string[], b: readonly string[]): boolean {
+function sameRows(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && a.every((row, index) => row === b[index])
+}
+
+function sameCursor(a: Cursor, b: Cursor): boolean {
+  return a.row === b.row && a.column === b.column
 }

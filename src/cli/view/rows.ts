@@ -1,10 +1,10 @@
 /** What tool calls, plans and questions look like, as rows of text. */
 import type { PermissionQuestion } from '../../client/questions.ts'
 import type { Content, PlanEntry, ToolCallContent, ToolCallUpdate } from '../../client/updates.ts'
-import type { Paint } from '../terminal/colors.ts'
+import type { Paint, Style } from '../terminal/colors.ts'
 import { wrapSpans } from '../terminal/wrap.ts'
 import { linesChanged, linesShown } from './difference.ts'
-import { clean, oneLine } from '../terminal/text.ts'
+import { clean, oneLine, widthOf } from '../terminal/text.ts'
 
 export interface Look {
   readonly paint: Paint
@@ -63,7 +63,7 @@ function changeWords({ content }: ToolCallUpdate, paint: Paint): string {
 
 function failedRow(title: string, { content }: ToolCallUpdate, { paint, width }: Look): string {
   const said = (content ?? []).flatMap((part) => (part.content === undefined ? [] : [textOf(part.content)]))
-  const room = width() - title.length - 6
+  const room = width() - widthOf(title) - 6
   const reason = room > 12 ? oneLine(said.join(' '), room) : ''
   return `${paint('bad', '✗')} ${title}${reason === '' ? '' : paint('dim', ` — ${reason}`)}`
 }
@@ -84,29 +84,42 @@ export interface Asked {
   /** The call that is told of by its question; empty for none. */
   readonly toolCallId: string
   readonly rows: (look: Look) => readonly string[]
+  /** All of what it is about, where that was shortened. */
+  readonly whole?: (look: Look) => readonly string[]
 }
 
-export function askedOf(question: PermissionQuestion): Asked {
+/** `hint` is what to tell a person whose key was no answer. */
+export function askedOf(question: PermissionQuestion, hint = ''): Asked {
   const { toolCall } = question
   return {
     title: questionTitle(toolCall),
     toolCallId: toolCall.toolCallId,
-    rows: (look) => questionRows(question, look),
+    rows: (look) => questionRows(question, look, hint),
+    whole: (look) => wholeRows(question, look),
   }
 }
 
 const DETAIL_ROWS = 10
+/** Lines that are printed on demand. */
+const MOST_DETAILS = 2_000
 /** Letters of what is asked about that are laid out at all. */
 const DETAIL_LENGTH = 4_000
 
 /** What is asked, what exactly would happen, and the numbered answers. */
-function questionRows({ toolCall, options }: PermissionQuestion, { paint, width }: Look): readonly string[] {
+function questionRows(question: PermissionQuestion, { paint, width }: Look, hint: string): readonly string[] {
+  const { toolCall, options } = question
   return [
     `${paint('asking', '?')} ${paint('bold', oneLine(questionTitle(toolCall), width() - 4))}`,
     ...detailRows(toolCall, { paint, width }),
     ...options.flatMap(({ name }, index) => optionRows(name, index, { paint, width })),
-    paint('dim', `  Press ${options.length > 1 ? `1–${options.length}` : '1'}; Ctrl-C cancels the turn.`),
+    paint('dim', `  Press ${numbersOf(question)}; Ctrl-C cancels the turn.`),
+    ...(hint === '' ? [] : [paint('asking', `  ${oneLine(hint, width() - 4)}`)]),
   ]
+}
+
+/** Those that answer it. */
+export function numbersOf({ options }: PermissionQuestion): string {
+  return options.length > 1 ? `1–${options.length}` : '1'
 }
 
 /** What tells two answers apart may stand at their ends. */
@@ -123,24 +136,51 @@ export function questionTitle({ title, toolCallId }: ToolCallUpdate): string {
 /** A person must see all of what would be done: long lines are broken and not cut. */
 function detailRows(call: ToolCallUpdate, { paint, width }: Look): readonly string[] {
   const details = detailsOf(call)
-  const lines = details.map((line) => clean(line).slice(0, DETAIL_LENGTH))
-  const rows = lines.slice(0, DETAIL_ROWS).flatMap((text) => {
-    const span = { style: 'dim', text: text.replaceAll('\t', '  '), at: 0 } as const
+  const lines = details.map(({ style, text }) => ({ style, text: clean(text).slice(0, DETAIL_LENGTH) }))
+  const rows = lines.slice(0, DETAIL_ROWS).flatMap(({ style, text }) => {
+    const span = { style, text: text.replaceAll('\t', '  '), at: 0 } as const
     return wrapSpans([span], { width: width() - 2, first: '    ', rest: '      ', paint }).map((row) => row.text)
   })
   const left = details.length - DETAIL_ROWS + Math.max(0, rows.length - DETAIL_ROWS)
-  const isCut = left > 0 || details.some((line) => line.length > DETAIL_LENGTH)
-  return isCut ? [...rows.slice(0, DETAIL_ROWS), paint('dim', `    … ${Math.max(1, left)} more lines`)] : rows
+  const isCut = left > 0 || details.some(({ text }) => text.length > DETAIL_LENGTH)
+  if (!isCut) return rows
+  return [...rows.slice(0, DETAIL_ROWS), paint('dim', `    … ${Math.max(1, left)} more lines`)]
 }
 
-function detailsOf({ rawInput, content, locations }: ToolCallUpdate): readonly string[] {
-  const shown = (content ?? []).flatMap((part) => {
-    if (part.type === 'diff') return diffRows(part)
-    return part.content === undefined ? [] : textOf(part.content).split('\n')
+/** Nothing where the question shows it all. */
+function wholeRows({ toolCall }: PermissionQuestion, { paint, width }: Look): readonly string[] {
+  const details = detailsOf(toolCall)
+  if (details.length <= DETAIL_ROWS && details.every(({ text }) => text.length < width() * 2)) return []
+  return details.slice(0, MOST_DETAILS).flatMap(({ style, text }) => {
+    const span = { style, text: clean(text).replaceAll('\t', '  '), at: 0 } as const
+    return wrapSpans([span], { width: width() - 2, first: '    ', rest: '      ', paint }).map((row) => row.text)
   })
+}
+
+/** A line of what a call is about, or of what came of it. */
+export interface DetailLine {
+  readonly style: Style
+  readonly text: string
+}
+
+/** What a call is asked to do: its command or its arguments, its files, and what it says of itself. */
+export function detailsOf({ rawInput, content, locations }: ToolCallUpdate): readonly DetailLine[] {
+  const shown = contentLines(content ?? [])
   const isDiff = (content ?? []).some(({ type }) => type === 'diff')
   const paths = shown.length > 0 ? [] : (locations ?? []).map(({ path }) => path)
-  return [...(isDiff ? [] : inputRows(rawInput)), ...paths, ...shown]
+  return [...(isDiff ? [] : inputRows(rawInput)), ...paths].map(dimLine).concat(shown)
+}
+
+/** Output as its lines, and a change as those that go and come. */
+export function contentLines(content: readonly ToolCallContent[]): readonly DetailLine[] {
+  return content.flatMap((part) => {
+    if (part.type === 'diff') return diffLines(part)
+    return part.content === undefined ? [] : textOf(part.content).replace(/\n$/u, '').split('\n').map(dimLine)
+  })
+}
+
+function dimLine(text: string): DetailLine {
+  return { style: 'dim', text }
 }
 
 /** A command as it is typed; of one with a directory or a limit besides, those too. */
@@ -152,6 +192,9 @@ function inputRows(rawInput: unknown): readonly string[] {
   return [`$ ${first}`, ...rest, ...(Object.keys(others).length > 0 ? [JSON.stringify(others)] : [])]
 }
 
-function diffRows(change: ToolCallContent): readonly string[] {
-  return [change.path ?? '', ...linesShown(change).map(({ mark, text }) => `${mark} ${text}`)]
+const STYLE_OF_MARK = { ' ': 'dim', '-': 'bad', '+': 'good' } as const
+
+function diffLines(change: ToolCallContent): readonly DetailLine[] {
+  const lines = linesShown(change).map(({ mark, text }) => ({ style: STYLE_OF_MARK[mark], text: `${mark} ${text}` }))
+  return [dimLine(change.path ?? ''), ...lines]
 }

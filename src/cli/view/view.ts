@@ -8,6 +8,7 @@ import { after, now } from '../terminal/pace.ts'
 import type { Screen } from '../terminal/screen.ts'
 import { clean, oneLine } from '../terminal/text.ts'
 import { asideOf, usageOf } from './aside.ts'
+import { callRows, isFolded, wholeCallRows } from './call-rows.ts'
 import { type Asked, askedOf, isNotice, isOver, planRows, textOf, toolRow } from './rows.ts'
 import { Settled } from './settled.ts'
 
@@ -16,6 +17,8 @@ export interface Surfaces {
   readonly paint: Paint
   /** Where the agent's own words go as they are, when that is not the screen: a file or a pipe. */
   readonly answer?: (text: string) => void
+  /** A person works here: calls show what came of them, and the line below says what goes for the whole session. */
+  readonly chat?: true
 }
 
 /** Milliseconds between two frames, and of silence until a wheel turns. */
@@ -28,12 +31,13 @@ export class View {
   #transcript = new GrowingTranscript()
   readonly #running = new Map<string, ToolCallUpdate>()
   readonly #over = new Set<string>()
+  /** By which a person asks for all of a call: their order in the session. */
+  readonly #numbers = new Map<string, number>()
   /** The message that is being said. */
   #message: { readonly key: string; readonly role: Role; readonly flow: Flow } | undefined
   readonly #settled = new Settled()
   #planShown = false
   #question: Asked | undefined
-  #typed = ''
   #status = ''
   #working: { readonly since: number } | undefined
   #heard = 0
@@ -58,8 +62,11 @@ export class View {
   /** What was said before, and is not shown again. */
   recall(transcript: Transcript): void {
     this.#transcript = new GrowingTranscript(transcript)
-    for (const item of transcript.items)
-      if (item.kind === 'tool_call' && isOver(item.call)) this.#over.add(item.call.toolCallId)
+    for (const item of transcript.items) {
+      if (item.kind !== 'tool_call') continue
+      this.#numberOf(item.call)
+      if (isOver(item.call)) this.#over.add(item.call.toolCallId)
+    }
   }
 
   /** A turn has begun: until it ends, silence is shown as work. */
@@ -75,14 +82,13 @@ export class View {
   /** The turn is over: everything is settled. */
   end(): void {
     this.#endMessage()
-    for (const call of this.#running.values()) this.#settled.push([toolRow(call, this.#look)])
+    for (const call of this.#running.values()) this.#settled.push(this.#callRows(call))
     this.#running.clear()
     if (this.#planShown) this.#settled.push(planRows(this.#transcript.plan, this.#look))
     this.#planShown = false
     this.#sayUsage()
     if (this.#answerEnd === 'open') this.#answer('\n')
     this.#working = undefined
-    this.#typed = ''
     this.#draw()
   }
 
@@ -107,6 +113,14 @@ export class View {
     this.#soon()
   }
 
+  /** What was asked, above its answer. */
+  prompt(text: string): void {
+    this.#endMessage()
+    const flow = new Flow({ ...this.#look, only: 'user', lead: '› ' })
+    this.#settled.push([...flow.push(clean(text)), ...flow.end(), ''])
+    this.#draw()
+  }
+
   /** A line of ours. */
   note(style: Style, text: string): void {
     this.#endMessage()
@@ -115,8 +129,8 @@ export class View {
     this.#draw()
   }
 
-  showQuestion(question: PermissionQuestion): void {
-    this.showAsked(askedOf(question))
+  showQuestion(question: PermissionQuestion, hint = ''): void {
+    this.showAsked(askedOf(question, hint))
   }
 
   showAsked(asked: Asked): void {
@@ -150,12 +164,29 @@ export class View {
   gap(): void {
     const { screen } = this.#surfaces
     screen.draw([...this.#settled.take(), ''], screen.moves ? this.#live() : [])
+    this.#settled.begin()
   }
 
-  /** What a person has typed for later. */
-  showTyped(text: string): void {
-    this.#typed = text
-    this.#soon()
+  /** Prints all of a call: of the one with this number, or of the last that is not shown whole. False when there is none. */
+  expand(number?: number): boolean {
+    const call = number === undefined ? this.#lastFolded() : this.#callAt(number)
+    if (call === undefined) return false
+    this.#endMessage()
+    this.#settled.space()
+    this.#settled.push(wholeCallRows(call, this.#look))
+    this.#settled.space()
+    this.#draw()
+    return true
+  }
+
+  /** Prints all of what is asked about. False when nothing is asked, or nothing of it was left out. */
+  expandQuestion(): boolean {
+    const rows = this.#question?.whole?.(this.#look) ?? []
+    if (rows.length === 0) return false
+    this.#endMessage()
+    this.#settled.push(rows)
+    this.#draw()
+    return true
   }
 
   get #look() {
@@ -229,7 +260,33 @@ export class View {
     if (this.#over.has(id)) return
     this.#over.add(id)
     this.#endMessage()
-    this.#settled.push([toolRow(call, this.#look)])
+    this.#settled.push(this.#callRows(call))
+  }
+
+  #callRows(call: ToolCallUpdate, wheel?: string): readonly string[] {
+    const number = this.#numberOf(call)
+    return this.#surfaces.chat === true
+      ? callRows(call, this.#look, { number, wheel })
+      : [toolRow(call, this.#look, wheel)]
+  }
+
+  #numberOf({ toolCallId }: ToolCallUpdate): number {
+    const known = this.#numbers.get(toolCallId)
+    if (known !== undefined) return known
+    this.#numbers.set(toolCallId, this.#numbers.size + 1)
+    return this.#numbers.size
+  }
+
+  #callAt(number: number): ToolCallUpdate | undefined {
+    return this.#calls().find((call) => this.#numbers.get(call.toolCallId) === number)
+  }
+
+  #lastFolded(): ToolCallUpdate | undefined {
+    return this.#calls().findLast((call) => isFolded(call, this.#look))
+  }
+
+  #calls(): readonly ToolCallUpdate[] {
+    return this.#transcript.items.flatMap((item) => (item.kind === 'tool_call' ? [item.call] : []))
   }
 
   /** The same again is no news. */
@@ -243,7 +300,7 @@ export class View {
   }
 
   #sayUsage(): void {
-    if (this.#usage !== undefined)
+    if (this.#usage !== undefined && this.#surfaces.chat !== true)
       this.#settled.push([this.#surfaces.paint('dim', oneLine(this.#usage, this.#look.width()))])
     this.#usage = undefined
   }
@@ -276,22 +333,25 @@ export class View {
     // A call that is asked about is told of by its question.
     const asked = this.#question?.toolCallId
     const calls = [...this.#running.values()].filter(({ toolCallId }) => toolCallId !== asked)
-    const tools = calls.map((call) => toolRow(call, this.#look, wheel))
+    const tools = calls.flatMap((call) => this.#callRows(call, wheel))
     const plan = this.#planShown ? planRows(this.#transcript.plan, this.#look) : []
     const question = this.#question?.rows(this.#look) ?? []
-    const silent = this.#working !== undefined && now() - this.#heard > (words.length > 0 ? 3 * SILENCE : SILENCE)
-    const isStill = silent && question.length === 0 && tools.length === 0
-    const work = isStill ? [paint('dim', `${wheel} ${this.#elapsed()}`)] : []
-    // Whoever is asked something types their answer.
-    const isKept = this.#typed !== '' && question.length === 0
-    const typed = !isKept ? [] : [paint('dim', `› ${oneLine(this.#typed, this.#look.width() - 4)}`)]
+    const isStill =
+      question.length === 0 && (this.#surfaces.chat === true || (this.#isSilent(words) && tools.length === 0))
+    const work = isStill && this.#working !== undefined ? [paint('dim', `${wheel} ${this.#elapsed()}`)] : []
     const status = this.#status === '' ? [] : [paint('dim', oneLine(this.#status, this.#look.width()))]
     const gap = this.#settled.isApart && words.length > 0 ? [''] : []
-    return [...gap, ...words, ...tools, ...plan, ...work, ...status, ...question, ...typed]
+    return [...gap, ...words, ...tools, ...plan, ...work, ...status, ...question]
+  }
+
+  /** A wheel that comes and goes between words would only disturb. */
+  #isSilent(words: readonly string[]): boolean {
+    return now() - this.#heard > (words.length > 0 ? 3 * SILENCE : SILENCE)
   }
 
   #elapsed(): string {
     const seconds = Math.floor((now() - (this.#working?.since ?? now())) / 1000)
-    return seconds < 2 ? 'working' : `working, ${seconds} s · Ctrl-C cancels`
+    const key = this.#surfaces.chat === true ? 'Esc' : 'Ctrl-C'
+    return seconds < 2 ? 'working' : `working, ${seconds} s · ${key} cancels`
   }
 }

@@ -2,7 +2,7 @@
 import { inFile, type Mutant } from './mutant.ts'
 
 const seen = (name: string): Mutant['test'] => ['src/cli/pages.test.ts', name]
-const typed = (name: string): Mutant['test'] => ['src/cli/chat/prompt-line.test.ts', name]
+const typed = (name: string): Mutant['test'] => ['src/cli/chat/composer.test.ts', name]
 const warned: Mutant['test'] = ['src/config/danger.test.ts', 'is warned of']
 
 export const visiting: readonly Mutant[] = [
@@ -26,7 +26,7 @@ export const visiting: readonly Mutant[] = [
       seen('is shown whole with its host'),
     ],
   ]),
-  ...inFile('cli/chat/prompt-line.ts', [
+  ...inFile('cli/chat/composer.ts', [
     [
       'X7',
       'if (command !== undefined && text !== undefined) {',

@@ -193,7 +193,7 @@ export const featureRows: readonly Row[] = [
     'X7',
     'arguments are completed, sparingly',
     prompts('what is typed behind one can be completed'),
-    within('src/cli/chat/prompt-line.test.ts')('completes the word behind a command'),
+    within('src/cli/chat/composer.test.ts')('completes the word behind a command'),
   ),
 
   // What servers ask of us

@@ -1,0 +1,238 @@
+/** The conversation as a chat shows it: which turn is on the screen, and which prompts of ours wait for theirs. */
+import type { PromptResult } from '../../client/answers.ts'
+import type { Client } from '../../client/connect.ts'
+import type { TurnNotice } from '../../client/notices.ts'
+import { type Update, textIn } from '../../client/updates.ts'
+import { roleOf } from '../../client/transcript.ts'
+import { isParleyError, reasonOf } from '../../errors/parley-error.ts'
+import type { Company } from '../company.ts'
+import { newId } from '../terminal/pace.ts'
+import { whyOf } from '../turn.ts'
+import type { View } from '../view/view.ts'
+
+/** A prompt of ours that has no end yet. */
+interface OwnPrompt {
+  readonly id: string
+  readonly text: string
+  readonly withdraw: AbortController
+  /** Its person has its text back to edit it. */
+  isTaken: boolean
+  isOver: boolean
+}
+
+/** The turn on the screen: that of a prompt of ours, or of another client's. */
+interface ShownTurn {
+  readonly own: OwnPrompt | undefined
+  promptId: string | undefined
+  isCancelled: boolean
+  /** The message of the user that it began with, and whether anything was said since. */
+  asked: unknown
+  hasSpoken: boolean
+}
+
+export interface Waiting {
+  readonly text: string
+  readonly isMine: boolean
+}
+
+export interface ConversationMeans {
+  readonly client: Client
+  readonly sessionId: string
+  readonly view: View
+  readonly company: Company
+  /** Brings a prompt that was not answered back to the line. */
+  readonly giveBack: (text: string) => void
+  /** Which prompts wait has changed. */
+  readonly changed: () => void
+}
+
+export class Conversation {
+  readonly #means: ConversationMeans
+  #own: readonly OwnPrompt[] = []
+  #shown: ShownTurn | undefined
+
+  constructor(means: ConversationMeans) {
+    this.#means = means
+  }
+
+  /** A turn runs, or waits for an answer. */
+  get isBusy(): boolean {
+    return this.#shown !== undefined || this.#means.company.busy
+  }
+
+  /** It was asked to end, and has not yet. */
+  get isCancelling(): boolean {
+    return this.#shown?.isCancelled === true
+  }
+
+  /** In the order in which they will run. */
+  get waiting(): readonly Waiting[] {
+    const mine = this.#queued()
+    const told = this.#means.company.queue.flatMap(({ promptId, mine: isMine, text }): readonly Waiting[] => {
+      if (!isMine) return [{ text, isMine }]
+      return mine.filter(({ id }) => id === promptId).map((own) => ({ text: own.text, isMine }))
+    })
+    const known = new Set(this.#means.company.queue.map(({ promptId }) => promptId))
+    return [...told, ...mine.filter(({ id }) => !known.has(id)).map(({ text }) => ({ text, isMine: true }))]
+  }
+
+  /** Sends it: its turn begins now, or after those that run and wait. */
+  submit(text: string): void {
+    const own = { id: newId(), text, withdraw: new AbortController(), isTaken: false, isOver: false }
+    const isFirst = !this.isBusy && this.#own.length === 0
+    this.#own = [...this.#own, own]
+    if (isFirst) this.#begin(own)
+    else this.#means.changed()
+    void this.#send(own)
+  }
+
+  /** The newest of ours that waits is withdrawn; its text, or undefined when none waits. */
+  takeBack(): string | undefined {
+    const own = this.#queued().at(-1)
+    if (own === undefined) return undefined
+    own.isTaken = true
+    own.withdraw.abort()
+    this.#means.changed()
+    return own.text
+  }
+
+  /** Ends the turn that runs; prompts of ours that wait behind a turn of ours go on waiting. */
+  cancel(): void {
+    const { client, sessionId } = this.#means
+    const shown = this.#shown
+    if (shown !== undefined) shown.isCancelled = true
+    if (shown?.own === undefined || this.#queued().length === 0) client.cancel(sessionId)
+    else client.cancelOnly(sessionId, shown.own.withdraw)
+  }
+
+  /** Words of the turn on the screen, or of one that another client has begun. */
+  updated(update: Update): void {
+    const shown = this.#shown
+    if (roleOf(update) !== 'user') {
+      if (shown !== undefined && isOfTurn(update)) shown.hasSpoken = true
+      return this.#means.view.update(update)
+    }
+    const own = this.#ownOf(update)
+    if (own !== undefined) return own === shown?.own ? undefined : this.#begin(own)
+    const isNext = shown?.hasSpoken === true && shown.asked !== update['messageId']
+    if (isNext) this.#watch(undefined)
+    if (this.#shown !== undefined) this.#shown.asked = update['messageId']
+    this.#means.view.update(update)
+  }
+
+  /** How the server says that the turn stands. */
+  turned({ promptId, phase }: TurnNotice): void {
+    if (!this.#means.company.busy) {
+      if (this.#shown !== undefined && this.#shown.own === undefined) this.#endShown()
+      return
+    }
+    const own = this.#own.find(({ id }) => id === promptId)
+    if (own !== undefined) {
+      if (this.#shown?.own !== own) this.#begin(own)
+    } else if (this.#shown?.own !== undefined || this.#shown === undefined) this.#watch(promptId)
+    else if (this.#shown.promptId === undefined) this.#shown.promptId = promptId
+    else if (this.#shown.promptId !== promptId) this.#watch(promptId)
+    if (phase === 'cancelling' && this.#shown !== undefined) this.#shown.isCancelled = true
+  }
+
+  /** A turn of another client's, as it stands when the chat begins. */
+  join(): void {
+    if (this.#means.company.busy) this.#watch(undefined)
+  }
+
+  /** The connection is gone for good, and with it what was shown of other clients. */
+  lost(): void {
+    if (this.#shown !== undefined && this.#shown.own === undefined) this.#endShown()
+  }
+
+  async #send(own: OwnPrompt): Promise<void> {
+    const { client, sessionId } = this.#means
+    const ended = (result: PromptResult): void => this.#ended(own, result)
+    try {
+      ended(await client.prompt(sessionId, own.text, { withdrawn: own.withdraw.signal, promptId: own.id, ended }))
+    } catch (error) {
+      if (!isParleyError(error)) throw error
+      this.#failed(own, reasonOf(error), error.code === 'SERVER_STOPPED')
+    }
+  }
+
+  #ended(own: OwnPrompt, { stopReason }: PromptResult): void {
+    if (own.isOver) return
+    this.#drop(own)
+    if (this.#shown?.own === own) return this.#endOwn(stopReason)
+    if (!own.isTaken) this.#means.giveBack(own.text)
+    this.#means.changed()
+  }
+
+  #endOwn(stopReason: string): void {
+    this.#endShown(whyOf(stopReason))
+    // A server that does not say how the turn stands begins the next one all the same.
+    const [next] = this.#means.client.notices('turn') ? [] : this.#queued()
+    if (next !== undefined) this.#begin(next)
+  }
+
+  /** That the server was stopped is said elsewhere. */
+  #failed(own: OwnPrompt, reason: string, isSaid: boolean): void {
+    if (own.isOver) return
+    this.#drop(own)
+    const wasShown = this.#shown?.own === own
+    if (wasShown) this.#endShown(undefined)
+    if (!isSaid) this.#means.view.note('bad', reason)
+    if (!wasShown && !own.isTaken) this.#means.giveBack(own.text)
+    this.#means.changed()
+  }
+
+  #drop(own: OwnPrompt): void {
+    own.isOver = true
+    this.#own = this.#own.filter((one) => one !== own)
+  }
+
+  #begin(own: OwnPrompt): void {
+    this.#leave()
+    this.#shown = { own, promptId: own.id, isCancelled: false, asked: undefined, hasSpoken: false }
+    this.#means.view.begin()
+    this.#means.view.prompt(own.text)
+    this.#means.changed()
+  }
+
+  #watch(promptId: string | undefined): void {
+    this.#leave()
+    this.#shown = { own: undefined, promptId, isCancelled: false, asked: undefined, hasSpoken: false }
+    this.#means.view.begin()
+    this.#means.changed()
+  }
+
+  /** Another turn comes to the screen. One of ours that has not ended was taken for the next too early, and waits. */
+  #leave(): void {
+    if (this.#shown?.own !== undefined) this.#means.view.end()
+    else if (this.#shown !== undefined) this.#endShown()
+  }
+
+  #endShown(why?: string): void {
+    const { view } = this.#means
+    const shown = this.#shown
+    this.#shown = undefined
+    view.end()
+    const said = shown?.own === undefined && shown?.isCancelled === true ? '(cancelled)' : why
+    if (said !== undefined) view.note('dim', said)
+    view.gap()
+    this.#means.changed()
+  }
+
+  /** Those of ours that the server has not begun. */
+  #queued(): readonly OwnPrompt[] {
+    return this.#own.filter((own) => own !== this.#shown?.own && !own.isTaken)
+  }
+
+  /** A prompt of ours is told again to a client that was away; it is known by its words. */
+  #ownOf(update: Update): OwnPrompt | undefined {
+    const text = textIn(update)
+    const isBegun = this.#shown?.own?.text === text && !this.#shown.hasSpoken
+    return isBegun ? this.#shown?.own : this.#queued().find((own) => own.text === text)
+  }
+}
+
+/** What an agent says and does, and not what is true besides. */
+function isOfTurn(update: Update): boolean {
+  return roleOf(update) !== undefined || update.sessionUpdate.startsWith('tool_call') || update.sessionUpdate === 'plan'
+}

@@ -1,0 +1,44 @@
+/** Who joins a session and who leaves it, as a chat says it: once it holds, for a command or a lost connection comes and goes. */
+import { after } from '../terminal/pace.ts'
+
+/** Milliseconds that somebody must be here, or away, to be worth a line. */
+const HOLDS = 1_500
+
+export class Comings {
+  readonly #say: (line: string) => void
+  #known: readonly string[]
+  #stop: (() => void) | undefined
+
+  constructor(here: readonly string[], say: (line: string) => void) {
+    this.#known = here
+    this.#say = say
+  }
+
+  /** Who else is here now. */
+  are(here: readonly string[]): void {
+    this.#stop?.()
+    this.#stop = after(HOLDS, () => this.#tell(here))
+  }
+
+  /** Nothing is known of the others, and nothing is said of them until it is. */
+  unknown(): void {
+    this.#stop?.()
+  }
+
+  #tell(here: readonly string[]): void {
+    const [joined, left] = [without(here, this.#known), without(this.#known, here)]
+    this.#known = here
+    for (const name of joined) this.#say(`${name} joined`)
+    for (const name of left) this.#say(`${name} left`)
+  }
+}
+
+/** Two may have the same name. */
+function without(names: readonly string[], others: readonly string[]): readonly string[] {
+  const rest = [...others]
+  return names.filter((name) => {
+    const at = rest.indexOf(name)
+    if (at >= 0) rest.splice(at, 1)
+    return at < 0
+  })
+}

@@ -1,0 +1,97 @@
+/** The last row of a chat: what answers and how it is set, how full its context is, who is here, and the session's id. */
+import type { Setting } from '../../client/settings.ts'
+import type { Update } from '../../client/updates.ts'
+import { oneLine, widthOf } from '../terminal/text.ts'
+import type { Look } from '../view/rows.ts'
+
+export interface Usage {
+  readonly used: number
+  readonly size: number
+  readonly cost: string | undefined
+}
+
+export interface Standing {
+  /** What must be read now, such as that the connection is lost; empty for nothing. */
+  readonly urgent: string
+  /** What answers where no setting says it. */
+  readonly agent: string | undefined
+  readonly settings: readonly Setting[]
+  readonly usage: Usage | undefined
+  readonly waiting: number
+  /** As other clients call themselves. */
+  readonly others: readonly string[]
+  /** Enough of the id to name the session by. */
+  readonly session: string
+}
+
+/** Undefined for another update, and for one that does not say it. */
+export function usageIn({ sessionUpdate, used, size, cost }: Update): Usage | undefined {
+  if (sessionUpdate !== 'usage_update' || typeof used !== 'number' || typeof size !== 'number') return undefined
+  const { amount, currency } = (cost ?? {}) as { readonly amount?: unknown; readonly currency?: unknown }
+  const said = typeof amount === 'number' ? `${amount.toFixed(2)} ${String(currency)}` : undefined
+  return { used, size, cost: said }
+}
+
+/** What is least needed is left out where it does not fit: the highest `rank` first. */
+export function statusRow(standing: Standing, { paint, width }: Look): string {
+  const urgent = standing.urgent === '' ? '' : oneLine(standing.urgent, width() - 2)
+  const lead = urgent === '' ? '  ' : `  ${urgent} · `
+  const parts = partsOf(standing)
+  let shown = parts
+  while (shown.length > 0 && widthOf(lead + joined(shown)) > width()) {
+    const least = Math.max(...shown.map(({ rank }) => rank))
+    shown = shown.filter(({ rank }) => rank !== least)
+  }
+  const rest = joined(shown)
+  if (urgent === '') return paint('dim', lead + rest)
+  return `  ${paint('asking', urgent)}${rest === '' ? '' : paint('dim', ` · ${rest}`)}`
+}
+
+interface Part {
+  readonly text: string
+  readonly rank: number
+}
+
+function partsOf({ agent, settings, usage, waiting, others, session }: Standing): readonly Part[] {
+  const model = settings.find(({ category }) => category === 'model')
+  const modes = settings.filter(({ category }) => category === 'mode')
+  return [
+    { text: cut(model === undefined ? (agent ?? '') : currentName(model)), rank: 2 },
+    ...modes.map((mode) => ({ text: cut(currentName(mode)), rank: 3 })),
+    { text: usage === undefined ? '' : fullness(usage), rank: 4 },
+    { text: usage?.cost ?? '', rank: 5 },
+    { text: waiting === 0 ? '' : `${waiting} queued`, rank: 6 },
+    { text: others.length === 0 ? '' : `with ${counted(others).join(', ')}`, rank: 7 },
+    { text: session, rank: 1 },
+  ].filter(({ text }) => text !== '')
+}
+
+function joined(parts: readonly Part[]): string {
+  return parts.map(({ text }) => text).join(' · ')
+}
+
+function cut(text: string): string {
+  return oneLine(text, 32)
+}
+
+/** As people read it: the name of the choice. */
+export function currentName({ value, choices }: Setting): string {
+  if (typeof value === 'boolean') return value ? 'on' : 'off'
+  return choices.find((choice) => choice.value === value)?.name ?? value
+}
+
+function fullness({ used, size }: Usage): string {
+  return size > 0 ? `${Math.round((used / size) * 100)} % of ${rounded(size)}` : `${rounded(used)} tokens`
+}
+
+function rounded(count: number): string {
+  if (count >= 1_000_000) return `${Number((count / 1_000_000).toFixed(1))}M`
+  return count >= 1_000 ? `${Math.round(count / 1_000)}k` : String(count)
+}
+
+/** Names that are alike are shown once, with their number. */
+function counted(names: readonly string[]): readonly string[] {
+  const counts = new Map<string, number>()
+  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1)
+  return [...counts].map(([name, count]) => oneLine(count === 1 ? name : `${name} ×${count}`, 40))
+}

@@ -1,0 +1,64 @@
+/** What a chat needs of its terminal: keys one by one, pastes as they are, word of a new size; and all of it undone at the end. */
+import type { ReadStream, WriteStream } from 'node:tty'
+import { type Key, listenToKeys } from './keyboard.ts'
+
+/** Bracketed paste, and keys with modifiers told apart where a terminal can (kitty's protocol); others ignore both. */
+const ON = '\u001b[?2004h\u001b[>1u'
+const OFF = '\u001b[<u\u001b[?2004l'
+
+export interface Listening {
+  pressed(key: Key): void
+  /** It has another size, or something else has written to it. */
+  resized(): void
+}
+
+export class TerminalModes {
+  readonly #input: ReadStream
+  readonly #output: WriteStream
+  readonly #listening: Listening
+  #stopKeys: (() => void) | undefined
+
+  constructor(input: ReadStream, output: WriteStream, listening: Listening) {
+    this.#input = input
+    this.#output = output
+    this.#listening = listening
+  }
+
+  get isOn(): boolean {
+    return this.#stopKeys !== undefined
+  }
+
+  begin(): void {
+    if (this.isOn) return
+    this.#stopKeys = listenToKeys(this.#input, (key) => this.#listening.pressed(key))
+    this.#output.write(ON)
+    this.#output.on('resize', this.#resized)
+    process.on('exit', this.#undo)
+  }
+
+  end(): void {
+    if (!this.isOn) return
+    this.#stopKeys?.()
+    this.#stopKeys = undefined
+    this.#output.off('resize', this.#resized)
+    process.off('exit', this.#undo)
+    this.#undo()
+  }
+
+  /** Stops this process as Ctrl-Z does, until its shell brings it back. */
+  suspend(back: () => void): void {
+    this.end()
+    process.once('SIGCONT', () => {
+      this.begin()
+      back()
+    })
+    process.kill(process.pid, 'SIGTSTP')
+  }
+
+  readonly #resized = (): void => this.#listening.resized()
+
+  /** A program that ends otherwise leaves no terminal behind that writes odd characters. */
+  readonly #undo = (): void => {
+    this.#output.write(OFF)
+  }
+}

@@ -1,0 +1,288 @@
+/** The chat as a place to work in: what a person types, sees and is asked at a real terminal. */
+import { describe, expect, test } from 'vitest'
+import { cleanUpServers, placeWith, startInBackground } from './server.ts'
+import type { Fields } from './message.ts'
+import { Terminal, cleanUpTerminals } from './terminal.ts'
+
+cleanUpServers()
+cleanUpTerminals()
+
+const LONG = 120_000
+const ENTER = '\r'
+const ESC = '\u001b'
+const UP = '\u001b[A'
+const LEFT = '\u001b[D'
+const CTRL_C = '\u0003'
+const CTRL_D = '\u0004'
+const CTRL_O = '\u000f'
+/** Says something and then takes its time. */
+const BUSY = [{ chunk: 'Begun.' }, { sleepMs: 600_000 }]
+
+async function chatWith(steps: readonly Fields[], columns?: number): Promise<Terminal> {
+  const chat = new Terminal([], await placeWith(steps), columns)
+  await chat.until('Ctrl-D leaves')
+  return chat
+}
+
+/** A chat whose first turn runs. */
+async function busyChat(): Promise<Terminal> {
+  const chat = await chatWith(BUSY)
+  await chat.enter('one')
+  await chat.until('Begun.')
+  return chat
+}
+
+/** The row of the last one that begins so; -1 for none. */
+function rowOf(rows: readonly string[], beginning: string): number {
+  return rows.findLastIndex((row) => row.startsWith(beginning))
+}
+
+function inOrder(rows: readonly string[], ...beginnings: readonly string[]): boolean {
+  let from = 0
+  return beginnings.every((beginning) => {
+    const at = rows.findIndex((row, index) => index >= from && row.startsWith(beginning))
+    from = at + 1
+    return at >= 0
+  })
+}
+
+describe.runIf(process.platform === 'linux')('while a turn runs', { timeout: LONG }, () => {
+  test('Enter queues the message, and each is a prompt of its own', async () => {
+    const chat = await busyChat()
+    await chat.enter('two')
+    await chat.shows('two waits', (rows) => rowOf(rows, '  queued: two') >= 0)
+    await chat.enter('three')
+    await chat.shows('three waits', (rows) => inOrder(rows, 'Begun.', '  queued: two', '  queued: three'))
+    chat.press(ESC)
+    await chat.shows('two runs', (rows) =>
+      inOrder(rows, '› one', 'Begun.', '(cancelled)', '› two', 'Begun.', '  queued: three'),
+    )
+  })
+
+  test('Up on an empty line takes the newest queued message back to be edited', async () => {
+    const chat = await busyChat()
+    for (const text of ['two', 'three']) await chat.enter(text)
+    await chat.shows('both wait', (rows) => rowOf(rows, '  queued: three') >= 0)
+    chat.press(UP)
+    await chat.shows('three is written', (rows) => rowOf(rows, '› three') >= 0 && rowOf(rows, '  queued: three') < 0)
+    chat.press(`!${ENTER}`)
+    await chat.shows('it waits again', (rows) => inOrder(rows, '  queued: two', '  queued: three!'))
+  })
+
+  test('arrows, words, Home, End, deletion and history edit the line', async () => {
+    const chat = await busyChat()
+    chat.press(`helo${LEFT}l`)
+    await chat.shows('hello', (rows) => rowOf(rows, '› hello') >= 0)
+    chat.press('\u0001say \u0005 you')
+    await chat.shows('say hello you', (rows) => rowOf(rows, '› say hello you') >= 0)
+    chat.press('\u0017\u0017\u0019')
+    await chat.shows('a word deleted and yanked', (rows) => rowOf(rows, '› say hello you') >= 0)
+    chat.press(`\u0015${UP}`)
+    await chat.shows('the last prompt', (rows) => rows.filter((row) => row === '› one').length === 2)
+  })
+
+  test('pasted lines stay lines, and are one prompt; so do lines that are broken by hand', async () => {
+    const chat = await busyChat()
+    chat.press('\u001b[200~a\r\nb\u001b[201~')
+    chat.press(`\\${ENTER}c\u001b${ENTER}d`)
+    await chat.shows('four lines', (rows) => inOrder(rows, '› a', '  b', '  c', '  d'))
+    chat.press(ENTER)
+    await chat.shows('it waits', (rows) => rowOf(rows, '  queued: a b c d') >= 0)
+    chat.press(ESC)
+    await chat.shows('it runs', (rows) => inOrder(rows, '(cancelled)', '› a', '  b', '  c', '  d', '', 'Begun.'))
+  })
+
+  test('Ctrl-D leaves, says how to return, and the turn goes on', async () => {
+    const place = await placeWith(BUSY)
+    const chat = new Terminal([], place)
+    await chat.until('Ctrl-D leaves')
+    await chat.enter('one')
+    await chat.until('Begun.')
+    chat.press(CTRL_D)
+    await chat.ended()
+    const [, id = ''] = /Return with: parley attach (\w+)/u.exec(chat.rows.join('\n')) ?? []
+    expect(id).not.toBe('')
+    const again = new Terminal(['attach', id], place)
+    await again.shows(
+      'the turn',
+      (rows) => inOrder(rows, '› one', 'Begun.') && rows.some((row) => /working/u.test(row)),
+    )
+  })
+
+  test('Ctrl-C cancels the turn; where none runs it says how to leave, and then leaves', async () => {
+    const chat = await busyChat()
+    chat.press(CTRL_C)
+    await chat.shows('(cancelled)', (rows) => rowOf(rows, '(cancelled)') >= 0)
+    chat.press(CTRL_C)
+    await chat.until('Press Ctrl-C again to leave')
+    chat.press(CTRL_C)
+    await chat.ended()
+  })
+})
+
+describe.runIf(process.platform === 'linux')('two people in one session', { timeout: LONG }, () => {
+  async function twoChats(): Promise<readonly [Terminal, Terminal]> {
+    const place = await placeWith(BUSY)
+    await startInBackground(place)
+    const ann = new Terminal([], place)
+    await ann.until('Ctrl-D leaves')
+    await ann.enter('one')
+    await ann.until('Begun.')
+    const bob = new Terminal(['attach'], place)
+    await bob.until('Begun.')
+    return [ann, bob]
+  }
+
+  test('see the same order, and each prompt once', async () => {
+    const [ann, bob] = await twoChats()
+    await bob.enter('two')
+    await bob.shows('it waits', (rows) => rowOf(rows, '  queued: two') >= 0)
+    await ann.shows('it waits', (rows) => rowOf(rows, '  queued by another: two') >= 0)
+    ann.press(ESC)
+    for (const chat of [ann, bob]) {
+      await chat.shows('the order', (rows) => inOrder(rows, '› one', 'Begun.', '(cancelled)', '› two', 'Begun.'))
+      expect(chat.rows.filter((row) => row.startsWith('› two'))).toHaveLength(1)
+    }
+  })
+
+  test('see who else is here, and who joins and leaves', async () => {
+    const [ann, bob] = await twoChats()
+    const who = /with \S+@\S+ \(attach\)/u
+    await ann.shows('who is here', (rows) => rows.some((row) => who.test(row)))
+    await ann.shows('that they joined', (rows) => /^ {2}\S+@\S+ \(attach\) joined · /u.test(rows.at(-1) ?? ''))
+    bob.press(CTRL_D)
+    await ann.shows('that they left', (rows) => /^ {2}\S+@\S+ \(attach\) left · /u.test(rows.at(-1) ?? ''))
+    await ann.shows('nobody else', (rows) => !rows.slice(-3).some((row) => who.test(row)))
+  })
+})
+
+describe.runIf(process.platform === 'linux')('what tools do', { timeout: LONG }, () => {
+  const lines = Array.from({ length: 40 }, (_, index) => `line ${index + 1}`).join('\n')
+  const output = (text: string) => [{ type: 'content', content: { type: 'text', text } }]
+
+  test('the last lines of a command are shown, and all of them when they are asked for', async () => {
+    const command = { toolCallId: 'c', title: 'Run make', kind: 'execute', status: 'completed', content: output(lines) }
+    const chat = await chatWith([{ toolCall: command }, { chunk: 'Done.' }])
+    await chat.enter('go')
+    await chat.until('Done.')
+    await chat.shows('its end', (rows) => inOrder(rows, '✓ Run make', '  │ line 40', 'Done.'))
+    expect(chat.rows.some((row) => row.includes('line 20'))).toBe(false)
+    chat.press(CTRL_O)
+    await chat.shows('all of it', (rows) =>
+      inOrder(rows, 'Done.', '✓ Run make', '  │ line 1', '  │ line 20', '  │ line 40'),
+    )
+    await chat.enter('/expand 1')
+    await chat.shows('again', (rows) => rows.filter((row) => row === '  │ line 20').length === 2)
+  })
+
+  test('a command that runs shows what it says', async () => {
+    const command = {
+      toolCallId: 'c',
+      title: 'Run make',
+      kind: 'execute',
+      status: 'in_progress',
+      content: output(lines),
+    }
+    const chat = await chatWith([{ toolCall: command }, ...BUSY])
+    await chat.enter('go')
+    await chat.shows('its last line', (rows) => inOrder(rows, '  │ line 40'))
+  })
+
+  test('a change of a file is shown line by line', async () => {
+    const diff = { type: 'diff', path: '/x/a.ts', oldText: 'a\nold\nb\n', newText: 'a\nnew\nb\n' }
+    const edit = { toolCallId: 'e', title: 'Edit a.ts', kind: 'edit', status: 'completed', content: [diff] }
+    const chat = await chatWith([{ toolCall: edit }, { chunk: 'Done.' }])
+    await chat.enter('go')
+    await chat.shows('the change', (rows) => inOrder(rows, '✓ Edit a.ts +1 −1', '  │ - old', '  │ + new', 'Done.'))
+  })
+
+  test('an error that is cut can be opened', async () => {
+    const said = `It failed, ${'because of this and that, '.repeat(20)}in short: no.`
+    const failed = { toolCallId: 'f', title: 'Fetch it', kind: 'fetch', status: 'failed', content: output(said) }
+    const chat = await chatWith([{ toolCall: failed }, { chunk: 'Done.' }])
+    await chat.enter('go')
+    await chat.until('Done.')
+    chat.press(CTRL_O)
+    await chat.shows('its end', (rows) =>
+      rows
+        .join(' ')
+        .replaceAll(/\s*│\s*/gu, ' ')
+        .includes('in short: no.'),
+    )
+  })
+
+  test('a wrong key at a question gets a hint', async () => {
+    const chat = await chatWith([{ permission: { title: 'Delete all' } }, { chunk: 'Over.' }])
+    await chat.enter('go')
+    await chat.until('? Delete all')
+    await chat.pressUntil('x', 'Only 1–2 answer')
+    await chat.pressUntil('1', 'Over.')
+  })
+})
+
+describe.runIf(process.platform === 'linux')('how the session stands', { timeout: LONG }, () => {
+  const agent = {
+    modes: {
+      currentModeId: 'ask',
+      availableModes: [
+        { id: 'ask', name: 'Ask' },
+        { id: 'code', name: 'Code' },
+      ],
+    },
+    configOptions: [{ id: 'loud', name: 'Loud', type: 'boolean', currentValue: false }],
+  }
+
+  test('stands below the line: agent, mode, context, cost and the session', async () => {
+    const usage = { used: 50_000, size: 200_000, cost: { amount: 0.5, currency: 'USD' } }
+    const chat = await chatWith([{ agent: { modes: agent.modes } }, { usage }, { chunk: 'Hi.' }])
+    await chat.shows('agent and mode', (rows) => /script · Ask · .*[0-9a-f]{8}/u.test(rows.at(-1) ?? ''))
+    await chat.enter('go')
+    await chat.shows('usage', (rows) => /script · Ask · 25 % of 200k · 0\.50 USD/u.test(rows.at(-1) ?? ''))
+  })
+
+  test('the mode and other options are changed from inside', async () => {
+    const chat = await chatWith([{ agent }, { chunk: '{config.loud}' }])
+    await chat.enter('/set loud true')
+    await chat.until('Loud: true')
+    await chat.enter('go')
+    await chat.shows('it is on', (rows) => rowOf(rows, 'true') >= 0)
+    await chat.enter('/set')
+    await chat.until('1  Loud')
+    chat.press(ESC)
+    await chat.shows('the line', (rows) => !rows.some((row) => row.includes('1  Loud')))
+  })
+
+  test('/mode offers the modes', async () => {
+    const chat = await chatWith([{ agent: { modes: agent.modes } }, { chunk: 'in {mode}' }])
+    await chat.enter('/mode')
+    await chat.until('2  Code')
+    await chat.pressUntil('2', 'mode: code')
+    await chat.enter('go')
+    await chat.shows('the mode', (rows) => rowOf(rows, 'in code') >= 0)
+  })
+
+  test('/help says what keys and commands there are, those of the agent too; Tab completes', async () => {
+    const commands = [{ name: 'review', description: 'Review a file' }]
+    const chat = await chatWith([{ commands }, { chunk: 'Hi.' }])
+    await chat.enter('go')
+    await chat.until('Hi.')
+    await chat.enter('/help')
+    await chat.shows(
+      'help',
+      (rows) =>
+        rows.some((row) => /\/review\s+Review a file/u.test(row)) && rows.some((row) => row.includes('/expand')),
+    )
+    chat.press('/rev\t')
+    await chat.shows('completed', (rows) => rowOf(rows, '› /review') >= 0)
+  })
+
+  test('rows of Han characters are broken where the terminal ends', async () => {
+    const chat = await chatWith(
+      [{ chunk: '软RAID阵列由多个磁盘组成，可以提高数据的可靠性和读写性能，也可以用来扩展存储容量。' }],
+      60,
+    )
+    await chat.enter('介绍软RAID')
+    await chat.shows('a row as wide as it may be', (rows) => rowOf(rows, '软RAID') >= 0)
+    expect(chat.rows.join('').match(/可靠性/gu)).toHaveLength(1)
+  })
+})
