@@ -67,15 +67,12 @@ describe('parley serve', () => {
     expect(statSync(place.socket).isDirectory()).toBe(true)
   })
 
-  test('takes a state directory that is named from where it was started', async () => {
+  test('refuses a state directory that is named from where it was started, and says what to type', async () => {
     const place = await placeWith()
     const server = new Cli(['serve'], { home: place.home, cwd: place.cwd, env: { PARLEY_HOME: 'here' } })
-    try {
-      await server.until(`listens on ${join(place.cwd, 'here', 'server.sock')}`)
-    } finally {
-      server.child.kill('SIGTERM')
-      await server.finished
-    }
+    const { code, stderr } = await server.finished
+    expect(code).not.toBe(0)
+    expect(stderr).toContain(`PARLEY_HOME=${join(place.cwd, 'here')}`)
   })
 })
 
