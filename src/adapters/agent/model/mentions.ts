@@ -17,15 +17,18 @@ interface Mention {
   readonly uri: string
 }
 
-/** The messages with what they mention behind it. Whoever names it wants it read. */
+/**
+ * The messages with what the person mentioned behind them. Only the prompt as it was typed is searched: what a server made of
+ * it, or a file of the project, could otherwise make Parley read from any other server.
+ */
 export async function withMentioned(turn: Turn, messages: readonly ModelMessage[]): Promise<readonly ModelMessage[]> {
-  return Promise.all(
-    messages.map(async (message) => {
-      if (message.role !== 'user') return message
-      const read = await Promise.all(mentionsIn(message.content, turn.tools.list()).map((one) => contentOf(turn, one)))
-      return read.length === 0 ? message : { ...message, content: [...message.content, ...read.flat()] }
-    }),
-  )
+  const mentions = mentionsIn(turn.prompt, turn.tools.list())
+  if (mentions.length === 0) return messages
+  const content = (await Promise.all(mentions.map((one) => contentOf(turn, one)))).flat()
+  const at = messages.findLastIndex(({ role }) => role === 'user')
+  const asked = messages[at]
+  if (asked?.role !== 'user') return [...messages, { role: 'user', content }]
+  return messages.with(at, { ...asked, content: [...asked.content, ...content] })
 }
 
 function mentionsIn(content: readonly Content[], list: ToolList): readonly Mention[] {
