@@ -73,6 +73,8 @@ function judged({ flags, environment, cwd, warnings }: Given, said: Settings): C
     maxTurnRequests: requestsOf(values['max_turn_requests'] ?? '100'),
     modelTitles: switchOf('model_titles', values['model_titles'] ?? 'true'),
     localModels: switchOf('local_models', values['local_models'] ?? 'true'),
+    commandSandbox: sandboxOf(values['command_sandbox'] ?? 'off'),
+    commandNetwork: switchOf('command_network', values['command_network'] ?? 'true'),
     unstable: switchOf('unstable', values['unstable']),
     faults: faultsOf(values['faults']),
     warnings,
@@ -144,6 +146,15 @@ function stallOf(value: string): number {
     key: 'max_stall_seconds',
     value: JSON.stringify(value),
     reason: 'it is a whole number of seconds from 5, or 0',
+  })
+}
+
+function sandboxOf(value: string): Config['commandSandbox'] {
+  if (value === 'off' || value === 'auto' || value === 'on') return value
+  return fail('CONFIG_INVALID', {
+    key: 'command_sandbox',
+    value: JSON.stringify(value),
+    reason: 'it is off, auto or on',
   })
 }
 

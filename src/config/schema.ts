@@ -15,6 +15,8 @@ export interface Setting {
     | 'docs_key'
     | 'auth_token'
     | 'token'
+    | 'command_sandbox'
+    | 'command_network'
     | 'unstable'
     | 'faults'
   readonly env: string
@@ -101,6 +103,19 @@ export const settings: readonly Setting[] = [
     sentence: 'What the commands of Parley give a server that demands a token.',
   },
   {
+    key: 'command_sandbox',
+    env: 'PARLEY_COMMAND_SANDBOX',
+    files: 'user',
+    sentence:
+      'Whether commands run in a sandbox: `off`, `auto` (where this machine can make one) or `on` (or they are refused). Default: `off`.',
+  },
+  {
+    key: 'command_network',
+    env: 'PARLEY_COMMAND_NETWORK',
+    files: 'user',
+    sentence: 'Whether commands in the sandbox reach the network. `true` or `false`. Default: `true`.',
+  },
+  {
     key: 'unstable',
     env: 'PARLEY_UNSTABLE',
     files: 'user',
@@ -152,6 +167,8 @@ export interface Config {
   readonly authToken: string | undefined
   /** What our own clients give a server. */
   readonly token: string | undefined
+  readonly commandSandbox: 'off' | 'auto' | 'on'
+  readonly commandNetwork: boolean
   readonly unstable: boolean
   readonly faults: readonly Fault[]
   /** The whole environment; child processes get the allow-listed part of it. */

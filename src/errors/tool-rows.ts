@@ -18,6 +18,12 @@ export const toolRows = {
     false,
     (d) => `Tool ${d.tool} did not answer within ${d.ms} ms and was cancelled; it may have run.`,
   ),
+  SANDBOX_UNAVAILABLE: row<{ reason: string }>(
+    INTERNAL,
+    false,
+    (d) =>
+      `The command was not run: the setting command_sandbox is on, and no sandbox can be made here (${d.reason}). Install bubblewrap, see parley doctor, or set command_sandbox to auto or off.`,
+  ),
   TOOL_CANCELLED: row<{ tool: string }>(-32800, false, (d) => `Tool ${d.tool} was cancelled; it may have run in part.`),
   TOOL_NOT_RUN: row<{ tool: string; reason: string }>(
     INTERNAL,

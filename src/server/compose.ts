@@ -1,6 +1,6 @@
 /** The one place that names every adapter, but for what commands read with: config in, an owner out. */
 import { createHash } from 'node:crypto'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { openAgents } from '../adapters/agent/agents.ts'
 import { systemClock } from '../adapters/clock.ts'
 import { faultsFrom } from '../adapters/fault.ts'
@@ -14,6 +14,7 @@ import { SharedActivity } from '../adapters/watchdog/shared-activity.ts'
 import type { Suggestions, Typed } from '../adapters/tools/completing.ts'
 import type { StartedServer } from '../adapters/tools/connection.ts'
 import { type Live, openToolHost } from '../adapters/tools/host.ts'
+import { CommandSandbox, type SandboxSettings } from '../adapters/tools/builtin/sandbox/sandbox.ts'
 import type { Means } from '../adapters/tools/builtin/tool.ts'
 import type { Toolsets } from '../adapters/tools/builtin/toolset.ts'
 import { Checker } from '../adapters/tools/checking/checker.ts'
@@ -22,7 +23,7 @@ import { openLogins } from '../adapters/tools/logins/logins.ts'
 import { agentName } from '../config/agent.ts'
 import { dangerOf } from '../config/danger.ts'
 import { ProgramFinder } from '../config/own-programs.ts'
-import { promptDirectory } from '../config/places.ts'
+import { promptDirectory, userFile } from '../config/places.ts'
 import { readModels } from '../config/models.ts'
 import type { Config } from '../config/schema.ts'
 import type { Activity } from '../ports/activity.ts'
@@ -164,10 +165,30 @@ function toldTo(log: Log) {
 }
 
 /** Whoever only asks what this server is does not wait for them. */
-async function loadOwnTools(config: Config, means: Omit<Means, 'clock' | 'programs'>): Promise<Toolsets> {
+async function loadOwnTools(config: Config, means: Omit<Means, 'clock' | 'programs' | 'sandbox'>): Promise<Toolsets> {
   const { openToolsets } = await import('../adapters/tools/builtin/toolset.ts')
   const programs = new ProgramFinder(config.environment.PATH)
-  return openToolsets({ ...means, programs, clock: systemClock })
+  const sandbox = new CommandSandbox(sandboxSettings(config), { processes: means.processes, programs })
+  return openToolsets({ ...means, programs, sandbox, clock: systemClock })
+}
+
+/** Commands see nothing of Parley's own: its state, its configuration, its socket. */
+function sandboxSettings({ home, socket, environment, commandSandbox, commandNetwork }: Config): SandboxSettings {
+  const hidden = [home, dirname(userFile(environment)), dirname(socket)]
+  return { mode: commandSandbox, network: commandNetwork, hidden: [...new Set(hidden)] }
+}
+
+/** Whether a sandbox for commands can be made here; tried, and nothing is left of it. */
+export async function inspectSandbox(config: Config): Promise<{ readonly reason?: string }> {
+  const boot = { home: markOf(config.home), id: systemClock.id() }
+  const processes = openProcesses({ boot, environment: config.environment, clock: systemClock })
+  const programs = new ProgramFinder(config.environment.PATH)
+  try {
+    const trial = await new CommandSandbox(sandboxSettings(config), { processes, programs }).try()
+    return 'reason' in trial ? trial : {}
+  } finally {
+    await processes.close()
+  }
 }
 
 async function bringIn(journal: ImportingJournal, importing: Importing): Promise<void> {

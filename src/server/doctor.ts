@@ -3,6 +3,7 @@ import type { Diagnosis } from '../config/diagnose.ts'
 import { checkAgent } from './doctor/agent.ts'
 import type { Finding } from './doctor/finding.ts'
 import { checkJournal, checkSearchIndex } from './doctor/journal.ts'
+import { checkSandbox } from './doctor/sandbox.ts'
 import { checkNode, checkSettings } from './doctor/program.ts'
 import { checkOrphans, checkServer } from './doctor/server.ts'
 import { checkHome } from './doctor/home.ts'
@@ -20,4 +21,5 @@ export async function* findings(diagnosis: Diagnosis): AsyncGenerator<Finding> {
   yield* checkSearchIndex(config)
   yield* checkOrphans(config)
   yield* checkAgent(config)
+  yield* checkSandbox(config)
 }

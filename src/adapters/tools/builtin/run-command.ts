@@ -50,7 +50,8 @@ export const runCommand = defineTool({
   async run({ command, cwd = '.', timeout = USUAL_LIMIT, background = false }, call) {
     requireLine(command)
     const place = await placed(cwd, call)
-    const { terminals } = call.caller.client
+    // A terminal of the client is outside of the sandbox.
+    const terminals = (await call.means.sandbox.isUsed()) ? undefined : call.caller.client.terminals
     if (background) return inBackground(command, place, call)
     const ended =
       terminals === undefined
@@ -97,9 +98,9 @@ interface Manner {
   readonly timeout: number
 }
 
-async function inBackground(line: string, { real }: Placed, { means, memory }: Call): Promise<ToolResult> {
+async function inBackground(line: string, { real }: Placed, { means, memory, caller }: Call): Promise<ToolResult> {
   memory.background.requireRoom()
-  const running = await startCommand({ line, cwd: real, ...means })
+  const running = await startCommand({ line, cwd: real, roots: caller.roots, ...means })
   const id = await memory.background.keep(running)
   return textResult(
     `It runs in the background as ${id}. Read what it says, wait for it or stop it with command_output.`,
@@ -111,7 +112,7 @@ async function inBackground(line: string, { real }: Placed, { means, memory }: C
 
 async function byOurselves(line: string, { place, call, timeout }: Manner): Promise<Ended> {
   const { means, signal, caller } = call
-  const running = await startCommand({ line, cwd: place.real, ...means, signal })
+  const running = await startCommand({ line, cwd: place.real, roots: caller.roots, ...means, signal })
   const endShow = showProgress(running.output, caller, means.clock)
   try {
     const why = await endOrReason(running, { call, timeout })

@@ -13,6 +13,7 @@ import type { Checker } from '../checking/checker.ts'
 import { forModels } from '../model-schema.ts'
 import type { MayReach } from './fetch/reach.ts'
 import type { SessionMemory } from './memory.ts'
+import type { CommandSandbox } from './sandbox/sandbox.ts'
 
 /** Where tools of our own stand in lists of tools. */
 const OWN_SERVER = 'parley'
@@ -21,6 +22,7 @@ export interface Means {
   readonly clock: Clock
   readonly processes: Processes
   readonly programs: OwnPrograms
+  readonly sandbox: CommandSandbox
   /** Over all sessions. */
   readonly search: Pick<SearchIndex, 'search'>
   /** Runs patterns in threads of their own. */

@@ -2,6 +2,7 @@
 import type { Child, ProcessExit, Processes } from '../../../../ports/process.ts'
 import type { Clock } from '../../../../ports/clock.ts'
 import type { Signal } from '../../../../ports/signal.ts'
+import type { CommandSandbox } from '../sandbox/sandbox.ts'
 import { Output } from './output.ts'
 
 export interface Running {
@@ -18,7 +19,9 @@ export interface Running {
 export interface Starting {
   readonly line: string
   readonly cwd: string
+  readonly roots: readonly string[]
   readonly processes: Processes
+  readonly sandbox: CommandSandbox
   readonly clock: Clock
   readonly signal?: Signal
 }
@@ -37,9 +40,12 @@ const GRACE = 40
 /** What left the group may hold the output open; milliseconds that its last words are waited for. */
 const LAST_WORDS = 100
 
-export async function startCommand({ line, cwd, processes, clock, signal }: Starting): Promise<Running> {
-  const args = ['-c', `exec 2>&1 </dev/null\n${line}`]
-  const child = await processes.spawn({ command: '/bin/sh', args, cwd, env: QUIET_ENVIRONMENT }, signal)
+/** Throws SANDBOX_UNAVAILABLE, and what keeps a process from being started. */
+export async function startCommand(starting: Starting): Promise<Running> {
+  const { line, cwd, roots, processes, sandbox, clock, signal } = starting
+  const plain = { command: '/bin/sh', args: ['-c', `exec 2>&1 </dev/null\n${line}`] }
+  const launch = (await sandbox.around(plain, { cwd, roots })) ?? plain
+  const child = await processes.spawn({ ...launch, cwd, env: QUIET_ENVIRONMENT }, signal)
   const output = new Output()
   const said = drain(child, output)
   let exit: ProcessExit | undefined

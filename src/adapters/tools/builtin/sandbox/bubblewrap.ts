@@ -1,0 +1,95 @@
+/** What a command may see and write inside the sandbox, as the arguments of bubblewrap. Pure. */
+import { isAbsolute, join } from 'node:path'
+
+export interface Enclosure {
+  /** The directories of the session: the only ones that may be written, besides a private /tmp. Absolute and without links. */
+  readonly roots: readonly string[]
+  readonly cwd: string
+  /** Whether it reaches the network of this machine. */
+  readonly network: boolean
+  /** Directories and files that it must not see. Only such as exist; absolute and without links. */
+  readonly hidden: Hidden
+}
+
+export interface Hidden {
+  readonly directories: readonly string[]
+  readonly files: readonly string[]
+}
+
+/** Below the home directory: where programs keep keys, tokens and passwords. */
+export const SECRET_PLACES: readonly string[] = [
+  '.ssh',
+  '.gnupg',
+  '.aws',
+  '.azure',
+  '.kube',
+  '.docker',
+  '.config/gcloud',
+  '.config/gh',
+  '.config/git/credentials',
+  '.config/op',
+  '.git-credentials',
+  '.local/share/keyrings',
+  '.mozilla',
+  '.config/google-chrome',
+  '.config/chromium',
+  '.netrc',
+  '.npmrc',
+  '.password-store',
+  '.pypirc',
+  '.vault-token',
+]
+
+/** Of a root: files that decide what runs outside of the sandbox. */
+const KEPT_AS_THEY_ARE: readonly string[] = ['.git/hooks', '.parley.toml']
+
+/** Namespaces of its own, no rights, and an end with bubblewrap itself. */
+const ALONE = words(
+  '--die-with-parent --unshare-pid --unshare-ipc --unshare-uts --unshare-cgroup-try --unshare-user-try',
+)
+/** Everything can be read; `/tmp` is private. */
+const READ_ONLY = words('--cap-drop ALL --ro-bind / / --dev /dev --proc /proc --tmpfs /tmp --setenv TMPDIR /tmp')
+/** Without the sockets of other programs, which would do outside what they are asked inside; names are still looked up. */
+const NO_SOCKETS = words(
+  '--tmpfs /run --ro-bind-try /run/systemd/resolve /run/systemd/resolve --ro-bind-try /run/current-system /run/current-system',
+)
+
+/**
+ * Everything can be read and nothing written; then what is hidden is covered, and what may be written is laid over that. The last
+ * of all are hidden places inside of a root. Every process ends with bubblewrap, whatever it has done to leave its group.
+ */
+export function sandboxArguments({ roots, cwd, network, hidden }: Enclosure): readonly string[] {
+  const holdsRoot = (place: string) => roots.some((root) => isWithin(root, place))
+  const above = hidden.directories.filter((place) => holdsRoot(place) && !roots.includes(place))
+  const elsewhere = hidden.directories.filter((place) => !holdsRoot(place))
+  return [
+    ...ALONE,
+    ...(network ? [] : ['--unshare-net']),
+    ...READ_ONLY,
+    ...NO_SOCKETS,
+    ...above.flatMap((place) => ['--tmpfs', place]),
+    ...byDepth(roots).flatMap((root) => twice('--bind', root)),
+    ...roots.flatMap((root) => KEPT_AS_THEY_ARE.flatMap((name) => twice('--ro-bind-try', join(root, name)))),
+    ...elsewhere.flatMap((place) => ['--tmpfs', place]),
+    ...hidden.files.flatMap((file) => ['--ro-bind', '/dev/null', file]),
+    '--chdir',
+    cwd,
+  ]
+}
+
+function words(text: string): readonly string[] {
+  return text.split(' ')
+}
+
+function twice(option: string, place: string): readonly string[] {
+  return [option, place, place]
+}
+
+/** A directory inside of another is laid over it. */
+function byDepth(places: readonly string[]): readonly string[] {
+  return places.filter(isAbsolute).toSorted((one, other) => one.length - other.length)
+}
+
+function isWithin(path: string, directory: string): boolean {
+  return path === directory || path.startsWith(directory.endsWith('/') ? directory : `${directory}/`)
+}
