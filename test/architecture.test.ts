@@ -112,7 +112,7 @@ const cases: Readonly<Record<string, Case>> = {
     files: one('src/adapters/tools/mcp/stdio.ts', "import { spawn } from '../../process/spawn.ts'"),
     says:
       'src/adapters/tools/mcp/stdio.ts:1 imports ../../process/spawn.ts, but adapters/tools may only import ' +
-      'ports, errors, text, state-files, adapters/clock, adapters/fault, workspace',
+      'ports, errors, text, state-files, net-policy, adapters/clock, adapters/fault, workspace',
   },
   'an adapter named outside compose.ts': {
     rule: walled,

@@ -11,7 +11,7 @@ const pure: Wall['node'] = []
 
 /** An adapter: its port, the errors, the language, small files of the state, and the two things that every adapter may share. */
 const adapter: Wall = {
-  may: ['ports', 'errors', 'text', 'state-files', 'adapters/clock', 'adapters/fault'],
+  may: ['ports', 'errors', 'text', 'state-files', 'net-policy', 'adapters/clock', 'adapters/fault'],
   node: 'any',
 }
 
@@ -25,6 +25,7 @@ export const walls: Readonly<Record<string, Wall>> = {
   session: { may: ['ports', 'errors', 'form', 'access'], node: pure },
   'state-files': { may: ['ports', 'errors'], node: 'any' },
   workspace: { may: ['ports', 'errors', 'text'], node: 'any' },
+  'net-policy': { may: [], node: ['net', 'dns/promises', 'util'] },
   'adapters/clock': { may: ['ports', 'errors'], node: 'any' },
   'adapters/fault': { may: ['ports', 'errors', 'adapters/clock'], node: 'any' },
   'adapters/watchdog': { may: ['ports', 'adapters/clock'], node: 'any' },

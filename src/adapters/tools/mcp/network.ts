@@ -1,10 +1,9 @@
 /** The HTTP client of one server: no limit of its own on time, a limit on size, and care where others send it. */
-import { lookup as resolve } from 'node:dns/promises'
 import { isIP } from 'node:net'
-import { callbackify } from 'node:util'
 import type { FetchLike } from '@modelcontextprotocol/client'
 import { Agent, fetch as undiciFetch } from 'undici'
-import { isWithin, reachOf, type Reach } from './addresses.ts'
+import { isWithin, reachOf, type Reach } from '../../../net-policy/addresses.ts'
+import { guardedLookup, systemResolve, type Resolve } from '../../../net-policy/guarded-lookup.ts'
 import { bounded } from './bounded.ts'
 import { configuredHeaders, type HttpServer } from './headers.ts'
 
@@ -19,16 +18,20 @@ export interface Network {
 /** A tool may think for longer than five minutes, and a stream may be silent for as long as it likes. */
 const PATIENT = { headersTimeout: 0, bodyTimeout: 0 }
 
-export function openNetwork(server: HttpServer): Network {
+export function openNetwork(server: HttpServer, resolve: Resolve = systemResolve): Network {
   const home = new URL(server.url)
-  const ours = new Agent(PATIENT)
-  let within: Promise<Reach> | undefined
-  const howDeep = (): Promise<Reach> => (within ??= reach(home.hostname))
-  const foreign = new Agent({ ...PATIENT, connect: { lookup: guardedLookup(howDeep, home.hostname) } })
+  let first: readonly Reach[] = []
+  const howDeep = async (): Promise<Reach> => {
+    if (first.length === 0) first = await reachesOf(home.hostname, resolve)
+    return deepest(first)
+  }
+  const steady = steadyLookup((found) => (first = first.length === 0 ? found : first), resolve)
+  const ours = new Agent({ ...PATIENT, connect: { lookup: steady } })
+  const foreign = new Agent({ ...PATIENT, connect: { lookup: lookupFrom(home.hostname, howDeep, resolve) } })
   const secret = Object.keys(configuredHeaders(server))
 
   async function elsewhere(url: URL, init: RequestInit | undefined): Promise<Response> {
-    await requireFit(url, await howDeep())
+    await requireFit(url, await howDeep(), resolve)
     const headers = new Headers(init?.headers)
     // What was configured for this server is nobody else's business.
     for (const name of secret) if (headers.get(name) === configuredHeaders(server)[name]) headers.delete(name)
@@ -56,8 +59,8 @@ async function send(url: URL, init: RequestInit | undefined, dispatcher: Agent):
  * A URL that a server names (its authorization server, its metadata) must not lead deeper into our network than the
  * server itself is: https, or plain http from loopback to loopback; a name is resolved once and connected to as checked.
  */
-async function requireFit(url: URL, within: Reach): Promise<void> {
-  const isLocal = within === 'loopback' && (await reach(url.hostname)) === 'loopback'
+async function requireFit(url: URL, within: Reach, resolve: Resolve): Promise<void> {
+  const isLocal = within === 'loopback' && deepest(await reachesOf(url.hostname, resolve)) === 'loopback'
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLocal)) refuse(url.hostname, 'it is not https')
   if (isIP(bare(url.hostname)) !== 0 && !isWithin(reachOf(bare(url.hostname)), within)) {
     refuse(url.hostname, 'its address is not public')
@@ -68,30 +71,46 @@ function refuse(host: string, why: string): never {
   throw new Forbidden(`the server sent us to ${host}, which is not allowed: ${why}`)
 }
 
-type Addresses = { address: string; family: number }[]
-type Lookup = (hostname: string, options: object, callback: (error: Error | null, addresses: Addresses) => void) => void
+type Lookup = ReturnType<typeof guardedLookup>
 
 /** Gives back only such addresses as the server that names this host may lead us to. */
-function guardedLookup(within: () => Promise<Reach>, home: string): Lookup {
-  const guarded = async (hostname: string, options: object): Promise<Addresses> => {
-    const found = (await resolve(hostname, { ...options, all: true })) as Addresses
-    const limit = await within()
-    const fit = found.filter(({ address }) => isWithin(reachOf(address), limit))
-    if (fit.length === 0) throw new Forbidden(`${hostname} has no address that ${home} may lead to`)
-    return fit
-  }
-  return callbackify(guarded)
+function lookupFrom(home: string, within: () => Promise<Reach>, resolve: Resolve): Lookup {
+  return guardedLookup(
+    {
+      async fit(addresses) {
+        const limit = await within()
+        return addresses.filter(({ address }) => isWithin(reachOf(address), limit))
+      },
+      refusal: (hostname) => new Forbidden(`${hostname} has no address that ${home} may lead to`),
+    },
+    resolve,
+  )
 }
 
-/** How deep in our network a host is; of a name with several addresses the least deep counts. */
-async function reach(hostname: string): Promise<Reach> {
+/** The owner of a name may change where it leads: while the connection lives it leads no deeper into our network than at first. */
+function steadyLookup(firstOr: (found: readonly Reach[]) => readonly Reach[], resolve: Resolve): Lookup {
+  return guardedLookup(
+    {
+      fit(addresses) {
+        const known = firstOr(addresses.map(({ address }) => reachOf(address)))
+        const isSteady = (reach: Reach): boolean => reach === 'public' || known.includes(reach)
+        return addresses.filter(({ address }) => isSteady(reachOf(address)))
+      },
+      refusal: (hostname) => new Forbidden(`${hostname} leads deeper into our network now than at first`),
+    },
+    resolve,
+  )
+}
+
+/** How deep in our network the addresses of a host are; none for a name that does not resolve. */
+async function reachesOf(hostname: string, resolve: Resolve): Promise<readonly Reach[]> {
   const host = bare(hostname)
-  if (isIP(host) !== 0) return reachOf(host)
-  // A name that nobody knows leads nowhere: nothing is closer to us than the public network.
-  const found = await resolve(host, { all: true }).catch(() => [])
-  return deepest(found.map(({ address }) => reachOf(address)))
+  if (isIP(host) !== 0) return [reachOf(host)]
+  const found = await resolve(host, {}).catch(() => [])
+  return found.map(({ address }) => reachOf(address))
 }
 
+/** Of several addresses the least deep counts; a name that does not resolve leads nowhere. */
 function deepest(reaches: readonly Reach[]): Reach {
   if (reaches.length === 0) return 'public'
   if (reaches.every((one) => one === 'loopback')) return 'loopback'
