@@ -37,7 +37,7 @@ export const walls: Readonly<Record<string, Wall>> = {
   'adapters/process': adapter,
   'adapters/files': adapter,
   'adapters/terminal': adapter,
-  edge: { may: ['session', 'ports', 'errors'], node: 'any' },
+  edge: { may: ['session', 'ports', 'errors', 'text'], node: 'any' },
   relay: { may: ['errors'], node: ['net'] },
   'docs-server': { may: ['errors', 'text', 'access', 'workspace', 'state-files'], node: 'any' },
   config: { may: ['errors', 'state-files'], node: 'any' },

@@ -1,6 +1,7 @@
 /** What streams out of a package becomes what a step said: text and thoughts as they come, the whole message at the end. */
 import type { LanguageModelV3StreamPart, LanguageModelV3Usage, SharedV3ProviderMetadata } from '@ai-sdk/provider'
 import type { AssistantPart, ModelEnd, ModelPart, ModelUsage } from '../../ports/model.ts'
+import { isNestedDeeper } from '../../text/nesting.ts'
 import type { Keepsake } from './keepsake.ts'
 
 export interface Collecting {
@@ -162,7 +163,8 @@ export class Collector {
 
 /** Letters of the arguments of one call; a file that is written has to fit in. */
 const LONGEST_ARGS = 4 * 1024 * 1024
-const DEEPEST_ARGS = 200
+/** As deep as a client can read them in a line of JSON. */
+const DEEPEST_ARGS = 100
 /** Letters of what nobody can read, for the model to know it again. */
 const LONGEST_MALFORMED = 1_000
 /** Letters of a name; no tool that there is has so many. */
@@ -172,7 +174,7 @@ const LONGEST_NAME = 200
 function argsIn(input: string): { readonly args: unknown; readonly malformed?: string } {
   if (input.trim() === '') return { args: {} }
   const args = input.length > LONGEST_ARGS ? undefined : parsed(input)
-  if (args !== undefined && !isDeeper(args, DEEPEST_ARGS)) return { args }
+  if (args !== undefined && !isNestedDeeper(args, DEEPEST_ARGS)) return { args }
   return { args: {}, malformed: input.slice(0, LONGEST_MALFORMED) }
 }
 
@@ -182,12 +184,6 @@ function parsed(input: string): unknown {
   } catch {
     return undefined
   }
-}
-
-/** Values within values, which whoever writes them down again has to keep in mind all at once. */
-function isDeeper(value: unknown, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return false
-  return levels === 0 || Object.values(value).some((inner) => isDeeper(inner, levels - 1))
 }
 
 function merged(old: SharedV3ProviderMetadata | undefined, more: SharedV3ProviderMetadata): SharedV3ProviderMetadata {

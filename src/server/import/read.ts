@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { fail } from '../../errors/parley-error.ts'
 import { ENTRY_FORMAT, type Entry } from '../../session/entries.ts'
+import { isNestedDeeper } from '../../text/nesting.ts'
 import { EXPORT_FORMAT } from '../export.ts'
 import { type FileLine, linesOf } from './lines.ts'
 import { shapes, time } from './shapes.ts'
@@ -92,17 +93,12 @@ function parsed(path: string, { number, text }: FileLine): unknown {
   if (text.trim() === '') return refuse(path, number, 'it is empty')
   try {
     const value: unknown = JSON.parse(text)
-    if (!isDeep(value, DEEPEST)) return value
+    if (!isNestedDeeper(value, DEEPEST)) return value
   } catch {
     // What the parser says quotes the line, which may hold anything.
     return refuse(path, number, 'it is not JSON')
   }
   return refuse(path, number, 'it is nested too deeply')
-}
-
-function isDeep(value: unknown, room: number): boolean {
-  if (typeof value !== 'object' || value === null) return false
-  return room === 0 || Object.values(value).some((part) => isDeep(part, room - 1))
 }
 
 function refuse(path: string, line: number, reason: string): never {

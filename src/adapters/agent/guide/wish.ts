@@ -1,6 +1,7 @@
 /** What a prompt to the guide asks for. */
 import { reasonOf } from '../../../errors/parley-error.ts'
 import type { Content } from '../../../ports/content.ts'
+import { isNestedDeeper } from '../../../text/nesting.ts'
 
 export type Wish =
   | { readonly kind: 'help' }
@@ -31,12 +32,17 @@ export function parseWish(prompt: readonly Content[]): Wish {
   }
 }
 
+/** As deep as a client can read them in a line of JSON. */
+const DEEPEST = 100
+
 function parseCall(rest: string, name: string | undefined): Wish {
   if (name === undefined)
     return { kind: 'unclear', advice: 'Name a tool: `/call NAME {"argument": "value"}`. /tools lists them.' }
   const json = rest.slice(name.length).trim()
   try {
-    return { kind: 'call', name, args: json === '' ? {} : (JSON.parse(json) as unknown) }
+    const args: unknown = json === '' ? {} : JSON.parse(json)
+    if (!isNestedDeeper(args, DEEPEST)) return { kind: 'call', name, args }
+    return { kind: 'unclear', advice: `The arguments of ${name} are nested more than ${DEEPEST} levels deep.` }
   } catch (error) {
     return { kind: 'unclear', advice: `The arguments of ${name} are not valid JSON: ${reasonOf(error)}.` }
   }

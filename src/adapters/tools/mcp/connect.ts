@@ -154,6 +154,7 @@ async function open(attempt: Attempt, way: Way): Promise<Session> {
   })
   const listed: ServerTool[] = []
   watchWire(link.transport, requests, {
+    label: request.label,
     onAnswer: (method) => around.activity.began(`to read what MCP server ${request.label} answers to ${method}`),
     onTools(tools, faults) {
       listed.push(...tools)

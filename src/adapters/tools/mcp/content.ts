@@ -1,6 +1,7 @@
 /** Turns what a tool answered into content that Parley keeps and shows; what it does not know becomes a note. */
 import type { Content, EmbeddedResource } from '../../../ports/content.ts'
 import type { ToolResult } from '../../../ports/tools.ts'
+import { isNestedDeeper } from '../../../text/nesting.ts'
 import { isObject, textIn, type JsonObject } from './json.ts'
 
 /** Characters of text and base64 that one result may hold. */
@@ -9,10 +10,19 @@ const RESULT_LIMIT = 10 * 1024 * 1024
 /** So many parts may a result have: each costs everyone who keeps, sends or shows it more than its text. */
 const MOST_PARTS = 10_000
 
+/** Some clients cannot read a line of JSON that is nested deeper than 127 levels, and this stands a few levels down in one. */
+const DEEPEST = 100
+
+const TOO_DEEP: Content = {
+  type: 'text',
+  text: `[Left out: structured content that is nested more than ${DEEPEST} levels deep. Ask the tool for less.]`,
+}
+
 export function readResult(raw: JsonObject, limit = RESULT_LIMIT): ToolResult {
   const content = withinLimit(readParts(Array.isArray(raw.content) ? raw.content : []), limit)
   const structured = raw.structuredContent
   if (structured === undefined || structured === null) return { content, isError: raw.isError === true }
+  if (isNestedDeeper(structured, DEEPEST)) return { content: [...content, TOO_DEEP], isError: raw.isError === true }
   const text = JSON.stringify(structured)
   if (text.length > limit) {
     return {
@@ -72,7 +82,7 @@ function readResource(item: JsonObject): Content {
 export function readBody(resource: JsonObject): EmbeddedResource['resource'] | undefined {
   const { uri, text, blob } = resource
   if (typeof uri !== 'string') return undefined
-  const more = { ...optionalTexts(resource, ['mimeType']), ...(isObject(resource._meta) && { _meta: resource._meta }) }
+  const more = { ...optionalTexts(resource, ['mimeType']), ...metaOf(resource) }
   if (typeof text === 'string') return { uri, text, ...more }
   return typeof blob === 'string' && isBase64(blob) ? { uri, blob, ...more } : undefined
 }
@@ -84,8 +94,12 @@ function optionalTexts(item: JsonObject, keys: readonly string[]): Readonly<Reco
 function extras(item: JsonObject): Pick<Content, 'annotations' | '_meta'> {
   return {
     ...(isObject(item.annotations) && { annotations: readAnnotations(item.annotations) }),
-    ...(isObject(item._meta) && { _meta: item._meta }),
+    ...metaOf(item),
   }
+}
+
+function metaOf({ _meta }: JsonObject): Pick<Content, '_meta'> {
+  return isObject(_meta) && !isNestedDeeper(_meta, DEEPEST) ? { _meta } : {}
 }
 
 /** Clients throw a whole update away for one annotation that is not as the protocol has it. */

@@ -1,8 +1,9 @@
 /** Reads what a server says of its tools one by one, so that a malformed one costs only itself. */
 import { createHash } from 'node:crypto'
+import { isNestedDeeper } from '../../../text/nesting.ts'
 import type { ServerTool } from '../connection.ts'
 import { forModels, UnfoldingBudget } from '../model-schema.ts'
-import { depthWithin, isObject, textIn, type JsonObject } from './json.ts'
+import { isObject, textIn, type JsonObject } from './json.ts'
 
 export interface CleanTools {
   /** What the protocol layer may see: nothing that it could stumble over. */
@@ -57,7 +58,7 @@ function readTool(entry: unknown, budget: UnfoldingBudget): ServerTool | string 
 }
 
 function burdenOf(entry: JsonObject): string | undefined {
-  if (!depthWithin(entry, DEEPEST)) return `its definition nests more than ${DEEPEST} deep`
+  if (isNestedDeeper(entry, DEEPEST)) return `its definition nests more than ${DEEPEST} deep`
   if (JSON.stringify(entry).length > MOST_CHARS) return `its definition is longer than ${MOST_CHARS} characters`
   const { execution } = entry
   const onlyAsTask = isObject(execution) && execution.taskSupport === 'required'

@@ -1,5 +1,6 @@
 /** Stands between a transport and the protocol layer, which throws whole answers away where a part would do. */
 import type { JSONRPCMessage, Transport, TransportSendOptions } from '@modelcontextprotocol/client'
+import { isNestedDeeper } from '../../../text/nesting.ts'
 import type { ServerTool } from '../connection.ts'
 import { isObject, textIn, type JsonObject } from './json.ts'
 import { cleanTools } from './tool-list.ts'
@@ -20,6 +21,8 @@ export interface OpenRequests extends Resumptions {
 }
 
 export interface WireEvents {
+  /** What the server is called in sentences. */
+  readonly label: string
   /** It is about to be read. */
   readonly onAnswer: (method: string) => void
   /** A page of tools came in. */
@@ -28,16 +31,20 @@ export interface WireEvents {
 
 type Mutable = Record<string, unknown>
 
+/** Deeper messages are answered with an error here: whatever goes through them by recursion would run out of stack. */
+const DEEPEST = 1_000
+
 export function openRequests(): OpenRequests {
   const tokens = new Map<string | number, string>()
   return { methods: new Map(), tokens, has: (token) => [...tokens.values()].includes(token) }
 }
 
 /** Call it before the transport is handed to the client, which keeps a handler that it finds. */
-export function watchWire(transport: Transport, open: OpenRequests, { onAnswer, onTools }: WireEvents): void {
+export function watchWire(transport: Transport, open: OpenRequests, { label, onAnswer, onTools }: WireEvents): void {
   const send = transport.send.bind(transport)
 
   transport.onmessage = (message) => {
+    if (isNestedDeeper(message, DEEPEST)) flatten(message, label)
     if (!('id' in message) || 'method' in message) return
     const id = knownId(message.id, open)
     if (id === undefined) return
@@ -69,6 +76,16 @@ export function watchWire(transport: Transport, open: OpenRequests, { onAnswer, 
       },
     }
   }
+}
+
+/** An answer becomes an error that says why; anything else loses its parameters, and is refused where it has to have some. */
+function flatten(message: JSONRPCMessage, label: string): void {
+  const flat = message as Mutable
+  if ('method' in flat) flat.params = {}
+  if ('method' in flat) return
+  delete flat.result
+  const why = `MCP server ${label} answered with JSON that is nested more than ${DEEPEST} levels deep`
+  flat.error = { code: ANSWER_LOST, message: why }
 }
 
 function knownId(id: unknown, { methods }: OpenRequests): string | number | undefined {

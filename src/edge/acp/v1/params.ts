@@ -4,6 +4,7 @@ import { fail } from '../../../errors/parley-error.ts'
 import type { Content } from '../../../ports/content.ts'
 import type { McpServer } from '../../../ports/tools.ts'
 import { MOST_SERVERS } from '../../../session/declarations.ts'
+import { isNestedDeeper } from '../../../text/nesting.ts'
 import type { PermissionAnswer } from './asking.ts'
 
 const meta = z.record(z.string(), z.unknown()).nullish()
@@ -125,7 +126,7 @@ export type Parsed<Method extends keyof typeof schemas> = z.output<(typeof schem
 
 /** Throws PARAMS_INVALID naming the first thing that is wrong and where. */
 export function parseParams<Method extends keyof typeof schemas>(method: Method, params: unknown): Parsed<Method> {
-  if (isDeep(params, DEEPEST)) fail('PARAMS_INVALID', { method, reason: 'they are nested too deeply' })
+  if (isNestedDeeper(params, DEEPEST)) fail('PARAMS_INVALID', { method, reason: 'they are nested too deeply' })
   const parsed = schemas[method].safeParse(params ?? {})
   if (parsed.success) return parsed.data as Parsed<Method>
   return fail('PARAMS_INVALID', { method, reason: firstIssue(parsed.error) })
@@ -133,11 +134,6 @@ export function parseParams<Method extends keyof typeof schemas>(method: Method,
 
 /** What is stored must be written and read again by recursion. */
 const DEEPEST = 100
-
-function isDeep(value: unknown, room: number): boolean {
-  if (typeof value !== 'object' || value === null) return false
-  return room === 0 || Object.values(value).some((part) => isDeep(part, room - 1))
-}
 
 /** What a client answered to a permission request. */
 export function parseOutcome(result: unknown): PermissionAnswer {
