@@ -52,7 +52,10 @@ async function overSocket(reaching: Reaching, face: Face): Promise<Reached> {
   reaching.signal?.addEventListener('abort', () => leaving.abort())
   if (reaching.signal?.aborted === true) leaving.abort()
   const client = await met(config, () =>
-    connect({ dial: () => dialServer(config, leaving.signal), pause, newId }, face, helloOf(reaching)),
+    connect({ dial: () => dialServer(config, leaving.signal), pause, newId }, face, {
+      ...helloOf(reaching),
+      lent: config.providerVariables,
+    }),
   )
   const close = (): void => {
     client.close()

@@ -46,6 +46,7 @@ export async function relayStdio(agent: string | undefined): Promise<void> {
       agent: agentName(config.agent),
       agentChosen: config.agentChosen,
       token: config.token,
+      lent: config.providerVariables,
     },
     dial: () => dialPrivately(config),
     start: () => start(config),

@@ -25,6 +25,8 @@ export interface Hello {
   readonly serves?: Services
   /** What answers in sessions that we create; `chosen` by a person, it answers from now on in those that we open too. */
   readonly agent?: { readonly name: string; readonly chosen: boolean }
+  /** What of our environment reaches providers of models, for a server of our own user. Secret: it is kept nowhere. */
+  readonly lent?: Readonly<Record<string, string>>
 }
 
 export interface Introduced {
@@ -41,7 +43,7 @@ export interface Introduced {
 export async function introduce(
   peer: Peer,
   id: RequestId,
-  { info, notices = [], token, serves = {}, agent }: Hello,
+  { info, notices = [], token, serves = {}, agent, lent }: Hello,
 ): Promise<Introduced> {
   const params = {
     protocolVersion: PROTOCOL_VERSION,
@@ -54,6 +56,7 @@ export async function introduce(
     _meta: {
       ...(agent && { 'parley/agent': agent.name, 'parley/agentChosen': agent.chosen }),
       ...(token !== undefined && { 'parley/token': token }),
+      ...(lent && { 'parley/variables': lent }),
     },
   }
   const result = fieldsOf(await peer.request(id, 'initialize', params))

@@ -5,6 +5,7 @@ import { ignoredPlaces, stateDirectory, userFile, workingDirectory } from './pla
 import { type FileSettings, type Settings, ofProject, ofUser } from './setting-files.ts'
 import { type AgentChoice, agentChoice, modelChoice } from './agent.ts'
 import { type Config, type Fault, settings } from './schema.ts'
+import { providerVariables } from './provider-variables.ts'
 import { socketPathOf } from './socket.ts'
 
 export interface Flags {
@@ -30,9 +31,10 @@ export async function loadConfig(
   const user = await ofUser(environment)
   const project = flags.withoutProject === true ? NOTHING : await ofProject(cwd)
   const said = { ...user.said, ...project.said, ...fromEnvironment(environment), ...given(flags) }
+  const lent = await providerVariables(environment)
   const warnings = [...ignoredPlaces(environment), ...user.warnings, ...project.warnings]
   try {
-    return judged({ flags, environment, cwd, warnings }, said)
+    return judged({ flags, environment, cwd, warnings, lent }, said)
   } catch (error) {
     const place = isParleyError(error, 'CONFIG_INVALID') ? said[error.details.key]?.place : undefined
     if (!isParleyError(error, 'CONFIG_INVALID') || place === undefined) throw error
@@ -47,9 +49,10 @@ interface Given {
   readonly environment: Environment
   readonly cwd: string
   readonly warnings: readonly string[]
+  readonly lent: Readonly<Record<string, string>>
 }
 
-function judged({ flags, environment, cwd, warnings }: Given, said: Settings): Config {
+function judged({ flags, environment, cwd, warnings, lent }: Given, said: Settings): Config {
   const values: Values = Object.fromEntries(Object.entries(said).map(([key, one]) => [key, one?.text]))
   const home = values['home'] === undefined ? stateDirectory(environment) : homeOf(values['home'], cwd)
   const now = { ...fromEnvironment(environment), ...given(flags) }
@@ -78,6 +81,7 @@ function judged({ flags, environment, cwd, warnings }: Given, said: Settings): C
     unstable: switchOf('unstable', values['unstable']),
     faults: faultsOf(values['faults']),
     warnings,
+    providerVariables: lent,
     environment,
   })
 }

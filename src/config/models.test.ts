@@ -2,9 +2,10 @@
 import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { loadConfig } from './load.ts'
 import { readModels } from './models.ts'
+import { providerVariables } from './provider-variables.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'parley-models-'))
 afterAll(() => rmSync(root, { recursive: true }))
@@ -133,5 +134,31 @@ test('a model is written PROVIDER:NAME', async () => {
   expect(await loadConfig({}, userWith('model = "a:b"', { PARLEY_MODEL: 'ollama:x:7b' }), root)).toMatchObject({
     model: 'ollama:x:7b',
     modelChosen: true,
+  })
+})
+
+describe('what a client has lent', () => {
+  const openai = (environment: Readonly<Record<string, string>>, lent: Readonly<Record<string, string>>) => {
+    const found = readModels(userWith('', environment), lent).providers.find(({ name }) => name === 'openai')
+    return [found?.key, found?.url]
+  }
+
+  test('counts more than what the server has, and leaves what it does not speak of', () => {
+    expect(openai({ OPENAI_API_KEY: 'old' }, { OPENAI_API_KEY: 'new' })[0]).toBe('new')
+    expect(openai({ OPENAI_API_KEY: 'old' }, { MISTRAL_API_KEY: 'new' })[0]).toBe('old')
+  })
+
+  test('and what the server has are never mixed: a key goes to no address of the other', () => {
+    const [there, here] = [{ OPENAI_BASE_URL: 'http://proxy/v1' }, { OPENAI_API_KEY: 'k' }]
+    expect(openai(there, here)).toEqual(['k', 'https://api.openai.com/v1'])
+    expect(openai(here, there)).toEqual([undefined, 'http://proxy/v1'])
+  })
+
+  test('is what the known providers and those of the user’s file need, and nothing else', async () => {
+    const toml =
+      '[providers.house]\nurl = "https://${HOUSE_HOST}/v1"\nkey_env = "HOUSE_KEY"\nheaders = { X = "${HOUSE_X:-y}" }'
+    const lent = { OPENAI_API_KEY: 'a', OLLAMA_HOST: 'b', HOUSE_HOST: 'c', HOUSE_KEY: 'd', HOUSE_X: 'e' }
+    const environment = userWith(toml, { ...lent, GITHUB_TOKEN: 'f', PATH: 'g', GEMINI_API_KEY: '' })
+    expect(await providerVariables(environment)).toEqual(lent)
   })
 })

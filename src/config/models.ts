@@ -4,6 +4,7 @@ import { type KnownProvider, knownProviders, type ProviderKind } from './known-p
 import { userFile } from './places.ts'
 import { type ModelTable, type ProviderRead, type ProviderTable, readProviders } from './provider-tables.ts'
 import { textOfFileNow } from './text-of-file.ts'
+import { variablesIn } from './variables.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -33,16 +34,42 @@ export interface ModelsConfig {
 const known: ReadonlySet<string> = new Set(knownProviders.map(({ name }) => name))
 
 /** Only the user's own file says where keys are sent: a project's may choose a model, never a provider. */
-export function readModels(environment: Environment): ModelsConfig {
+export function readModels(environment: Environment, lent: Environment = {}): ModelsConfig {
   const read = tablesIn(userFile(environment))
   const tables = read.flatMap((one) => ('table' in one ? [one.table] : []))
   const faults = read.flatMap((one) => ('fault' in one ? [sentence(one.fault)] : []))
-  const own = tables.filter(({ enabled }) => enabled).map((table) => settled(table, environment, true))
+  const own = tables
+    .filter(({ enabled }) => enabled)
+    .map((table) => settled(table, whereReached(table, { environment, lent }), true))
   const others = knownProviders
     .filter(({ name }) => !tables.some((table) => table.name === name))
-    .map((provider) => settled({ name: provider.name, headers: {}, models: [], enabled: true }, environment))
+    .map(({ name }) => tableNamed(name))
+    .map((table) => settled(table, whereReached(table, { environment, lent })))
   const ranked = others.toSorted((a, b) => rank(a) - rank(b))
   return { providers: [...own, ...ranked], faults }
+}
+
+/** The names of the variables that the tables of the user's file need. */
+export function variablesOfOwnProviders(environment: Environment): readonly string[] {
+  return tablesIn(userFile(environment)).flatMap((one) => ('table' in one ? variablesOf(one.table) : []))
+}
+
+/** All of a provider is read from one environment: a key never goes to an address that the other one says. */
+function whereReached(
+  table: ProviderTable,
+  { environment, lent }: { readonly environment: Environment; readonly lent: Environment },
+): Environment {
+  return variablesOf(table).some((name) => lent[name] !== undefined) ? lent : environment
+}
+
+function variablesOf({ name, url, keyEnv, headers }: ProviderTable): readonly string[] {
+  const base = knownProviders.find((one) => one.name === name)
+  const own = [...(keyEnv === undefined ? [] : [keyEnv]), ...variablesIn([url, headers])]
+  return [...own, ...(base?.keyNames ?? []), ...(base?.urlNames ?? [])]
+}
+
+function tableNamed(name: string): ProviderTable {
+  return { name, headers: {}, models: [], enabled: true }
 }
 
 /** What is wrong with the tables, for whoever reads the rest of the file. */

@@ -171,6 +171,8 @@ export interface Config {
   readonly commandNetwork: boolean
   readonly unstable: boolean
   readonly faults: readonly Fault[]
+  /** What of the environment reaches providers of models: lent to a server that runs already. Secret. */
+  readonly providerVariables: Readonly<Record<string, string>>
   /** The whole environment; child processes get the allow-listed part of it. */
   readonly environment: Readonly<Record<string, string | undefined>>
 }

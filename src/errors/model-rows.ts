@@ -17,12 +17,14 @@ export const modelRows = {
   MODEL_KEY_MISSING: row<Asked & { variable: string }>(
     INVALID_PARAMS,
     false,
-    (d) => `${d.provider} needs a key before ${d.model} can be asked. Set ${d.variable} and start the server again.`,
+    (d) =>
+      `${d.provider} needs a key before ${d.model} can be asked. Type export ${d.variable}=YOUR_KEY in the shell that you start Parley or your editor from, then prompt again from there.`,
   ),
   MODEL_KEY: row<Asked & { variable: string }>(
     INTERNAL,
     false,
-    (d) => `${d.provider} refused the key for ${d.model}. Check ${d.variable}, then start the server again.`,
+    (d) =>
+      `${d.provider} refused the key for ${d.model}. Type export ${d.variable}=YOUR_KEY with the right one in the shell that you start Parley or your editor from, then prompt again from there.`,
   ),
   MODEL_QUOTA: row<Asked>(
     INTERNAL,

@@ -20,6 +20,12 @@ import type { ToolList, ToolRegistry, ToolResult } from './tools.ts'
 
 export type StopReason = 'end_turn' | 'max_tokens' | 'max_turn_requests' | 'refusal' | 'cancelled'
 
+/**
+ * Variables of the environment of a client by which providers of models are reached: their keys and addresses. Secret: kept in
+ * memory for the sessions that this client opens, and never stored, logged or told.
+ */
+export type LentVariables = Readonly<Record<string, string>>
+
 /** Agents by their full names, which sessions keep: `guide`, `model`, `model:provider:name`, `script:/absolute/file`. */
 export interface Agents {
   /** What answers where nobody has named an agent. */
@@ -28,16 +34,17 @@ export interface Agents {
    * The full name that a wish comes to: `auto` is `model` where there is one, else `guide`; any other is itself. Waits only
    * for `auto`, and then only while it is not known yet which models this machine serves. Never throws.
    */
-  settle(wish: string): Promise<string>
+  settle(wish: string, lent?: LentVariables): Promise<string>
   /**
-   * The agent as it is now: a turn that has begun keeps the one that it was given, whatever becomes of its file.
+   * The agent as it is now: a turn that has begun keeps the one that it was given, whatever becomes of its file. A model is
+   * asked with what a client has lent, where that says how to reach its provider.
    * Throws AGENT_UNKNOWN, PATH_NOT_ABSOLUTE, SCRIPT_UNREADABLE or SCRIPT_INVALID.
    */
-  open(name: string): Promise<Agent>
+  open(name: string, lent?: LentVariables): Promise<Agent>
   /** Calls `listener` when agents of this kind, like `model`, have something else to offer than when they were opened. */
   whenChanged(listener: (kind: string) => void): void
   /** The kinds of prompt content that an agent of this name takes besides text and links. Never throws, never waits. */
-  accepts(name: string): PromptKinds
+  accepts(name: string, lent?: LentVariables): PromptKinds
 }
 
 export interface Agent {

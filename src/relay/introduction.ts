@@ -9,6 +9,8 @@ export interface Introduction {
   readonly agentChosen: boolean
   /** What a server may demand. */
   readonly token?: string | undefined
+  /** What of the editor's environment reaches providers of models. It lives only here, in memory, for the next server too. */
+  readonly lent?: Readonly<Record<string, string>>
 }
 
 /** What a client has said of itself to its servers: a new one is told the same before anything else. */
@@ -44,7 +46,7 @@ export class Acquaintance {
 }
 
 /** What a client says for itself stands. What is not as ACP has it is left for the server to refuse. */
-export function introduced(params: Fields, { agent, agentChosen, token }: Introduction): Fields {
+export function introduced(params: Fields, { agent, agentChosen, token, lent }: Introduction): Fields {
   const { _meta: meta = {}, clientCapabilities = {} } = params
   return {
     ...params,
@@ -54,6 +56,7 @@ export function introduced(params: Fields, { agent, agentChosen, token }: Introd
         'parley/agent': agent,
         ...(agentChosen && { 'parley/agentChosen': true }),
         ...(token !== undefined && { 'parley/token': token }),
+        ...(lent && { 'parley/variables': lent }),
         ...fieldsOf(meta),
       },
     }),

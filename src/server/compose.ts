@@ -27,7 +27,7 @@ import { promptDirectory, userFile } from '../config/places.ts'
 import { readModels } from '../config/models.ts'
 import type { Config } from '../config/schema.ts'
 import type { Activity } from '../ports/activity.ts'
-import type { Agents } from '../ports/agent.ts'
+import type { Agents, LentVariables } from '../ports/agent.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { FaultsSpec } from '../ports/fault.ts'
 import type { ImportingJournal, Journal } from '../ports/journal.ts'
@@ -39,6 +39,7 @@ import { openSearch } from './compose-reading.ts'
 import { configuredServers } from './configured.ts'
 import { openSharedDocuments } from './documents.ts'
 import { logPathIn } from './log-line.ts'
+import { LentModels } from './lent-models.ts'
 import { type Log, openLog } from './log.ts'
 import { openRules } from './rules.ts'
 import { serverInfo } from './version.ts'
@@ -98,8 +99,7 @@ export async function openOwner(config: Config): Promise<Owner> {
     own: () => ownTools,
     ...toldTo(log),
   })
-  const models = openUserModels(config)
-  const agents = openAgents(agentsOptions(config, models))
+  const { agents, models } = openUserAgents(config)
   const sessions = open()
   const owned = journal.then(() => undefined)
   // Whoever waits for one of them hears of it; nobody has to.
@@ -217,8 +217,8 @@ async function openFollowedJournal(
 }
 
 /** The models of this user, or of one of their providers. Nothing is asked or loaded before somebody wants one. */
-export function openUserModels({ environment, model, localModels }: Config, only?: string): OwnedModels {
-  const { providers } = readModels(environment)
+export function openUserModels({ environment, model, localModels }: Config, { only, lent }: Which = {}): OwnedModels {
+  const { providers } = readModels(environment, lent)
   // Without a key and not written down: a usual port of this machine.
   const allowed = providers.filter(({ keyNames, isConfigured }) => localModels || isConfigured || keyNames.length > 0)
   const wanted = only === undefined ? allowed : allowed.filter(({ name }) => name === only)
@@ -226,6 +226,20 @@ export function openUserModels({ environment, model, localModels }: Config, only
 }
 
 export type { OwnedModels as UserModels }
+
+interface Which {
+  readonly only?: string | undefined
+  /** What a client has lent. */
+  readonly lent?: LentVariables
+}
+
+/** With the models of the server's environment, and those with what clients lend. */
+function openUserAgents(config: Config) {
+  const own = openUserModels(config)
+  const lent = new LentModels((variables) => openUserModels(config, { lent: variables }), config.environment)
+  const agents = openAgents({ ...agentsOptions(config, own), modelsWith: (variables) => lent.with(variables) })
+  return { agents, models: { close: async () => void (await Promise.all([own.close(), lent.close()])) } }
+}
 
 function agentsOptions({ agent, maxTurnRequests, modelTitles, environment }: Config, models: Models) {
   return {

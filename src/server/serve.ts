@@ -131,6 +131,7 @@ class Server implements RunningServer {
       agents,
       token,
       unstable,
+      isPrivate: true,
       methods: {
         ...ordersAsMethods(this.#orders()),
         ...searchMethod(search),

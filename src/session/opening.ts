@@ -1,7 +1,7 @@
 /** What a client brings when it opens a session and attaches to it. */
 import { fail } from '../errors/parley-error.ts'
 import type { LentClient } from '../ports/client.ts'
-import type { Agent } from '../ports/agent.ts'
+import type { Agent, Agents, LentVariables } from '../ports/agent.ts'
 import type { SessionId } from '../ports/journal.ts'
 import type { McpServer } from '../ports/tools.ts'
 import type { Client } from './audience.ts'
@@ -14,6 +14,8 @@ export interface Opening {
   readonly mcpServers: readonly McpServer[]
   /** The full name of the agent that answers from the next turn on; absent leaves that to the session. */
   readonly agent?: string | undefined
+  /** What the client has lent for its models; absent where it has nothing. */
+  readonly lent?: LentVariables | undefined
 }
 
 /** Who attaches, and with which opening: the turns of its prompts have those directories, and the session its servers. */
@@ -31,6 +33,17 @@ export function configuration({ additionalDirectories, agent }: Opening): Comman
 /** What its agent, by its full name, has to offer a session. */
 export function offerOf(agent: string, { commands, modes, configOptions = [] }: Agent): Command {
   return { kind: 'offer', agent, commands, settings: { modes: modes ?? null, configOptions } }
+}
+
+/** The same agents, with what the clients of one session have lent by the time that one is opened. */
+export function agentsWith(agents: Agents, lent: () => LentVariables | undefined): Agents {
+  return {
+    default: agents.default,
+    settle: (wish) => agents.settle(wish, lent()),
+    open: (name) => agents.open(name, lent()),
+    accepts: (name) => agents.accepts(name, lent()),
+    whenChanged: (listener) => agents.whenChanged(listener),
+  }
 }
 
 /** What a session needs of its agent between turns, or why it cannot be had. */

@@ -8,7 +8,8 @@ import type { Command } from './commands.ts'
 import type { Entry } from './entries.ts'
 import { isEnd } from './end-turn.ts'
 import { Feed, type Sink } from './feed.ts'
-import { type Attaching, type Opening, configuration } from './opening.ts'
+import { type Attaching, type Opening, agentsWith, configuration } from './opening.ts'
+import type { Agents, LentVariables } from '../ports/agent.ts'
 import { Idle } from './idle.ts'
 import { Lenders } from './lenders.ts'
 import { Mending } from './mending.ts'
@@ -38,13 +39,17 @@ export class Session {
   #whenUnused: () => void = () => {}
   readonly #runs: Runs
   readonly #mending: Mending
+  /** Of the client that came last and had any: the session goes on with it when that client has left. */
+  #lent: LentVariables | undefined
   #gone = false
   #isClosing = false
   readonly #idle = new Idle(() => this.#gone || !isBusy(this.state))
 
-  constructor(world: World, state: State, opening: Opening) {
+  constructor(given: World, state: State, opening: Opening) {
+    const world = { ...given, agents: agentsWith(given.agents, () => this.#lent) }
     this.id = state.id
     this.#world = world
+    this.#lent = opening.lent
     this.#audience = new Audience(world.report)
     const writer = new Writer(world, state, {
       published: (entries) => this.#publish(entries),
@@ -92,6 +97,11 @@ export class Session {
   /** Who is attached, in the order in which they came. */
   get clients(): readonly (readonly [Feed, Client])[] {
     return this.#audience.clients
+  }
+
+  /** Its agents, with what its clients have lent. */
+  get agents(): Agents {
+    return this.#world.agents
   }
 
   /** What its turns have besides an agent. */
@@ -161,6 +171,7 @@ export class Session {
 
   /** Opened again while live: the directories of the request hold, and its MCP servers join those that others named. */
   async reopen(opening: Opening): Promise<void> {
+    this.#lent = opening.lent ?? this.#lent
     this.#toolbox.declare(opening, opening)
     this.#rest.consider()
     try {

@@ -4,7 +4,16 @@ import type { Cursor, ListQuery, SessionId, SessionPhase, SessionRow } from '../
 import type { McpServer } from '../ports/tools.ts'
 import type { Command } from './commands.ts'
 import { forkSession } from './fork.ts'
-import { type OpenedAgent, type Opening, configuration, offerOf, requireOpened, requireSameCwd } from './opening.ts'
+import {
+  type OpenedAgent,
+  type Opening,
+  agentsWith,
+  configuration,
+  offerOf,
+  requireOpened,
+  requireSameCwd,
+} from './opening.ts'
+import type { Agents, LentVariables } from '../ports/agent.ts'
 import { readPatiently } from './read-patiently.ts'
 import { Session } from './session.ts'
 import { absent, isAtWork, isBusy, rowOf } from './state.ts'
@@ -62,7 +71,7 @@ export class Sessions {
    * opened is refused, unless it is the session's already: then its next turn says what is wrong.
    */
   async open(id: SessionId, opening: Opening): Promise<Session> {
-    const named = opening.agent === undefined ? undefined : await this.#agent(opening.agent)
+    const named = opening.agent === undefined ? undefined : await this.#agent(opening.agent, opening.lent)
     return this.#withLive(id, async (session) => {
       if (session === undefined) return this.#tellOpened(this.#open(id, this.#load(id, { opening, named })))
       requireSameCwd(id, session.existing.cwd, opening)
@@ -246,16 +255,16 @@ export class Sessions {
   async #offerAgain(kind: string): Promise<void> {
     for (const session of this.#opened()) {
       const { agent } = session.existing
-      if (agent.replace(/:.*$/su, '') === kind && !session.isGone) await offer(session, await this.#agent(agent))
+      if (agent.replace(/:.*$/su, '') === kind && !session.isGone)
+        await offer(session, await openedBy(session.agents, agent))
     }
   }
 
-  async #agent(name: string): Promise<OpenedAgent> {
-    try {
-      return { offer: offerOf(name, await this.#world.agents.open(name)) }
-    } catch (reason) {
-      return { reason }
-    }
+  #agent(name: string, lent: LentVariables | undefined): Promise<OpenedAgent> {
+    return openedBy(
+      agentsWith(this.#world.agents, () => lent),
+      name,
+    )
   }
 
   #opened(): readonly Session[] {
@@ -287,8 +296,8 @@ export class Sessions {
   }
 
   async #create(id: SessionId, opening: Opening): Promise<Session> {
-    const { agents } = this.#world
     const { cwd, additionalDirectories } = opening
+    const agents = agentsWith(this.#world.agents, () => opening.lent)
     const agent = opening.agent ?? (await agents.settle(agents.default))
     const offered = offerOf(agent, await agents.open(agent))
     const session = new Session(this.#world, absent(id), opening)
@@ -308,7 +317,7 @@ export class Sessions {
     if (state.phase === 'absent') return fail('SESSION_NOT_FOUND', { session: id })
     requireSameCwd(id, state.cwd, opening)
     requireOpened(state.agent, opening, named)
-    const agent = named ?? (await this.#agent(state.agent))
+    const agent = named ?? (await this.#agent(state.agent, opening.lent))
     const session = new Session(this.#world, state, opening)
     const left = this.#servers.get(id)
     if (left !== undefined && isBusy(state)) session.tools.inherit(left)
@@ -330,6 +339,14 @@ interface Request {
   readonly opening: Opening
   /** The agent that the opening names, if it names one. */
   readonly named: OpenedAgent | undefined
+}
+
+async function openedBy(agents: Agents, name: string): Promise<OpenedAgent> {
+  try {
+    return { offer: offerOf(name, await agents.open(name)) }
+  } catch (reason) {
+    return { reason }
+  }
 }
 
 async function offer(session: Session, agent: OpenedAgent | undefined): Promise<void> {

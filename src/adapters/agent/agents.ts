@@ -1,10 +1,11 @@
 /** Every agent that there is, by the name that sessions keep. */
 import { isAbsolute } from 'node:path'
 import { fail } from '../../errors/parley-error.ts'
-import type { Agent, Agents, PromptKinds } from '../../ports/agent.ts'
+import type { Agent, Agents, LentVariables, PromptKinds } from '../../ports/agent.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Models } from '../../ports/model.ts'
 import { ModelAgents, type ModelAgentsOptions } from './model/agents.ts'
+import { Contexts } from './model/contexts.ts'
 import { acceptedBy } from './script/accepts.ts'
 import { type ScriptFile, openScriptAgent } from './script/agent.ts'
 
@@ -18,25 +19,41 @@ export interface AgentsOptions extends ModelAgentsOptions {
   readonly default: string
   readonly clock: Clock
   readonly models: Models
+  /** The models as they are with what a client has lent, the same for the same; undefined where that changes nothing. */
+  readonly modelsWith?: (lent: LentVariables) => Models | undefined
 }
 
 export function openAgents(options: AgentsOptions): Agents {
-  const { default: preset, clock } = options
-  const modelAgents = new ModelAgents(options)
+  const { default: preset, clock, modelsWith } = options
+  const contexts = new Contexts()
+  const ownAgents = new ModelAgents(options, contexts)
+  const lentAgents = new WeakMap<Models, ModelAgents>()
+  let tellChanged: (kind: string) => void = () => undefined
   // Whoever opens the first session need not wait for what could be found out before.
-  if (preset === 'auto') void modelAgents.found()
+  if (preset === 'auto') void ownAgents.found()
 
-  async function settle(wish: string): Promise<string> {
-    if (wish !== 'auto') return wish
-    return (await modelAgents.found()) ? 'model' : 'guide'
+  function modelAgents(lent: LentVariables | undefined): ModelAgents {
+    const models = lent === undefined ? undefined : modelsWith?.(lent)
+    if (models === undefined) return ownAgents
+    const known = lentAgents.get(models)
+    if (known !== undefined) return known
+    const opened = new ModelAgents({ ...options, models }, contexts)
+    opened.whenChanged(() => tellChanged('model'))
+    lentAgents.set(models, opened)
+    return opened
   }
 
-  async function open(wish: string): Promise<Agent> {
-    const name = await settle(wish)
+  async function settle(wish: string, lent?: LentVariables): Promise<string> {
+    if (wish !== 'auto') return wish
+    return (await modelAgents(lent).found()) ? 'model' : 'guide'
+  }
+
+  async function open(wish: string, lent?: LentVariables): Promise<Agent> {
+    const name = await settle(wish, lent)
     if (name === 'guide') return openGuide()
-    if (name === SCRIPT_WITHOUT_FILE) return open(preset)
+    if (name === SCRIPT_WITHOUT_FILE) return open(preset, lent)
     const model = modelIn(name)
-    if (model !== undefined) return modelAgents.open(model)
+    if (model !== undefined) return modelAgents(lent).open(model)
     const script = scriptIn(name)
     if (script === undefined) return fail('AGENT_UNKNOWN', { agent: name })
     if (!isAbsolute(script.path))
@@ -44,10 +61,10 @@ export function openAgents(options: AgentsOptions): Agents {
     return openScriptAgent(script, clock)
   }
 
-  function accepts(name: string): PromptKinds {
-    if (name === SCRIPT_WITHOUT_FILE) return preset === name ? ONLY_TEXT : accepts(preset)
+  function accepts(name: string, lent?: LentVariables): PromptKinds {
+    if (name === SCRIPT_WITHOUT_FILE) return preset === name ? ONLY_TEXT : accepts(preset, lent)
     const model = name === 'auto' ? '' : modelIn(name)
-    if (model !== undefined) return modelAgents.accepts(model) ?? ONLY_TEXT
+    if (model !== undefined) return modelAgents(lent).accepts(model) ?? ONLY_TEXT
     const script = scriptIn(name)
     return script === undefined ? ONLY_TEXT : acceptedBy(script.path)
   }
@@ -57,7 +74,10 @@ export function openAgents(options: AgentsOptions): Agents {
     settle,
     open,
     accepts,
-    whenChanged: (listener) => modelAgents.whenChanged(() => listener('model')),
+    whenChanged(listener) {
+      tellChanged = listener
+      ownAgents.whenChanged(() => listener('model'))
+    },
   }
 }
 

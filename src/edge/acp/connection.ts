@@ -19,7 +19,7 @@ import {
   textOf,
 } from './protocol.ts'
 import { Work } from './work.ts'
-import { type AgentWish, wishedAgent } from './v1/agent.ts'
+import { type AgentWish, lentVariables, wishedAgent } from './v1/agent.ts'
 import type { Client } from '../../session/audience.ts'
 import type { Dialect } from './v1/dialect.ts'
 import { dialectOf } from './v1/dialect.ts'
@@ -41,6 +41,8 @@ export interface ConnectionHost {
   readonly token?: string | undefined
   /** What ACP itself has not settled yet is offered too. */
   readonly unstable?: boolean
+  /** Nobody but the user of this server can reach it this way, so keys that a client lends are taken. */
+  readonly isPrivate?: boolean
   /** What can be asked of the server itself, by its name beyond ACP (`_parley/…`); advertised in `initialize`. */
   readonly methods?: Readonly<Record<string, (params: unknown) => Promise<unknown>>>
   /** Throws what is answered to a request of this method that comes at the wrong time. */
@@ -205,9 +207,10 @@ class Connection {
   #initialize({ id, params }: Request): void {
     try {
       const { info, agents, agent = { name: agents.default, chosen: false }, methods = {} } = this.#host
-      const wish = wishedAgent(params, agent)
-      const { unstable = false } = this.#host
-      const offer = { info, accepts: agents.accepts(wish.name), methods: Object.keys(methods), unstable }
+      const { unstable = false, isPrivate = false } = this.#host
+      const lent = isPrivate ? lentVariables(params) : undefined
+      const wish = { ...wishedAgent(params, agent), ...(lent && { lent }) }
+      const offer = { info, accepts: agents.accepts(wish.name, lent), methods: Object.keys(methods), unstable }
       this.#wire.send(resultLine(id, initializeResult(params, { ...offer, authMethods: this.#gate.methods })))
       this.#gate.introduced(params)
       this.#initialized = true

@@ -5,7 +5,7 @@ import type { Clock } from '../../../ports/clock.ts'
 import type { Models, ModelTraits } from '../../../ports/model.ts'
 import { PERMISSION_MODES } from '../permission-modes.ts'
 import { OWN_COMMANDS, commandsFor } from './commands.ts'
-import { Contexts } from './contexts.ts'
+import type { Contexts } from './contexts.ts'
 import { KnownModels } from './known-models.ts'
 import { optionsOf } from './options.ts'
 
@@ -21,10 +21,12 @@ export interface ModelAgentsOptions {
 export class ModelAgents {
   readonly #options: ModelAgentsOptions
   readonly #known: KnownModels
-  readonly #contexts = new Contexts()
+  readonly #contexts: Contexts
 
-  constructor(options: ModelAgentsOptions) {
+  /** What is known of conversations is shared by all of them: a session may change from one to another. */
+  constructor(options: ModelAgentsOptions, contexts: Contexts) {
     this.#options = options
+    this.#contexts = contexts
     this.#known = new KnownModels(options.models, options.clock)
   }
 

@@ -130,8 +130,8 @@ export class V1Methods {
     return fail(known === undefined ? 'SESSION_NOT_FOUND' : 'SESSION_CLOSED', { session })
   }
 
-  #requireAccepted(content: ReturnType<typeof asContent>, { existing }: Session): void {
-    const { image, audio, embeddedContext } = this.#host.agents.accepts(existing.agent)
+  #requireAccepted(content: ReturnType<typeof asContent>, { existing, agents }: Session): void {
+    const { image, audio, embeddedContext } = agents.accepts(existing.agent)
     const accepted = { text: true, resource_link: true, image, audio, resource: embeddedContext }
     const refused = content.find(({ type }) => !accepted[type])
     if (refused === undefined) return

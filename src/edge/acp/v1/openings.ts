@@ -53,7 +53,7 @@ export class Openings {
   async new(params: Parsed<'session/new'>, signal: AbortSignal): Promise<Answer> {
     await requireDirectories(params)
     const { sessions, agents, agent } = this.#host
-    const opening = { ...params, agent: await agents.settle(agent.name) }
+    const opening = { ...params, agent: await agents.settle(agent.name, agent.lent), lent: agent.lent }
     const session = await sessions.create(opening)
     return this.#kept(session.id, async () => this.#begun(session, opening, { method: 'session/new', signal }))
   }
@@ -84,14 +84,15 @@ export class Openings {
   /** A copy of a session as it is now, opened. It belongs where its source does. */
   async fork({ sessionId, ...params }: Parsed<'session/fork'>, signal: AbortSignal): Promise<Answer> {
     await requireDirectories(params)
-    const { sessions } = this.#host
+    const { sessions, agent } = this.#host
     const cwd = (await sessions.find(sessionId))?.cwd ?? fail('SESSION_NOT_FOUND', { session: sessionId })
     if (cwd !== params.cwd) fail('SESSION_CWD_DIFFERS', { session: sessionId, cwd, given: params.cwd })
     const forked = await sessions.fork(sessionId)
     const wish = { method: 'session/fork', signal } as const
     return this.#kept(forked, async () => {
       requireWanted(wish)
-      return this.#begun(await sessions.open(forked, params), params, wish)
+      const opening = { ...params, lent: agent.lent }
+      return this.#begun(await sessions.open(forked, opening), opening, wish)
     })
   }
 
@@ -164,7 +165,8 @@ export class Openings {
   async #open(params: Parsed<'session/load' | 'session/resume'>, wish: Wish): Promise<Opened> {
     const cwdIsThere = await requireDirectoriesOfStored(params)
     const { sessions, agents, agent } = this.#host
-    const opening = agent.chosen ? { ...params, agent: await agents.settle(agent.name) } : params
+    const named = agent.chosen ? { agent: await agents.settle(agent.name, agent.lent) } : {}
+    const opening = { ...params, ...named, lent: agent.lent }
     const session = await sessions.open(params.sessionId, opening)
     try {
       requireWanted(wish)
