@@ -5,6 +5,8 @@ export interface CommandRow {
   readonly usage: string
   readonly summary: string
   readonly options: readonly OptionRow[]
+  /** What a person may type, for `--help`: each can be run as it stands. */
+  readonly examples: readonly string[]
   /** Loaded when the command runs. */
   readonly load: () => Promise<CommandModule>
 }

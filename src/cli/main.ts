@@ -4,13 +4,15 @@ import { reasonOf } from '../errors/parley-error.ts'
 import type { CommandInput, CommandRow, OptionRow } from './command.ts'
 import { FAILED, OK, USAGE, exitOfError, isReaderGone } from './exit.ts'
 import { chat, commands } from './table.ts'
+import { complain, printable } from './say.ts'
 
 export async function main(argv: readonly string[]): Promise<number> {
   const output = outliveReaders()
   if (argv[0] === '--version' || argv[0] === '-V') return printVersion()
   let code = OK
   try {
-    await programFor(argv, (exit) => (code = exit)).parseAsync(argv, { from: 'user' })
+    const act: Act = async (row, input) => (code = await (await row.load()).run(input))
+    await programFor(argv, act).parseAsync(argv, { from: 'user' })
     return output.failed ? FAILED : code
   } catch (error) {
     return explain(error)
@@ -22,7 +24,7 @@ function outliveReaders(): { readonly failed: boolean } {
   const output = { failed: false }
   process.stdout.on('error', (error) => {
     if (isReaderGone(error)) return
-    process.stderr.write(`parley: The output could not be written: ${reasonOf(error)}\n`)
+    complain(`The output could not be written: ${reasonOf(error)}`)
     output.failed = true
     // It may be known only after the command has ended.
     process.exitCode = FAILED
@@ -31,29 +33,37 @@ function outliveReaders(): { readonly failed: boolean } {
   return output
 }
 
-function programFor(argv: readonly string[], done: (code: number) => void): Command {
+/** What becomes of a command line that is understood. */
+export type Act = (row: CommandRow, input: CommandInput) => Promise<unknown>
+
+export function programFor(argv: readonly string[], act: Act): Command {
   const program = new Command('parley')
     .description('The session server for AI agents that you can kill.')
     .usage('[options] [command]')
     .option('-V, --version', 'print the version')
     .enablePositionalOptions()
     .showHelpAfterError('(parley --help tells more)')
+    .configureOutput({ writeErr: (text) => process.stderr.write(printable(text)) })
     .exitOverride()
-  for (const row of commands) fill(program.command(row.usage).description(row.summary), row, done)
-  program.addHelpText('after', `\nWithout a command: ${chat.summary}.\n`)
+  for (const row of commands) fill(program.command(row.usage).description(row.summary), row, act)
+  program.addHelpText('after', `\nWithout a command: ${chat.summary}.\n${examplesText(chat)}`)
   for (const option of chat.options) program.option(option.flags, option.summary)
   // With a word that is no command, the program must not take it for a chat but suggest the command that was meant.
   const [first] = argv
-  return first === undefined || first.startsWith('-') ? fill(program, { ...chat, options: [] }, done) : program
+  return first === undefined || first.startsWith('-') ? fill(program, { ...chat, options: [] }, act) : program
 }
 
-function fill(command: Command, row: CommandRow, done: (code: number) => void): Command {
+function fill(command: Command, row: CommandRow, act: Act): Command {
   for (const option of row.options) command.addOption(optionFor(option))
+  if (command.parent !== null) command.addHelpText('after', examplesText(row))
   return command.action(async () => {
-    const module = await row.load()
     // Options may also stand before the command.
-    done(await module.run({ args: command.args, options: command.optsWithGlobals() satisfies CommandInput['options'] }))
+    await act(row, { args: command.args, options: command.optsWithGlobals() satisfies CommandInput['options'] })
   })
+}
+
+function examplesText({ examples }: CommandRow): string {
+  return `\nExamples:\n${examples.map((example) => `  ${example}\n`).join('')}`
 }
 
 function optionFor({ flags, summary, hidden, many }: OptionRow): Option {
@@ -72,11 +82,6 @@ async function printVersion(): Promise<number> {
 function explain(error: unknown): number {
   // Help was asked for; or commander has said what is wrong with the command line.
   if (error instanceof CommanderError) return error.exitCode === 0 ? OK : USAGE
-  process.stderr.write(`parley: ${printable(reasonOf(error))}\n`)
+  complain(reasonOf(error))
   return exitOfError(error)
-}
-
-/** An error may quote what somebody sent: nothing in it may steer the terminal. */
-function printable(sentence: string): string {
-  return sentence.replace(/\p{Cc}/gu, ' ')
 }

@@ -1,5 +1,7 @@
+import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import { programFor } from '../../src/cli/main.ts'
 import { chat, commands } from '../../src/cli/table.ts'
 import { parley } from './cli.ts'
 import { freshDirectory } from './parley.ts'
@@ -25,6 +27,33 @@ describe('docs/commands.md', () => {
     const listed = [...own.matchAll(/^\| `(-.*?)` \| (.*) \|$/gmu)].map(([, flags, summary]) => ({ flags, summary }))
     const shown = options.filter(({ hidden }) => hidden !== true)
     expect(listed).toEqual(shown.map(({ flags, summary }) => ({ flags, summary })))
+  })
+})
+
+/** As a shell cuts it into words; what it redirects goes nowhere that matters. */
+function wordsOf(example: string): readonly string[] {
+  const shell = `parley() { [ $# -eq 0 ] || printf '%s\\0' "$@" >&2; }; ${example}`
+  const { status, stderr } = spawnSync('/bin/sh', ['-c', shell], { cwd: freshDirectory(), encoding: 'utf8' })
+  expect({ example, status }).toEqual({ example, status: 0 })
+  return stderr.split('\0').slice(0, -1)
+}
+
+describe('the examples of --help', () => {
+  test.each(rows)('of $heading are one to three, and are understood as they stand', async ({ heading, examples }) => {
+    expect([1, 2, 3]).toContain(examples.length)
+    for (const example of examples) {
+      const words = wordsOf(example)
+      const understood: string[] = []
+      await programFor(words, async (row) => void understood.push(row.usage)).parseAsync(words, { from: 'user' })
+      expect(`parley ${understood.join(' ')}`.startsWith(heading) || understood[0] === chat.usage).toBe(true)
+      expect(understood).toHaveLength(1)
+    }
+  })
+
+  test.each(rows)('of $heading stand below its help', async ({ heading, examples }) => {
+    const { stdout } = await parley([...heading.split(' ').slice(1), '--help'], { home: freshDirectory() })
+    const [, shown = ''] = stdout.split('\nExamples:\n')
+    expect(shown.trimEnd().split('\n')).toEqual(examples.map((example) => `  ${example}`))
   })
 })
 

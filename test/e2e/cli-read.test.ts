@@ -78,6 +78,7 @@ describe('parley show', () => {
     const { stdout } = await parley(['show', sessionId.slice(0, 8)], { home })
     expect(stdout.split('\n').slice(2)).toEqual([
       '',
+      expect.stringMatching(/^\(entry \d+\)$/u),
       '› 你好',
       '',
       'Hm.',
@@ -92,6 +93,19 @@ describe('parley show', () => {
       '  ✓ Tell',
       '',
     ])
+  })
+
+  test('says above each prompt as far as what a fork has all of before, and not that prompt', async () => {
+    const home = freshDirectory()
+    const agent = await scriptAgent(home, [{ chunk: 'Hi.' }])
+    await parley([], { home, agent }, 'first\nsecond\n')
+    const [session] = jsonLines((await parley(['ls', '--json'], { home })).stdout)
+    const { stdout } = await parley(['show', String(session?.['sessionId'])], { home })
+    const [, entry = ''] = /\(entry (\d+)\)\n› second/u.exec(stdout) ?? []
+    const fork = await parley(['fork', String(session?.['sessionId']), '--at', entry], { home })
+    const forked = (await parley(['show', fork.stdout.trim()], { home })).stdout
+    const said = /› first\n\nHi\.\n/u
+    expect([said.test(stdout), said.test(forked), forked.includes('› second')]).toEqual([true, true, false])
   })
 
   test('a turn that died with its owner says that it was interrupted, before anyone has recovered it and after', async () => {

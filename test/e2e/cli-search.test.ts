@@ -12,7 +12,9 @@ cleanUpServers()
 describe('parley search', () => {
   test('finds nothing where nothing was said, and makes nothing', async () => {
     const home = freshDirectory()
-    expect(await parley(['search', 'word'], { home })).toMatchObject({ code: 0, stdout: '', stderr: '' })
+    const stderr = 'parley: nothing that was said has all of these words.\n'
+    expect(await parley(['search', 'word'], { home })).toMatchObject({ code: 0, stdout: '', stderr })
+    expect(await parley(['search', '--json', 'word'], { home })).toMatchObject({ code: 0, stdout: '', stderr: '' })
     expect(readdirSync(home)).toEqual(['work'])
   })
 

@@ -12,6 +12,7 @@ import { paintOn } from '../surfaces.ts'
 import type { Paint } from '../terminal/colors.ts'
 import { ago } from '../terminal/pace.ts'
 import { clean, oneLine } from '../terminal/text.ts'
+import { complain } from '../say.ts'
 
 const LIMIT = '20'
 /** How long a person waits for an index that has much to take in. Milliseconds. */
@@ -31,12 +32,12 @@ export async function run({ args, options }: CommandInput): Promise<number> {
   }
   if (found.behind > 0) say(`${found.behind} entries are not in the index yet and were not searched; ask again.`)
   if (found.more && !asJson) say(`there is more than these ${limit}; --limit shows more.`)
-  if (found.passages.length === 0 && process.stderr.isTTY) say('nothing that was said has all of these words.')
+  if (found.passages.length === 0 && !asJson) say('nothing that was said has all of these words.')
   return OK
 }
 
 function say(sentence: string): void {
-  process.stderr.write(`parley: ${sentence}\n`)
+  complain(sentence)
 }
 
 function passageText({ sessionId, title, at, by, turnId, seq, ...said }: Passage, paint: Paint): string {

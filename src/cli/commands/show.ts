@@ -46,7 +46,8 @@ async function* textLines(reader: Reader, session: Session, config: Config): Asy
   let last: StoredTranscript | undefined
   for await (const turn of turnsOf(reader, session.sessionId)) {
     const rows = itemRows(turn.transcript.items, look)
-    if (rows.length > 0) yield* ['', ...rows]
+    const place = turn.before === undefined ? [] : [paint('dim', `(entry ${turn.before})`)]
+    if (rows.length > 0) yield* ['', ...place, ...rows]
     last = turn
   }
   const plan = last?.transcript.plan ?? []

@@ -6,7 +6,7 @@ import stringWidth from 'string-width'
 /** Whole escape sequences: OSC and its kin with their terminator, CSI, and the short ones. */
 const ESCAPES =
   /\u001b[\]PX^_][^\u0007\u001b\u009c]*(?:\u0007|\u001b\\|\u009c)|(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]|\u001b[ -/]*[0-~]/gu
-const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/gu
+const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu
 const LINE_ENDS = /\r\n?|[\u000b\u000c\u0085\u2028\u2029]/gu
 
 /** Only text, tabs and newlines are left. */
@@ -17,6 +17,20 @@ export function clean(text: string): string {
 /** The text on one line, cut with an ellipsis where it is wider than `width`. */
 export function oneLine(text: string, width = Infinity): string {
   return cut(clean(text).replace(/\s+/gu, ' ').trim(), width)
+}
+
+/** The end of the text on one line, with an ellipsis before it where it is wider than `width`. */
+export function endOfLine(text: string, width: number): string {
+  const line = oneLine(text)
+  if (widthOf(line) <= width) return line
+  let kept = ''
+  let used = 1
+  for (const grapheme of graphemesOf(line).toReversed()) {
+    used += widthOf(grapheme)
+    if (used > width) break
+    kept = grapheme + kept
+  }
+  return `…${kept}`
 }
 
 /** Plain text without its end where it is wider than `width`. */

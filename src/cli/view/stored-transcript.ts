@@ -5,6 +5,8 @@ import type { Reader, Unfinished } from '../../server/reader.ts'
 
 export interface StoredTranscript {
   readonly transcript: Transcript
+  /** The entry before its prompt: a fork up to it goes another way from there. Undefined for what has no prompt. */
+  readonly before: number | undefined
   readonly unfinished: Unfinished | undefined
 }
 
@@ -16,17 +18,25 @@ export async function* turnsOf(reader: Reader, sessionId: string): AsyncGenerato
   const updates = reader.updates(sessionId)
   let before: Transcript = emptyTranscript
   let turn: Update[] = []
+  let prompt: number | undefined
   for (;;) {
     const { done, value } = await updates.next()
-    if (done) return yield { transcript: told(before, turn), unfinished: value }
-    if (beginsTurn(value.update, turn)) {
+    if (done) return yield { transcript: told(before, turn), before: entryBefore(prompt), unfinished: value }
+    const { update, _meta } = value
+    if (beginsTurn(update, turn)) {
       const transcript = told(before, turn)
-      yield { transcript, unfinished: undefined }
+      yield { transcript, before: entryBefore(prompt), unfinished: undefined }
       before = { ...transcript, items: [] }
       turn = []
+      prompt = undefined
     }
-    turn.push(value.update)
+    if (roleOf(update) === 'user') prompt ??= _meta['parley/seq']
+    turn.push(update)
   }
+}
+
+function entryBefore(prompt: number | undefined): number | undefined {
+  return prompt === undefined ? undefined : prompt - 1
 }
 
 /** A prompt of several parts begins one turn. */

@@ -1,0 +1,14 @@
+/** Sentences for people on standard error, whoever's words they quote. Loaded by everything, so it loads nothing. */
+
+/** What steers a terminal, or the order in which letters are read, and what hides. */
+const UNPRINTABLE = /(?!\n)[\p{Cc}\p{Cf}\u2028\u2029]/gu
+
+/** Text whose letters are what they seem, on the lines that it has. */
+export function printable(text: string): string {
+  return text.replace(UNPRINTABLE, ' ')
+}
+
+/** One line, under the name of the program. */
+export function complain(sentence: string): void {
+  process.stderr.write(`parley: ${printable(sentence).replaceAll('\n', ' ')}\n`)
+}

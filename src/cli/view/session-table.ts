@@ -1,0 +1,67 @@
+/** The table of `parley ls`: one row for each session, in columns that fit the screen. */
+import type { Paint } from '../terminal/colors.ts'
+import { endOfLine, oneLine, widthOf } from '../terminal/text.ts'
+
+export interface SessionRow {
+  /** The beginning of its id. */
+  readonly id: string
+  readonly phase: 'working' | 'waiting' | 'suspended' | 'closed' | undefined
+  /** When something last happened, in words. */
+  readonly when: string
+  readonly title: string
+  readonly directory: string
+}
+
+const GAP = '  '
+const HEADINGS = { id: 'ID', when: 'LAST', title: 'TITLE', directory: 'DIRECTORY' } as const
+/** Columns below which a title or a directory tells nothing. */
+const LEAST = 8
+/** The part of the room that titles may take when both columns want more than there is. */
+const TITLES = 0.6
+
+/** With headings, no row wider than `width`. */
+export function sessionTable(sessions: readonly SessionRow[], paint: Paint, width: number): readonly string[] {
+  const widest = (column: keyof typeof HEADINGS): number =>
+    Math.max(widthOf(HEADINGS[column]), ...sessions.map((session) => widthOf(session[column])))
+  const [id, when] = [widest('id'), widest('when')]
+  const room = Math.max(2 * LEAST, width - id - 2 - when - 3 * GAP.length)
+  const [title, directory] = shared(room, widest('title'), widest('directory'))
+  const heading = [pad(HEADINGS.id, id + 2), pad(HEADINGS.when, when), pad(HEADINGS.title, title), HEADINGS.directory]
+  const rows = sessions.map((session) =>
+    [
+      `${paint('code', pad(session.id, id))} ${markOf(session.phase, paint)}`,
+      paint('dim', pad(session.when, when)),
+      pad(oneLine(session.title, title), title),
+      paint('dim', endOfLine(session.directory, directory)),
+    ].join(GAP),
+  )
+  return [paint('dim', heading.join(GAP)), ...rows]
+}
+
+/** Each column has what it wants where there is room for both, and what the other leaves otherwise. */
+function shared(room: number, title: number, directory: number): readonly [number, number] {
+  if (title + directory <= room) return [title, directory]
+  const forTitles = Math.floor(room * TITLES)
+  if (title <= forTitles) return [title, room - title]
+  const left = room - Math.min(directory, room - forTitles)
+  return [left, room - left]
+}
+
+/** One column: what needs a person stands out. */
+export function markOf(phase: SessionRow['phase'], paint: Paint): string {
+  switch (phase) {
+    case 'working':
+      return paint('good', '●')
+    case 'waiting':
+    case 'suspended':
+      return paint('asking', '?')
+    case 'closed':
+      return paint('dim', '×')
+    case undefined:
+      return ' '
+  }
+}
+
+export function pad(text: string, width: number): string {
+  return text + ' '.repeat(Math.max(0, width - widthOf(text)))
+}

@@ -1,0 +1,32 @@
+/** What commands outside the chat show at a terminal. */
+import { expect, test } from 'vitest'
+import { jsonLines, parley } from './cli.ts'
+import { RawSocket } from './raw-socket.ts'
+import { cleanUpServers, openSession, placeWith, serve } from './server.ts'
+import { Terminal, cleanUpTerminals } from './terminal.ts'
+
+cleanUpServers()
+cleanUpTerminals()
+
+test('a wrong key at a permission question says which keys answer', async () => {
+  const place = await placeWith([{ permission: { title: 'Delete all' } }, { chunk: 'Done.' }])
+  const terminal = new Terminal(['run', 'go'], place)
+  await terminal.until('Delete all')
+  await terminal.pressUntil('x', 'answer this.')
+  await terminal.pressUntil('1', 'Done.')
+})
+
+test('ls has headings and the newest twenty, and all of them on demand; programs read all in any case', async () => {
+  const place = await placeWith()
+  await serve(place)
+  const client = await RawSocket.open(place.socket, { agent: place.agent })
+  for (let session = 0; session < 23; session += 1) await openSession(client, place)
+  const newest = new Terminal(['ls'], place)
+  await newest.until('3 more; parley ls --all')
+  await newest.until('TITLE')
+  const all = new Terminal(['ls', '--all'], place)
+  const sessions = jsonLines((await parley(['ls', '--json'], place)).stdout)
+  expect(sessions).toHaveLength(23)
+  for (const { sessionId } of sessions) await all.until(String(sessionId).slice(0, 8))
+  expect((await parley(['ls'], place)).stdout.trim().split('\n')).toHaveLength(23)
+})
