@@ -2,6 +2,7 @@
 import { loadDespite } from '../config/despite.ts'
 import { type Flags, loadConfig } from '../config/load.ts'
 import type { Config } from '../config/schema.ts'
+import { complain } from './say.ts'
 
 /** Throws CONFIG_INVALID and CONFIG_UNREADABLE. */
 export async function configFor(flags: Flags = {}): Promise<Config> {
@@ -19,6 +20,5 @@ export async function configDespite(): Promise<Config> {
 
 /** A sentence may quote a file that others wrote: nothing in it may steer the terminal. */
 function warn(sentences: readonly string[]): void {
-  for (const sentence of sentences)
-    process.stderr.write(`parley: ${sentence.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, ' ')}\n`)
+  for (const sentence of sentences) complain(sentence)
 }

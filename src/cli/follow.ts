@@ -14,6 +14,7 @@ import { plainScreen } from './terminal/screen.ts'
 import { transcriptRows } from './view/transcript-rows.ts'
 import { View } from './view/view.ts'
 import { nobody, workWith } from './working.ts'
+import { complain } from './say.ts'
 
 type Options = CommandInput['options']
 
@@ -112,7 +113,7 @@ class End {
   }
 
   #fail(reason: string): void {
-    process.stderr.write(`parley: ${reason}\n`)
+    complain(reason)
     this.#settle(TRY_AGAIN)
   }
 }

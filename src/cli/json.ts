@@ -1,12 +1,20 @@
 /** Output for programs: one value per line. */
 
-/** JSON leaves some control characters as they are; a terminal that shows the line must not obey them. */
-const CONTROLS = /[\u007f-\u009f]/gu
+/**
+ * JSON leaves some characters as they are that a terminal which shows the line must not obey: control characters, what turns
+ * the order of letters, what ends lines elsewhere. Escaped, they have the same value.
+ */
+const STEERING = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu
 
 export function printJson(value: unknown): void {
   process.stdout.write(`${jsonLine(value)}\n`)
 }
 
 export function jsonLine(value: unknown): string {
-  return JSON.stringify(value).replace(CONTROLS, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  return escaped(JSON.stringify(value))
+}
+
+/** The same line of JSON; of what is none, each such character in words. */
+export function escaped(line: string): string {
+  return line.replace(STEERING, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }

@@ -1,10 +1,11 @@
 /** What a process does that has lost the state which it owned. */
 import { FAILED } from './exit.ts'
+import { complain } from './say.ts'
 
 /** As after kill -9: clients notice, the guard ends the children, and the next owner recovers what was stored. */
 export function dieAtOnce(why: string | undefined, remedy: string): never {
   const because = why ?? 'its thread has ended; what was stored is safe'
-  process.stderr.write(`parley: The journal was lost, because ${because}. ${remedy}\n`)
+  complain(`The journal was lost, because ${because}. ${remedy}`)
   process.exit(FAILED)
 }
 

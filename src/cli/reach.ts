@@ -16,6 +16,7 @@ import { passing } from './passing.ts'
 import type { Reached } from './reached.ts'
 import { takeOver } from './takeover.ts'
 import { after, newId, pause } from './terminal/pace.ts'
+import { complain } from './say.ts'
 
 export interface Reaching {
   readonly config: Config
@@ -79,7 +80,7 @@ async function overSocket(reaching: Reaching, face: Face): Promise<Reached> {
 async function met({ home }: Config, connecting: () => Promise<Client>): Promise<Client> {
   const answered = after(SILENT, () => {
     const silent = new ParleyError('SERVER_SILENT', { pid: holderOf(home)?.pid ?? null })
-    process.stderr.write(`parley: ${silent.message}\n`)
+    complain(silent.message)
   })
   try {
     return await onceMore(connecting)

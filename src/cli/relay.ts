@@ -10,6 +10,7 @@ import { dial } from '../relay/dial.ts'
 import { relay } from '../relay/relay.ts'
 import { serverInfo } from '../server/version.ts'
 import { OK, exitOfError } from './exit.ts'
+import { complain } from './say.ts'
 
 /** For `acp` with no other option than `--agent`. Undefined for what only the whole command line understands. */
 export async function main(argv: readonly string[]): Promise<number | undefined> {
@@ -75,5 +76,5 @@ function unblockedStdout(): NodeJS.WritableStream {
 
 /** What failed, for people; stdout carries nothing but protocol. */
 function say(sentence: string): void {
-  process.stderr.write(`parley: ${sentence.replace(/\p{Cc}+/gu, ' ')}\n`)
+  complain(sentence)
 }

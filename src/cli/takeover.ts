@@ -4,6 +4,7 @@ import type { Config } from '../config/schema.ts'
 import { isOlder } from '../relay/takeover.ts'
 import { confirm } from './confirm.ts'
 import { isTerminal } from './surfaces.ts'
+import { complain } from './say.ts'
 
 export interface Newer {
   readonly version: string
@@ -19,7 +20,7 @@ export async function takeOver(client: Client, { version, config }: Newer): Prom
   const turns = working === 1 ? '1 turn' : `${working} turns`
   if (!isTerminal(process.stdin, config) || !isTerminal(process.stderr, config)) {
     const later = `This is ${version}, which takes over when they have ended, or with: parley stop`
-    return void process.stderr.write(`parley: an older Parley (${older}) is still running ${turns}. ${later}\n`)
+    return complain(`an older Parley (${older}) is still running ${turns}. ${later}`)
   }
   const ends = await confirm(`An older Parley (${older}) is still running ${turns}; end them and restart?`)
   if (!ends) return

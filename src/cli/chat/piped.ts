@@ -9,11 +9,11 @@ import { Company, companyNotices } from '../company.ts'
 import { CANCELLED, OK, exitOfError, worse } from '../exit.ts'
 import type { Reaching } from '../reach.ts'
 import { surfacesFor } from '../surfaces.ts'
-import { clean } from '../terminal/text.ts'
 import { type TurnOf, playTurn } from '../turn.ts'
 import { View } from '../view/view.ts'
 import { workWith } from '../working.ts'
 import { Updates, openChat } from './chat.ts'
+import { complain } from '../say.ts'
 
 /** Resolves with the worst exit code of all its turns. */
 export function chatFromLines(reaching: Reaching, options: CommandInput['options']): Promise<number> {
@@ -59,7 +59,7 @@ async function answer(turn: TurnOf, line: string): Promise<number> {
     return await playTurn(turn, line)
   } catch (error) {
     if (!isParleyError(error, 'PEER_REFUSED')) throw error
-    process.stderr.write(`parley: ${clean(reasonOf(error))}\n`)
+    complain(reasonOf(error))
     return exitOfError(error)
   }
 }

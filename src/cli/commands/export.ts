@@ -6,6 +6,7 @@ import { exportedLines } from '../../server/export.ts'
 import { openReader } from '../../server/reader.ts'
 import type { CommandInput } from '../command.ts'
 import { OK } from '../exit.ts'
+import { escaped } from '../json.ts'
 import { textOption } from '../options.ts'
 import { writeOut } from '../output.ts'
 import { watchStops } from '../stops.ts'
@@ -17,7 +18,7 @@ export async function run({ args, options }: CommandInput): Promise<number> {
   const format = formatOf(textOption(options, 'format') ?? 'md')
   const config = await configFor()
   const { signal } = watchStops()
-  const lines = format === 'md' ? markdownLines(config, id) : exportedLines(config, id)
+  const lines = format === 'md' ? markdownLines(config, id) : jsonLines(config, id)
   await writeOut(lines, { path: textOption(options, 'output'), signal })
   return signal.aborted ? (signal.reason as number) : OK
 }
@@ -30,6 +31,10 @@ async function* markdownLines(config: Config, id: string): AsyncGenerator<string
   } finally {
     await reader.close()
   }
+}
+
+async function* jsonLines(config: Config, id: string): AsyncGenerator<string> {
+  for await (const line of exportedLines(config, id)) yield escaped(line)
 }
 
 function formatOf(value: string): 'md' | 'jsonl' {

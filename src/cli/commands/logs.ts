@@ -5,7 +5,9 @@ import { LogReader } from '../../server/log-reader.ts'
 import type { CommandInput } from '../command.ts'
 import { configDespite } from '../configured.ts'
 import { OK } from '../exit.ts'
+import { escaped } from '../json.ts'
 import { textOption } from '../options.ts'
+import { printable } from '../say.ts'
 import { type Stops, watchStops } from '../stops.ts'
 import { pause } from '../terminal/pace.ts'
 
@@ -17,7 +19,7 @@ export async function run({ options }: CommandInput): Promise<number> {
   const count = countOf(textOption(options, 'lines') ?? LINES)
   const { home } = await configDespite()
   const log = new LogReader(home)
-  const print = options['json'] === true ? printLine : (line: string) => printLine(printable(readableLine(line)))
+  const print = (line: string) => printLine(options['json'] === true ? escaped(line) : printable(readableLine(line)))
   // Whoever has read a line may stop it.
   const stops = watchStops()
   log.last(count).forEach(print)
@@ -42,11 +44,6 @@ async function follow(log: LogReader, { print, stops: { signal } }: Following): 
 
 function printLine(line: string): void {
   process.stdout.write(`${line}\n`)
-}
-
-/** The log quotes what others sent: nothing in it may steer the terminal. */
-function printable(line: string): string {
-  return line.replace(/\p{Cc}/gu, ' ')
 }
 
 function countOf(value: string): number {

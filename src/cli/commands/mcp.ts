@@ -1,6 +1,7 @@
 /** `parley mcp`: the MCP servers of the configuration, and a look at any server as a session would see it. */
 import type { CommandInput } from '../command.ts'
 import { USAGE } from '../exit.ts'
+import { complain } from '../say.ts'
 
 type Verb = (words: readonly string[], options: CommandInput['options']) => Promise<number>
 
@@ -44,6 +45,6 @@ export async function run({ args, options }: CommandInput): Promise<number> {
 }
 
 function refuse(reason: string): number {
-  process.stderr.write(`parley: ${reason}\n`)
+  complain(reason)
   return USAGE
 }

@@ -1,6 +1,7 @@
 /** `parley rules`: what is allowed, asked about or denied without anybody being asked anew, and how to change it. */
 import type { CommandInput } from '../command.ts'
 import { USAGE } from '../exit.ts'
+import { complain } from '../say.ts'
 
 type Verb = (words: readonly string[], options: CommandInput['options']) => Promise<number>
 
@@ -26,6 +27,6 @@ export async function run({ args, options }: CommandInput): Promise<number> {
 }
 
 function refuse(reason: string): number {
-  process.stderr.write(`parley: ${reason}\n`)
+  complain(reason)
   return USAGE
 }

@@ -7,6 +7,7 @@ import { serverInfo } from '../../server/version.ts'
 import type { CommandInput } from '../command.ts'
 import { FAILED, OK, TRY_AGAIN } from '../exit.ts'
 import { dieAtOnce } from '../lost.ts'
+import { complain } from '../say.ts'
 
 export async function run({ options }: CommandInput): Promise<number> {
   const background = options['background'] === true
@@ -26,7 +27,7 @@ async function opened(background: boolean): Promise<RunningServer | undefined> {
     return await openServer(await configFor({ withoutProject: true }), { background })
   } catch (error) {
     if (!background || !isParleyError(error) || error.retryable) throw error
-    process.stderr.write(`parley: ${reasonOf(error).replace(/\p{Cc}/gu, ' ')}\n`)
+    complain(reasonOf(error))
     return undefined
   }
 }

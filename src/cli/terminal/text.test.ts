@@ -13,6 +13,7 @@ describe('text of agents and tools', () => {
     ['bells, backspaces and NUL', 'a\u0007\b\u0000b', 'ab'],
     ['a line that overwrites itself', 'safe\rrm -rf /', 'safe\nrm -rf /'],
     ['letters that run backwards', 'a\u202egpj.exe', 'agpj.exe'],
+    ['marks that turn the order of letters', 'a\u061cb\u200ec\u200fd', 'abcd'],
   ])('cannot do %s', (_name, text, shown) => expect(clean(text)).toBe(shown))
 
   test('keeps what people write', () => {

@@ -4,6 +4,8 @@ import type { Config } from '../../../config/schema.ts'
 import { checkDirectories } from '../../../docs-server/collections.ts'
 import { collectionRecords } from '../../../docs-server/state.ts'
 import type { CommandInput } from '../../command.ts'
+import { jsonLine } from '../../json.ts'
+import { oneLine } from '../../terminal/text.ts'
 import { words } from './words.ts'
 
 export async function add({ home }: Config, { args }: CommandInput): Promise<number> {
@@ -25,7 +27,7 @@ export async function list({ home }: Config, { options }: CommandInput): Promise
   const records = await collectionRecords(home).all()
   for (const [name, { directory }] of records) {
     process.stdout.write(
-      options['json'] === true ? `${JSON.stringify({ name, directory })}\n` : `${name}  ${directory}\n`,
+      options['json'] === true ? `${jsonLine({ name, directory })}\n` : `${name}  ${oneLine(directory)}\n`,
     )
   }
   if (records.size === 0) process.stderr.write('No collection was added; parley docs add NAME DIR adds one.\n')

@@ -4,6 +4,7 @@ import { addKey, keyRecords } from '../../../docs-server/state.ts'
 import { fail } from '../../../errors/parley-error.ts'
 import type { CommandInput } from '../../command.ts'
 import { textOption } from '../../options.ts'
+import { jsonLine } from '../../json.ts'
 import { words } from './words.ts'
 
 export async function key(config: Config, { args, options }: CommandInput): Promise<number> {
@@ -32,7 +33,7 @@ async function list({ home }: Config, { args, options }: CommandInput): Promise<
   for (const [name, { collections, created }] of records) {
     const line =
       options['json'] === true
-        ? JSON.stringify({ name, ...(collections === undefined ? {} : { collections }), created })
+        ? jsonLine({ name, ...(collections === undefined ? {} : { collections }), created })
         : `${name}  ${collections?.join(',') ?? 'every collection'}  ${created}`
     process.stdout.write(`${line}\n`)
   }

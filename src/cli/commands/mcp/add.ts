@@ -10,19 +10,20 @@ import type { CommandInput } from '../../command.ts'
 import { FAILED, OK, USAGE } from '../../exit.ts'
 import { textOption, textsOption } from '../../options.ts'
 import { pairsOf } from './words.ts'
+import { complain } from '../../say.ts'
 
 type Options = CommandInput['options']
 
 export async function addServer([name = '', ...command]: readonly string[], options: Options): Promise<number> {
   const url = textOption(options, 'url')
   if (command.length > 0 === (url !== undefined)) {
-    process.stderr.write('parley: give a command after --, or a --url\n')
+    complain('give a command after --, or a --url')
     return USAGE
   }
   const config = await configFor()
   const { servers } = readMcpFiles(config, process.cwd())
   if (servers.some(({ entry, from }) => entry.name === name && from === 'user')) {
-    process.stderr.write(`parley: ${name} is there already; parley mcp rm takes it away\n`)
+    complain(`${name} is there already; parley mcp rm takes it away`)
     return FAILED
   }
   const file = userFile(config.environment)
@@ -64,7 +65,7 @@ export async function removeServer([name = '']: readonly string[]): Promise<numb
     withdraw(config.home, { file: allowed.file, name })
     process.stdout.write(`${name} of ${allowed.file} is allowed no longer.\n`)
   } else {
-    process.stderr.write(`parley: no MCP server is called ${JSON.stringify(name)}; parley mcp ls lists them\n`)
+    complain(`no MCP server is called ${JSON.stringify(name)}; parley mcp ls lists them`)
     return FAILED
   }
   return OK

@@ -7,6 +7,7 @@ import type { McpLogin, McpPlace } from '../../../config/mcp.ts'
 import { variablesIn } from '../../../config/variables.ts'
 import { FAILED, OK } from '../../exit.ts'
 import { oneLine } from '../../terminal/text.ts'
+import { complain } from '../../say.ts'
 
 const LONGEST = 2000
 
@@ -15,7 +16,7 @@ export async function allowServer([name = '']: readonly string[]): Promise<numbe
   const { servers } = readMcpFiles(config, process.cwd())
   const found = servers.find(({ entry, from }) => entry.name === name && from === 'project')
   if (found === undefined) {
-    process.stderr.write(`parley: no .parley.toml of this directory has an MCP server ${JSON.stringify(name)}\n`)
+    complain(`no .parley.toml of this directory has an MCP server ${JSON.stringify(name)}`)
     return FAILED
   }
   allow(config.home, found.digest, { file: found.file, name })

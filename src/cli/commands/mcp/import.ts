@@ -9,6 +9,7 @@ import { userFile } from '../../../config/places.ts'
 import { reasonOf } from '../../../errors/parley-error.ts'
 import { FAILED, OK } from '../../exit.ts'
 import { oneLine } from '../../terminal/text.ts'
+import { complain } from '../../say.ts'
 
 /** One that cannot be taken keeps no other back. */
 export async function importServers([path = '']: readonly string[]): Promise<number> {
@@ -21,7 +22,7 @@ export async function importServers([path = '']: readonly string[]): Promise<num
     const outcome = taken.has(name) ? { refused: 'it is there already' } : add(file, name, table)
     const without = leftOut.length > 0 ? `, without its ${leftOut.join(', ')}` : ''
     if (outcome === undefined) process.stdout.write(`${oneLine(`Added ${name}${without}.`, 300)}\n`)
-    else process.stderr.write(`parley: ${oneLine(`${name} was not added: ${outcome.refused}`, 500)}\n`)
+    else complain(oneLine(`${name} was not added: ${outcome.refused}`, 500))
     if (outcome !== undefined) code = FAILED
   }
   return code

@@ -10,6 +10,7 @@ import { openBrowser } from '../../browser.ts'
 import { printJson } from '../../json.ts'
 import { watchStops } from '../../stops.ts'
 import { oneLine } from '../../terminal/text.ts'
+import { complain } from '../../say.ts'
 
 /** With `--json`: one line with the page, one when it is done. */
 export async function login([word = '']: readonly string[], options: CommandInput['options']): Promise<number> {
@@ -65,6 +66,6 @@ function placeOf(config: Config, word: string): LoginPlace | undefined {
 }
 
 function unknown(word: string): number {
-  process.stderr.write(`parley: no MCP server is called ${JSON.stringify(word)}; parley mcp ls lists them\n`)
+  complain(`no MCP server is called ${JSON.stringify(word)}; parley mcp ls lists them`)
   return FAILED
 }

@@ -13,6 +13,7 @@ import { paintOn } from '../../surfaces.ts'
 import type { Paint } from '../../terminal/colors.ts'
 import { oneLine } from '../../terminal/text.ts'
 import { placeWords } from './words.ts'
+import { complain } from '../../say.ts'
 
 type Status = LiveMcp['sessions'][number]['servers'][number]
 
@@ -40,7 +41,7 @@ async function live(config: Config): Promise<LiveMcp> {
   try {
     return await askServers(config)
   } catch (error) {
-    if (!isParleyError(error, 'SERVER_ABSENT')) process.stderr.write(`parley: ${reasonOf(error)}\n`)
+    if (!isParleyError(error, 'SERVER_ABSENT')) complain(reasonOf(error))
     return { sessions: [] }
   }
 }

@@ -7,6 +7,7 @@ import type { CommandInput } from '../../command.ts'
 import { FAILED, OK } from '../../exit.ts'
 import { cwdOf } from '../../opening.ts'
 import { oneLine } from '../../terminal/text.ts'
+import { complain } from '../../say.ts'
 
 export async function consentToRules(_words: readonly string[], options: CommandInput['options']): Promise<number> {
   const { home, environment } = await configFor()
@@ -14,7 +15,7 @@ export async function consentToRules(_words: readonly string[], options: Command
   const theirs = rules.filter(({ from, effect }) => from === 'project' && effect === 'allow')
   const file = theirs[0]?.file
   if (file === undefined) {
-    process.stderr.write('parley: no .parley.toml of this directory allows anything\n')
+    complain('no .parley.toml of this directory allows anything')
     return FAILED
   }
   allow(home, consentTo(file, theirs), { file, name: CONSENT })

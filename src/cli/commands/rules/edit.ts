@@ -14,6 +14,7 @@ import { textOption } from '../../options.ts'
 import { oneLine } from '../../terminal/text.ts'
 import { nobody, workWith } from '../../working.ts'
 import { rowsOfSession } from './ls.ts'
+import { complain } from '../../say.ts'
 
 export async function addRule([effect = '']: readonly string[], options: CommandInput['options']): Promise<number> {
   if (!isEffect(effect)) return refuse(`a rule is one of ${EFFECTS.join(', ')}`, USAGE)
@@ -69,6 +70,6 @@ function missing(prefix: string, ids: readonly string[]): string {
 }
 
 function refuse(reason: string, code: number): number {
-  process.stderr.write(`parley: ${reason}\n`)
+  complain(reason)
   return code
 }

@@ -13,6 +13,7 @@ import { textOption } from '../../options.ts'
 import { paintOn } from '../../surfaces.ts'
 import type { Paint } from '../../terminal/colors.ts'
 import { oneLine } from '../../terminal/text.ts'
+import { complain } from '../../say.ts'
 
 /** As programs see it. */
 export type Row =
@@ -32,7 +33,7 @@ export async function listRules(_words: readonly string[], options: CommandInput
   const rows = [...(prefix === undefined ? [] : await rowsOfSession(config, prefix)), ...rules]
   if (options['json'] === true) rows.forEach(printJson)
   else rows.forEach((row) => print(row, paintOn(process.stdout, config)))
-  for (const sentence of broken) process.stderr.write(`parley: ${oneLine(sentence, 400)}\n`)
+  for (const sentence of broken) complain(oneLine(sentence, 400))
   if (rows.length === 0 && broken.length === 0)
     process.stderr.write('No rules: what is not only read is asked about.\n')
   return broken.length === 0 ? OK : FAILED
