@@ -41,6 +41,11 @@ export function isOwnPlace(path: string, { own, roots }: Pick<PathAccess, 'own' 
   return own.some((place) => isWithin(path, place) && !isGiven(place))
 }
 
+/** Files that decide what runs and what is allowed: a git directory by its usual name, the rules of a project. */
+export function isGoverning(path: string): boolean {
+  return /(?:^|\/)(?:\.git(?:\/|$)|\.parley\.toml$)/iu.test(path)
+}
+
 export function isWithin(path: string, directory: string): boolean {
   return path === directory || path.startsWith(directory.endsWith('/') ? directory : `${directory}/`)
 }

@@ -190,6 +190,8 @@ export interface ToolPreview {
   readonly server?: string
   /** It may destroy what cannot be had back: always asked about, whatever is allowed. */
   readonly destroys?: boolean
+  /** Why git executes or obeys what it writes, found by looking: always asked about, whatever is allowed. */
+  readonly gitReason?: string
   /** Why the call cannot work: nobody is asked about it, and the agent reads this. */
   readonly unfit?: string
 }

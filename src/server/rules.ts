@@ -1,6 +1,6 @@
 /** The rules of the configuration and of earlier answers, as sessions take them. */
 import { realpath } from 'node:fs/promises'
-import { join, relative } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { userFile } from '../config/places.ts'
 import { type FoundRule, RuleReader } from '../config/rules-files.ts'
 import { storeRule } from '../config/rules-store.ts'
@@ -17,7 +17,7 @@ export function openRules({ home, environment }: Config, report: (error: unknown
       const [{ rules, broken }, real, own] = await Promise.all([
         reader.read(roots[0] ?? '/'),
         Promise.all(roots.map(resolved)),
-        Promise.all([home, userFile(environment)].map(resolved)),
+        Promise.all([home, dirname(userFile(environment))].map(resolved)),
       ])
       const active = rules.filter(({ standing }) => standing === 'active').map(ruleOf)
       const linked = await Promise.all(active.map((rule) => throughLinks(rule, real)))

@@ -1,5 +1,6 @@
 /** What rules keep from a call that comes upon a file without having named it: in a list, in a search, behind a link. Pure. */
-import { type PathAccess, barOf, isOwnPlace } from '../access/path-access.ts'
+import { executorOf } from '../access/executed-later.ts'
+import { type PathAccess, barOf, isGoverning, isOwnPlace } from '../access/path-access.ts'
 import type { RuleEffect, RuleSet } from '../ports/rules.ts'
 import type { Bars } from '../ports/bars.ts'
 import type { Tool } from '../ports/tools.ts'
@@ -13,7 +14,14 @@ export function barsFor(call: Considered, set: RuleSet): Bars {
   const isNamed = (call.preview.paths ?? []).some((path) => isOwnPlace(path, set))
   const unanswered = set.rules.filter(({ effect, subject }) => effect === 'deny' || !isCaught(subject, call, set.roots))
   const access = accessOf([call.tool], { ...set, rules: unanswered, own: isNamed ? [] : set.own })
-  return (path) => barOf(path, access)
+  const { tool, preview } = call
+  const isAnswered = tool.readOnly || (preview.paths ?? []).some((path) => isExecuted(path))
+  // An edit that was not asked about must not get to a file that is executed later behind a link that was swapped since.
+  return (path) => barOf(path, access) ?? (!isAnswered && isExecuted(path) ? 'asked' : undefined)
+}
+
+function isExecuted(path: string): boolean {
+  return isGoverning(path) || executorOf(path) !== undefined
 }
 
 /** For what an agent reads of its own accord, such as instructions: no tool, no question, no answer. */

@@ -6,6 +6,7 @@ import type { Modes, PermissionModeId } from '../ports/settings.ts'
 import type { Tool, ToolPreview } from '../ports/tools.ts'
 import { ALWAYS_IN_PROJECT, NEVER_IN_PROJECT, allowanceOf, optionsFor, refusalOf, subjectOf } from './allowance.ts'
 import { type Standing, deniedBy, modeOf, verdictOn } from './verdict.ts'
+import { barsFor } from './bars.ts'
 
 const stranger: Tool = {
   name: 'files__write',
@@ -70,6 +71,22 @@ test('a rule on a whole server catches what a tool of ours asks of it, and allow
   expect(decision(call, standing('ask', [rule('allow', { server: 'db' })]))).toBe('ask by tool')
   expect(decision(call, standing('ask', [rule('deny', { server: 'files' })]))).toBe('ask by tool')
   expect(decision(call, standing('ask', [rule('deny', { server: 'db', tool: 'drop' })]))).toBe('ask by tool')
+})
+
+test('an edit that was not asked about gets to nothing that is executed later behind a link', () => {
+  const bars = (path: string) => barsFor(edit(path), standing('accept-edits').rules)
+  const executed = [`${root}/.ssh/authorized_keys`, `${root}/.git/hooks/pre-commit`]
+  expect(executed.map(bars(`${root}/a.ts`))).toEqual(['asked', 'asked'])
+  expect(executed.map(bars(`${root}/.bashrc`))).toEqual([undefined, undefined])
+  expect(bars(`${root}/a.ts`)(`${root}/b.ts`)).toBeUndefined()
+})
+
+test('an always for a tool says nothing of files that are executed later', () => {
+  const call = edit(`${root}/.envrc`)
+  const always = { allowed: [allowanceOf(edit(`${root}/a.ts`))] }
+  expect(verdictOn(call, standing('ask', [], always))).toMatchObject({ decision: 'ask', eachTime: true })
+  expect(decision(edit(`${root}/a.ts`), standing('ask', [], always))).toBe('allow by answer')
+  expect(decision(call, standing('ask', [rule('allow', { path: '.envrc' })], always))).toBe('allow by rule')
 })
 
 describe('a mode decides', () => {

@@ -1,5 +1,6 @@
 /** What becomes of a call of a tool: it runs, somebody is asked, or it is refused; who says so, and why. Pure. */
-import { isOwnPlace, isWithin } from '../access/path-access.ts'
+import { executorOf } from '../access/executed-later.ts'
+import { isGoverning, isOwnPlace, isWithin } from '../access/path-access.ts'
 import { mayName } from '../access/wildcard.ts'
 import type { PermissionModeId, Settings } from '../ports/settings.ts'
 import type { Rule, RuleSet } from '../ports/rules.ts'
@@ -73,6 +74,7 @@ function askedEachTime(call: Considered, { rules }: Standing): Verdict | undefin
   const ask = (why: string, by: Verdict['by'] = 'tool'): Verdict => ({ decision: 'ask', by, why, eachTime: true })
   const { command, destroys } = call.preview
   if (destroys || command?.effect === 'destroys') return ask(command?.why ?? 'it may destroy what cannot be had back')
+  if (call.preview.gitReason !== undefined) return ask(`git runs or obeys it: ${call.preview.gitReason}`)
   const touched = protectedPath(call, rules)
   if (touched !== undefined) return ask(`it touches ${touched}`)
   if (rules.broken !== undefined) return ask(rules.broken, 'rule')
@@ -84,6 +86,9 @@ function allowed(call: Considered, { mode, rules, allowed }: Standing): Verdict 
   const allow = (by: Verdict['by'], why: string): Verdict => ({ decision: 'allow', by, why })
   const rule = ruleFor('allow', rules, call)
   if (rule !== undefined) return allow('rule', words(rule))
+  // An always was said of the tool, not of a file that runs by itself.
+  const executed = mode === 'allow-all' ? undefined : executedLater(call)
+  if (executed !== undefined) return { decision: 'ask', by: 'tool', why: executed, eachTime: true }
   if (allowed.includes(allowanceOf(call))) return allow('answer', 'you, always in this session')
   if (mode === 'allow-all') return allow('mode', `mode allow all${effectWords(call)}`)
   if (mode === 'accept-edits' && isEditInside(call, rules)) return allow('mode', 'mode accept edits')
@@ -109,6 +114,12 @@ function isEditInside({ tool, preview: { kind, paths = [] } }: Considered, { roo
   return tool.trusted && kind === 'edit' && paths.length > 0 && paths.every(isInside)
 }
 
+/** What executes a file that is edited later, without a person's doing. */
+function executedLater({ preview: { kind, paths = [] } }: Considered): string | undefined {
+  const found = kind === 'edit' ? paths.map((path) => executorOf(path)).find((by) => by !== undefined) : undefined
+  return found && `it is executed later by ${found}`
+}
+
 /** Files that decide what runs: whoever may write them has every permission. Parley's own are not even read unasked. */
 function protectedPath(call: Considered, set: RuleSet): string | undefined {
   const { paths = [] } = call.preview
@@ -116,7 +127,7 @@ function protectedPath(call: Considered, set: RuleSet): string | undefined {
   const ours = paths.find((path) => isOwnPlace(path, set)) ?? (command && ownPlaceNamed(command, set))
   if (ours !== undefined) return ours
   if (!mayChange(call) || command?.effect === 'reads') return undefined
-  return [...paths, ...(command?.places ?? [])].find((path) => /(?:^|\/)(?:\.git(?:\/|$)|\.parley\.toml$)/iu.test(path))
+  return [...paths, ...(command?.places ?? [])].find(isGoverning)
 }
 
 /** Also where the line leaves open what it names, and where it goes through a directory that Parley's own is in. */

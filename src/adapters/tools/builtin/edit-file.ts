@@ -5,7 +5,7 @@ import { applyEdits } from './edit/apply.ts'
 import { differenceOf } from './edit/difference.ts'
 import { type TextFile, openText, saveText } from './files.ts'
 import { requireFree } from './barred.ts'
-import { type Placed, placed } from './placed.ts'
+import { type Placed, placed, writingOf } from './placed.ts'
 import { amount, refuse, textResult } from './result.ts'
 import { type Looking, defineTool, unfitBy } from './tool.ts'
 
@@ -28,7 +28,8 @@ export const editFile = defineTool({
   readOnly: false,
   async preview({ path, edits }, looking) {
     const place = await placed(path, looking)
-    const known = { title: `Edit ${place.shown}`, paths: place.paths, locations: [{ path: place.given }] }
+    const { paths, given, shown } = place
+    const known = { title: `Edit ${shown}`, paths, locations: [{ path: given }], ...(await writingOf(place)) }
     return { ...known, ...(await changeOf(place, looking, (text) => applyEdits(text, edits).text)) }
   },
   async run({ path, edits }, call) {

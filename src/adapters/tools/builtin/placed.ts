@@ -1,5 +1,7 @@
 /** Where a path of a call leads, for previews. */
 import { join } from 'node:path'
+import type { ToolPreview } from '../../../ports/tools.ts'
+import { gitReasonFor } from '../../../workspace/git-directory.ts'
 import { realPath } from '../../../workspace/files.ts'
 import { asGiven, openRoots, routeTo, shortly } from '../../../workspace/root-set.ts'
 import type { Looking } from './tool.ts'
@@ -21,4 +23,10 @@ export async function placed(path: string, { caller }: Pick<Looking, 'caller'>):
   const { root, names } = routeTo(path, roots)
   const paths = [...new Set([real, join(root.real, ...names)])]
   return { real, given: asGiven(real, roots), shown: shortly(real, roots), paths }
+}
+
+/** What a preview tells of a file that is to be written, beside its path: whether git executes it. */
+export async function writingOf({ real }: Placed): Promise<Pick<ToolPreview, 'gitReason'>> {
+  const gitReason = await gitReasonFor(real)
+  return gitReason === undefined ? {} : { gitReason }
 }

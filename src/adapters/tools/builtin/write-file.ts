@@ -4,7 +4,7 @@ import { onlyCrLf } from './edit/apply.ts'
 import { differenceOf } from './edit/difference.ts'
 import { requireSeen } from './edit-file.ts'
 import { type TextFile, newFile, openIfThere, saveText } from './files.ts'
-import { placed } from './placed.ts'
+import { placed, writingOf } from './placed.ts'
 import { amount, textResult } from './result.ts'
 import { linesOf } from './text/pages.ts'
 import { defineTool, unfitBy } from './tool.ts'
@@ -21,8 +21,9 @@ export const writeFile = defineTool({
   kind: 'edit',
   readOnly: false,
   async preview({ path, content }, looking) {
-    const { paths, given, shown } = await placed(path, looking)
-    const known = { title: `Write ${shown}`, paths, locations: [{ path: given }] }
+    const place = await placed(path, looking)
+    const { paths, given, shown } = place
+    const known = { title: `Write ${shown}`, paths, locations: [{ path: given }], ...(await writingOf(place)) }
     try {
       const former = await openIfThere(path, looking)
       if (former !== undefined) requireSeen(former, looking)
