@@ -29,8 +29,15 @@ export function openStartLog(home: string): StartLog {
       close: () => closeSync(descriptor),
     }
   } catch (error) {
-    return fail('SERVER_START_FAILED', { log: path, reason: `${reasonOf(error)}.` }, error)
+    return fail('SERVER_START_FAILED', { log: path, reason: `${whyNotWritten(home, error)}.` }, error)
   }
+}
+
+const STILL_READ = 'what is stored can be read with parley ls, show, search and export'
+
+function whyNotWritten(home: string, error: unknown): string {
+  const { code } = error as { readonly code?: unknown }
+  return code === 'EROFS' ? `the file system of ${home} is read-only; ${STILL_READ}` : reasonOf(error)
 }
 
 function wordsAfter(descriptor: number, before: number): string | undefined {
@@ -46,7 +53,9 @@ function wordsAfter(descriptor: number, before: number): string | undefined {
 
 /** Who dies on a full disk cannot write down of what. */
 function whyNothing(home: string): string | undefined {
-  return statfsSync(home).bavail === 0 ? `the disk is full, so nothing more can be stored in ${home}` : undefined
+  return statfsSync(home).bavail === 0
+    ? `the disk is full, so nothing more can be stored in ${home}; ${STILL_READ}`
+    : undefined
 }
 
 function words(line: string): readonly string[] {

@@ -175,7 +175,7 @@ export class Session {
     this.#toolbox.declare(opening, opening)
     this.#rest.consider()
     try {
-      await this.dispatch(configuration(opening))
+      await this.configure(opening)
     } catch (error) {
       this.forgo(opening)
       throw error
@@ -213,13 +213,28 @@ export class Session {
     this.#audience.changed('deleted')
   }
 
-  /** Ends what an owner that died left running. A full disk puts that off: what is stored can be read meanwhile. */
+  /** Ends what an owner that died left running; a disk that takes nothing puts that off. */
   async endLeftovers(): Promise<void> {
+    if (!(await this.dispatchIfStorable({ kind: 'halt' }))) this.#mending.begin()
+  }
+
+  /** What an opening brings with it. Another agent is either stored or refused: the next turn would not be its own. */
+  async configure(opening: Opening): Promise<void> {
+    const { agent = this.existing.agent } = opening
+    const command = configuration(opening)
+    if (agent === this.existing.agent) await this.dispatchIfStorable(command)
+    else await this.dispatch(command)
+  }
+
+  /** False when the disk is full or cannot be written: what is stored must be readable all the same. */
+  async dispatchIfStorable(command: Command): Promise<boolean> {
     try {
-      await this.dispatch({ kind: 'halt' })
+      await this.dispatch(command)
+      return true
     } catch (error) {
-      if (!isParleyError(error, 'JOURNAL_FULL')) throw error
-      this.#mending.begin()
+      if (!isParleyError(error, 'JOURNAL_FULL') && !isParleyError(error, 'JOURNAL_IO')) throw error
+      this.#world.report(error)
+      return false
     }
   }
 

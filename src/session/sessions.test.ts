@@ -71,12 +71,36 @@ describe('opening', () => {
     expect(next.tools.running).toBe(1)
   })
 
-  test('on a full disk what would have to be written down fails, and leaves no tool server behind', async () => {
+  test.each(['full', 'unwritable'] as const)(
+    'on a disk that is %s works for reading, whatever would be written down',
+    async (trouble) => {
+      const { house, session } = await working()
+      const next = new House(house.disk)
+      next.agent.commands = [{ name: 'new', description: 'Something that it did not offer before.' }]
+      house.disk.trouble = trouble
+      const elsewhere = { ...here, additionalDirectories: ['/more'] }
+      const opened = await next.sessions.open(session.id, elsewhere)
+      const again = await next.sessions.open(session.id, { ...elsewhere, additionalDirectories: ['/other'] })
+      expect(again).toBe(opened)
+      const reader = await next.join(opened)
+      expect(reader.entries).toEqual(await house.disk.entries(session.id))
+      house.disk.trouble = 'none'
+      await next.clock.advance(1_500)
+      await next.sessions.open(session.id, elsewhere)
+      expect(opened.existing).toMatchObject({ phase: 'idle', additionalDirectories: ['/more'] })
+      await prompted(opened, 'p2')
+      expect(opened.existing.commands).toEqual(next.agent.commands)
+    },
+  )
+
+  test('on a full disk with an agent that is wanted instead is refused: it would not be that agent which answers', async () => {
     const { house, session } = await working()
     const next = new House(house.disk)
+    next.agents.named('other')
     house.disk.trouble = 'full'
-    const elsewhere = { ...here, additionalDirectories: ['/more'] }
-    await expect(next.sessions.open(session.id, elsewhere)).rejects.toMatchObject({ code: 'JOURNAL_FULL' })
+    await expect(next.sessions.open(session.id, { ...here, agent: 'other' })).rejects.toMatchObject({
+      code: 'JOURNAL_FULL',
+    })
     expect(next.tools.running).toBe(0)
   })
 

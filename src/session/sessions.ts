@@ -4,15 +4,7 @@ import type { Cursor, ListQuery, SessionId, SessionPhase, SessionRow } from '../
 import type { McpServer } from '../ports/tools.ts'
 import type { Command } from './commands.ts'
 import { forkSession } from './fork.ts'
-import {
-  type OpenedAgent,
-  type Opening,
-  agentsWith,
-  configuration,
-  offerOf,
-  requireOpened,
-  requireSameCwd,
-} from './opening.ts'
+import { type OpenedAgent, type Opening, agentsWith, offerOf, requireOpened, requireSameCwd } from './opening.ts'
 import type { Agents, LentVariables } from '../ports/agent.ts'
 import { readPatiently } from './read-patiently.ts'
 import { Session } from './session.ts'
@@ -324,7 +316,7 @@ export class Sessions {
     try {
       // Nothing runs in a session that has just been opened, whatever its journal says.
       if (UNFINISHED.includes(rowOf(state).phase)) await session.endLeftovers()
-      await session.dispatch(configuration(opening))
+      await session.configure(opening)
       await offer(session, agent)
     } catch (error) {
       await session.leave()
@@ -350,5 +342,5 @@ async function openedBy(agents: Agents, name: string): Promise<OpenedAgent> {
 }
 
 async function offer(session: Session, agent: OpenedAgent | undefined): Promise<void> {
-  if (agent !== undefined && 'offer' in agent) await session.dispatch(agent.offer)
+  if (agent !== undefined && 'offer' in agent) await session.dispatchIfStorable(agent.offer)
 }

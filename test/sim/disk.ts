@@ -4,8 +4,8 @@ import { fail } from '../../src/errors/parley-error.ts'
 import type { Append, Journal, PageLimits, SessionId, StoredEntry } from '../../src/ports/journal.ts'
 import { type Entry, decodeEntry } from '../../src/session/entries.ts'
 
-/** `lost answer`: it is stored, but whoever asked is told that it is not. `conflict`: somebody else wrote first. */
-export type Trouble = 'none' | 'full' | 'conflict' | 'lost answer' | 'unreadable'
+/** `unwritable`: it can only be read. `lost answer`: it is stored, but whoever asked is told that it is not. `conflict`: somebody else wrote first. */
+export type Trouble = 'none' | 'full' | 'unwritable' | 'conflict' | 'lost answer' | 'unreadable'
 
 export class Disk implements Journal {
   readonly #journal = memoryJournal()
@@ -55,6 +55,7 @@ export class Disk implements Journal {
     const trouble = this.next === 'none' ? this.trouble : this.next
     this.next = 'none'
     if (trouble === 'full') fail('JOURNAL_FULL', { path: 'journal.db' })
+    if (trouble === 'unwritable') fail('JOURNAL_IO', { path: 'journal.db', reason: 'it can only be read' })
     if (trouble === 'conflict') fail('JOURNAL_CONFLICT', { session: id, expected, found: expected + 1 })
     await this.#journal.append(append)
     this.batches.push(append.entries.length)

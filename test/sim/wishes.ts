@@ -10,6 +10,10 @@ import { type State, absent, isBusy, openQuestion } from '../../src/session/stat
 import { configOptions, create, modes, options, text } from './words.ts'
 
 /** What a wish says for the turn or the question that is open when it is asked. */
+/** As it comes back from where it was stored: JSON has no negative zero. */
+const json = (maxDepth: number) =>
+  fc.jsonValue({ maxDepth }).map((value) => JSON.parse(JSON.stringify(value)) as unknown)
+
 const OPEN = 'open'
 
 const promptId = fc.constantFrom('p1', 'p2', 'p3', 'p4', 'p5', 'p6')
@@ -54,7 +58,7 @@ const event: fc.Arbitrary<AgentEvent> = fc.oneof(
     arbitrary: fc.record({
       kind: fc.constant('paused'),
       toolCallId,
-      pause: fc.record({ questions: fc.constant({}), state: fc.jsonValue({ maxDepth: 1 }) }),
+      pause: fc.record({ questions: fc.constant({}), state: json(1) }),
       resume: fc.constant({ step: 1 }),
     }),
   },
@@ -87,7 +91,7 @@ const ask = fc.record({
   patch: fc.constant({ title: 'Delete everything' }),
   options: fc.constant(options),
   tool: fc.constant('docs__search'),
-  resume: fc.jsonValue({ maxDepth: 2 }),
+  resume: json(2),
 })
 
 const commands = {

@@ -6,7 +6,7 @@ import { DatabaseSync } from '@photostructure/sqlite'
 import { fail } from '../../../errors/parley-error.ts'
 import { createPrivate } from '../../../state-files/atomic-file.ts'
 import { isThere } from './presence.ts'
-import { isNotADatabase, journalError } from './refusals.ts'
+import { cannotWrite, isNotADatabase, journalError } from './refusals.ts'
 import { applicationId, type Database, knownVersion, migrate } from './schema.ts'
 
 /** How long a statement waits for another program that holds the file, such as someone's SQLite shell. */
@@ -33,7 +33,25 @@ export function openForOwner(path: string): Database {
 export function openForReader(path: string, { quiet }: { readonly quiet: boolean }): Database | undefined {
   if (!isThere(path)) return undefined
   look(path)
-  return new DatabaseSync(quiet ? quietLocation(path) : path, { timeout: patienceMs, readOnly: true })
+  return openToRead(path, quiet ? quietLocation(path) : path)
+}
+
+/**
+ * A journal is opened with two files beside it, which a disk that is full or read-only does not take. Where nothing is left to
+ * read from a WAL, it is read without them, as one that stays as it is.
+ */
+function openToRead(path: string, location: string): Database {
+  const options = { timeout: patienceMs, readOnly: true }
+  const db = new DatabaseSync(location, options)
+  if (location !== path) return db
+  try {
+    db.exec('SELECT count(*) FROM sqlite_schema')
+    return db
+  } catch (error) {
+    db.close()
+    if (!cannotWrite(error) || isFilled(`${path}-wal`)) throw error
+    return new DatabaseSync(asItIs(path), options)
+  }
 }
 
 /** A new journal appears under its name whole and on the disk, or not at all. */
@@ -93,7 +111,7 @@ function tryIdentify(path: string): Identity {
  * it is collected, so this goes through `exec` and a function, and closing really closes.
  */
 function identify(path: string): Identity {
-  const db = new DatabaseSync(quietLocation(path), { readOnly: true, timeout: patienceMs })
+  const db = openToRead(path, quietLocation(path))
   let identity: Identity = { id: 0, version: 0 }
   try {
     db.function('identity', (id: number, version: number) => {
@@ -126,7 +144,11 @@ const firstReads = `
  */
 function quietLocation(path: string): string {
   const inUse = existsSync(`${path}-wal`) || existsSync(`${path}-shm`)
-  return inUse ? path : `${pathToFileURL(path).href}?immutable=1`
+  return inUse ? path : asItIs(path)
+}
+
+function asItIs(path: string): string {
+  return `${pathToFileURL(path).href}?immutable=1`
 }
 
 /** Whether a file without SQLite's header was a journal once: our id still stands in it, or the disk lost its first block. */

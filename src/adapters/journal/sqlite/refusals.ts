@@ -32,6 +32,11 @@ export function isNotADatabase(error: unknown): boolean {
   return sqliteCode(error) === sqliteCodes.notADatabase
 }
 
+/** What SQLite says when a read needs a file beside the journal and cannot make it, or make it longer. */
+export function cannotWrite(error: unknown): boolean {
+  return /unable to open|disk I\/O error|readonly|is full/u.test(reasonOf(error))
+}
+
 /** The error may be one write's own: too big, or a page of its own damaged. A disk that fails is everyone's. */
 export function mayBeOneWrites(error: unknown): boolean {
   const { corrupt, full, tooBig, constraint } = sqliteCodes

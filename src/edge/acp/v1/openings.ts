@@ -170,7 +170,7 @@ export class Openings {
     const session = await sessions.open(params.sessionId, opening)
     try {
       requireWanted(wish)
-      if (!cwdIsThere) await session.dispatch({ kind: 'notice', text: cwdIsGone(params.cwd) })
+      if (!cwdIsThere) await session.dispatchIfStorable({ kind: 'notice', text: cwdIsGone(params.cwd) })
       return { session, opening, after: startOf(params, session) }
     } catch (error) {
       session.forgo(opening)
