@@ -21,11 +21,13 @@ export function exitOfStop(stopReason: string): number {
 }
 
 export function exitOfError(error: unknown): number {
-  if (isParleyError(error, 'CONFIG_INVALID') || isParleyError(error, 'CONFIG_UNREADABLE')) return USAGE
   if (!isParleyError(error)) return FAILED
+  if (WRONG_SETTINGS.has(error.code)) return USAGE
   const code = isParleyError(error, 'PEER_REFUSED') ? error.details.code : error.code
   return LATER.has(code) ? TRY_AGAIN : FAILED
 }
+
+const WRONG_SETTINGS: ReadonlySet<string> = new Set(['CONFIG_INVALID', 'CONFIG_UNREADABLE', 'STATE_NOT_PRIVATE'])
 
 const LATER: ReadonlySet<string> = new Set([
   'STATE_IN_USE',

@@ -1,7 +1,7 @@
 /** The configuration for whoever must work whatever a file says: as far as it can be had, and what is wrong with the rest. */
 import { reasonOf } from '../errors/parley-error.ts'
 import { homeOf, loadConfig } from './load.ts'
-import { stateDirectory, workingDirectory } from './places.ts'
+import { workingDirectory } from './places.ts'
 import type { Config } from './schema.ts'
 
 export interface Despite {
@@ -11,13 +11,13 @@ export interface Despite {
   readonly fault?: string
 }
 
-/** Throws CONFIG_INVALID where the state directory itself cannot be what the environment says, and because of no other setting. */
+/** Throws CONFIG_INVALID and STATE_NOT_PRIVATE for a state directory that cannot be used, and because of no other setting. */
 export async function loadDespite(environment = process.env, cwd = workingDirectory()): Promise<Despite> {
   try {
     return { config: await loadConfig({}, environment, cwd) }
   } catch (error) {
     // Nothing can be told of a state directory that is not known.
-    const home = environment['PARLEY_HOME'] ? homeOf(environment['PARLEY_HOME'], cwd) : stateDirectory(environment)
+    const home = homeOf(environment, cwd)
     const config = await loadConfig({}, { PARLEY_HOME: home, XDG_CONFIG_HOME: '/dev/null' }, '/dev/null')
     return { config: { ...config, environment }, fault: reasonOf(error) }
   }

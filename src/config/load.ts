@@ -5,6 +5,7 @@ import { ignoredPlaces, stateDirectory, userFile, workingDirectory } from './pla
 import { type FileSettings, type Settings, ofProject, ofUser } from './setting-files.ts'
 import { type AgentChoice, agentChoice, modelChoice } from './agent.ts'
 import { type Config, type Fault, settings } from './schema.ts'
+import { requirePrivateState } from './private.ts'
 import { providerVariables } from './provider-variables.ts'
 import { socketPathOf } from './socket.ts'
 
@@ -34,7 +35,9 @@ export async function loadConfig(
   const lent = await providerVariables(environment)
   const warnings = [...ignoredPlaces(environment), ...user.warnings, ...project.warnings]
   try {
-    return judged({ flags, environment, cwd, warnings, lent }, said)
+    const config = judged({ flags, environment, cwd, warnings, lent }, said)
+    const tightened = requirePrivateState(config.home)
+    return tightened === undefined ? config : Object.freeze({ ...config, warnings: [tightened, ...warnings] })
   } catch (error) {
     const place = isParleyError(error, 'CONFIG_INVALID') ? said[error.details.key]?.place : undefined
     if (!isParleyError(error, 'CONFIG_INVALID') || place === undefined) throw error
@@ -54,7 +57,7 @@ interface Given {
 
 function judged({ flags, environment, cwd, warnings, lent }: Given, said: Settings): Config {
   const values: Values = Object.fromEntries(Object.entries(said).map(([key, one]) => [key, one?.text]))
-  const home = values['home'] === undefined ? stateDirectory(environment) : homeOf(values['home'], cwd)
+  const home = homeOf(environment, cwd)
   const now = { ...fromEnvironment(environment), ...given(flags) }
   const isChosenNow = (key: 'agent' | 'model') => now[key] !== undefined
   return Object.freeze({
@@ -101,9 +104,16 @@ function given({ agent, model }: Flags): Settings {
   }
 }
 
-/** A relative one would mean another state in each directory, and sessions that seem to be lost. */
-export function homeOf(path: string, cwd: string): string {
+/**
+ * Where the state is, by the environment alone. A relative path would mean another state in each directory, and sessions that
+ * seem to be lost. Throws CONFIG_INVALID.
+ */
+export function homeOf(environment: Environment, cwd: string): string {
+  const named = environment['PARLEY_HOME']
+  const path = named || stateDirectory(environment)
   if (isAbsolute(path)) return path
+  if (!named)
+    return fail('CONFIG_INVALID', { key: 'home', value: JSON.stringify(path), reason: 'HOME must be an absolute path' })
   const reason = `it must be an absolute path, or each directory has sessions of its own; type PARLEY_HOME=${resolve(cwd, path)}`
   return fail('CONFIG_INVALID', { key: 'home', value: JSON.stringify(path), reason })
 }

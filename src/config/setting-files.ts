@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path'
 import type { ErrorDetails } from '../errors/catalogue.ts'
 import { fail, reasonOf } from '../errors/parley-error.ts'
 import { projectFile, userFile } from './places.ts'
+import { requirePrivateFile } from './private.ts'
 import { type Setting, settings } from './schema.ts'
 import { LARGEST_OF_PROJECT, textOfFile } from './text-of-file.ts'
 
@@ -33,6 +34,7 @@ export async function ofUser(environment: Environment): Promise<FileSettings> {
   const path = userFile(environment)
   const stray = strayIn(dirname(path), { is: '.parley.toml', meant: 'parley.toml' })
   if (!existsSync(path)) return { said: {}, warnings: stray }
+  requirePrivateFile(path)
   const { table, placeOf } = await parsed(path)
   const [wrong] = await wrongIn(table, 'user')
   if (wrong !== undefined) fail('CONFIG_INVALID', { ...wrong, reason: `${wrong.reason} (${placeOf(wrong.key)})` })

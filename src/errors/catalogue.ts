@@ -51,6 +51,11 @@ export const catalogue = {
     (d) =>
       `Another Parley${d.pid === null ? '' : ` (pid ${d.pid})`} owns ${d.path}. Stop it first, or set PARLEY_HOME to another directory.`,
   ),
+  STATE_NOT_PRIVATE: row<{ path: string; reason: string }>(
+    INVALID_PARAMS,
+    false,
+    (d) => `The state directory ${d.path} cannot be used: ${d.reason}.`,
+  ),
 
   // The server process
   SERVER_START_FAILED: row<{ log: string; reason: string }>(
