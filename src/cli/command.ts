@@ -28,5 +28,7 @@ export interface CommandModule {
 
 export interface CommandInput {
   readonly args: readonly string[]
+  /** Whether words stand behind `--`: they are a command, whatever they look like. */
+  readonly hasDashes?: boolean
   readonly options: Readonly<Record<string, string | boolean | readonly string[] | undefined>>
 }

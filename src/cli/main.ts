@@ -45,12 +45,14 @@ export function programFor(argv: readonly string[], act: Act): Command {
     .showHelpAfterError('(parley --help tells more)')
     .configureOutput({ writeErr: (text) => process.stderr.write(printable(text)) })
     .exitOverride()
-  for (const row of commands) fill(program.command(row.usage).description(row.summary), row, act)
+  const hasDashes = argv.includes('--')
+  const noted: Act = (row, input) => act(row, { ...input, hasDashes })
+  for (const row of commands) fill(program.command(row.usage).description(row.summary), row, noted)
   program.addHelpText('after', `\nWithout a command: ${chat.summary}.\n${examplesText(chat)}`)
   for (const option of chat.options) program.option(option.flags, option.summary)
   // With a word that is no command, the program must not take it for a chat but suggest the command that was meant.
   const [first] = argv
-  return first === undefined || first.startsWith('-') ? fill(program, { ...chat, options: [] }, act) : program
+  return first === undefined || first.startsWith('-') ? fill(program, { ...chat, options: [] }, noted) : program
 }
 
 function fill(command: Command, row: CommandRow, act: Act): Command {

@@ -1,5 +1,6 @@
 /** Writes and removes `[mcp.NAME]` in the user's file, and leaves everything else in it alone. For commands, which may wait for a disk. */
 import { readFileSync, realpathSync, statSync } from 'node:fs'
+import { parse } from 'smol-toml'
 import { fail } from '../errors/parley-error.ts'
 import { replaceFile } from '../state-files/atomic-file.ts'
 import { lockedNow } from '../state-files/file-lock.ts'
@@ -12,7 +13,23 @@ export type McpTable = Readonly<Record<string, unknown>>
 /** Throws CONFIG_INVALID where the table cannot be, or the file is not to be changed by a program. */
 export function addMcp(file: string, name: string, table: McpTable): void {
   for (const one of readMcp({ [name]: table }, 'user')) if ('fault' in one) fail('CONFIG_INVALID', one.fault)
-  change(file, name, (text) => withTable(text, ['mcp', name], table))
+  change(file, name, (text) => {
+    if (isIn(text, name)) {
+      const reason = `it is there already; parley mcp rm ${name} takes it away`
+      fail('CONFIG_INVALID', { key: `mcp.${name}`, value: 'added', reason })
+    }
+    return withTable(text, ['mcp', name], table)
+  })
+}
+
+/** Whether the file has a table of this name, right or wrong. */
+export function hasMcp(file: string, name: string): boolean {
+  return isIn(textOf(file), name)
+}
+
+function isIn(text: string, name: string): boolean {
+  const { mcp } = parse(text)
+  return typeof mcp === 'object' && Object.hasOwn(mcp, name)
 }
 
 /** The same. */

@@ -2,15 +2,25 @@
 import { fail, reasonOf } from '../errors/parley-error.ts'
 import type { McpTable } from './mcp-edit.ts'
 
-export interface Imported {
-  readonly name: string
-  readonly table: McpTable
-  /** What it says that we have no word for. */
-  readonly leftOut: readonly string[]
-}
+export type Imported =
+  | {
+      readonly name: string
+      readonly table: McpTable
+      /** What it says that we have no word for. */
+      readonly leftOut: readonly string[]
+    }
+  | { readonly name: string; readonly wrong: string }
 
 type Fields = Readonly<Record<string, unknown>>
 
+/** What several tools call the transports; one that is none of these is refused where the table is checked. */
+const TYPES: Readonly<Record<string, string>> = {
+  local: 'stdio',
+  remote: 'http',
+  'streamable-http': 'http',
+  streamableHttp: 'http',
+  streamable_http: 'http',
+}
 /** Words of several tools for the same. */
 const SYNONYMS: Readonly<Record<string, string>> = { serverUrl: 'url', httpUrl: 'url', transport: 'type' }
 const KEPT = new Set(['command', 'args', 'env', 'url', 'headers', 'type'])
@@ -20,7 +30,9 @@ export function importedFrom(path: string, text: string): readonly Imported[] {
   const servers = serversIn(parsed(path, text))
   if (servers === undefined)
     return fail('CONFIG_INVALID', { key: path, value: 'imported', reason: 'it has no mcpServers' })
-  return Object.entries(servers).map(([name, fields]) => importedOne(name, isFields(fields) ? fields : {}))
+  return Object.entries(servers).map(([name, fields]) =>
+    isFields(fields) ? importedOne(name, fields) : { name, wrong: 'it is no table of settings' },
+  )
 }
 
 function parsed(path: string, text: string): unknown {
@@ -47,23 +59,42 @@ function importedOne(name: string, given: Fields): Imported {
   const fields = Object.fromEntries(Object.entries(given).map(([key, value]) => [SYNONYMS[key] ?? key, value]))
   const known = Object.entries(fields).filter(([key, value]) => KEPT.has(key) && !isEmpty(value))
   const kept = Object.fromEntries(known)
+  if (kept['command'] === undefined && kept['url'] === undefined)
+    return { name, wrong: 'it has neither a command nor a url' }
   const isOff = fields['disabled'] === true || fields['enabled'] === false
   const table = { ...inOurWords(kept), ...(isOff && { enabled: false }) }
   const said = new Set([...KEPT, 'disabled', 'enabled'])
   return { name, table, leftOut: Object.keys(fields).filter((key) => !said.has(key)) }
 }
 
-function inOurWords({ type, ...fields }: Fields): Fields {
-  const texts = textsIn(fields) as Fields
-  if (type !== 'sse') return texts
-  return { ...texts, type }
+function inOurWords({ type, command, url, args, ...tables }: Fields): Fields {
+  const transport = typeof type === 'string' ? (TYPES[type] ?? type) : type
+  // Which of the two it is shows; a word that contradicts that is refused where the table is checked.
+  const isPlain = transport === (command === undefined ? 'http' : 'stdio')
+  return {
+    ...(command !== undefined && { command: withVariables(command) }),
+    ...(url !== undefined && { url: withVariables(url) }),
+    ...(transport !== undefined && !isPlain && { type: transport }),
+    ...(args !== undefined && { args: Array.isArray(args) ? args.map(asText) : args }),
+    ...Object.fromEntries(Object.entries(tables).map(([key, table]) => [key, textsIn(table)])),
+  }
 }
 
-/** Editors write `${env:NAME}`; numbers and switches in `env` are texts. */
-function textsIn(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(textsIn)
-  if (isFields(value)) return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, textsIn(one)]))
-  return String(value).replaceAll(/\$\{env:(\w+)\}/gu, '${$1}')
+/** Variables without a value are none. */
+function textsIn(table: unknown): unknown {
+  if (!isFields(table)) return table
+  const set = Object.entries(table).filter(([, value]) => value !== null)
+  return Object.fromEntries(set.map(([name, value]) => [name, asText(value)]))
+}
+
+/** Numbers and switches are texts here; anything else is refused where the table is checked. */
+function asText(value: unknown): unknown {
+  return withVariables(typeof value === 'number' || typeof value === 'boolean' ? String(value) : value)
+}
+
+/** Editors write `${env:NAME}`. */
+function withVariables(value: unknown): unknown {
+  return typeof value === 'string' ? value.replaceAll(/\$\{env:(\w+)\}/gu, '${$1}') : value
 }
 
 function isEmpty(value: unknown): boolean {

@@ -58,9 +58,13 @@ type Table = Readonly<Record<string, unknown>>
 
 const text: Kind = { words: 'a text', holds: (value) => typeof value === 'string' && value !== '' }
 const texts: Kind = { words: 'a list of texts', holds: (value) => Array.isArray(value) && value.every(isText) }
-const named: Kind = {
-  words: 'a table of texts',
-  holds: (value) => isTable(value) && Object.values(value).every(isText),
+const variables: Kind = {
+  words: 'a table of texts, whose names are those of variables: not empty, and without = and spaces',
+  holds: (value) => holdsTexts(value, /^[^=\s\p{Cc}]+$/u, /^[^\0]*$/u),
+}
+const headerFields: Kind = {
+  words: 'a table of texts in one line each, whose names are those of headers: letters, digits and hyphens',
+  holds: (value) => holdsTexts(value, /^[!#$%&'*+.^_`|~\w-]+$/u, /^[^\0\r\n]*$/u),
 }
 const seconds: Kind = { words: 'a number of seconds above 0', holds: (value) => typeof value === 'number' && value > 0 }
 
@@ -80,10 +84,10 @@ const LOGIN: Readonly<Record<string, Kind>> = {
 const KEYS: Readonly<Record<string, Kind>> = {
   command: text,
   args: texts,
-  env: named,
+  env: variables,
   url: { words: 'an http or https URL', holds: isAddress },
   type: oneOf('stdio', 'http', 'sse'),
-  headers: named,
+  headers: headerFields,
   include: texts,
   exclude: texts,
   protocol: oneOf('auto', 'legacy', 'modern'),
@@ -107,6 +111,12 @@ export function readMcp(mcp: unknown, source: 'user' | 'project'): readonly McpR
 
 function faultIn(name: string, table: unknown): McpFault | undefined {
   const at = `mcp.${name}`
+  if (!/^\P{Cc}{1,100}$/u.test(name) || name.trim() !== name)
+    return {
+      key: `mcp.${JSON.stringify(name).slice(0, 120)}`,
+      value: 'a server',
+      reason: 'its name has 1 to 100 characters in one line, with no space around',
+    }
   if (!isTable(table)) return { key: at, value: shown(table), reason: 'a server is a table: command, or url' }
   const own = wrongIn(at, table, KEYS)
   if (own !== undefined) return own
@@ -210,7 +220,15 @@ function oneOf(...words: readonly string[]): Kind {
 
 /** A variable may hold any part of it, or all. */
 function isAddress(value: unknown): boolean {
-  return isText(value) && (String(value).startsWith('${') || /^https?:\/\/./u.test(String(value)))
+  if (typeof value !== 'string' || /\s/u.test(value)) return false
+  if (value.startsWith('${')) return true
+  // What a variable holds is not known here; a digit fits every place.
+  return /^https?:\/\/./u.test(value) && URL.canParse(value.replaceAll(/\$\{[^}]*\}/gu, '1'))
+}
+
+function holdsTexts(value: unknown, names: RegExp, texts: RegExp): boolean {
+  if (!isTable(value)) return false
+  return Object.entries(value).every(([name, one]) => names.test(name) && isText(one) && texts.test(String(one)))
 }
 
 /** Nobody but this machine may get what comes back. */

@@ -82,7 +82,7 @@ describe('the servers of the configuration', () => {
     writeFileSync(path, JSON.stringify({ mcpServers }))
     const { code, stdout, stderr } = await mcp('import', path)
     expect({ code, stdout }).toEqual({ code: 1, stdout: 'Added good.\n' })
-    expect(stderr).toContain('bad was not added')
+    expect(stderr).toContain('"bad" was not added')
     expect(readFileSync(file, 'utf8')).toBe('[mcp.good]\ncommand = "npx"\nargs = [ "-y", "good" ]\n')
   })
 
@@ -90,7 +90,8 @@ describe('the servers of the configuration', () => {
     const { home, cwd, mcp } = configured('')
     const mark = join(home, 'started')
     writeFileSync(join(cwd, '.parley.toml'), `[mcp.sly]\ncommand = "/bin/sh"\nargs = ["-c", "touch '${mark}'"]\n`)
-    const steps = [{ chunk: 'done' }]
+    // The call of what the server might have waits for the server.
+    const steps = [{ toolCall: { name: 'sly__any', arguments: {} } }, { chunk: 'done' }]
     const agent = await scriptAgent(home, steps)
     const ask = () => parley(['run', '--embedded', 'go'], { home, cwd, agent })
     expect((await ask()).stdout).toContain('done')

@@ -3,7 +3,7 @@ import type { CommandInput } from '../command.ts'
 import { USAGE } from '../exit.ts'
 import { complain } from '../say.ts'
 
-type Verb = (words: readonly string[], options: CommandInput['options']) => Promise<number>
+type Verb = (words: readonly string[], options: CommandInput['options'], hasDashes: boolean) => Promise<number>
 
 interface Row {
   readonly usage: string
@@ -35,13 +35,13 @@ const verbs: Readonly<Record<string, Row>> = {
   import: { usage: 'import FILE', takes: [1, 1], load: async () => (await import('./mcp/import.ts')).importServers },
 }
 
-export async function run({ args, options }: CommandInput): Promise<number> {
+export async function run({ args, options, hasDashes = false }: CommandInput): Promise<number> {
   const [verb = '', ...words] = args
   const row = Object.hasOwn(verbs, verb) ? verbs[verb] : undefined
   if (row === undefined) return refuse(`say what to do: ${Object.keys(verbs).join(', ')}`)
   const [least, most] = row.takes
   if (words.length < least || words.length > most) return refuse(`it is: parley mcp ${row.usage}`)
-  return (await row.load())(words, options)
+  return (await row.load())(words, options, hasDashes)
 }
 
 function refuse(reason: string): number {

@@ -2,22 +2,24 @@
 import { resolve } from 'node:path'
 import { withdraw } from '../../../config/consent-edit.ts'
 import { dangerOf } from '../../../config/danger.ts'
-import { configFor } from '../../configured.ts'
-import { addMcp, type McpTable, removeMcp } from '../../../config/mcp-edit.ts'
+import { configDespite, configFor } from '../../configured.ts'
+import { addMcp, hasMcp, type McpTable, removeMcp } from '../../../config/mcp-edit.ts'
 import { readMcpFiles } from '../../../config/mcp-files.ts'
 import { userFile } from '../../../config/places.ts'
 import type { CommandInput } from '../../command.ts'
 import { FAILED, OK, USAGE } from '../../exit.ts'
 import { textOption, textsOption } from '../../options.ts'
-import { pairsOf } from './words.ts'
 import { complain } from '../../say.ts'
+import { oneLine } from '../../terminal/text.ts'
+import { pairsOf, unknownServer } from './words.ts'
 
 type Options = CommandInput['options']
 
 export async function addServer([name = '', ...command]: readonly string[], options: Options): Promise<number> {
   const url = textOption(options, 'url')
-  if (command.length > 0 === (url !== undefined)) {
-    complain('give a command after --, or a --url')
+  const wrong = contradiction(command, url, options)
+  if (wrong !== undefined) {
+    complain(wrong)
     return USAGE
   }
   const config = await configFor()
@@ -28,10 +30,16 @@ export async function addServer([name = '', ...command]: readonly string[], opti
   }
   const file = userFile(config.environment)
   addMcp(file, name, tableOf(command, url, options))
-  process.stdout.write(`Added ${name} to ${file}. Sessions that are opened from now on have it.\n`)
+  process.stdout.write(`Added ${oneLine(name, 80)} to ${file}. Sessions that are opened from now on have it.\n`)
   const danger = dangerOf(command[0] ?? '', command.slice(1))
   if (danger !== undefined) process.stdout.write(`Careful: ${danger}.\n`)
   return OK
+}
+
+function contradiction(command: readonly string[], url: string | undefined, options: Options): string | undefined {
+  if (command.length === 0 && url === undefined) return 'give a command behind --, or a --url'
+  if (command.length > 0 && url !== undefined) return 'give a command behind -- or a --url, not both'
+  return options['sse'] === true && url === undefined ? '--sse goes with a --url' : undefined
 }
 
 function tableOf([command, ...args]: readonly string[], url: string | undefined, options: Options): McpTable {
@@ -54,18 +62,21 @@ function anywhere(command: string): string {
 
 /** Of the user's file; for a project's server, which is not ours to remove, the consent. */
 export async function removeServer([name = '']: readonly string[]): Promise<number> {
-  const config = await configFor()
-  const found = readMcpFiles(config, process.cwd()).servers.filter(({ entry }) => entry.name === name)
-  const own = found.find(({ from }) => from === 'user')
-  const allowed = found.find(({ from, standing }) => from === 'project' && standing !== 'waiting')
-  if (own !== undefined) {
-    removeMcp(own.file, name)
-    process.stdout.write(`Removed ${name} from ${own.file}.\n`)
+  const config = await configDespite()
+  const { servers } = readMcpFiles(config, process.cwd())
+  const file = userFile(config.environment)
+  const allowed = servers.find(
+    ({ entry, from, standing }) => entry.name === name && from === 'project' && standing !== 'waiting',
+  )
+  // Also one that is wrong, and so is no server: somebody wants to be rid of it.
+  if (hasMcp(file, name)) {
+    removeMcp(file, name)
+    process.stdout.write(`Removed ${oneLine(name, 80)} from ${file}.\n`)
   } else if (allowed !== undefined) {
     withdraw(config.home, { file: allowed.file, name })
-    process.stdout.write(`${name} of ${allowed.file} is allowed no longer.\n`)
+    process.stdout.write(`${oneLine(name, 80)} of ${allowed.file} is allowed no longer.\n`)
   } else {
-    complain(`no MCP server is called ${JSON.stringify(name)}; parley mcp ls lists them`)
+    complain(unknownServer(name, servers))
     return FAILED
   }
   return OK

@@ -1,12 +1,12 @@
 /** `parley mcp import`: the servers of another tool's `mcpServers`, into the user's own file. */
-import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { configFor } from '../../configured.ts'
 import { addMcp } from '../../../config/mcp-edit.ts'
 import { readMcpFiles } from '../../../config/mcp-files.ts'
 import { importedFrom } from '../../../config/mcp-import.ts'
 import { userFile } from '../../../config/places.ts'
-import { reasonOf } from '../../../errors/parley-error.ts'
+import { textOfFile } from '../../../config/text-of-file.ts'
+import { fail, reasonOf } from '../../../errors/parley-error.ts'
 import { FAILED, OK } from '../../exit.ts'
 import { oneLine } from '../../terminal/text.ts'
 import { complain } from '../../say.ts'
@@ -17,22 +17,37 @@ export async function importServers([path = '']: readonly string[]): Promise<num
   const file = userFile(config.environment)
   const { servers } = readMcpFiles(config, process.cwd())
   const taken = new Set(servers.flatMap(({ entry, from }) => (from === 'user' ? [entry.name] : [])))
+  const imported = importedFrom(path, await textIn(path))
+  if (imported.length === 0) return refuse(`${path} names no MCP servers`)
   let code = OK
-  for (const { name, table, leftOut } of importedFrom(path, readFileSync(resolve(path), 'utf8'))) {
-    const outcome = taken.has(name) ? { refused: 'it is there already' } : add(file, name, table)
-    const without = leftOut.length > 0 ? `, without its ${leftOut.join(', ')}` : ''
-    if (outcome === undefined) process.stdout.write(`${oneLine(`Added ${name}${without}.`, 300)}\n`)
-    else complain(oneLine(`${name} was not added: ${outcome.refused}`, 500))
-    if (outcome !== undefined) code = FAILED
+  for (const one of imported) {
+    const { name } = one
+    const without = 'leftOut' in one && one.leftOut.length > 0 ? `, without its ${one.leftOut.join(', ')}` : ''
+    const refused = taken.has(name) ? 'it is there already' : 'wrong' in one ? one.wrong : add(file, name, one.table)
+    if (refused === undefined) process.stdout.write(`${oneLine(`Added ${name}${without}.`, 300)}\n`)
+    else code = refuse(`${JSON.stringify(name)} was not added: ${refused}`)
   }
   return code
 }
 
-function add(...given: Parameters<typeof addMcp>): { readonly refused: string } | undefined {
+async function textIn(path: string): Promise<string> {
+  const text = await textOfFile(resolve(path)).catch((error: unknown) =>
+    fail('FILE_UNUSABLE', { path, reason: reasonOf(error) }, error),
+  )
+  return text ?? fail('FILE_MISSING', { path })
+}
+
+function refuse(reason: string): number {
+  complain(oneLine(reason, 500))
+  return FAILED
+}
+
+/** Why it cannot be added. */
+function add(...given: Parameters<typeof addMcp>): string | undefined {
   try {
     addMcp(...given)
     return undefined
   } catch (error) {
-    return { refused: reasonOf(error) }
+    return reasonOf(error)
   }
 }

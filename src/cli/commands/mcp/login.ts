@@ -11,12 +11,13 @@ import { printJson } from '../../json.ts'
 import { watchStops } from '../../stops.ts'
 import { oneLine } from '../../terminal/text.ts'
 import { complain } from '../../say.ts'
+import { unknownServer } from './words.ts'
 
 /** With `--json`: one line with the page, one when it is done. */
 export async function login([word = '']: readonly string[], options: CommandInput['options']): Promise<number> {
   const config = await configFor()
   const place = placeOf(config, word)
-  if (place === undefined) return unknown(word)
+  if (place === undefined) return unknown(config, word)
   const stops = watchStops()
   const { signal } = stops
   const { url, done } = await logIn(config, place, signal)
@@ -47,7 +48,7 @@ async function invite(config: Config, url: string): Promise<void> {
 export async function logout([word = '']: readonly string[], options: CommandInput['options']): Promise<number> {
   const config = await configFor()
   const place = placeOf(config, word)
-  if (place === undefined) return unknown(word)
+  if (place === undefined) return unknown(config, word)
   const was = await logOut(config, place)
   if (options['json'] === true) printJson({ loggedOut: was })
   else
@@ -59,13 +60,14 @@ export async function logout([word = '']: readonly string[], options: CommandInp
 
 /** A server of the configuration by its name, or any by its address. */
 function placeOf(config: Config, word: string): LoginPlace | undefined {
-  if (/^https?:\/\//u.test(word)) return { server: { type: 'http', name: word, url: word, headers: [] } }
+  if (/^https?:\/\//u.test(word) && URL.canParse(word))
+    return { server: { type: 'http', name: word, url: word, headers: [] } }
   const { servers } = readMcpFiles(config, process.cwd())
   const found = servers.find(({ entry, standing }) => entry.name === word && standing !== 'overruled')
   return found?.entry.place === undefined ? undefined : loginPlaceOf(config, found, found.entry.place)
 }
 
-function unknown(word: string): number {
-  complain(`no MCP server is called ${JSON.stringify(word)}; parley mcp ls lists them`)
+function unknown(config: Config, word: string): number {
+  complain(unknownServer(word, readMcpFiles(config, process.cwd()).servers))
   return FAILED
 }

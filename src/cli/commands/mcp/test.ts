@@ -5,37 +5,68 @@ import type { Config } from '../../../config/schema.ts'
 import { locateConfigured } from '../../../server/configured.ts'
 import { type Examined, examine } from '../../../server/examine.ts'
 import type { CommandInput } from '../../command.ts'
-import { FAILED, OK } from '../../exit.ts'
+import { FAILED, OK, USAGE } from '../../exit.ts'
 import { printJson } from '../../json.ts'
+import { complain } from '../../say.ts'
 import { textsOption } from '../../options.ts'
 import { watchStops } from '../../stops.ts'
 import { paintOn } from '../../surfaces.ts'
 import type { Paint } from '../../terminal/colors.ts'
 import { oneLine } from '../../terminal/text.ts'
-import { pairsOf } from './words.ts'
+import { pairsOf, unknownServer } from './words.ts'
 
 type Target = Parameters<typeof examine>[1]
 
-/** A server of the configuration by its name, or any by its URL or command. */
-export async function testServer(words: readonly string[], options: CommandInput['options']): Promise<number> {
+/** A server of the configuration by its name, or any by its URL or, behind `--`, its command. */
+export async function testServer(
+  words: readonly string[],
+  options: CommandInput['options'],
+  hasDashes: boolean,
+): Promise<number> {
   const config = await configFor()
+  const target = hasDashes ? commandOf(words) : targetOf(config, words, options)
+  if ('refused' in target) {
+    complain(oneLine(target.refused, 1000))
+    return target.code
+  }
   const { signal } = watchStops()
-  const examined = await examine(config, targetOf(config, words, options), signal)
+  const examined = await examine(config, target, signal)
   if (options['json'] === true) printJson(examined)
   else process.stdout.write(`${linesOf(examined, paintOn(process.stdout, config)).join('\n')}\n`)
   if (signal.aborted) return signal.reason as number
   return examined.servers.every(({ state }) => state === 'ready') ? OK : FAILED
 }
 
-function targetOf(config: Config, [first = '', ...rest]: readonly string[], options: CommandInput['options']): Target {
-  const name = 'test'
+interface NoTarget {
+  readonly refused: string
+  readonly code: number
+}
+
+const NAME = 'test'
+
+function commandOf([command = '', ...args]: readonly string[]): Target {
+  return { type: 'stdio', name: NAME, command, args, env: {} }
+}
+
+function targetOf(
+  config: Config,
+  [first = '', ...rest]: readonly string[],
+  options: CommandInput['options'],
+): Target | NoTarget {
+  if (rest.length > 0) return { refused: 'a command stands behind --: parley mcp test -- COMMAND ARGS', code: USAGE }
   if (/^https?:\/\//u.test(first)) {
+    if (!URL.canParse(first)) return { refused: 'that is no URL; nothing was asked', code: USAGE }
     const headers = Object.entries(pairsOf('--header', textsOption(options, 'header')))
-    return { type: options['sse'] === true ? 'sse' : 'http', name, url: first, headers }
+    return { type: options['sse'] === true ? 'sse' : 'http', name: NAME, url: first, headers }
   }
-  const found = rest.length > 0 ? undefined : readMcpFiles(config, process.cwd()).servers.find(isNamed(first))
-  if (found?.entry.place !== undefined) return locateConfigured(config, found, found.entry.place)
-  return { type: 'stdio', name, command: first, args: rest, env: {} }
+  const { servers } = readMcpFiles(config, process.cwd())
+  const found = servers.find(isNamed(first))
+  if (found === undefined)
+    return { refused: `${unknownServer(first, servers)}. For a command: parley mcp test -- ${first}`, code: FAILED }
+  const { place } = found.entry
+  if (place === undefined)
+    return { refused: `${first} has only rules in ${found.file}, and neither a command nor a url`, code: FAILED }
+  return locateConfigured(config, found, place)
 }
 
 function isNamed(name: string): (found: FoundMcp) => boolean {

@@ -1,4 +1,5 @@
 /** How the commands of `parley mcp` read and say what a server is, without its secrets. */
+import type { FoundMcp } from '../../../config/mcp-files.ts'
 import type { McpPlace } from '../../../config/mcp.ts'
 import { fail } from '../../../errors/parley-error.ts'
 
@@ -32,4 +33,11 @@ function withoutSecret(arg: string, index: number, args: readonly string[]): str
   const before = args[index - 1] ?? ''
   const isValue = /^--?[^=]+$/u.test(before) && SECRET.test(before) && !arg.startsWith('-')
   return isValue && !arg.startsWith('${') ? '…' : arg
+}
+
+/** What to say of a name that no server has, with the names that there are. */
+export function unknownServer(name: string, servers: readonly FoundMcp[]): string {
+  const names = [...new Set(servers.map(({ entry }) => entry.name))]
+  const known = names.length === 0 ? 'none is configured' : `there are ${names.join(', ')}`
+  return `no MCP server is called ${JSON.stringify(name)}: ${known}`
 }
