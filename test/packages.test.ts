@@ -1,4 +1,8 @@
 /** What the lockfile promises to whoever types `npm ci`: it fits their Node, downloads nothing else, and names no host of ours. */
+import { spawnSync } from 'node:child_process'
+import { cpSync, mkdtempSync, readdirSync, realpathSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import semver from 'semver'
 import { describe, expect, test } from 'vitest'
 import { read } from './architecture/source.ts'
@@ -18,6 +22,7 @@ interface Manifest {
   readonly engines: { readonly node: string }
   readonly dependencies: Readonly<Record<string, string>>
   readonly devDependencies: Readonly<Record<string, string>>
+  readonly allowScripts: Readonly<Record<string, boolean>>
 }
 
 type Packages = Readonly<Record<string, Locked>>
@@ -25,7 +30,7 @@ type Packages = Readonly<Record<string, Locked>>
 /** The oldest Node we promise, the last of its line, and the first of the lines after it. */
 const nodes = ['20.19.0', '20.20.0', '22.12.0', '24.0.0']
 
-/** Packages that run a script when installed, each with what that script does. */
+/** Packages that want to run a script when installed, each with what that script does. None needs it; newer npm runs none. */
 const installScripts: Readonly<Record<string, string>> = {
   '@parcel/watcher': 'compiles only when asked to by npm_config_build_from_source',
   '@photostructure/sqlite': 'looks for the prebuilt binary that came in its tarball',
@@ -98,9 +103,27 @@ describe('the lockfile', () => {
   test('seals everything with a checksum', () => expect(unsealed(packages)).toEqual([]))
   test('has the binaries of every machine', () => expect(forgotten(packages)).toEqual([]))
   test('runs only scripts that download nothing', () => expect(unknownScripts(packages)).toEqual([]))
+  test('has an answer for each of these scripts, so that npm asks nobody', () => {
+    expect(manifest.allowScripts).toEqual(Object.fromEntries(Object.keys(installScripts).map((name) => [name, false])))
+  })
   test('knows of no dependency that package.json leaves open', () => {
     expect(loose({ ...manifest.dependencies, ...manifest.devDependencies })).toEqual([])
   })
+})
+
+test('the build at the end of npm ci makes every bundle, and says nothing', () => {
+  const copy = realpathSync(mkdtempSync(join(tmpdir(), 'build-')))
+  try {
+    for (const name of ['src', 'node_modules', 'package.json']) symlinkSync(join(root, name), join(copy, name))
+    for (const name of ['rolldown.config.ts', 'scripts/build.ts']) cpSync(join(root, name), join(copy, name))
+    const { status, stdout, stderr } = spawnSync('npm', ['run', '--silent', 'build'], { cwd: copy, encoding: 'utf8' })
+    // What npm says of the settings of whoever runs this is theirs.
+    const said = (stdout + stderr).split('\n').filter((line) => line !== '' && !line.startsWith('npm warn'))
+    expect({ status, said }).toEqual({ status: 0, said: [] })
+    expect(readdirSync(join(copy, 'dist'))).toEqual(expect.arrayContaining(['index.mjs', 'main.mjs', 'relay.mjs']))
+  } finally {
+    rmSync(copy, { recursive: true, force: true })
+  }
 })
 
 describe('a rule catches', () => {
