@@ -3,12 +3,16 @@ import { fail } from '../errors/parley-error.ts'
 import type { Content } from '../ports/content.ts'
 
 const LONGEST_FIRST = 80
+/** Of a text that may be a whole file. Characters. */
+const LOOKED_AT = 2_000
 const LONGEST = 200
 
 /** Undefined when the prompt has no words. */
 export function titleFrom(content: readonly Content[]): string | undefined {
-  const text = content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join(' ')
-  const line = inOneLine(text)
+  const beginnings = content.flatMap((block) =>
+    block.type === 'text' ? [block.text.trimStart().slice(0, LOOKED_AT)] : [],
+  )
+  const line = inOneLine(beginnings.join(' ').slice(0, LOOKED_AT))
   return line === '' ? undefined : clipped(line, LONGEST_FIRST)
 }
 

@@ -16,6 +16,8 @@ const STOP_WORDS = new Set(
 const NAME = /[\p{L}\p{N}\p{M}_]+(?:[./:#@+-]+[\p{L}\p{N}\p{M}_]+)*/gu
 const HAN = /\p{sc=Han}/u
 const MOST_WORDS = 8
+/** What is asked stands at the beginning of what is typed; the rest is what was pasted. Characters. */
+const LOOKED_AT = 150_000
 /** Whatever is longer is no word that anyone would look for. Characters. */
 const LONGEST_WORD = 100
 
@@ -24,7 +26,7 @@ const LONGEST_WORD = 100
  * finds something. Never throws; gives nothing only where the question has no word at all.
  */
 export function queriesFor(question: string): readonly string[] {
-  const names = fold(question).match(NAME) ?? []
+  const names = fold(question.trimStart().slice(0, LOOKED_AT)).match(NAME) ?? []
   const content = unique(names.flatMap((name) => (HAN.test(name) ? chineseWords(name) : isContent(name) ? [name] : [])))
   const sayable = (content.length > 0 ? content : unique(names)).filter(({ length }) => length <= LONGEST_WORD)
   const words = sayable.slice(0, MOST_WORDS)

@@ -78,8 +78,10 @@ export async function serveConnection(wire: Wire, host: ConnectionHost): Promise
   const connection = new Connection(wire, host)
   try {
     for await (const lines of wire.lines) {
-      for (const line of lines) connection.receive(line)
-      await connection.room()
+      for (const line of lines) {
+        connection.receive(line)
+        await connection.room()
+      }
     }
     await Promise.race([connection.settled(), host.patience()])
     await host.gone?.()

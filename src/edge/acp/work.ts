@@ -11,6 +11,8 @@ export class Work {
   readonly #open = new Set<Promise<void>>()
   /** The length of all of these. */
   #chars = 0
+  /** Those who wait for room. */
+  #waiting: (() => void)[] = []
 
   constructor(report: (error: unknown) => void) {
     this.#report = report
@@ -24,6 +26,7 @@ export class Work {
     if (key !== undefined) this.#last.set(key, settled)
     void settled.then(() => {
       this.#open.delete(settled)
+      this.#wake()
       if (key !== undefined && this.#last.get(key) === settled) this.#last.delete(key)
     })
     return settled
@@ -32,12 +35,24 @@ export class Work {
   /** What is held in memory until it is done. */
   weigh(chars: number, work: Promise<void>): void {
     this.#chars += chars
-    void work.then(() => (this.#chars -= chars))
+    void work.then(() => {
+      this.#chars -= chars
+      this.#wake()
+    })
   }
 
   /** Resolves when more may be asked. Nothing that is being seen to waits for another message of the same client. */
   async room(): Promise<void> {
-    while (this.#open.size > UNFINISHED.messages || this.#chars > UNFINISHED.chars) await Promise.race(this.#open)
+    while (this.#isFull()) await new Promise<void>((resolve) => this.#waiting.push(resolve))
+  }
+
+  #isFull(): boolean {
+    return this.#open.size > UNFINISHED.messages || this.#chars > UNFINISHED.chars
+  }
+
+  #wake(): void {
+    if (this.#isFull()) return
+    for (const resolve of this.#waiting.splice(0)) resolve()
   }
 
   async settled(): Promise<void> {

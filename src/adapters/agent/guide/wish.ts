@@ -16,7 +16,7 @@ export function parseWish(prompt: readonly Content[]): Wish {
     .flatMap((block) => (block.type === 'text' ? [block.text] : []))
     .join('\n')
     .trim()
-  const [command = '', ...rest] = text.split(/\s+/u)
+  const [, command = '', argument] = /^(\S*)(?:\s+(\S+))?/u.exec(text) ?? []
   switch (command) {
     case '':
     case '/help':
@@ -24,9 +24,9 @@ export function parseWish(prompt: readonly Content[]): Wish {
     case '/tools':
       return { kind: 'tools' }
     case '/call':
-      return parseCall(text.slice(command.length).trim(), rest[0])
+      return parseCall(text.slice(command.length).trim(), argument)
     default:
-      return command.startsWith('/') && rest.length === 0 && /^\/[a-z]+$/u.test(command)
+      return command.startsWith('/') && argument === undefined && /^\/[a-z]+$/u.test(command)
         ? { kind: 'unclear', advice: `There is no command ${command}. Type /help to see what there is.` }
         : { kind: 'question', text }
   }

@@ -13,17 +13,14 @@ import { candidatesFor } from './search/candidates.ts'
 import { pathTest } from './search/glob.ts'
 import { literalIn } from './search/literal.ts'
 import { CheckTooLong } from '../checking/checker.ts'
-import type { MatchingLine } from '../checking/messages.ts'
+import type { FoundLine } from '../checking/messages.ts'
 import { type Pattern, patternOf } from './search/pattern.ts'
 import { decode } from './text/encoding.ts'
-import { linesOf } from './text/pages.ts'
 import { type Call, defineTool } from './tool.ts'
 
 const USUAL_MOST = 100
 /** Bytes of a file that is searched. */
 const LARGEST = 8 * 1024 * 1024
-/** Characters of a line that are shown. */
-const SHOWN = 300
 /** Milliseconds of a search. */
 const PATIENCE = 60_000
 
@@ -145,41 +142,24 @@ async function searchBytes(bytes: Buffer, way: string, search: Search): Promise<
   const decoded = decode(bytes)
   if (decoded === undefined) return
   const { signal, means } = search.call
-  const job = { ...search.pattern, text: decoded.text, most: search.limit - search.matches }
-  const found = await means.checker.matchingLines(job, search, signal).catch((error: unknown) => {
+  const { context: around = 0 } = search.args
+  const job = { ...search.pattern, text: decoded.text, most: search.limit - search.matches, around }
+  const found = await means.checker.findLines(job, search, signal).catch((error: unknown) => {
     if (!(error instanceof CheckTooLong)) throw error
     if (!error.isOwnFault) return refuse('Too many other searches are running. Search again later.')
     return refuse(`The pattern takes too long on ${way}. Write it without repeating what repeats, or set literal.`)
   })
-  search.matches += found.length
-  if (found.length > 0)
-    search.lines.push(...shown(linesOf(decoded.text), found, { way, around: search.args.context ?? 0 }))
+  search.matches += found.filter(({ isMatch }) => isMatch).length
+  search.lines.push(...shown(found, { way, around }))
 }
 
-type Found = readonly MatchingLine[]
-
-function shown(
-  lines: readonly string[],
-  found: Found,
-  { way, around }: { way: string; around: number },
-): readonly string[] {
-  const matches = new Map(found.map(({ line, at }) => [line, at]))
-  const near = found.flatMap(({ line }) => Array.from({ length: 2 * around + 1 }, (_, index) => line - around + index))
-  const wanted = [...new Set(near)].filter((line) => line >= 1 && line <= lines.length).toSorted((a, b) => a - b)
-  return wanted.flatMap((line, index) => {
-    const isGap = around > 0 && index > 0 && line !== (wanted[index - 1] ?? 0) + 1
-    const start = matches.get(line)
-    const mark = start === undefined ? '-' : ':'
-    const text = `${shownName(way)}${mark}${line}${mark}${part(lines[line - 1] ?? '', start ?? 0)}`
-    return isGap ? ['--', text] : [text]
+function shown(found: readonly FoundLine[], { way, around }: { way: string; around: number }): readonly string[] {
+  return found.flatMap(({ line, isMatch, text }, index) => {
+    const isGap = around > 0 && index > 0 && line !== (found[index - 1]?.line ?? 0) + 1
+    const mark = isMatch ? ':' : '-'
+    const whole = `${shownName(way)}${mark}${line}${mark}${text}`
+    return isGap ? ['--', whole] : [whole]
   })
-}
-
-/** Of a long line, what is around the match. */
-function part(line: string, at: number): string {
-  if (line.length <= SHOWN) return line
-  const start = Math.max(0, Math.min(at - SHOWN / 3, line.length - SHOWN))
-  return `${start > 0 ? '…' : ''}${line.slice(start, start + SHOWN)}${start + SHOWN < line.length ? '…' : ''}`
 }
 
 function told({ lines, matches, limit, tooLarge, args, left }: Search): string {

@@ -26,7 +26,7 @@ export interface Means {
   /** Over all sessions. */
   readonly search: Pick<SearchIndex, 'search'>
   /** Runs patterns in threads of their own. */
-  readonly checker: Pick<Checker, 'matchingLines'>
+  readonly checker: Pick<Checker, 'findLines'>
   readonly activity: Activity
   /** Which addresses pages may come from; by default those of the public network. */
   readonly mayReach?: MayReach

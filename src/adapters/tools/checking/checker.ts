@@ -5,7 +5,7 @@
 import { Worker } from 'node:worker_threads'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Signal } from '../../../ports/signal.ts'
-import type { LinesJob, MatchingLine, Posted, SchemaAnswer, SchemaJob } from './messages.ts'
+import type { LinesJob, FoundLine, Posted, SchemaAnswer, SchemaJob } from './messages.ts'
 
 /** Whoever hands in jobs: an MCP connection, a search. Compared by identity. */
 export type JobSource = object
@@ -68,12 +68,8 @@ export class Checker {
     return (await this.#run({ kind: 'schema', ...job }, source)) as SchemaAnswer
   }
 
-  async matchingLines(
-    job: Omit<LinesJob, 'kind'>,
-    source: JobSource,
-    signal: Signal,
-  ): Promise<readonly MatchingLine[]> {
-    return (await this.#run({ kind: 'lines', ...job }, source, signal)) as readonly MatchingLine[]
+  async findLines(job: Omit<LinesJob, 'kind'>, source: JobSource, signal: Signal): Promise<readonly FoundLine[]> {
+    return (await this.#run({ kind: 'lines', ...job }, source, signal)) as readonly FoundLine[]
   }
 
   async close(): Promise<void> {

@@ -24,14 +24,18 @@ export interface LinesJob {
   readonly text: string
   /** Matching lines at most. */
   readonly most: number
+  /** Lines to show before and after each of them. */
+  readonly around: number
 }
 
-export interface MatchingLine {
+export interface FoundLine {
   /** From 1. */
   readonly line: number
-  /** Where the first match of the line begins. */
-  readonly at: number
+  /** False for one that only stands near a match. */
+  readonly isMatch: boolean
+  /** Of a long line, what is around the match. */
+  readonly text: string
 }
 
 /** What a thread posts: first that it is ready, then an answer for each job. */
-export type Posted = 'ready' | SchemaAnswer | readonly MatchingLine[]
+export type Posted = 'ready' | SchemaAnswer | readonly FoundLine[]

@@ -7,6 +7,9 @@ import { MOST_SERVERS } from '../../../session/declarations.ts'
 import { isNestedDeeper } from '../../../text/nesting.ts'
 import type { PermissionAnswer } from './asking.ts'
 
+/** Of a prompt: each is stored and told by itself. */
+const MOST_PARTS = 1_000
+
 const meta = z.record(z.string(), z.unknown()).nullish()
 const annotated = { annotations: z.record(z.string(), z.unknown()).nullish(), _meta: meta }
 const resource = z.union([
@@ -105,7 +108,7 @@ const schemas = {
     value: z.union([z.string(), z.boolean()]),
     _meta: meta,
   }),
-  'session/prompt': z.object({ sessionId, prompt: z.array(content).min(1), _meta: prompting }),
+  'session/prompt': z.object({ sessionId, prompt: z.array(content).min(1).max(MOST_PARTS), _meta: prompting }),
   'session/cancel': z.object({ sessionId, _meta: meta }),
   'session/close': z.object({ sessionId, _meta: meta }),
   'session/delete': z.object({ sessionId, _meta: meta }),
