@@ -41,11 +41,14 @@ describe('[permissions]', () => {
     [{ deny: [{ host: 'https://example.org' }] }, 'permissions.deny[0].host'],
     [{ allow: [{ tool: 'x', mark: 'parley' }] }, 'permissions.allow[0].mark'],
   ])('%j is wrong at %s', (permissions, key) => {
-    expect(readPermissions(permissions).faults.map((fault) => fault.key)).toEqual([key])
+    expect(readPermissions(permissions, 'user').faults.map((fault) => fault.key)).toEqual([key])
   })
 
   test('is read rule by rule', () => {
-    const { rules, faults } = readPermissions({ allow: [{ tool: 'x' }, { tool: 1 }], deny: [{ path: '.env*' }] })
+    const { rules, faults } = readPermissions(
+      { allow: [{ tool: 'x' }, { tool: 1 }], deny: [{ path: '.env*' }] },
+      'user',
+    )
     expect(rules).toEqual([
       { effect: 'allow', subject: { tool: 'x' } },
       { effect: 'deny', subject: { path: '.env*' } },
@@ -123,4 +126,18 @@ describe('the rules of a directory', () => {
     expect(broken).toHaveLength(1)
     if (!broken[0]?.includes(at.mine)) expect(rules).toMatchObject([{ effect: 'deny' }])
   })
+})
+
+test('a project has no more rules than can be compared with every path in no time; the rest is told, and so asked about', () => {
+  const many = Array.from({ length: 3_000 }, (_, at) => ({ path: `a${at}` }))
+  const heavy = [{ path: `${'*a'.repeat(9)}b` }, { path: '**/*.key' }]
+  const told = { key: 'permissions', reason: expect.stringContaining('at most 100 rules') }
+  for (const [deny, count] of [
+    [many, 100],
+    [heavy, 1],
+  ] as const) {
+    const { rules, faults } = readPermissions({ deny }, 'project')
+    expect([rules.length, faults]).toEqual([count, [expect.objectContaining(told)]])
+    expect(readPermissions({ deny }, 'user')).toMatchObject({ rules: deny.map((subject) => ({ subject })), faults: [] })
+  }
 })

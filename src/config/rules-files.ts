@@ -64,8 +64,8 @@ export class RuleReader {
     const cwd = await realpath(directory).catch(() => directory)
     const [mine, theirs] = [userFile(environment), projectFile(directory)]
     const [user, project, stored] = await Promise.all([
-      this.#file(mine),
-      this.#file(theirs, LARGEST_OF_PROJECT),
+      this.#file(mine, 'user'),
+      this.#file(theirs, 'project'),
       this.#stored(cwd),
     ])
     const allows = project.rules.some(({ effect }) => effect === 'allow')
@@ -86,12 +86,12 @@ export class RuleReader {
     }
   }
 
-  async #file(path: string, largest?: number): Promise<Source> {
+  async #file(path: string, from: 'user' | 'project'): Promise<Source> {
     try {
-      const text = await textOfFile(path, largest)
+      const text = await textOfFile(path, from === 'project' ? LARGEST_OF_PROJECT : undefined)
       if (text === undefined) return { rules: [], broken: [] }
       const known = this.#parsed.get(path)
-      const source = known?.text === text ? known.source : sourceOf(path, text)
+      const source = known?.text === text ? known.source : sourceOf(path, text, from)
       this.#parsed.set(path, { text, source })
       return source
     } catch (error) {
@@ -113,10 +113,14 @@ export class RuleReader {
   }
 }
 
-function sourceOf(path: string, text: string): Source {
+/** Sentences of one file that people are told. */
+const MOST_FAULTS = 3
+
+function sourceOf(path: string, text: string, from: 'user' | 'project'): Source {
   try {
-    const { rules, faults } = readPermissions(parse(text)['permissions'] ?? {})
-    return { rules, broken: faults.map(({ key, reason }) => `${path} is wrong at ${key}: ${reason}`) }
+    const { rules, faults } = readPermissions(parse(text)['permissions'] ?? {}, from)
+    const told = faults.slice(0, MOST_FAULTS)
+    return { rules, broken: told.map(({ key, reason }) => `${path} is wrong at ${key}: ${reason}`) }
   } catch (error) {
     return { rules: [], broken: [`${path} cannot be read: ${reasonOf(error).split('\n', 1)[0]}`] }
   }

@@ -30,14 +30,23 @@ type Table = Readonly<Record<string, unknown>>
 
 const LONGEST = 1_000
 
+/** Every path of a search is compared with each rule: a project, which anyone may have written, has so many, each with so many `*`. */
+const OF_PROJECT = { rules: 100, wildcards: 8 }
+
 /** Every rule on its own: what is wrong with one says nothing of the others. */
-export function readPermissions(permissions: unknown): RulesRead {
+export function readPermissions(permissions: unknown, source: 'user' | 'project'): RulesRead {
   if (!isTable(permissions)) return { rules: [], faults: [wrong('permissions', 'it has lists: allow, ask, deny')] }
   const read = Object.entries(permissions).flatMap(([effect, list]) => listed(effect, list))
-  return {
-    rules: read.flatMap((one) => ('rule' in one ? [one.rule] : [])),
-    faults: read.flatMap((one) => ('fault' in one ? [one.fault] : [])),
-  }
+  const rules = read.flatMap((one) => ('rule' in one ? [one.rule] : []))
+  const faults = read.flatMap((one) => ('fault' in one ? [one.fault] : []))
+  if (source === 'user') return { rules, faults }
+  const light = rules.filter(({ subject }) => wildcardsIn(subject) <= OF_PROJECT.wildcards).slice(0, OF_PROJECT.rules)
+  const limits = `a project has at most ${OF_PROJECT.rules} rules, and a rule at most ${OF_PROJECT.wildcards} *`
+  return { rules: light, faults: light.length < rules.length ? [...faults, wrong('permissions', limits)] : faults }
+}
+
+function wildcardsIn(subject: RuleSubject): number {
+  return Math.max(...Object.values(subject).map((text) => text.split('*').length - 1))
 }
 
 type Read = { readonly rule: RuleEntry } | { readonly fault: RuleFault }

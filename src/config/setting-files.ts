@@ -105,7 +105,7 @@ type Source = 'user' | 'project'
 async function wrongIn({ mcp, permissions, providers, ...plain }: Table, source: Source): Promise<readonly Wrong[]> {
   return [
     ...(mcp === undefined ? [] : await wrongServers(mcp, source)),
-    ...(permissions === undefined ? [] : await wrongRules(permissions)),
+    ...(permissions === undefined ? [] : await wrongRules(permissions, source)),
     ...(providers === undefined ? [] : await wrongProviders(providers, source)),
     ...(await wrongSettings(plain, source)),
   ]
@@ -117,9 +117,9 @@ async function wrongServers(mcp: unknown, source: Source): Promise<readonly Wron
   return readMcp(mcp, source).flatMap((one) => ('fault' in one ? [one.fault] : []))
 }
 
-async function wrongRules(permissions: unknown): Promise<readonly Wrong[]> {
+async function wrongRules(permissions: unknown, source: Source): Promise<readonly Wrong[]> {
   const { readPermissions } = await import('./rules.ts')
-  return readPermissions(permissions).faults
+  return readPermissions(permissions, source).faults
 }
 
 /** The author of a project must not learn the keys of a user who opens it. */
