@@ -53,6 +53,18 @@ export interface PageLimits {
   readonly chars: number
 }
 
+export interface Wanted {
+  /** Only entries after this one. */
+  readonly from: Cursor
+  readonly text: string
+}
+
+export interface Found {
+  readonly entries: readonly StoredEntry[]
+  /** Up to here it was looked; undefined when there was nothing after `from`. */
+  readonly until: Cursor | undefined
+}
+
 export interface ListQuery {
   /** Exactly this `cwd`, as given. */
   readonly cwd?: string
@@ -90,6 +102,11 @@ export interface Journal {
   fork(source: SessionId, append: Append): Promise<void>
   /** The entries after `from`, in order, up to the limits; empty when there are none (yet). */
   page(id: SessionId, from: Cursor, limits: PageLimits): Promise<readonly StoredEntry[]>
+  /**
+   * Those of the entries that `page` would give whose bodies contain `text`, looked for where the journal is kept: the caller
+   * is not sent the others.
+   */
+  find(id: SessionId, wanted: Wanted, limits: PageLimits): Promise<Found>
   /**
    * Yields the entries after `from` in pages, then follows new ones, each once, until `signal` aborts or the session is deleted.
    * A session that is not there yet is waited for; JOURNAL_CLOSED when the journal closes meanwhile.

@@ -25,15 +25,14 @@ async function* patchesOf({ journal, session }: Kept, toolCallId: string): Async
   const mark = JSON.stringify(toolCallId)
   let cursor = 0
   for (;;) {
-    const page = await journal.page(session, cursor, PAGE)
-    for (const stored of page) {
-      // Most entries are about something else, and need not be parsed to know that.
-      const patch = stored.body.includes(mark) ? patchIn(decodeEntry(stored), toolCallId) : undefined
+    // Most entries are about something else, and are not even sent here.
+    const { entries, until } = await journal.find(session, { from: cursor, text: mark }, PAGE)
+    for (const stored of entries) {
+      const patch = patchIn(decodeEntry(stored), toolCallId)
       if (patch !== undefined) yield patch
     }
-    const last = page.at(-1)
-    if (last === undefined) return
-    cursor = last.seq
+    if (until === undefined) return
+    cursor = until
   }
 }
 

@@ -51,6 +51,21 @@ export function journalContract(open: () => Promise<OpenedJournal>): void {
       expect(await everything(journal, 's')).toEqual(before)
     })
 
+    test('what holds a text is found, from anywhere on and piece by piece', async () => {
+      await journal.append(appendOf('s', 0, { count: 40 }))
+      const all = await journal.page('s', 0, wide)
+      const text = all[22]?.body ?? 'none'
+      const wanted = all.filter(({ body }) => body.includes(text))
+      expect(await journal.find('s', { from: 0, text }, wide)).toEqual({ entries: wanted, until: 40 })
+      expect(await journal.find('s', { from: 23, text }, wide)).toEqual({
+        entries: wanted.filter(({ seq }) => seq > 23),
+        until: 40,
+      })
+      expect(await journal.find('s', { from: 0, text }, { ...wide, entries: 5 })).toMatchObject({ until: 5 })
+      expect(await journal.find('s', { from: 40, text }, wide)).toEqual({ entries: [], until: undefined })
+      expect(await journal.find('none', { from: 0, text }, wide)).toEqual({ entries: [], until: undefined })
+    })
+
     test('only 0 creates a session', async () => {
       await expect(journal.append(appendOf('new', 5, 1))).rejects.toMatchObject({
         code: 'JOURNAL_CONFLICT',

@@ -76,6 +76,7 @@ export class Disk implements Journal {
     return this.#journal.page(id, from, limits)
   }
 
+  readonly find: Journal['find'] = (id, wanted, limits) => this.#journal.find(id, wanted, limits)
   readonly read: Journal['read'] = (id, from, signal) => this.#journal.read(id, from, signal)
   readonly head: Journal['head'] = (id) => this.#journal.head(id)
   readonly list: Journal['list'] = (query) => this.#journal.list(query)

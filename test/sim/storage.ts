@@ -109,6 +109,11 @@ export class SimDisk implements Journal {
     return this.#storage.journal.page(id, from, limits)
   }
 
+  readonly find: Journal['find'] = async (id, wanted, limits) => {
+    await this.#turn()
+    return this.#storage.journal.find(id, wanted, limits)
+  }
+
   readonly head: Journal['head'] = async (id) => {
     await this.#turn()
     return this.#storage.journal.head(id)

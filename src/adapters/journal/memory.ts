@@ -2,6 +2,7 @@
 import { fail } from '../../errors/parley-error.ts'
 import type {
   Append,
+  Found,
   ImportingJournal,
   ListKey,
   ListQuery,
@@ -11,6 +12,7 @@ import type {
   SessionRow,
   Snapshot,
   StoredEntry,
+  Wanted,
 } from '../../ports/journal.ts'
 import { checkAppend, fit } from './entries.ts'
 import { follow, Watches } from './follow.ts'
@@ -68,6 +70,11 @@ export function memoryJournal(): ImportingJournal {
     return fit(entries.slice(from, from + Math.max(1, limits.entries)), limits)
   }
 
+  async function find(id: SessionId, { from, text }: Wanted, limits: PageLimits): Promise<Found> {
+    const entries = await page(id, from, limits)
+    return { entries: entries.filter(({ body }) => body.includes(text)), until: entries.at(-1)?.seq }
+  }
+
   async function forget(id: SessionId): Promise<boolean> {
     const existed = open().delete(id)
     if (existed) watches.deleted(id)
@@ -85,6 +92,7 @@ export function memoryJournal(): ImportingJournal {
     fork,
     bring,
     page,
+    find,
     read: (id, from, signal) => follow(page, watches, { id, from, signal }),
     head: async (id) => headOf(open().get(id)),
     list: async (query) => wanted([...open().values()], query),

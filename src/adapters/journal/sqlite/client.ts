@@ -36,7 +36,7 @@ export interface SqliteJournalOptions extends SqliteReaderOptions {
   readonly onLost?: (why?: string) => void
 }
 
-export interface JournalReader extends Pick<Journal, 'page' | 'head' | 'list' | 'close'> {
+export interface JournalReader extends Pick<Journal, 'page' | 'find' | 'head' | 'list' | 'close'> {
   /** Reads the whole file and changes nothing; a sentence for each thing that is wrong with it. */
   check(): Promise<readonly string[]>
 }
@@ -128,6 +128,10 @@ function readerOn({ line, close }: Connection): JournalReader {
   return {
     async page(id, from, { entries, chars }) {
       return entriesOf(from, await line().call('page', { id: escape(id), from, entries, chars }))
+    },
+    async find(id, { from, text }, { entries, chars }) {
+      const { seqs, at, bodies, until } = await line().call('find', { id: escape(id), from, text, entries, chars })
+      return { entries: seqs.map((seq, index) => ({ seq, at: at[index] ?? 0, body: bodies[index] ?? '' })), until }
     },
     async head(id) {
       const found = await line().call('head', escape(id))

@@ -5,7 +5,7 @@ import type { Faults } from '../../../ports/fault.ts'
 import { openForOwner, openForReader } from './file.ts'
 import { commitGroup, type GroupTools, rollBack } from './groups.ts'
 import { lockPathIn, takeLock } from './lock.ts'
-import type { Answer, HeadAnswer, PageAnswer, ReadCall, RowColumns } from './messages.ts'
+import type { Answer, FindAnswer, HeadAnswer, PageAnswer, ReadCall, RowColumns } from './messages.ts'
 import { journalError, refusalOf } from './refusals.ts'
 import type { Database } from './schema.ts'
 import type { Desk } from './serve.ts'
@@ -78,10 +78,12 @@ function answer(call: ReadCall, path: string, open: () => Store | undefined): An
 function ask(
   [, kind, ask]: ReadCall,
   store: Store | undefined,
-): PageAnswer | HeadAnswer | readonly RowColumns[] | readonly string[] | undefined {
+): PageAnswer | FindAnswer | HeadAnswer | readonly RowColumns[] | readonly string[] | undefined {
   switch (kind) {
     case 'page':
       return store?.page(ask) ?? { at: [], bodies: [] }
+    case 'find':
+      return store?.find(ask) ?? { seqs: [], at: [], bodies: [], until: undefined }
     case 'head':
       return store?.head(ask)
     case 'list':

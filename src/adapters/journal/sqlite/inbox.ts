@@ -71,6 +71,7 @@ export class Inbox {
           this.#writes.push(call)
           break
         case 'page':
+        case 'find':
         case 'head':
         case 'list':
         case 'check':

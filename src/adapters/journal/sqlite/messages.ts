@@ -78,6 +78,16 @@ export interface PageOrder {
   readonly chars: number
 }
 
+export interface FindOrder extends PageOrder {
+  readonly text: string
+}
+
+/** Entries that do not follow each other. */
+export interface FindAnswer extends PageAnswer {
+  readonly seqs: readonly number[]
+  readonly until: number | undefined
+}
+
 /** The entries after `from`; they follow it, so their numbers need not be told. */
 export interface PageAnswer {
   readonly at: readonly number[]
@@ -110,6 +120,7 @@ export interface Calls {
   readonly abandon: { readonly ask: number; readonly answer: undefined }
   readonly delete: { readonly ask: string; readonly answer: boolean }
   readonly page: { readonly ask: PageOrder; readonly answer: PageAnswer }
+  readonly find: { readonly ask: FindOrder; readonly answer: FindAnswer }
   readonly head: { readonly ask: string; readonly answer: HeadAnswer | undefined }
   readonly list: { readonly ask: ListOrder; readonly answer: readonly RowColumns[] }
   /** What is wrong with the file, if anything is: SQLite's own look at it, and entries that do not follow each other. */
@@ -124,7 +135,7 @@ export type CallOf<Kind extends CallKind> = Kind extends CallKind
   : never
 
 export type Call = CallOf<CallKind>
-export type ReadCall = CallOf<'page' | 'head' | 'list' | 'check'>
+export type ReadCall = CallOf<'page' | 'find' | 'head' | 'list' | 'check'>
 export type WriteCall = CallOf<'append' | 'fork' | 'copy' | 'draft' | 'fill' | 'finish' | 'abandon' | 'delete'>
 
 /** An error as it crosses threads. */

@@ -7,6 +7,8 @@ import { insertRows, rowsAfter } from './entry-rows.ts'
 import { Forks } from './forks.ts'
 import type {
   AppendOrder,
+  FindAnswer,
+  FindOrder,
   HeadAnswer,
   ListOrder,
   PageAnswer,
@@ -118,6 +120,18 @@ export class Store {
       }
     }
     return { at, bodies }
+  }
+
+  find({ text, ...order }: FindOrder): FindAnswer {
+    const { from } = order
+    const { at, bodies } = this.page(order)
+    const places = bodies.flatMap((body, index) => (body.includes(text) ? [index] : []))
+    return {
+      seqs: places.map((index) => from + index + 1),
+      at: places.map((index) => at[index] ?? 0),
+      bodies: places.map((index) => bodies[index] ?? ''),
+      until: bodies.length === 0 ? undefined : from + bodies.length,
+    }
   }
 
   head(id: string): HeadAnswer | undefined {

@@ -1,6 +1,6 @@
 /** Several plain ACP clients on one session: what one does, the others see; what one breaks, the others do not feel. */
 import { describe, expect, test } from 'vitest'
-import { type Fields, updateIn } from '../../../../test/e2e/message.ts'
+import { type Fields, type Message, updateIn } from '../../../../test/e2e/message.ts'
 import { quiet } from '../../../../test/sim/clock.ts'
 import { signal, untilCancelled } from '../../../../test/sim/puppet.ts'
 import { type Street, cleanUp, create, openStreet, opening, prompt } from '../../../../test/sim/street.ts'
@@ -109,6 +109,33 @@ describe('a connection that drops', () => {
     await bob.until((message) => JSON.stringify(updateIn(message) ?? '').includes('t2 '))
     expect(bob.text).toBe('t1 t2 ')
   })
+})
+
+test('a cancel with a prompt of another behind it: all see the end before that prompt, and its words once', async () => {
+  const street = openStreet()
+  street.house.agent.script = untilCancelled
+  const wanted = { clientCapabilities: { _meta: { 'parley/notifications': ['turn', 'queue'] } } }
+  const ada = await street.client(wanted)
+  const bob = await street.client(wanted)
+  const sessionId = await create(ada)
+  await bob.request('session/resume', opening(sessionId))
+  const first = ada.ask('session/prompt', prompt(sessionId, 'First', 'p-1'))
+  await quiet()
+  bob.ask('session/prompt', prompt(sessionId, 'Second', 'p-2'))
+  await quiet()
+  ada.notify('session/cancel', { sessionId })
+  await ada.answerTo(first)
+  await quiet()
+  const isWords = (words: string) => (message: Message) => JSON.stringify(updateIn(message) ?? '').includes(words)
+  const place = (client: WireClient, fits: (message: Message) => boolean) => client.received.findIndex(fits)
+  const isTurn = (phase: string) => (message: Message) =>
+    message.method === '_parley/turn' && message.params?.['phase'] === phase
+  expect(ada.received.filter(isWords('Second'))).toHaveLength(1)
+  expect(place(ada, ({ id, method }) => id === first && method === undefined)).toBeLessThan(
+    place(ada, isWords('Second')),
+  )
+  for (const client of [ada, bob]) expect(place(client, isTurn('cancelling'))).toBeGreaterThan(0)
+  expect(place(ada, isTurn('cancelling'))).toBeLessThan(place(ada, isWords('Second')))
 })
 
 describe('closing by one', () => {
