@@ -9,6 +9,7 @@ import { passagesOf, titleOf } from './passages.ts'
 import type { Changes, IndexOptions, Standing } from './protocol.ts'
 import { Served } from './served.ts'
 import { type Budget, type FoundFile, walk } from './walk.ts'
+import type { WatchEvents } from './watch.ts'
 
 export interface IndexerEvents {
   readonly log: (line: string) => void
@@ -31,8 +32,10 @@ interface Known {
 
 /** How often it is checked that the directories are still there, and looked through where nothing tells of changes. */
 const TICK_MS = 2_000
-/** Watching can miss things (network file systems, a full queue), so from time to time everything is looked at. */
-const TICKS_PER_FULL_LOOK = 15
+/** Ticks between two looks where the system cannot hear of every change, as on a network file system. */
+const TICKS_WHERE_UNHEARD = 15
+/** Ticks between two looks that nothing asked for: an hour. */
+const TICKS_FOR_SAFETY = 1_800
 const SETTLE_MS = 150
 const LONGEST_SETTLE_MS = 1_500
 /** Each change leaves a piece of index that is merged with others later: few large ones are less work than many small ones. */
@@ -122,9 +125,22 @@ export class Indexer implements AsyncDisposable {
   async #settle(): Promise<void> {
     for (const one of this.#served) {
       if (this.#closed || this.#options.poll) break
-      await one.rewatch(() => this.#lookSoon(), this.#events.log)
+      await one.rewatch(this.#watching(one))
     }
     this.#lookSoon()
+  }
+
+  /** A watch that broke may have missed something: it is begun afresh, and a look follows that. */
+  #watching({ directory }: Served): WatchEvents {
+    const { log } = this.#events
+    return {
+      log,
+      changed: () => this.#lookSoon(),
+      lost: (reason) => {
+        log(`The watch of ${directory} has ended (${reason}); it is begun again.`)
+        this.#settleSoon()
+      },
+    }
   }
 
   #lookSoon(): void {
@@ -139,7 +155,9 @@ export class Indexer implements AsyncDisposable {
   async #tick(): Promise<void> {
     this.#ticks += 1
     const wishes = await Promise.all(this.#served.map((one) => one.needsLook()))
-    if (this.#ticks % TICKS_PER_FULL_LOOK === 0 || wishes.includes(true)) this.#lookSoon()
+    const isHeard = this.#served.every((one) => one.isHeard || !one.present)
+    const rhythm = isHeard ? TICKS_FOR_SAFETY : TICKS_WHERE_UNHEARD
+    if (this.#ticks % rhythm === 0 || wishes.includes(true)) this.#lookSoon()
   }
 
   /** Never fails: what cannot be read now is tried again at the next look. */

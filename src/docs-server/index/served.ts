@@ -2,7 +2,7 @@
 import { resolve } from 'node:path'
 import type { Collection } from '../collections.ts'
 import { type FoundRoot, rootOf, type Walk } from './walk.ts'
-import { type Watch, watch } from './watch.ts'
+import { type Watch, type WatchEvents, watch } from './watch.ts'
 
 export class Served {
   readonly collection: Collection
@@ -54,10 +54,15 @@ export class Served {
     return root?.identity !== this.#root?.identity || (root !== null && this.#watch === null)
   }
 
-  async rewatch(changed: () => void, log: (line: string) => void): Promise<void> {
+  /** Whether the system hears of all that changes in it. */
+  get isHeard(): boolean {
+    return this.#watch?.isComplete === true
+  }
+
+  async rewatch(events: WatchEvents): Promise<void> {
     this.#watched = this.#inside
     await this.unwatch()
-    if (this.present) this.#watch = await watch(this.directory, changed, log)
+    if (this.present) this.#watch = await watch(this.directory, events)
   }
 
   async unwatch(): Promise<void> {

@@ -2,8 +2,8 @@
  * Finds the documents under a directory: none that is ignored, and none behind a symbolic link. Each directory is opened from
  * the one before it and held, so that a link that takes its place meanwhile leads nowhere.
  */
-import type { Stats } from 'node:fs'
-import { lstat, readdir, realpath } from 'node:fs/promises'
+import { constants, type Stats } from 'node:fs'
+import { access, lstat, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Ignoring, usuallyIgnored } from '../../workspace/ignore.ts'
 import { type Entry, namesIn } from '../../workspace/names.ts'
@@ -76,7 +76,7 @@ export async function rootOf(directory: string): Promise<FoundRoot | null> {
   try {
     const path = await realpath(directory)
     const stats = await lstat(path)
-    await readdir(path)
+    await access(path, constants.R_OK | constants.X_OK)
     return stats.isDirectory() ? { path, identity: `${path}:${stats.dev}:${stats.ino}` } : null
   } catch {
     // Gone, not a directory, or not readable: the caller says so for all three.
