@@ -136,8 +136,8 @@ export const calling: readonly Mutant[] = [
     ],
     [
       'C2',
-      'return { content, isError: raw.isError === true }\n  const text',
-      'return { content, isError: false }\n  const text',
+      'return { content, isError: raw.isError === true }\n  if',
+      'return { content, isError: false }\n  if',
       calls('fails in words'),
     ],
     [

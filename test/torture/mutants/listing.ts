@@ -8,15 +8,15 @@ export const listing: readonly Mutant[] = [
     ['T9 G6', '  result.tools = wire\n', '', lists('has malformed tools among good ones')],
     [
       'T1',
-      "if (typeof result.nextCursor !== 'string') delete result.nextCursor",
-      'if (!result.nextCursor) delete result.nextCursor',
+      "|| typeof result.nextCursor !== 'string') delete result.nextCursor",
+      '|| !result.nextCursor) delete result.nextCursor',
       lists('pages by empty cursors'),
     ],
   ]),
   ...inFile('adapters/tools/mcp/tool-list.ts', [
     [
       'J3',
-      'if (!depthWithin(entry, DEEPEST)) return',
+      'if (isNestedDeeper(entry, DEEPEST)) return',
       'if (false) return',
       lists('has malformed tools among good ones'),
     ],

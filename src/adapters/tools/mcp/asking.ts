@@ -30,9 +30,12 @@ export function capabilities({ elicitation }: Surroundings) {
 export function answerServer(client: Client, around: Surroundings, { request, askable }: Asking): void {
   client.setRequestHandler('roots/list', () => rootsAnswer(request.roots()))
   if (!around.elicitation) return
+  let open = 0
   client.setRequestHandler('elicitation/create', async ({ params }) => {
-    const question = readQuestion(params, request.label)
-    const answer = question === undefined ? CANCEL : await ask(question, askable)
+    const question = open < MOST_QUESTIONS ? readQuestion(params, request.label) : undefined
+    open += 1
+    const answer = await (question === undefined ? CANCEL : ask(question, askable))
+    open -= 1
     return answer.action === 'accept'
       ? { action: 'accept', content: filledIn(answer.content) }
       : { action: answer.action }
@@ -44,6 +47,9 @@ export function rootsAnswer(paths: readonly string[]) {
 }
 
 const CANCEL = { action: 'cancel' } as const
+
+/** So many questions of one server may wait for people at once; each is shown to all of them and kept until it is answered. */
+const MOST_QUESTIONS = 8
 
 export function filledIn(content: Readonly<Record<string, ElicitedValue>> = {}) {
   const copied = Object.entries(content).map(([key, value]) => [key, isList(value) ? [...value] : value])

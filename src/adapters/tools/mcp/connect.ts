@@ -23,6 +23,7 @@ import { placeOf, redactor } from './redact.ts'
 import { isUnreachable, reasonIn } from './request.ts'
 import type { Attempt, Session, SessionEvents } from './attempt.ts'
 import { serve } from './session.ts'
+import { MOST_CHARS_OF_ALL } from './tool-list.ts'
 import { openRequests, watchWire } from './wire.ts'
 
 /**
@@ -153,12 +154,19 @@ async function open(attempt: Attempt, way: Way): Promise<Session> {
     },
   })
   const listed: ServerTool[] = []
+  let said = 0
   watchWire(link.transport, requests, {
     label: request.label,
     onAnswer: (method) => around.activity.began(`to read what MCP server ${request.label} answers to ${method}`),
-    onTools(tools, faults) {
-      listed.push(...tools)
+    onTools(tools, faults, chars) {
+      // A listing begins with nothing.
+      if (listed.length === 0) said = 0
+      for (const tool of tools) listed.push(tool)
       faults.forEach(warn)
+      said += chars
+      const isEnough = said > MOST_CHARS_OF_ALL
+      if (isEnough) warn('it says more of its tools than anyone keeps; what came first is used')
+      return !isEnough
     },
   })
   const client = new Client(around.clientInfo, {

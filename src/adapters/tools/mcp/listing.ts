@@ -22,6 +22,9 @@ export interface Listing {
 /** A list that goes on for longer has no end. */
 const MOST_PAGES = 64
 const MOST_TOOLS = 5000
+/** Of resources, of templates and of prompts, and the characters of one. */
+const MOST_ENTRIES = 5000
+const LONGEST_ENTRY = 64 * 1024
 
 export async function list(kind: Kind, listing: Listing, signal: AbortSignal): Promise<Partial<Offer>> {
   if (listing.client.getServerCapabilities()?.[kind] === undefined) return {}
@@ -81,7 +84,15 @@ function paging(kind: Kind, { client, holds, timeoutMs, warn }: Listing, signal:
         { timeout: timeoutMs, signal },
       )
       hold(holds, kind, page)
-      if (Array.isArray(page[key])) all.push(...(page[key] as readonly unknown[]))
+      for (const entry of Array.isArray(page[key]) ? (page[key] as readonly unknown[]) : []) {
+        if (all.length >= MOST_ENTRIES) break
+        if (JSON.stringify(entry).length > LONGEST_ENTRY) warn(`one of its ${key} is too long and was left out`)
+        else all.push(entry)
+      }
+      if (all.length >= MOST_ENTRIES) {
+        warn(`it has more ${key} than anyone reads; the first ${MOST_ENTRIES} are used`)
+        return all
+      }
       // An empty string is a cursor like any other.
       if (typeof page.nextCursor !== 'string') return all
       cursor = page.nextCursor

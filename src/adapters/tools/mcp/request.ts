@@ -41,6 +41,8 @@ type Work<Result> = (options: RequestOptions) => Promise<Result>
 const NO_LIMIT_MS = 2 ** 31 - 1
 /** Servers may report progress as often as they like; nobody wants to be told so often. */
 const PROGRESS_PAUSE_MS = 100
+/** Characters: a line that people are shown while they wait. */
+const LONGEST_PROGRESS = 1000
 
 /** Throws Refused, or what `ToolRegistry.call` throws. */
 export async function send<Result>(line: Line, options: CallOptions, work: Work<Result>): Promise<Result> {
@@ -111,7 +113,7 @@ function readProgress(progress: {
   return {
     progress: progress.progress,
     ...(progress.total !== undefined && { total: progress.total }),
-    ...(progress.message !== undefined && { message: progress.message }),
+    ...(progress.message !== undefined && { message: progress.message.slice(0, LONGEST_PROGRESS) }),
   }
 }
 

@@ -11,7 +11,12 @@ export interface CleanTools {
   readonly tools: readonly ServerTool[]
   /** One sentence for each that was left out. */
   readonly faults: readonly string[]
+  /** Of all that were kept, as they were written. */
+  readonly chars: number
 }
+
+/** So much may a server say of all its tools together: whoever lists them keeps it in memory. */
+export const MOST_CHARS_OF_ALL = 32 * 1024 * 1024
 
 /** Beyond these a definition is no description any more, but a burden on everybody who reads it. */
 const MOST_CHARS = 256 * 1024
@@ -22,17 +27,20 @@ export function cleanTools(raw: readonly unknown[]): CleanTools {
   const tools: ServerTool[] = []
   const faults: string[] = []
   const budget = new UnfoldingBudget()
+  let chars = 0
   for (const [index, entry] of raw.entries()) {
     const tool = readTool(entry, budget)
     if (typeof tool === 'string') {
       faults.push(`tool ${nameFor(entry, index)} was left out: ${tool}`)
     } else {
       tools.push(tool)
+      chars += JSON.stringify(entry).length
+      if (chars > MOST_CHARS_OF_ALL) break
       if (tool.unfit !== undefined) faults.push(`tool ${nameFor(entry, index)} is kept from models: ${tool.unfit}`)
       wire.push({ name: tool.original, description: tool.description, inputSchema: tool.inputSchema })
     }
   }
-  return { wire, tools, faults }
+  return { wire, tools, faults, chars }
 }
 
 /** The tool, or why it cannot be one. */

@@ -25,8 +25,8 @@ export interface WireEvents {
   readonly label: string
   /** It is about to be read. */
   readonly onAnswer: (method: string) => void
-  /** A page of tools came in. */
-  readonly onTools: (tools: readonly ServerTool[], faults: readonly string[]) => void
+  /** A page of tools came in, of so many characters. Whether another page is wanted. */
+  readonly onTools: (tools: readonly ServerTool[], faults: readonly string[], chars: number) => boolean
 }
 
 type Mutable = Record<string, unknown>
@@ -136,24 +136,29 @@ function tameCaching(result: Mutable): void {
   if (cacheScope !== undefined && cacheScope !== 'public' && cacheScope !== 'private') result.cacheScope = 'private'
 }
 
+/** Every list of servers that anyone is sent has it. */
+const LONGEST_NAME = 200
+
 /** What a server says of itself is for people; only its protocol and its capabilities matter. */
 function tameGreeting(result: Mutable): void {
   const info = isObject(result.serverInfo) ? result.serverInfo : {}
   const title = textIn(info, 'title')
+  const short = (text: string): string => text.slice(0, LONGEST_NAME)
   result.serverInfo = {
-    name: textIn(info, 'name') ?? title ?? 'nameless',
-    version: textIn(info, 'version') ?? '0',
-    ...(title !== undefined && { title }),
+    name: short(textIn(info, 'name') ?? title ?? 'nameless'),
+    version: short(textIn(info, 'version') ?? '0'),
+    ...(title !== undefined && { title: short(title) }),
   }
   if (typeof result.instructions !== 'string') delete result.instructions
   if (!isObject(result.capabilities)) result.capabilities = {}
 }
 
 function tameTools(result: Mutable, onTools: WireEvents['onTools']): void {
-  const { wire, tools, faults } = cleanTools(Array.isArray(result.tools) ? (result.tools as readonly unknown[]) : [])
+  const { wire, tools, faults, chars } = cleanTools(
+    Array.isArray(result.tools) ? (result.tools as readonly unknown[]) : [],
+  )
   result.tools = wire
-  if (typeof result.nextCursor !== 'string') delete result.nextCursor
-  onTools(tools, faults)
+  if (!onTools(tools, faults, chars) || typeof result.nextCursor !== 'string') delete result.nextCursor
 }
 
 /** The protocol layer gets an empty answer that no rule can refuse; ours is read from what stands beside it. */
