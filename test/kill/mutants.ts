@@ -271,14 +271,14 @@ export const mutants: readonly Mutant[] = [
   {
     mechanism: 'an MCP server that never stops talking leaves the others their time',
     file: 'src/adapters/tools/mcp/stdio-transport.ts',
-    text: 'if (lines.length > TALKATIVE) await clock.sleep((clock.elapsed() - since) * REST)',
-    by: '',
+    text: 'if (heard % TALKATIVE > 0) continue',
+    by: 'if (heard > 0) continue',
     test: ['src/adapters/tools/mcp/stdio-transport.test.ts', 'without end says %s: it is read with rests in between'],
   },
   {
     mechanism: 'bad input: what is nested beyond all use is refused at the door',
     file: 'src/edge/acp/v1/params.ts',
-    text: "if (isDeep(params, DEEPEST)) fail('PARAMS_INVALID', { method, reason: 'they are nested too deeply' })",
+    text: "if (isNestedDeeper(params, DEEPEST)) fail('PARAMS_INVALID', { method, reason: 'they are nested too deeply' })",
     by: '',
     test: ['test/e2e/acp-hostile.test.ts', '%s that is nested beyond all use is refused'],
   },
