@@ -49,8 +49,9 @@ interface Attachment {
   cancelling: boolean
   /** Prompts of ours that were answered after the last update: their ends lie behind `seq`, and must not be told again. */
   ended: readonly string[]
-  /** As it was when the session was opened. */
+  /** As they were when the session was opened. */
   model?: string | undefined
+  agent?: string | undefined
 }
 
 interface Asked {
@@ -100,6 +101,7 @@ export class Attachments {
     attachment.isClosed = false
     attachment.seq = Math.max(attachment.seq, head)
     attachment.model = modelIn(result)
+    attachment.agent = agentIn(result) ?? attachment.agent
   }
 
   /** The server has refused to open it; one that was open stays as it was. */
@@ -112,6 +114,11 @@ export class Attachments {
   /** Which model the agent said it asks when the session was opened, if it did. */
   modelOf(sessionId: string): string | undefined {
     return this.#open.get(sessionId)?.model
+  }
+
+  /** What answers in it, by the name that its server has for that, if it said so. */
+  agentOf(sessionId: string): string | undefined {
+    return this.#open.get(sessionId)?.agent
   }
 
   /** Where the session may work; undefined when it is not open here. */
@@ -278,6 +285,11 @@ function modelIn(told: unknown): string | undefined {
   const all = Array.isArray(options) ? (options as readonly unknown[]).map(fieldsOf) : []
   const value = all.find(({ category }) => category === 'model')?.['currentValue']
   return typeof value === 'string' ? value : undefined
+}
+
+function agentIn(told: unknown): string | undefined {
+  const agent = fieldsOf(fieldsOf(told)['_meta'])['parley/agent']
+  return typeof agent === 'string' ? agent : undefined
 }
 
 /** Adopted, so that its end is an answer again and no news; nobody waits for that. */

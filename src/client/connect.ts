@@ -151,6 +151,11 @@ export class Client {
     return this.#attachments.modelOf(sessionId)
   }
 
+  /** What answers in a session that is open here, as its server names it; undefined where that does not say. */
+  agentOf(sessionId: string): string | undefined {
+    return this.#attachments.agentOf(sessionId)
+  }
+
   /** The whole conversation comes as updates before this resolves. */
   async loadSession(session: Opening): Promise<void> {
     requireOffered('session/load', this.can.load)

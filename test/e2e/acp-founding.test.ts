@@ -79,7 +79,9 @@ describe('exchange B, between two processes', () => {
 
     const second = await connect(stage)
     const answer = await second.request('session/load', { sessionId, cwd: stage.cwd, mcpServers: [] })
-    expect(answer.result).toEqual({ _meta: { 'parley/seq': expect.any(Number) as number } })
+    expect(answer.result).toEqual({
+      _meta: { 'parley/seq': expect.any(Number) as number, 'parley/agent': expect.any(String) as string },
+    })
     const told = updatesIn(second.received)
     expect(transcript(told)).toEqual([['user_message_chunk', 'Begin.'], ...transcript(updatesIn(first.received))])
     expect(second.received.at(-1)).toBe(answer)
@@ -99,7 +101,7 @@ describe('exchange B, between two processes', () => {
 
     const second = await connect(stage)
     expect((await second.request('session/resume', { sessionId, cwd: stage.cwd })).result).toEqual({
-      _meta: { 'parley/seq': expect.any(Number) as number },
+      _meta: { 'parley/seq': expect.any(Number) as number, 'parley/agent': expect.any(String) as string },
     })
     expect(updatesIn(second.received).map(textOf).join('')).toBe('')
     await second.request('session/prompt', promptOf(sessionId, 'Again.'))

@@ -4,6 +4,8 @@ import type { Item, Transcript } from '../../client/transcript.ts'
 import { shortId } from '../opening.ts'
 import { ago } from '../terminal/pace.ts'
 import { clean, oneLine } from '../terminal/text.ts'
+import type { ToolCallUpdate } from '../../client/updates.ts'
+import { callRows } from '../view/call-rows.ts'
 import type { Look } from '../view/rows.ts'
 import { transcriptRows } from '../view/transcript-rows.ts'
 
@@ -39,8 +41,15 @@ function isGiven(text: string | undefined): boolean {
 }
 
 function allRows(transcript: Transcript, look: Look): readonly string[] {
-  const rows = transcriptRows(transcript, look)
+  const rows = transcriptRows(transcript, look, numbered(transcript))
   return rows.length === 0 ? [] : [...titleRows(transcript, look), ...rows, '']
+}
+
+/** Each call by its number in the session, by which all of it can be printed. */
+function numbered({ items }: Transcript) {
+  const calls = items.flatMap((item) => (item.kind === 'tool_call' ? [item.call.toolCallId] : []))
+  const numbers = new Map(calls.map((id, index) => [id, index + 1]))
+  return (call: ToolCallUpdate, look: Look) => callRows(call, look, { number: numbers.get(call.toolCallId) ?? 0 })
 }
 
 function titleRows({ title }: Transcript, { paint, width }: Look): readonly string[] {
@@ -55,7 +64,11 @@ function commandsHint({ commands }: Transcript): string {
 /** The end of the conversation, so that people see where they are. */
 function lastRows(transcript: Transcript, look: Look): readonly string[] {
   const from = transcript.items.findLastIndex(isPrompt)
-  const rows = transcriptRows({ ...transcript, items: transcript.items.slice(Math.max(0, from)), plan: [] }, look)
+  const rows = transcriptRows(
+    { ...transcript, items: transcript.items.slice(Math.max(0, from)), plan: [] },
+    look,
+    numbered(transcript),
+  )
   if (rows.length === 0) return []
   const [first = '', ...rest] = rows
   const shown = rest.length <= LAST_ROWS ? rows : [first, look.paint('dim', '  …'), ...rest.slice(-LAST_ROWS)]

@@ -1,5 +1,4 @@
 /** A chat with a person at a terminal: they write, they watch, they are asked, and others may be here too. */
-import type { AgentChoice } from '../../config/agent.ts'
 import type { Client } from '../../client/connect.ts'
 import type { ConnectionEvent, Face } from '../../client/face.ts'
 import type { Notice } from '../../client/notices.ts'
@@ -16,6 +15,7 @@ import { shortId } from '../opening.ts'
 import { pagesFor } from '../pages.ts'
 import type { Reaching } from '../reach.ts'
 import { paintOn } from '../surfaces.ts'
+import { oneLine } from '../terminal/text.ts'
 import { nameWindow, windowTitles } from '../terminal/window.ts'
 import { View } from '../view/view.ts'
 import { type Working, workWith } from '../working.ts'
@@ -133,7 +133,7 @@ class TerminalChat implements Face {
   }
 
   #begin(client: Client, opened: Opened): void {
-    const { sessionId, continued } = opened
+    const { sessionId } = opened
     const talk = this.#conversation(client, sessionId)
     const past = this.#updates.goLive((update) => {
       talk.updated(update)
@@ -141,10 +141,7 @@ class TerminalChat implements Face {
     })
     const { before, current } = pastOf(past, this.#company.busy)
     this.#view.recall(before)
-    const { agent, agentChosen } = this.#reaching.config
-    // A session that goes on keeps the agent that it has.
-    const chosen = continued === undefined || agentChosen ? shownName(agent) : undefined
-    const answers = client.modelOf(sessionId) ?? chosen
+    const answers = client.modelOf(sessionId) ?? shownName(client.agentOf(sessionId) ?? '')
     const greeting = { ...opened, agent: answers, transcript: before, whole: this.#beginning === 'join' }
     this.#desk.screen.draw(greetingRows(greeting, this.#desk.look), [])
     this.#talk = talk
@@ -156,7 +153,7 @@ class TerminalChat implements Face {
       history: promptsOf(before),
       suggest: (command, text) => client.complete(sessionId, command, text).catch(() => NOTHING),
       standing: () => ({
-        agent: answers ?? (this.#reaching.config.agent.kind === 'auto' ? 'guide' : undefined),
+        agent: answers,
         settings: client.settings(sessionId),
         usage: this.#usage,
         others: this.#company.others,
@@ -208,8 +205,8 @@ class TerminalChat implements Face {
 
 const NOTHING = { value: '', values: [] }
 
-/** Which one answers by itself is for the server to find out. */
-function shownName(agent: AgentChoice): string | undefined {
-  if (agent.kind === 'auto') return undefined
-  return agent.kind === 'model' ? (agent.model ?? 'model') : agent.kind
+/** Where a model answers, its settings say which; left to the server, without one, it is the guide. */
+function shownName(agent: string): string | undefined {
+  if (agent === '') return undefined
+  return agent === 'auto' ? 'guide' : oneLine(agent.replace(/:.*$/su, ''), 32)
 }

@@ -9,6 +9,8 @@ import { clean, oneLine, widthOf } from '../terminal/text.ts'
 export interface Look {
   readonly paint: Paint
   readonly width: () => number
+  /** How to see what is left out, where a person can. */
+  readonly more?: string | undefined
 }
 
 /** Words of Parley itself among the thoughts. */
@@ -106,11 +108,12 @@ const MOST_DETAILS = 2_000
 const DETAIL_LENGTH = 4_000
 
 /** What is asked, what exactly would happen, and the numbered answers. */
-function questionRows(question: PermissionQuestion, { paint, width }: Look, hint: string): readonly string[] {
+function questionRows(question: PermissionQuestion, look: Look, hint: string): readonly string[] {
   const { toolCall, options } = question
+  const { paint, width } = look
   return [
     `${paint('asking', '?')} ${paint('bold', oneLine(questionTitle(toolCall), width() - 4))}`,
-    ...detailRows(toolCall, { paint, width }),
+    ...detailRows(toolCall, look),
     ...options.flatMap(({ name }, index) => optionRows(name, index, { paint, width })),
     paint('dim', `  Press ${numbersOf(question)}; Ctrl-C cancels the turn.`),
     ...(hint === '' ? [] : [paint('asking', `  ${oneLine(hint, width() - 4)}`)]),
@@ -134,7 +137,7 @@ export function questionTitle({ title, toolCallId }: ToolCallUpdate): string {
 }
 
 /** A person must see all of what would be done: long lines are broken and not cut. */
-function detailRows(call: ToolCallUpdate, { paint, width }: Look): readonly string[] {
+function detailRows(call: ToolCallUpdate, { paint, width, more = '' }: Look): readonly string[] {
   const details = detailsOf(call)
   const lines = details.map(({ style, text }) => ({ style, text: clean(text).slice(0, DETAIL_LENGTH) }))
   const rows = lines.slice(0, DETAIL_ROWS).flatMap(({ style, text }) => {
@@ -144,7 +147,7 @@ function detailRows(call: ToolCallUpdate, { paint, width }: Look): readonly stri
   const left = details.length - DETAIL_ROWS + Math.max(0, rows.length - DETAIL_ROWS)
   const isCut = left > 0 || details.some(({ text }) => text.length > DETAIL_LENGTH)
   if (!isCut) return rows
-  return [...rows.slice(0, DETAIL_ROWS), paint('dim', `    … ${Math.max(1, left)} more lines`)]
+  return [...rows.slice(0, DETAIL_ROWS), paint('dim', `    … ${Math.max(1, left)} more lines${more}`)]
 }
 
 /** Nothing where the question shows it all. */

@@ -1,18 +1,22 @@
 /** A transcript as rows: what was said, what was done, and the plan as it stands. */
-import type { Item, Transcript } from '../../client/transcript.ts'
+import type { Item, ToolCallItem, Transcript } from '../../client/transcript.ts'
+import type { ToolCallUpdate } from '../../client/updates.ts'
 import { Flow } from '../terminal/flow.ts'
 import { type Look, planRows, textOf, toolRow } from './rows.ts'
 
-export function transcriptRows({ items, plan }: Transcript, look: Look): readonly string[] {
-  const rows = itemRows(items, look)
+/** How a call is shown. */
+type CallView = (call: ToolCallUpdate, look: Look) => readonly string[]
+
+export function transcriptRows({ items, plan }: Transcript, look: Look, callView?: CallView): readonly string[] {
+  const rows = itemRows(items, look, callView)
   return plan.length === 0 ? rows : [...rows, '', ...planRows(plan, look)]
 }
 
-export function itemRows(items: readonly Item[], look: Look): readonly string[] {
+export function itemRows(items: readonly Item[], look: Look, callView: CallView = oneRow): readonly string[] {
   const rows: string[] = []
   let before: Item['kind'] | undefined
   for (const item of items) {
-    const shown = rowsOf(item, look)
+    const shown = item.kind === 'tool_call' ? callView(item.call, look) : rowsOf(item, look)
     if (shown.length === 0) continue
     // Tool calls stand together; everything else is set apart.
     if (before !== undefined && !(before === 'tool_call' && item.kind === 'tool_call')) rows.push('')
@@ -28,15 +32,17 @@ const STYLE_OF = {
   agent: {},
 } as const
 
-function rowsOf(item: Item, look: Look): readonly string[] {
+function oneRow(call: ToolCallUpdate, look: Look): readonly string[] {
+  return [toolRow(call, look)]
+}
+
+function rowsOf(item: Exclude<Item, ToolCallItem>, look: Look): readonly string[] {
   switch (item.kind) {
     case 'message': {
       const flow = new Flow({ ...look, ...STYLE_OF[item.role] })
       const text = item.content.map(textOf).join('\n').trim()
       return [...flow.push(text), ...flow.end()]
     }
-    case 'tool_call':
-      return [toolRow(item.call, look)]
     case 'other':
       return []
   }

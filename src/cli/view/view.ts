@@ -190,7 +190,8 @@ export class View {
   }
 
   get #look() {
-    return { paint: this.#surfaces.paint, width: this.#surfaces.screen.width }
+    const more = this.#surfaces.chat === true ? ': Ctrl-O prints them' : undefined
+    return { paint: this.#surfaces.paint, width: this.#surfaces.screen.width, more }
   }
 
   #settleQuestion({ title }: Asked, said: string): void {

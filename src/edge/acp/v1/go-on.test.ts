@@ -27,7 +27,7 @@ test('a resume with a cursor tells, after its response, what came after it, and 
   await quiet()
 
   const head = street.house.disk.stored(sessionId)
-  expect(result).toEqual({ _meta: { 'parley/seq': head } })
+  expect(result).toEqual({ _meta: { 'parley/seq': head, 'parley/agent': expect.any(String) } })
   const answerAt = second.received.findIndex((message) => message.result === result)
   expect(second.received.slice(0, answerAt).filter(({ method }) => method !== undefined)).toEqual([])
   const missed = first.updates.filter(({ seq }) => seq > half)

@@ -97,8 +97,11 @@ export class Openings {
   }
 
   /** What every answer to whoever opens a session says of it; `seq` is the last entry, or the last that a load has told. */
-  #opened({ existing: { settings, seq: last } }: Session, seq = last) {
-    return { ...settingsResult(settings, this.#host.client.dialect), _meta: { 'parley/seq': seq } }
+  #opened({ existing: { settings, agent, seq: last } }: Session, seq = last) {
+    return {
+      ...settingsResult(settings, this.#host.client.dialect),
+      _meta: { 'parley/seq': seq, 'parley/agent': agent },
+    }
   }
 
   /** What the client has not had yet, then the response, then what comes. */

@@ -1,0 +1,66 @@
+/** The last row of a chat, in terminals of any width. */
+import { describe, expect, test } from 'vitest'
+import { paintFor } from '../terminal/colors.ts'
+import { widthOf } from '../terminal/text.ts'
+import { type Standing, statusRow, usageIn } from './status-line.ts'
+
+const choices = [
+  { value: 'ask', name: 'Ask' },
+  { value: 'o:large', name: 'Large 软' },
+]
+const setting = { choices, by: 'option' } as const
+const standing: Standing = {
+  urgent: '',
+  agent: 'guide',
+  settings: [
+    { ...setting, id: 'model', name: 'Model', category: 'model', value: 'o:large' },
+    { ...setting, id: 'mode', name: 'Permission', category: 'mode', value: 'ask' },
+  ],
+  usage: { used: 50_000, size: 200_000, cost: '0.50 USD' },
+  waiting: 2,
+  others: ['ada@laptop (chat)', 'Zed', 'ada@laptop (chat)'],
+  session: '1f3a9c2b',
+}
+
+function row(columns: number, more: Partial<Standing> = {}): string {
+  return statusRow({ ...standing, ...more }, { paint: paintFor(false), width: () => columns })
+}
+
+describe('the status line', () => {
+  test('says all of it where there is room', () =>
+    expect(row(140)).toBe(
+      '  Large 软 · Ask · 25 % of 200k · 0.50 USD · 2 queued · with ada@laptop (chat) ×2, Zed · 1f3a9c2b',
+    ))
+
+  test.each([
+    [80, '  Large 软 · Ask · 25 % of 200k · 0.50 USD · 2 queued · 1f3a9c2b'],
+    [60, '  Large 软 · Ask · 25 % of 200k · 0.50 USD · 1f3a9c2b'],
+    [30, '  Large 软 · Ask · 1f3a9c2b'],
+    [20, '  1f3a9c2b'],
+  ])('leaves out what is least needed in %i columns', (columns, said) => expect(row(columns)).toBe(said))
+
+  test('names the agent where no model is set', () => expect(row(40, { settings: [] })).toMatch(/^ {2}guide · /u))
+
+  test('begins with what must be read now, and is never wider than the terminal', () => {
+    const urgent = 'Press Ctrl-C again to leave, or Ctrl-D.'
+    expect(row(60, { urgent })).toBe(`  ${urgent} · 1f3a9c2b`)
+    for (let columns = 20; columns < 100; columns += 1)
+      expect(widthOf(row(columns, { urgent }))).toBeLessThanOrEqual(columns)
+  })
+
+  test('has nothing of the names of others that could move the cursor', () =>
+    expect(row(140, { others: ['a\u001b[2Jb\nc'] })).toContain('with ab c'))
+})
+
+test.each([
+  [
+    { sessionUpdate: 'usage_update', used: 5, size: 10 },
+    { used: 5, size: 10, cost: undefined },
+  ],
+  [
+    { sessionUpdate: 'usage_update', used: 5, size: 10, cost: { amount: 'x' } },
+    { used: 5, size: 10, cost: undefined },
+  ],
+  [{ sessionUpdate: 'usage_update', used: '5', size: 10 }, undefined],
+  [{ sessionUpdate: 'plan', used: 5, size: 10 }, undefined],
+])('usage in %j', (update, usage) => expect(usageIn(update)).toEqual(usage))
