@@ -29,6 +29,7 @@ const CARRIERS: readonly Carrier[] = [
   { program: /^exec$/u, flags: /^-[cl]$/u, values: /^-a$/u },
   { program: /^time$/u, flags: /^-[pv]$/u, values: /^-[fo]$/u },
   { program: /^(?:nice|ionice|stdbuf|prlimit|xvfb-run|dbus-run-session|choom)$/u, values: /^-[ncpioe]$/u },
+  { program: /^perf$/u, verb: /^(?:stat|record|trace)$/u, values: /^-[eoFp]$/u, skips: 1 },
   { program: /^chrt$/u, flags: /^(?:-[abdfiormRv]+|--\w+)$/u, values: /^-[TPD]$/u, skips: 1 },
   {
     program: /^ld(?:64|-linux.*|-musl.*|-[\d.]+)?\.so(?:\..+)?$|^ld-(?:linux|musl)/u,
@@ -54,7 +55,7 @@ const CARRIERS: readonly Carrier[] = [
   { program: /^(?:timeout|gtimeout)$/u, flags: /^--\S*$/u, values: /^-[sk]$/u, skips: 1 },
   { program: /^(?:taskset|chroot|script)$/u, flags: /^-[qaef]$/u, line: /^-\w*c$/u, skips: 1 },
   { program: /^flock$/u, flags: /^-[nxsuo]$/u, values: /^-[wE]$/u, line: /^-c$/u, skips: 1 },
-  { program: /^(?:strace|ltrace|gdb|valgrind|perf)$/u, flags: /^(?:-f+|--args|-[qcTtv])$/u, values: /^-[eopsS]$/u },
+  { program: /^(?:strace|ltrace|gdb|valgrind)$/u, flags: /^(?:-f+|--args|-[qcTtv])$/u, values: /^-[eopsS]$/u },
   { program: /^(?:watch|hyperfine|entr|nodemon|chokidar)$/u, flags: /^-[cdrtxz]$/u, values: /^-[nwm]$/u, isFed: true },
   { program: /^(?:xargs|parallel)$/u, flags: /^(?:-[0rtpxk]|--null)$/u, values: /^-[InPLsdEaj]$/u, isFed: true },
   {
@@ -135,6 +136,7 @@ function begun({ flags, values, line, skips = 0, isFed, isAnywhere }: Carrier, r
     const [option = '', value = ''] = /^(--[\w-]+)=([\s\S]*)$/u.exec(word)?.slice(1) ?? []
     if (line?.test(option) === true) found.push([value])
     else if (line?.test(word) === true) found.push([rest[at + 1] ?? ''])
+    else if (line?.test(word.slice(0, 2)) === true) found.push([word.slice(2)])
     if (values?.test(word) === true || line?.test(word) === true) at += 1
     else if (word.startsWith('-')) isUnsure ||= option === '' && flags?.test(word) !== true
     else if (!/^\w+=/u.test(word) && left > 0) left -= 1

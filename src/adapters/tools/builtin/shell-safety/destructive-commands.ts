@@ -102,6 +102,13 @@ const ROWS: readonly Row[] = [
   // What they run cannot be told from here.
   { program: /^(?:eval|source|\.|at|batch)$/u },
   { program: /^(?:expect|tclsh|wish)$/u, when: / -c /u },
+  { program: /^gdb$/u, when: / --?(?:ex|eval-command|command|x)/u },
+  { program: /^(?:enable|hash)$/u, when: / -[fp] /u },
+  { program: /^bind$/u, when: / -x /u },
+  { program: /^g?awk$/u, when: / (?:-i|--include)[= ]inplace/u },
+  // The second file is written.
+  { program: /^uniq$/u, when: /^(?: -\S+)* [^- ]\S* [^- ]\S* $/u },
+  { program: /^xxd$/u, when: /^(?: -\S+)* [^- ]\S* [^- ]\S* $/u },
 ]
 
 export function programDestroys(program: string, args: readonly string[]): boolean {
@@ -120,7 +127,7 @@ interface Told {
 const TOLD: readonly Told[] = [
   {
     program: /^(?:psql|mysql|mariadb|sqlite3|sqlcmd|mongo(?:sh)?|clickhouse-client|duckdb|cqlsh)$/u,
-    says: /\b(?:drop|truncate|delete\s+from)\b|drop(?:Database|Index)?\(|(?:delete(?:One|Many)|remove)\(/iu,
+    says: /\b(?:drop|truncate|delete\s+from)\b|drop(?:Database|Index)?\(|(?:delete(?:One|Many)|remove)\(|\\[!o]|\.(?:shell|system|output|once|save|backup|clone)\b|into\s+(?:out|dump)file/iu,
   },
   {
     program: /^[gmn]?awk$/u,
@@ -140,7 +147,7 @@ const WRITING =
   /writeFile|createWriteStream|write_(?:text|bytes)|File\.write|IO\.write|file_put_contents|(?:Deno|Bun)\.write|os\.(?:rename|replace|truncate|symlink|link)\b|\brename(?:Sync)?\s*\(|shutil\.|copyFile|cpSync|\bf?open(?:Sync)?\s*\([^)]*,\s*(?:mode\s*=\s*)?["'](?:[rbtUx]*[wx]|r[bt]*\+)|\bopen\b[^;]*["']\s*\+?>(?!>)|dofile|os\.rename|io\.open\s*\([^)]*["']w/u
 /** What runs text as code, so that it cannot be told what that is. */
 const EVALUATING =
-  /\b(?:eval|exec|compile|execfile|Function|runInThisContext|instance_eval|loadstring)\s*\(|__import__|importlib|getattr\s*\(|\bvm\.run|\bspawn(?:Sync)?\s*\(|process\.binding|\bqx\b|%x|IO\.popen|Kernel\.|`/u
+  /\b(?:eval|exec|compile|execfile|Function|runInThisContext|instance_eval|loadstring)\s*\(|__import__|importlib|getattr\s*\(|do shell script|\bvm\.run|\bspawn(?:Sync)?\s*\(|process\.binding|\bqx\b|%x|IO\.popen|Kernel\.|`/u
 
 export function codeDestroys(text: string): boolean {
   return CODE.test(text) || WRITING.test(text) || EVALUATING.test(text)

@@ -28,6 +28,8 @@ const ROWS: readonly Row[] = [
   { verb: /^branch$/u, when: / (?:-\w*[Df]\w*|--force) /u },
   { verb: /^tag$/u, when: / (?:-\w*[df]|--delete|--force) /u },
   { verb: /^stash$/u, when: /^ (?:drop|clear) /u },
+  { verb: /^archive$/u, when: / -o/u },
+  { verb: /^bundle$/u, when: /^ create /u },
   { verb: /^reflog$/u, when: / (?:expire|delete) /u },
   { verb: /^gc$/u, when: / --prune/u },
   { verb: /^prune$/u, unless: / (?:-n|--dry-run) /u },
@@ -63,10 +65,13 @@ export function gitSettings(args: readonly string[]): { readonly lines: readonly
     if (key !== undefined) return [[key, value]]
     return /^[\w*:/@-]+(?:\.[^=]+)?\.[\w-]+$/u.test(word) && args.includes('config') ? [[word, args[at + 1] ?? '']] : []
   })
+  const isElsewhere = args.some((word) => word.startsWith('--exec-path='))
   const isFromEnvironment = args.some((word) => word.startsWith('--config-env'))
   return {
     lines: given.flatMap(([key, value]) => (RUNNING_SETTINGS.test(key) ? [value.replace(/^!/u, '')] : [])),
-    loads: given.some(([key]) => LOADING_SETTINGS.test(key) || (isFromEnvironment && RUNNING_SETTINGS.test(key))),
+    loads:
+      isElsewhere ||
+      given.some(([key]) => LOADING_SETTINGS.test(key) || (isFromEnvironment && RUNNING_SETTINGS.test(key))),
   }
 }
 

@@ -5,7 +5,7 @@ import { gitDestroys, gitSettings } from './git.ts'
 import { type OptionUse, loadsCode, optionUses, variableUse } from './option-effects.ts'
 import { type SimpleCommand, parseLine } from './parse.ts'
 import { isDeep } from './places.ts'
-import { isNoFile, onlyReads } from './readers.ts'
+import { holdsCommand, isNoFile, onlyReads } from './readers.ts'
 
 export interface Judgement {
   /** `changes`: not known to only read. `destroys`: it may destroy what cannot be had back, or it cannot be told what it does. */
@@ -47,7 +47,7 @@ export function judgeLine(line: string): Judgement {
   if (parsed === undefined) return unreadable(UNREADABLE)
   const { commands, shapes } = parsed
   const found = { extras: commands.flatMap(extrasOf), shapes, isDeep: commands.some(isDeep) }
-  const why = whyLine({ line, depth: 0, left: { characters: MOST_LOOKED_AT } })
+  const why = whyParsed(commands, { line, depth: 0, left: { characters: MOST_LOOKED_AT } })
   if (why !== undefined) return { effect: 'destroys', why, ...found }
   return { effect: commands.every(onlyReads) ? 'reads' : 'changes', ...found }
 }
@@ -82,9 +82,12 @@ type Why = string | undefined
 function whyLine(within: Within): Why {
   if (within.depth > DEEPEST) return TOO_DEEP
   const parsed = parseLine(within.line)
-  if (parsed === undefined) return UNREADABLE
+  return parsed === undefined ? UNREADABLE : whyParsed(parsed.commands, within)
+}
+
+function whyParsed(commands: readonly SimpleCommand[], within: Within): Why {
   if (FORK_BOMB.test(within.line)) return MAY_DESTROY
-  return first(parsed.commands, (command) => whyOverwrites(command) ?? whyCommand(command, within))
+  return first(commands, (command) => whyOverwrites(command) ?? whyCommand(command, within))
 }
 
 function first<Item>(items: readonly Item[], whyOf: (item: Item) => Why): Why {
@@ -114,16 +117,28 @@ function whyCommand({ words: given, sent, assignments = [] }: Sent, within: With
   const [program, ...rest] = withoutVariables(given)
   if (program === undefined) return undefined
   const all = { words: rest, ...(sent !== undefined && { sent }) }
+  // What the parser takes for the keyword `time` may be the program, with options before the command.
+  if (program.startsWith('-')) return first(carriedBy('time', given), (words) => whyCarried({ words }, within))
   if (KEYWORDS.has(program)) return whyCommand(all, within)
   const name = nameOf(program)
   // Which program that is, only the shell will know.
   if (/[$*?]|\{.|\[.+\]/u.test(name)) return UNSEEN
   return (
     whyProgram(name, all, within) ??
+    whySubscripts(name, rest, within) ??
     first(optionUses(name, rest), (use) => whyUse(name, use, within)) ??
     whyShell(name, all, within) ??
     first(carriedBy(name, rest), (words) => whyCarried({ ...all, words }, within))
   )
+}
+
+/** Builtins that read their arguments as the shell reads a line: the `$(…)` in a quoted subscript runs. */
+const READING_AGAIN =
+  /^(?:printf|test|\[|read|let|declare|typeset|local|export|readonly|unset|wait|mapfile|readarray)$/u
+
+function whySubscripts(program: string, words: readonly string[], within: Within): Why {
+  if (!READING_AGAIN.test(program)) return undefined
+  return first(words.filter(holdsCommand), (word) => whyDeeper(`: "${word.replaceAll('"', '')}"`, within))
 }
 
 function nameOf(program: string): string {
@@ -190,7 +205,9 @@ function languageDestroys(program: string, words: readonly string[], sent: strin
   if (!INTERPRETERS.test(program)) return false
   if (/^(?:perl|ruby)$/u.test(program) && words.some((word) => /^-[pnlaw0sE]*i/u.test(word))) return true
   if (words.some((word) => isUnseen(word) && word.includes('('))) return true
-  const isGiven = words.some((word) => /^(?:-\w*[ceErp]|--eval|--print|--execute|eval|-[pnlaw0]*[eE])$/u.test(word))
+  const isGiven = words.some((word) =>
+    /^(?:-\w*[ceErp]|--(?:eval|print|execute)(?:=.*)?|eval|-[pnlaw0]*[eE])$/su.test(word),
+  )
   if (isGiven && (words.some(isUnseen) || codeDestroys(words.join(' ')))) return true
   // Nothing to run but what it is sent: a text that stands in the line, or one that nobody has seen.
   const isSent = words.every((word) => /^-[uBEsSi]?$/u.test(word))

@@ -58,6 +58,7 @@ const ROWS: readonly Row[] = [
   { program: /^tcpdump$/u, effect: 'runs', starts: /^-z/u },
   { program: /^(?:nc|ncat|netcat)$/u, effect: 'runs', short: 'ec', long: ['exec', 'sh-exec'] },
   { program: /^start-stop-daemon$/u, effect: 'runs', short: 'xa', long: ['exec', 'startas'] },
+  { program: /^(?:mapfile|readarray|complete|compgen)$/u, effect: 'runs', starts: /^-C/u, isFed: true },
   { program: /^socat$/u, effect: 'runs', starts: /^(?:EXEC|SYSTEM|SHELL):/iu },
   { program: /^(?:npm|pnpm|yarn)$/u, effect: 'runs', long: ['script-shell'] },
   { program: /^make$/u, effect: 'runs', long: ['eval'] },
@@ -163,6 +164,8 @@ export function variableUse(assignment: string): OptionUse | undefined {
   const [, name = '', value = ''] = /^(\w+)\+?=([\s\S]*)$/u.exec(assignment) ?? []
   const program = ARGUMENTS.get(name)
   if (program !== undefined) return { effect: 'runs', name, value: `${program} ${value}` }
+  // A prompt that the shell prints, with what stands in it replaced.
+  if (/^PS[0-4]$/u.test(name)) return { effect: 'runs', name, value: `: "${value.replaceAll('"', '')}"` }
   return RUNNING.test(name) ? { effect: 'runs', name, value: value.replace(/^\|+/u, '') } : undefined
 }
 

@@ -41,7 +41,7 @@ export const UNKNOWN = {
 /** Substitutions within substitutions that are looked at. */
 const DEEPEST = 40
 /** Parts of a line that are looked at. */
-const MOST_NODES = 20_000
+const MOST_NODES = 6_000
 
 /**
  * Everything that the line runs, also within other commands. Undefined when it cannot be read, is nested deeper than anybody

@@ -54,8 +54,13 @@ export function onlyReads({ words, assignments, overwrites, appends }: SimpleCom
   const isWriting = [...overwrites, ...appends].some((target) => !isNoFile(target))
   if (isWriting || !assignments.every((one) => program === ':' || PLAIN_VARIABLE.test(one))) return false
   // A program by its path may be any, and so may one that only the shell will know.
-  if (/[/$*?]/u.test(program)) return false
+  if (/[/$*?]/u.test(program) || args.some(holdsCommand)) return false
   return program === 'git' ? gitReads(args) : programReads(program, args)
+}
+
+/** A command in a text that the shell does not read itself, but that the program might. */
+export function holdsCommand(word: string): boolean {
+  return /\$\((?!\))|`/u.test(word)
 }
 
 /** Where nothing is kept nothing is lost. */
