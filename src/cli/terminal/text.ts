@@ -36,27 +36,43 @@ export function endOfLine(text: string, width: number): string {
 /** Plain text without its end where it is wider than `width`. */
 function cut(text: string, width: number): string {
   // Nothing is wider than two columns; to measure the first text takes longer than all else that a short command does.
-  if (text.length * 2 <= width || widthOf(text) <= width) return text
+  if (text.length * 2 <= width) return text
   let kept = ''
-  let used = 1
-  for (const grapheme of graphemesOf(text)) {
-    used += widthOf(grapheme)
-    if (used > width) break
-    kept += grapheme
+  let whole = 0
+  for (const grapheme of graphemesIn(text)) {
+    whole += widthOf(grapheme)
+    if (whole > width) return `${kept.trimEnd()}…`
+    if (whole < width) kept += grapheme
   }
-  return `${kept.trimEnd()}…`
+  return text
 }
 
 /** Columns; colours take none. */
 export function widthOf(text: string): number {
-  return ASCII.test(text) ? text.length : stringWidth(text)
+  if (ASCII.test(text)) return text.length
+  if (text.length <= PIECE_LENGTH) return stringWidth(text)
+  return graphemesOf(text).reduce((width, grapheme) => width + stringWidth(grapheme), 0)
 }
 
 const ASCII = /^[ -~]*$/u
 
 /** What a person sees as one character. */
 export function graphemesOf(text: string): readonly string[] {
-  return ASCII.test(text) ? [...text] : [...segments().segment(text)].map(({ segment }) => segment)
+  return ASCII.test(text) ? [...text] : [...graphemesIn(text)]
+}
+
+/** To find the next character takes the longer the longer the whole text is, so that it is given in pieces. */
+const PIECE_LENGTH = 256
+
+function* graphemesIn(text: string): Generator<string> {
+  for (let at = 0; at < text.length;) {
+    const found = [...segments().segment(text.slice(at, at + PIECE_LENGTH))].map(({ segment }) => segment)
+    // The last of a piece may go on behind it.
+    const isEnd = at + PIECE_LENGTH >= text.length
+    const whole = isEnd || found.length < 2 ? found : found.slice(0, -1)
+    yield* whole
+    at += whole.reduce((length, grapheme) => length + grapheme.length, 0)
+  }
 }
 
 let known: Intl.Segmenter | undefined

@@ -1,0 +1,187 @@
+/**
+ * Every loop over a text from outside comes to its end: blanks that only Unicode knows, mixtures of what each reader gives a meaning to, and long
+ * repetitions. A reader that makes no progress hangs this file.
+ */
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { fitsPath, fitsWord, mayName } from '../src/access/wildcard.ts'
+import { applyEdits } from '../src/adapters/tools/builtin/edit/apply.ts'
+import { differenceOf } from '../src/adapters/tools/builtin/edit/difference.ts'
+import { readablePage } from '../src/adapters/tools/builtin/fetch/html.ts'
+import { readable } from '../src/adapters/tools/builtin/command/output.ts'
+import { pathTest } from '../src/adapters/tools/builtin/search/glob.ts'
+import { literalIn } from '../src/adapters/tools/builtin/search/literal.ts'
+import { signatureOf } from '../src/adapters/tools/builtin/shell-safety/approval-prefix.ts'
+import { judgeLine } from '../src/adapters/tools/builtin/shell-safety/judge.ts'
+import { decode } from '../src/adapters/tools/builtin/text/encoding.ts'
+import { linesOf, pageOf } from '../src/adapters/tools/builtin/text/pages.ts'
+import { piecesOf } from '../src/adapters/search/pieces.ts'
+import { clean, graphemesOf, oneLine, widthOf } from '../src/cli/terminal/text.ts'
+import { wrapSpans } from '../src/cli/terminal/wrap.ts'
+import { linesChanged } from '../src/cli/view/difference.ts'
+import { importedFrom } from '../src/config/mcp-import.ts'
+import { perhapsMeant } from '../src/config/nearest.ts'
+import { placeOf } from '../src/config/place-of.ts'
+import { withTable, withoutTable } from '../src/config/toml-tables.ts'
+import { html } from '../src/docs-server/index/formats/html.ts'
+import { markdown } from '../src/docs-server/index/formats/markdown.ts'
+import { snippetOf } from '../src/docs-server/index/snippet.ts'
+import { stemText, stemsOf } from '../src/docs-server/index/stems.ts'
+import { LineCutter } from '../src/edge/transport/lines.ts'
+import { LineCutter as RelayCutter } from '../src/relay/lines.ts'
+import { seenIn } from '../src/relay/updates.ts'
+import { usuallyIgnored } from '../src/workspace/ignore.ts'
+
+interface Reader {
+  readonly name: string
+  readonly reads: (text: string) => unknown
+  /** What has a meaning to it, besides the usual. */
+  readonly pieces?: readonly string[]
+}
+
+const mirrored = (text: string) => text.split('\n').toReversed().join('\n')
+
+const READERS: readonly Reader[] = [
+  {
+    name: 'a command line',
+    reads: (text) => [judgeLine(text), signatureOf(text)],
+    pieces: ['$(', '${', '<<', '<(', "$'", '`', '|', '&&', '[[', '((', 'case', 'git -c'],
+  },
+  { name: 'what a command prints', reads: readable, pieces: ['\u001B]', '\u001B[', '\u009B', '\u0007', '\r'] },
+  {
+    name: 'patterns of rules',
+    reads: (text) => [fitsWord(text, 'a.b'), fitsWord('*a*b', text), fitsPath(text, 'a/b'), fitsPath('**/a', text)],
+    pieces: ['*', '**', '?', '/'],
+  },
+  { name: 'places of a command', reads: (text) => mayName(`/${text}`, '/a/.b/c', true), pieces: ['*', '**', '/'] },
+  {
+    name: 'patterns of files',
+    reads: (text) => [pathTest(text)('a/b.ts'), pathTest('**/{a,b}*.ts')(text)],
+    pieces: ['*', '**', '{', '}', '[', ']', '!', ',', '\\', '/'],
+  },
+  { name: 'regular expressions', reads: (text) => literalIn(text, false), pieces: ['\\', '(', ')', '[', '|', '{1,2}'] },
+  {
+    name: 'ignore files',
+    reads: (text) => usuallyIgnored().below('', [text]).ignores('a/b', false),
+    pieces: ['!', '/', '**'],
+  },
+  {
+    name: 'a page of the web',
+    reads: (text) => [readablePage(text, new URL('http://a.example/')), html(text)],
+    pieces: ['<', '>', '</', '<!--', '-->', '<script>', '</script', '<a href="', '&#', '&amp;', '<![CDATA[', '<pre>'],
+  },
+  { name: 'Markdown', reads: markdown, pieces: ['# ', '```', '~~~', '===', '---', '> ', '- '] },
+  { name: 'a passage', reads: (text) => [snippetOf(text, [], 20), snippetOf(text, [[3, 5]], 9), piecesOf(text)] },
+  { name: 'words of a document', reads: (text) => [stemsOf(text), stemText(text)] },
+  {
+    name: 'a change of a file',
+    reads: (text) => [
+      differenceOf('a', text, mirrored(text)),
+      linesChanged({ type: 'diff', path: 'a', oldText: text, newText: mirrored(text) }),
+      orRefused(() => applyEdits(text, [{ old_text: text.slice(2, 7), new_text: 'b' }])),
+    ],
+  },
+  {
+    name: 'a file',
+    reads: (text) => [decode(Buffer.from(text)), decode(Buffer.from(text, 'utf16le')), linesOf(text), paged(text)],
+  },
+  {
+    name: 'what a terminal shows',
+    reads: (text) => [
+      clean(text),
+      oneLine(text, 7),
+      widthOf(text),
+      graphemesOf(text),
+      wrapSpans([{ style: 'plain', text, at: 0 }], {
+        width: 7,
+        first: '> ',
+        rest: '  ',
+        paint: (_style, said) => said,
+      }),
+    ],
+    pieces: ['\u001B[', '\u200D', '\u0301', '👩‍👩‍👧', '世'],
+  },
+  {
+    name: 'a TOML file',
+    reads: (text) => [
+      placeOf('a.toml', text, 'mcp.a.command'),
+      orRefused(() => withTable(text, ['mcp', 'a'], { command: 'x' })),
+      orRefused(() => withoutTable(text, ['mcp', 'a'])),
+      perhapsMeant(text, ['agent', 'model']),
+    ],
+    pieces: ['[', ']', '[[', ']]', '"', "'", '"""', "'''", '#', '=', '.', 'mcp', 'a', 'command', '{', '}', '\\'],
+  },
+  {
+    name: 'settings of other programs',
+    reads: (text) => orRefused(() => importedFrom('a.json', text)),
+    pieces: ['{', '"'],
+  },
+  {
+    name: 'lines of a connection',
+    reads: (text) => {
+      const [bytes, edge, relay] = [Buffer.from(text), new LineCutter(50), new RelayCutter(50)]
+      for (let at = 0; at < bytes.length; at += 7) {
+        edge.push(bytes.subarray(at, at + 7))
+        relay.push(bytes.subarray(at, at + 7))
+      }
+      return seenIn(bytes)
+    },
+  },
+]
+
+function paged(text: string): string {
+  return orRefused(() => pageOf(text, { line: 1, limit: 3 })) ?? ''
+}
+
+/** A refusal is an answer too. */
+function orRefused<Result>(read: () => Result): Result | undefined {
+  try {
+    return read()
+  } catch {
+    return undefined
+  }
+}
+
+const USUAL = [
+  ' ',
+  '\n',
+  '\r\n',
+  '\t',
+  '\f',
+  '\v',
+  '\u00A0',
+  '\u2028',
+  '\u3000',
+  '\uFEFF',
+  '\0',
+  '\uD800',
+  'a',
+  'b',
+  '0',
+]
+
+const ODD = Array.from({ length: 0x11_00_00 }, (_, code) => String.fromCodePoint(code)).filter((letter) =>
+  /[\p{Z}\p{Cc}\p{Cf}]/u.test(letter),
+)
+
+describe('a text from outside is read to its end', () => {
+  test.each(READERS)('$name: every blank, control and format character of Unicode', ({ reads, pieces = [] }) => {
+    const [before = 'a', after = 'b'] = pieces
+    for (const letter of ODD) expect(orRefused(() => reads(`a${letter}b${before}${letter}${after}`))).not.toBe(null)
+  })
+
+  test.each(READERS)('$name: any mixture', ({ reads, pieces = [] }) => {
+    const piece = fc.oneof(fc.constantFrom(...USUAL, ...pieces), fc.string({ unit: 'binary', maxLength: 4 }))
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 60 }), (chosen) => {
+        expect(orRefused(() => reads(chosen.join('')))).not.toBe(null)
+      }),
+      { numRuns: 150 },
+    )
+  })
+
+  test.each(READERS)('$name: what has a meaning, thousands of times', ({ reads, pieces = [] }) => {
+    for (const piece of [...USUAL, ...pieces])
+      expect(orRefused(() => [reads(piece.repeat(2_000)), reads(`${piece}a`.repeat(1_500))])).not.toBe(null)
+  })
+})
