@@ -8,8 +8,8 @@ import type { Answer, View } from './evidence.ts'
 import { type Phase, phaseOf } from './phase.ts'
 import type { Cut } from './plan.ts'
 
-/** Whatever takes longer hangs. Milliseconds. */
-const PATIENCE = 20_000
+/** A server that says nothing for longer hangs; one that is slow, on a loaded machine, still says something. Milliseconds. */
+const PATIENCE = 60_000
 
 export interface Scene {
   readonly home: string
@@ -41,6 +41,7 @@ export class Life {
   #questions = 0
   #cut: Cut | undefined
   #sessionId = ''
+  #lastHeard = performance.now()
 
   constructor(scene: Scene, number: number, faults: FaultsSpec = []) {
     const { home, agent, bin, under } = scene
@@ -121,15 +122,23 @@ export class Life {
   }
 
   async patiently<Value>(work: Promise<Value>): Promise<Value> {
-    const hangs = new AbortController()
-    const late = sleep(PATIENCE, undefined, { signal: hangs.signal }).then(() => {
-      throw new Error(`nothing happened for ${PATIENCE} ms in life ${this.#number}`)
-    })
+    const over = new AbortController()
+    const silence = this.#silence(over.signal)
     try {
-      return await Promise.race([work, late])
+      return await Promise.race([work, silence])
     } finally {
-      hangs.abort()
-      late.catch(() => undefined)
+      over.abort()
+      silence.catch(() => undefined)
+    }
+  }
+
+  /** Rejects when nothing has been heard for too long. */
+  async #silence(signal: AbortSignal): Promise<never> {
+    this.#lastHeard = performance.now()
+    for (;;) {
+      const left = this.#lastHeard + PATIENCE - performance.now()
+      if (left <= 0) throw new Error(`nothing happened for ${PATIENCE} ms in life ${this.#number}`)
+      await sleep(left, undefined, { signal })
     }
   }
 
@@ -146,6 +155,7 @@ export class Life {
   }
 
   #heard(message: Message): void {
+    this.#lastHeard = performance.now()
     if (message.method === 'session/request_permission') this.#asked(message)
     this.#mayCut()
   }

@@ -8,7 +8,8 @@ import { agentRows, clientRows } from './rows.ts'
 import { isCaught, lawResults, playAll } from './run.ts'
 import { embedded, relay, socket } from './target.ts'
 
-const PATIENCE = 20_000
+/** Whatever takes longer hangs, on a loaded machine too. Milliseconds. */
+const PATIENCE = 60_000
 /** Decisions that no case can wait for. */
 const TAKES_A_MINUTE = ['A session that nobody needs']
 const targets = [embedded(), relay(), socket()]

@@ -57,7 +57,12 @@ export function relay(): Target {
     name: 'parley acp',
     scripted: true,
     manyClients: true,
-    open: async (place) => childEnds(parley(['acp', '--agent', `script:${place.script}`], homes.of(place), place.env)),
+    async open(place) {
+      const home = homes.of(place)
+      // A cold start has the patience of the server; a case measures answers.
+      await started(home, place.env)
+      return childEnds(parley(['acp', '--agent', `script:${place.script}`], home, place.env))
+    },
     introduction: () => ({}),
     leave: (place) => homes.leave(place),
     close: () => homes.close(),
@@ -73,12 +78,7 @@ export function socket(): Target {
     manyClients: true,
     async open(place) {
       const home = homes.of(place)
-      await startServer({
-        home,
-        socket: socketPathOf(home),
-        environment: environment(home, place.env),
-        program: binary,
-      })
+      await started(home, place.env)
       return socketEnds(socketPathOf(home))
     },
     introduction: ({ script }) => ({ _meta: { 'parley/agent': `script:${script}` } }),
@@ -116,6 +116,10 @@ class Homes {
     await endServer(this.#common)
     rmSync(this.#common, { recursive: true, force: true, maxRetries: 5 })
   }
+}
+
+function started(home: string, env: Place['env']): Promise<void> {
+  return startServer({ home, socket: socketPathOf(home), environment: environment(home, env), program: binary })
 }
 
 async function endServer(home: string): Promise<void> {
