@@ -19,6 +19,7 @@ export interface LibraryOptions {
   readonly limits: IndexLimits
   readonly poll: boolean
   readonly code: boolean
+  readonly skipped?: readonly string[]
   readonly file?: string
   readonly extract?: NonNullable<IndexOptions['extract']>
   readonly log: (line: string) => void

@@ -26,6 +26,8 @@ export interface LibrarySettings {
   readonly poll?: boolean
   /** Whether source code is searched too. */
   readonly code?: boolean
+  /** What is left out unless the ignore files of a directory take it back; lines as they have. */
+  readonly skipped?: readonly string[]
   /** Where the index is kept between runs; it lives as long as the server if absent. */
   readonly indexFile?: string
   /** What rules of permission keep from whoever asks, as they are now; nothing if absent. */
@@ -167,6 +169,7 @@ export async function openLibrary(settings: LibrarySettings): Promise<Library> {
     ...(indexFile === undefined ? {} : { file: indexFile }),
     ...(extract === undefined ? {} : { extract }),
     ...(access === undefined ? {} : { access }),
+    ...(settings.skipped === undefined ? {} : { skipped: settings.skipped }),
   })
 }
 

@@ -11,6 +11,18 @@ import { workerUrl } from './workers.ts'
 /** What sessions know it as. */
 const SERVER = 'docs'
 
+/** Texts that tests are made of answer no question about a project. `!test/` in its `.ignore` takes that back. */
+const OF_TESTS = [
+  'test/',
+  'tests/',
+  '__tests__/',
+  'fixtures/',
+  '__fixtures__/',
+  'testdata/',
+  'test-data/',
+  '__snapshots__/',
+]
+
 type Request = Pick<ToolHostRequest, 'roots'>
 
 export interface SharedDocuments {
@@ -65,6 +77,7 @@ export function openSharedDocuments({ rules, report }: DocumentsOptions): Shared
       workerUrl: workerUrl('docs-worker'),
       log: (line) => report(line),
       access: () => accessFor(roots, rules),
+      skipped: OF_TESTS,
     })
   }
 

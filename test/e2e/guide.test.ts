@@ -63,6 +63,25 @@ describe('a question', () => {
     expect(await client.leave()).toEqual({ code: 0, signal: null })
   })
 
+  test('is not answered from texts that tests are made of, unless the project says so', async () => {
+    const home = freshDirectory()
+    const word = `w${randomBytes(6).toString('hex')}`
+    for (const folder of ['test/texts', 'src/fixtures', 'docs']) {
+      mkdirSync(join(home, 'work', folder), { recursive: true })
+      writeFileSync(join(home, 'work', folder, 'a.md'), `# A\n\nThe ${word} of ${folder}.\n`)
+    }
+    const answers = async () => {
+      const client = await open(home)
+      const session = await newSession(client, join(home, 'work'))
+      await client.request('session/prompt', promptOf(session, `What is the ${word}?`))
+      await client.kill()
+      return said(client.received).match(/(?<=`)[\w/]+\.md/gu)
+    }
+    expect(await answers()).toEqual(['docs/a.md'])
+    writeFileSync(join(home, 'work', '.ignore'), '!test/\n')
+    expect((await answers())?.toSorted()).toEqual(['docs/a.md', 'test/texts/a.md'])
+  })
+
   test('that nothing answers is told so, with each wording that was tried, and that it was no model', async () => {
     const home = freshDirectory()
     const client = await open(home)

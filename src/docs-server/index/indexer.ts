@@ -193,7 +193,7 @@ export class Indexer implements AsyncDisposable {
     let truncated = false
     const within = await othersWithin(this.#served.map(({ directory }) => directory))
     for (const [at, served] of this.#served.entries()) {
-      const found = await walk(served.directory, budget, this.#options.code)
+      const found = await walk(served.directory, budget, this.#options)
       if (served.take(found)) moved.push(served)
       truncated ||= found?.truncated === true
       // What a directory held that is gone now stays in the index, out of sight: it is often back soon.

@@ -16,6 +16,8 @@ export interface IndexOptions {
   readonly poll: boolean
   /** Whether source code is searched too. */
   readonly code: boolean
+  /** What is left out unless the ignore files of a directory take it back; lines as they have. */
+  readonly skipped?: readonly string[]
   /** Where the index is kept between runs; it lives as long as its process if absent. */
   readonly file?: string
   readonly extract?: Partial<ExtractLimits>

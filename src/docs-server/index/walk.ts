@@ -42,6 +42,13 @@ export interface Budget {
   bytes: number
 }
 
+export interface Wanted {
+  /** Whether source code is a document. */
+  readonly code?: boolean
+  /** Lines as in an ignore file, which those of the directory itself can take back. */
+  readonly skipped?: readonly string[] | undefined
+}
+
 /** Each level holds a directory open. */
 const MOST_LEVELS = 100
 
@@ -49,7 +56,7 @@ const MOST_LEVELS = 100
  * Null when there is no such directory (now). Takes what it finds out of the budget. Throws where the system refuses to look,
  * such as for too many open files: what was not looked at is not empty.
  */
-export async function walk(directory: string, budget: Budget, code = false): Promise<Walk | null> {
+export async function walk(directory: string, budget: Budget, wanted: Wanted = {}): Promise<Walk | null> {
   const root = await rootOf(directory)
   if (root === null) return null
   const { path: real, identity } = root
@@ -57,7 +64,8 @@ export async function walk(directory: string, budget: Budget, code = false): Pro
   const files: FoundFile[] = []
   const directories = new Set<string>()
   try {
-    const task: Task = { roots, root: real, budget, code, files, directories }
+    const { code = false, skipped = [] } = wanted
+    const task: Task = { roots, root: real, budget, code, skipped, files, directories }
     const all = await at(real, { roots }, ({ held }) => walkInto(task, { held, base: '', level: 0 }, usuallyIgnored()))
     return { files, truncated: !all, real, identity, directories }
   } catch (error) {
@@ -89,6 +97,7 @@ interface Task {
   readonly root: string
   /** Whether source code is a document. */
   readonly code: boolean
+  readonly skipped: readonly string[]
   readonly budget: Budget
   readonly files: FoundFile[]
   readonly directories: Set<string>
@@ -105,7 +114,9 @@ interface Here {
 async function walkInto(task: Task, here: Here, above: Ignoring): Promise<boolean> {
   const { held, base } = here
   const entries = await list(held)
-  const ignoring = above.below(base, await ignoreRulesIn(held, entries, task.roots))
+  const own = await ignoreRulesIn(held, entries, task.roots)
+  // In one list with those of the directory, so that these can take back what lies deeper as well.
+  const ignoring = above.below(base, here.level === 0 ? [[...task.skipped, ...own].join('\n')] : own)
   const wanted = entries.filter((entry) => {
     const isDirectory = entry.kind === 'directory'
     return (isDirectory || isDocument(entry, task.code)) && !ignoring.ignores(joined(base, entry.name), isDirectory)
