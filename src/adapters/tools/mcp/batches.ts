@@ -59,20 +59,34 @@ const BATCH = /^data: ?\[/mu
 
 /** Collects text and gives back the events that are complete, those with an array of messages in pieces. */
 function eventCutter(): (text: string) => string {
-  let waiting = ''
+  let waiting: string[] = []
+  let tail = ''
   return (text) => {
-    // A blank line may come in two pieces.
-    END_OF_EVENT.lastIndex = Math.max(0, waiting.length - 4)
-    waiting += text
-    let from = 0
-    let whole = ''
-    for (let end = END_OF_EVENT.exec(waiting); end !== null; end = END_OF_EVENT.exec(waiting)) {
-      whole += inPieces(waiting.slice(from, END_OF_EVENT.lastIndex))
-      from = END_OF_EVENT.lastIndex
+    // A blank line may come in two pieces; what was looked at is not looked at again, for an event may be long.
+    const seen = tail + text
+    const end = endOfLast(seen)
+    waiting.push(text)
+    if (end === undefined) {
+      tail = seen.slice(-3)
+      return ''
     }
-    waiting = waiting.slice(from)
-    return whole
+    const all = waiting.join('')
+    const whole = all.slice(0, all.length - (seen.length - end))
+    const rest = all.slice(whole.length)
+    waiting = [rest]
+    tail = rest.slice(-3)
+    return BATCH.test(whole) ? eventsIn(whole).map(inPieces).join('') : whole
   }
+}
+
+function endOfLast(text: string): number | undefined {
+  const last = [...text.matchAll(END_OF_EVENT)].at(-1)
+  return last === undefined ? undefined : last.index + last[0].length
+}
+
+function eventsIn(text: string): readonly string[] {
+  const ends = [...text.matchAll(END_OF_EVENT)].map((match) => match.index + match[0].length)
+  return ends.map((end, index) => text.slice(ends[index - 1] ?? 0, end))
 }
 
 function inPieces(event: string): string {
