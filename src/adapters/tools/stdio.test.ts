@@ -68,6 +68,14 @@ describe('connecting', () => {
     })
   })
 
+  test('of more than a thousand tools, in whatever pages, the first thousand are used and one warning says so', async () => {
+    const tools = Array.from({ length: 1500 }, (_, at) => ({ name: `t${at}`, inputSchema: { type: 'object' } }))
+    const here = bench()
+    const registry = here.open([stdioServer('many', { tools, pageSize: 400 })])
+    expect((await readied(registry)).servers).toMatchObject([{ state: 'ready', tools: 1000 }])
+    expect(here.warnings.filter((warning) => warning.includes('more than 1000 tools'))).toHaveLength(1)
+  })
+
   test('a server that prints a banner and nonsense is understood all the same', async () => {
     const registry = bench().open([stdioServer('noisy', { junk: true })])
     expect((await readied(registry)).servers[0]?.state).toBe('ready')

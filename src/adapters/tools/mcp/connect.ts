@@ -23,7 +23,7 @@ import { placeOf, redactor } from './redact.ts'
 import { isUnreachable, reasonIn } from './request.ts'
 import type { Attempt, Session, SessionEvents } from './attempt.ts'
 import { serve } from './session.ts'
-import { MOST_CHARS_OF_ALL } from './tool-list.ts'
+import { MOST_CHARS_OF_ALL, MOST_TOOLS, TOO_MANY_TOOLS } from './tool-list.ts'
 import { openRequests, watchWire } from './wire.ts'
 
 /**
@@ -161,8 +161,11 @@ async function open(attempt: Attempt, way: Way): Promise<Session> {
     onTools(tools, faults, chars) {
       // A listing begins with nothing.
       if (listed.length === 0) said = 0
-      for (const tool of tools) listed.push(tool)
+      const isTooMany = listed.length + tools.length > MOST_TOOLS
+      for (const tool of tools.slice(0, MOST_TOOLS - listed.length)) listed.push(tool)
       faults.forEach(warn)
+      if (isTooMany) warn(TOO_MANY_TOOLS)
+      if (isTooMany) return false
       said += chars
       const isEnough = said > MOST_CHARS_OF_ALL
       if (isEnough) warn('it says more of its tools than anyone keeps; what came first is used')

@@ -21,7 +21,6 @@ export interface Listing {
 
 /** A list that goes on for longer has no end. */
 const MOST_PAGES = 64
-const MOST_TOOLS = 5000
 /** Of resources, of templates and of prompts, and the characters of one. */
 const MOST_ENTRIES = 5000
 const LONGEST_ENTRY = 64 * 1024
@@ -62,8 +61,7 @@ async function listTools(
       warn(`tool ${JSON.stringify(tool.original.slice(0, 100))} is listed twice; the first counts`)
     else byName.set(tool.original, tool)
   }
-  if (byName.size > MOST_TOOLS) warn(`it has ${byName.size} tools; the first ${MOST_TOOLS} are used`)
-  return [...byName.values()].slice(0, MOST_TOOLS)
+  return [...byName.values()]
 }
 
 /** Of several pages the one counts that holds for the shortest time. */

@@ -18,17 +18,25 @@ export interface CleanTools {
 /** So much may a server say of all its tools together: whoever lists them keeps it in memory. */
 export const MOST_CHARS_OF_ALL = 32 * 1024 * 1024
 
+/** So many tools of one server are used; no model chooses well among more, and each costs every list of a session. */
+export const MOST_TOOLS = 1000
+export const TOO_MANY_TOOLS = `it lists more than ${MOST_TOOLS} tools; the first ${MOST_TOOLS} are used`
+
+/** Only this word of a schema means anything to the protocol layer, which sends such arguments as headers too. */
+const HEADER_WORD = 'x-mcp-header'
+
 /** Beyond these a definition is no description any more, but a burden on everybody who reads it. */
 const MOST_CHARS = 256 * 1024
 const DEEPEST = 100
 
+/** Reads no more entries than there may be tools: what is beyond costs nothing. */
 export function cleanTools(raw: readonly unknown[]): CleanTools {
   const wire: JsonObject[] = []
   const tools: ServerTool[] = []
-  const faults: string[] = []
+  const faults: string[] = raw.length > MOST_TOOLS ? [TOO_MANY_TOOLS] : []
   const budget = new UnfoldingBudget()
   let chars = 0
-  for (const [index, entry] of raw.entries()) {
+  for (const [index, entry] of raw.slice(0, MOST_TOOLS).entries()) {
     const tool = readTool(entry, budget)
     if (typeof tool === 'string') {
       faults.push(`tool ${nameFor(entry, index)} was left out: ${tool}`)
@@ -37,10 +45,15 @@ export function cleanTools(raw: readonly unknown[]): CleanTools {
       chars += JSON.stringify(entry).length
       if (chars > MOST_CHARS_OF_ALL) break
       if (tool.unfit !== undefined) faults.push(`tool ${nameFor(entry, index)} is kept from models: ${tool.unfit}`)
-      wire.push({ name: tool.original, description: tool.description, inputSchema: tool.inputSchema })
+      wire.push({ name: tool.original, inputSchema: schemaForWire(tool.inputSchema) })
     }
   }
   return { wire, tools, faults, chars }
+}
+
+/** The protocol layer walks every schema that it is given, so it gets only those that it has a use for. */
+function schemaForWire(schema: JsonObject): JsonObject {
+  return JSON.stringify(schema).includes(HEADER_WORD) ? schema : { type: 'object' }
 }
 
 /** The tool, or why it cannot be one. */

@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest'
+import { cleanTools, MOST_TOOLS } from './tool-list.ts'
+
+test('tools beyond the thousandth are not even looked at, and one sentence says so', () => {
+  let read = 0
+  const tools = Array.from({ length: MOST_TOOLS + 500 }, (_, at) => ({
+    get name() {
+      read = Math.max(read, at)
+      return `t${at}`
+    },
+    inputSchema: { type: 'object' },
+  }))
+  const { tools: kept, wire, faults } = cleanTools(tools)
+  expect([kept.length, wire.length, read]).toEqual([MOST_TOOLS, MOST_TOOLS, MOST_TOOLS - 1])
+  expect(faults).toEqual(['it lists more than 1000 tools; the first 1000 are used'])
+})
+
+test('the protocol layer gets a schema only where it sends an argument as a header', () => {
+  const plain = { type: 'object', properties: { a: { type: 'string' } } }
+  const header = { type: 'object', properties: { a: { type: 'string', 'x-mcp-header': 'A' } } }
+  const { wire, tools } = cleanTools([
+    { name: 'plain', inputSchema: plain },
+    { name: 'header', inputSchema: header },
+  ])
+  expect(wire.map(({ inputSchema }) => inputSchema)).toEqual([{ type: 'object' }, header])
+  expect(tools.map(({ inputSchema }) => inputSchema)).toEqual([plain, header])
+})
