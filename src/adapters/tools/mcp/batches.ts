@@ -54,7 +54,8 @@ function apart(): TransformStream<Uint8Array, Uint8Array> {
   })
 }
 
-const END_OF_EVENT = /(?:\r\n|\n|\r)(?:\r\n|\n|\r)/gu
+/** Two ends of lines. A carriage return that comes last may be half of one: its line feed must not be kept back. */
+const END_OF_EVENT = /(?:\r\n|\n|\r(?!\n))(?:\r\n|\n|\r(?!\n|$))/gu
 const BATCH = /^data: ?\[/mu
 
 /** Collects text and gives back the events that are complete, those with an array of messages in pieces. */
