@@ -19,6 +19,8 @@ export interface Carried {
 }
 
 export interface Sending extends Carried {
+  /** Aborts when the prompt is taken back: that is said again on a connection that takes the prompt over. */
+  readonly withdrawn?: AbortSignal | undefined
   /** Called with the answer before the next message of the server is heard. */
   readonly answered?: (result: unknown) => void
 }
@@ -28,6 +30,7 @@ interface OpenPrompt {
   readonly promptId: string
   /** The connection that will bring the answer. */
   peer: Peer
+  readonly withdrawn: AbortSignal | undefined
   readonly resolve: (result: unknown) => void
   readonly reject: (error: unknown) => void
 }
@@ -152,7 +155,7 @@ export class Attachments {
 
   /** Sends a prompt; its answer comes on whichever connection is there when the turn ends. */
   prompt(promptId: string, params: { readonly sessionId: string }, sending: Sending): Promise<unknown> {
-    const { peer, id, answered } = sending
+    const { peer, id, answered, withdrawn } = sending
     const { sessionId } = params
     const attachment = this.#open.get(sessionId)
     if (attachment !== undefined) attachment.cancelling = false
@@ -162,7 +165,7 @@ export class Attachments {
         answered?.(result)
         resolve(result)
       }
-      this.#prompts.set(id, { sessionId, promptId, peer, resolve: resolveInOrder, reject })
+      this.#prompts.set(id, { sessionId, promptId, peer, withdrawn, resolve: resolveInOrder, reject })
       this.#settle(id, peer.request(id, 'session/prompt', params))
     })
   }
@@ -214,7 +217,8 @@ export class Attachments {
 
   async #ask(method: string, attachment: Attachment, { opening, after, carried }: Asked): Promise<unknown> {
     const { sessionId } = opening
-    const adopted = [...this.#adopt(sessionId, carried.peer), ...attachment.ended.map(unheard)]
+    const strays = this.#adopt(sessionId, carried.peer)
+    const adopted = [...strays, ...attachment.ended.map(unheard)]
     const _meta = {
       ...(after === undefined ? {} : { 'parley/after': after }),
       ...(adopted.length === 0 ? {} : { 'parley/prompts': adopted }),
@@ -222,6 +226,9 @@ export class Attachments {
     const params = { ...openingParams(opening), ...(Object.keys(_meta).length === 0 ? {} : { _meta }) }
     const result = await carried.peer.request(carried.id, method, params)
     if (attachment.cancelling) carried.peer.notify('session/cancel', { sessionId })
+    for (const { requestId } of strays)
+      if (this.#prompts.get(requestId)?.withdrawn?.aborted === true)
+        carried.peer.notify('$/cancel_request', { requestId })
     return result
   }
 

@@ -190,7 +190,7 @@ export class Client {
     const id = this.#requests.newId()
     const withdraw = (): void => this.#peer?.notify('$/cancel_request', { requestId: id })
     const answered = (result: unknown): void => ended?.(promptResultIn(result))
-    const answer = this.#attachments.prompt(promptId, params, { peer, id, answered })
+    const answer = this.#attachments.prompt(promptId, params, { peer, id, answered, withdrawn })
     withdrawn?.addEventListener('abort', withdraw)
     try {
       return promptResultIn(await answer)

@@ -115,32 +115,6 @@ describe('a connection that is lost in the middle of a turn', () => {
   })
 })
 
-describe('a prompt that waits for a server to come back', () => {
-  test.each([
-    ['cancelled', undefined],
-    ['taken back', new AbortController()],
-  ])('and is %s meanwhile ends so, and is never sent', async (_name, back) => {
-    let come: () => void = () => undefined
-    const stage = new Stage(opened, (message, wire) => {
-      if (message.method === 'session/resume') come = () => resumed(message, wire)
-    })
-    const client = await stage.connect()
-    await client.newSession('/w')
-    stage.wire(0).cut()
-    await stage.until('reconnecting')
-    const ended = client.prompt('s', 'go', { withdrawn: back?.signal })
-    if (back === undefined) client.cancel('s')
-    else back.abort()
-    expect(await ended).toEqual({ stopReason: 'cancelled' })
-    await stage.wire(1).until('session/resume')
-    come()
-    await stage.until('reconnected')
-    client.cancel('s')
-    await stage.wire(1).until('session/cancel')
-    expect(stage.wire(1).heard.map(({ method }) => method)).not.toContain('session/prompt')
-  })
-})
-
 describe('requests that were lost with their connection', () => {
   test('a list is asked again, a new session and a fork are not', async () => {
     const stage = new Stage(opened, answering({ 'session/list': { sessions: [{ sessionId: 'a', cwd: '/' }] } }))
