@@ -126,9 +126,15 @@ export class Checker {
 
   #start(): Thread | undefined {
     if (this.#threads.size >= this.#limits.threads) return undefined
-    const thread = new Thread(this.#options, this.#limits, () => void this.#threads.delete(thread))
+    const thread = new Thread(this.#options, this.#limits, () => this.#ended(thread))
     this.#threads.add(thread)
     return thread
+  }
+
+  /** A thread that is replaced makes room as well, and perhaps no other job runs whose end would start the next one. */
+  #ended(thread: Thread): void {
+    this.#threads.delete(thread)
+    if (!this.#closed) this.#next()
   }
 }
 
