@@ -112,12 +112,28 @@ function questionRows(question: PermissionQuestion, look: Look, hint: string): r
   const { toolCall, options } = question
   const { paint, width } = look
   return [
-    `${paint('asking', '?')} ${paint('bold', oneLine(questionTitle(toolCall), width() - 4))}`,
+    ...titleRows(toolCall, look),
     ...detailRows(toolCall, look),
     ...options.flatMap(({ name }, index) => optionRows(name, index, { paint, width })),
     paint('dim', `  Press ${numbersOf(question)}; Ctrl-C cancels the turn.`),
     ...(hint === '' ? [] : [paint('asking', `  ${oneLine(hint, width() - 4)}`)]),
   ]
+}
+
+/** Some agents say only in the title what would be done, so it is broken into rows and not cut. */
+function titleRows(call: ToolCallUpdate, { paint, width, more = '' }: Look): readonly string[] {
+  const whole = oneLine(questionTitle(call))
+  const rows = wrappedTitle(whole.slice(0, DETAIL_LENGTH), { paint, width })
+  const marked = rows.map((row, index) => (index === 0 ? `${paint('asking', '?')} ${row}` : `  ${row}`))
+  const left = rows.length - DETAIL_ROWS
+  if (left <= 0 && whole.length <= DETAIL_LENGTH) return marked
+  return [...marked.slice(0, DETAIL_ROWS), paint('dim', `    … ${Math.max(1, left)} more lines${more}`)]
+}
+
+/** A title without what stands before its first row. */
+function wrappedTitle(text: string, { paint, width }: Look): readonly string[] {
+  const span = { style: 'bold', text, at: 0 } as const
+  return wrapSpans([span], { width: width() - 4, first: '', rest: '', paint }).map((row) => row.text)
 }
 
 /** Those that answer it. */
@@ -152,12 +168,19 @@ function detailRows(call: ToolCallUpdate, { paint, width, more = '' }: Look): re
 
 /** Nothing where the question shows it all. */
 function wholeRows({ toolCall }: PermissionQuestion, { paint, width }: Look): readonly string[] {
+  const whole = oneLine(questionTitle(toolCall))
+  const title = wrappedTitle(whole, { paint, width })
   const details = detailsOf(toolCall)
-  if (details.length <= DETAIL_ROWS && details.every(({ text }) => text.length < width() * 2)) return []
-  return details.slice(0, MOST_DETAILS).flatMap(({ style, text }) => {
+  const shownTitle =
+    title.length > DETAIL_ROWS || whole.length > DETAIL_LENGTH
+      ? title.slice(0, MOST_DETAILS).map((row) => `  ${row}`)
+      : []
+  if (details.length <= DETAIL_ROWS && details.every(({ text }) => text.length < width() * 2)) return shownTitle
+  const rows = details.slice(0, MOST_DETAILS).flatMap(({ style, text }) => {
     const span = { style, text: clean(text).replaceAll('\t', '  '), at: 0 } as const
     return wrapSpans([span], { width: width() - 2, first: '    ', rest: '      ', paint }).map((row) => row.text)
   })
+  return [...shownTitle, ...rows]
 }
 
 /** A line of what a call is about, or of what came of it. */

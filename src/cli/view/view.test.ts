@@ -131,6 +131,29 @@ test('a question shows what would be done, and its answer stays', () => {
   expect(settled).toEqual(['? Write a.md → Allow'])
 })
 
+test('a long title of a question is broken between words, not cut: all that would be done is seen', () => {
+  const title = `find . -name '*.log' -delete && rm -rf dist && echo ${'word '.repeat(20)}END`
+  let asked: readonly string[] = []
+  let whole: readonly string[] = []
+  const { settled } = onTerminal((view, live) => {
+    view.begin()
+    const options = [{ optionId: 'y', name: 'Allow', kind: 'allow_once' }]
+    view.showQuestion({ sessionId: 's', toolCall: { toolCallId: 't', title }, options })
+    asked = live()
+    view.endQuestion('Allow')
+    view.end()
+    view.begin()
+    const long = { toolCallId: 'u', title: `${'word '.repeat(400)}END` }
+    view.showQuestion({ sessionId: 's', toolCall: long, options })
+    whole = live()
+  })
+  const titleIn = (rows: readonly string[]) => rows.map((row) => row.slice(2)).join(' ')
+  expect(titleIn(asked)).toContain(title)
+  expect(titleIn(settled)).toContain(`${title} → Allow`)
+  for (const row of [...asked, ...settled]) expect(row.length).toBeLessThanOrEqual(40)
+  expect(whole[10]).toMatch(/^ {4}… \d+ more lines$/u)
+})
+
 test('the plan stands below while the turn runs, and for good when it is over', () => {
   const { settled } = onTerminal((view) => {
     view.begin()

@@ -7,6 +7,7 @@ import { Flow } from '../terminal/flow.ts'
 import { after, now } from '../terminal/pace.ts'
 import type { Screen } from '../terminal/screen.ts'
 import { clean, oneLine } from '../terminal/text.ts'
+import { wrapSpans } from '../terminal/wrap.ts'
 import { asideOf, usageOf } from './aside.ts'
 import { callRows, isFolded, wholeCallRows } from './call-rows.ts'
 import { type Asked, askedOf, isNotice, isOver, planRows, textOf, toolRow } from './rows.ts'
@@ -197,7 +198,14 @@ export class View {
   #settleQuestion({ title }: Asked, said: string): void {
     const { paint } = this.#surfaces
     this.#endMessage()
-    this.#settled.push([`${paint('asking', '?')} ${oneLine(title)} ${paint('dim', `→ ${said}`)}`])
+    const { width } = this.#surfaces.screen
+    const spans = [
+      { style: 'plain', text: `${oneLine(title)} `, at: 0 },
+      { style: 'dim', text: `→ ${said}`, at: 0 },
+    ] as const
+    const rows = wrapSpans(spans, { width: width() - 2, first: '', rest: '', paint })
+    const marks = [`${paint('asking', '?')} `]
+    this.#settled.push(rows.map(({ text }, index) => `${marks[index] ?? '  '}${text}`))
   }
 
   #chunk(role: Role, update: Update): void {
