@@ -57,6 +57,7 @@ export function programFor(argv: readonly string[], act: Act): Command {
 
 function fill(command: Command, row: CommandRow, act: Act): Command {
   for (const option of row.options) command.addOption(optionFor(option))
+  if (command.parent !== null) command.showHelpAfterError(`(parley ${command.name()} --help tells more)`)
   if (command.parent !== null) command.addHelpText('after', examplesText(row))
   return command.action(async () => {
     // Options may also stand before the command.

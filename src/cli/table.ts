@@ -181,7 +181,7 @@ export const commands: readonly CommandRow[] = [
     load: () => import('./commands/models.ts'),
   },
   {
-    usage: 'mcp <verb> [words...]',
+    usage: 'mcp [verb] [words...]',
     summary: 'the MCP servers of the configuration: ls, test, add, allow, login, logout, rm, import',
     options: [
       { flags: '--url <url>', summary: 'with add: where the server is, instead of -- COMMAND ARGS' },

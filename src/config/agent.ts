@@ -25,7 +25,7 @@ export function agentChoice(value: string, { directory, isNamedNow }: Named): Ag
   if (script !== undefined) return { kind: 'script', path: resolve(directory, script), isAsked: !isNamedNow }
   const model = /^model:(.+)$/su.exec(value)?.[1]
   if (model !== undefined) return modelChoice(model, 'agent')
-  const reason = 'it is guide, model, model:PROVIDER:NAME, script:FILE, or auto'
+  const reason = 'it must be guide, model, model:PROVIDER:NAME, script:FILE, or auto'
   return fail('CONFIG_INVALID', { key: 'agent', value: JSON.stringify(value), reason })
 }
 

@@ -134,13 +134,13 @@ function requestsOf(value: string): number {
   return fail('CONFIG_INVALID', {
     key: 'max_turn_requests',
     value: JSON.stringify(value),
-    reason: 'it is a whole number from 1',
+    reason: 'it must be a whole number from 1',
   })
 }
 
 function modelOf(value: string | undefined): string | undefined {
   if (value === undefined || /^[^:\s]+:\S/u.test(value)) return value
-  return fail('CONFIG_INVALID', { key: 'model', value: JSON.stringify(value), reason: 'it is PROVIDER:NAME' })
+  return fail('CONFIG_INVALID', { key: 'model', value: JSON.stringify(value), reason: 'it must be PROVIDER:NAME' })
 }
 
 function minutesOf(value: string): number {
@@ -149,7 +149,7 @@ function minutesOf(value: string): number {
   return fail('CONFIG_INVALID', {
     key: 'idle_minutes',
     value: JSON.stringify(value),
-    reason: 'it is a number of minutes from 0',
+    reason: 'it must be a number of minutes from 0',
   })
 }
 
@@ -159,7 +159,7 @@ function stallOf(value: string): number {
   return fail('CONFIG_INVALID', {
     key: 'max_stall_seconds',
     value: JSON.stringify(value),
-    reason: 'it is a whole number of seconds from 5, or 0',
+    reason: 'it must be a whole number of seconds from 5, or 0',
   })
 }
 
@@ -168,13 +168,13 @@ function sandboxOf(value: string): Config['commandSandbox'] {
   return fail('CONFIG_INVALID', {
     key: 'command_sandbox',
     value: JSON.stringify(value),
-    reason: 'it is off, auto or on',
+    reason: 'it must be off, auto or on',
   })
 }
 
 function switchOf(key: string, value = 'false'): boolean {
   if (value === 'true' || value === 'false') return value === 'true'
-  return fail('CONFIG_INVALID', { key, value: JSON.stringify(value), reason: 'it is true or false' })
+  return fail('CONFIG_INVALID', { key, value: JSON.stringify(value), reason: 'it must be true or false' })
 }
 
 function faultsOf(value: string | undefined): readonly Fault[] {

@@ -56,18 +56,18 @@ describe('what a table may say', () => {
   test.each([
     [{ command: 'x', url: 'http://a' }, 'mcp.s.url', 'a server has a command or a url, not both'],
     [{ command: 'x', arg: [] }, 'mcp.s.arg', 'there is only command, args'],
-    [{ command: 'x', args: 'y' }, 'mcp.s.args', 'it is a list of texts'],
+    [{ command: 'x', args: 'y' }, 'mcp.s.args', 'it must be a list of texts'],
     [{ command: './x' }, 'mcp.s.command', 'write its absolute path'],
     [{ command: 'x', idle_seconds: -1 }, 'mcp.s.idle_seconds', 'from 0'],
     [{ command: 'x', shared: 'yes' }, 'mcp.s.shared', 'true or false'],
-    [{ url: 'ftp://a' }, 'mcp.s.url', 'it is an http or https URL'],
+    [{ url: 'ftp://a' }, 'mcp.s.url', 'it must be an http or https URL'],
     [{ command: 'x', login: { scope: 'a' } }, 'mcp.s.login', 'it goes with a url'],
     [{ url: 'http://a', login: { id: 'a' } }, 'mcp.s.login.id', 'there is only client_id'],
     [{ url: 'http://a', login: { redirect_url: 'http://a.example:80/' } }, 'mcp.s.login.redirect_url', '127.0.0.1'],
     [{ url: 'http://a', env: { A: '1' } }, 'mcp.s.env', 'it goes with a command'],
     [{ url: 'http://a', type: 'stdio' }, 'mcp.s.type', 'stdio goes with a command, http and sse go with a url'],
-    [{ command: 'x', timeout_seconds: 0 }, 'mcp.s.timeout_seconds', 'it is a number of seconds above 0'],
-    [{ tools: { a: { total_seconds: '1' } } }, 'mcp.s.tools.a.total_seconds', 'it is a number of seconds above 0'],
+    [{ command: 'x', timeout_seconds: 0 }, 'mcp.s.timeout_seconds', 'it must be a number of seconds above 0'],
+    [{ tools: { a: { total_seconds: '1' } } }, 'mcp.s.tools.a.total_seconds', 'it must be a number of seconds above 0'],
     ['x', 'mcp.s', 'a server is a table: command, or url'],
   ])('not %j', (table, key, reason) => {
     expect(readMcp({ s: table }, 'user')).toMatchObject([{ fault: { key, reason: expect.stringContaining(reason) } }])
@@ -77,7 +77,7 @@ describe('what a table may say', () => {
     const { where, cwd, file } = place('[mcp.s]\ncommand = "x"\nenv = "sentinel-secret"\n')
     const loading = loadConfig({}, where.environment, cwd)
     await expect(loading).rejects.toMatchObject({ code: 'CONFIG_INVALID' })
-    await expect(loading).rejects.toThrow('mcp.s.env cannot be what it is: it is a table of texts')
+    await expect(loading).rejects.toThrow('mcp.s.env cannot be what it is: it must be a table of texts')
     await expect(loading).rejects.toThrow(`(${file}:3)`)
     await expect(loading).rejects.not.toThrow('sentinel')
   })

@@ -139,7 +139,7 @@ function wrongIn(at: string, table: Table, kinds: Readonly<Record<string, Kind>>
       return { key: `${at}.${key}`, value: 'set', reason }
     }
     // The value may be a key to something: it stays out of the sentence.
-    if (!kind.holds(value)) return { key: `${at}.${key}`, value: 'what it is', reason: `it is ${kind.words}` }
+    if (!kind.holds(value)) return { key: `${at}.${key}`, value: 'what it is', reason: `it must be ${kind.words}` }
   }
   return undefined
 }

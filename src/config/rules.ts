@@ -55,7 +55,7 @@ function listed(effect: string, list: unknown): readonly Read[] {
   const key = `permissions.${effect}`
   if (!isEffect(effect))
     return [{ fault: wrong(key, `there is only ${EFFECTS.join(', ')}${perhapsMeant(effect, EFFECTS)}`) }]
-  if (!Array.isArray(list)) return [{ fault: wrong(key, 'it is a list of rules: [{ tool = "…" }]') }]
+  if (!Array.isArray(list)) return [{ fault: wrong(key, 'it must be a list of rules: [{ tool = "…" }]') }]
   return list.map((subject: unknown, index): Read => {
     const fault = faultIn(`${key}[${index}]`, subject)
     return fault === undefined ? { rule: { effect, subject: subject as RuleSubject } } : { fault }
@@ -71,20 +71,20 @@ export function faultIn(key: string, subject: unknown): RuleFault | undefined {
   for (const [name, value] of named) {
     if (!SUBJECT_KEYS.some((one) => one === name))
       return wrong(`${key}.${name}`, `there is only ${known}${perhapsMeant(name, SUBJECT_KEYS)}`)
-    const reason = typeof value === 'string' ? textFault(name, value) : 'it is a text'
+    const reason = typeof value === 'string' ? textFault(name, value) : 'it must be a text'
     if (reason !== undefined) return wrong(`${key}.${name}`, reason)
   }
   return undefined
 }
 
 function textFault(name: string, value: string): string | undefined {
-  if (value.trim() !== value || value === '') return 'it is a text that neither begins nor ends with a space'
-  if (value.length > LONGEST || /\p{Cc}/u.test(value)) return `it is one line of at most ${LONGEST} letters`
+  if (value.trim() !== value || value === '') return 'it must be a text that neither begins nor ends with a space'
+  if (value.length > LONGEST || /\p{Cc}/u.test(value)) return `it must be one line of at most ${LONGEST} letters`
   if (name === 'host' && !/^[A-Za-z0-9.*:[\]-]+$/u.test(value))
-    return 'it is the name of a host, without https:// and port'
+    return 'it must be the name of a host, without https:// and port'
   if (name !== 'path') return undefined
   if (/[[\]{}\\]|^!/u.test(value)) return 'a path has *, ** and ? as patterns, and no others'
-  return value.split('/').includes('..') ? 'it is inside the root set, without ..' : undefined
+  return value.split('/').includes('..') ? 'it must be inside the root set, without ..' : undefined
 }
 
 /** The value stays out of the sentence: nobody knows what was written there by mistake. */

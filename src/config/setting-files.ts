@@ -151,7 +151,9 @@ function unfit({ env, files }: Setting, source: Source): string | undefined {
 }
 
 function wrongKind(value: unknown): string | undefined {
-  return ['string', 'number', 'boolean'].includes(typeof value) ? undefined : 'it is a text, a number, true or false'
+  return ['string', 'number', 'boolean'].includes(typeof value)
+    ? undefined
+    : 'it must be a text, a number, true or false'
 }
 
 function kindOf(value: unknown): string {
@@ -173,5 +175,5 @@ const CHOICES: readonly { readonly key: Setting['key']; readonly fits: RegExp; r
     reason:
       'a project may choose auto, guide, model or model:PROVIDER:NAME; only your own parley.toml, PARLEY_AGENT or --agent names a script',
   },
-  { key: 'model', fits: /^[^\s:]+:\S+$/u, reason: 'it is PROVIDER:NAME' },
+  { key: 'model', fits: /^[^\s:]+:\S+$/u, reason: 'it must be PROVIDER:NAME' },
 ]

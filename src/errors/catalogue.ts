@@ -71,7 +71,8 @@ export const catalogue = {
   SERVER_ABSENT: row<{ socket: string }>(
     INTERNAL,
     true,
-    (d) => `No Parley server is running: nobody listens on ${d.socket}. Start one with: parley serve`,
+    (d) =>
+      `No Parley server is running: no process listens on ${d.socket}. Commands that need a server start it; to start it by hand: parley serve`,
   ),
   SERVER_SILENT: row<{ pid: number | null }>(
     INTERNAL,

@@ -5,7 +5,7 @@ export const sessionRows = {
   SESSION_NOT_FOUND: row<{ session: string }>(
     NOT_FOUND,
     false,
-    (d) => `There is no session ${d.session}. List the sessions to see which exist.`,
+    (d) => `There is no session ${d.session}. List the sessions with: parley ls`,
   ),
   SESSION_NOT_ATTACHED: row<{ session: string }>(
     NOT_FOUND,

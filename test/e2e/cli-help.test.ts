@@ -88,6 +88,11 @@ describe('the real binary', () => {
     expect(stderr).toContain(says)
   })
 
+  test('a command whose argument is missing names its own help', async () => {
+    const { code, stderr } = await parley(['rename'], { home })
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('(parley rename --help tells more)') })
+  })
+
   test('a wrong flag suggests the right one', async () => {
     const { code, stderr } = await parley(['ls', '--jsno'], { home })
     expect(code).toBe(2)

@@ -18,6 +18,7 @@ function configured() {
 
 describe('parley mcp', () => {
   const cases: readonly (readonly [words: readonly string[], code: number, says: string])[] = [
+    [['rm'], 2, 'usage: parley mcp rm NAME'],
     [['test', 'mark'], 1, 'no MCP server is called "mark": there are files, wiki, rules. For a command'],
     [['test', 'mark', 'more'], 2, 'a command stands behind --'],
     [['test', 'http://'], 2, 'that is no URL'],
@@ -32,10 +33,10 @@ describe('parley mcp', () => {
     [['add', 'files', '--', 'true'], 1, 'files is there already'],
     [['add', '', '--', 'true'], 2, 'its name has 1 to 100 characters'],
     [['add', 'two\nlines', '--', 'true'], 2, 'its name has 1 to 100 characters'],
-    [['add', 'new', '--url', 'a/b'], 2, 'it is an http or https URL'],
-    [['add', 'new', '--url', 'http://a b/'], 2, 'it is an http or https URL'],
-    [['add', 'new', '--url', 'ftp://a/'], 2, 'it is an http or https URL'],
-    [['add', 'new', '--url', 'http://a/', '--header', 'a b: sentinel-secret'], 2, 'it is written as NAME=VALUE'],
+    [['add', 'new', '--url', 'a/b'], 2, 'it must be an http or https URL'],
+    [['add', 'new', '--url', 'http://a b/'], 2, 'it must be an http or https URL'],
+    [['add', 'new', '--url', 'ftp://a/'], 2, 'it must be an http or https URL'],
+    [['add', 'new', '--url', 'http://a/', '--header', 'a b: sentinel-secret'], 2, 'it must be written as NAME=VALUE'],
     [['add', 'new', '--url', 'http://a/', '--header', 'ä: sentinel-secret'], 2, 'whose names are those of headers'],
     [['add', 'new', '--url', 'http://a/', '--header', 'a: sentinel\nsecret'], 2, 'in one line each'],
     [['import', 'no-such.json'], 1, 'There is no file "no-such.json"'],
@@ -63,6 +64,13 @@ describe('parley mcp', () => {
       ['two', 'http://${HOST}:${PORT}/mcp'],
     ] as const)
       expect(await mcp('add', name, '--url', url)).toMatchObject({ code: 0, stderr: '' })
+  })
+
+  test('without a verb the servers are listed', async () => {
+    const { mcp } = configured()
+    const listed = await mcp('ls')
+    expect(listed.stdout).toContain('files')
+    expect(await mcp()).toEqual(listed)
   })
 
   test('rm takes away a table that is wrong, too', async () => {

@@ -39,5 +39,5 @@ async function* jsonLines(config: Config, id: string): AsyncGenerator<string> {
 
 function formatOf(value: string): 'md' | 'jsonl' {
   if (value === 'md' || value === 'jsonl') return value
-  return fail('CONFIG_INVALID', { key: '--format', value: JSON.stringify(value), reason: 'it is md or jsonl' })
+  return fail('CONFIG_INVALID', { key: '--format', value: JSON.stringify(value), reason: 'it must be md or jsonl' })
 }

@@ -24,5 +24,9 @@ export async function run({ args, options }: CommandInput): Promise<number> {
 function seqOf(text: string | undefined): number | undefined {
   if (text === undefined) return undefined
   if (/^[1-9]\d{0,14}$/u.test(text)) return Number(text)
-  return fail('CONFIG_INVALID', { key: '--at', value: JSON.stringify(text), reason: 'it is the number of an entry' })
+  return fail('CONFIG_INVALID', {
+    key: '--at',
+    value: JSON.stringify(text),
+    reason: 'it must be the number of an entry',
+  })
 }

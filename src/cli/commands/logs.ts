@@ -52,6 +52,6 @@ function countOf(value: string): number {
   return fail('CONFIG_INVALID', {
     key: '--lines',
     value: JSON.stringify(value),
-    reason: 'it is a number of lines from 0',
+    reason: 'it must be a number of lines from 0',
   })
 }

@@ -36,11 +36,11 @@ const verbs: Readonly<Record<string, Row>> = {
 }
 
 export async function run({ args, options, hasDashes = false }: CommandInput): Promise<number> {
-  const [verb = '', ...words] = args
+  const [verb = 'ls', ...words] = args
   const row = Object.hasOwn(verbs, verb) ? verbs[verb] : undefined
   if (row === undefined) return refuse(`say what to do: ${Object.keys(verbs).join(', ')}`)
   const [least, most] = row.takes
-  if (words.length < least || words.length > most) return refuse(`it is: parley mcp ${row.usage}`)
+  if (words.length < least || words.length > most) return refuse(`usage: parley mcp ${row.usage}`)
   return (await row.load())(words, options, hasDashes)
 }
 

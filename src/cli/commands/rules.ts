@@ -22,7 +22,7 @@ export async function run({ args, options }: CommandInput): Promise<number> {
   const [verb = 'ls', ...words] = args
   const row = Object.hasOwn(verbs, verb) ? verbs[verb] : undefined
   if (row === undefined) return refuse(`say what to do: ${Object.keys(verbs).join(', ')}`)
-  if (words.length !== row.words) return refuse(`it is: parley rules ${row.usage}`)
+  if (words.length !== row.words) return refuse(`usage: parley rules ${row.usage}`)
   return (await row.load())(words, options)
 }
 

@@ -25,7 +25,7 @@ type Options = CommandInput['options']
 export async function run({ args, options }: CommandInput): Promise<number> {
   const [prompt = ''] = args
   if (prompt.trim() === '')
-    fail('CONFIG_INVALID', { key: 'PROMPT', value: JSON.stringify(prompt), reason: 'it says nothing' })
+    fail('CONFIG_INVALID', { key: 'PROMPT', value: JSON.stringify(prompt), reason: 'a prompt needs at least one word' })
   const config = await configFor({ agent: textOption(options, 'agent'), model: textOption(options, 'model') })
   const agentCommand = textOption(options, 'agentCommand')
   const embedded = options['embedded'] === true

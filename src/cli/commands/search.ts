@@ -67,6 +67,6 @@ function limitOf(value: string): number {
   return fail('CONFIG_INVALID', {
     key: '--limit',
     value: JSON.stringify(value),
-    reason: 'it is a number from 1 to 99999',
+    reason: 'it must be a number from 1 to 99999',
   })
 }

@@ -26,6 +26,6 @@ function millisecondsOf(value: string): number {
   return fail('CONFIG_INVALID', {
     key: '--grace',
     value: JSON.stringify(value),
-    reason: 'it is a number of seconds from 0',
+    reason: 'it must be a number of seconds from 0',
   })
 }

@@ -12,7 +12,11 @@ export async function key(config: Config, { args, options }: CommandInput): Prom
   if (verb === 'add') return add(config, { args: rest, options })
   if (verb === 'ls') return list(config, { args: rest, options })
   if (verb === 'rm') return remove(config, { args: rest, options })
-  return fail('CONFIG_INVALID', { key: 'parley docs key', value: JSON.stringify(verb), reason: 'it is add, ls or rm' })
+  return fail('CONFIG_INVALID', {
+    key: 'parley docs key',
+    value: JSON.stringify(verb),
+    reason: 'it must be add, ls or rm',
+  })
 }
 
 async function add({ home }: Config, { args, options }: CommandInput): Promise<number> {

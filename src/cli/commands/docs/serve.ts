@@ -87,7 +87,7 @@ function portOf(text = '0'): number {
   return fail('CONFIG_INVALID', {
     key: '--port',
     value: JSON.stringify(text),
-    reason: 'it is a whole number from 0 to 65535',
+    reason: 'it must be a whole number from 0 to 65535',
   })
 }
 

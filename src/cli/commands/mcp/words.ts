@@ -12,7 +12,7 @@ function pairOf(option: string, text: string): readonly [string, string] {
   const [, name, value] = /^([^:=\s]+)(?:=|:\s*)(.*)$/su.exec(text) ?? []
   if (name !== undefined && value !== undefined) return [name, value]
   // The value stays out of the message: it is often a key.
-  return fail('CONFIG_INVALID', { key: option, value: 'given', reason: 'it is written as NAME=VALUE' })
+  return fail('CONFIG_INVALID', { key: option, value: 'given', reason: 'it must be written as NAME=VALUE' })
 }
 
 const SECRET = /key|token|secret|pass|auth|credential/iu

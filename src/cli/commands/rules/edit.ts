@@ -65,8 +65,9 @@ function onlyOne(ids: readonly string[], prefix: string): string | undefined {
 }
 
 function missing(prefix: string, ids: readonly string[]): string {
-  const known = ids.length === 0 ? 'there is none' : `there are ${ids.join(', ')}`
-  return `no rule, or more than one, has the id ${JSON.stringify(prefix)} here: ${known}. Those of files are changed there.`
+  const known =
+    ids.length === 0 ? 'no rule here can be removed by its id' : `one of these must be named: ${ids.join(', ')}`
+  return `no single rule has an id that begins with ${JSON.stringify(prefix)}; ${known}. A rule of a file is removed in that file.`
 }
 
 function refuse(reason: string, code: number): number {
