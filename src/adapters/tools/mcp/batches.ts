@@ -2,12 +2,14 @@
  * Several messages in one array, as servers of protocol 2025-03-26 may send them. They are taken apart whatever protocol was agreed on:
  * a request whose answer stands in an array would otherwise wait until its time is over.
  */
+import { SHORT_JSON } from '../../../text/json-outline.ts'
+import { bearable } from './bearable.ts'
 import { isStream } from './pace.ts'
 
 /** What a line says, one message after the other. What is no JSON is given back as it came. */
 export function saidIn(line: string): readonly unknown[] {
   try {
-    const said: unknown = JSON.parse(line)
+    const said: unknown = JSON.parse(bearable(line))
     return Array.isArray(said) && said.length > 0 ? said : [said]
   } catch {
     return [line]
@@ -19,7 +21,7 @@ export async function withoutBatches(response: Response): Promise<Response> {
   if (response.body === null || !response.ok) return response
   if (isStream(response)) return answerLike(response, response.body.pipeThrough(apart()))
   if (response.headers.get('content-type')?.startsWith('application/json') !== true) return response
-  const text = await response.text()
+  const text = bearable(await response.text())
   if (!/^\s*\[/u.test(text)) return answerLike(response, text)
   const events = answerLike(
     response,
@@ -76,7 +78,7 @@ function eventCutter(): (text: string) => string {
     const rest = all.slice(whole.length)
     waiting = [rest]
     tail = rest.slice(-3)
-    return BATCH.test(whole) ? eventsIn(whole).map(inPieces).join('') : whole
+    return BATCH.test(whole) || whole.length > SHORT_JSON ? eventsIn(whole).map(inPieces).join('') : whole
   }
 }
 
@@ -91,12 +93,14 @@ function eventsIn(text: string): readonly string[] {
 }
 
 function inPieces(event: string): string {
-  if (!BATCH.test(event)) return event
+  if (!BATCH.test(event) && event.length <= SHORT_JSON) return event
   const lines = event.split(/\r\n|\n|\r/u)
   const isData = (line: string): boolean => line.startsWith('data:')
   const data = lines.filter(isData).map((line) => line.slice('data:'.length))
+  const whole = data.join('\n')
+  if (!BATCH.test(event) && bearable(whole) === whole) return event
   const head = lines.filter((line) => line !== '' && !isData(line)).map((line) => `${line}\n`)
-  const said = saidIn(data.join('\n'))
+  const said = saidIn(whole)
   // Of what is no JSON the protocol layer says so.
   if (typeof said[0] === 'string' && said.length === 1) return event
   return said.map((message) => eventOf(message, head.join(''))).join('')

@@ -2,6 +2,7 @@
 import type { JSONRPCMessage, Transport, TransportSendOptions } from '@modelcontextprotocol/client'
 import { isNestedDeeper } from '../../../text/nesting.ts'
 import type { ServerTool } from '../connection.ts'
+import { DEEPEST, NOT_PARSED } from './bearable.ts'
 import { isObject, textIn, type JsonObject } from './json.ts'
 import { cleanTools } from './tool-list.ts'
 
@@ -31,9 +32,6 @@ export interface WireEvents {
 
 type Mutable = Record<string, unknown>
 
-/** Deeper messages are answered with an error here: whatever goes through them by recursion would run out of stack. */
-const DEEPEST = 1_000
-
 export function openRequests(): OpenRequests {
   const tokens = new Map<string | number, string>()
   return { methods: new Map(), tokens, has: (token) => [...tokens.values()].includes(token) }
@@ -44,7 +42,8 @@ export function watchWire(transport: Transport, open: OpenRequests, { label, onA
   const send = transport.send.bind(transport)
 
   transport.onmessage = (message) => {
-    if (isNestedDeeper(message, DEEPEST)) flatten(message, label)
+    if (isNestedDeeper(message, DEEPEST)) flatten(message, label, `is nested more than ${DEEPEST} levels deep`)
+    if ('error' in message && message.error.code === NOT_PARSED) flatten(message, label, message.error.message)
     if (!('id' in message) || 'method' in message) return
     const id = knownId(message.id, open)
     if (id === undefined) return
@@ -79,13 +78,12 @@ export function watchWire(transport: Transport, open: OpenRequests, { label, onA
 }
 
 /** An answer becomes an error that says why; anything else loses its parameters, and is refused where it has to have some. */
-function flatten(message: JSONRPCMessage, label: string): void {
+function flatten(message: JSONRPCMessage, label: string, what: string): void {
   const flat = message as Mutable
   if ('method' in flat) flat.params = {}
   if ('method' in flat) return
   delete flat.result
-  const why = `MCP server ${label} answered with JSON that is nested more than ${DEEPEST} levels deep`
-  flat.error = { code: ANSWER_LOST, message: why }
+  flat.error = { code: ANSWER_LOST, message: `MCP server ${label} answered with JSON that ${what}` }
 }
 
 function knownId(id: unknown, { methods }: OpenRequests): string | number | undefined {

@@ -1,0 +1,55 @@
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { outlineOf } from './json-outline.ts'
+
+function levelsOf(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0
+  return 1 + Math.max(0, ...Object.values(value).map(levelsOf))
+}
+
+function valuesOf(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 1
+  return Object.values(value).reduce<number>((sum, part) => sum + valuesOf(part), 1)
+}
+
+test('levels are counted as a parse would find them, and values up to twice', () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), fc.constantFrom(undefined, 2), (value, indent) => {
+      const { levels, values } = outlineOf(JSON.stringify(value, undefined, indent))
+      const parsed: unknown = JSON.parse(JSON.stringify(value))
+      expect(levels).toBe(levelsOf(parsed))
+      expect(values).toBeGreaterThanOrEqual(valuesOf(parsed))
+      expect(values).toBeLessThanOrEqual(2 * valuesOf(parsed))
+    }),
+  )
+})
+
+test('id and method are those of the outermost object, wherever they stand', () => {
+  fc.assert(
+    fc.property(
+      fc.jsonValue(),
+      fc.oneof(fc.integer(), fc.string({ maxLength: 30 })),
+      fc.string(),
+      (value, id, name) => {
+        const method = name.slice(0, 30)
+        const inside = { id: 'inner', method: 'inner', value }
+        for (const message of [
+          { id, method, inside },
+          { inside, method, id },
+        ])
+          expect(outlineOf(JSON.stringify(message))).toMatchObject({ id, method })
+      },
+    ),
+  )
+})
+
+test('texts with quotes, brackets and backslashes in them are texts', () => {
+  const text = JSON.stringify({ 'id\\': '[[[{"id":3', id: '\\"[,,', more: '\\\\' })
+  expect(outlineOf(text)).toEqual({ values: 4, levels: 1, id: '\\"[,,', method: undefined })
+})
+
+test('what is no JSON has an outline too', () => {
+  expect(outlineOf('"')).toMatchObject({ levels: 0 })
+  expect(outlineOf('[[')).toMatchObject({ levels: 2 })
+  expect(outlineOf('{"id":"\\x"}')).toMatchObject({ id: undefined })
+})
