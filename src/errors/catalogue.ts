@@ -220,6 +220,11 @@ export const catalogue = {
     false,
     (d) => `A message was longer than ${d.limit} bytes and was not read. Send less at once.`,
   ),
+  MESSAGE_TOO_LARGE: row<{ reason: string }>(
+    INVALID_REQUEST,
+    false,
+    (d) => `A message was not read, because ${d.reason}. Send less at once.`,
+  ),
   CURSOR_INVALID: row<{ cursor: string }>(
     INVALID_PARAMS,
     false,

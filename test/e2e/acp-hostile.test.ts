@@ -135,6 +135,22 @@ describe('what is sloppy', () => {
     }
   })
 
+  test('a prompt of more than a thousand parts, and a request of a million values, are refused; the connection stays', async () => {
+    const stage = await stageWith(SHORT)
+    const client = await connect(stage)
+    const sessionId = await newSession(client, stage.cwd)
+    const parts = (count: number) => Array.from({ length: count }, () => ({ type: 'text', text: 'a' }))
+    const refused = await client.request('session/prompt', { sessionId, prompt: parts(1_001) })
+    expect(refused.error?.data?.['code']).toBe('PARAMS_INVALID')
+    const taken = await client.request('session/prompt', { sessionId, prompt: parts(1_000) })
+    expect(taken.result).toEqual({ stopReason: 'end_turn' })
+    const values = await client.request('session/list', {
+      _meta: { values: Array.from({ length: 1_000_000 }, () => 1) },
+    })
+    expect(values.error?.data?.['code']).toBe('MESSAGE_TOO_LARGE')
+    expect((await client.request('session/list', {})).result).toBeDefined()
+  })
+
   test('parameters that are null are none', async () => {
     const client = await connect(await stageWith(SHORT))
     client.asked.set('null', 'session/list')

@@ -163,8 +163,11 @@ class Connection {
 
   /** What is still to be done about it, if anything is. */
   #handle(message: Incoming): Promise<void> | undefined {
-    if (message.kind !== 'response') this.#host.activity?.began(wordsFor(message))
+    if (message.kind === 'request' || message.kind === 'notification') this.#host.activity?.began(wordsFor(message))
     switch (message.kind) {
+      case 'refused':
+        this.#wire.send(errorLine(message.id, message.error))
+        return undefined
       case 'response':
         this.#outbox.settle(message.id, message)
         return undefined

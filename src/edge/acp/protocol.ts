@@ -1,10 +1,13 @@
 /** JSON-RPC as both sides of ACP write it: what arrives, told apart; what is sent, as one line. */
-import { type ParleyError, fail } from '../../errors/parley-error.ts'
+import { ParleyError, fail } from '../../errors/parley-error.ts'
+import { outlineOf, SHORT_JSON } from '../../text/json-outline.ts'
 import type { Line } from '../transport/lines.ts'
 
 export type RequestId = string | number | null
 
 export type Incoming =
+  /** A request that was not read. */
+  | { readonly kind: 'refused'; readonly id: RequestId; readonly error: ParleyError }
   | { readonly kind: 'request'; readonly id: RequestId; readonly method: string; readonly params: unknown }
   | { readonly kind: 'notification'; readonly method: string; readonly params: unknown }
   | {
@@ -16,12 +19,31 @@ export type Incoming =
       readonly reason?: string | undefined
     }
 
-/** Throws MESSAGE_MALFORMED or MESSAGE_INVALID. */
+/** More take a good part of a second to parse, in which no client is served; deeper ones as well. */
+const MOST_VALUES = 500_000
+const DEEPEST = 100_000
+
+/** Throws MESSAGE_MALFORMED, MESSAGE_INVALID or MESSAGE_TOO_LARGE. */
 export function parseMessage(text: string): Incoming {
+  if (text.length > SHORT_JSON) {
+    const refused = refusedUnread(text)
+    if (refused !== undefined) return refused
+  }
   const message = parseJson(text)
   if (typeof message !== 'object' || message === null) return invalid('it is not an object')
   if (Array.isArray(message)) return invalid('batches are not part of ACP')
   return tellApart(message as Record<string, unknown>)
+}
+
+/** What stands in place of a message that is too costly to parse; notifications of that kind are worth no more than a complaint. */
+function refusedUnread(text: string): Incoming | undefined {
+  const { values, levels, id, method } = outlineOf(text)
+  if (values <= MOST_VALUES && levels <= DEEPEST) return undefined
+  const reason =
+    levels > DEEPEST ? `it is nested more than ${DEEPEST} levels deep` : `it has more than ${MOST_VALUES} values`
+  if (id === undefined) return fail('MESSAGE_TOO_LARGE', { reason })
+  if (method === undefined) return { kind: 'response', id, result: undefined, failed: true, reason }
+  return { kind: 'refused', id, error: new ParleyError('MESSAGE_TOO_LARGE', { reason }) }
 }
 
 function parseJson(text: string): unknown {
