@@ -8,7 +8,7 @@ const answer = (result: string) => `{"result":${result},"jsonrpc":"2.0","id":7}`
 const refused = (message: string) => ({ jsonrpc: '2.0', id: 7, error: { code: NOT_PARSED, message } })
 
 test('answers of too many values or levels become errors with their ids', () => {
-  expect(saidIn(answer(many))).toEqual([refused('has more than 500000 values')])
+  expect(saidIn(answer(many))).toEqual([refused('has more than 1000000 values')])
   expect(saidIn(answer(deep))).toEqual([refused('is nested more than 1000 levels deep')])
 })
 
@@ -29,6 +29,6 @@ test.each([
   const response = new Response(wrap(answer(many)), { headers: { 'content-type': type } })
   const text = await (await withoutBatches(response)).text()
   expect(text.slice(0, 200).replace(/^id: 1\ndata: |\n\n$/gu, '')).toBe(
-    JSON.stringify(refused('has more than 500000 values')),
+    JSON.stringify(refused('has more than 1000000 values')),
   )
 })

@@ -7,7 +7,7 @@ export const NOT_PARSED = -32096
 /** Deeper messages are never shown to anything that goes through them by recursion: it would run out of stack. */
 export const DEEPEST = 1_000
 /** Lists, objects, texts, numbers: more take a good part of a second to parse, in which no client is served. */
-export const MOST_VALUES = 500_000
+export const MOST_VALUES = 1_000_000
 
 /** The same text, if it may be parsed. */
 export function bearable(text: string): string {
