@@ -97,7 +97,7 @@ test('Ctrl-C stops the waiting, and whatever is no such server is said', async (
   login.child.kill('SIGINT')
   expect(await login.finished).toMatchObject({ code: 130, stderr: expect.stringContaining('Waiting') as string })
   const nobody = await parley(['mcp', 'login', 'nobody'], place)
-  expect(nobody).toMatchObject({ code: 1, stderr: expect.stringContaining('parley mcp ls') as string })
+  expect(nobody).toMatchObject({ code: 1, stderr: expect.stringContaining('(configured: wiki)') as string })
   await guard.close()
   const away = await parley(['mcp', 'login', guard.url], place)
   expect(away).toMatchObject({ code: 1, stderr: expect.stringContaining('Nobody is logged in') as string })

@@ -19,14 +19,14 @@ function configured() {
 describe('parley mcp', () => {
   const cases: readonly (readonly [words: readonly string[], code: number, says: string])[] = [
     [['rm'], 2, 'usage: parley mcp rm NAME'],
-    [['test', 'mark'], 1, 'no MCP server is called "mark": there are files, wiki, rules. For a command'],
+    [['test', 'mark'], 1, 'no MCP server is called "mark" (configured: files, wiki, rules). For a command'],
     [['test', 'mark', 'more'], 2, 'a command stands behind --'],
     [['test', 'http://'], 2, 'that is no URL'],
     [['test', 'rules'], 1, 'rules has only rules in'],
-    [['login', 'mark'], 1, 'no MCP server is called "mark": there are files, wiki, rules'],
+    [['login', 'mark'], 1, 'no MCP server is called "mark" (configured: files, wiki, rules)'],
     [['login', 'https://'], 1, 'no MCP server is called "https://"'],
-    [['logout', 'mark'], 1, 'there are files, wiki, rules'],
-    [['rm', 'mark'], 1, 'there are files, wiki, rules'],
+    [['logout', 'mark'], 1, '(configured: files, wiki, rules)'],
+    [['rm', 'mark'], 1, '(configured: files, wiki, rules)'],
     [['add', 'new'], 2, 'give a command behind --, or a --url'],
     [['add', 'new', '--url', 'http://a/', '--', 'true'], 2, 'not both'],
     [['add', 'new', '--sse', '--', 'true'], 2, '--sse goes with a --url'],

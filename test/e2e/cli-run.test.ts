@@ -105,7 +105,7 @@ describe('parley run', () => {
     expect(jsonLines(second.stdout).at(-1)).toEqual({ stopReason: 'end_turn' })
     expect(jsonLines((await parley(['ls', '--json'], { home })).stdout)).toHaveLength(1)
     const { stdout } = await parley(['show', id], { home })
-    expect(stdout).toMatch(/› one\n\nHi\.\n\n› two\n\nHi\.\n$/u)
+    expect(stdout).toMatch(/› one\n\nHi\.\n\n\(entry \d+\)\n› two\n\nHi\.\n$/u)
   })
 
   test('--cwd says where the session works', async () => {
@@ -253,7 +253,7 @@ describe('parley with prompts from a pipe', () => {
     const { code, stdout, stderr } = await parley([], run, 'one\n\n两\n')
     expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: 'Hi.\nHi.\n', stderr: '' })
     const { stdout: shown } = await parley(['show', await onlyId(run.home)], run)
-    expect(shown).toMatch(/› one\n\nHi\.\n\n› 两\n\nHi\.\n$/u)
+    expect(shown).toMatch(/› one\n\nHi\.\n\n\(entry \d+\)\n› 两\n\nHi\.\n$/u)
   })
 
   test('leaves none of its pipes to the server that it has started', async () => {

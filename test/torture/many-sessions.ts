@@ -33,6 +33,8 @@ export async function manySessions(place: Place, sessions: number): Promise<Figu
   let most = 0
   for (let done = 0; done < sessions; done += AT_ONCE) {
     const ids = await openReady(client, place)
+    // They are started in turns, behind the answers.
+    await until(() => children().length >= AT_ONCE * SCRIPTS.length, PATIENCE)
     most = Math.max(most, children().length)
     await Promise.all(ids.map((sessionId) => client.request('session/close', { sessionId })))
     if (done % Math.max(AT_ONCE, Math.floor(sessions / 10)) < AT_ONCE) memory.push(residentMiB(pid))
@@ -51,6 +53,8 @@ export async function manySessions(place: Place, sessions: number): Promise<Figu
   const afterKilling = children().length
   await startInBackground(place)
   await (await RawSocket.open(place.socket)).request('session/list', {})
+  // What was killed takes a moment to be gone on a busy machine.
+  await until(() => children().length === 0, PATIENCE).catch(() => undefined)
   const afterRestart = children().length
   return { sessions, most, afterClosing, memory, afterKilling, afterRestart }
 }
@@ -63,7 +67,6 @@ async function openReady(client: RawSocket, place: Place): Promise<readonly stri
     env: [],
   }))
   const ids = await Promise.all(Array.from({ length: AT_ONCE }, () => openSession(client, place, servers)))
-  // A turn waits for the servers of its session.
   const prompt = [{ type: 'text', text: 'go' }]
   await Promise.all(ids.map((sessionId) => client.request('session/prompt', { sessionId, prompt })))
   return ids

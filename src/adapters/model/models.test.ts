@@ -139,7 +139,7 @@ test('what cannot be asked is refused before anything is sent', async () => {
   const models = opened([provider('openai', { keyNames: ['OPENAI_API_KEY'] })])
   await expect(models.open('openai:gpt')).rejects.toMatchObject({
     code: 'MODEL_KEY_MISSING',
-    message: expect.stringContaining('Set OPENAI_API_KEY'),
+    message: expect.stringContaining('Type export OPENAI_API_KEY=YOUR_KEY'),
   })
   for (const name of ['nobody:gpt', 'gpt', ':gpt', 'openai:', ''])
     await expect(models.open(name)).rejects.toMatchObject({ code: 'MODEL_UNKNOWN' })

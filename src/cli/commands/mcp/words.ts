@@ -38,6 +38,6 @@ function withoutSecret(arg: string, index: number, args: readonly string[]): str
 /** What to say of a name that no server has, with the names that there are. */
 export function unknownServer(name: string, servers: readonly FoundMcp[]): string {
   const names = [...new Set(servers.map(({ entry }) => entry.name))]
-  const known = names.length === 0 ? 'none is configured' : `there are ${names.join(', ')}`
-  return `no MCP server is called ${JSON.stringify(name)}: ${known}`
+  const known = names.length === 0 ? 'none is configured' : `configured: ${names.join(', ')}`
+  return `no MCP server is called ${JSON.stringify(name)} (${known})`
 }
