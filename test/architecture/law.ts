@@ -68,6 +68,7 @@ export const packages: Readonly<Record<string, readonly string[]>> = {
   fflate: ['docs-server'],
   ignore: ['workspace'],
   mammoth: ['docs-server'],
+  marked: ['docs-server'], // only its lexer; its HTML is never used
   'opencc-js': ['docs-server'],
   picocolors: ['cli'],
   pino: ['server'],

@@ -2,9 +2,10 @@
 import type { FoundInDocument, Shown, ShownHeading } from '../index/protocol.ts'
 import type { View } from '../view.ts'
 import { collectionAddress, documentAddress, type Question, type Spot } from './addresses.ts'
-import { headingId, readingOf } from './document-text.ts'
+import { readingOf } from './document-text.ts'
 import { type Html, html } from './html.ts'
 import { dateOf, linkTo, name } from './layout.ts'
+import { headingId } from './links.ts'
 import { type Answer, PATIENCE_MS } from './search-page.ts'
 
 const MOST_FOUND = 50

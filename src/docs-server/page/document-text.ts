@@ -2,12 +2,9 @@
 import type { Shown, ShownHeading } from '../index/protocol.ts'
 import { type Html, html, joined } from './html.ts'
 import { languageOf, name } from './layout.ts'
+import { headingId, linkAddress } from './links.ts'
+import { type MarkdownBlock, markdownBlocks } from './markdown.ts'
 import { marked, type Range } from './marked.ts'
-
-/** Headings keep clear of the ids that pages have. */
-export function headingId({ slug }: Pick<ShownHeading, 'slug'>): string {
-  return `s-${slug}`
-}
 
 /** The heading that is the title of the document may have a few lines before it, such as a badge. */
 const NEAR_THE_TOP = 300
@@ -17,15 +14,15 @@ export function readingOf(shown: Shown): Html {
   const inside = shown.headings.filter(({ part }) => part === shown.part)
   const first = inside[0]
   const isTitle = first !== undefined && first.title === shown.title && first.at[0] - shown.offset < NEAR_THE_TOP
-  const page = new Reading(shown)
+  const starts = [shown.offset, ...inside.map(({ at }) => at[1])]
+  const between = starts.map((start, i): Range => [start, inside[i]?.at[0] ?? end])
+  const page = new Reading(shown, between)
   if (!isTitle) page.title()
-  let at = shown.offset
-  for (const [i, heading] of inside.entries()) {
-    page.text([at, heading.at[0]])
-    page.heading(heading, isTitle && i === 0)
-    at = heading.at[1]
+  for (const [i, text] of between.entries()) {
+    page.text(text, i)
+    const heading = inside[i]
+    if (heading !== undefined) page.heading(heading, isTitle && i === 0)
   }
-  page.text([at, end])
   return page.made()
 }
 
@@ -51,13 +48,27 @@ class Reading {
   readonly #blocks: { readonly made: Html; readonly found: boolean }[] = []
   readonly #shown: Shown
   readonly #marks: readonly Range[]
+  readonly #found: Shown['found']
   readonly #anchored = new Set<number>()
   /** The levels of the headings above, so that none is skipped however the document counts them. */
   #above: readonly number[] = []
+  /** Of each text between headings; none where the document is not Markdown. */
+  readonly #markdown: readonly (() => readonly MarkdownBlock[])[]
 
-  constructor(shown: Shown) {
+  constructor(shown: Shown, between: readonly Range[]) {
     this.#shown = shown
-    this.#marks = shown.found.flatMap(({ marks }) => marks)
+    this.#found = shown.found.filter(({ part }) => part === shown.part)
+    this.#marks = this.#found.flatMap(({ marks }) => marks)
+    this.#markdown = layoutOf(shown.file) === 'markdown' ? this.#readMarkdown(between) : []
+  }
+
+  #readMarkdown(between: readonly Range[]): readonly (() => readonly MarkdownBlock[])[] {
+    const { text, offset } = this.#shown
+    const ranges = between.map(([start, end]): Range => [start - offset, end - offset])
+    return markdownBlocks(text, ranges, {
+      text: ([start, end]) => this.#marked([start + offset, end + offset]),
+      addressOf: (href) => linkAddress(this.#shown, href),
+    })
   }
 
   /** What was found is held together, so that one line can stand beside it. */
@@ -94,7 +105,15 @@ class Reading {
     this.#add((HEADINGS[this.#above.length - 1] ?? HEADINGS[4])(attributes, content), at)
   }
 
-  text(range: Range): void {
+  /** `index` counts the texts between headings. */
+  text(range: Range, index: number): void {
+    const { offset } = this.#shown
+    const blocks = this.#markdown[index]
+    if (blocks === undefined || isFrontMatter(textIn(this.#shown, range), range)) return this.#blocksOf(range)
+    for (const { made, range: at } of blocks()) this.#add(made, [at[0] + offset, at[1] + offset])
+  }
+
+  #blocksOf(range: Range): void {
     for (const block of blocksOf(textIn(this.#shown, range), this.#shown.file)) {
       const whole: Range = [range[0] + block.start, range[0] + block.end]
       const lines = block.lines.map(([from, to]) => this.#marked([whole[0] + from, whole[0] + to]))
@@ -106,11 +125,11 @@ class Reading {
 
   /** With the places where links to found passages arrive, each where its passage begins. */
   #marked([start, end]: Range): Html {
-    const { offset, text, found } = this.#shown
+    const { offset, text } = this.#shown
     const marks = this.#marks.flatMap(([from, to]) =>
       to > start && from < end ? [[from - offset, to - offset] as const] : [],
     )
-    const inside = found.map(({ at }) => at[0]).filter((at) => at > start && at < end)
+    const inside = this.#found.map(({ at }) => at[0]).filter((at) => at > start && at < end)
     const cuts = [start, ...inside, end]
     return html`${cuts.slice(1).map((cut, i) => {
       const from = cuts[i] ?? start
@@ -120,8 +139,7 @@ class Reading {
 
   /** Of the passages that begin before this, and were not reached yet. */
   #anchors(before: number): readonly Html[] {
-    const { found, part } = this.#shown
-    const fresh = found.filter((one) => one.part === part && one.at[0] < before && !this.#anchored.has(one.line))
+    const fresh = this.#found.filter((one) => one.at[0] < before && !this.#anchored.has(one.line))
     for (const { line } of fresh) this.#anchored.add(line)
     return fresh.map(({ line }) => html`<span id="L${line}"></span>`)
   }
@@ -147,47 +165,47 @@ const LAYOUTS: readonly (readonly [RegExp, 'markdown' | 'prose' | 'plain'])[] = 
 ]
 /** Blank lines, though not the indentation of the first line that is not blank. */
 const LEADING = /^(?:\s*[\n\u2029])?/
-const FENCE = /^ {0,3}(`{3,}|~{3,})/
 /** A table row, or what is indented like code. */
 const CODE = /^(?: {4}|\t| {0,3}\|)/
 const ITEM = /^\s*(?:[-*+>•]|\d+[.)])\s/
 
+export function layoutOf(file: string): 'markdown' | 'prose' | 'plain' | undefined {
+  return LAYOUTS.find(([files]) => files.test(file))?.[1]
+}
+
+/** What programs read at the head of a Markdown file, before its first heading. */
+function isFrontMatter(text: string, [start]: Range): boolean {
+  return start === 0 && /^---[^\S\n]*\n[^]*?\n(?:---|\.\.\.)\s*$/.test(text)
+}
+
 function blocksOf(text: string, file: string): readonly Block[] {
-  const layout = LAYOUTS.find(([files]) => files.test(file))?.[1]
-  if (layout === undefined) return trimmed(text, [0, text.length], 'code')
-  return runsOf(text, layout === 'markdown').flatMap(([start, end]) => {
+  const layout = layoutOf(file)
+  if (layout === undefined || layout === 'markdown') return trimmed(text, [0, text.length], 'code')
+  return runsOf(text).flatMap(([start, end]) => {
     const run = text.slice(start, end).replace(LEADING, '')
     if (layout === 'plain') return trimmed(text, [start, end], 'plain')
-    return trimmed(text, [start, end], (layout === 'markdown' && FENCE.test(run)) || CODE.test(run) ? 'code' : 'prose')
+    return trimmed(text, [start, end], CODE.test(run) ? 'code' : 'prose')
   })
 }
 
-/** What stands between blank lines; a fence of Markdown goes on to where it is closed. */
-function runsOf(text: string, fences: boolean): readonly Range[] {
+/** What stands between blank lines. */
+function runsOf(text: string): readonly Range[] {
   const runs: Range[] = []
   let start = 0
   while (start < text.length) {
-    const fence = fences ? FENCE.exec(text.slice(start, start + 20))?.[1] : undefined
-    const end = fence === undefined ? blankAfter(text, start) : closeAfter(text, start, fence)
+    const end = blankAfter(text, start)
     if (text.slice(start, end).trim() !== '') runs.push([start, end])
     start = end
   }
   return runs
 }
 
-/** Behind the next blank line, or the end of a block of HTML. A fence may begin without a blank line before it. */
+/** Behind the next blank line, or the end of a block of HTML. */
 function blankAfter(text: string, start: number): number {
-  const gap = /\n[^\S\n]*(?=\n)|\u2029|\n(?= {0,3}(?:`{3}|~{3}))/g
+  const gap = /\n[^\S\n]*(?=\n)|\u2029/g
   gap.lastIndex = start
   const found = gap.exec(text)
   return found === null ? text.length : Math.max(start + 1, found.index + found[0].length)
-}
-
-function closeAfter(text: string, start: number, fence: string): number {
-  const line = text.indexOf('\n', start)
-  const close = line < 0 ? -1 : text.indexOf(`\n${fence}`, line)
-  const end = close < 0 ? -1 : text.indexOf('\n', close + 1)
-  return end < 0 ? text.length : end + 1
 }
 
 /** Without the blank lines around it; the indentation of the first line stays. */
@@ -197,23 +215,8 @@ function trimmed(text: string, [start, end]: Range, kind: Block['kind']): readon
   const body = run.slice(lead).trimEnd()
   if (body === '') return []
   const from = start + lead
-  const lines = kind === 'prose' ? linesOf(body) : [kind === 'code' ? insideFence(body) : ([0, body.length] as const)]
+  const lines = kind === 'prose' ? linesOf(body) : [[0, body.length] as const]
   return [{ kind, start: from, end: from + body.length, lines }]
-}
-
-/** Code without the fence around it, which its box stands for. */
-function insideFence(body: string): Range {
-  const fence = FENCE.exec(body)?.[1]
-  const start = fence === undefined ? -1 : body.indexOf('\n')
-  if (fence === undefined || start < 0) return [0, body.length]
-  const close = body.lastIndexOf('\n')
-  const isClosed =
-    close > start &&
-    body
-      .slice(close + 1)
-      .trim()
-      .startsWith(fence)
-  return [start + 1, isClosed ? close : body.length]
 }
 
 function linesOf(body: string): readonly Range[] {

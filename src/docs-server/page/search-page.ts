@@ -1,12 +1,14 @@
 /** The page at `/`: what there is to search, or what a search found. */
 import { parseQuery } from '../../text/query.ts'
 import type { PassageHit, PassagePage } from '../index/protocol.ts'
-import { snippetOf } from '../index/snippet.ts'
+import { type Snippet, snippetOf } from '../index/snippet.ts'
 import type { View } from '../view.ts'
 import { collectionAddress, documentAddress, type Place, type Question, searchAddress } from './addresses.ts'
+import { layoutOf } from './document-text.ts'
 import { type Html, html, joined } from './html.ts'
 import { dateOf, languageOf, linkTo, name, noticeOf, problem } from './layout.ts'
-import { marked } from './marked.ts'
+import { markdownBlocks } from './markdown.ts'
+import { marked, type Range } from './marked.ts'
 
 const HITS = 10
 /** Whoever looks further needs another question. */
@@ -153,22 +155,33 @@ function passage(hit: PassageHit, question: Question): Html {
 <p class="where">${name(collection)} / ${name(`${file}:${line}`)} · ${dateOf(modified)}</p>${snippet(hit)}</article>`
 }
 
-/** The headings stand above it already, unless what was looked for stands in them; then without their signs. */
-function snippet({ snippet: text, highlights }: PassageHit): Html {
+/** The headings stand above it already, unless what was looked for stands in them. */
+function snippet(hit: PassageHit): Html {
+  const { snippet: text, highlights, file } = hit
   const head = /^(?:#{1,6} [^\n]*\n\s*)+/.exec(text)?.[0].length ?? 0
   const inHead = (highlights[0]?.[0] ?? head) < head || head === text.length
-  const start = inHead ? (/^#{1,6} /.exec(text)?.[0].length ?? 0) : head
-  const rest = text.slice(start)
+  const start = inHead ? 0 : head
   const shifted = highlights.map(([from, to]) => [from - start, to - start] as const).filter(([from]) => from >= 0)
-  const cut = snippetOf(rest, shifted, LONGEST_SNIPPET)
-  const before = rest.startsWith(cut.text.slice(0, 40)) ? '' : '… '
-  const after = rest.endsWith(cut.text.slice(-40)) ? '' : ' …'
-  const first = inHead && before === '' ? cut.text.indexOf('\n') : -1
-  const part = (range: readonly [number, number]) => marked(cut.text, range, cut.highlights)
-  const title = first > 0 ? html`<b>${part([0, first])}</b> ` : null
-  return html`<p class="snippet" dir="auto" ${languageOf(cut.text)}>
-    ${before}${title}${part([Math.max(0, first), cut.text.length])}${after}
-  </p>`
+  const cut = snippetOf(text.slice(start), shifted, LONGEST_SNIPPET)
+  const isMarkdown = layoutOf(file) === 'markdown'
+  return html`<div class="snippet">${isMarkdown ? markdownExcerpt(cut) : plainExcerpt(cut, hit.headingPath)}</div>`
+}
+
+/** The way to the passage is above it, so that its links lead nowhere from here. */
+function markdownExcerpt({ text, highlights }: Snippet): readonly Html[] {
+  const surroundings = { text: (range: Range) => marked(text, range, highlights), addressOf: () => undefined }
+  return markdownBlocks(text, [[0, text.length]], surroundings).flatMap((blocks) => blocks().map(({ made }) => made))
+}
+
+/** A heading that the text begins with stands apart from it. */
+function plainExcerpt({ text, highlights }: Snippet, headingPath: readonly string[]): readonly Html[] {
+  const line = /^.*/.exec(text)?.[0] ?? ''
+  const head = headingPath.includes(line.trim()) ? line.length : 0
+  const part = (range: Range) => marked(text, range, highlights)
+  return [
+    ...(head === 0 ? [] : [html`<p class="head"><b>${part([0, head])}</b></p>`]),
+    html`<p dir="auto" ${languageOf(text)}>${part([head, text.length])}</p>`,
+  ]
 }
 
 function pages(question: Question, { page, state }: Place, { total, generation }: PassagePage): Html | null {

@@ -61,6 +61,22 @@ button.quiet { background: none; border-color: transparent; color: var(--soft); 
 .results .where { margin: 0; color: var(--soft); font-size: .875rem }
 .snippet { margin: .4rem 0 0; max-width: 68ch }
 .snippet b { font-weight: 600 }
+.snippet > * { margin: 0 0 .4em }
+.snippet > :last-child { margin-bottom: 0 }
+.snippet pre { font: .8125rem/1.5 var(--code); white-space: pre-wrap; tab-size: 4; padding: .4rem .7rem; background: var(--raised); border: 1px solid var(--line); border-radius: .4rem }
+.snippet .plain { white-space: pre-wrap }
+.reading li, .snippet li { margin: .15em 0 }
+.reading ul, .snippet ul { list-style: disc; padding-left: 1.5em }
+.reading ol, .snippet ol { list-style: decimal; padding-left: 1.8em }
+.reading > ul, .reading > ol, .found > ul, .found > ol { margin: 0 0 1em }
+.reading li > p:last-child { margin-bottom: .35em }
+blockquote { margin: 0 0 1em; padding-left: 1rem; border-left: 3px solid var(--line); color: var(--soft) }
+blockquote > :last-child { margin-bottom: 0 }
+hr { border: 0; border-top: 1px solid var(--line); margin: 1.5em 0 }
+.table { overflow-x: auto; margin: 0 0 1.2em }
+table { border-collapse: collapse; font: .9375rem/1.45 var(--text) }
+th, td { border: 1px solid var(--line); padding: .35rem .7rem; text-align: start; vertical-align: top; overflow-wrap: break-word; min-width: 4rem }
+th { background: var(--raised); font-weight: 600 }
 kbd { font-family: var(--code); font-size: .875em; border: 1px solid var(--strong); border-radius: .3em; padding: .05em .45em }
 mark { background: var(--mark); color: var(--mark-ink); border-radius: .2em; padding: .05em .1em; margin: 0 -.1em }
 .pages { display: flex; justify-content: space-between; align-items: baseline; gap: 1rem; border-top: 1px solid var(--line); padding-top: 1rem; margin-top: 2.5rem }
@@ -78,6 +94,7 @@ h1 { font-size: 1.625rem; margin: 0 0 .75rem }
 .sign-in .box input { font-family: var(--code) }
 .error { background: var(--bad-paper); color: var(--bad); border-radius: .5rem; padding: .7rem 1rem; margin: 0 0 1.25rem }
 code { font-family: var(--code); font-size: .9em }
+.reading :not(pre) > code, .snippet :not(pre) > code { background: var(--raised); border: 1px solid var(--line); border-radius: .25em; padding: .05em .25em }
 
 .crumbs { color: var(--soft); font-size: .9375rem; margin: 0 0 .35rem }
 .document { display: grid; gap: 1.5rem 3.5rem; grid-template-columns: minmax(0, 1fr) }

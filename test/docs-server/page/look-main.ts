@@ -16,6 +16,7 @@ const KEY = 'a-key-for-looking-only'
 const HOSTILE = '"><img src=x onerror=alert(1)>.md'
 const FILES: Readonly<Record<string, string>> = {
   'notes/setup.md': `# Setting up a session server\n\nA **session server** keeps conversations.\n\n${'## On Linux\n\nRun it.\n\n```sh\nnpm ci\n\nnpm start\n```\n\n- a session\n- a server\n\n#### Deep\n\n| a | b |\n|---|---|\n| session | 1 |\n\n'.repeat(3)}`,
+  'notes/markdown.md': `# A guide to Markdown\n\nA **bold session**, an *italic* one, \`code session\` and ~~old~~ &amp; more, with [a link](https://there.example/) and [another](setup.md).\n\n- one session\n  - inner session\n- [x] done\n\n3. third\n4. fourth\n\n> a quoted session\n> goes on\n\n| name | what it means | default |\n|------|-------|-----|\n| session | how long a session is kept, in hours, before it is closed | \`12\` |\n| port | where the server listens | \`8080\` |\n\n---\n\n\`\`\`sh\nnpm start -- --session\n\`\`\`\n\n![a picture](https://there.example/p.png) <b>html</b>\n`,
   'notes/磁盘阵列.md': '# 磁盘阵列入门\n\n磁盘阵列把多个磁盘组合成一个逻辑卷。\n\n## 重建\n\n用新的磁盘重建阵列。\n',
   [`notes/${HOSTILE}`]: '# <script>alert(1)</script>\n\n<img src=x onerror=alert(1)> session\n',
   'notes/server.ts': '/** Serves a session. */\nexport const port = 1\n',
@@ -37,6 +38,8 @@ const SIGHTS: readonly Sight[] = [
   { name: 'missing', path: '/doc/notes/absent.md' },
   { name: 'collection', path: '/in/books' },
   { name: 'document', path: '/doc/notes/setup.md?q=session+server&line=1#L1' },
+  { name: 'document-markdown', path: '/doc/notes/markdown.md?q=session' },
+  { name: 'results-markdown', path: '/?q=guide+markdown+session' },
   { name: 'document-chinese', path: `/doc/notes/${encodeURIComponent('磁盘阵列.md')}?q=${encodeURIComponent('阵列')}` },
   { name: 'document-hostile', path: `/doc/notes/${encodeURIComponent(HOSTILE)}?q=session` },
   { name: 'document-code', path: '/doc/notes/server.ts?q=session' },

@@ -42,6 +42,13 @@ const named = ({ elements }: ReadPage, name: string) => elements.filter((element
 const links = (read: ReadPage) => named(read, 'a').map(({ attributes }) => attributes['href'] ?? '')
 const ids = ({ elements }: ReadPage) => elements.flatMap(({ attributes }) => attributes['id'] ?? [])
 
+/** A page waits a few seconds for the index, which a busy machine may need more of. */
+async function indexed(visitor: Visitor): Promise<void> {
+  await expect
+    .poll(async () => (await page(visitor, '/')).text, { timeout: 20_000 })
+    .not.toMatch(/still|for the first time/)
+}
+
 async function library() {
   const parent = await directoryWith({
     'notes/setup.md': SETUP,
@@ -50,10 +57,7 @@ async function library() {
   })
   const { server } = await serve({}, { directories: [join(parent, 'notes'), join(parent, 'many')], code: true })
   const visitor = await Visitor.signedIn(server)
-  // A page waits a few seconds for the index, which a busy machine may need more of.
-  await expect
-    .poll(async () => (await page(visitor, '/')).text, { timeout: 20_000 })
-    .not.toMatch(/still|for the first time/)
+  await indexed(visitor)
   return { server, parent, visitor }
 }
 
@@ -132,12 +136,97 @@ test('a document is shown with its outline, and with what was found in its place
   expect(ids(read)).toEqual(expect.arrayContaining(wanted))
   expect(links(read)).toEqual(expect.arrayContaining(wanted.map((id) => `#${encodeURIComponent(id)}`)))
   expect(named(read, 'h3')).toHaveLength(1)
-  expect(answer.text).toMatch(/<pre[^>]*>\| a \|\n\|---\|<\/pre\s*>/)
+  expect(named(read, 'th')).toHaveLength(1)
   expect(answer.text).toMatch(/<pre[^>]*>npm ci\n\nnpm start<\/pre\s*>/)
   expect(links(read)).toEqual(expect.arrayContaining(['#L1', '#L15']))
   expect(ids(read)).toEqual(expect.arrayContaining(['L1', 'L15']))
   expect(named(read, 'mark')).toHaveLength(3)
   expect(new Set(ids(read)).size).toBe(ids(read).length)
+})
+
+const GUIDE = `# Guide
+
+A **bold session**, an *italic* one, \`code session\` and ~~old~~ &amp; more.
+It goes on here.
+
+- one session
+  - inner [there](https://there.example/a?b=1&c=2), [mail](mailto:me@there.example)
+- [x] two, see [the setup](setup.md#on-linux), [above](#guide), [nowhere](#absent)
+
+3. third
+
+> a quoted session
+
+| name | value |
+|------|-------|
+| session | \`1\` |
+
+[script](javascript:alert), [data][d], [other](//there.example), [up](../../../etc/passwd), <b>html session</b>
+![a picture](https://there.example/p.png)
+
+[d]: data:text/html,x
+`
+
+test('Markdown is shown as what it means, with the found words marked in it, and its links only lead where they may', async () => {
+  const { server } = await serve({ 'guide.md': GUIDE, 'setup.md': SETUP })
+  const visitor = await Visitor.signedIn(server)
+  await indexed(visitor)
+  const address = links(await page(visitor, '/?q=guide+session&mode=best')).find((href) => href.includes('guide.md'))
+  const { text } = await visitor.get(address ?? '')
+  const read = readPage(text)
+  for (const shown of [
+    /<strong>bold <mark>session<\/mark><\/strong>/,
+    /<em>italic<\/em>/,
+    /<code>code <mark>session<\/mark><\/code>/,
+    /<del>old<\/del> &amp; more\.\s+It goes on here\./,
+    /<blockquote>\s*<p[^>]*>\s*a quoted <mark>session<\/mark>\s*<\/p>/,
+    /<td>\s*<mark>session<\/mark>\s*<\/td>\s*<td>\s*<code>1<\/code>/,
+    /<ol start="3">\s*<li>third\s*<\/li>/,
+    /&lt;b&gt;html <mark>session<\/mark>&lt;\/b&gt;/,
+  ])
+    expect(text.slice(text.indexOf('<article'))).toMatch(shown)
+  expect(links(read).filter((href) => /there|mailto|setup|passwd/.test(href))).toEqual([
+    'https://there.example/a?b=1&c=2',
+    'mailto:me@there.example',
+    expect.stringMatching(/^\/doc\/[^/]+\/setup\.md.*#s-on-linux$/),
+    expect.stringMatching(/^\/doc\/[^/]+\/etc\/passwd/),
+    'https://there.example/p.png',
+  ])
+  expect(links(read)).toContain('#s-guide')
+  expect(text).not.toMatch(/href="(?:javascript|data):/)
+  isOurs(read)
+})
+
+test('an excerpt is shown as what its Markdown means, its heading apart from its text', async () => {
+  const { server } = await serve({ 'guide.md': GUIDE })
+  const visitor = await Visitor.signedIn(server)
+  await indexed(visitor)
+  const { text } = await visitor.get('/?q=guide+session')
+  expect(text).toMatch(/<p class="head">\s*<b><mark>Guide<\/mark><\/b>\s*<\/p>/)
+  expect(text).toMatch(/<strong>bold <mark>session<\/mark><\/strong>/)
+  expect(text).not.toContain('**')
+  expect(text).not.toContain('there.example/p.png')
+})
+
+test('Markdown that is made to be costly is shown as text as far as it is too deep or too long', async () => {
+  const costly = {
+    'quotes.md': `${'> '.repeat(20_000)}alpha`,
+    'items.md': `${'- '.repeat(10_000)}alpha`,
+    'deep.md': Array.from({ length: 10_000 }, (_, i) => `${' '.repeat(2 * Math.min(i, 150))}- alpha ${i}`).join('\n'),
+    'open.md': `alpha ${'['.repeat(60_000)}`,
+    'stars.md': `alpha ${'*a **b '.repeat(9_000)}`,
+    'ticks.md': `alpha ${Array.from({ length: 300 }, (_, i) => '`'.repeat(i)).join(' ')}`,
+    'table.md': `alpha\n\n${'|a'.repeat(100)}\n${'|-'.repeat(100)}\n${'|b\n'.repeat(19_000)}`,
+    'large.md': `# alpha\n\n${'- **alpha** [x](y.md) `z`\n'.repeat(190_000)}`,
+  }
+  const { server } = await serve(costly)
+  const visitor = await Visitor.signedIn(server)
+  await indexed(visitor)
+  for (const file of Object.keys(costly)) {
+    const name = /href="(\/in\/[^"]+)"/.exec((await visitor.get('/')).text)?.[1]?.slice(4) ?? ''
+    const read = await page(visitor, `/doc/${name}/${file}?q=alpha`)
+    expect([file, named(read, 'mark').length > 0]).toEqual([file, true])
+  }
 })
 
 test('in code too a link leads to the very passage', async () => {
@@ -238,6 +327,16 @@ const NASTY = fc
       '阵列',
       '<svg/onload=alert(1)>',
       '\u0001',
+      '[alpha](javascript:alert(1))',
+      '[alpha](&#106;avascript:alert(1))',
+      '[alpha][r]\n\n[r]: data:text/html,<script>alert(1)</script>',
+      '<javascript:alert(1)>',
+      '![alpha](https://there.example/x.png)',
+      '<https://there.example/"onfocus="alert(1)>',
+      '[alpha](https://there.example/"><img)',
+      '[alpha](//there.example)',
+      '> - 1. | **',
+      '| alpha | <b> |\n|---|---|',
       '</title>',
       '# ',
       '\n\n',
@@ -250,12 +349,12 @@ const NASTY = fc
 const FILE = NASTY.map((text) => `${text.replaceAll(/[/\0\n]/g, '-').slice(0, 40)}.md`)
 
 const KNOWN = new Set(
-  'html head meta title link script body a header div img form button search label input fieldset legend select option main footer p h1 h2 h3 h4 h5 h6 ul ol li article bdi time mark nav span details summary pre b br kbd code'.split(
+  'html head meta title link script body a header div img form button search label input fieldset legend select option main footer p h1 h2 h3 h4 h5 h6 ul ol li article bdi time mark nav span details summary pre b br kbd code em strong del blockquote table thead tbody tr th td hr'.split(
     ' ',
   ),
 )
 const ATTRIBUTES = new Set(
-  'lang charset name content rel href type src defer class id tabindex alt width height action method for value maxlength placeholder autocomplete spellcheck enterkeyhint dir autofocus checked selected aria-label aria-describedby aria-invalid required autocapitalize datetime role open'.split(
+  'lang charset name content rel href type src defer class id tabindex alt width height action method for value maxlength placeholder autocomplete spellcheck enterkeyhint dir autofocus checked selected aria-label aria-describedby aria-invalid required autocapitalize datetime role open start'.split(
     ' ',
   ),
 )
@@ -265,7 +364,7 @@ function isOurs({ elements }: ReadPage): void {
   for (const { name, attributes } of elements) {
     expect(KNOWN).toContain(name)
     for (const attribute of Object.keys(attributes)) expect(ATTRIBUTES).toContain(attribute)
-    expect(attributes['href'] ?? '/').toMatch(/^(?:\/(?!\/)|#)/)
+    expect(attributes['href'] ?? '/').toMatch(/^(?:\/(?!\/)|#|https?:\/\/|mailto:)/)
     expect(attributes['src'] ?? '/page/').toMatch(/^\/page\//)
   }
   expect(elements.filter(({ name }) => name === 'script')).toHaveLength(1)

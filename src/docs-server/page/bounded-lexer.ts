@@ -1,0 +1,59 @@
+/** Reads Markdown into tokens, in bounded time: what is too deep, too long or too much is text as it stands. */
+import { getDefaults, Lexer, type Token, type TokensList } from 'marked'
+
+const MOST_DEPTH = 24
+/** Emphasis and links that never close cost the square of what they stand in. */
+const LONGEST_PARAGRAPH = 3_000
+/** How often all of the text may be read again, as each level of a list or a quotation does with what is in it. */
+const MOST_READINGS = 60
+
+class BoundedLexer extends Lexer {
+  #depth = 0
+  #work: number
+
+  constructor(characters: number) {
+    super({ ...getDefaults(), tokenizer: null })
+    this.#work = MOST_READINGS * (characters + 1_000)
+  }
+
+  override blockTokens(source: string, tokens?: Token[], clipped?: boolean): Token[]
+  override blockTokens(source: string, tokens?: TokensList, clipped?: boolean): TokensList
+  override blockTokens(source: string, tokens: Token[] = [], clipped = false): Token[] {
+    return this.#within(source, tokens, () => super.blockTokens(source, tokens, clipped))
+  }
+
+  override inlineTokens(source: string, tokens: Token[] = []): Token[] {
+    if (source.length > LONGEST_PARAGRAPH) return asText(source, tokens)
+    return this.#within(source, tokens, () => super.inlineTokens(source, tokens))
+  }
+
+  #within(source: string, tokens: Token[], read: () => Token[]): Token[] {
+    this.#work -= source.length
+    if (this.#depth >= MOST_DEPTH || this.#work < 0) return asText(source, tokens)
+    this.#depth++
+    try {
+      return read()
+    } finally {
+      this.#depth--
+    }
+  }
+
+  /** After the blocks of all texts, so that a link may refer to what a later text defines. */
+  readInline(): void {
+    for (const { src, tokens } of this.inlineQueue) this.inlineTokens(src, tokens)
+    this.inlineQueue = []
+  }
+}
+
+function asText(source: string, tokens: Token[]): Token[] {
+  tokens.push({ type: 'text', raw: source, text: source })
+  return tokens
+}
+
+/** The tokens of each text; all of them know the link references of the others. Their offsets stay as they are. */
+export function tokensOf(texts: readonly string[]): readonly (readonly Token[])[] {
+  const lexer = new BoundedLexer(texts.reduce((sum, text) => sum + text.length, 0))
+  const blocks = texts.map((text) => lexer.blockTokens(text.replaceAll('\r\n', ' \n').replaceAll('\r', '\n')))
+  lexer.readInline()
+  return blocks
+}
