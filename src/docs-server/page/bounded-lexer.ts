@@ -50,10 +50,10 @@ function asText(source: string, tokens: Token[]): Token[] {
   return tokens
 }
 
-/** The tokens of each text; all of them know the link references of the others. Their offsets stay as they are. */
+/** The tokens of each text; all of them know the link references of the others. Lines end with a line feed. */
 export function tokensOf(texts: readonly string[]): readonly (readonly Token[])[] {
   const lexer = new BoundedLexer(texts.reduce((sum, text) => sum + text.length, 0))
-  const blocks = texts.map((text) => lexer.blockTokens(text.replaceAll('\r\n', ' \n').replaceAll('\r', '\n')))
+  const blocks = texts.map((text) => lexer.blockTokens(text))
   lexer.readInline()
   return blocks
 }

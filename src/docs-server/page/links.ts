@@ -19,7 +19,9 @@ export function linkAddress(shown: Pick<Shown, 'uri' | 'headings' | 'part'>, hre
   const collection = /^doc:\/\/[^/]+/.exec(shown.uri)?.[0]
   if (protocol !== 'doc:' || collection === undefined || pathname.length < 2) return undefined
   const slug = fragmentOf(hash.slice(1))
-  return documentAddress(`${collection}${pathname}`, NO_QUESTION, slug === '' ? {} : { anchor: headingId({ slug }) })
+  // A browser takes a backslash for a slash.
+  const path = pathname.replaceAll('\\', '%5C')
+  return documentAddress(`${collection}${path}`, NO_QUESTION, slug === '' ? {} : { anchor: headingId({ slug }) })
 }
 
 function outsideAddress(href: string): string | undefined {

@@ -1,7 +1,7 @@
 /** Markdown as HTML: made of our own elements from the tokens of a lexer, never of HTML that a document has or a library makes. */
 import type { MarkedToken, Token, Tokens } from 'marked'
 import { tokensOf } from './bounded-lexer.ts'
-import { type Html, html, joined } from './html.ts'
+import { type Html, html } from './html.ts'
 import { languageOf } from './layout.ts'
 import type { Range } from './marked.ts'
 
@@ -18,7 +18,7 @@ export interface MarkdownBlock {
   readonly range: Range
 }
 
-/** The blocks of each range of the source, which come in order. */
+/** The blocks of each range of the source, which come in order. Its lines end with a line feed, as the index has them. */
 export function markdownBlocks(
   source: string,
   ranges: readonly Range[],
@@ -212,15 +212,15 @@ class Rendering {
     return html`${parts}${this.#lines(raw.slice(at))}`
   }
 
-  /** Line by line where a quotation or a list has its signs between the lines. */
+  /** Line by line where a quotation or a list has its signs between the lines, or a table a sign before each bar. */
   #lines(text: string): Html {
     const whole = this.#find(text)
     if (whole !== undefined) return this.#surroundings.text(whole)
-    const lines = text.split('\n').map((line) => {
-      const range = this.#find(line)
-      return range === undefined ? html`${line}` : this.#surroundings.text(range)
+    const pieces = text.split(/(\n|\|)/).map((piece) => {
+      const range = this.#find(piece)
+      return range === undefined ? html`${piece}` : this.#surroundings.text(range)
     })
-    return joined(lines, html`${'\n'}`)
+    return html`${pieces}`
   }
 
   #skip(raw: string): void {
