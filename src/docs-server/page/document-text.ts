@@ -126,15 +126,26 @@ class Reading {
   /** With the places where links to found passages arrive, each where its passage begins. */
   #marked([start, end]: Range): Html {
     const { offset, text } = this.#shown
-    const marks = this.#marks.flatMap(([from, to]) =>
-      to > start && from < end ? [[from - offset, to - offset] as const] : [],
-    )
+    const marks = this.#marksIn([start, end]).map(([from, to]): Range => [from - offset, to - offset])
     const inside = this.#found.map(({ at }) => at[0]).filter((at) => at > start && at < end)
     const cuts = [start, ...inside, end]
     return html`${cuts.slice(1).map((cut, i) => {
       const from = cuts[i] ?? start
       return html`${this.#anchors(from + 1)}${marked(text, [from - offset, cut - offset], marks)}`
     })}`
+  }
+
+  /** A long part has thousands of marks and of pieces, so the first one is looked for by halves. */
+  #marksIn([start, end]: Range): readonly Range[] {
+    let [low, high] = [0, this.#marks.length]
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if ((this.#marks[middle]?.[1] ?? end) > start) high = middle
+      else low = middle + 1
+    }
+    let after = low
+    while ((this.#marks[after]?.[0] ?? end) < end) after++
+    return this.#marks.slice(low, after)
   }
 
   /** Of the passages that begin before this, and were not reached yet. */
