@@ -8,6 +8,8 @@ export const MOST_SERVERS = 100
 export interface Declared {
   readonly additionalDirectories: readonly string[]
   readonly mcpServers: readonly McpServer[]
+  /** What the same client declared before, and leaves once this counts: its servers do not count against these. */
+  readonly replaces?: object | undefined
 }
 
 interface Declaration extends Declared {
@@ -17,16 +19,17 @@ interface Declaration extends Declared {
 }
 
 /**
- * A declaration counts while its client is attached or a prompt of it is open. What the last of all left behind counts
- * until the session leaves memory: whoever comes next and names no servers takes none away.
+ * A declaration counts while its client is attached or a prompt of it is open. The servers of the last client to leave stay
+ * until a later one leaves its own, so that a client that names none takes none away; they make room for those of clients
+ * that are there.
  */
 export class Declarations {
   readonly #made = new Map<object, Declaration>()
   #left: Declared = { additionalDirectories: [], mcpServers: [] }
 
   /** The newest word of `who`, who may be anything that is only itself. Throws SERVERS_TOO_MANY, and then nothing has changed. */
-  declare(who: object, { additionalDirectories, mcpServers }: Declared): void {
-    const names = new Set([...this.servers(), ...mcpServers].map(({ name }) => name))
+  declare(who: object, { additionalDirectories, mcpServers, replaces }: Declared): void {
+    const names = new Set([...this.#besides(who, replaces), ...mcpServers].map(({ name }) => name))
     if (names.size > MOST_SERVERS) fail('SERVERS_TOO_MANY', { found: names.size, most: MOST_SERVERS })
     const { prompts } = this.#made.get(who) ?? { prompts: [] }
     this.#made.delete(who)
@@ -58,8 +61,12 @@ export class Declarations {
 
   /** By name: who comes with none takes nothing from others, and a name said again is the newer one. */
   servers(): readonly McpServer[] {
-    const named = [this.#left, ...this.#made.values()].flatMap(({ mcpServers }) => mcpServers)
-    return [...new Map(named.map((server) => [server.name, server])).values()]
+    const declared = [...this.#made.values()].flatMap(({ mcpServers }) => mcpServers)
+    const names = new Set(declared.map(({ name }) => name))
+    const besides = this.#left.mcpServers.filter(({ name }) => !names.has(name))
+    const tooMany = new Set(besides.slice(Math.max(0, MOST_SERVERS - names.size)))
+    const left = this.#left.mcpServers.filter((server) => !tooMany.has(server))
+    return [...new Map([...left, ...declared].map((server) => [server.name, server])).values()]
   }
 
   /** The additional directories for which tools are kept ready. */
@@ -76,8 +83,17 @@ export class Declarations {
     else this.#forget(who, former)
   }
 
-  #forget(who: object, { additionalDirectories }: Declared): void {
-    if (this.#made.size === 1) this.#left = { additionalDirectories, mcpServers: this.servers() }
+  #forget(who: object, { additionalDirectories, mcpServers }: Declared): void {
+    if (this.#made.size === 1)
+      this.#left = { additionalDirectories, mcpServers: mcpServers.length > 0 ? mcpServers : this.#left.mcpServers }
     this.#made.delete(who)
+  }
+
+  /** What clients declared that stays when `who` has declared anew: the tools of open prompts, and what other clients named. */
+  #besides(who: object, replaces: object | undefined): readonly McpServer[] {
+    const stays = [...this.#made].filter(
+      ([one, { prompts }]) => one !== who && (one !== replaces || prompts.length > 0),
+    )
+    return stays.flatMap(([, { mcpServers }]) => mcpServers)
   }
 }

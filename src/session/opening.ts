@@ -16,6 +16,8 @@ export interface Opening {
   readonly agent?: string | undefined
   /** What the client has lent for its models; absent where it has nothing. */
   readonly lent?: LentVariables | undefined
+  /** The feed that the same client has of this session, which leaves once the new one is attached. */
+  readonly replaces?: object | undefined
 }
 
 /** Who attaches, and with which opening: the turns of its prompts have those directories, and the session its servers. */

@@ -299,6 +299,31 @@ describe('what one declares', () => {
     expect(names(street).map((all) => all.length)).toEqual([100])
   })
 
+  test.each(['session/load', 'session/resume'])('counts not what the same client replaces with %s', async (method) => {
+    const street = openStreet()
+    const some = (word: string) => Array.from({ length: 60 }, (_, n) => server(`${word}${n}`))
+    const ada = await street.client()
+    const sessionId = await create(ada, { mcpServers: some('a') })
+    const again = await ada.request(method, opening(sessionId, { mcpServers: some('b') }))
+    expect(again.error).toBeUndefined()
+    expect(names(street)).toEqual([some('b').map(({ name }) => name)])
+  })
+
+  test('does not pile up, and is never in the way of those who are there', async () => {
+    const street = openStreet()
+    const ada = await street.client()
+    const sessionId = await create(ada, { mcpServers: [server('first')] })
+    await ada.leave()
+    for (const word of ['b', 'c']) {
+      const next = await street.client()
+      const mcpServers = Array.from({ length: 60 }, (_, n) => server(`${word}${n}`))
+      expect((await next.request('session/load', opening(sessionId, { mcpServers }))).error).toBeUndefined()
+      expect(names(street).map((all) => all.length)).toEqual([word === 'b' ? 61 : 100])
+      await next.leave()
+    }
+    expect(names(street)).toEqual([Array.from({ length: 60 }, (_, n) => `c${n}`)])
+  })
+
   test('does not disturb the turn that runs: it keeps the tools that it began with', async () => {
     const street = openStreet()
     const go = turnsWait(street)

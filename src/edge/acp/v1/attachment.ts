@@ -101,6 +101,11 @@ export class Attachment implements Sink {
     })
   }
 
+  /** By which the session knows what this client declared. */
+  get feed(): object {
+    return this.#feed
+  }
+
   get isLeft(): boolean {
     return this.#place === 'left'
   }

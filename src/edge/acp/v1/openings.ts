@@ -169,7 +169,8 @@ export class Openings {
     const cwdIsThere = await requireDirectoriesOfStored(params)
     const { sessions, agents, agent } = this.#host
     const named = agent.chosen ? { agent: await agents.settle(agent.name, agent.lent) } : {}
-    const opening = { ...params, ...named, lent: agent.lent }
+    const replaces = this.#attachments.get(params.sessionId)?.feed
+    const opening = { ...params, ...named, lent: agent.lent, replaces }
     const session = await sessions.open(params.sessionId, opening)
     try {
       requireWanted(wish)
