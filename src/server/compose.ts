@@ -168,7 +168,11 @@ function toldTo(log: Log) {
 async function loadOwnTools(config: Config, means: Omit<Means, 'clock' | 'programs' | 'sandbox'>): Promise<Toolsets> {
   const { openToolsets } = await import('../adapters/tools/builtin/toolset.ts')
   const programs = new ProgramFinder(config.environment.PATH)
-  const sandbox = new CommandSandbox(sandboxSettings(config), { processes: means.processes, programs })
+  const sandbox = new CommandSandbox(sandboxSettings(config), {
+    clock: systemClock,
+    processes: means.processes,
+    programs,
+  })
   return openToolsets({ ...means, programs, sandbox, clock: systemClock })
 }
 
@@ -184,7 +188,7 @@ export async function inspectSandbox(config: Config): Promise<{ readonly reason?
   const processes = openProcesses({ boot, environment: config.environment, clock: systemClock })
   const programs = new ProgramFinder(config.environment.PATH)
   try {
-    const trial = await new CommandSandbox(sandboxSettings(config), { processes, programs }).try()
+    const trial = await new CommandSandbox(sandboxSettings(config), { clock: systemClock, processes, programs }).try()
     return 'reason' in trial ? trial : {}
   } finally {
     await processes.close()

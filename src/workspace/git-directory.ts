@@ -17,6 +17,28 @@ export async function gitReasonFor(path: string): Promise<string | undefined> {
   return undefined
 }
 
+/**
+ * What decides what git runs in this work tree: the whole of its git directory, and the hooks and the monitor that its
+ * configuration names. Only what is there, without links.
+ */
+export async function obeyedByGit(workTree: string): Promise<readonly string[]> {
+  const pointer = join(workTree, '.git')
+  const gitDirectory = await gitDirectoryOf(pointer)
+  if (gitDirectory === undefined) return []
+  const configs = await configsOfRepository(workTree)
+  const named = configs.flatMap((text) => settingsOf(text ?? '').filter(({ key }) => RUNS_KEY.test(key)))
+  const places = named.flatMap(({ key, value }) => placesOf(value.trim().replaceAll('"', ''), key, workTree))
+  const found = await Promise.all([homeOf(gitDirectory), ...places].map(async (place) => realOf(await place)))
+  const isFile = (await lstat(pointer).catch(unlessAbsent))?.isFile() === true
+  return [gitDirectory, ...(isFile ? [pointer] : []), ...found.flat().filter((place) => !isIn(workTree, place))]
+}
+
+/** Nothing where it is not there. */
+async function realOf(place: string): Promise<readonly string[]> {
+  const real = await realpath(place).catch(() => undefined)
+  return real === undefined ? [] : [real]
+}
+
 /** The nearest first. */
 function directoriesAbove(path: string): readonly string[] {
   const above = dirname(path)
@@ -45,9 +67,14 @@ async function configOf(directory: string): Promise<string> {
 async function configsOfRepository(directory: string): Promise<readonly (string | undefined)[]> {
   const gitDirectory = await gitDirectoryOf(join(directory, '.git'))
   if (gitDirectory === undefined) return []
-  const common = await textAt(join(gitDirectory, 'commondir'), gitDirectory)
-  const home = common === undefined ? gitDirectory : resolve(gitDirectory, common.trim())
+  const home = await homeOf(gitDirectory)
   return Promise.all([textAt(join(home, 'config'), home), textAt(join(gitDirectory, 'config.worktree'), gitDirectory)])
+}
+
+/** Where its configuration and hooks are: a work tree that was added to another has those of that one. */
+async function homeOf(gitDirectory: string): Promise<string> {
+  const common = await textAt(join(gitDirectory, 'commondir'), gitDirectory)
+  return common === undefined ? gitDirectory : resolve(gitDirectory, common.trim())
 }
 
 /** The directory itself, or the one that a file of this name leads to. */
@@ -79,15 +106,21 @@ interface Written {
 /** Whether a value of the configuration names the file, or a directory that it is in: hooks, filters, an editor, a monitor. */
 function names(config: string, { path, directory }: Written): boolean {
   if (config.includes(UNREADABLE)) return true
-  const settings = config.split('\n').flatMap((line) => {
-    const at = line.indexOf('=')
-    return at < 0 || /^\s*[#;]/u.test(line) ? [] : [{ key: line.slice(0, at).trim(), value: line.slice(at + 1) }]
-  })
-  const places = settings.flatMap(({ key, value }) =>
+  const places = settingsOf(config).flatMap(({ key, value }) =>
     value.split(/[\s"';|&()]+/u).flatMap((word) => placesOf(word, key, directory)),
   )
   return places.some((place) => place !== directory && isIn(path, place))
 }
+
+function settingsOf(config: string): readonly { readonly key: string; readonly value: string }[] {
+  return config.split('\n').flatMap((line) => {
+    const at = line.indexOf('=')
+    return at < 0 || /^\s*[#;]/u.test(line) ? [] : [{ key: line.slice(0, at).trim(), value: line.slice(at + 1) }]
+  })
+}
+
+/** Keys of what git runs at almost each of its commands. */
+const RUNS_KEY = /^(?:hookspath|fsmonitor)$/iu
 
 /** Keys whose value is a path also where it is a bare word; elsewhere that is a program of the PATH, a name or a number. */
 const PATH_KEY = /(?:hookspath|templatedir|path)$/iu

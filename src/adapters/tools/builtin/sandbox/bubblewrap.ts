@@ -1,5 +1,5 @@
 /** What a command may see and write inside the sandbox, as the arguments of bubblewrap. Pure. */
-import { isAbsolute, join } from 'node:path'
+import { isAbsolute } from 'node:path'
 
 export interface Enclosure {
   /** The directories of the session: the only ones that may be written, besides a private /tmp. Absolute and without links. */
@@ -9,6 +9,11 @@ export interface Enclosure {
   readonly network: boolean
   /** Directories and files that it must not see. Only such as exist; absolute and without links. */
   readonly hidden: Hidden
+  /**
+   * Of the roots: files and directories that decide what runs outside of the sandbox. Only such as exist, without links:
+   * bubblewrap would make what is missing, and it would stay.
+   */
+  readonly kept: readonly string[]
 }
 
 export interface Hidden {
@@ -40,9 +45,6 @@ export const SECRET_PLACES: readonly string[] = [
   '.vault-token',
 ]
 
-/** Of a root: files that decide what runs outside of the sandbox. */
-const KEPT_AS_THEY_ARE: readonly string[] = ['.git/hooks', '.parley.toml']
-
 /** Namespaces of its own, no rights, and an end with bubblewrap itself. */
 const ALONE = words(
   '--die-with-parent --unshare-pid --unshare-ipc --unshare-uts --unshare-cgroup-try --unshare-user-try',
@@ -58,8 +60,10 @@ const NO_SOCKETS = words(
  * Everything can be read and nothing written; then what is hidden is covered, and what may be written is laid over that. The last
  * of all are hidden places inside of a root. Every process ends with bubblewrap, whatever it has done to leave its group.
  */
-export function sandboxArguments({ roots, cwd, network, hidden }: Enclosure): readonly string[] {
+export function sandboxArguments({ roots, cwd, network, hidden, kept }: Enclosure): readonly string[] {
   const holdsRoot = (place: string) => roots.some((root) => isWithin(root, place))
+  // A git directory elsewhere is not written anyway, and must not be laid over what hides it.
+  const inRoot = (place: string) => roots.some((root) => isWithin(place, root))
   const above = hidden.directories.filter((place) => holdsRoot(place) && !roots.includes(place))
   const elsewhere = hidden.directories.filter((place) => !holdsRoot(place))
   return [
@@ -69,7 +73,7 @@ export function sandboxArguments({ roots, cwd, network, hidden }: Enclosure): re
     ...NO_SOCKETS,
     ...above.flatMap((place) => ['--tmpfs', place]),
     ...byDepth(roots).flatMap((root) => twice('--bind', root)),
-    ...roots.flatMap((root) => KEPT_AS_THEY_ARE.flatMap((name) => twice('--ro-bind-try', join(root, name)))),
+    ...byDepth(kept.filter(inRoot)).flatMap((place) => twice('--ro-bind', place)),
     ...elsewhere.flatMap((place) => ['--tmpfs', place]),
     ...hidden.files.flatMap((file) => ['--ro-bind', '/dev/null', file]),
     '--chdir',

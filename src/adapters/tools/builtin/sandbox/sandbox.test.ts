@@ -15,7 +15,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { Stage, openStage } from '../../../../../test/fixtures/tools/stage.ts'
-import type { SandboxSettings } from './sandbox.ts'
+import { TestClock } from '../../../../../test/sim/clock.ts'
+import { systemClock } from '../../../clock.ts'
+import { openProcesses } from '../../../process/spawn.ts'
+import { ProgramFinder } from '../../../../config/own-programs.ts'
+import { CommandSandbox, type SandboxSettings } from './sandbox.ts'
 
 let stage: Stage | undefined
 let outside = ''
@@ -60,6 +64,29 @@ describe('a command in the sandbox', () => {
     expect(readdirSync(outside)).toEqual([])
     expect(existsSync('/tmp/parley-x')).toBe(false)
     expect(existsSync(here.path('b.txt'))).toBe(isPossible)
+  })
+
+  test('changes nothing that git or Parley obeys outside', async () => {
+    const config = '[core]\nhooksPath = tools/hooks\n'
+    const files = { '.git/config': config, '.git/HEAD': '', '.parley.toml': '', 'tools/hooks/x': '', 'tools/a': '' }
+    stage = await openStage({ files, sandbox: { mode: 'on' } })
+    const attempts = ['echo x >> .git/config', 'echo x > .git/hooks', 'echo x > .git/commondir', 'mv .git other']
+    for (const attempt of [...attempts, 'echo x > .parley.toml', 'rm .parley.toml', 'echo x > tools/hooks/pre-commit'])
+      await said(stage, `(${attempt}) 2>/dev/null || echo no`, 'no')
+    await said(stage, 'echo x > tools/a && cat tools/a .git/config', `x\n${config.trim()}`)
+  })
+
+  test('changes no git directory that a file of its work tree leads to', async () => {
+    const files = { '.git': 'gitdir: store/of-tree\n', 'store/of-tree/commondir': '../all\n', 'store/all/config': '' }
+    stage = await openStage({ files, sandbox: { mode: 'on' } })
+    for (const path of ['.git', 'store/of-tree/config.worktree', 'store/all/config', 'store/all/hooks'])
+      await said(stage, `(echo x > ${path}) 2>/dev/null || echo no`, 'no')
+  })
+
+  test('finds and leaves nothing in the directory that was not there', async () => {
+    stage = await openStage({ files: { 'a.txt': 'A' }, sandbox: { mode: 'on' } })
+    await said(stage, 'ls -A', 'a.txt')
+    expect(readdirSync(stage.dir)).toEqual(['a.txt'])
   })
 
   test('does not see what is hidden, whatever holds it, nor the processes outside', async () => {
@@ -152,6 +179,20 @@ describe('where no sandbox can be made', () => {
     await stage.close()
     stage = await openStage({ environment, sandbox: { mode: 'auto' } })
     expect(await stage.say('run_command', { command: 'echo ran' })).toBe('ran')
+  })
+
+  test('a bubblewrap that hangs is given up', async () => {
+    const path = pathWith('exec sleep 1000')
+    const clock = new TestClock()
+    const boot = { home: 'sandbox', id: systemClock.id() }
+    const processes = openProcesses({ boot, environment: { PATH: `${path}:/bin` }, clock: systemClock })
+    const means = { clock, processes, programs: new ProgramFinder(path) }
+    const trial = new CommandSandbox({ mode: 'on', network: false, hidden: [] }, means).try()
+    let found: object | undefined
+    void trial.then((result) => (found = result))
+    await expect.poll(async () => (await clock.advance(20_000), found)).toBeDefined()
+    expect(found).toEqual({ reason: `${join(path, 'bwrap')} did not end within 20 seconds` })
+    await processes.close()
   })
 
   test('a bubblewrap that the project brings along is none', async () => {

@@ -3,8 +3,10 @@ import { realpath, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { fail, reasonOf } from '../../../../errors/parley-error.ts'
-import type { Processes } from '../../../../ports/process.ts'
+import type { Clock } from '../../../../ports/clock.ts'
+import type { Child, Processes } from '../../../../ports/process.ts'
 import type { OwnPrograms } from '../../../../ports/programs.ts'
+import { obeyedByGit } from '../../../../workspace/git-directory.ts'
 import { type Hidden, SECRET_PLACES, sandboxArguments } from './bubblewrap.ts'
 
 export interface SandboxSettings {
@@ -16,6 +18,7 @@ export interface SandboxSettings {
 }
 
 export interface SandboxMeans {
+  readonly clock: Clock
   readonly processes: Processes
   readonly programs: OwnPrograms
 }
@@ -32,6 +35,9 @@ interface Place {
 }
 
 type Trial = { readonly program: string } | { readonly reason: string }
+
+/** For a trial that does nothing: long enough for a machine that is busy. */
+const TRIAL_MS = 20_000
 
 const NO_PROGRAM = 'bubblewrap (bwrap) is not installed'
 
@@ -61,7 +67,9 @@ export class CommandSandbox {
     if (program === undefined)
       return fail('SANDBOX_UNAVAILABLE', { reason: 'reason' in trial ? trial.reason : NO_PROGRAM })
     const hidden = await this.#hidden()
-    const enclosure = sandboxArguments({ roots: await Promise.all(roots.map(resolved)), cwd, network, hidden })
+    const real = await Promise.all(roots.map(resolved))
+    const kept = (await Promise.all(real.map(keptIn))).flat()
+    const enclosure = sandboxArguments({ roots: real, cwd, network, hidden, kept })
     return { command: program, args: [...enclosure, '--', launch.command, ...launch.args] }
   }
 
@@ -76,20 +84,27 @@ export class CommandSandbox {
     const program = await programs.find('bwrap', [])
     if (program === undefined) return { reason: NO_PROGRAM }
     const network = this.#settings.network
-    const enclosure = sandboxArguments({ roots: [], cwd: '/', network, hidden: { directories: [], files: [] } })
+    const nothing = { roots: [], hidden: { directories: [], files: [] }, kept: [] }
+    const enclosure = sandboxArguments({ ...nothing, cwd: '/', network })
     try {
-      const child = await processes.spawn({
-        command: program,
-        args: [...enclosure, '--', '/bin/sh', '-c', ':'],
-        cwd: '/',
-        env: {},
-      })
-      const { code } = await child.exited
-      await child.stop(0)
-      return code === 0 ? { program } : { reason: `${program} failed: ${child.stderrTail().trim().slice(0, 300)}` }
+      const args = [...enclosure, '--', '/bin/sh', '-c', ':']
+      const child = await processes.spawn({ command: program, args, cwd: '/', env: {} })
+      const code = await this.#codeInTime(child)
+      await child.stop(0, 0)
+      if (code === 0) return { program }
+      if (code === 'late') return { reason: `${program} did not end within ${TRIAL_MS / 1000} seconds` }
+      return { reason: `${program} failed: ${child.stderrTail().trim().slice(0, 300)}` }
     } catch (error) {
       return { reason: reasonOf(error) }
     }
+  }
+
+  #codeInTime(child: Child): Promise<number | null | 'late'> {
+    return new Promise((resolve, reject) => {
+      const timer = this.#means.clock.after(TRIAL_MS, () => resolve('late'))
+      const ended = child.exited.finally(() => timer.cancel())
+      ended.then(({ code }) => resolve(code), reject)
+    })
   }
 
   /** Looked at before each command: a key may have come meanwhile. */
@@ -103,6 +118,12 @@ export class CommandSandbox {
 
 function resolved(path: string): Promise<string> {
   return realpath(path).catch(() => path)
+}
+
+/** What runs outside by itself must not be decided inside: git runs its hooks, and Parley obeys the rules of the project. */
+async function keptIn(root: string): Promise<readonly string[]> {
+  const rules = await realpath(join(root, '.parley.toml')).catch(() => undefined)
+  return [...(await obeyedByGit(root)), ...(rules === undefined ? [] : [rules])]
 }
 
 async function kindOf(path: string) {
