@@ -52,17 +52,24 @@ const queues = new Map<string, Promise<unknown>>()
 export async function locked<Result>(path: string, clock: Clock, work: () => Promise<Result>): Promise<Result> {
   const giveUpAt = clock.elapsed() + PATIENCE_MS
   const before = queues.get(path) ?? Promise.resolve()
-  const mine = before.then(() => lockAndRun(path, { clock, giveUpAt }, work))
-  const settled = mine.then(
-    () => undefined,
-    () => undefined,
+  const mine = endsInTime(before, clock).then((isMyTurn) =>
+    isMyTurn ? lockAndRun(path, { clock, giveUpAt }, work) : busy(path),
   )
+  // Who gives up lets no later one pass what still runs.
+  const settled = Promise.allSettled([before, mine])
   queues.set(path, settled)
   try {
     return await mine
   } finally {
     if (queues.get(path) === settled) queues.delete(path)
   }
+}
+
+function endsInTime(before: Promise<unknown>, clock: Clock): Promise<boolean> {
+  return new Promise((resolve) => {
+    const timer = clock.after(PATIENCE_MS, () => resolve(false))
+    void before.then(() => (timer.cancel(), resolve(true)))
+  })
 }
 
 interface Waiting {

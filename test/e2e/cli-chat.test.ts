@@ -59,6 +59,14 @@ describe.runIf(process.platform === 'linux')('while a turn runs', { timeout: LON
     )
   })
 
+  test('Ctrl-Z without a shell that could bring it back changes nothing', async () => {
+    // The program is the leader of its session, as with `setsid` and `ssh -t host parley`: the kernel discards the stop.
+    const chat = await busyChat()
+    chat.press('\u001a')
+    await chat.enter('two')
+    await chat.shows('two waits', (rows) => rowOf(rows, '  queued: two') >= 0)
+  })
+
   test('Up on an empty line takes the newest queued message back to be edited', async () => {
     const chat = await busyChat()
     for (const text of ['two', 'three']) await chat.enter(text)

@@ -1,10 +1,14 @@
 /** What a chat needs of its terminal: keys one by one, pastes as they are, word of a new size; and all of it undone at the end. */
 import type { ReadStream, WriteStream } from 'node:tty'
 import { type Key, listenToKeys } from './keyboard.ts'
+import { after } from './pace.ts'
 
 /** Bracketed paste, and keys with modifiers told apart where a terminal can (kitty's protocol); others ignore both. */
 const ON = '\u001b[?2004h\u001b[>1u'
 const OFF = '\u001b[<u\u001b[?2004l'
+
+/** A process that still runs so long after its stop was asked for has not been stopped. */
+const NOT_STOPPED_MS = 300
 
 export interface Listening {
   pressed(key: Key): void
@@ -45,14 +49,21 @@ export class TerminalModes {
     this.#undo()
   }
 
-  /** Stops this process as Ctrl-Z does, until its shell brings it back. */
+  /**
+   * Stops this process as Ctrl-Z does, until its shell brings it back. Where no shell could (`ssh -t host parley`, `setsid`) the
+   * kernel discards the signal: then time passes here, and the chat begins again.
+   */
   suspend(back: () => void): void {
     this.end()
-    process.once('SIGCONT', () => {
+    const again = (): void => {
+      process.off('SIGCONT', again)
+      stopWaiting()
       this.begin()
       back()
-    })
+    }
+    process.on('SIGCONT', again)
     process.kill(process.pid, 'SIGTSTP')
+    const stopWaiting = after(NOT_STOPPED_MS, again)
   }
 
   readonly #resized = (): void => this.#listening.resized()

@@ -1,8 +1,9 @@
 /** A wire over streams that break and readers that leave. */
+import { once } from 'node:events'
 import { PassThrough } from 'node:stream'
 import { describe, expect, test } from 'vitest'
 import type { Line } from './lines.ts'
-import { SharedLimit } from './shared-limit.ts'
+import { type Holder, SharedLimit } from './shared-limit.ts'
 import { openWire } from './streams.ts'
 
 test('a pipe that breaks with much unread owes nobody anything any more, in the same breath', async () => {
@@ -62,6 +63,23 @@ describe('what all connections hold together', () => {
       input.destroy()
       expect((await next).done).toBe(true)
     }
+  })
+
+  test('a connection that has closed counts no longer', async () => {
+    const told = new Map<Holder, number>()
+    class Watched extends SharedLimit {
+      override changed(holder: Holder): void {
+        told.set(holder, holder.bytes())
+        super.changed(holder)
+      }
+    }
+    const output = new PassThrough()
+    const wire = openWire(new PassThrough(), output, { ...limits(), unread: new Watched(4 * MIB) })
+    wire.send('x'.repeat(2 * MIB))
+    expect([...told.values()]).toEqual([2 * MIB])
+    output.destroy()
+    await once(output, 'close')
+    expect([...told.values()]).toEqual([0])
   })
 
   test('of what clients do not read: whoever is owed most is let go, and what was read counts no longer', () => {

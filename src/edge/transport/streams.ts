@@ -35,7 +35,10 @@ export function openWire(input: Readable, output: Writable, limits = new SharedL
   }
   const unread: Holder = { bytes: () => (output.destroyed ? 0 : output.writableLength), cutOff: destroy }
   output.on('error', lose)
-  output.on('close', lose)
+  output.on('close', () => {
+    lose()
+    limits.unread.changed(unread)
+  })
   return {
     lines: new LineReader(input, limits.unfinished).lines(),
     send(lines) {

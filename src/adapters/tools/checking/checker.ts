@@ -162,7 +162,11 @@ class Thread {
     this.#worker.on('error', (error: NodeJS.ErrnoException) =>
       this.#failed(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? new CheckTooLong(true) : error),
     )
-    this.#worker.on('exit', () => this.#failed(new Error('the thread has ended')))
+    this.#worker.on('exit', () => {
+      this.#failed(new Error('the thread has ended'))
+      // Without work it fails nothing, and must get none.
+      if (this.#isFree) void this.end()
+    })
   }
 
   get isFree(): boolean {

@@ -1,0 +1,35 @@
+/** Parts of one process that take turns at a file. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, test } from 'vitest'
+import { TestClock } from '../../test/sim/clock.ts'
+import { locked } from './file-lock.ts'
+
+const directory = mkdtempSync(join(tmpdir(), 'parley-lock-'))
+afterAll(() => rmSync(directory, { recursive: true, force: true }))
+
+function gate<Value>() {
+  let open: (value: Value) => void = () => undefined
+  const promise = new Promise<Value>((resolve) => (open = resolve))
+  return { promise, resolve: (value: Value) => open(value) }
+}
+
+test('work that never ends keeps the next waiting for a minute, and one that has given up does not let others pass', async () => {
+  const path = join(directory, 'file')
+  const clock = new TestClock()
+  const first = gate<string>()
+  const done: string[] = []
+  const begun = gate<void>()
+  const running = locked(path, clock, () => (begun.resolve(), first.promise))
+  await begun.promise
+  const refused = locked(path, clock, async () => done.push('second')).catch((error: unknown) => error)
+  await clock.advance(60_000)
+  expect(await refused).toMatchObject({ code: 'FILE_BUSY' })
+  const third = locked(path, clock, async () => done.push('third'))
+  expect(done).toEqual([])
+  first.resolve('first')
+  expect(await running).toBe('first')
+  await third
+  expect(done).toEqual(['third'])
+})
