@@ -1,4 +1,5 @@
 /** What this process may draw on: terminals move and have colour, files and pipes get plain text. */
+import { fstatSync } from 'node:fs'
 import type { Config } from '../config/schema.ts'
 import { type Paint, paintFor } from './terminal/colors.ts'
 import { TerminalScreen, plainScreen } from './terminal/screen.ts'
@@ -23,5 +24,16 @@ export function surfacesFor(config: Config): Surfaces {
     screen: isWatched ? new TerminalScreen(process.stderr) : plainScreen((text) => process.stderr.write(text)),
     paint: paintOn(process.stderr, config),
     answer: (text) => process.stdout.write(text),
+    isShared: isSameFile(1, 2),
+  }
+}
+
+/** As with `2>&1`. A descriptor that is closed is no file. */
+function isSameFile(one: number, other: number): boolean {
+  try {
+    const [a, b] = [fstatSync(one), fstatSync(other)]
+    return a.dev === b.dev && a.ino === b.ino
+  } catch {
+    return false
   }
 }

@@ -48,6 +48,18 @@ function onPipe(play: (view: View) => void) {
   return { answer, beside }
 }
 
+test('on one screen with the answer, rows begin a line of their own', () => {
+  let page = ''
+  const screen = plainScreen((text) => (page += text))
+  const view = new View({ screen, paint: paintFor(false), answer: (text) => (page += text), isShared: true })
+  view.begin()
+  view.update(say('Let me see.'))
+  view.note('plain', 'Rejected: Delete all')
+  view.update(say('Over.', 'n'))
+  view.end()
+  expect(page).toBe('Let me see.\nRejected: Delete all\n\nOver.\n')
+})
+
 test('what is true around the conversation stands below it until it is true no more', () => {
   onTerminal((view, live) => {
     view.begin()

@@ -18,6 +18,8 @@ export interface Surfaces {
   readonly paint: Paint
   /** Where the agent's own words go as they are, when that is not the screen: a file or a pipe. */
   readonly answer?: (text: string) => void
+  /** Answer and screen are one file or pipe, so that rows must not begin in the middle of a line of the answer. */
+  readonly isShared?: boolean
   /** A person works here: calls show what came of them, and the line below says what goes for the whole session. */
   readonly chat?: true
 }
@@ -164,7 +166,7 @@ export class View {
   /** Sets what follows apart. */
   gap(): void {
     const { screen } = this.#surfaces
-    screen.draw([...this.#settled.take(), ''], screen.moves ? this.#live() : [])
+    screen.draw([...this.#settledRows(), ''], screen.moves ? this.#live() : [])
     this.#settled.begin()
   }
 
@@ -190,6 +192,11 @@ export class View {
     return true
   }
 
+  /** Columns, as they are now. */
+  get width(): number {
+    return this.#surfaces.screen.width()
+  }
+
   get #look() {
     const more = this.#surfaces.chat === true ? ': Ctrl-O prints them' : undefined
     return { paint: this.#surfaces.paint, width: this.#surfaces.screen.width, more }
@@ -198,12 +205,11 @@ export class View {
   #settleQuestion({ title }: Asked, said: string): void {
     const { paint } = this.#surfaces
     this.#endMessage()
-    const { width } = this.#surfaces.screen
     const spans = [
       { style: 'plain', text: `${oneLine(title)} `, at: 0 },
       { style: 'dim', text: `→ ${said}`, at: 0 },
     ] as const
-    const rows = wrapSpans(spans, { width: width() - 2, first: '', rest: '', paint })
+    const rows = wrapSpans(spans, { width: this.width - 2, first: '', rest: '', paint })
     const marks = [`${paint('asking', '?')} `]
     this.#settled.push(rows.map(({ text }, index) => `${marks[index] ?? '  '}${text}`))
   }
@@ -232,9 +238,19 @@ export class View {
   #answer(text: string): void {
     if (text === '') return
     // The screen may be the same terminal: its live rows must be gone before something else is written.
-    this.#surfaces.screen.draw(this.#settled.take(), [])
+    this.#surfaces.screen.draw(this.#settledRows(), [])
     this.#surfaces.answer?.(text)
     this.#answerEnd = text.endsWith('\n') ? 'line' : 'open'
+  }
+
+  /** Rows that are final. Where they follow the answer in the same file, its line is ended first. */
+  #settledRows(): readonly string[] {
+    const rows = this.#settled.take()
+    if (rows.length > 0 && this.#answerEnd === 'open' && this.#surfaces.isShared === true) {
+      this.#surfaces.answer?.('\n')
+      this.#answerEnd = 'line'
+    }
+    return rows
   }
 
   #beginMessage(key: string, role: Role): void {
@@ -331,7 +347,7 @@ export class View {
     this.#turn?.()
     this.#frame = undefined
     const { screen } = this.#surfaces
-    screen.draw(this.#settled.take(), screen.moves ? this.#live() : [])
+    screen.draw(this.#settledRows(), screen.moves ? this.#live() : [])
     if (this.#working !== undefined && screen.moves) this.#turn = after(3 * FRAME, () => this.#draw())
   }
 
