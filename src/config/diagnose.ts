@@ -20,10 +20,12 @@ export async function diagnoseConfig(environment = process.env, cwd = workingDir
   const { config, fault } = await loadDespite(environment, cwd)
   const found = readMcpFiles({ home: config.home, environment }, cwd)
   // A file that cannot be read at all is told of by the settings already.
+  const told = [...(fault === undefined ? [] : [fault]), ...config.warnings]
   const mcpFaults = found.faults
     .filter(({ value }) => fault === undefined || value !== 'read')
+    .filter(({ key, reason }) => !told.some((one) => one.includes(key) && one.includes(reason)))
     .map(({ file, key, value, reason }) => `${file}: the setting ${key} cannot be ${value}: ${reason}.`)
   const mcp = found.servers.map(({ entry, standing }) => ({ name: entry.name, standing }))
-  const faults = [...(fault === undefined ? [] : [fault]), ...config.warnings, ...mcpFaults]
+  const faults = [...told, ...mcpFaults]
   return { config, files, faults, mcp }
 }

@@ -1,5 +1,6 @@
 /** Reads the servers of other tools: the `mcpServers` that editors and desktop programs keep as JSON. */
-import { fail, reasonOf } from '../errors/parley-error.ts'
+import { fail } from '../errors/parley-error.ts'
+import { jsonFault } from './json-fault.ts'
 import type { McpTable } from './mcp-edit.ts'
 
 export type Imported =
@@ -25,11 +26,10 @@ const TYPES: Readonly<Record<string, string>> = {
 const SYNONYMS: Readonly<Record<string, string>> = { serverUrl: 'url', httpUrl: 'url', transport: 'type' }
 const KEPT = new Set(['command', 'args', 'env', 'url', 'headers', 'type'])
 
-/** Throws CONFIG_INVALID where it is no such file. */
+/** Throws FILE_UNUSABLE where the file is not such a list of servers. */
 export function importedFrom(path: string, text: string): readonly Imported[] {
   const servers = serversIn(parsed(path, text))
-  if (servers === undefined)
-    return fail('CONFIG_INVALID', { key: path, value: 'imported', reason: 'it has no mcpServers' })
+  if (servers === undefined) return fail('FILE_UNUSABLE', { path, reason: 'it has no "mcpServers"' })
   return Object.entries(servers).map(([name, fields]) =>
     isFields(fields) ? importedOne(name, fields) : { name, wrong: 'it is no table of settings' },
   )
@@ -38,14 +38,10 @@ export function importedFrom(path: string, text: string): readonly Imported[] {
 function parsed(path: string, text: string): unknown {
   try {
     return JSON.parse(text)
-  } catch (error) {
-    return fail('CONFIG_INVALID', { key: path, value: 'read', reason: `it is no JSON: ${syntaxOf(error)}` }, error)
+  } catch {
+    // The message of the parser quotes what it stumbled over, which may be a secret.
+    return fail('FILE_UNUSABLE', { path, reason: jsonFault(text) })
   }
-}
-
-/** The message quotes what it stumbled over, which may be a secret. */
-function syntaxOf(error: unknown): string {
-  return /at position \d+|end of JSON input/u.exec(reasonOf(error))?.[0] ?? 'its syntax'
 }
 
 function serversIn(file: unknown): Fields | undefined {

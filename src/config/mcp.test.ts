@@ -211,7 +211,21 @@ describe('importing', () => {
   })
 
   test('of something else says so, without quoting it', () => {
-    expect(() => importedFrom('f.json', '{}')).toThrow('it has no mcpServers')
-    expect(() => importedFrom('f.json', '{"k": sentinel}')).toThrow(/^(?!.*sentinel).*it is no JSON/u)
+    expect(() => importedFrom('f.json', '{}')).toThrow('The file "f.json" cannot be used: it has no "mcpServers".')
+    expect(() => importedFrom('f.json', '{"k": sentinel}')).toThrow(
+      'The file "f.json" cannot be used: it is not valid JSON (line 1, column 7).',
+    )
+  })
+
+  test.each([
+    ['', 1, 1],
+    ['{"a": 1,}', 1, 9],
+    ['{\n  "a": "x"\n  "b": 2\n}', 3, 3],
+    ['{"a": tru}', 1, 10],
+    ['{"a": [1, 2', 1, 12],
+    ['{} sentinel', 1, 4],
+  ])('the place where %j stops being JSON', (text, line, column) => {
+    const place = `not valid JSON (line ${line}, column ${column}).`
+    expect(() => importedFrom('f.json', text)).toThrow(place)
   })
 })

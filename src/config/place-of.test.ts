@@ -62,6 +62,14 @@ describe('a project', () => {
   test.each([
     ['agnet = "guide"\n', 'PROJECT:1: agnet is ignored: there is no such setting; perhaps agent is meant.'],
     ['\n[mcp.a]\ncomand = "a"\n', 'PROJECT:3: mcp.a.comand is ignored: there is only command,'],
+    [
+      '[mcp_servers.a]\ncommand = "a"\n',
+      'PROJECT:1: mcp_servers is ignored: there is no such setting; perhaps [mcp.NAME] is meant.',
+    ],
+    [
+      '[[rules]]\nallow = "x"\n',
+      'PROJECT:1: rules is ignored: there is no such setting; perhaps [permissions] is meant.',
+    ],
     ['[mpc.a]\ncommand = "a"\n', 'PROJECT:1: mpc is ignored: there is no such setting; perhaps mcp is meant.'],
     ['agent = ["guide"]\n', 'PROJECT:1: agent is ignored: it must be a text, a number, true or false.'],
     ['agent = "robot"\n', 'PROJECT:1: agent is ignored: a project may choose auto, guide, model'],

@@ -138,11 +138,25 @@ async function wrongSettings(table: Table, source: Source): Promise<readonly Wro
   return Object.entries(table).flatMap(([key, value]): readonly Wrong[] => {
     const setting = settings.find((one) => one.key === key)
     if (setting === undefined)
-      return [{ key, value: 'set', reason: `there is no such setting${perhapsMeant(key, known)}` }]
+      return [{ key, value: 'set', reason: `there is no such setting${meantBy(key) ?? perhapsMeant(key, known)}` }]
     const reason = unfit(setting, source) ?? wrongKind(value)
     if (reason !== undefined) return [{ key, value: kindOf(value), reason }]
     return source === 'project' ? wrongChoice(setting, String(value)) : []
   })
+}
+
+/** How other programs call what is written in a table here. */
+const TABLES: Readonly<Record<string, string>> = {
+  mcp_servers: '[mcp.NAME]',
+  mcpservers: '[mcp.NAME]',
+  servers: '[mcp.NAME]',
+  rules: '[permissions]',
+  rule: '[permissions]',
+}
+
+function meantBy(key: string): string | undefined {
+  const name = key.toLowerCase().replaceAll('-', '_')
+  return Object.hasOwn(TABLES, name) ? `; perhaps ${TABLES[name]} is meant` : undefined
 }
 
 function unfit({ env, files }: Setting, source: Source): string | undefined {

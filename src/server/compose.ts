@@ -325,6 +325,8 @@ export async function openDefaultAgent(config: Config): Promise<void> {
   const models = openUserModels(config)
   try {
     await openAgents(agentsOptions(config, models)).open(agentName(config.agent))
+    // The agent opens a model that was named only when its first turn begins.
+    if (config.agent.kind === 'model' && config.agent.model !== undefined) await models.open(config.agent.model)
   } finally {
     await models.close()
   }

@@ -34,6 +34,15 @@ describe('parley doctor', () => {
     expect(existsSync(home)).toBe(false)
   })
 
+  test('names a provider that does not exist, and a wrong setting of a server once', async () => {
+    const home = freshDirectory()
+    chmodSync(home, 0o700)
+    writeFileSync(join(workIn(home), '.parley.toml'), 'agent = "model:foo:bar"\n[mcp.a]\ncomand = "a"\n')
+    const { problems, says } = await examined({ home })
+    expect(says('agent').join()).toContain('no provider is called "foo"')
+    expect(problems.filter((problem) => String(problem['says']).includes('mcp.a.comand'))).toHaveLength(1)
+  })
+
   test('is well beside a server and after it, and changes no byte', async () => {
     const home = freshDirectory()
     chmodSync(home, 0o700)
