@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, realpathSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { Cli, endServers, jsonLines, killServer, parley, workIn } from './cli.ts'
@@ -94,6 +94,18 @@ describe('parley run', () => {
     expect(stderr).toBe(
       'Rejected: Delete all (there is no terminal to ask on; parley rules add allows it beforehand)\n✗ Delete all\n',
     )
+  })
+
+  test('an agent whose script is not there, or has no steps, is named in one sentence', async () => {
+    const home = freshDirectory()
+    const [absent, empty] = [join(home, 'absent.jsonl'), join(home, 'empty.jsonl')]
+    writeFileSync(empty, '')
+    const ended = await parley(['run', 'go', '--agent', `script:${absent}`], { home })
+    expect(ended).toMatchObject({ code: 1, stdout: '' })
+    expect(ended.stderr).toBe(`parley: The script ${absent} cannot be read: there is no such file.\n`)
+    const silent = await parley(['run', 'go', '--agent', `script:${empty}`], { home })
+    expect(silent).toMatchObject({ code: 1, stdout: '' })
+    expect(silent.stderr).toBe(`parley: Line 1 of the script ${empty} cannot be played: the script has no steps.\n`)
   })
 
   test('--session goes on with a session, by the beginning of its id, wherever it is called', async () => {
@@ -275,7 +287,7 @@ describe('parley with prompts from a pipe', () => {
   test('exits with the worst of its ends', async () => {
     expect((await parley([], await stage({ fail: 'no' }), 'one\ntwo\n')).code).toBe(1)
     expect((await parley([], await stage({ end: 'refusal' }), 'one\n')).code).toBe(3)
-    expect((await parley([], await stage(), '')).code).toBe(0)
+    expect((await parley([], await stage({ chunk: 'Hi.' }), '')).code).toBe(0)
   })
 
   test('Ctrl-C cancels the turn and drops the lines that are left', async () => {

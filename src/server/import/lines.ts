@@ -1,6 +1,7 @@
 /** The lines of a file, one at a time: none is held that is longer than it may be, or that is no UTF-8. */
 import { createReadStream } from 'node:fs'
-import { fail, reasonOf } from '../../errors/parley-error.ts'
+import { fileReasonOf } from '../../errors/file-reason.ts'
+import { fail } from '../../errors/parley-error.ts'
 
 /** Bytes. The longest message that a client can send, and room for how it is written. */
 const LONGEST = 64 * 1024 * 1024
@@ -38,7 +39,7 @@ async function* chunksOf(path: string): AsyncGenerator<Buffer> {
   try {
     for await (const chunk of createReadStream(path)) yield chunk as Buffer
   } catch (error) {
-    fail('IMPORT_UNREADABLE', { path, reason: reasonOf(error) }, error)
+    fail('IMPORT_UNREADABLE', { path, reason: fileReasonOf(error) }, error)
   }
 }
 

@@ -1,6 +1,7 @@
 /** The agent that plays a script, the same for every prompt: for tests, demos and measurements. */
 import { readFile, stat } from 'node:fs/promises'
-import { fail, reasonOf } from '../../../errors/parley-error.ts'
+import { fileReasonOf } from '../../../errors/file-reason.ts'
+import { fail } from '../../../errors/parley-error.ts'
 import type { Agent, ResumedCall, StopReason, ToolRequest, Turn } from '../../../ports/agent.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import { mayRun } from '../may-run.ts'
@@ -8,6 +9,7 @@ import { commandsOfServers, filledPrompt, showPrompt, typedIn } from '../server-
 import type { About } from './about.ts'
 import { ClientPlayer } from './client-player.ts'
 import { type Call, type Permission, type Step, parseScript } from './lines.ts'
+import { nothingOffered } from './offer.ts'
 import { requireUnprivileged } from './privileges.ts'
 import { type ClientRequest, isForPerson } from './requests.ts'
 
@@ -32,7 +34,11 @@ export async function openScriptAgent({ path, isAsked }: ScriptFile, clock: Cloc
     commandsFor: async (list) => commandsOfServers(list),
     ...(modes === undefined ? {} : { modes }),
     configOptions,
-    run: (turn) => new Player(steps, turn, { clock, isAsked }).play(),
+    run: async (turn) => {
+      if (steps.length === 0 && offer === nothingOffered)
+        fail('SCRIPT_INVALID', { path, line: 1, reason: 'the script has no steps' })
+      return new Player(steps, turn, { clock, isAsked }).play()
+    },
   }
 }
 
@@ -43,7 +49,7 @@ async function readScript(path: string): Promise<string> {
     if (file.size > LONGEST_SCRIPT) throw new Error('it is longer than 16 MiB')
     return await readFile(path, 'utf8')
   } catch (error) {
-    return fail('SCRIPT_UNREADABLE', { path, reason: reasonOf(error) }, error)
+    return fail('SCRIPT_UNREADABLE', { path, reason: fileReasonOf(error) }, error)
   }
 }
 
