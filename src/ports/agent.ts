@@ -143,6 +143,8 @@ export interface ToolRequest {
   /** Its name in the registry. */
   readonly name: string
   readonly args: unknown
+  /** What people read of the call; if absent, its own title. */
+  readonly title?: string
   readonly toolCallId?: string
   readonly timeoutMs?: number
   /** `policy`: asked about first unless it needs no question. `granted`: whoever calls has the answer already. */

@@ -91,7 +91,7 @@ function announced({ request, tool }: Wanted, { preview, verdict }: Judged): Too
     name: request.name,
     status: 'pending',
     rawInput: request.args,
-    title: title ?? `${tool.title} (${tool.server})`,
+    title: request.title ?? title ?? `${tool.title} (${tool.server})`,
     kind,
     // The agent can search the journal: the difference of an edit would give away what a rule keeps from it.
     ...(content && !isDeniedByRule && { content }),

@@ -84,6 +84,7 @@ describe('a question', () => {
 
   test('that nothing answers is told so, with each wording that was tried, and that it was no model', async () => {
     const home = freshDirectory()
+    writeFileSync(join(home, 'notes.md'), '# Notes\n\nNothing of that.\n')
     const client = await open(home)
     const session = await newSession(client, home)
     await client.request('session/prompt', promptOf(session, 'xyzzy plugh?'))
@@ -92,9 +93,22 @@ describe('a question', () => {
     const searches = updatesIn(client.received).filter(({ update }) => update.sessionUpdate === 'tool_call')
     const titles = searches.map(({ update }) => update['title'])
     expect(titles.length).toBeGreaterThan(1)
-    expect(titles).toContain('Search documents: “xyzzy plugh” (docs)')
+    expect(titles).toContain('Search documents: “xyzzy plugh?” (docs)')
     expect(new Set(titles).size).toBe(titles.length)
   })
+})
+
+test('where there are no documents, the guide says that alone, and the call is titled with the question', async () => {
+  const home = freshDirectory()
+  const client = await open(home)
+  mkdirSync(join(home, 'empty'))
+  const session = await newSession(client, join(home, 'empty'))
+  await client.request('session/prompt', promptOf(session, '数据库'))
+  expect(said(client.received)).toMatch(/^There are no documents in the served directories\.\n\n—/u)
+  const titles = updatesIn(client.received).flatMap(({ update }) =>
+    update.sessionUpdate === 'tool_call' ? [update['title']] : [],
+  )
+  expect(titles[0]).toBe('Search documents: “数据库” (docs)')
 })
 
 describe('a tool by name', () => {

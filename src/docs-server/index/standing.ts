@@ -1,5 +1,6 @@
 /** How the index stands, as its writer tells: who may ask what of it now, and what an answer must say of it. */
 import { EventEmitter, once } from 'node:events'
+import { NO_DOCUMENTS } from '../../text/notices.ts'
 import type { IndexLimits, ServedCollection, Standing as Told } from './protocol.ts'
 
 const NOTHING: Told = { served: [], settled: false, looked: false, truncated: false, documents: 0 }
@@ -61,7 +62,7 @@ export class Standing {
       ...(truncated
         ? [`Only the first ${documents} documents were indexed (limits: ${files} files, ${bytes} bytes).`]
         : []),
-      ...(looked && documents === 0 && gone.length === 0 ? ['There are no documents in the served directories.'] : []),
+      ...(looked && documents === 0 && gone.length === 0 ? [NO_DOCUMENTS] : []),
     ]
     return notices.length === 0 ? undefined : notices.join(' ')
   }

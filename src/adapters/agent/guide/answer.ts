@@ -1,6 +1,7 @@
 /** Answers a question with the passages that the session's document search finds, each with its `file:line`. */
 import type { Turn } from '../../../ports/agent.ts'
 import type { Tool, ToolList, ToolResult } from '../../../ports/tools.ts'
+import { NO_DOCUMENTS } from '../../../text/notices.ts'
 import { queriesFor } from '../../../text/question.ts'
 
 const PASSAGES = 5
@@ -45,7 +46,8 @@ export async function answerQuestion(turn: Turn, list: ToolList, question: strin
   if (turn.signal.aborted) return
   if (typeof result === 'string') return say(turn, `The search failed: ${result}`)
   const { passages, notice } = result
-  await say(turn, headline(passages.length, turn, question))
+  // Other words find nothing either where there is nothing to search.
+  if (notice !== NO_DOCUMENTS) await say(turn, headline(passages.length, turn, question))
   for (const passage of passages) await say(turn, passageText(passage))
   if (notice !== undefined) await say(turn, `${notice}\n\n`)
   await say(turn, NOT_A_MODEL)
@@ -62,6 +64,8 @@ async function gather(turn: Turn, search: Tool, question: string): Promise<Gathe
       name: search.name,
       args: { query, mode: 'best', limit: PASSAGES },
       permission: 'policy',
+      // The first wording leaves words out that say nothing; people know their question.
+      ...(attempt === 0 && { title: `${search.title}: “${shortened(question)}” (${search.server})` }),
     })
     if (result.isError) return textOf(result)
     const found = result.structured as Found
