@@ -284,6 +284,17 @@ describe.runIf(process.platform === 'linux')('how the session stands', { timeout
     await chat.shows('completed', (rows) => rowOf(rows, '› /review') >= 0)
   })
 
+  test.each([
+    [60, '/help', /^ {6}show keys and commands/u],
+    [100, 'Ctrl-C', /^ {30}\S/u],
+  ])('/help on %i columns sets in what does not fit on the row of %s', async (columns, name, below) => {
+    const chat = await chatWith([{ chunk: 'Hi.' }], columns)
+    await chat.enter('/help')
+    await chat.shows('help', (rows) => rows.some((row) => row.startsWith('  /quit')))
+    const { rows } = chat
+    expect(rows[rows.findIndex((row) => row.startsWith(`  ${name}`)) + 1]).toMatch(below)
+  })
+
   test('rows of Han characters are broken where the terminal ends', async () => {
     const chat = await chatWith(
       [{ chunk: '软RAID阵列由多个磁盘组成，可以提高数据的可靠性和读写性能，也可以用来扩展存储容量。' }],

@@ -2,7 +2,9 @@
 import type { Client } from '../../client/connect.ts'
 import type { Setting } from '../../client/settings.ts'
 import { isParleyError, reasonOf } from '../../errors/parley-error.ts'
+import type { Paint } from '../terminal/colors.ts'
 import { oneLine } from '../terminal/text.ts'
+import { wrapSpans } from '../terminal/wrap.ts'
 import type { View } from '../view/view.ts'
 import type { Choice, ChoiceList } from './choosing.ts'
 import { currentName } from './status-line.ts'
@@ -73,7 +75,7 @@ export class SlashCommands {
   async #do(name: string, rest: string): Promise<void> {
     switch (name) {
       case 'help':
-        return this.#say('plain', helpText(this.all))
+        return this.#say('plain', helpText(this.all, this.#means.view.width))
       case 'quit':
         return this.#means.leave()
       case 'expand':
@@ -166,14 +168,25 @@ const KEYS: readonly (readonly [string, string])[] = [
 ]
 
 /** The keys of a chat, and every command that may be typed. */
-function helpText(commands: readonly SlashCommand[]): string {
+function helpText(commands: readonly SlashCommand[], width: number): string {
   const rows = commands.map(({ name, hint, description }) => [
     oneLine(`/${name} ${hint}`, 28),
     oneLine(description, 200),
   ])
-  return ['Keys', ...table(KEYS), '', 'Commands', ...table(rows)].join('\n')
+  return ['Keys', ...table(KEYS, width), '', 'Commands', ...table(rows, width)].join('\n')
 }
 
-function table(rows: readonly (readonly string[])[]): readonly string[] {
-  return rows.map(([left = '', right = '']) => `  ${left.padEnd(27)} ${right}`)
+/** Narrower than this, what a row says stands below its name. */
+const TWO_COLUMNS = 60
+
+function table(rows: readonly (readonly string[])[], width: number): readonly string[] {
+  const isNarrow = width < TWO_COLUMNS
+  const rest = ' '.repeat(isNarrow ? 6 : 30)
+  return rows.flatMap(([left = '', right = '']) => {
+    const first = isNarrow ? rest : `  ${left.padEnd(27)} `
+    const said = wrapSpans([{ style: 'plain', text: right, at: 0 }], { width, first, rest, paint: plain })
+    return [...(isNarrow ? [`  ${left}`] : []), ...said.map(({ text }) => text)]
+  })
 }
+
+const plain: Paint = (_style, text) => text
