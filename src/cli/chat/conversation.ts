@@ -4,9 +4,10 @@ import type { Client } from '../../client/connect.ts'
 import type { TurnNotice } from '../../client/notices.ts'
 import { type Update, textIn } from '../../client/updates.ts'
 import { roleOf } from '../../client/transcript.ts'
-import { isParleyError, reasonOf } from '../../errors/parley-error.ts'
+import { isParleyError, type ParleyError, reasonOf } from '../../errors/parley-error.ts'
 import type { Company } from '../company.ts'
 import { newId } from '../terminal/pace.ts'
+import { oneLine } from '../terminal/text.ts'
 import { whyOf } from '../turn.ts'
 import type { View } from '../view/view.ts'
 
@@ -152,7 +153,7 @@ export class Conversation {
       ended(await client.prompt(sessionId, own.text, { withdrawn: own.withdraw.signal, promptId: own.id, ended }))
     } catch (error) {
       if (!isParleyError(error)) throw error
-      this.#failed(own, reasonOf(error), error.code === 'SERVER_STOPPED')
+      this.#failed(own, error)
     }
   }
 
@@ -172,14 +173,20 @@ export class Conversation {
   }
 
   /** That the server was stopped is said elsewhere. */
-  #failed(own: OwnPrompt, reason: string, isSaid: boolean): void {
+  #failed(own: OwnPrompt, error: ParleyError): void {
     if (own.isOver) return
     this.#drop(own)
-    const wasShown = this.#shown?.own === own
-    if (wasShown) this.#endShown(undefined)
-    if (!isSaid) this.#means.view.note('bad', reason)
-    if (!wasShown && !own.isTaken) this.#means.giveBack(own.text)
-    this.#means.changed()
+    const { view, giveBack, changed } = this.#means
+    const wasQueued = this.#shown?.own !== own
+    if (!wasQueued) this.#endShown(undefined)
+    // A queued prompt has no turn that could be interrupted.
+    const isSaid = error.code === 'SERVER_STOPPED' || (wasQueued && error.code === 'TURN_INTERRUPTED')
+    if (!isSaid) view.note('bad', reasonOf(error))
+    if (wasQueued && !own.isTaken) {
+      view.note('dim', `Not sent: your queued message “${oneLine(own.text, 40)}” is back in the input line.`)
+      giveBack(own.text)
+    }
+    changed()
   }
 
   #drop(own: OwnPrompt): void {
