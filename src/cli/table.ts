@@ -1,27 +1,27 @@
 /** Every command of `parley`, loaded only when it runs. */
 import type { CommandRow, OptionRow } from './command.ts'
 
-const cwd: OptionRow = { flags: '--cwd <dir>', summary: 'the directory to work in; the current one if absent' }
+const cwd: OptionRow = { flags: '--cwd <dir>', summary: 'the directory to work in; default: current directory' }
 const session: OptionRow = {
   flags: '--session <id>',
-  summary: 'the session to go on with; the beginning of its id is enough',
+  summary: 'the session to continue; the beginning of its id is enough',
 }
 const json: OptionRow = { flags: '--json', summary: 'one line of JSON per item, for programs' }
 const agent: OptionRow = { flags: '--agent <agent>', summary: 'guide, model, or script:FILE (env PARLEY_AGENT)' }
 const model: OptionRow = { flags: '--model <model>', summary: 'PROVIDER:NAME; parley models lists them' }
 
-const embedded: OptionRow = { flags: '--embedded', summary: 'owner and agent in this one process' }
+const embedded: OptionRow = { flags: '--embedded', summary: 'run without a background server' }
 
 const background: OptionRow = { flags: '--background', summary: 'started by another command', hidden: true }
 
 const agentCommand: OptionRow = {
   flags: '--agent-command <command>',
-  summary: 'speak to another ACP agent, started by this command, without a server',
+  summary: 'run an external ACP agent by this command, without a background server',
 }
 
 const set: OptionRow = {
   flags: '--set <name=value>',
-  summary: 'set an option or the mode of the agent first, as in model=large; may be given again',
+  summary: 'set an option or the mode of the agent first, as in model=large; repeatable',
   many: true,
 }
 
@@ -84,7 +84,7 @@ export const commands: readonly CommandRow[] = [
     options: [
       json,
       { flags: '--cwd <dir>', summary: 'only in sessions of exactly this directory' },
-      { flags: '--limit <count>', summary: 'how many passages; 20 if absent' },
+      { flags: '--limit <count>', summary: 'how many passages; default: 20' },
     ],
     examples: ['parley search needle haystack', 'parley search --json --limit 100 needle'],
     load: () => import('./commands/search.ts'),
@@ -93,7 +93,7 @@ export const commands: readonly CommandRow[] = [
     usage: 'export <id>',
     summary: 'print a session as Markdown, or as JSON lines that import takes',
     options: [
-      { flags: '--format <format>', summary: 'md or jsonl; md if absent' },
+      { flags: '--format <format>', summary: 'md or jsonl; default: md' },
       { flags: '-o, --output <file>', summary: 'write it there instead' },
     ],
     examples: ['parley export 1f3a > conversation.md', 'parley export 1f3a --format jsonl -o session.jsonl'],
@@ -115,7 +115,7 @@ export const commands: readonly CommandRow[] = [
   },
   {
     usage: 'fork <id>',
-    summary: 'start a session that begins as this one does; prints its id',
+    summary: 'fork a session; prints the new id',
     options: [json, { flags: '--at <seq>', summary: 'only as far as this entry; parley show prints their numbers' }],
     examples: ['parley fork 1f3a', 'parley fork 1f3a --at 42'],
     load: () => import('./commands/fork.ts'),
@@ -137,7 +137,7 @@ export const commands: readonly CommandRow[] = [
   {
     usage: 'acp',
     summary: 'serve an editor over ACP on stdin and stdout',
-    options: [{ flags: '--embedded', summary: 'owner and agent in this one process' }, agent],
+    options: [{ flags: '--embedded', summary: 'run without a background server' }, agent],
     examples: ['parley acp', 'parley acp --embedded --agent guide'],
     load: () => import('./commands/acp.ts'),
   },
@@ -150,7 +150,7 @@ export const commands: readonly CommandRow[] = [
   },
   {
     usage: 'status',
-    summary: 'tell how the server is, if one runs',
+    summary: 'show server status',
     options: [{ flags: '--json', summary: 'one object, for programs' }],
     examples: ['parley status', 'parley status --json'],
     load: () => import('./commands/status.ts'),
@@ -158,16 +158,16 @@ export const commands: readonly CommandRow[] = [
   {
     usage: 'stop',
     summary: 'stop the server; turns that run get a while to end',
-    options: [{ flags: '--grace <seconds>', summary: 'how long that is; 10 if absent' }],
+    options: [{ flags: '--grace <seconds>', summary: 'how long to wait for them; default: 10' }],
     examples: ['parley stop', 'parley stop --grace 60'],
     load: () => import('./commands/stop.ts'),
   },
   {
     usage: 'logs',
-    summary: 'print what the server has to tell of itself',
+    summary: 'print server logs',
     options: [
-      { flags: '-n, --lines <count>', summary: 'how many of the last lines; 100 if absent' },
-      { flags: '-f, --follow', summary: 'go on with those that come' },
+      { flags: '-n, --lines <count>', summary: 'how many of the last lines; default: 100' },
+      { flags: '-f, --follow', summary: 'keep printing new lines' },
       { flags: '--json', summary: 'the lines as they are' },
     ],
     examples: ['parley logs', 'parley logs -n 20 --follow'],
@@ -186,10 +186,10 @@ export const commands: readonly CommandRow[] = [
     options: [
       { flags: '--url <url>', summary: 'with add: where the server is, instead of -- COMMAND ARGS' },
       { flags: '--sse', summary: 'the URL speaks SSE, the first protocol over HTTP' },
-      { flags: '--header <header>', summary: 'a header for the URL: NAME=VALUE; may be repeated', many: true },
+      { flags: '--header <header>', summary: 'a header for the URL: NAME=VALUE; repeatable', many: true },
       {
         flags: '--env <variable>',
-        summary: 'with add: a variable for the command: NAME=VALUE; may be repeated',
+        summary: 'with add: a variable for the command: NAME=VALUE; repeatable',
         many: true,
       },
       { flags: '--json', summary: 'for programs' },
@@ -203,9 +203,9 @@ export const commands: readonly CommandRow[] = [
   },
   {
     usage: 'rules [verb] [words...]',
-    summary: 'what may run without a question: ls, add, rm, consent',
+    summary: 'manage permission rules: ls, add, rm, consent',
     options: [
-      { flags: '--cwd <dir>', summary: 'the directory whose sessions are meant; the current one if absent' },
+      { flags: '--cwd <dir>', summary: 'the directory whose sessions are meant; default: current directory' },
       { flags: '--session <id>', summary: 'with ls and rm: what was always allowed in this session' },
       { flags: '--everywhere', summary: 'with add: in every directory' },
       { flags: '--tool <name>', summary: 'with add: calls of this tool; * stands for any letters' },
@@ -230,8 +230,8 @@ export const commands: readonly CommandRow[] = [
     summary: 'serve documents to any MCP client: full-text search over HTTP or stdio',
     options: [
       { flags: '--stdio', summary: 'serve the program that started this one, over stdin and stdout' },
-      { flags: '--port <port>', summary: 'where to listen; a free port if absent' },
-      { flags: '--host <host>', summary: 'on which address; 127.0.0.1 if absent' },
+      { flags: '--port <port>', summary: 'where to listen; default: a free port' },
+      { flags: '--host <host>', summary: 'on which address; default: 127.0.0.1' },
       { flags: '--key-file <file>', summary: 'holds the key, and is made if it is not there (env PARLEY_DOCS_KEY)' },
       { flags: '--tls-cert <file>', summary: 'the certificate, with those above it, as PEM' },
       { flags: '--tls-key <file>', summary: 'the private key of the certificate, as PEM' },
