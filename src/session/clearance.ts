@@ -91,7 +91,8 @@ function announced({ request, tool }: Wanted, { preview, verdict }: Judged): Too
     name: request.name,
     status: 'pending',
     rawInput: request.args,
-    title: request.title ?? title ?? `${tool.title} (${tool.server})`,
+    // What the call does, as the tool itself tells it, stands before what an agent calls it: people decide by it.
+    title: title ?? request.title ?? `${tool.title} (${tool.server})`,
     kind,
     // The agent can search the journal: the difference of an edit would give away what a rule keeps from it.
     ...(content && !isDeniedByRule && { content }),
