@@ -143,7 +143,7 @@ export interface ToolRequest {
   /** Its name in the registry. */
   readonly name: string
   readonly args: unknown
-  /** What people read of a call whose tool does not say by itself what the call does. */
+  /** What people read of a call that they are not asked about; if absent, its own title. */
   readonly title?: string
   readonly toolCallId?: string
   readonly timeoutMs?: number

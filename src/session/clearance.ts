@@ -87,12 +87,13 @@ async function asked(wanted: Wanted, clearing: Clearing, judged: Judged): Promis
 function announced({ request, tool }: Wanted, { preview, verdict }: Judged): ToolCallPatch {
   const { title, kind, content, locations } = preview
   const isDeniedByRule = verdict?.decision === 'deny' && verdict.by !== 'mode'
+  const isAsked = verdict?.decision === 'ask'
   return {
     name: request.name,
     status: 'pending',
     rawInput: request.args,
-    // What the call does, as the tool itself tells it, stands before what an agent calls it: people decide by it.
-    title: title ?? request.title ?? `${tool.title} (${tool.server})`,
+    // A person who is asked decides by what the tool tells of the call, not by what the agent calls it.
+    title: (isAsked ? undefined : request.title) ?? title ?? `${tool.title} (${tool.server})`,
     kind,
     // The agent can search the journal: the difference of an edit would give away what a rule keeps from it.
     ...(content && !isDeniedByRule && { content }),
