@@ -9,7 +9,6 @@ import { commandsOfServers, filledPrompt, showPrompt, typedIn } from '../server-
 import type { About } from './about.ts'
 import { ClientPlayer } from './client-player.ts'
 import { type Call, type Permission, type Step, parseScript } from './lines.ts'
-import { nothingOffered } from './offer.ts'
 import { requireUnprivileged } from './privileges.ts'
 import { type ClientRequest, isForPerson } from './requests.ts'
 
@@ -34,11 +33,7 @@ export async function openScriptAgent({ path, isAsked }: ScriptFile, clock: Cloc
     commandsFor: async (list) => commandsOfServers(list),
     ...(modes === undefined ? {} : { modes }),
     configOptions,
-    run: async (turn) => {
-      if (steps.length === 0 && offer === nothingOffered)
-        fail('SCRIPT_INVALID', { path, line: 1, reason: 'the script has no steps' })
-      return new Player(steps, turn, { clock, isAsked }).play()
-    },
+    run: (turn) => new Player(steps, turn, { clock, isAsked }).play(),
   }
 }
 
