@@ -27,7 +27,7 @@ const HALF = { columns: 52, rows: 14 }
 const panes: Readonly<Record<Terminal, Pane>> = {
   first: { title: 'terminal 1', x: 0, y: 0, ...HALF },
   second: { title: 'terminal 2 joins in mid-sentence', x: widthOf(HALF.columns) + GAP, y: 0, ...HALF },
-  third: { title: 'terminal 3', x: 0, y: heightOf(HALF.rows) + GAP, columns: 109.2, rows: 12 },
+  third: { title: 'terminal 3', x: 0, y: heightOf(HALF.rows) + GAP, columns: 109.2, rows: 15 },
 }
 
 const SIZE = {
