@@ -1,7 +1,12 @@
 import { defineConfig } from 'vitest/config'
 
 /** They look at the process that they run in, so no other may have run there. */
-const alone = ['src/adapters/process/**/*.test.ts', 'src/adapters/tools/**/*.test.ts']
+const alone = [
+  'src/adapters/process/**/*.test.ts',
+  ...['mcp', 'builtin-tools', 'tool-registry', 'checking'].map((room) => `src/adapters/${room}/**/*.test.ts`),
+  'src/shell-safety/**/*.test.ts',
+  'src/workspace/**/*.test.ts',
+]
 
 const common = {
   testTimeout: 120_000,

@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { join } from 'node:path'
-import { NODE_ENVIRONMENT, NODE_FLAGS } from '../src/server/launch.ts'
+import { NODE_ENVIRONMENT, NODE_FLAGS } from '../src/server/launch/launch.ts'
 import { Peer, binary, settings } from './peer.ts'
 import { processorMs } from './proc.ts'
 import { Talk } from './talk.ts'

@@ -95,7 +95,7 @@ const cases: Readonly<Record<string, Case>> = {
   'a wall crossed at run time': {
     rule: walled,
     files: one('src/cli/main.ts', "const { decide } = await import('../session/decide.ts')"),
-    says: 'src/cli/main.ts:1 imports ../session/decide.ts, but cli may only import server, client, relay, docs-server, tui, config, form, errors',
+    says: 'src/cli/main.ts:1 imports ../session/decide.ts, but cli may only import server, client, relay, docs-search, tui, config, form, errors',
   },
   'a wall crossed inside a type': {
     rule: walled,
@@ -109,15 +109,15 @@ const cases: Readonly<Record<string, Case>> = {
   },
   'an adapter that knows the adapter of another port': {
     rule: walled,
-    files: one('src/adapters/tools/mcp/stdio.ts', "import { spawn } from '../../process/spawn.ts'"),
+    files: one('src/adapters/mcp/transport/stdio.ts', "import { spawn } from '../../process/spawn.ts'"),
     says:
-      'src/adapters/tools/mcp/stdio.ts:1 imports ../../process/spawn.ts, but adapters/tools may only import ' +
-      'ports, errors, text, state-files, net-policy, adapters/clock, adapters/fault, workspace',
+      'src/adapters/mcp/transport/stdio.ts:1 imports ../../process/spawn.ts, but adapters/mcp may only import ' +
+      'ports, errors, text, state-files, net-policy, adapters/clock, adapters/fault, adapters/checking',
   },
   'an adapter named outside compose.ts': {
     rule: walled,
-    files: one('src/server/serve.ts', "import { clock } from '../adapters/clock.ts'"),
-    says: 'src/server/serve.ts:1 imports ../adapters/clock.ts, but in server only src/server/compose.ts may name an adapter',
+    files: one('src/server/daemon/serve.ts', "import { clock } from '../../adapters/clock.ts'"),
+    says: 'src/server/daemon/serve.ts:1 imports ../../adapters/clock.ts, but in server only src/server/compose/compose.ts may name an adapter',
   },
   'a module of Node in the core': {
     rule: walled,
@@ -139,19 +139,19 @@ const cases: Readonly<Record<string, Case>> = {
     files: one('src/edge/acp/connection.ts', "import { DatabaseSync } from '@photostructure/sqlite'"),
     says:
       'src/edge/acp/connection.ts:1 imports @photostructure/sqlite, ' +
-      'but only adapters/journal, adapters/search, docs-server, state-files may import @photostructure/sqlite',
+      'but only adapters/journal, adapters/search, docs-search, state-files may import @photostructure/sqlite',
   },
   'a package in the core': {
     rule: walled,
-    files: one('src/session/entries.ts', "import { z } from 'zod/v4'"),
+    files: one('src/session/domain/entries.ts', "import { z } from 'zod/v4'"),
     says:
-      'src/session/entries.ts:1 imports zod/v4, ' +
-      'but only edge, config, docs-server, server, adapters/agent, adapters/tools may import zod',
+      'src/session/domain/entries.ts:1 imports zod/v4, ' +
+      'but only edge, config, docs-search, server, adapters/agent, adapters/mcp, adapters/builtin-tools may import zod',
   },
   'a package that nobody listed': {
     rule: walled,
-    files: one('src/server/log.ts', "import leftPad from 'left-pad'"),
-    says: 'src/server/log.ts:1 imports left-pad, which has no home; give it a row in test/architecture/law.ts',
+    files: one('src/server/log/log.ts', "import leftPad from 'left-pad'"),
+    says: 'src/server/log/log.ts:1 imports left-pad, which has no home; give it a row in test/architecture/law.ts',
   },
   'an import of something computed': {
     rule: walled,
@@ -160,18 +160,18 @@ const cases: Readonly<Record<string, Case>> = {
   },
   'an import without its ending': {
     rule: walled,
-    files: one('src/session/decide.ts', "import type { State } from './state.js'"),
-    says: 'src/session/decide.ts:1 imports ./state.js, but a relative import ends with .ts',
+    files: one('src/session/domain/decide.ts', "import type { State } from './state.js'"),
+    says: 'src/session/domain/decide.ts:1 imports ./state.js, but a relative import ends with .ts',
   },
   'an import of a test': {
     rule: walled,
-    files: one('src/session/decide.ts', "import { given } from './evolve.test.ts'"),
-    says: 'src/session/decide.ts:1 imports ./evolve.test.ts, but nothing may import a test',
+    files: one('src/session/domain/decide.ts', "import { given } from './evolve.test.ts'"),
+    says: 'src/session/domain/decide.ts:1 imports ./evolve.test.ts, but nothing may import a test',
   },
   'an import from outside src/': {
     rule: walled,
-    files: one('src/session/decide.ts', "import { given } from '../../test/story.ts'"),
-    says: 'src/session/decide.ts:1 imports ../../test/story.ts, which is outside the rooms of src/',
+    files: one('src/session/domain/decide.ts', "import { given } from '../../test/story.ts'"),
+    says: 'src/session/domain/decide.ts:1 imports ../../test/story.ts, which is outside the rooms of src/',
   },
   'a circle, though only of types': {
     rule: rules['nothing imports in a circle'],
@@ -186,37 +186,37 @@ const cases: Readonly<Record<string, Case>> = {
     rule: rules['a command waits only for what it needs'],
     files: {
       'src/cli/main.ts': "import { ls } from './commands/ls.ts'\nawait import('./commands/run.ts')",
-      'src/cli/commands/ls.ts': "import { serve } from '../../server/serve.ts'",
-      'src/cli/commands/run.ts': "import { serve } from '../../server/serve.ts'",
+      'src/cli/commands/sessions/ls.ts': "import { serve } from '../../../server/daemon/serve.ts'",
+      'src/cli/commands/sessions/run.ts': "import { serve } from '../../../server/daemon/serve.ts'",
     },
     says:
-      'src/cli/commands/ls.ts:1 imports ../../server/serve.ts, ' +
+      'src/cli/commands/sessions/ls.ts:1 imports ../../../server/daemon/serve.ts, ' +
       'and src/cli/main.ts would wait for it; reach it by import()',
   },
   'an environment variable read outside config': {
     rule: doors,
-    files: one('src/server/serve.ts', 'const home = process.env.PARLEY_HOME'),
+    files: one('src/server/daemon/serve.ts', 'const home = process.env.PARLEY_HOME'),
     says:
-      'src/server/serve.ts:1 says process.env, which is the environment; ' +
+      'src/server/daemon/serve.ts:1 says process.env, which is the environment; ' +
       'only config reads it; take the value as an argument',
   },
   'an environment taken apart': {
     rule: doors,
-    files: one('src/server/serve.ts', 'const { env: ours } = process'),
+    files: one('src/server/daemon/serve.ts', 'const { env: ours } = process'),
     says:
-      'src/server/serve.ts:1 says process.env, which is the environment; ' +
+      'src/server/daemon/serve.ts:1 says process.env, which is the environment; ' +
       'only config reads it; take the value as an argument',
   },
   'an environment imported': {
     rule: doors,
-    files: one('src/server/serve.ts', "import { env } from 'node:process'"),
-    says: 'src/server/serve.ts:1 says env, which is the environment; only config reads it; take the value as an argument',
+    files: one('src/server/daemon/serve.ts', "import { env } from 'node:process'"),
+    says: 'src/server/daemon/serve.ts:1 says env, which is the environment; only config reads it; take the value as an argument',
   },
   'an exit outside cli': {
     rule: doors,
-    files: one('src/server/serve.ts', 'process.exit(1)'),
+    files: one('src/server/daemon/serve.ts', 'process.exit(1)'),
     says:
-      'src/server/serve.ts:1 says process.exit, which is the command line or the exit code; ' +
+      'src/server/daemon/serve.ts:1 says process.exit, which is the command line or the exit code; ' +
       'only cli reads argv and decides how the process ends; return or throw',
   },
   'a clock of its own': {
@@ -256,8 +256,8 @@ const cases: Readonly<Record<string, Case>> = {
   },
   'a Date in the core': {
     rule: doors,
-    files: one('src/session/title.ts', 'export const iso = (at: number) => String(Date)'),
-    says: 'src/session/title.ts:1 says Date, which is Date; the core counts milliseconds that it was given',
+    files: one('src/session/domain/title.ts', 'export const iso = (at: number) => String(Date)'),
+    says: 'src/session/domain/title.ts:1 says Date, which is Date; the core counts milliseconds that it was given',
   },
   'a port with a value': {
     rule: rules['ports emit no JavaScript'],
@@ -316,8 +316,11 @@ const cases: Readonly<Record<string, Case>> = {
   },
   'a file that opens without a word': {
     rule: everywhere['a file opens with a sentence'],
-    files: { 'src/session/decide.ts': 'export const a = 1', 'src/cli/main.ts': '#!/usr/bin/env node\n/** Here. */' },
-    says: 'src/session/decide.ts:1 has no opening sentence; say in a /** comment */ what a stranger finds here',
+    files: {
+      'src/session/domain/decide.ts': 'export const a = 1',
+      'src/cli/main.ts': '#!/usr/bin/env node\n/** Here. */',
+    },
+    says: 'src/session/domain/decide.ts:1 has no opening sentence; say in a /** comment */ what a stranger finds here',
   },
 }
 

@@ -6,7 +6,7 @@ import { parse, readSources } from './architecture/source.ts'
 const root = new URL('..', import.meta.url).pathname
 const product = readSources(root, ['src']).map(parse)
 const proof = readSources(root, ['test', 'bench', 'scripts']).map(parse)
-const file = (text: string, path = 'src/session/decide.ts') => parse({ path, text })
+const file = (text: string, path = 'src/session/domain/decide.ts') => parse({ path, text })
 const lines = (count: number) => 'step()\n'.repeat(count)
 const small = Array.from({ length: 20 }, (_, n) => file(`function f${n}() {\n  step()\n}\n`, `src/text/f${n}.ts`))
 
@@ -23,7 +23,7 @@ describe('a budget catches', () => {
   test('a file past the hard limit', () => {
     expect(longFiles([...small, file(lines(500))])).toEqual([])
     expect(longFiles([...small, file(lines(501))])).toEqual([
-      'src/session/decide.ts:1 the file has 501 lines, but 500 is the limit',
+      'src/session/domain/decide.ts:1 the file has 501 lines, but 500 is the limit',
     ])
   })
 
@@ -31,8 +31,8 @@ describe('a budget catches', () => {
     const long = [file(lines(301)), file(lines(302)), file(lines(300))]
     expect(longFiles([...small, ...long])).toEqual([])
     expect(longFiles([...small.slice(5), ...long])).toEqual([
-      'src/session/decide.ts:1 the file has 302 lines, but nine in ten must stay within 300',
-      'src/session/decide.ts:1 the file has 301 lines, but nine in ten must stay within 300',
+      'src/session/domain/decide.ts:1 the file has 302 lines, but nine in ten must stay within 300',
+      'src/session/domain/decide.ts:1 the file has 301 lines, but nine in ten must stay within 300',
     ])
   })
 
@@ -44,15 +44,15 @@ describe('a budget catches', () => {
   ])('%s past the hard limit', (_kind, open, close) => {
     const of = (count: number) => [...small, file(`\n${open}\n${lines(count - 2)}${close}\n`)]
     expect(longFunctions(of(80))).toEqual([])
-    expect(longFunctions(of(81))).toEqual(['src/session/decide.ts:2 long has 81 lines, but 80 is the limit'])
-    expect(longFunctions(of(81), ['src/session/decide.ts#long'])).toEqual([])
+    expect(longFunctions(of(81))).toEqual(['src/session/domain/decide.ts:2 long has 81 lines, but 80 is the limit'])
+    expect(longFunctions(of(81), ['src/session/domain/decide.ts#long'])).toEqual([])
   })
 
   test('long functions once they are more than one in ten', () => {
     const long = [file(`function long() {\n${lines(29)}}\n`)]
     expect(longFunctions([...small, ...long])).toEqual([])
     expect(longFunctions([...small.slice(12), ...long])).toEqual([
-      'src/session/decide.ts:1 long has 31 lines, but nine in ten must stay within 30',
+      'src/session/domain/decide.ts:1 long has 31 lines, but nine in ten must stay within 30',
     ])
   })
 
@@ -62,14 +62,16 @@ describe('a budget catches', () => {
       file(`describe('x', () => {\n${lines(90)}test('y', () => {\n${lines(count)}})\n})`),
     ]
     expect(longFunctions(suite(70))).toEqual([])
-    expect(longFunctions(suite(90))).toEqual(['src/session/decide.ts:92 a function has 92 lines, but 80 is the limit'])
+    expect(longFunctions(suite(90))).toEqual([
+      'src/session/domain/decide.ts:92 a function has 92 lines, but 80 is the limit',
+    ])
   })
 
   test.each([
     ['statements', 'if (a) { for (;;) { while (b) { try { c() } finally { d() } } } }'],
     ['callbacks', 'if (a) for (const b of c) b.map((d) => { switch (d) { case 1: do { e() } while (f) } })'],
   ])('%s that nest too deep', (_kind, text) => {
-    expect(deepNesting(file(text))).toEqual(['src/session/decide.ts:1 nests 4 deep, but 3 is the limit'])
+    expect(deepNesting(file(text))).toEqual(['src/session/domain/decide.ts:1 nests 4 deep, but 3 is the limit'])
   })
 
   test('nothing in a long else if', () => {

@@ -16,7 +16,11 @@ const pages: readonly Page[] = [
 ].map((path) => ({ path, text: read(root, path) }))
 const blocks = pages.flatMap(blocksOf)
 const { scripts }: { scripts: Readonly<Record<string, string>> } = JSON.parse(read(root, 'package.json'))
-const words = { scripts: Object.keys(scripts), isVerb: (verb: string) => there(`src/cli/commands/${verb}.ts`) }
+const groups = ['.', 'sessions', 'server', 'mcp', 'rules', 'docs']
+const words = {
+  scripts: Object.keys(scripts),
+  isVerb: (verb: string) => groups.some((group) => there(`src/cli/commands/${group}/${verb}.ts`)),
+}
 const code = readSources(root, ['src'])
   .filter(({ path }) => !isTest(path))
   .filter(({ path }) => path !== 'src/errors/catalogue.ts' && path !== 'src/ports/fault.ts')

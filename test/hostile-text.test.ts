@@ -5,31 +5,31 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { fitsPath, fitsWord, mayName } from '../src/access/wildcard.ts'
-import { applyEdits } from '../src/adapters/tools/builtin/edit/apply.ts'
-import { differenceOf } from '../src/adapters/tools/builtin/edit/difference.ts'
-import { readablePage } from '../src/adapters/tools/builtin/fetch/html.ts'
-import { readable } from '../src/adapters/tools/builtin/command/output.ts'
-import { pathTest } from '../src/adapters/tools/builtin/search/glob.ts'
-import { literalIn } from '../src/adapters/tools/builtin/search/literal.ts'
-import { signatureOf } from '../src/adapters/tools/builtin/shell-safety/approval-prefix.ts'
-import { judgeLine } from '../src/adapters/tools/builtin/shell-safety/judge.ts'
-import { decode } from '../src/adapters/tools/builtin/text/encoding.ts'
-import { linesOf, pageOf } from '../src/adapters/tools/builtin/text/pages.ts'
-import { piecesOf } from '../src/adapters/search/pieces.ts'
-import { clean, graphemesOf, oneLine, widthOf } from '../src/cli/terminal/text.ts'
-import { wrapSpans } from '../src/cli/terminal/wrap.ts'
-import { linesChanged } from '../src/cli/view/difference.ts'
-import { importedFrom } from '../src/config/mcp-import.ts'
+import { applyEdits } from '../src/adapters/builtin-tools/edit/apply.ts'
+import { differenceOf } from '../src/adapters/builtin-tools/edit/difference.ts'
+import { readablePage } from '../src/adapters/builtin-tools/fetch/html.ts'
+import { readable } from '../src/adapters/builtin-tools/run/output.ts'
+import { pathTest } from '../src/adapters/builtin-tools/search/glob.ts'
+import { literalIn } from '../src/adapters/builtin-tools/search/literal.ts'
+import { signatureOf } from '../src/shell-safety/approval-prefix.ts'
+import { judgeLine } from '../src/shell-safety/judge.ts'
+import { decode } from '../src/adapters/builtin-tools/text/encoding.ts'
+import { linesOf, pageOf } from '../src/adapters/builtin-tools/text/pages.ts'
+import { piecesOf } from '../src/adapters/search/query/pieces.ts'
+import { clean, graphemesOf, oneLine, widthOf } from '../src/cli/output/terminal/text.ts'
+import { wrapSpans } from '../src/cli/output/terminal/wrap.ts'
+import { linesChanged } from '../src/cli/output/view/difference.ts'
+import { importedFrom } from '../src/config/mcp/import-servers.ts'
 import { perhapsMeant } from '../src/config/nearest.ts'
-import { placeOf } from '../src/config/place-of.ts'
-import { withTable, withoutTable } from '../src/config/toml-tables.ts'
-import { html } from '../src/docs-server/index/formats/html.ts'
-import { markdown } from '../src/docs-server/index/formats/markdown.ts'
-import { snippetOf } from '../src/docs-server/index/snippet.ts'
-import { stemText, stemsOf } from '../src/docs-server/index/stems.ts'
+import { placeOf } from '../src/config/files/toml-position.ts'
+import { withTable, withoutTable } from '../src/config/files/toml-tables.ts'
+import { html } from '../src/docs-search/index/formats/html.ts'
+import { markdown } from '../src/docs-search/index/formats/markdown.ts'
+import { snippetOf } from '../src/docs-search/index/query/snippet.ts'
+import { stemText, stemsOf } from '../src/docs-search/index/query/stems.ts'
 import { LineCutter } from '../src/edge/transport/lines.ts'
 import { LineCutter as RelayCutter } from '../src/relay/lines.ts'
-import { seenIn } from '../src/relay/updates.ts'
+import { scanUpdateCursor } from '../src/relay/state/update-cursor.ts'
 import { usuallyIgnored } from '../src/workspace/ignore.ts'
 
 interface Reader {
@@ -124,7 +124,7 @@ const READERS: readonly Reader[] = [
         edge.push(bytes.subarray(at, at + 7))
         relay.push(bytes.subarray(at, at + 7))
       }
-      return seenIn(bytes)
+      return scanUpdateCursor(bytes)
     },
   },
 ]

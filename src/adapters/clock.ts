@@ -5,11 +5,11 @@ import type { Clock } from '../ports/clock.ts'
 
 export const systemClock: Clock = {
   now: () => Date.now(),
-  elapsed: () => performance.now(),
+  monotonicNow: () => performance.now(),
   id: () => randomUUID(),
   abortSource: oneForMany,
-  breath: () => new Promise((resolve) => setImmediate(resolve)),
-  after(ms, run) {
+  nextTick: () => new Promise((resolve) => setImmediate(resolve)),
+  setTimer(ms, run) {
     const timer = setTimeout(run, ms)
     timer.unref()
     return { cancel: () => clearTimeout(timer) }

@@ -46,6 +46,6 @@ function play(fault: FaultSpec): void | Promise<void> {
 
 /** Nothing else happens in this thread meanwhile. */
 function hang(fault: FaultSpec): void {
-  const until = fault.ms === undefined ? Number.POSITIVE_INFINITY : systemClock.elapsed() + fault.ms
-  while (systemClock.elapsed() < until && isOn(fault));
+  const until = fault.ms === undefined ? Number.POSITIVE_INFINITY : systemClock.monotonicNow() + fault.ms
+  while (systemClock.monotonicNow() < until && isOn(fault));
 }

@@ -1,5 +1,5 @@
 /** The settings of a command, where the user hears on standard error what of them was left out. */
-import { loadDespite } from '../config/despite.ts'
+import { loadDespite } from '../config/load-lenient.ts'
 import { type Flags, loadConfig } from '../config/load.ts'
 import type { Config } from '../config/schema.ts'
 import { complain } from './say.ts'

@@ -1,8 +1,8 @@
 /** `parley`: finds the command, runs it, and turns whatever it throws into one clear line and an exit code. */
 import { Command, CommanderError, Option } from 'commander'
 import { reasonOf } from '../errors/parley-error.ts'
-import type { CommandInput, CommandRow, OptionRow } from './command.ts'
-import { FAILED, OK, USAGE, exitOfError, isReaderGone } from './exit.ts'
+import type { CommandInput, CommandRow, OptionRow } from './runtime/command.ts'
+import { FAILED, OK, USAGE, exitOfError, isReaderGone } from './runtime/exit-codes.ts'
 import { chat, commands } from './table.ts'
 import { complain, printable } from './say.ts'
 

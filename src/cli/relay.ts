@@ -1,7 +1,7 @@
 /** The entry of `parley acp`: what an editor starts and waits for, so it loads nothing that it does not need at once. */
 import { fstatSync } from 'node:fs'
 import { Socket } from 'node:net'
-import { agentName } from '../config/agent.ts'
+import { agentName } from '../config/agent-choice.ts'
 import { loadConfig } from '../config/load.ts'
 import type { Config } from '../config/schema.ts'
 import { requirePrivate } from '../config/socket.ts'
@@ -9,7 +9,7 @@ import { reasonOf } from '../errors/parley-error.ts'
 import { dial } from '../relay/dial.ts'
 import { relay } from '../relay/relay.ts'
 import { serverInfo } from '../server/version.ts'
-import { OK, exitOfError } from './exit.ts'
+import { OK, exitOfError } from './runtime/exit-codes.ts'
 import { complain } from './say.ts'
 
 /** For `acp` with no other option than `--agent`. Undefined for what only the whole command line understands. */
@@ -63,7 +63,7 @@ async function dialPrivately({ socket }: Config): Promise<Socket> {
 }
 
 async function start({ home, socket, environment }: Config): Promise<void> {
-  const { startServer } = await import('../server/launch.ts')
+  const { startServer } = await import('../server/launch/launch.ts')
   // That it takes its time is no news for an editor, which shows every word on stderr as an error of the agent.
   await startServer({ home, socket, environment, program: process.argv[1] ?? '' })
 }

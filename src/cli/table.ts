@@ -1,5 +1,5 @@
 /** Every command of `parley`, loaded only when it runs. */
-import type { CommandRow, OptionRow } from './command.ts'
+import type { CommandRow, OptionRow } from './runtime/command.ts'
 
 const cwd: OptionRow = { flags: '--cwd <dir>', summary: 'the directory to work in; default: current directory' }
 const session: OptionRow = {
@@ -44,21 +44,21 @@ export const commands: readonly CommandRow[] = [
       "parley run --session 1f3a --json 'And how long?'",
       "parley run --agent-command 'ssh host parley acp' 'Hello'",
     ],
-    load: () => import('./commands/run.ts'),
+    load: () => import('./commands/sessions/run.ts'),
   },
   {
     usage: 'new',
     summary: 'start a session: opens its chat at a terminal, prints its id elsewhere',
     options: [json, cwd, agent, model],
     examples: ['parley new', 'parley new --json --cwd ~/notes'],
-    load: () => import('./commands/new.ts'),
+    load: () => import('./commands/sessions/new.ts'),
   },
   {
     usage: 'attach [id]',
     summary: 'join a session, in mid-sentence if need be; the newest of this directory if absent',
     options: [json, cwd, agent],
     examples: ['parley attach', 'parley attach 1f3a --json'],
-    load: () => import('./commands/attach.ts'),
+    load: () => import('./commands/sessions/attach.ts'),
   },
   {
     usage: 'ls',
@@ -69,14 +69,14 @@ export const commands: readonly CommandRow[] = [
       { flags: '--all', summary: 'at a terminal: more than the newest 20' },
     ],
     examples: ['parley ls', 'parley ls --all', 'parley ls --json --cwd "$PWD"'],
-    load: () => import('./commands/ls.ts'),
+    load: () => import('./commands/sessions/ls.ts'),
   },
   {
     usage: 'show <id>',
     summary: 'print what was said in a session; the beginning of its id is enough',
     options: [json],
     examples: ['parley show 1f3a', 'parley show 1f3a --json'],
-    load: () => import('./commands/show.ts'),
+    load: () => import('./commands/sessions/show.ts'),
   },
   {
     usage: 'search <query...>',
@@ -87,7 +87,7 @@ export const commands: readonly CommandRow[] = [
       { flags: '--limit <count>', summary: 'how many passages; default: 20' },
     ],
     examples: ['parley search needle haystack', 'parley search --json --limit 100 needle'],
-    load: () => import('./commands/search.ts'),
+    load: () => import('./commands/sessions/search.ts'),
   },
   {
     usage: 'export <id>',
@@ -97,70 +97,70 @@ export const commands: readonly CommandRow[] = [
       { flags: '-o, --output <file>', summary: 'write it there instead' },
     ],
     examples: ['parley export 1f3a > conversation.md', 'parley export 1f3a --format jsonl -o session.jsonl'],
-    load: () => import('./commands/export.ts'),
+    load: () => import('./commands/sessions/export.ts'),
   },
   {
     usage: 'import <file>',
     summary: 'bring back a session that was exported as JSON lines; prints its id',
     options: [json, { flags: '--keep-id', summary: 'under the id that it had, which must be free' }],
     examples: ['parley import session.jsonl', 'parley import --keep-id session.jsonl'],
-    load: () => import('./commands/import.ts'),
+    load: () => import('./commands/sessions/import.ts'),
   },
   {
     usage: 'rename <id> <title>',
     summary: 'give a session another title',
     options: [],
     examples: ["parley rename 1f3a 'The storage question'"],
-    load: () => import('./commands/rename.ts'),
+    load: () => import('./commands/sessions/rename.ts'),
   },
   {
     usage: 'fork <id>',
     summary: 'fork a session; prints the new id',
     options: [json, { flags: '--at <seq>', summary: 'only as far as this entry; parley show prints their numbers' }],
     examples: ['parley fork 1f3a', 'parley fork 1f3a --at 42'],
-    load: () => import('./commands/fork.ts'),
+    load: () => import('./commands/sessions/fork.ts'),
   },
   {
     usage: 'close <id...>',
     summary: 'end what runs in sessions; they can be opened again',
     options: [],
     examples: ['parley close 1f3a 77b2'],
-    load: () => import('./commands/close.ts'),
+    load: () => import('./commands/sessions/close.ts'),
   },
   {
     usage: 'rm <id...>',
     summary: 'delete sessions for good; asks first',
     options: [{ flags: '--yes', summary: 'do not ask' }],
     examples: ['parley rm 1f3a', 'parley rm --yes 1f3a 77b2'],
-    load: () => import('./commands/rm.ts'),
+    load: () => import('./commands/sessions/rm.ts'),
   },
   {
     usage: 'acp',
     summary: 'serve an editor over ACP on stdin and stdout',
     options: [{ flags: '--embedded', summary: 'run without a background server' }, agent],
     examples: ['parley acp', 'parley acp --embedded --agent guide'],
-    load: () => import('./commands/acp.ts'),
+    load: () => import('./commands/server/acp.ts'),
   },
   {
     usage: 'serve',
     summary: 'run the server that keeps the sessions, in the foreground',
     options: [background],
     examples: ['parley serve'],
-    load: () => import('./commands/serve.ts'),
+    load: () => import('./commands/server/serve.ts'),
   },
   {
     usage: 'status',
     summary: 'show server status',
     options: [{ flags: '--json', summary: 'one object, for programs' }],
     examples: ['parley status', 'parley status --json'],
-    load: () => import('./commands/status.ts'),
+    load: () => import('./commands/server/status.ts'),
   },
   {
     usage: 'stop',
     summary: 'stop the server; turns that run get a while to end',
     options: [{ flags: '--grace <seconds>', summary: 'how long to wait for them; default: 10' }],
     examples: ['parley stop', 'parley stop --grace 60'],
-    load: () => import('./commands/stop.ts'),
+    load: () => import('./commands/server/stop.ts'),
   },
   {
     usage: 'logs',
@@ -171,7 +171,7 @@ export const commands: readonly CommandRow[] = [
       { flags: '--json', summary: 'the lines as they are' },
     ],
     examples: ['parley logs', 'parley logs -n 20 --follow'],
-    load: () => import('./commands/logs.ts'),
+    load: () => import('./commands/server/logs.ts'),
   },
   {
     usage: 'models',
@@ -199,7 +199,7 @@ export const commands: readonly CommandRow[] = [
       'parley mcp add files -- npx -y @modelcontextprotocol/server-filesystem ~/notes',
       'parley mcp add search --url https://example.com/mcp',
     ],
-    load: () => import('./commands/mcp.ts'),
+    load: () => import('./commands/mcp/mcp.ts'),
   },
   {
     usage: 'rules [verb] [words...]',
@@ -216,14 +216,14 @@ export const commands: readonly CommandRow[] = [
       json,
     ],
     examples: ['parley rules', "parley rules add allow --command 'npm test'"],
-    load: () => import('./commands/rules.ts'),
+    load: () => import('./commands/rules/rules.ts'),
   },
   {
     usage: 'doctor',
     summary: 'look for what is wrong and say what would help; changes nothing',
     options: [json],
     examples: ['parley doctor', 'parley doctor --json'],
-    load: () => import('./commands/doctor.ts'),
+    load: () => import('./commands/server/doctor.ts'),
   },
   {
     usage: 'docs [dir...]',
@@ -242,6 +242,6 @@ export const commands: readonly CommandRow[] = [
       json,
     ],
     examples: ['parley docs ~/notes', 'parley docs --stdio ~/notes'],
-    load: () => import('./commands/docs.ts'),
+    load: () => import('./commands/docs/docs.ts'),
   },
 ]

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { type Book, type Fields, Stage, Wire, answering, plain, update } from '../../test/fixtures/client/stage.ts'
 import { isParleyError } from '../errors/parley-error.ts'
-import { connect } from './connect.ts'
-import type { Face } from './face.ts'
+import { connect } from './client.ts'
+import type { ClientDelegate } from './client-delegate.ts'
 
 const question = (id: string) => ({
   id,
@@ -444,7 +444,11 @@ test('with an agent that is no Parley server, what is lost is lost', async () =>
     })
     return wire.pipe
   }
-  const face: Face = { updated: () => undefined, ask: stage.ask, connection: (event) => stage.events.push(event) }
+  const face: ClientDelegate = {
+    updated: () => undefined,
+    ask: stage.ask,
+    connection: (event) => stage.events.push(event),
+  }
   const means = { dial, pause: async () => undefined, newId: () => 'p' }
   const client = await connect(means, face, { info: { name: 't', title: 'T', version: '1' } })
   const listed = client.sessions().next()

@@ -1,6 +1,6 @@
 /** The configuration for whoever looks for what is wrong: what can be had of it, and why the rest cannot. */
-import { loadDespite } from './despite.ts'
-import { readMcpFiles } from './mcp-files.ts'
+import { loadDespite } from './load-lenient.ts'
+import { readMcpFiles } from './mcp/server-files.ts'
 import { projectFile, userFile, workingDirectory } from './places.ts'
 import type { Config } from './schema.ts'
 

@@ -1,6 +1,6 @@
 /** Which variables of an environment reach providers of models, so that a command can lend them to a server that runs already. */
 import { existsSync } from 'node:fs'
-import { knownProviders } from './known-providers.ts'
+import { knownProviders } from './models/known-providers.ts'
 import { userFile } from './places.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -15,6 +15,6 @@ export async function providerVariables(environment: Environment): Promise<Reado
 /** An editor waits while its relay starts, and most people describe no provider: then no file is parsed for this. */
 async function namesOfOwn(environment: Environment): Promise<readonly string[]> {
   if (!existsSync(userFile(environment))) return []
-  const { variablesOfOwnProviders } = await import('./models.ts')
+  const { variablesOfOwnProviders } = await import('./models/models.ts')
   return variablesOfOwnProviders(environment)
 }

@@ -1,5 +1,5 @@
 /** Every setting: its key, where it may come from, and what it means. `docs/configuration.md` is checked against this table. */
-import type { AgentChoice } from './agent.ts'
+import type { AgentChoice } from './agent-choice.ts'
 
 export interface Setting {
   /** As in `parley.toml`. */

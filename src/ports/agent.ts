@@ -34,7 +34,7 @@ export interface Agents {
    * The full name that a wish comes to: `auto` is `model` where there is one, else `guide`; any other is itself. Waits only
    * for `auto`, and then only while it is not known yet which models this machine serves. Never throws.
    */
-  settle(wish: string, lent?: LentVariables): Promise<string>
+  resolveAgentName(wish: string, lent?: LentVariables): Promise<string>
   /**
    * The agent as it is now: a turn that has begun keeps the one that it was given, whatever becomes of its file. A model is
    * asked with what a client has lent, where that says how to reach its provider.
@@ -114,9 +114,9 @@ export interface Turn {
    * Keeps what the agent needs to know again, as JSON: stored when it resolves, told to nobody, copied by a fork.
    * With `fresh`, what was kept before is never recalled again. Resolves with the place of the memo.
    */
-  remember(memo: unknown, kind?: 'fresh'): Promise<Cursor>
+  checkpoint(memo: unknown, kind?: 'fresh'): Promise<Cursor>
   /** What the agents of this session kept after this place, in order, from the last fresh one on. Reads the journal. */
-  recall(after: Cursor): AsyncIterable<Memo>
+  readCheckpoints(after: Cursor): AsyncIterable<CheckpointEntry>
   /** The text that this session's agents said to people after this place, in whatever turn. Reads the journal. */
   saidSince(place: Cursor): Promise<string>
   /** What people asked after this place in turns of which a crash left nothing else. Reads the journal, if there were any. */
@@ -153,7 +153,7 @@ export interface ToolRequest {
   readonly resume?: unknown
 }
 
-export interface Memo {
+export interface CheckpointEntry {
   readonly place: Cursor
   readonly memo: unknown
 }

@@ -104,25 +104,25 @@ export interface Terminal {
  * What an edge implements for one connection and one session. Every promise rejects at once, with CLIENT_GONE when the
  * connection ends, with CLIENT_CANCELLED when the signal aborts, and then the client is told that nobody waits any more.
  */
-export interface LentClient {
+export interface ClientPeer {
   /** Aborts when the connection has ended. */
   readonly gone: Signal
-  readonly readTextFile?: (file: PlacedFile<FileRange>, signal: Signal) => Promise<string>
-  readonly writeTextFile?: (file: PlacedFile<FileText>, signal: Signal) => Promise<void>
+  readonly readTextFile?: (file: FileWithRoots<FileRange>, signal: Signal) => Promise<string>
+  readonly writeTextFile?: (file: FileWithRoots<FileText>, signal: Signal) => Promise<void>
   /** One that is made although nobody waits for it any more is released by the edge. */
-  readonly createTerminal?: (command: Placed<TerminalCommand>, signal: Signal) => Promise<LentTerminal>
+  readonly createTerminal?: (command: WithRoots<TerminalCommand>, signal: Signal) => Promise<ClientTerminal>
   /** What comes back of a form is not checked yet. */
   readonly form?: (form: FormRequest, signal: Signal) => Promise<RawFormAnswer>
-  readonly url?: (page: LentUrlRequest, signal: Signal) => Promise<UrlAnswer>
+  readonly url?: (page: ClientUrlRequest, signal: Signal) => Promise<UrlAnswer>
 }
 
 /** By its words it is inside these directories; the edge refuses with PATH_OUTSIDE_ROOTS what a link leads out of them. */
-export type Placed<Request> = Request & { readonly roots: readonly string[] }
+export type WithRoots<Request> = Request & { readonly roots: readonly string[] }
 
 /** The edge refuses with PATH_NOT_ALLOWED what a link leads to that rules keep from this call. */
-export type PlacedFile<Request> = Placed<Request> & { readonly bars: Bars }
+export type FileWithRoots<Request> = WithRoots<Request> & { readonly bars: Bars }
 
-export interface LentUrlRequest extends UrlRequest {
+export interface ClientUrlRequest extends UrlRequest {
   /** Unique, so that its end can be told. */
   readonly elicitationId: string
 }
@@ -132,7 +132,7 @@ export interface RawFormAnswer {
   readonly content: unknown
 }
 
-export interface LentTerminal {
+export interface ClientTerminal {
   readonly id: string
   output(signal: Signal): Promise<TerminalOutput>
   waitForExit(signal: Signal): Promise<TerminalExit>

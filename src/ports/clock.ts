@@ -5,13 +5,13 @@ export interface Clock {
   /** Milliseconds since 1970, as the wall says; it may jump. */
   now(): number
   /** Milliseconds that only ever grow, for measuring how long something took. */
-  elapsed(): number
+  monotonicNow(): number
   /** Resolves after `ms`; rejects with the signal's reason as soon as it aborts. */
   sleep(ms: number, signal?: Signal): Promise<void>
   /** Resolves once all that had come by now has been looked at: a turn of the event loop. */
-  breath(): Promise<void>
+  nextTick(): Promise<void>
   /** Calls `run` once after `ms` unless cancelled first. It never keeps the process alive. */
-  after(ms: number, run: () => void): Timer
+  setTimer(ms: number, run: () => void): Timer
   /** An id nobody guesses and nobody meets twice: a random UUID. */
   id(): string
   /** A fresh source of cancellation. */

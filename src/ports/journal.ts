@@ -16,7 +16,7 @@ export interface StoredEntry {
 export type SessionPhase = 'idle' | 'working' | 'waiting' | 'suspended' | 'closed'
 
 /** What a list of sessions shows; written in the same transaction as the entries that made it true. */
-export interface SessionRow {
+export interface SessionSummary {
   readonly id: SessionId
   /** As the client gave it. */
   readonly cwd: string
@@ -39,7 +39,7 @@ export interface Snapshot {
 
 export interface Append {
   /** `row.lastSeq` is the last of `entries`; entries follow `expected` without a hole. */
-  readonly row: SessionRow
+  readonly row: SessionSummary
   readonly entries: readonly StoredEntry[]
   /** The last `seq` that the writer knows; 0 creates the session. */
   readonly expected: Cursor
@@ -115,7 +115,7 @@ export interface Journal {
   /** The session's row and newest snapshot, or undefined when there is no such session. */
   head(id: SessionId): Promise<SessionHead | undefined>
   /** Rows, newest first. A page shorter than `limit` is the last. */
-  list(query: ListQuery): Promise<readonly SessionRow[]>
+  list(query: ListQuery): Promise<readonly SessionSummary[]>
   /** Forgets the session and its entries; false when there was none. */
   delete(id: SessionId): Promise<boolean>
   /** Finishes what was accepted, then releases the store. Idempotent. */
@@ -123,7 +123,7 @@ export interface Journal {
 }
 
 export interface SessionHead {
-  readonly row: SessionRow
+  readonly row: SessionSummary
   readonly snapshot?: Snapshot
 }
 
@@ -134,5 +134,5 @@ export interface ImportingJournal extends Journal {
    * are there: together or not at all; no crash leaves a part of it that anyone could see, and what `pieces` or `last` throws
    * leaves nothing. The appends of others do not wait for it. Throws JOURNAL_CONFLICT when the session exists.
    */
-  bring(pieces: AsyncIterable<readonly StoredEntry[]>, last: () => Append): Promise<void>
+  importSession(pieces: AsyncIterable<readonly StoredEntry[]>, last: () => Append): Promise<void>
 }

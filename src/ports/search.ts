@@ -2,15 +2,15 @@
 import type { Cursor, SessionId } from './journal.ts'
 
 /** Who said it: a person, the agent aloud or to itself, a tool, or whoever gave the session its title. */
-export type SaidBy = 'user' | 'agent' | 'thought' | 'tool' | 'title'
+export type Speaker = 'user' | 'agent' | 'thought' | 'tool' | 'title'
 
 /**
  * A piece of what was said, as the index takes it in. Pieces of one `name` are one passage of their session: the chunks of a
  * message, the reports of a tool call.
  */
-export interface Saying {
+export interface SearchDocument {
   readonly name: string
-  readonly by: SaidBy
+  readonly by: Speaker
   readonly seq: Cursor
   readonly at: number
   readonly turn: string | null
@@ -35,7 +35,7 @@ export interface SearchHit {
   readonly sessionId: SessionId
   readonly cwd: string
   readonly title: string | null
-  readonly by: SaidBy
+  readonly by: Speaker
   /** Null for what was said outside of turns. */
   readonly turn: string | null
   /** The first and the last entry of the passage. */

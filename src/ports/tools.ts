@@ -140,18 +140,18 @@ export interface ToolCallOptions {
   readonly timeoutMs?: number
   readonly onProgress?: (progress: ToolProgress) => void
   /** Needed by tools of our own alone, which fail without it. */
-  readonly caller?: Caller
+  readonly caller?: ToolCallContext
   /** Told, with the reason, before a call that provably did not run is sent once more; it is not when this throws. */
-  readonly onAgain?: (why: string) => Promise<void>
+  readonly onRetry?: (why: string) => Promise<void>
   /** Asked on behalf of the server while the call runs; without it, and when it throws, the answer is `cancel`. */
   readonly onElicit?: (question: Elicitation) => Promise<ElicitationAnswer>
   /**
    * Asked when the server has ended its part until it is given more. Nothing runs there meanwhile; the call goes on when
    * this resolves, and ends with what it throws. Without it each question goes to `onElicit`.
    */
-  readonly onPause?: (pause: ToolPause) => Promise<ToolInput>
+  readonly onInputRequired?: (pause: ToolPause) => Promise<ToolInput>
   /** The call is not begun: it goes on from this pause, whichever process began it. */
-  readonly goesOn?: ToolPause
+  readonly resumeFrom?: ToolPause
 }
 
 /** Where a call stands whose server wants more before it goes on. JSON: it outlives the connection and the process. */
@@ -214,7 +214,7 @@ export interface PreviewedCommand {
 }
 
 /** Who calls, for tools of our own: what an MCP server never hears of. */
-export interface Caller {
+export interface ToolCallContext {
   readonly sessionId: string
   readonly turnId: string
   readonly toolCallId: string
@@ -252,7 +252,11 @@ export interface ToolRegistry {
    * What a call would do, without doing it. Never waits for a server and never throws: where arguments are wrong or nothing
    * is known it tells what the tool is for.
    */
-  preview(name: string, args: unknown, caller: Pick<Caller, 'sessionId' | 'roots' | 'client'>): Promise<ToolPreview>
+  preview(
+    name: string,
+    args: unknown,
+    caller: Pick<ToolCallContext, 'sessionId' | 'roots' | 'client'>,
+  ): Promise<ToolPreview>
   /**
    * Calls a tool by its registry name. Throws TOOL_UNKNOWN, TOOL_ARGUMENTS (refused before sending), TOOL_TIMEOUT,
    * TOOL_CANCELLED, TOOL_NOT_RUN (it provably did not run) or TOOL_LOST (the answer was lost; it may have run).

@@ -1,16 +1,16 @@
 /** `parley acp`: an editor's stdin and stdout on one side, the server on the other, whatever becomes of the server. */
 import type { Socket } from 'node:net'
 import { ParleyError, isParleyError, reasonOf } from '../errors/parley-error.ts'
-import { Conversation } from './conversation.ts'
-import type { Introduction } from './introduction.ts'
+import { RelayState } from './state/relay-state.ts'
+import type { Handshake } from './handshake.ts'
 import { LONGEST_LINE, LineCutter, linesOf } from './lines.ts'
 import { errorLine, read } from './messages.ts'
-import { Search, type Neighbourhood } from './search.ts'
+import { Connector, type ConnectorDeps } from './connector.ts'
 
-export interface Surroundings extends Neighbourhood {
+export interface RelayDeps extends ConnectorDeps {
   readonly input: AsyncIterable<Buffer>
   readonly output: NodeJS.WritableStream
-  readonly introduction: Introduction
+  readonly introduction: Handshake
   newId(): string
   /** To a person; never to the client. */
   say(sentence: string): void
@@ -22,7 +22,7 @@ const FAREWELL = 2_000
 const GLANCE = { first: 50, longest: 1_000 }
 
 /** Resolves when the client has closed its side and what it sent has been passed on; the sessions live on. */
-export async function relay(surroundings: Surroundings): Promise<void> {
+export async function relay(surroundings: RelayDeps): Promise<void> {
   await new Relay(surroundings).run()
 }
 
@@ -33,17 +33,17 @@ type Server =
   | { readonly kind: 'not wanted'; readonly why: ParleyError }
 
 class Relay {
-  readonly #around: Surroundings
-  readonly #search: Search
-  readonly #conversation: Conversation
+  readonly #around: RelayDeps
+  readonly #search: Connector
+  readonly #conversation: RelayState
   readonly #bell = new Bell()
   #server: Server = { kind: 'sought' }
   #isLeaving = false
 
-  constructor(around: Surroundings) {
+  constructor(around: RelayDeps) {
     this.#around = around
-    this.#search = new Search(around)
-    this.#conversation = new Conversation({
+    this.#search = new Connector(around)
+    this.#conversation = new RelayState({
       introduction: around.introduction,
       newId: () => around.newId(),
       ask: (line) => void (this.#server.kind === 'there' && this.#server.socket.write(line)),

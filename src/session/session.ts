@@ -3,54 +3,54 @@ import { fail, isParleyError } from '../errors/parley-error.ts'
 import type { Content, Meta } from '../ports/content.ts'
 import type { Cursor, SessionId } from '../ports/journal.ts'
 import type { ServerStatus } from '../ports/tools.ts'
-import { Audience, type Client } from './audience.ts'
-import type { Command } from './commands.ts'
-import type { Entry } from './entries.ts'
-import { isEnd } from './end-turn.ts'
-import { Feed, type Sink } from './feed.ts'
-import { type Attaching, type Opening, agentsWith, configuration } from './opening.ts'
+import { Subscribers, type SubscribedClient } from './subscribers/subscribers.ts'
+import type { Command } from './domain/commands.ts'
+import type { Entry } from './domain/entries.ts'
+import { isEnd } from './domain/finish-turn.ts'
+import { Subscription, type SubscriptionSink } from './subscribers/subscription.ts'
+import { type AttachOptions, type SessionConfig, agentsWith, configuration } from './session-config.ts'
 import type { Agents, LentVariables } from '../ports/agent.ts'
-import { Idle } from './idle.ts'
-import { Lenders } from './lenders.ts'
-import { Mending } from './mending.ts'
-import { Offering } from './offering.ts'
-import { Rest, mayRest } from './rest.ts'
-import { Runs } from './runs.ts'
-import { type Existing, type State, isBusy, isOpenPrompt } from './state.ts'
-import { Toolbox } from './toolbox.ts'
-import type { World } from './world.ts'
-import { Writer } from './writer.ts'
+import { WhenIdle } from './lifecycle/when-idle.ts'
+import { ClientProviders } from './client-services/client-providers.ts'
+import { WriterRecovery } from './log/writer-recovery.ts'
+import { SlashCommandSync } from './tools/slash-command-sync.ts'
+import { IdleTimer, mayUnload } from './lifecycle/idle-timer.ts'
+import { TurnRunner } from './turn/turn-runner.ts'
+import { type Existing, type State, isBusy, isOpenPrompt } from './domain/state.ts'
+import { RegistryPool } from './tools/registry-pool.ts'
+import type { SessionPorts } from './session-ports.ts'
+import { Writer } from './log/writer.ts'
 
 /** Who sends a prompt, and what they attach to it. */
 export interface Sending {
-  readonly sender?: Feed
+  readonly sender?: Subscription
   readonly meta?: Meta | undefined
 }
 
 export class Session {
   readonly id: SessionId
-  readonly #world: World
+  readonly #world: SessionPorts
   readonly #writer: Writer
-  readonly #audience: Audience
-  readonly #toolbox: Toolbox
-  readonly #lenders = new Lenders()
-  readonly #offering: Offering
-  readonly #rest: Rest
+  readonly #audience: Subscribers
+  readonly #toolbox: RegistryPool
+  readonly #lenders = new ClientProviders()
+  readonly #offering: SlashCommandSync
+  readonly #rest: IdleTimer
   #whenUnused: () => void = () => {}
-  readonly #runs: Runs
-  readonly #mending: Mending
+  readonly #runs: TurnRunner
+  readonly #mending: WriterRecovery
   /** Of the client that came last and had any: the session goes on with it when that client has left. */
   #lent: LentVariables | undefined
   #gone = false
   #isClosing = false
-  readonly #idle = new Idle(() => this.#gone || !isBusy(this.state))
+  readonly #idle = new WhenIdle(() => this.#gone || !isBusy(this.state))
 
-  constructor(given: World, state: State, opening: Opening) {
+  constructor(given: SessionPorts, state: State, opening: SessionConfig) {
     const world = { ...given, agents: agentsWith(given.agents, () => this.#lent) }
     this.id = state.id
     this.#world = world
     this.#lent = opening.lent
-    this.#audience = new Audience(world.report)
+    this.#audience = new Subscribers(world.report)
     const writer = new Writer(world, state, {
       published: (entries) => this.#publish(entries),
       effect: (effect) => this.#runs.act(effect),
@@ -64,15 +64,15 @@ export class Session {
     }
     const dispatch = (command: Command) => writer.dispatch(command)
     const isGone = () => this.#gone
-    this.#offering = new Offering({ agents, now: () => this.#offered(), dispatch, report })
-    this.#toolbox = new Toolbox({ session: state.id, cwd: opening.cwd, tools, changed, report })
+    this.#offering = new SlashCommandSync({ agents, now: () => this.#offered(), dispatch, report })
+    this.#toolbox = new RegistryPool({ session: state.id, cwd: opening.cwd, tools, changed, report })
     this.#toolbox.declare(opening, opening)
-    this.#runs = new Runs({
+    this.#runs = new TurnRunner({
       sessionId: state.id,
       world,
       toolbox: this.#toolbox,
       lenders: this.#lenders,
-      state: () => this.existing,
+      state: () => this.requireCreated,
       dispatch,
       post: (command, chars) => writer.post(command, chars),
       notify: (notice) => this.#audience.notify(notice),
@@ -80,8 +80,8 @@ export class Session {
       mend: () => this.#mending.begin(),
     })
     const endWithoutAgent = () => this.#runs.endWithoutAgent(writer.state)
-    this.#mending = new Mending({ world, isGone, isUnsure: () => writer.isUnsure, endWithoutAgent, dispatch })
-    this.#rest = new Rest({ clock, isUnused: () => this.#isUnused(), rest: () => this.#whenUnused() })
+    this.#mending = new WriterRecovery({ world, isGone, isUnsure: () => writer.isDirty, endWithoutAgent, dispatch })
+    this.#rest = new IdleTimer({ clock, isUnused: () => this.#isUnused(), rest: () => this.#whenUnused() })
   }
 
   get state(): State {
@@ -89,13 +89,13 @@ export class Session {
   }
 
   /** The state of a session that was created; every session that anyone can reach was. */
-  get existing(): Existing {
+  get requireCreated(): Existing {
     const { state } = this
     return state.phase === 'absent' ? fail('SESSION_NOT_FOUND', { session: this.id }) : state
   }
 
   /** Who is attached, in the order in which they came. */
-  get clients(): readonly (readonly [Feed, Client])[] {
+  get clients(): readonly (readonly [Subscription, SubscribedClient])[] {
     return this.#audience.clients
   }
 
@@ -105,17 +105,17 @@ export class Session {
   }
 
   /** What its turns have besides an agent. */
-  get tools(): Toolbox {
+  get tools(): RegistryPool {
     return this.#toolbox
   }
 
   /** The MCP servers as the turns of this reader have them. */
-  serversFor(feed: Feed): readonly ServerStatus[] {
+  serversFor(feed: Subscription): readonly ServerStatus[] {
     return this.#toolbox.serversFor(feed)
   }
 
   /** It was halted, closed or lost to another writer: what is stored can be opened again, but not through this one. */
-  get isGone(): boolean {
+  get isDisposed(): boolean {
     return this.#gone
   }
 
@@ -144,24 +144,24 @@ export class Session {
   }
 
   /** This reader waits for the end of a prompt whose client has lost its connection: it lends what that one lent. */
-  adopt(promptId: string, feed: Feed): void {
+  adoptPrompt(promptId: string, feed: Subscription): void {
     if (!isOpenPrompt(promptId, this.state)) return
     this.#lenders.lend(promptId, feed)
     this.#goOn()
   }
 
   /** A reader from `from` on; it is told nothing before it asks to replay or go live. Throws SESSION_CLOSED. */
-  attach(sink: Sink, from: Cursor, attaching?: Attaching): Feed {
+  attach(sink: SubscriptionSink, from: Cursor, attaching?: AttachOptions): Subscription {
     if (this.#gone) fail('SESSION_CLOSED', { session: this.id })
     const source = {
       id: this.id,
       journal: this.#world.journal,
       head: () => this.state.seq,
-      leave: (feed: Feed) => this.#left(feed),
+      leave: (feed: Subscription) => this.#left(feed),
       clock: this.#world.clock,
     }
-    const feed = new Feed(source, sink, from)
-    if (attaching !== undefined) this.declare(feed, attaching.opening)
+    const feed = new Subscription(source, sink, from)
+    if (attaching !== undefined) this.setClientConfig(feed, attaching.opening)
     if (attaching?.lends !== undefined) this.#lenders.joined(feed, attaching.lends)
     this.#audience.join(feed, attaching?.client)
     this.#rest.cancel()
@@ -170,26 +170,26 @@ export class Session {
   }
 
   /** Opened again while live: the directories of the request hold, and its MCP servers join those that others named. */
-  async reopen(opening: Opening): Promise<void> {
+  async applyConfig(opening: SessionConfig): Promise<void> {
     this.#lent = opening.lent ?? this.#lent
     this.#toolbox.declare(opening, opening)
     this.#rest.consider()
     try {
       await this.configure(opening)
     } catch (error) {
-      this.forgo(opening)
+      this.releaseConfig(opening)
       throw error
     }
   }
 
   /** From now on this reader's prompts have these directories, and these servers are its word. */
-  declare(feed: Feed, opening: Opening): void {
+  setClientConfig(feed: Subscription, opening: SessionConfig): void {
     this.#toolbox.declare(feed, opening)
-    this.forgo(opening)
+    this.releaseConfig(opening)
   }
 
   /** Whoever opened it will not attach, or has attached and speaks for itself. */
-  forgo(opening: Opening): void {
+  releaseConfig(opening: SessionConfig): void {
     this.#toolbox.leave(opening)
   }
 
@@ -197,7 +197,7 @@ export class Session {
    * A reader has no answer to this question, and `why`. While others might have one it stays open; when nobody who is
    * attached is left who might, it is a no.
    */
-  async decline(feed: Feed, requestId: string, why?: string): Promise<void> {
+  async decline(feed: Subscription, requestId: string, why?: string): Promise<void> {
     if (!this.#audience.declines(feed, requestId)) return
     await this.dispatch({ kind: 'answer', requestId, optionId: null, ...(why === undefined ? {} : { why }) })
   }
@@ -214,15 +214,15 @@ export class Session {
   }
 
   /** Ends what an owner that died left running; a disk that takes nothing puts that off. */
-  async endLeftovers(): Promise<void> {
+  async recoverInterrupted(): Promise<void> {
     if (!(await this.dispatchIfStorable({ kind: 'halt' }))) this.#mending.begin()
   }
 
   /** What an opening brings with it. Another agent is either stored or refused: the next turn would not be its own. */
-  async configure(opening: Opening): Promise<void> {
-    const { agent = this.existing.agent } = opening
+  async configure(opening: SessionConfig): Promise<void> {
+    const { agent = this.requireCreated.agent } = opening
     const command = configuration(opening)
-    if (agent === this.existing.agent) await this.dispatchIfStorable(command)
+    if (agent === this.requireCreated.agent) await this.dispatchIfStorable(command)
     else await this.dispatch(command)
   }
 
@@ -248,24 +248,24 @@ export class Session {
     } finally {
       this.#isClosing = false
     }
-    await this.leave()
+    await this.dispose()
     this.#audience.changed('closed')
   }
 
   /** The owner stops, or nobody has wanted it: a waiting turn is suspended, any other is interrupted. Nothing is stored after this. */
-  async halt(): Promise<void> {
+  async shutdown(): Promise<void> {
     const halted = this.#writer.dispatch({ kind: 'halt' })
     this.#gone = true
     try {
       await halted
     } finally {
       // A disk that is full leaves the halt to the next owner; processes end all the same.
-      await this.leave()
+      await this.dispose()
     }
   }
 
   /** Lets go of everything without another entry. Idempotent. */
-  async leave(): Promise<void> {
+  async dispose(): Promise<void> {
     this.#gone = true
     this.#rest.cancel()
     this.#runs.cancel()
@@ -273,7 +273,7 @@ export class Session {
     await this.#toolbox.close()
   }
 
-  #left(feed: Feed): void {
+  #left(feed: Subscription): void {
     this.#toolbox.leave(feed)
     this.#lenders.left(feed)
     this.#audience.leave(feed)
@@ -282,12 +282,12 @@ export class Session {
 
   /** Calls that wait for input wait for whoever can give it, and that is whoever has just come. */
   #goOn(): void {
-    if (!this.#gone && this.#lenders.canGoOn(this.state)) this.#inTheBackground(this.dispatch({ kind: 'go_on' }))
+    if (!this.#gone && this.#lenders.canGoOn(this.state)) this.#runInBackground(this.dispatch({ kind: 'go_on' }))
   }
 
   /** Nobody is here, and nothing would be lost. */
   #isUnused(): boolean {
-    return !this.#gone && this.#audience.size === 0 && mayRest(this.state)
+    return !this.#gone && this.#audience.size === 0 && mayUnload(this.state)
   }
 
   #publish(entries: readonly Entry[]): void {
@@ -317,14 +317,14 @@ export class Session {
     this.#runs.break(error)
     const isLost = isParleyError(error, 'JOURNAL_CONFLICT')
     // First of all gone, so that what is told of the failure is told as the last word.
-    if (isLost) this.#inTheBackground(this.leave())
+    if (isLost) this.#runInBackground(this.dispose())
     this.#audience.failed(error)
     if (isLost) this.#audience.changed('closed')
-    else if (ahead || this.#writer.isUnsure) this.#mending.begin()
+    else if (ahead || this.#writer.isDirty) this.#mending.begin()
     this.#idle.look()
   }
 
-  #inTheBackground(work: Promise<unknown>): void {
+  #runInBackground(work: Promise<unknown>): void {
     work.catch((error: unknown) => this.#world.report(error))
   }
 }

@@ -6,10 +6,10 @@ import { House, prompted } from '../../test/sim/house.ts'
 import { signal } from '../../test/sim/puppet.ts'
 import { answer } from '../../test/sim/words.ts'
 import type { Modes, PermissionModeId } from '../ports/settings.ts'
-import { ALWAYS_IN_PROJECT, NEVER_IN_PROJECT } from './allowance.ts'
-import type { Entry } from './entries.ts'
+import { ALWAYS_IN_PROJECT, NEVER_IN_PROJECT } from './permission/grants.ts'
+import type { Entry } from './domain/entries.ts'
 import type { Session } from './session.ts'
-import { openQuestion } from './state.ts'
+import { openQuestion } from './domain/state.ts'
 
 const command = (line: string): ToolPreview => ({
   kind: 'execute',
@@ -145,7 +145,7 @@ describe('an answer that is always', () => {
     await prompted(session, 'p1')
     await session.dispatch(answer(question(session), 'allow_always'))
     await quiet()
-    expect(session.existing.allowedTools).toEqual(['run_command#parley command npm test'])
+    expect(session.requireCreated.allowedTools).toEqual(['run_command#parley command npm test'])
     const next = await house.killed(session)
     next.house.tools.tools.set('run_command', { tool: tool(house), run: done, preview: command('npm test') })
     await prompted(next.session, 'p2')
@@ -173,7 +173,7 @@ describe('an answer that is always', () => {
     expect(house.tools.called).toHaveLength(2)
     const subject = { tool: 'run_command', mark: 'parley', command: 'npm test' }
     expect(house.rules.remembered).toEqual([{ cwd: '/home/ada', subject }])
-    expect(session.existing.allowedTools).toEqual([])
+    expect(session.requireCreated.allowedTools).toEqual([])
     expect(reader.entries.find(({ kind }) => kind === 'permission_resolved')).toMatchObject({ by: 'zed' })
     expect(verdicts(reader.entries)).toMatchObject([
       { decision: 'ask', by: 'tool' },
@@ -187,7 +187,7 @@ describe('an answer that is always', () => {
     await session.dispatch(answer(question(session), 'reject_always'))
     await quiet()
     const refused = '!run_command#parley command npm test'
-    expect(session.existing.allowedTools).toEqual([refused])
+    expect(session.requireCreated.allowedTools).toEqual([refused])
     const next = await house.killed(session)
     next.house.tools.tools.set('run_command', { tool: tool(house), run: done, preview: command('npm test') })
     await prompted(next.session, 'p2')
@@ -199,7 +199,7 @@ describe('an answer that is always', () => {
     await quiet()
     const subject = { tool: 'run_command', mark: 'parley', command: 'npm test' }
     expect(next.house.rules.rules).toMatchObject([{ effect: 'deny', subject }])
-    expect(next.session.existing.allowedTools).toEqual([])
+    expect(next.session.requireCreated.allowedTools).toEqual([])
     await prompted(next.session, 'p4')
     expect(next.session.state.phase).toBe('idle')
     expect(next.house.tools.called).toEqual([])
@@ -237,7 +237,7 @@ describe('an answer that is always', () => {
     await session.dispatch(answer(question(session), 'allow_always'))
     await quiet()
     expect(house.tools.called).toEqual([])
-    expect(session.existing.allowedTools).toEqual([])
+    expect(session.requireCreated.allowedTools).toEqual([])
   })
 
   test('is taken back: the next call is asked about, and so after a restart', async () => {
@@ -249,7 +249,7 @@ describe('an answer that is always', () => {
     await prompted(session, 'p2')
     expect(session.state.phase).toBe('waiting')
     const next = await house.killed(session)
-    expect(next.session.existing.allowedTools).toEqual([])
+    expect(next.session.requireCreated.allowedTools).toEqual([])
   })
 })
 

@@ -50,7 +50,7 @@ const queues = new Map<string, Promise<unknown>>()
 
 /** Runs `work` while no other process, and no other part of this one, works on the file `path`. Throws FILE_BUSY. */
 export async function locked<Result>(path: string, clock: Clock, work: () => Promise<Result>): Promise<Result> {
-  const giveUpAt = clock.elapsed() + PATIENCE_MS
+  const giveUpAt = clock.monotonicNow() + PATIENCE_MS
   const before = queues.get(path) ?? Promise.resolve()
   const mine = endsInTime(before, clock).then((isMyTurn) =>
     isMyTurn ? lockAndRun(path, { clock, giveUpAt }, work) : busy(path),
@@ -67,7 +67,7 @@ export async function locked<Result>(path: string, clock: Clock, work: () => Pro
 
 function endsInTime(before: Promise<unknown>, clock: Clock): Promise<boolean> {
   return new Promise((resolve) => {
-    const timer = clock.after(PATIENCE_MS, () => resolve(false))
+    const timer = clock.setTimer(PATIENCE_MS, () => resolve(false))
     void before.then(() => (timer.cancel(), resolve(true)))
   })
 }
@@ -91,7 +91,7 @@ async function taken(path: string, { clock, giveUpAt }: Waiting): Promise<FileLo
   for (;;) {
     const lock = tryLock(`${path}.lock`)
     if (lock !== undefined) return lock
-    if (clock.elapsed() >= giveUpAt) return busy(path)
+    if (clock.monotonicNow() >= giveUpAt) return busy(path)
     await clock.sleep(PAUSE_MS)
   }
 }

@@ -32,21 +32,31 @@ export const walls: Readonly<Record<string, Wall>> = {
   'adapters/journal': { ...adapter, may: [...adapter.may, 'adapters/watchdog'] }, // its thread watches the main thread
   'adapters/search': adapter,
   'adapters/agent': adapter,
-  'adapters/tools': { ...adapter, may: [...adapter.may, 'workspace'] },
+  'shell-safety': { may: ['errors', 'ports', 'workspace'], node: 'any' },
+  'adapters/checking': adapter,
+  'adapters/mcp': { ...adapter, may: [...adapter.may, 'adapters/checking'] },
+  'adapters/builtin-tools': {
+    ...adapter,
+    may: [...adapter.may, 'workspace', 'shell-safety', 'adapters/checking', 'adapters/mcp'],
+  },
+  'adapters/tool-registry': {
+    ...adapter,
+    may: [...adapter.may, 'adapters/checking', 'adapters/mcp', 'adapters/builtin-tools'],
+  },
   'adapters/model': adapter,
   'adapters/process': adapter,
   'adapters/files': adapter,
   'adapters/terminal': adapter,
   edge: { may: ['session', 'ports', 'errors', 'text'], node: 'any' },
   relay: { may: ['errors'], node: ['net'] },
-  'docs-server': { may: ['errors', 'text', 'access', 'workspace', 'state-files'], node: 'any' },
+  'docs-search': { may: ['errors', 'text', 'access', 'workspace', 'state-files'], node: 'any' },
   config: { may: ['errors', 'state-files'], node: 'any' },
   server: {
-    may: ['session', 'ports', 'errors', 'text', 'access', 'adapters/*', 'edge', 'docs-server', 'config'],
+    may: ['session', 'ports', 'errors', 'text', 'access', 'adapters/*', 'edge', 'docs-search', 'config'],
     node: 'any',
   },
   client: { may: ['errors'], node: pure },
-  cli: { may: ['server', 'client', 'relay', 'docs-server', 'tui', 'config', 'form', 'errors'], node: 'any' },
+  cli: { may: ['server', 'client', 'relay', 'docs-search', 'tui', 'config', 'form', 'errors'], node: 'any' },
   web: { may: ['client'], node: pure },
   tui: { may: ['client'], node: 'any' },
   'index.ts': { may: ['server', 'client', 'session', 'ports', 'errors', 'config'], node: pure },
@@ -58,27 +68,27 @@ export const packages: Readonly<Record<string, readonly string[]>> = {
   '@ai-sdk/google': ['adapters/model'],
   '@ai-sdk/openai-compatible': ['adapters/model'],
   '@ai-sdk/provider': ['adapters/model'],
-  '@modelcontextprotocol/client': ['adapters/tools'],
-  '@modelcontextprotocol/node': ['docs-server'],
-  '@modelcontextprotocol/server': ['docs-server'],
-  '@parcel/watcher': ['docs-server'],
+  '@modelcontextprotocol/client': ['adapters/mcp', 'adapters/checking'],
+  '@modelcontextprotocol/node': ['docs-search'],
+  '@modelcontextprotocol/server': ['docs-search'],
+  '@parcel/watcher': ['docs-search'],
   // Stores with nothing in common, and the locks between processes.
-  '@photostructure/sqlite': ['adapters/journal', 'adapters/search', 'docs-server', 'state-files'],
+  '@photostructure/sqlite': ['adapters/journal', 'adapters/search', 'docs-search', 'state-files'],
   commander: ['cli'],
-  fflate: ['docs-server'],
+  fflate: ['docs-search'],
   ignore: ['workspace'],
-  mammoth: ['docs-server'],
-  marked: ['docs-server'], // only its lexer; its HTML is never used
-  'opencc-js': ['docs-server'],
+  mammoth: ['docs-search'],
+  marked: ['docs-search'], // only its lexer; its HTML is never used
+  'opencc-js': ['docs-search'],
   picocolors: ['cli'],
   pino: ['server'],
   'smol-toml': ['config'],
-  stemmer: ['docs-server'],
+  stemmer: ['docs-search'],
   'string-width': ['cli'],
-  unbash: ['adapters/tools'],
-  unpdf: ['docs-server'],
-  undici: ['adapters/tools', 'adapters/model'], // neither ports' servers answer in the time that fetch gives them
-  zod: ['edge', 'config', 'docs-server', 'server', 'adapters/agent', 'adapters/tools'], // wherever unknown input is parsed
+  unbash: ['shell-safety'],
+  unpdf: ['docs-search'],
+  undici: ['adapters/mcp', 'adapters/builtin-tools', 'adapters/model'], // neither ports' servers answer in the time that fetch gives them
+  zod: ['edge', 'config', 'docs-search', 'server', 'adapters/agent', 'adapters/mcp', 'adapters/builtin-tools'], // wherever unknown input is parsed
 }
 
 /** A file outside `src/` that may be imported, and where. */
@@ -89,17 +99,17 @@ export const outside: Readonly<Record<string, readonly string[]>> = {
 /** What the first screen of a command must not wait for: `cli/main.ts` reaches these only by `import()`. */
 export const lazy = {
   from: 'src/cli/main.ts',
-  rooms: ['server', 'client', 'docs-server', 'tui'],
+  rooms: ['server', 'client', 'docs-search', 'tui'],
 } as const
 
 /** Only this file of the server names adapters; the rest of it sees ports. */
-export const compose = 'src/server/compose.ts'
+export const compose = 'src/server/compose/compose.ts'
 
 /** And what does so beside it. */
 export const composers: readonly string[] = [
   compose,
-  'src/server/compose-reading.ts', // for commands that only read: they need not wait for an owner to be loaded
-  'src/server/search-worker.ts', // for a thread of its own, to which nothing but plain values can be passed in
+  'src/server/compose/compose-reading.ts', // for commands that only read: they need not wait for an owner to be loaded
+  'src/server/compose/search-worker.ts', // for a thread of its own, to which nothing but plain values can be passed in
 ]
 
 export interface Habit {
@@ -132,9 +142,9 @@ export const habits = {
       'src/adapters/clock.ts',
       'src/adapters/fault.ts', // delays a step on purpose, when a test says so
       'src/cli/relay.ts', // starts before anything that has a clock is loaded
-      'src/cli/terminal/pace.ts', // frames and "3 min ago" for people who look at a screen
-      'src/server/launch.ts', // waits for another process, where there is no server with a clock yet
-      'src/docs-server/', // a server of its own without ports; its tests wait for events
+      'src/cli/output/terminal/pace.ts', // frames and "3 min ago" for people who look at a screen
+      'src/server/launch/launch.ts', // waits for another process, where there is no server with a clock yet
+      'src/docs-search/', // a server of its own without ports; its tests wait for events
     ],
   },
   date: {

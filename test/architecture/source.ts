@@ -20,7 +20,7 @@ export function parse(source: Source): Parsed {
   return { ...source, program, comments }
 }
 
-/** `src/session/decide.ts:12`, for a position in the text. */
+/** `src/session/domain/decide.ts:12`, for a position in the text. */
 export function place(file: Parsed, position: number): string {
   return `${file.path}:${lineOf(file.text, position)}`
 }

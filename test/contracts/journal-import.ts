@@ -18,7 +18,7 @@ export function journalImportContract(open: () => Promise<{ journal: ImportingJo
     test('into a journal that has never had a session makes one, whole, that goes on like any other', () =>
       withJournal(async (journal) => {
         const last = appendOf('s', 2_500, { count: 2, snapshot: { seq: 2_502, state: '"brought"' } })
-        await journal.bring(piecesOf(entriesOf('s', 0, 2_500), 700), () => last)
+        await journal.importSession(piecesOf(entriesOf('s', 0, 2_500), 700), () => last)
         expect(await journal.page('s', 0, wide)).toEqual(entriesOf('s', 0, 2_502))
         expect(await journal.head('s')).toEqual({ row: last.row, snapshot: last.snapshot })
         await journal.append(appendOf('s', 2_502, 1))
@@ -29,7 +29,7 @@ export function journalImportContract(open: () => Promise<{ journal: ImportingJo
 
     test('may add nothing of its own', () =>
       withJournal(async (journal) => {
-        await journal.bring(piecesOf(entriesOf('s', 0, 3), 1), () => appendOf('s', 3, 0))
+        await journal.importSession(piecesOf(entriesOf('s', 0, 3), 1), () => appendOf('s', 3, 0))
         expect(await journal.page('s', 0, wide)).toEqual(entriesOf('s', 0, 3))
       }))
 
@@ -39,8 +39,8 @@ export function journalImportContract(open: () => Promise<{ journal: ImportingJo
           yield entriesOf('s', 0, 10)
           throw new Error('the file is bad')
         })()
-        await expect(journal.bring(failing, () => appendOf('s', 10, 0))).rejects.toThrow('the file is bad')
-        const late = journal.bring(piecesOf(entriesOf('s', 0, 10), 5), () => {
+        await expect(journal.importSession(failing, () => appendOf('s', 10, 0))).rejects.toThrow('the file is bad')
+        const late = journal.importSession(piecesOf(entriesOf('s', 0, 10), 5), () => {
           throw new Error('the end is bad')
         })
         await expect(late).rejects.toThrow('the end is bad')
@@ -51,14 +51,14 @@ export function journalImportContract(open: () => Promise<{ journal: ImportingJo
     test('under a name that is taken is refused, and harms neither', () =>
       withJournal(async (journal) => {
         await journal.append(appendOf('s', 0, 4))
-        const again = journal.bring(piecesOf(entriesOf('s', 0, 2), 2), () => appendOf('s', 2, 0))
+        const again = journal.importSession(piecesOf(entriesOf('s', 0, 2), 2), () => appendOf('s', 2, 0))
         await expect(again).rejects.toMatchObject({ code: 'JOURNAL_CONFLICT' })
         expect(await journal.page('s', 0, wide)).toEqual(entriesOf('s', 0, 4))
       }))
 
     test('goes on while others append', () =>
       withJournal(async (journal) => {
-        const brought = journal.bring(piecesOf(entriesOf('s', 0, 5_000), 250), () => appendOf('s', 5_000, 0))
+        const brought = journal.importSession(piecesOf(entriesOf('s', 0, 5_000), 250), () => appendOf('s', 5_000, 0))
         for (let seq = 0; seq < 50; seq += 1) await journal.append(appendOf('other', seq, 1))
         await brought
         expect(await journal.page('s', 0, wide)).toEqual(entriesOf('s', 0, 5_000))

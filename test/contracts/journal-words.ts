@@ -4,7 +4,7 @@ import type {
   Journal,
   PageLimits,
   SessionHead,
-  SessionRow,
+  SessionSummary,
   Snapshot,
   StoredEntry,
 } from '../../src/ports/journal.ts'
@@ -29,7 +29,7 @@ export function longAppendOf(id: string, expected: number, count: number): Appen
 
 export interface AppendDetails {
   readonly count: number
-  readonly row?: Partial<SessionRow>
+  readonly row?: Partial<SessionSummary>
   readonly snapshot?: Snapshot
 }
 
@@ -40,7 +40,7 @@ export function appendOf(id: string, expected: number, details: number | AppendD
   return snapshot === undefined ? append : { ...append, snapshot }
 }
 
-function rowOf(id: string, lastSeq: number, changes: Partial<SessionRow> = {}): SessionRow {
+function rowOf(id: string, lastSeq: number, changes: Partial<SessionSummary> = {}): SessionSummary {
   return {
     id,
     cwd: '/home/ada/project',
@@ -55,7 +55,7 @@ function rowOf(id: string, lastSeq: number, changes: Partial<SessionRow> = {}): 
   }
 }
 
-export function idsOf(rows: readonly SessionRow[]): string[] {
+export function idsOf(rows: readonly SessionSummary[]): string[] {
   return rows.map((row) => row.id)
 }
 

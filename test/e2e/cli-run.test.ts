@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { Cli, endServers, jsonLines, killServer, parley, workIn } from './cli.ts'
-import { holderOf } from '../../src/server/holder.ts'
+import { readPidFile } from '../../src/server/daemon/pid-file.ts'
 import { freshDirectory, scriptAgent } from './parley.ts'
 
 const slow = [{ chunk: 'word {n}\n', times: 10_000, everyMs: 20 }]
@@ -175,7 +175,7 @@ describe('stopping', () => {
     const cli = new Cli(['run', 'go'], run)
     await cli.until('Hi.')
     // Stopped, the server cannot answer the first.
-    const pid = holderOf(run.home)?.pid ?? 0
+    const pid = readPidFile(run.home)?.pid ?? 0
     process.kill(pid, 'SIGSTOP')
     cli.child.kill('SIGINT')
     await untilTaken(cli.child.pid ?? 0)
@@ -200,7 +200,7 @@ describe('stopping', () => {
     await cli.until('word 2')
     cli.child.kill('SIGTERM')
     expect(await cli.finished).toMatchObject({ code: 75, signal: null, stderr: '' })
-    expect(holderOf(run.home)).toBeUndefined()
+    expect(readPidFile(run.home)).toBeUndefined()
     expect((await parley(['show', await onlyId(run.home)], run)).stdout).toContain('Interrupted')
   })
 
@@ -230,7 +230,7 @@ describe('stopping', () => {
     const { code, stderr } = await cli.finished
     expect(code).toBe(75)
     expect(stderr).toMatch(/^parley: .*(?:interrupted|was stopped).*\n$/u)
-    expect(holderOf(run.home)).toBeUndefined()
+    expect(readPidFile(run.home)).toBeUndefined()
   })
 
   test('a reader that leaves ends it quietly', async () => {
@@ -268,7 +268,7 @@ describe('parley with prompts from a pipe', () => {
     const run = await stage({ chunk: 'Hi.' })
     // `finished` is when the last holder of its pipes has closed them.
     expect(await parley([], run, 'one\n')).toMatchObject({ code: 0, stdout: 'Hi.\n', stderr: '' })
-    expect(holderOf(run.home)).toMatchObject({ isServer: true })
+    expect(readPidFile(run.home)).toMatchObject({ isServer: true })
   })
 
   test('goes on with the newest session of the directory, and shows nothing of its past', async () => {

@@ -5,7 +5,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach } from 'vitest'
 import { cleanEnvironment } from './environment.ts'
-import { holderOf } from '../../src/server/holder.ts'
+import { readPidFile } from '../../src/server/daemon/pid-file.ts'
 import { binary } from './parley.ts'
 
 export interface Run {
@@ -93,7 +93,7 @@ export function endServers(): void {
 
 /** `kill -9`. False when there is none. */
 export function killServer(home: string): boolean {
-  const holder = holderOf(home)
+  const holder = readPidFile(home)
   if (holder?.isServer !== true) return false
   process.kill(holder.pid, 'SIGKILL')
   return true

@@ -1,9 +1,9 @@
 /** Our client on the socket of a real server, which is cut while a session that is open is loaded again. */
 import { type Socket, createConnection } from 'node:net'
 import { expect, test } from 'vitest'
-import { type Client, connect } from '../../src/client/connect.ts'
-import { linePipe } from '../../src/client/pipe.ts'
-import type { UpdateParams } from '../../src/client/updates.ts'
+import { type Client, connect } from '../../src/client/client.ts'
+import { linePipe } from '../../src/client/connection/pipe.ts'
+import type { UpdateParams } from '../../src/client/incoming/updates.ts'
 import { type Place, cleanUpServers, placeWith, serve } from './server.ts'
 
 cleanUpServers()

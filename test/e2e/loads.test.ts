@@ -35,7 +35,7 @@ function pathsIn(bundle: string): readonly string[] {
 
 const owner = 'src/session/session.ts'
 const http = 'node_modules/undici/lib/core/connect.js'
-const model = 'src/adapters/model/transport.ts'
+const model = 'src/adapters/model/http/transport.ts'
 
 test('what must not be loaded is somewhere to be loaded from', () => {
   const bundles = readdirSync(join(dist, 'chunks')).map((name) => join(dist, 'chunks', name))

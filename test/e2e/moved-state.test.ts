@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { cpSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { holderOf } from '../../src/server/holder.ts'
+import { readPidFile } from '../../src/server/daemon/pid-file.ts'
 import { parley } from './cli.ts'
 import type { Fields } from './message.ts'
 import { promptOf } from './parley.ts'
@@ -57,8 +57,8 @@ test('a copy of the directory has a server of its own, and stopping it leaves th
   const home = `${place.home}-copied`
   cpSync(place.home, home, { recursive: true, filter: (path) => !path.endsWith('.sock') })
   expect(pidIn(home)).toBe(pidIn(place.home))
-  expect(holderOf(place.home)).toMatchObject({ isServer: true })
-  expect(holderOf(home)).toBe(undefined)
+  expect(readPidFile(place.home)).toMatchObject({ isServer: true })
+  expect(readPidFile(home)).toBe(undefined)
   const { code, stdout } = await parley(['stop'], { home, cwd: place.cwd })
   expect([code, stdout]).toEqual([0, 'No Parley server is running.\n'])
   expect((await parley(['status'], { home: place.home, cwd: place.cwd })).code).toBe(0)

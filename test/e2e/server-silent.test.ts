@@ -1,6 +1,6 @@
 /** A server that hangs: it accepts connections and answers none. */
 import { afterEach, expect, test } from 'vitest'
-import { holderOf, isAlive } from '../../src/server/holder.ts'
+import { readPidFile, isAlive } from '../../src/server/daemon/pid-file.ts'
 import { Cli, endServers, parley } from './cli.ts'
 import { freshDirectory, scriptAgent } from './parley.ts'
 
@@ -14,7 +14,7 @@ async function hanging(): Promise<{ readonly home: string; readonly agent: strin
   const home = freshDirectory()
   const agent = await scriptAgent(home, [{ chunk: 'Hi.' }])
   await parley(['run', 'hi'], { home, agent })
-  const pid = holderOf(home)?.pid
+  const pid = readPidFile(home)?.pid
   if (pid === undefined) throw new Error('there is no server')
   stopped.push(pid)
   process.kill(pid, 'SIGSTOP')
@@ -26,7 +26,7 @@ async function waiting(words: string) {
   const run = await hanging()
   const cli = new Cli(words.split(' '), run)
   while (!cli.stderr.includes('does not respond')) await new Promise((resolve) => cli.child.once('heard', resolve))
-  return { cli, server: holderOf(run.home)?.pid ?? 0 }
+  return { cli, server: readPidFile(run.home)?.pid ?? 0 }
 }
 
 /** A server that hangs has been asked nothing yet: once it is killed, as the sentence advises, the next one is. */

@@ -16,7 +16,7 @@ import {
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { markerOf } from '../../src/adapters/process/environment.ts'
-import { dial, startServer } from '../../src/server/launch.ts'
+import { dial, startServer } from '../../src/server/launch/launch.ts'
 import { carrying, running, runs, until } from '../fixtures/process/running.ts'
 import { RawSocket } from './raw-socket.ts'
 import {
@@ -226,7 +226,7 @@ function serversOf(home: string): readonly number[] {
 
 /** A process of its own that needs a server, with pipes for its output. */
 function callerOf(place: Parameters<typeof whereOf>[0]): ChildProcess {
-  const launch = new URL('../../src/server/launch.ts', import.meta.url).href
+  const launch = new URL('../../src/server/launch/launch.ts', import.meta.url).href
   const program = `const { startServer } = await import(${JSON.stringify(launch)})
     await startServer(${JSON.stringify(whereOf(place))})
     console.log('started')`

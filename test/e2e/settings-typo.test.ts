@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
-import { holderOf } from '../../src/server/holder.ts'
+import { readPidFile } from '../../src/server/daemon/pid-file.ts'
 import { endServers, parley, workIn } from './cli.ts'
 import { freshDirectory, scriptAgent } from './parley.ts'
 
@@ -18,14 +18,14 @@ test('every command says where it is and what was meant, and does what it is for
   expect([again.code, again.stdout]).toEqual([0, 'Hi.\n'])
   expect(again.stderr).toMatch(told)
   const status = await parley(['status', '--json'], run)
-  expect([status.code, JSON.parse(status.stdout)]).toMatchObject([0, { pid: holderOf(home)?.pid }])
+  expect([status.code, JSON.parse(status.stdout)]).toMatchObject([0, { pid: readPidFile(home)?.pid }])
   expect(status.stderr).toMatch(told)
   const logs = await parley(['logs'], run)
   expect([logs.code, logs.stdout === '']).toEqual([0, false])
   const stop = await parley(['stop'], run)
   expect([stop.code, stop.stdout]).toEqual([0, expect.stringContaining('has stopped')])
   expect(stop.stderr).toMatch(told)
-  expect(holderOf(home)).toBeUndefined()
+  expect(readPidFile(home)).toBeUndefined()
 })
 
 test('in the user’s own file it refuses a prompt, with the place and what was meant, also for a table', async () => {

@@ -1,12 +1,12 @@
 /** Each mechanism behind the promises taken out, with the test that misses it: `npm run kill -- --mutants`. */
 import type { Mutant } from '../mutants/mutant.ts'
 
-const STORE = 'src/adapters/journal/sqlite/store.ts'
-const WRITER = 'src/session/writer.ts'
-const WRITER_TEST = 'src/session/writer.test.ts'
-const DECIDE_TEST = 'src/session/decide.test.ts'
-const CALL_TEST = 'src/session/tool-call.test.ts'
-const SESSIONS_TEST = 'src/session/sessions.test.ts'
+const STORE = 'src/adapters/journal/sqlite/store/store.ts'
+const WRITER = 'src/session/log/writer.ts'
+const WRITER_TEST = 'src/session/log/writer.test.ts'
+const DECIDE_TEST = 'src/session/domain/decide.test.ts'
+const CALL_TEST = 'src/session/tool-call/call-tool.test.ts'
+const SESSIONS_TEST = 'src/session/registry.test.ts'
 /** Held to every journal; that of SQLite is run here. */
 const CONTRACT = 'test/contracts/journal.ts'
 const JOURNAL_TEST = 'src/adapters/journal/sqlite/sqlite.test.ts'
@@ -17,7 +17,7 @@ const ENDS_ALL =
 export const mutants: readonly Mutant[] = [
   {
     mechanism: 'fsync: a commit is on the disk before it is told',
-    file: 'src/adapters/journal/sqlite/file.ts',
+    file: 'src/adapters/journal/sqlite/file/file.ts',
     text: 'PRAGMA synchronous = FULL',
     by: 'PRAGMA synchronous = OFF',
     test: [
@@ -27,7 +27,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     mechanism: 'the next owner syncs what the last one had only written',
-    file: 'src/adapters/journal/sqlite/file.ts',
+    file: 'src/adapters/journal/sqlite/file/file.ts',
     text: 'if (existsSync(`${path}-wal`)) fsync(`${path}-wal`)',
     by: '',
     test: [
@@ -68,7 +68,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     mechanism: 'seq without holes: what a journal misses is said',
-    file: 'src/adapters/journal/sqlite/check.ts',
+    file: 'src/adapters/journal/sqlite/file/check.ts',
     text: '...holes(statements), ',
     by: '',
     test: [
@@ -78,32 +78,32 @@ export const mutants: readonly Mutant[] = [
   },
   {
     mechanism: 'recovery: what ran is ended, before anyone is served',
-    file: 'src/session/sessions.ts',
+    file: 'src/session/registry.ts',
     text: "for (const row of unfinished) await this.#dispatchToStored(row.id, { kind: 'halt' }).catch(report)",
     by: '',
     test: [SESSIONS_TEST, 'settles what a crash cut, once'],
   },
   {
     mechanism: 'recovery: an opened session has nothing left to run',
-    file: 'src/session/sessions.ts',
-    text: 'if (UNFINISHED.includes(rowOf(state).phase)) await session.endLeftovers()',
+    file: 'src/session/registry.ts',
+    text: 'if (UNFINISHED.includes(rowOf(state).phase)) await session.recoverInterrupted()',
     by: '',
     test: [SESSIONS_TEST, 'what a crash cut and nobody recovered ends it first'],
   },
   {
     mechanism: 'recovery: a call that had begun may have run',
-    file: 'src/session/end-turn.ts',
+    file: 'src/session/domain/finish-turn.ts',
     text: "failOpenCalls(state, () => 'Interrupted; it may have run.')",
     by: '[]',
     test: [CALL_TEST, 'cut by kill -9 is failed as perhaps run, and not run again'],
   },
   {
     mechanism: 'recovery: who only waited for an answer goes on',
-    file: 'src/session/end-turn.ts',
-    text: "isOnlyWaiting(state) ? [{ kind: 'turn_suspended', turnId: state.turn.turnId }] : cutTurn(state)",
+    file: 'src/session/domain/finish-turn.ts',
+    text: "isOnlyWaiting(state) ? [{ kind: 'turn_suspended', turnId: state.turn.turnId }] : abortTurn(state)",
     by: 'cutTurn(state)',
     test: [
-      'src/session/permission.test.ts',
+      'src/session/domain/permission-answer.test.ts',
       'waits with nobody attached, also through kill -9, and goes on when answered',
     ],
   },
@@ -119,46 +119,46 @@ export const mutants: readonly Mutant[] = [
     file: 'src/state-files/file-lock.ts',
     text: 'BEGIN EXCLUSIVE',
     by: 'BEGIN',
-    test: ['src/adapters/journal/sqlite/lock.test.ts', 'of many that start at once exactly one owns'],
+    test: ['src/adapters/journal/sqlite/lock/lock.test.ts', 'of many that start at once exactly one owns'],
   },
   {
     mechanism: 'fencing: who has lost its files tells nothing more',
-    file: 'src/adapters/journal/sqlite/desks.ts',
+    file: 'src/adapters/journal/sqlite/worker/worker-stores.ts',
     text: '        whereabouts.require()\n',
     by: '',
     test: ['test/e2e/moved-state.test.ts', 'a server under which %s is removed ends at once and says so'],
   },
   {
     mechanism: 'dedup: a prompt that is open is not taken twice',
-    file: 'src/session/decide.ts',
+    file: 'src/session/domain/decide.ts',
     text: 'state.turn.promptId === promptId || state.queue.some((queued) => queued.promptId === promptId)',
     by: 'false',
     test: [DECIDE_TEST, 'sent twice in one breath runs once'],
   },
   {
     mechanism: 'dedup: a prompt that has ended is not run again',
-    file: 'src/session/decide.ts',
+    file: 'src/session/domain/decide.ts',
     text: 'if (state.ended.some((ended) => ended.promptId === promptId)) return true\n',
     by: '',
     test: [DECIDE_TEST, 'sent again with the id of one that is %s runs once'],
   },
   {
     mechanism: 'a call is stored as begun before its first effect',
-    file: 'src/session/tool-call.ts',
+    file: 'src/session/tool-call/call-tool.ts',
     text: 'const begun = await calling.begin(toolCallId)\n',
     by: 'void calling.begin(toolCallId)\n  const begun = true\n',
     test: [CALL_TEST, 'is stored as in progress before the tool is called'],
   },
   {
     mechanism: 'a call that may change something is never repeated',
-    file: 'src/session/tool-call.ts',
+    file: 'src/session/tool-call/call-tool.ts',
     text: 'return trusted && readOnly && ',
     by: 'return ',
     test: [CALL_TEST, 'that %s is never tried again'],
   },
   {
     mechanism: 'cursor: who goes on is told what came after it, and no more',
-    file: 'src/edge/acp/v1/going-on.ts',
+    file: 'src/edge/acp/v1/methods/resume-params.ts',
     text: '  return after\n',
     by: '  return undefined\n',
     test: [
@@ -168,27 +168,27 @@ export const mutants: readonly Mutant[] = [
   },
   {
     mechanism: 'cursor: what was stored while a reader caught up is told as well',
-    file: 'src/session/feed.ts',
+    file: 'src/session/subscribers/subscription.ts',
     text: 'if (this.#sink.congested() || first > this.#cursor + 1) return this.#catchUp()',
     by: 'if (this.#sink.congested()) return this.#catchUp()',
     test: [
-      'src/session/feed.test.ts',
+      'src/session/subscribers/subscription.test.ts',
       'a reader that was not told of some entries finds them in the journal before it is told of later ones',
     ],
   },
   {
     mechanism: 'a turn whose calls only wait for input is suspended, not cut',
-    file: 'src/session/state.ts',
+    file: 'src/session/domain/state.ts',
     text: "(phase === 'working' && Object.keys(pauses).length > 0)",
     by: 'false',
     test: [
-      'src/session/decide.test.ts',
+      'src/session/domain/decide.test.ts',
       'keeps its turn when the owner stops, and the turn goes on when somebody has come',
     ],
   },
   {
     mechanism: 'that a paused call goes on is stored before it does',
-    file: 'src/session/pausing.ts',
+    file: 'src/session/tool-call/input-required.ts',
     text: "    if (!(await store({ kind: 'continued', toolCallId }))) return fail('TOOL_CANCELLED', { tool: name })\n",
     by: '',
     test: [
@@ -198,17 +198,17 @@ export const mutants: readonly Mutant[] = [
   },
   {
     mechanism: 'one answer counts: the second is told that nobody waits',
-    file: 'src/session/permission.ts',
+    file: 'src/session/domain/permission-answer.ts',
     text: "  if (!isBusy(state) || question?.requestId !== requestId) return fail('PERMISSION_UNKNOWN', { request: requestId })\n",
     by: '  if (!isBusy(state) || question === undefined) return []\n',
     test: [
-      'src/session/permission.test.ts',
+      'src/session/domain/permission-answer.test.ts',
       'goes to everyone; the first answer wins and the second is told that nobody waits',
     ],
   },
   {
     mechanism: 'one answer counts: what was not offered is no yes',
-    file: 'src/session/permission.ts',
+    file: 'src/session/domain/permission-answer.ts',
     text: '  return option === undefined\n',
     by: "  return option === undefined && optionId !== 'yes'\n",
     test: [DECIDE_TEST, 'takes %j, which was not offered, for no yes'],
@@ -236,10 +236,13 @@ export const mutants: readonly Mutant[] = [
   },
   {
     mechanism: 'back-pressure: a client that does not read is owed nothing in memory',
-    file: 'src/session/feed.ts',
+    file: 'src/session/subscribers/subscription.ts',
     text: 'if (this.#sink.congested() || first > this.#cursor + 1) return this.#catchUp()',
     by: 'if (first > this.#cursor + 1) return this.#catchUp()',
-    test: ['src/session/feed.test.ts', 'is owed nothing in memory, harms no other, and gets all once when it reads on'],
+    test: [
+      'src/session/subscribers/subscription.test.ts',
+      'is owed nothing in memory, harms no other, and gets all once when it reads on',
+    ],
   },
   {
     mechanism: 'back-pressure: a client that asks and does not read is cut off',
@@ -260,31 +263,31 @@ export const mutants: readonly Mutant[] = [
   },
   {
     mechanism: 'a slow MCP server holds up nobody',
-    file: 'src/adapters/tools/registry.ts',
+    file: 'src/adapters/tool-registry/registry.ts',
     text: 'await settled(worthIt, { clock: this.#clock, limitMs, signal })',
     by: 'await Promise.all(worthIt.map((server) => server.settled()))',
     test: [
-      'src/adapters/tools/stdio.test.ts',
+      'src/adapters/tool-registry/stdio.test.ts',
       'opening never waits, and one slow, one silent and one missing server cost the others nothing',
     ],
   },
   {
     mechanism: 'an MCP server that never stops talking leaves the others their time',
-    file: 'src/adapters/tools/mcp/stdio-transport.ts',
+    file: 'src/adapters/mcp/transport/stdio.ts',
     text: 'if (heard % TALKATIVE > 0) continue',
     by: 'if (heard > 0) continue',
-    test: ['src/adapters/tools/mcp/stdio-transport.test.ts', 'without end says %s: it is read with rests in between'],
+    test: ['src/adapters/mcp/transport/stdio.test.ts', 'without end says %s: it is read with rests in between'],
   },
   {
     mechanism: 'bad input: what is nested beyond all use is refused at the door',
-    file: 'src/edge/acp/v1/params.ts',
+    file: 'src/edge/acp/v1/methods/params.ts',
     text: "if (isNestedDeeper(params, DEEPEST)) fail('PARAMS_INVALID', { method, reason: 'they are nested too deeply' })",
     by: '',
     test: ['test/e2e/acp-hostile.test.ts', '%s that is nested beyond all use is refused'],
   },
   {
     mechanism: 'secrets: what is said of a server has none of its values',
-    file: 'src/adapters/tools/mcp/redact.ts',
+    file: 'src/adapters/mcp/client/request/redact.ts',
     text: 'secrets.reduce((said, secret) => said.replaceAll(secret, HIDDEN), text)',
     by: 'text',
     test: ['test/e2e/secrets.test.ts', 'secrets of servers and clients are in nothing that anyone else can read'],
@@ -294,6 +297,6 @@ export const mutants: readonly Mutant[] = [
     file: 'src/workspace/root-set.ts',
     text: "way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way)",
     by: '!isAbsolute(way)',
-    test: ['src/adapters/tools/builtin/escapes.test.ts', 'through a link to %s outside leads nowhere'],
+    test: ['src/adapters/builtin-tools/escapes.test.ts', 'through a link to %s outside leads nowhere'],
   },
 ]

@@ -1,7 +1,7 @@
 /** One request to a scripted model, and all that was heard of its answer. */
 import { systemClock } from '../../src/adapters/clock.ts'
-import { openModels } from '../../src/adapters/model/models.ts'
-import type { ProviderKind } from '../../src/adapters/model/provider.ts'
+import { openModels } from '../../src/adapters/model/providers/models.ts'
+import type { ProviderKind } from '../../src/adapters/model/providers/provider.ts'
 import type { ModelPart } from '../../src/ports/model.ts'
 import type { Saying } from './script.ts'
 import { startModelServer } from './server.ts'

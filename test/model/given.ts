@@ -1,11 +1,11 @@
 /** A house whose agent is the model agent over a puppet model: what its tests have in common. */
 import { runTurn } from '../../src/adapters/agent/model/agent.ts'
-import { optionsOf } from '../../src/adapters/agent/model/options.ts'
+import { optionsOf } from '../../src/adapters/agent/model/options/options.ts'
 import { PERMISSION_MODES } from '../../src/adapters/agent/permission-modes.ts'
-import { Contexts } from '../../src/adapters/agent/model/contexts.ts'
-import type { Means } from '../../src/adapters/agent/model/work.ts'
+import { Contexts } from '../../src/adapters/agent/model/context/contexts.ts'
+import type { ModelAgentDeps } from '../../src/adapters/agent/model/loop/work.ts'
 import type { ModelMessage } from '../../src/ports/model.ts'
-import type { Entry } from '../../src/session/entries.ts'
+import type { Entry } from '../../src/session/domain/entries.ts'
 import type { Session } from '../../src/session/session.ts'
 import { quiet } from '../sim/clock.ts'
 import { House } from '../sim/house.ts'
@@ -31,15 +31,15 @@ export interface Given {
   readonly model: PuppetModel
 }
 
-export function houseWith(answers: readonly Answer[], more: Partial<Means> = {}): Given {
+export function houseWith(answers: readonly Answer[], more: Partial<ModelAgentDeps> = {}): Given {
   const model = new PuppetModel()
   model.answers = [...answers]
   return { house: inhabited(new House(), model, more), model }
 }
 
 /** The model agent moves in; a house after a kill has the same model and knows nothing. */
-export function inhabited(house: House, model: PuppetModel, more: Partial<Means> = {}): House {
-  const means: Means = {
+export function inhabited(house: House, model: PuppetModel, more: Partial<ModelAgentDeps> = {}): House {
+  const means: ModelAgentDeps = {
     models: modelsOf(model),
     preset: model.name,
     clock: house.clock,

@@ -1,7 +1,7 @@
 /** Calls of the model agent whose servers want input before they go on: who gives it, and what a kill leaves of them. */
 import { describe, expect, test } from 'vitest'
 import type { ToolInput, ToolPause } from '../../src/ports/tools.ts'
-import { decodeEntry } from '../../src/session/entries.ts'
+import { decodeEntry } from '../../src/session/domain/entries.ts'
 import type { Message } from '../e2e/message.ts'
 import { House } from '../sim/house.ts'
 import { cleanUp, create, openStreet, opening, prompt } from '../sim/street.ts'
@@ -31,7 +31,7 @@ function furnished(
   for (const name of ['a', 'b'])
     house.tools.add(
       name,
-      async (_args, { onPause, goesOn }) => {
+      async (_args, { onInputRequired: onPause, resumeFrom: goesOn }) => {
         const pause: ToolPause = goesOn ?? { questions: { who: question(name) }, state: { of: name } }
         const input = (await onPause?.(pause)) ?? {}
         given.push([name, input])

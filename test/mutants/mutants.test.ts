@@ -10,7 +10,7 @@ test('every mutant can be made, and its test is there', () => {
 })
 
 test('one whose text or test is gone is an error', () => {
-  const file = 'src/session/decide.ts'
+  const file = 'src/session/domain/decide.ts'
   const mutant = { mechanism: 'x', file, text: 'nobody wrote this', by: '', test: [file, 'nor this'] } as const
   expect(misfit(root, mutant)).toContain('has no longer')
   expect(misfit(root, { ...mutant, text: 'export const QUEUE_LIMIT = 32' })).toContain('has no longer a test')

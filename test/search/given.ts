@@ -5,12 +5,12 @@ import { join } from 'node:path'
 import { afterEach } from 'vitest'
 import { systemClock } from '../../src/adapters/clock.ts'
 import { openSqliteJournal } from '../../src/adapters/journal/sqlite/client.ts'
-import { followed, openSearchIndex } from '../../src/adapters/search/client.ts'
+import { followed, openSearchIndex } from '../../src/adapters/search/worker/client.ts'
 import type { Append, ImportingJournal } from '../../src/ports/journal.ts'
 import type { SearchIndex, SearchRequest } from '../../src/ports/search.ts'
-import { type Body, type Entry, encodeBody } from '../../src/session/entries.ts'
-import { evolve } from '../../src/session/evolve.ts'
-import { type State, absent, rowOf } from '../../src/session/state.ts'
+import { type Body, type Entry, encodeBody } from '../../src/session/domain/entries.ts'
+import { evolve } from '../../src/session/domain/evolve.ts'
+import { type State, absent, rowOf } from '../../src/session/domain/state.ts'
 
 const journalWorker = new URL('../../dist/journal-worker.mjs', import.meta.url)
 const searchWorker = new URL('../../dist/search-worker.mjs', import.meta.url)

@@ -1,5 +1,5 @@
 /** Reads a whole journal with a plain eye, not with the core's: what was accepted, what ended, what was left open. */
-import type { Entry } from '../../src/session/entries.ts'
+import type { Entry } from '../../src/session/domain/entries.ts'
 
 export interface Account {
   readonly accepted: readonly string[]

@@ -1,7 +1,7 @@
 /** Promises 2, 5 and 6 as the journal alone shows them: no hole, one end for each prompt, no answer that nobody gave. */
-import type { Entry } from '../../src/session/entries.ts'
-import { evolve } from '../../src/session/evolve.ts'
-import { type State, absent } from '../../src/session/state.ts'
+import type { Entry } from '../../src/session/domain/entries.ts'
+import { evolve } from '../../src/session/domain/evolve.ts'
+import { type State, absent } from '../../src/session/domain/state.ts'
 import { account } from './account.ts'
 import type { Finding, Oversight } from './oversight.ts'
 

@@ -1,5 +1,5 @@
 /** Promises 2, 4 and 5 as one connection saw them: its answers, its questions and its views. */
-import type { Entry } from '../../src/session/entries.ts'
+import type { Entry } from '../../src/session/domain/entries.ts'
 import type { Message } from '../e2e/message.ts'
 import { checkView, isAcceptedAs } from './check-view.ts'
 import type { Asked, Link, Question } from './link.ts'

@@ -1,6 +1,6 @@
 /** Promises 1 and 4: what a client was told of a session is what v1 makes of the journal, every entry once, in order, without a gap. */
-import { updateOf } from '../../src/edge/acp/v1/project.ts'
-import type { Entry } from '../../src/session/entries.ts'
+import { updateOf } from '../../src/edge/acp/v1/render/entry-to-update.ts'
+import type { Entry } from '../../src/session/domain/entries.ts'
 import { type SeenUpdate, type Update, textOf } from '../e2e/message.ts'
 import { callIn, isUndone, saysAll } from './check-calls.ts'
 import type { Finding } from './oversight.ts'

@@ -27,7 +27,7 @@ export class TestClock implements Clock {
     return this.#now
   }
 
-  elapsed(): number {
+  monotonicNow(): number {
     return this.#now
   }
 
@@ -41,9 +41,9 @@ export class TestClock implements Clock {
   }
 
   /** Short enough to fit into what `quiet` waits for. */
-  async breath(): Promise<void> {}
+  async nextTick(): Promise<void> {}
 
-  after(ms: number, run: () => void): Timer {
+  setTimer(ms: number, run: () => void): Timer {
     const due = { at: this.#now + ms, run }
     this.#due = [...this.#due, due]
     return {
@@ -55,7 +55,7 @@ export class TestClock implements Clock {
 
   sleep(ms: number, signal?: Signal): Promise<void> {
     return new Promise((resolve, reject) => {
-      const timer = this.after(ms, resolve)
+      const timer = this.setTimer(ms, resolve)
       const stop = () => {
         timer.cancel()
         reject(new Error('the sleep was cut short', { cause: signal?.reason }))

@@ -2,7 +2,7 @@
 import { memoryJournal } from '../../src/adapters/journal/memory.ts'
 import { fail } from '../../src/errors/parley-error.ts'
 import type { Append, Journal, PageLimits, SessionId, StoredEntry } from '../../src/ports/journal.ts'
-import { type Entry, decodeEntry } from '../../src/session/entries.ts'
+import { type Entry, decodeEntry } from '../../src/session/domain/entries.ts'
 
 /** `unwritable`: it can only be read. `lost answer`: it is stored, but whoever asked is told that it is not. `conflict`: somebody else wrote first. */
 export type Trouble = 'none' | 'full' | 'unwritable' | 'conflict' | 'lost answer' | 'unreadable'

@@ -3,11 +3,11 @@
 import { expect } from 'vitest'
 import { isParleyError, type ParleyError } from '../../src/errors/parley-error.ts'
 import type { ErrorCode } from '../../src/errors/catalogue.ts'
-import type { Command } from '../../src/session/commands.ts'
-import { decide } from '../../src/session/decide.ts'
-import type { Body } from '../../src/session/entries.ts'
-import { evolve } from '../../src/session/evolve.ts'
-import { type State, absent } from '../../src/session/state.ts'
+import type { Command } from '../../src/session/domain/commands.ts'
+import { decide } from '../../src/session/domain/decide.ts'
+import type { Body } from '../../src/session/domain/entries.ts'
+import { evolve } from '../../src/session/domain/evolve.ts'
+import { type State, absent } from '../../src/session/domain/state.ts'
 
 export type Happened = { readonly bodies: readonly Body[] } | { readonly refused: unknown }
 

@@ -1,6 +1,6 @@
 /** A whole owner of sessions over a test's disk, clock, agent and tools; it can be killed and started again. */
 import type { FaultPoint } from '../../src/ports/fault.ts'
-import { Sessions } from '../../src/session/sessions.ts'
+import { SessionRegistry } from '../../src/session/registry.ts'
 import type { Session } from '../../src/session/session.ts'
 import { TestClock, quiet } from './clock.ts'
 import { Disk } from './disk.ts'
@@ -22,13 +22,13 @@ export class House {
   readonly reported: unknown[] = []
   /** What happens at a named point; nothing unless the test says so. */
   fault: (point: FaultPoint) => void | Promise<void> = () => {}
-  readonly sessions: Sessions
+  readonly sessions: SessionRegistry
 
   constructor(disk = new Disk()) {
     this.disk = disk
     const { clock, agents, tools, rules } = this
     const faults = { at: (point: FaultPoint) => this.fault(point) }
-    this.sessions = new Sessions({
+    this.sessions = new SessionRegistry({
       journal: disk,
       clock,
       faults,

@@ -1,6 +1,6 @@
 /** What a run broke, by the number of the promise in DESIGN section 2; and the ledger of facts that promises are held against. */
 import type { SessionId } from '../../src/ports/journal.ts'
-import type { Entry } from '../../src/session/entries.ts'
+import type { Entry } from '../../src/session/domain/entries.ts'
 import { type Message, updateIn } from '../e2e/message.ts'
 import type { Storage } from './storage.ts'
 

@@ -2,7 +2,7 @@
 import { serveConnection } from '../../src/edge/acp/connection.ts'
 import { isParleyError } from '../../src/errors/parley-error.ts'
 import type { ToolResult } from '../../src/ports/tools.ts'
-import { Sessions } from '../../src/session/sessions.ts'
+import { SessionRegistry } from '../../src/session/registry.ts'
 import { TestClock } from './clock.ts'
 import type { Oversight } from './oversight.ts'
 import { Speakers } from './speakers.ts'
@@ -22,7 +22,7 @@ export class Owner {
   readonly running: ((result: ToolResult | Error) => void)[] = []
   readonly #oversight: Oversight
   readonly #wires = new Set<SimWire>()
-  readonly #sessions: Promise<Sessions>
+  readonly #sessions: Promise<SessionRegistry>
 
   constructor(oversight: Oversight, number: number, isHeld: boolean) {
     this.#oversight = oversight
@@ -43,7 +43,7 @@ export class Owner {
       agents,
       newId: () => clock.id(),
       report: (error) => this.#report(error),
-      patience: () => new Promise((resolve) => clock.after(PATIENCE, resolve)),
+      patience: () => new Promise((resolve) => clock.setTimer(PATIENCE, resolve)),
     })
     serving.then(
       () => wire.close(),
@@ -57,7 +57,7 @@ export class Owner {
     for (const wire of this.#wires) wire.break()
   }
 
-  async #open(): Promise<Sessions> {
+  async #open(): Promise<SessionRegistry> {
     const tools = new TestTools()
     tools.add('test__touch', (args) => this.#touch(args))
     tools.add('test__look', async () => ({ content: [text('seen')], isError: false }), {
@@ -67,7 +67,7 @@ export class Owner {
     const { disk: journal, clock, agents } = this
     const faults = { at: () => undefined }
     const report = (error: unknown) => this.#report(error)
-    const sessions = new Sessions({ journal, clock, faults, agents, tools, rules: new TestRules(), report })
+    const sessions = new SessionRegistry({ journal, clock, faults, agents, tools, rules: new TestRules(), report })
     await sessions.recover()
     return sessions
   }

@@ -55,7 +55,7 @@ export class Puppets implements Agents {
     this.change = listener
   }
 
-  async settle(wish: string): Promise<string> {
+  async resolveAgentName(wish: string): Promise<string> {
     return wish
   }
 

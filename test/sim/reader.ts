@@ -1,9 +1,9 @@
 /** A client's end of a session: what it was told, whether it was told too early, and whether it keeps up. */
-import type { Entry } from '../../src/session/entries.ts'
-import type { Sink } from '../../src/session/feed.ts'
+import type { Entry } from '../../src/session/domain/entries.ts'
+import type { SubscriptionSink } from '../../src/session/subscribers/subscription.ts'
 import type { Disk } from './disk.ts'
 
-export class Reader implements Sink {
+export class Reader implements SubscriptionSink {
   readonly entries: Entry[] = []
   readonly failures: unknown[] = []
   /** What it was told before it was stored: there must never be any. */

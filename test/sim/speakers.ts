@@ -48,7 +48,7 @@ export class Speakers implements Agent, Agents {
 
   whenChanged(): void {}
 
-  async settle(wish: string): Promise<string> {
+  async resolveAgentName(wish: string): Promise<string> {
     return wish
   }
 

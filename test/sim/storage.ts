@@ -2,7 +2,7 @@
 import { memoryJournal } from '../../src/adapters/journal/memory.ts'
 import { fail } from '../../src/errors/parley-error.ts'
 import type { Append, Journal, SessionId } from '../../src/ports/journal.ts'
-import { type Entry, decodeEntry } from '../../src/session/entries.ts'
+import { type Entry, decodeEntry } from '../../src/session/domain/entries.ts'
 
 export class Storage {
   readonly journal: Journal = memoryJournal()

@@ -2,9 +2,9 @@
  * What a reader has learnt of a conversation in the end, whichever way it was cut: its text letter by letter, where each tool
  * call first appeared and what became of it, everything else as it is.
  */
-import { updateOf } from '../../src/edge/acp/v1/project.ts'
+import { updateOf } from '../../src/edge/acp/v1/render/entry-to-update.ts'
 import type { ToolCallPatch } from '../../src/ports/content.ts'
-import type { Entry } from '../../src/session/entries.ts'
+import type { Entry } from '../../src/session/domain/entries.ts'
 
 export function told(entries: readonly Entry[]): readonly unknown[] {
   const isQuestion = ({ kind }: Entry): boolean => kind.startsWith('permission_')

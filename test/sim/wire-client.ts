@@ -1,7 +1,7 @@
 /** A plain ACP client over a pipe to an owner in this process: raw lines both ways, as many clients as a test wants. */
 import { PassThrough } from 'node:stream'
 import { type ConnectionHost, serveConnection } from '../../src/edge/acp/connection.ts'
-import { openWire } from '../../src/edge/transport/streams.ts'
+import { openStreamTransport } from '../../src/edge/transport/streams.ts'
 import { type Fields, type Message, type SeenUpdate, textOf, updatesIn } from '../e2e/message.ts'
 
 export class WireClient {
@@ -20,7 +20,7 @@ export class WireClient {
     this.#output.setEncoding('utf8').on('data', (text: string) => this.#read(text))
     this.#output.on('close', () => this.#end())
     this.#output.on('end', () => this.#end())
-    this.#served = serveConnection(openWire(this.#input, this.#output), host)
+    this.#served = serveConnection(openStreamTransport(this.#input, this.#output), host)
   }
 
   /** The server has let go of it without being asked to. */

@@ -1,11 +1,11 @@
 /** A socket of the simulation: each side's bytes arrive when the simulation says so, or never. */
 import type { Line } from '../../src/edge/transport/lines.ts'
-import type { Wire } from '../../src/edge/transport/wire.ts'
+import type { Transport } from '../../src/edge/transport/transport.ts'
 
 /** Characters owed to a client before it counts as congested. */
 export const CONGESTED = 4_096
 
-export class SimWire implements Wire {
+export class SimWire implements Transport {
   /** Sent by the server, not yet read by the client. */
   #down: string[] = []
   #owed = 0
@@ -42,11 +42,11 @@ export class SimWire implements Wire {
     this.mostOwed = Math.max(this.mostOwed, this.#owed)
   }
 
-  congested(): boolean {
+  isBackpressured(): boolean {
     return !this.#isBroken && this.#owed > CONGESTED
   }
 
-  async room(): Promise<void> {
+  async drained(): Promise<void> {
     while (!this.#isBroken && this.#owed > 0) await new Promise<void>((resolve) => this.#waitingForRoom.push(resolve))
   }
 

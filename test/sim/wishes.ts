@@ -1,12 +1,12 @@
 /** Anything that may be asked of a session, in any order: valid, late, repeated or plain wrong. For fast-check. */
 import * as fc from 'fast-check'
-import type { AgentEvent, Command } from '../../src/session/commands.ts'
-import { decideBatch } from '../../src/session/batch.ts'
-import { type Entry, decodeEntry } from '../../src/session/entries.ts'
+import type { AgentEvent, Command } from '../../src/session/domain/commands.ts'
+import { decideBatch } from '../../src/session/domain/batch.ts'
+import { type Entry, decodeEntry } from '../../src/session/domain/entries.ts'
 import type { Content } from '../../src/ports/content.ts'
 import type { StoredEntry } from '../../src/ports/journal.ts'
-import { evolve } from '../../src/session/evolve.ts'
-import { type State, absent, isBusy, openQuestion } from '../../src/session/state.ts'
+import { evolve } from '../../src/session/domain/evolve.ts'
+import { type State, absent, isBusy, openQuestion } from '../../src/session/domain/state.ts'
 import { configOptions, create, modes, options, text } from './words.ts'
 
 /** What a wish says for the turn or the question that is open when it is asked. */

@@ -3,8 +3,8 @@ import type { ToolPause } from '../../src/ports/tools.ts'
 import type { PermissionKind, PermissionOption, PermissionOutcome, ToolStatus } from '../../src/ports/content.ts'
 import type { ConfigOption, Modes } from '../../src/ports/settings.ts'
 import type { StopReason } from '../../src/ports/agent.ts'
-import type { AgentEvent, Command } from '../../src/session/commands.ts'
-import type { Body, TurnEnd } from '../../src/session/entries.ts'
+import type { AgentEvent, Command } from '../../src/session/domain/commands.ts'
+import type { Body, TurnEnd } from '../../src/session/domain/entries.ts'
 
 export const text = (words: string) => ({ type: 'text', text: words }) as const
 export const option = (kind: PermissionKind): PermissionOption => ({ optionId: kind, name: kind, kind })

@@ -290,7 +290,7 @@ const questions: readonly Case[] = [
         pauses.push(pause)
         return { who: john, again: { action: 'decline' }, page: { action: 'accept' } } as const
       }
-      const answered = JSON.parse(wordsOf(await call('do', {}, { onPause }))) as readonly unknown[]
+      const answered = JSON.parse(wordsOf(await call('do', {}, { onInputRequired: onPause }))) as readonly unknown[]
       expect(answered).toEqual([{ page: { action: 'accept' } }, 'opaque 2'])
       expect(pauses.map(({ questions }) => Object.keys(questions))).toEqual([['who', 'again'], ['page']])
       const [, second] = callsIn(log)
@@ -310,12 +310,12 @@ const questions: readonly Case[] = [
         pauses.push(pause)
         throw new Error('the server was killed')
       }
-      await expect(call('do', { a: 1 }, { onPause: stop })).rejects.toThrow('killed')
+      await expect(call('do', { a: 1 }, { onInputRequired: stop })).rejects.toThrow('killed')
       const [kept] = pauses
       if (kept === undefined) throw new Error('nothing was asked')
       const goesOn = JSON.parse(JSON.stringify(kept)) as ToolPause
       const onPause = async () => ({ who: john })
-      await call('do', { a: 1 }, { goesOn, onPause })
+      await call('do', { a: 1 }, { resumeFrom: goesOn, onInputRequired: onPause })
       expect(callsIn(log).map(({ requestState }) => requestState)).toEqual([undefined, 'opaque 1', 'opaque 2'])
     },
   },
@@ -328,7 +328,7 @@ const questions: readonly Case[] = [
         await changeTo(registry, ({ servers }) => servers[0]?.state !== 'ready')
         return { who: john }
       }
-      expect(JSON.parse(wordsOf(await call('do', {}, { onPause })))).toEqual([{ who: john }, 'opaque'])
+      expect(JSON.parse(wordsOf(await call('do', {}, { onInputRequired: onPause })))).toEqual([{ who: john }, 'opaque'])
       const pids = log.read().flatMap(({ method, pid }) => (method === 'tools/call' ? [pid] : []))
       expect(new Set(pids).size).toBe(2)
       expect(callsIn(log)).toHaveLength(2)
@@ -358,7 +358,7 @@ const questions: readonly Case[] = [
     async check({ ready, call }) {
       await ready()
       const onPause = async () => Promise.reject(new Error('nobody may be asked'))
-      const result = await call('do', {}, { onPause })
+      const result = await call('do', {}, { onInputRequired: onPause })
       expect(result).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('are kept') }] })
     },
   },

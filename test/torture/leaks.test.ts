@@ -3,9 +3,9 @@ import { readdirSync } from 'node:fs'
 import { queryObjects } from 'node:v8'
 import { Client } from '@modelcontextprotocol/client'
 import { expect, test } from 'vitest'
-import { Registry } from '../../src/adapters/tools/registry.ts'
-import { Server } from '../../src/adapters/tools/server.ts'
-import { StdioTransport } from '../../src/adapters/tools/mcp/stdio-transport.ts'
+import { Registry } from '../../src/adapters/tool-registry/registry.ts'
+import { McpServerLifecycle } from '../../src/adapters/mcp/host/mcp-server-lifecycle.ts'
+import { StdioTransport } from '../../src/adapters/mcp/transport/stdio.ts'
 import { startHttpServer } from '../fixtures/mcp/http-server.ts'
 import { messageLog, openBench } from '../fixtures/mcp/servers.ts'
 import { never, scriptedStdio } from '../fixtures/mcp/torture.ts'
@@ -34,7 +34,7 @@ test('two dozen sessions with three servers each leave no process and no open fi
   }
 }, 180_000)
 
-const KINDS = { Registry, Server, Client, StdioTransport }
+const KINDS = { Registry, McpServerLifecycle, Client, StdioTransport }
 
 /** What one session of this test needs; the one that closed last may still stand on some stack. */
 const ONE_SESSION = { Registry: 1, Server: 2, Client: 2, StdioTransport: 1 }

@@ -1,14 +1,12 @@
-/** `npm run torture:mcp -- --sessions 100`: opens, closes and kills sessions with MCP servers, and prints what is left; `--slow` waits for quiet servers as well; `--mutants` takes one remedy after another out. */
+/** `npm run torture:mcp -- --sessions 100`: opens, closes and kills sessions with MCP servers, and prints what is left; `--slow` waits for quiet servers as well. */
 import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { socketPathOf } from '../../src/config/socket.ts'
 import { setup } from '../build.setup.ts'
-import { reportMutants } from '../mutants/series.ts'
 import { runs, until } from '../fixtures/process/running.ts'
 import { manySessions, serverOf } from './many-sessions.ts'
-import { mutants } from './mutants/every-mutant.ts'
 import { hear } from './quiet.ts'
 
 const QUIET_MS = 6 * 60 * 1000
@@ -17,13 +15,8 @@ const { values } = parseArgs({
   options: {
     sessions: { type: 'string', default: '100' },
     slow: { type: 'boolean', default: false },
-    mutants: { type: 'boolean', default: false },
-    only: { type: 'string' },
-    jobs: { type: 'string', default: '2' },
   },
 })
-if (values.mutants)
-  process.exit(await reportMutants(mutants, { jobs: Number(values.jobs), only: values.only, fromSource: true }))
 const slow = values.slow ? Promise.all([hear('headers', QUIET_MS), hear('body', QUIET_MS)]) : undefined
 const directory = mkdtempSync(join(tmpdir(), 'parley-torture-'))
 const place = {

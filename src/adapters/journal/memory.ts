@@ -9,23 +9,23 @@ import type {
   PageLimits,
   SessionHead,
   SessionId,
-  SessionRow,
+  SessionSummary,
   Snapshot,
   StoredEntry,
   Wanted,
 } from '../../ports/journal.ts'
 import { checkAppend, fit } from './entries.ts'
-import { follow, Watches } from './follow.ts'
+import { follow, TailSubscribers } from './tail.ts'
 
 interface StoredSession {
-  readonly row: SessionRow
+  readonly row: SessionSummary
   readonly entries: StoredEntry[]
   readonly snapshot: Snapshot | undefined
 }
 
 export function memoryJournal(): ImportingJournal {
   const sessions = new Map<SessionId, StoredSession>()
-  const watches = new Watches()
+  const watches = new TailSubscribers()
   let closed = false
 
   function open(): Map<SessionId, StoredSession> {
@@ -90,7 +90,7 @@ export function memoryJournal(): ImportingJournal {
   return {
     append,
     fork,
-    bring,
+    importSession: bring,
     page,
     find,
     read: (id, from, signal) => follow(page, watches, { id, from, signal }),
@@ -118,7 +118,7 @@ function headOf(stored: StoredSession | undefined): SessionHead | undefined {
   return snapshot === undefined ? { row } : { row, snapshot }
 }
 
-function wanted(sessions: readonly StoredSession[], query: ListQuery): readonly SessionRow[] {
+function wanted(sessions: readonly StoredSession[], query: ListQuery): readonly SessionSummary[] {
   return sessions
     .map(({ row }) => row)
     .filter((row) => isWanted(row, query))
@@ -126,7 +126,7 @@ function wanted(sessions: readonly StoredSession[], query: ListQuery): readonly 
     .slice(0, query.limit)
 }
 
-function isWanted(row: SessionRow, { cwd, phases, after }: ListQuery): boolean {
+function isWanted(row: SessionSummary, { cwd, phases, after }: ListQuery): boolean {
   if (cwd !== undefined && row.cwd !== cwd) return false
   if (phases !== undefined && !phases.includes(row.phase)) return false
   return after === undefined || newestFirst(after, row) < 0

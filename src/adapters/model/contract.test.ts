@@ -4,8 +4,8 @@ import { modelContract, type ModelStart } from '../../../test/contracts/model.ts
 import type { Script } from '../../../test/model-server/script.ts'
 import { startModelServer } from '../../../test/model-server/server.ts'
 import { systemClock } from '../clock.ts'
-import { openModels } from './models.ts'
-import type { Provider, ProviderKind } from './provider.ts'
+import { openModels } from './providers/models.ts'
+import type { Provider, ProviderKind } from './providers/provider.ts'
 
 const key = 'sentinel-key-of-the-contract'
 

@@ -2,15 +2,15 @@
 import type { LanguageModelV3StreamPart } from '@ai-sdk/provider'
 import type { Clock } from '../../ports/clock.ts'
 import type { Model, ModelPart, ModelRequest, ModelTraits } from '../../ports/model.ts'
-import { newCallId } from './call-ids.ts'
-import { Collector } from './collect.ts'
-import type { Dialect } from './dialect.ts'
-import { type Blamed, failFor } from './failure.ts'
-import { promptOf, toolsOf, type Written } from './prompt.ts'
-import { isLocal, type Provider } from './provider.ts'
-import type { TextRuns } from './runs.ts'
-import type { Transport } from './transport.ts'
-import { type Patience, Watch } from './watch.ts'
+import { newCallId } from './protocol/call-ids.ts'
+import { Collector } from './stream/collect.ts'
+import type { ProviderProtocol } from './protocol/provider-protocol.ts'
+import { type Blamed, failFor } from './http/failure.ts'
+import { promptOf, toolsOf, type Written } from './protocol/prompt.ts'
+import { isLocal, type Provider } from './providers/provider.ts'
+import type { SseChunkMerger } from './stream/sse-chunk-merger.ts'
+import type { Transport } from './http/transport.ts'
+import { type Patience, Watch } from './stream/watch.ts'
 
 export interface Opened {
   readonly provider: Provider
@@ -18,7 +18,7 @@ export interface Opened {
   readonly name: string
   readonly traits: ModelTraits
   readonly maxOutputTokens: number | undefined
-  readonly dialect: Dialect
+  readonly dialect: ProviderProtocol
   readonly transport: Transport
   readonly clock: Clock
 }
@@ -66,7 +66,7 @@ async function* stream(opened: Known, request: ModelRequest): AsyncGenerator<Mod
   yield collector.end
 }
 
-function inPieces(part: ModelPart, runs: TextRuns): ModelPart {
+function inPieces(part: ModelPart, runs: SseChunkMerger): ModelPart {
   if (part.kind !== 'text' && part.kind !== 'thought') return part
   const pieces = runs.pieces(part.text)
   return pieces === undefined ? part : { ...part, pieces }

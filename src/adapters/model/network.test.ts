@@ -5,9 +5,9 @@ import { APICallError } from '@ai-sdk/provider'
 import { afterEach, expect, test } from 'vitest'
 import { isParleyError } from '../../errors/parley-error.ts'
 import { systemClock } from '../clock.ts'
-import { failFor } from './failure.ts'
-import { openModels } from './models.ts'
-import type { Provider } from './provider.ts'
+import { failFor } from './http/failure.ts'
+import { openModels } from './providers/models.ts'
+import type { Provider } from './providers/provider.ts'
 
 const closing: (() => unknown)[] = []
 afterEach(async () => {

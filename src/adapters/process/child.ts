@@ -83,7 +83,7 @@ async function stop(
 /** Whether `event` comes within `ms`. */
 function within(event: Promise<unknown>, clock: Clock, ms: number): Promise<boolean> {
   return new Promise((resolve) => {
-    const timer = clock.after(ms, () => resolve(false))
+    const timer = clock.setTimer(ms, () => resolve(false))
     void event.then(() => {
       timer.cancel()
       resolve(true)

@@ -15,10 +15,10 @@ export function signalGroup(group: number, signal: NodeJS.Signals | 0): boolean 
 
 /** Resolves when nobody in the group runs, or after `limitMs` with false. */
 export async function groupGone(group: number, clock: Clock, limitMs: number): Promise<boolean> {
-  const end = clock.elapsed() + limitMs
+  const end = clock.monotonicNow() + limitMs
   for (let pause = 2; ; pause = Math.min(pause * 2, 50)) {
     if (!signalGroup(group, 0) || !(await hasRunningMember(group))) return true
-    if (clock.elapsed() >= end) return false
+    if (clock.monotonicNow() >= end) return false
     await clock.sleep(pause)
   }
 }

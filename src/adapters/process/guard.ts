@@ -74,17 +74,17 @@ export function openGuard(options: GuardOptions): Guard {
     const started = launch(options)
     // Its error says why there is none, such as for want of descriptors; whoever is guarded gets one as soon as there can be.
     if (started.process.pid === undefined) {
-      options.clock.after(BRIEF_MS, replace)
+      options.clock.setTimer(BRIEF_MS, replace)
       return started
     }
-    const since = options.clock.elapsed()
+    const since = options.clock.monotonicNow()
     running = started
     for (const group of groups) started.input.write(`+${group}\n`)
     started.process.once('exit', () => {
       if (running === started) running = undefined
       // One that does not live long must not be started in a busy loop.
-      if (options.clock.elapsed() - since > BRIEF_MS) replace()
-      else options.clock.after(BRIEF_MS, replace)
+      if (options.clock.monotonicNow() - since > BRIEF_MS) replace()
+      else options.clock.setTimer(BRIEF_MS, replace)
     })
     return started
   }
@@ -135,7 +135,7 @@ function launch({ marker, path }: GuardOptions): Running {
 async function end({ process: child, input }: Running, clock: Clock): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
   const gone = once(child, 'exit')
-  const stuck = clock.after(CLOSE_LIMIT_MS, () => void child.kill('SIGKILL'))
+  const stuck = clock.setTimer(CLOSE_LIMIT_MS, () => void child.kill('SIGKILL'))
   // From here on we wait for it, so it may keep us alive.
   child.ref()
   input.end()

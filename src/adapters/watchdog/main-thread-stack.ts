@@ -14,7 +14,7 @@ export async function mainThreadStack(clock: Clock): Promise<readonly string[]> 
   session.connectToMainThread()
   try {
     return await new Promise((resolve) => {
-      clock.after(PATIENCE, () => resolve([]))
+      clock.setTimer(PATIENCE, () => resolve([]))
       session.on('Debugger.scriptParsed', ({ params: { scriptId, url } }) => void files.set(scriptId, url))
       session.on('Debugger.paused', ({ params: { callFrames } }) => {
         session.post('Debugger.resume')

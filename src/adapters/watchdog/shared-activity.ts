@@ -37,7 +37,7 @@ export class SharedActivity implements Activity, Disposable {
 
   #beat(): void {
     Atomics.add(this.#counters, 0, 1)
-    this.#next = this.#clock.after(BEAT_MS, () => this.#beat())
+    this.#next = this.#clock.setTimer(BEAT_MS, () => this.#beat())
   }
 }
 

@@ -34,7 +34,7 @@ export class StallWatch {
 
   /** Watches until `stop`. */
   start(): void {
-    this.#clock.after(LOOK_MS, () => {
+    this.#clock.setTimer(LOOK_MS, () => {
       if (this.#ended) return
       this.#look()
       this.start()

@@ -1,6 +1,6 @@
 /** The one screen of a chat: the conversation, and below it what a person writes with what goes for the whole session. */
 import type { WriteStream } from 'node:tty'
-import { type Cursor, type Screen, TerminalScreen } from '../terminal/screen.ts'
+import { type Cursor, type Screen, TerminalScreen } from '../output/terminal/screen.ts'
 
 /** What stands below the conversation. */
 export interface Below {

@@ -1,10 +1,10 @@
 /** What both kinds of chat stand on: the session they are in, and where its updates go. */
-import type { Client, SessionInfo } from '../../client/connect.ts'
-import { emptyTranscript, roleOf, told } from '../../client/transcript.ts'
-import type { Update } from '../../client/updates.ts'
-import type { CommandInput } from '../command.ts'
-import { cwdOf, newestSession, sessionToJoin } from '../opening.ts'
-import { textOption } from '../options.ts'
+import type { Client, SessionInfo } from '../../client/client.ts'
+import { emptyTranscript, roleOf, told } from '../../client/transcript/transcript.ts'
+import type { Update } from '../../client/incoming/updates.ts'
+import type { CommandInput } from '../runtime/command.ts'
+import { cwdOf, newestSession, sessionToJoin } from '../sessions/session-resolution.ts'
+import { textOption } from '../runtime/options.ts'
 
 type Options = CommandInput['options']
 

@@ -1,9 +1,9 @@
 /** A list of which a person chooses one, by number or with the arrow keys; a long one is searched by typing. */
-import type { InTurn, ListenToKeys } from '../asking.ts'
-import { type Key, isCtrlC } from '../terminal/keyboard.ts'
-import { graphemesOf, oneLine } from '../terminal/text.ts'
-import type { Look } from '../view/rows.ts'
-import type { View } from '../view/view.ts'
+import type { InTurn, ListenToKeys } from '../prompts/permission-prompt.ts'
+import { type Key, isCtrlC } from '../output/terminal/keyboard.ts'
+import { graphemesOf, oneLine } from '../output/terminal/text.ts'
+import type { Look } from '../output/view/rows.ts'
+import type { View } from '../output/view/view.ts'
 
 export interface Choice {
   readonly value: string

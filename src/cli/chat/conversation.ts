@@ -1,15 +1,15 @@
 /** The conversation as a chat shows it: which turn is on the screen, and which prompts of ours wait for theirs. */
-import type { PromptResult } from '../../client/answers.ts'
-import type { Client } from '../../client/connect.ts'
-import type { TurnNotice } from '../../client/notices.ts'
-import { type Update, textIn } from '../../client/updates.ts'
-import { roleOf } from '../../client/transcript.ts'
+import type { PromptResult } from '../../client/connection/responses.ts'
+import type { Client } from '../../client/client.ts'
+import type { TurnNotice } from '../../client/incoming/notices.ts'
+import { type Update, textIn } from '../../client/incoming/updates.ts'
+import { roleOf } from '../../client/transcript/transcript.ts'
 import { isParleyError, type ParleyError, reasonOf } from '../../errors/parley-error.ts'
-import type { Company } from '../company.ts'
-import { newId } from '../terminal/pace.ts'
-import { oneLine } from '../terminal/text.ts'
-import { whyOf } from '../turn.ts'
-import type { View } from '../view/view.ts'
+import type { SessionPresence } from '../sessions/session-presence.ts'
+import { newId } from '../output/terminal/pace.ts'
+import { oneLine } from '../output/terminal/text.ts'
+import { whyOf } from '../sessions/turn.ts'
+import type { View } from '../output/view/view.ts'
 
 /** A prompt of ours that has no end yet. */
 interface OwnPrompt {
@@ -40,7 +40,7 @@ export interface ConversationMeans {
   readonly client: Client
   readonly sessionId: string
   readonly view: View
-  readonly company: Company
+  readonly company: SessionPresence
   /** Brings a prompt that was not answered back to the line. */
   readonly giveBack: (text: string) => void
   /** Which prompts wait has changed. */

@@ -1,13 +1,13 @@
 /** What a chat begins with: who answers, which session it is and where it stands, and how to leave. */
-import type { SessionInfo } from '../../client/connect.ts'
-import type { Item, Transcript } from '../../client/transcript.ts'
-import { shortId } from '../opening.ts'
-import { ago } from '../terminal/pace.ts'
-import { clean, oneLine } from '../terminal/text.ts'
-import type { ToolCallUpdate } from '../../client/updates.ts'
-import { callRows } from '../view/call-rows.ts'
-import type { Look } from '../view/rows.ts'
-import { transcriptRows } from '../view/transcript-rows.ts'
+import type { SessionInfo } from '../../client/client.ts'
+import type { Item, Transcript } from '../../client/transcript/transcript.ts'
+import { shortId } from '../sessions/session-resolution.ts'
+import { ago } from '../output/terminal/pace.ts'
+import { clean, oneLine } from '../output/terminal/text.ts'
+import type { ToolCallUpdate } from '../../client/incoming/updates.ts'
+import { callRows } from '../output/view/call-rows.ts'
+import type { Look } from '../output/view/rows.ts'
+import { transcriptRows } from '../output/view/transcript-rows.ts'
 
 export interface Greeting {
   /** What answers: `guide`, `script` …; undefined when that is for the session to know. */

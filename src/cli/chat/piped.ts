@@ -1,26 +1,26 @@
 /** A chat without a person: one prompt per line of stdin, answered in order. */
 import { createInterface } from 'node:readline'
-import type { Face } from '../../client/face.ts'
-import { emptyTranscript, told } from '../../client/transcript.ts'
+import type { ClientDelegate } from '../../client/client-delegate.ts'
+import { emptyTranscript, told } from '../../client/transcript/transcript.ts'
 import { isParleyError, reasonOf } from '../../errors/parley-error.ts'
-import { ofOurs, refuse } from '../asking.ts'
-import type { CommandInput } from '../command.ts'
-import { Company, companyNotices } from '../company.ts'
-import { CANCELLED, OK, exitOfError, worse } from '../exit.ts'
-import type { Reaching } from '../reach.ts'
-import { surfacesFor } from '../surfaces.ts'
-import { type TurnOf, playTurn } from '../turn.ts'
-import { View } from '../view/view.ts'
-import { workWith } from '../working.ts'
+import { ofOurs, refuse } from '../prompts/permission-prompt.ts'
+import type { CommandInput } from '../runtime/command.ts'
+import { SessionPresence, companyNotices } from '../sessions/session-presence.ts'
+import { CANCELLED, OK, exitOfError, worse } from '../runtime/exit-codes.ts'
+import type { ConnectOptions } from '../connect/connect.ts'
+import { surfacesFor } from '../output/terminal-io.ts'
+import { type TurnOf, playTurn } from '../sessions/turn.ts'
+import { View } from '../output/view/view.ts'
+import { workWith } from '../connect/with-client.ts'
 import { Updates, openChat } from './chat.ts'
 import { complain } from '../say.ts'
 
 /** Resolves with the worst exit code of all its turns. */
-export function chatFromLines(reaching: Reaching, options: CommandInput['options']): Promise<number> {
+export function chatFromLines(reaching: ConnectOptions, options: CommandInput['options']): Promise<number> {
   const view = new View(surfacesFor(reaching.config))
   const updates = new Updates()
-  const company = new Company()
-  const face: Face = {
+  const company = new SessionPresence()
+  const face: ClientDelegate = {
     updated: ({ update }) => updates.take(update),
     cancelling: () => view.cancelling(),
     noticed: (notice) => company.take(notice),

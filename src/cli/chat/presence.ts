@@ -1,5 +1,5 @@
 /** Who joins a session and who leaves it, as a chat says it: once it holds, for a command or a lost connection comes and goes. */
-import { after } from '../terminal/pace.ts'
+import { after } from '../output/terminal/pace.ts'
 
 /** Milliseconds that somebody must be here, or away, to be worth a line. */
 const HOLDS = 1_500

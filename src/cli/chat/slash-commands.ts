@@ -1,11 +1,11 @@
 /** What a chat itself does when a person types a slash: settings, help, all of a tool call. Anything else is for the agent. */
-import type { Client } from '../../client/connect.ts'
-import type { Setting } from '../../client/settings.ts'
+import type { Client } from '../../client/client.ts'
+import type { Setting } from '../../client/sessions/settings.ts'
 import { isParleyError, reasonOf } from '../../errors/parley-error.ts'
-import type { Paint } from '../terminal/colors.ts'
-import { oneLine } from '../terminal/text.ts'
-import { wrapSpans } from '../terminal/wrap.ts'
-import type { View } from '../view/view.ts'
+import type { Paint } from '../output/terminal/colors.ts'
+import { oneLine } from '../output/terminal/text.ts'
+import { wrapSpans } from '../output/terminal/wrap.ts'
+import type { View } from '../output/view/view.ts'
 import type { Choice, ChoiceList } from './choosing.ts'
 import { currentName } from './status-line.ts'
 

@@ -1,7 +1,7 @@
 /** The last row of a chat, in terminals of any width. */
 import { describe, expect, test } from 'vitest'
-import { paintFor } from '../terminal/colors.ts'
-import { widthOf } from '../terminal/text.ts'
+import { paintFor } from '../output/terminal/colors.ts'
+import { widthOf } from '../output/terminal/text.ts'
 import { type Standing, statusRow, usageIn } from './status-line.ts'
 
 const choices = [

@@ -1,8 +1,8 @@
 /** The last row of a chat: what answers and how it is set, how full its context is, who is here, and the session's id. */
-import type { Setting } from '../../client/settings.ts'
-import type { Update } from '../../client/updates.ts'
-import { oneLine, widthOf } from '../terminal/text.ts'
-import type { Look } from '../view/rows.ts'
+import type { Setting } from '../../client/sessions/settings.ts'
+import type { Update } from '../../client/incoming/updates.ts'
+import { oneLine, widthOf } from '../output/terminal/text.ts'
+import type { Look } from '../output/view/rows.ts'
 
 export interface Usage {
   readonly used: number

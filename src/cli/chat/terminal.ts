@@ -1,28 +1,28 @@
 /** A chat with a person at a terminal: they write, they watch, they are asked, and others may be here too. */
-import type { Client } from '../../client/connect.ts'
-import type { ConnectionEvent, Face } from '../../client/face.ts'
-import type { Notice } from '../../client/notices.ts'
-import type { PermissionQuestion } from '../../client/questions.ts'
-import type { ClientForms, ClientPages } from '../../client/serving.ts'
-import type { Update } from '../../client/updates.ts'
+import type { Client } from '../../client/client.ts'
+import type { ConnectionEvent, ClientDelegate } from '../../client/client-delegate.ts'
+import type { Notice } from '../../client/incoming/notices.ts'
+import type { PermissionQuestion } from '../../client/incoming/permission-requests.ts'
+import type { ClientForms, ClientPages } from '../../client/incoming/client-methods.ts'
+import type { Update } from '../../client/incoming/updates.ts'
 import { reasonOf } from '../../errors/parley-error.ts'
-import { askOnKeys, oneByOne } from '../asking.ts'
-import type { CommandInput } from '../command.ts'
-import { Company, companyNotices } from '../company.ts'
-import { OK } from '../exit.ts'
-import { formsOnKeys } from '../form/ask.ts'
-import { shortId } from '../opening.ts'
-import { pagesFor } from '../pages.ts'
-import type { Reaching } from '../reach.ts'
-import { paintOn } from '../surfaces.ts'
-import { oneLine } from '../terminal/text.ts'
-import { nameWindow, windowTitles } from '../terminal/window.ts'
-import { View } from '../view/view.ts'
-import { type Working, workWith } from '../working.ts'
+import { askOnKeys, oneByOne } from '../prompts/permission-prompt.ts'
+import type { CommandInput } from '../runtime/command.ts'
+import { SessionPresence, companyNotices } from '../sessions/session-presence.ts'
+import { OK } from '../runtime/exit-codes.ts'
+import { formsOnKeys } from '../prompts/form/ask.ts'
+import { shortId } from '../sessions/session-resolution.ts'
+import { pagesFor } from '../prompts/visit-page.ts'
+import type { ConnectOptions } from '../connect/connect.ts'
+import { paintOn } from '../output/terminal-io.ts'
+import { oneLine } from '../output/terminal/text.ts'
+import { nameWindow, windowTitles } from '../output/terminal/window.ts'
+import { View } from '../output/view/view.ts'
+import { type Working, workWith } from '../connect/with-client.ts'
 import { type Beginning, type Opened, Updates, openChat, pastOf } from './chat.ts'
 import { choosingOnKeys } from './choosing.ts'
 import { Conversation } from './conversation.ts'
-import { Desk } from './desk.ts'
+import { InputArea } from './input/input-area.ts'
 import { greetingRows, promptsOf } from './greeting.ts'
 import { Comings } from './presence.ts'
 import { SlashCommands } from './slash-commands.ts'
@@ -30,25 +30,29 @@ import { type Usage, usageIn } from './status-line.ts'
 
 type Options = CommandInput['options']
 
-export async function chatOnTerminal(reaching: Reaching, options: Options, beginning?: Beginning): Promise<number> {
+export async function chatOnTerminal(
+  reaching: ConnectOptions,
+  options: Options,
+  beginning?: Beginning,
+): Promise<number> {
   const restore = windowTitles(process.stdout)
   const chat = new TerminalChat(reaching, beginning ?? 'go on')
   const doing = beginning === 'join' ? 'attach' : 'chat'
   try {
-    const face: Reaching = { ...reaching, notices: companyNotices, pages: chat.pages, forms: chat.forms, doing }
+    const face: ConnectOptions = { ...reaching, notices: companyNotices, pages: chat.pages, forms: chat.forms, doing }
     return await workWith(face, chat, (working) => chat.run(working, options))
   } finally {
     restore()
   }
 }
 
-class TerminalChat implements Face {
-  readonly #reaching: Reaching
+class TerminalChat implements ClientDelegate {
+  readonly #reaching: ConnectOptions
   readonly #beginning: Beginning
-  readonly #desk: Desk
+  readonly #desk: InputArea
   readonly #view: View
   readonly #updates = new Updates()
-  readonly #company = new Company()
+  readonly #company = new SessionPresence()
   readonly #inTurn = oneByOne()
   /** The conversation, once people see where they are. */
   #talk: Conversation | undefined
@@ -58,11 +62,11 @@ class TerminalChat implements Face {
   /** Nothing is asked or told before people see where they are. */
   readonly #greeted = new Promise<void>((resolve) => (this.#greet = resolve))
 
-  constructor(reaching: Reaching, beginning: Beginning) {
+  constructor(reaching: ConnectOptions, beginning: Beginning) {
     this.#reaching = reaching
     this.#beginning = beginning
     const paint = paintOn(process.stdout, reaching.config)
-    this.#desk = new Desk(process.stdin, process.stdout, paint)
+    this.#desk = new InputArea(process.stdin, process.stdout, paint)
     this.#view = new View({ screen: this.#desk.screen, paint, chat: true })
   }
 

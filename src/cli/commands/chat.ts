@@ -1,8 +1,8 @@
 /** `parley` without a command: a chat in this directory, at a terminal or with prompts from a pipe. */
 import { configFor } from '../configured.ts'
-import type { CommandInput } from '../command.ts'
-import { textOption } from '../options.ts'
-import { isTerminal } from '../surfaces.ts'
+import type { CommandInput } from '../runtime/command.ts'
+import { textOption } from '../runtime/options.ts'
+import { isTerminal } from '../output/terminal-io.ts'
 
 export async function run({ options }: CommandInput): Promise<number> {
   const config = await configFor({ agent: textOption(options, 'agent'), model: textOption(options, 'model') })

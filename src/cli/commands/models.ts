@@ -1,15 +1,15 @@
 /** `parley models`: which models can be used from here, and why the others cannot. It needs no server. */
 import { configFor } from '../configured.ts'
-import { openUserModels, type UserModels } from '../../server/compose.ts'
+import { openUserModels, type UserModels } from '../../server/compose/compose.ts'
 import { fail } from '../../errors/parley-error.ts'
-import type { CommandInput } from '../command.ts'
-import { OK } from '../exit.ts'
-import { printJson } from '../json.ts'
-import { textOption } from '../options.ts'
-import { watchStops } from '../stops.ts'
-import { isTerminal, paintOn } from '../surfaces.ts'
-import type { Paint } from '../terminal/colors.ts'
-import { oneLine, widthOf } from '../terminal/text.ts'
+import type { CommandInput } from '../runtime/command.ts'
+import { OK } from '../runtime/exit-codes.ts'
+import { printJson } from '../output/json.ts'
+import { textOption } from '../runtime/options.ts'
+import { watchStops } from '../runtime/shutdown-signals.ts'
+import { isTerminal, paintOn } from '../output/terminal-io.ts'
+import type { Paint } from '../output/terminal/colors.ts'
+import { oneLine, widthOf } from '../output/terminal/text.ts'
 
 type Source = Awaited<ReturnType<UserModels['discover']>>[number]
 type Listing = Source['models'][number]

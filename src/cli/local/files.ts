@@ -2,7 +2,7 @@
 import { constants } from 'node:fs'
 import { type FileHandle, mkdir, open, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import type { ClientFiles, ReadRequest, WriteRequest } from '../../client/serving.ts'
+import type { ClientFiles, ReadRequest, WriteRequest } from '../../client/incoming/client-methods.ts'
 import { fail, isParleyError, reasonOf } from '../../errors/parley-error.ts'
 import { pathInside } from './root-set.ts'
 

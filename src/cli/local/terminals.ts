@@ -1,9 +1,14 @@
 /** Commands that an agent runs on this machine, in groups of their own, with what they said last. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import type { ClientTerminals, TerminalExit, TerminalOutput, TerminalRequest } from '../../client/serving.ts'
+import type {
+  ClientTerminals,
+  TerminalExit,
+  TerminalOutput,
+  TerminalRequest,
+} from '../../client/incoming/client-methods.ts'
 import { fail, reasonOf } from '../../errors/parley-error.ts'
-import { after } from '../terminal/pace.ts'
+import { after } from '../output/terminal/pace.ts'
 import { pathInside } from './root-set.ts'
 import { Tail } from './tail.ts'
 

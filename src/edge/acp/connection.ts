@@ -3,10 +3,10 @@ import { ParleyError, fail, isParleyError } from '../../errors/parley-error.ts'
 import type { Activity } from '../../ports/activity.ts'
 import type { Agents } from '../../ports/agent.ts'
 import type { Signal } from '../../ports/signal.ts'
-import type { Sessions } from '../../session/sessions.ts'
+import type { SessionRegistry } from '../../session/registry.ts'
 import type { Line } from '../transport/lines.ts'
-import type { Wire } from '../transport/wire.ts'
-import { Outbox, type Reply } from './outbox.ts'
+import type { Transport } from '../transport/transport.ts'
+import { PendingRequests, type Reply } from './pending-requests.ts'
 import {
   type Incoming,
   type RequestId,
@@ -18,25 +18,25 @@ import {
   sessionOf,
   textOf,
 } from './protocol.ts'
-import { Work } from './work.ts'
-import { type AgentWish, lentVariables, wishedAgent } from './v1/agent.ts'
-import type { Client } from '../../session/audience.ts'
-import type { Dialect } from './v1/dialect.ts'
-import { dialectOf } from './v1/dialect.ts'
-import { Gate } from './v1/gate.ts'
-import { type Offers, offersOf } from './v1/offers.ts'
-import { type ServerInfo, initializeResult } from './v1/initialize.ts'
-import { clientOf } from './v1/introduction.ts'
-import type { V1Methods } from './v1/methods.ts'
-import { type NoticeName, wantedNotices } from './v1/notices.ts'
+import { RequestScheduler } from './request-scheduler.ts'
+import { type RequestedAgent, lentVariables, parseRequestedAgent } from './v1/initialize/requested-agent.ts'
+import type { SubscribedClient } from '../../session/subscribers/subscribers.ts'
+import type { ClientCapabilities } from './v1/initialize/client-capabilities.ts'
+import { parseClientCapabilities } from './v1/initialize/client-capabilities.ts'
+import { TokenAuth } from './v1/initialize/token-auth.ts'
+import { type ClientServices, parseClientServices } from './v1/initialize/client-services.ts'
+import { type ServerInfo, initializeResult } from './v1/initialize/initialize.ts'
+import { parseClientInfo } from './v1/initialize/client-info.ts'
+import type { V1Methods } from './v1/methods/methods.ts'
+import { type NoticeName, wantedNotices } from './v1/attachment/notices.ts'
 
 export interface ConnectionHost {
   /** Resolves when the owner has its journal and has recovered; rejects when it cannot. */
-  readonly sessions: Promise<Sessions>
+  readonly sessions: Promise<SessionRegistry>
   readonly info: ServerInfo
   readonly agents: Agents
   /** What a client that names no agent gets; absent: the default. */
-  readonly agent?: AgentWish
+  readonly agent?: RequestedAgent
   /** What a client must give before it hears of any session; absent: nothing. */
   readonly token?: string | undefined
   /** What ACP itself has not settled yet is offered too. */
@@ -61,8 +61,8 @@ export interface ConnectionHost {
 
 /** What a client can show, and what it can do for its agent. */
 interface Abilities {
-  readonly dialect: Dialect
-  readonly offers: Offers
+  readonly dialect: ClientCapabilities
+  readonly offers: ClientServices
 }
 
 interface Taking {
@@ -74,7 +74,7 @@ type Request = Incoming & { readonly kind: 'request' }
 type Notification = Incoming & { readonly kind: 'notification' }
 
 /** Serves until the client closes its side. */
-export async function serveConnection(wire: Wire, host: ConnectionHost): Promise<void> {
+export async function serveConnection(wire: Transport, host: ConnectionHost): Promise<void> {
   const connection = new Connection(wire, host)
   try {
     for await (const lines of wire.lines) {
@@ -95,11 +95,15 @@ export async function serveConnection(wire: Wire, host: ConnectionHost): Promise
  * load once, for want of descriptors for example, stays so for as long as the process lives.
  */
 export async function loadConnections() {
-  const methods = import('./v1/methods.ts')
-  const lending = import('./v1/lending.ts')
-  const params = import('./v1/params.ts')
-  const [{ V1Methods: Methods }, { Lending }, { parseOutcome }] = await Promise.all([methods, lending, params])
-  return { Methods, Lending, parseOutcome }
+  const methods = import('./v1/methods/methods.ts')
+  const lending = import('./v1/client-peer/client-peer.ts')
+  const params = import('./v1/methods/params.ts')
+  const [{ V1Methods: Methods }, { ClientPeerRequests }, { parseOutcome }] = await Promise.all([
+    methods,
+    lending,
+    params,
+  ])
+  return { Methods, ClientPeerRequests, parseOutcome }
 }
 
 /** How to give it; how the server itself is, and to stop it. All else tells of sessions. */
@@ -111,23 +115,23 @@ const LONG_LINE = 100_000
 const NO_ANSWER = { kind: 'no answer' } as const
 
 class Connection {
-  readonly #wire: Wire
+  readonly #wire: Transport
   readonly #host: ConnectionHost
-  readonly #outbox: Outbox
+  readonly #outbox: PendingRequests
   #initialized = false
   #wanted: ReadonlySet<NoticeName> = new Set()
   #methods: Promise<V1Methods> | undefined
   /** Requests that are still being taken. */
   readonly #taking = new Map<RequestId, Taking>()
-  readonly #gate: Gate
-  readonly #work: Work
+  readonly #gate: TokenAuth
+  readonly #work: RequestScheduler
 
-  constructor(wire: Wire, host: ConnectionHost) {
+  constructor(wire: Transport, host: ConnectionHost) {
     this.#wire = wire
     this.#host = host
-    this.#outbox = new Outbox(host.newId().slice(0, 8))
-    this.#gate = new Gate(host.token)
-    this.#work = new Work((error) => host.report(error))
+    this.#outbox = new PendingRequests(host.newId().slice(0, 8))
+    this.#gate = new TokenAuth(host.token)
+    this.#work = new RequestScheduler((error) => host.report(error))
     host.stopping?.addEventListener('abort', this.#tellStopping, { once: true })
   }
 
@@ -214,14 +218,14 @@ class Connection {
       const { info, agents, agent = { name: agents.default, chosen: false }, methods = {} } = this.#host
       const { unstable = false, isPrivate = false } = this.#host
       const lent = isPrivate ? lentVariables(params) : undefined
-      const wish = { ...wishedAgent(params, agent), ...(lent && { lent }) }
+      const wish = { ...parseRequestedAgent(params, agent), ...(lent && { lent }) }
       const offer = { info, accepts: agents.accepts(wish.name, lent), methods: Object.keys(methods), unstable }
       this.#wire.send(resultLine(id, initializeResult(params, { ...offer, authMethods: this.#gate.methods })))
       this.#gate.introduced(params)
       this.#initialized = true
       this.#wanted = wantedNotices(params)
-      const abilities = { dialect: dialectOf(params), offers: offersOf(params) }
-      this.#methods ??= this.#load(wish, clientOf(params), abilities)
+      const abilities = { dialect: parseClientCapabilities(params), offers: parseClientServices(params) }
+      this.#methods ??= this.#load(wish, parseClientInfo(params), abilities)
       // Whoever asks for a session hears of a failure; here nobody waits yet.
       this.#methods.catch(() => undefined)
     } catch (error) {
@@ -229,15 +233,15 @@ class Connection {
     }
   }
 
-  async #load(agent: AgentWish, info: Client, { dialect, offers }: Abilities): Promise<V1Methods> {
-    const { Methods, Lending, parseOutcome } = await loadConnections()
+  async #load(agent: RequestedAgent, info: SubscribedClient, { dialect, offers }: Abilities): Promise<V1Methods> {
+    const { Methods, ClientPeerRequests, parseOutcome } = await loadConnections()
     const client = {
       wire: this.#wire,
       outbox: this.#outbox,
       info,
       wanted: this.#wanted,
       dialect,
-      lending: new Lending({ wire: this.#wire, outbox: this.#outbox, offers }),
+      lending: new ClientPeerRequests({ wire: this.#wire, outbox: this.#outbox, offers }),
       answerOf: ({ result, failed }: Reply) => (failed ? NO_ANSWER : parseOutcome(result)),
       report: (error: unknown) => this.#host.report(error),
     }

@@ -2,11 +2,11 @@
 import { fstatSync } from 'node:fs'
 import { Socket } from 'node:net'
 import type { Writable } from 'node:stream'
-import { openWire } from './streams.ts'
-import type { Wire } from './wire.ts'
+import { openStreamTransport } from './streams.ts'
+import type { Transport } from './transport.ts'
 
-export function openStdio(): Wire {
-  return openWire(process.stdin, unblockedStdout())
+export function openStdio(): Transport {
+  return openStreamTransport(process.stdin, unblockedStdout())
 }
 
 /** Node writes to pipes synchronously on stdout; a client that does not read would stop the whole process. */

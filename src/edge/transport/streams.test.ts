@@ -4,26 +4,26 @@ import { PassThrough } from 'node:stream'
 import { describe, expect, test } from 'vitest'
 import type { Line } from './lines.ts'
 import { type Holder, SharedLimit } from './shared-limit.ts'
-import { openWire } from './streams.ts'
+import { openStreamTransport } from './streams.ts'
 
 test('a pipe that breaks with much unread owes nobody anything any more, in the same breath', async () => {
   const output = new PassThrough()
-  const wire = openWire(new PassThrough(), output)
+  const wire = openStreamTransport(new PassThrough(), output)
   wire.send('x'.repeat(2 * 1024 * 1024))
-  expect(wire.congested()).toBe(true)
-  const room = wire.room()
+  expect(wire.isBackpressured()).toBe(true)
+  const room = wire.drained()
   output.destroy(new Error('it broke'))
-  expect(wire.congested()).toBe(false)
+  expect(wire.isBackpressured()).toBe(false)
   await room
 })
 
 test('however often room is waited for, nothing is left listening', async () => {
   const output = new PassThrough()
-  const wire = openWire(new PassThrough(), output)
+  const wire = openStreamTransport(new PassThrough(), output)
   const before = output.listenerCount('close') + output.listenerCount('drain')
   for (let n = 0; n < 20; n += 1) {
     wire.send('x'.repeat(2 * 1024 * 1024))
-    const room = Promise.all([wire.room(), wire.room()])
+    const room = Promise.all([wire.drained(), wire.drained()])
     while (output.read() !== null);
     await room
   }
@@ -37,7 +37,7 @@ describe('what all connections hold together', () => {
   test('of lines that have not ended: the longest is told and read no further, the others are', async () => {
     const shared = limits()
     const inputs = Array.from({ length: 3 }, () => new PassThrough())
-    const wires = inputs.map((input) => openWire(input, new PassThrough(), shared))
+    const wires = inputs.map((input) => openStreamTransport(input, new PassThrough(), shared))
     const read = wires.map(async ({ lines }) => {
       const all: Line[] = []
       for await (const some of lines) all.push(...some)
@@ -54,7 +54,7 @@ describe('what all connections hold together', () => {
     const shared = limits()
     for (let times = 0; times < 5; times += 1) {
       const input = new PassThrough()
-      const lines = openWire(input, new PassThrough(), shared).lines[Symbol.asyncIterator]()
+      const lines = openStreamTransport(input, new PassThrough(), shared).lines[Symbol.asyncIterator]()
       const first = lines.next()
       input.write(`${'x'.repeat(2 * MIB)}\n`)
       expect((await first).value).toMatchObject([{ kind: 'line' }])
@@ -74,7 +74,7 @@ describe('what all connections hold together', () => {
       }
     }
     const output = new PassThrough()
-    const wire = openWire(new PassThrough(), output, { ...limits(), unread: new Watched(4 * MIB) })
+    const wire = openStreamTransport(new PassThrough(), output, { ...limits(), unread: new Watched(4 * MIB) })
     wire.send('x'.repeat(2 * MIB))
     expect([...told.values()]).toEqual([2 * MIB])
     output.destroy()
@@ -85,7 +85,7 @@ describe('what all connections hold together', () => {
   test('of what clients do not read: whoever is owed most is let go, and what was read counts no longer', () => {
     const shared = limits()
     const outputs = Array.from({ length: 3 }, () => new PassThrough())
-    const [one, two, three] = outputs.map((output) => openWire(new PassThrough(), output, shared))
+    const [one, two, three] = outputs.map((output) => openStreamTransport(new PassThrough(), output, shared))
     one?.send('x'.repeat(2 * MIB))
     outputs[0]?.read()
     two?.send('x'.repeat(3 * MIB))

@@ -2,7 +2,7 @@
 import type { Readable, Writable } from 'node:stream'
 import { type Line, LineCutter } from './lines.ts'
 import { type Holder, SharedLimit } from './shared-limit.ts'
-import type { Wire } from './wire.ts'
+import type { Transport } from './transport.ts'
 
 /** Bytes; as in the SDK, so that both sides refuse the same. */
 const LONGEST_LINE = 32 * 1024 * 1024
@@ -21,7 +21,7 @@ export class SharedLimits {
   readonly unread = new SharedLimit(ALL_UNREAD)
 }
 
-export function openWire(input: Readable, output: Writable, limits = new SharedLimits()): Wire {
+export function openStreamTransport(input: Readable, output: Writable, limits = new SharedLimits()): Transport {
   const room = roomOf(output)
   let gone = false
   const lose = (): void => {
@@ -47,8 +47,8 @@ export function openWire(input: Readable, output: Writable, limits = new SharedL
       if (output.writableLength > CUT_OFF) destroy()
       if (output.writableLength > CONGESTED) limits.unread.changed(unread)
     },
-    congested: () => !gone && !output.destroyed && output.writableLength > CONGESTED,
-    async room() {
+    isBackpressured: () => !gone && !output.destroyed && output.writableLength > CONGESTED,
+    async drained() {
       while (!output.destroyed && output.writableNeedDrain) await room()
     },
     async close() {

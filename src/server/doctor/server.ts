@@ -2,16 +2,16 @@
 import { existsSync } from 'node:fs'
 import type { Config } from '../../config/schema.ts'
 import { isParleyError, reasonOf } from '../../errors/parley-error.ts'
-import { askStatus } from '../ask.ts'
-import { orphansOf } from '../compose.ts'
-import { type Holder, holderOf } from '../holder.ts'
+import { askStatus } from '../admin/admin-client.ts'
+import { orphansOf } from '../compose/compose.ts'
+import { type ServerProcess, readPidFile } from '../daemon/pid-file.ts'
 import { serverInfo } from '../version.ts'
 import { type Finding, note, ok, problem } from './finding.ts'
 
 const WHAT = 'server'
 
 export async function* checkServer(config: Config): AsyncGenerator<Finding> {
-  const holder = holderOf(config.home)
+  const holder = readPidFile(config.home)
   if (holder !== undefined && !holder.isServer)
     return yield note(WHAT, `none; the process ${holder.pid} owns the state for itself, so no server can start now`)
   try {
@@ -27,7 +27,7 @@ function answered({ version, pid, socket }: { version: string; pid: number; sock
   return problem(WHAT, `${says}, and this is ${serverInfo.version}`, 'Replace it when nothing runs: parley stop')
 }
 
-function unanswered({ socket }: Config, holder: Holder | undefined, error: unknown): Finding {
+function unanswered({ socket }: Config, holder: ServerProcess | undefined, error: unknown): Finding {
   if (!isParleyError(error, 'SERVER_ABSENT')) return problem(WHAT, reasonOf(error), remedyFor(error))
   if (holder !== undefined)
     return problem(
@@ -46,7 +46,7 @@ function remedyFor(error: unknown): string {
 }
 
 export async function* checkOrphans({ home }: Config): AsyncGenerator<Finding> {
-  const orphans = await orphansOf(home, holderOf(home)?.pid)
+  const orphans = await orphansOf(home, readPidFile(home)?.pid)
   if (orphans.length === 0) return yield ok('processes', 'no child of a former server is left')
   const names = orphans.map(({ pid, command }) => `${command} (pid ${pid})`).join(', ')
   yield problem('processes', `left by a server that was killed: ${names}`, 'The next server ends them: parley serve')

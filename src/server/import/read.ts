@@ -1,9 +1,9 @@
 /** Reads an exported session: each line is checked before it is taken for an entry, and the first that is wrong is named. */
 import { z } from 'zod'
 import { fail } from '../../errors/parley-error.ts'
-import { ENTRY_FORMAT, type Entry } from '../../session/entries.ts'
+import { ENTRY_FORMAT, type Entry } from '../../session/domain/entries.ts'
 import { isNestedDeeper } from '../../text/nesting.ts'
-import { EXPORT_FORMAT } from '../export.ts'
+import { EXPORT_FORMAT } from '../offline/export.ts'
 import { type FileLine, linesOf } from './lines.ts'
 import { shapes, time } from './shapes.ts'
 

@@ -1,6 +1,6 @@
 /** The shape of every kind of entry, as a file from anywhere must have it before it becomes one of ours. */
 import { z } from 'zod'
-import type { Body } from '../../session/entries.ts'
+import type { Body } from '../../session/domain/entries.ts'
 
 /** Milliseconds since 1970 that are a date. */
 export const time = z.int().min(0).max(8_640_000_000_000_000)

@@ -9,7 +9,7 @@ import { cleanEnvironment } from '../../e2e/environment.ts'
 import type { Fields } from '../../e2e/message.ts'
 import { binary } from '../../e2e/parley.ts'
 import { socketPathOf } from '../../../src/config/socket.ts'
-import { startServer } from '../../../src/server/launch.ts'
+import { startServer } from '../../../src/server/launch/launch.ts'
 import { carrying, runs, until } from '../../fixtures/process/running.ts'
 import type { Ends } from './line-connection.ts'
 

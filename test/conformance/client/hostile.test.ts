@@ -1,11 +1,11 @@
 /** Agents that do what no agent should: one clear line for each, an exit code, and nothing left behind. */
 import { assert, json, property } from 'fast-check'
 import { afterEach, describe, expect, test } from 'vitest'
-import { type Transcript, emptyTranscript, told } from '../../../src/client/transcript.ts'
-import { updateIn } from '../../../src/client/well-formed.ts'
-import { paintFor } from '../../../src/cli/terminal/colors.ts'
-import { plainScreen } from '../../../src/cli/terminal/screen.ts'
-import { View } from '../../../src/cli/view/view.ts'
+import { type Transcript, emptyTranscript, told } from '../../../src/client/transcript/transcript.ts'
+import { updateIn } from '../../../src/client/incoming/sanitize.ts'
+import { paintFor } from '../../../src/cli/output/terminal/colors.ts'
+import { plainScreen } from '../../../src/cli/output/terminal/screen.ts'
+import { View } from '../../../src/cli/output/view/view.ts'
 import { type Book, CLOSED, ENDS, NEW, Scene, able, says, update } from './scene.ts'
 
 const scenes: Scene[] = []

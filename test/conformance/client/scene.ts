@@ -4,10 +4,10 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type Client, connect } from '../../../src/client/connect.ts'
-import type { Face } from '../../../src/client/face.ts'
-import { linePipe } from '../../../src/client/pipe.ts'
-import type { UpdateParams } from '../../../src/client/updates.ts'
+import { type Client, connect } from '../../../src/client/client.ts'
+import type { ClientDelegate } from '../../../src/client/client-delegate.ts'
+import { linePipe } from '../../../src/client/connection/pipe.ts'
+import type { UpdateParams } from '../../../src/client/incoming/updates.ts'
 import { Cli, type Finished } from '../../e2e/cli.ts'
 import type { Fields, Message } from '../../e2e/message.ts'
 import { until } from '../../fixtures/process/running.ts'
@@ -30,7 +30,7 @@ export class Scene {
   readonly #log = join(this.directory, 'heard.jsonl')
   readonly #book: Book
   #end: () => void = () => undefined
-  ask: Face['ask'] = () => new Promise(() => undefined)
+  ask: ClientDelegate['ask'] = () => new Promise(() => undefined)
 
   constructor(book: Book) {
     this.#book = book
@@ -84,7 +84,7 @@ export class Scene {
     const child = spawn(process.execPath, [AGENT, JSON.stringify(this.#book), this.#log])
     this.#end = () => void child.kill('SIGKILL')
     child.stdin.on('error', () => undefined)
-    const face: Face = {
+    const face: ClientDelegate = {
       updated: (params) => this.updates.push(params),
       cancelling: (sessionId) => this.cancelling.push(sessionId),
       ask: (question, withdrawn) => this.ask(question, withdrawn),

@@ -1,6 +1,6 @@
 /** What our client does while an agent's turn runs: shows, answers, cancels. */
 import { afterEach, describe, expect, test } from 'vitest'
-import { cancelled, emptyTranscript, told } from '../../../src/client/transcript.ts'
+import { cancelled, emptyTranscript, told } from '../../../src/client/transcript/transcript.ts'
 import { type Book, ENDS, NEW, Scene, asks, question, says, update } from './scene.ts'
 
 const scenes: Scene[] = []

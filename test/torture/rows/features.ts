@@ -5,11 +5,11 @@ const asking = within('src/edge/acp/v1/tool-asking.test.ts')
 const eliciting = within('test/e2e/mcp-elicitation.test.ts')
 const prompts = within('test/e2e/mcp-prompts.test.ts')
 const reading = within('test/e2e/mcp-read.test.ts')
-const loop = within('src/adapters/agent/model/loop.test.ts')
-const pages = within('src/cli/pages.test.ts')
-const calling = within('src/session/tool-call.test.ts')
-const verdicts = within('src/session/verdict.test.ts')
-const patience = within('src/adapters/tools/stdio.test.ts')
+const loop = within('src/adapters/agent/model/loop/loop.test.ts')
+const pages = within('src/cli/prompts/visit-page.test.ts')
+const calling = within('src/session/tool-call/call-tool.test.ts')
+const verdicts = within('src/session/permission/policy.test.ts')
+const patience = within('src/adapters/tool-registry/stdio.test.ts')
 
 export const featureRows: readonly Row[] = [
   // Lists
@@ -53,7 +53,7 @@ export const featureRows: readonly Row[] = [
     'names collide with none',
     lists("row: 'T7'"),
     lists('has one name twice'),
-    within('src/adapters/tools/names.test.ts')('is legal, at most 64 long and never shared by two tools'),
+    within('src/adapters/tool-registry/names.test.ts')('is legal, at most 64 long and never shared by two tools'),
   ),
   row('T8', 'names of every shape become ones that models know, and are called by their own', lists("row: 'T7 T8'")),
   row('T9', 'a malformed tool costs only itself', lists('has malformed tools among good ones')),
@@ -80,7 +80,7 @@ export const featureRows: readonly Row[] = [
     'C1',
     'content of every type, also unknown',
     calls('answers with every kind of content'),
-    within('src/adapters/tools/mcp/content.test.ts')('keeps every type of content that there is'),
+    within('src/adapters/mcp/client/request/content.test.ts')('keeps every type of content that there is'),
   ),
   row('C2', 'a failure is told to the model', calls('fails in words'), calls('refuses in the protocol')),
   row('C3', 'a result that breaks its promise is kept', calls('does not keep the promise of its output')),
@@ -111,7 +111,7 @@ export const featureRows: readonly Row[] = [
   row(
     'J1',
     'every dialect of JSON Schema',
-    within('src/adapters/tools/checking/schemas.test.ts')('pass a schema that cannot be understood'),
+    within('src/adapters/checking/schemas.test.ts')('pass a schema that cannot be understood'),
     official('json-schema-2020-12-preservation'),
   ),
   row(
@@ -129,7 +129,9 @@ export const featureRows: readonly Row[] = [
   row(
     'J4',
     'models get what their providers accept',
-    within('src/adapters/tools/model-schema.test.ts')('what stands at the root in pieces becomes one object'),
+    within('src/adapters/mcp/client/lists/model-schema.test.ts')(
+      'what stands at the root in pieces becomes one object',
+    ),
   ),
 
   // Progress and cancel
@@ -193,7 +195,7 @@ export const featureRows: readonly Row[] = [
     'X7',
     'arguments are completed, sparingly',
     prompts('what is typed behind one can be completed'),
-    within('src/cli/chat/composer.test.ts')('completes the word behind a command'),
+    within('src/cli/chat/input/composer.test.ts')('completes the word behind a command'),
   ),
 
   // What servers ask of us
@@ -216,7 +218,7 @@ export const featureRows: readonly Row[] = [
   row(
     'U6',
     'forms of every type, checked',
-    within('src/session/form.test.ts')('may ask for texts, numbers, a yes or no, and choices'),
+    within('src/session/domain/elicitation-form.test.ts')('may ask for texts, numbers, a yes or no, and choices'),
     asking('gets nothing that is not as the form has it'),
   ),
   row(

@@ -2,7 +2,7 @@
 import { excused, http, lists, logins, newest, official, row, stdio, within, sse, type Row } from './row.ts'
 
 const spawning = within('src/adapters/process/spawn.test.ts')
-const hosting = within('src/adapters/tools/http.test.ts')
+const hosting = within('src/adapters/tool-registry/http.test.ts')
 
 export const protocolRows: readonly Row[] = [
   // Base protocol
@@ -97,7 +97,7 @@ export const protocolRows: readonly Row[] = [
     'N8',
     'a process is not tied to one conversation',
     'each session has its own unless the configuration shares it',
-    within('src/adapters/tools/sharing.test.ts')('have a process each, unless the configuration shares it'),
+    within('src/adapters/tool-registry/sharing.test.ts')('have a process each, unless the configuration shares it'),
   ),
   row(
     'N9',
@@ -148,7 +148,7 @@ export const protocolRows: readonly Row[] = [
     stdio('tells its environment'),
     spawning('sees the allow-listed environment'),
   ),
-  row('S13', 'stdio is spoken', ['src/adapters/tools/stdio.test.ts', 'a server is met, asked who it is']),
+  row('S13', 'stdio is spoken', ['src/adapters/tool-registry/stdio.test.ts', 'a server is met, asked who it is']),
 
   // Streamable HTTP, older
   row(

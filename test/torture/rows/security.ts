@@ -94,12 +94,12 @@ export const securityRows: readonly Row[] = [
     'what a project would start is shown whole and agreed to',
     servers('of a project start nothing in a session until they are allowed'),
   ),
-  row('Z2', 'a warning before what is dangerous', within('src/config/danger.test.ts')('is warned of')),
+  row('Z2', 'a warning before what is dangerous', within('src/config/mcp/danger.test.ts')('is warned of')),
   row(
     'Z3',
     'every process that is started stands in the log',
     account('every process that is started as a server is in the log'),
-    within('src/config/danger.test.ts')('is warned of'),
+    within('src/config/mcp/danger.test.ts')('is warned of'),
   ),
   row(
     'Z4',
@@ -112,7 +112,7 @@ export const securityRows: readonly Row[] = [
     'Z5',
     'only pages of the web are visited',
     calls("row: 'U7 Z5'"),
-    within('src/cli/pages.test.ts')('is none, and nobody is asked'),
+    within('src/cli/prompts/visit-page.test.ts')('is none, and nobody is asked'),
   ),
   row(
     'Z6',
@@ -129,7 +129,7 @@ export const securityRows: readonly Row[] = [
   row(
     'Z8',
     'ports of ours listen on this machine and check who calls',
-    within('test/docs-server/door.test.ts')('pages of this machine may call, also by name'),
+    within('test/docs-search/door.test.ts')('pages of this machine may call, also by name'),
   ),
   row('Z9', 'a tool that says something else is another', lists('changes what a tool says of itself')),
 

@@ -2,7 +2,7 @@
 import type { Agent, Resumption, StopReason, Turn } from '../../../ports/agent.ts'
 import { answerQuestion } from './answer.ts'
 import { readyTools } from '../ready-tools.ts'
-import { type Wish, parseWish } from './wish.ts'
+import { type PromptIntent, parsePromptIntent } from './prompt-intent.ts'
 import { goOn, runTool } from './run-tool.ts'
 import { commandsOfServers, filledPrompt, showPrompt, typedIn } from '../server-prompts.ts'
 import { toolsText } from '../tools-text.ts'
@@ -24,7 +24,7 @@ export function openGuide(): Agent {
 }
 
 async function run(turn: Turn): Promise<StopReason> {
-  if (turn.resumed === undefined) await fulfil(turn, parseWish(turn.prompt))
+  if (turn.resumed === undefined) await fulfil(turn, parsePromptIntent(turn.prompt))
   else await resume(turn, turn.resumed)
   return turn.signal.aborted ? 'cancelled' : 'end_turn'
 }
@@ -35,7 +35,7 @@ async function resume(turn: Turn, resumed: Resumption): Promise<void> {
   await goOn(turn, resumed)
 }
 
-async function fulfil(turn: Turn, wish: Wish): Promise<void> {
+async function fulfil(turn: Turn, wish: PromptIntent): Promise<void> {
   if (await showServerPrompt(turn)) return
   switch (wish.kind) {
     case 'help':

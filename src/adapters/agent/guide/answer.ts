@@ -2,7 +2,7 @@
 import type { Turn } from '../../../ports/agent.ts'
 import type { Tool, ToolList, ToolResult } from '../../../ports/tools.ts'
 import { NO_DOCUMENTS } from '../../../text/notices.ts'
-import { queriesFor } from '../../../text/question.ts'
+import { queriesFor } from '../../../text/keyword-queries.ts'
 
 const PASSAGES = 5
 /** Wordings are tried, the strictest first, until there are enough passages; after a few, any will do. */

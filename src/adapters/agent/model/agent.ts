@@ -2,15 +2,15 @@
 import type { StopReason, Turn } from '../../../ports/agent.ts'
 import type { ToolList } from '../../../ports/tools.ts'
 import { readyTools } from '../ready-tools.ts'
-import { commandsFor } from './commands.ts'
-import { playTurn } from './loop.ts'
-import { chosenModel } from './options.ts'
-import type { Means, Work } from './work.ts'
+import { commandsFor } from './options/commands.ts'
+import { playTurn } from './loop/loop.ts'
+import { chosenModel } from './options/options.ts'
+import type { ModelAgentDeps, TurnWork } from './loop/work.ts'
 
-export async function runTurn(turn: Turn, means: Means): Promise<StopReason> {
+export async function runTurn(turn: Turn, means: ModelAgentDeps): Promise<StopReason> {
   const { models, preset, contexts } = means
   const context = await contexts.of(turn)
-  const work: Work = { turn, means, context, model: () => models.open(chosenModel(turn.settings, preset)) }
+  const work: TurnWork = { turn, means, context, model: () => models.open(chosenModel(turn.settings, preset)) }
   // Its package loads while servers connect; what is wrong with it is told by the first step.
   void work.model().catch(() => undefined)
   const list = await readyTools(turn)
@@ -19,7 +19,7 @@ export async function runTurn(turn: Turn, means: Means): Promise<StopReason> {
 }
 
 /** The model is asked before the directories of prompt files are read. */
-async function offer({ turn, means }: Work, list: ToolList): Promise<void> {
-  await means.clock.breath()
+async function offer({ turn, means }: TurnWork, list: ToolList): Promise<void> {
+  await means.clock.nextTick()
   await turn.offerCommands(await commandsFor(list, turn.roots, means))
 }

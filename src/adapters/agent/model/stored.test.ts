@@ -76,7 +76,7 @@ async function crashedIn(house: House, session: Session, words: string) {
 
 test('words that come with the end of their turn are stored with it', async () => {
   const { house } = houseWith([says('Hello.')])
-  house.clock.breath = quiet
+  house.clock.nextTick = quiet
   const { session, reader } = await house.open()
   await ask(session, 'p1')
   await until(() => reader.entries.at(-1)?.kind === 'turn_ended')

@@ -227,10 +227,10 @@ class Player {
 
   /** Waits, once for all and in sight of everyone, for servers that may have the tool. */
   async #connected(name: string, id: string | undefined): Promise<void> {
-    const until = this.#clock.elapsed() + TOOLS_LIMIT
+    const until = this.#clock.monotonicNow() + TOOLS_LIMIT
     if (id !== undefined) await this.#turn.report(id, { title: name, status: 'pending' })
     await this.#settled(name)
-    const left = until - this.#clock.elapsed()
+    const left = until - this.#clock.monotonicNow()
     // Servers that wait for their first use are started only for a tool that no other server has.
     if (left > 0 && !this.#has(this.#registryName(name))) await this.#turn.tools.ready(left, this.#turn.signal)
   }
@@ -257,7 +257,7 @@ class Player {
         resolve()
       }
       const stop = tools.onChange(() => settled() && done())
-      const timer = this.#clock.after(TOOLS_LIMIT, done)
+      const timer = this.#clock.setTimer(TOOLS_LIMIT, done)
       signal.addEventListener('abort', done, { once: true })
     })
   }

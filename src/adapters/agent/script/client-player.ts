@@ -94,7 +94,7 @@ export class ClientPlayer {
   async #within<Value>(ms: number, value: Promise<Value>): Promise<Value | undefined> {
     let timer: { cancel(): void } | undefined
     const late = new Promise<undefined>((resolve) => {
-      timer = this.#clock.after(ms, () => resolve(undefined))
+      timer = this.#clock.setTimer(ms, () => resolve(undefined))
     })
     try {
       return await Promise.race([value, late])

@@ -14,11 +14,11 @@ import type {
 import { faultsFrom, noFaults } from '../../fault.ts'
 import type { WatchOrder } from '../../watchdog/stall-watch.ts'
 import { checkAppend } from '../entries.ts'
-import { follow, Watches } from '../follow.ts'
-import { bundle } from './bundle.ts'
-import { columnsOf, escape, rowOf } from './columns.ts'
-import { Line } from './line.ts'
-import type { AppendOrder, ListOrder, PageAnswer, SnapshotColumns, WorkerOrder } from './messages.ts'
+import { follow, TailSubscribers } from '../tail.ts'
+import { packEntries } from './store/entry-packing.ts'
+import { columnsOf, escape, rowOf } from './store/columns.ts'
+import { WorkerClient } from './worker/worker-client.ts'
+import type { AppendOrder, ListOrder, PageAnswer, SnapshotColumns, WorkerOrder } from './worker/messages.ts'
 
 export interface SqliteReaderOptions {
   /** The state directory, in which `journal.db` is. */
@@ -52,7 +52,7 @@ export async function openSqliteJournal({
   watch,
   onLost,
 }: SqliteJournalOptions): Promise<ImportingJournal> {
-  const watches = new Watches()
+  const watches = new TailSubscribers()
   const connection = await connect(workerUrl, { directory, role: 'owner', faults, watch }, { watches, onLost })
   const reader = readerOn(connection)
   const played = faultsFrom(faults)
@@ -68,7 +68,7 @@ export async function openSqliteJournal({
       await sendFork(connection, played, { source, append })
       watches.appended(append.row.id)
     },
-    async bring(pieces, last) {
+    async importSession(pieces, last) {
       watches.appended(await sendBrought(connection, played, { pieces, last }))
     },
     read: (id, from, signal) => follow(reader.page, watches, { id, from, signal }),
@@ -85,22 +85,26 @@ export async function openSqliteJournal({
  * SQLite may keep its `-wal` and `-shm` files beside one that exists.
  */
 export async function openSqliteReader({ directory, workerUrl }: SqliteReaderOptions): Promise<JournalReader> {
-  return readerOn(await connect(workerUrl, { directory, role: 'reader', faults: [] }, { watches: new Watches() }))
+  return readerOn(
+    await connect(workerUrl, { directory, role: 'reader', faults: [] }, { watches: new TailSubscribers() }),
+  )
 }
 
 /** As a reader, for one look, and without a trace. */
 export async function openSqliteInspector({ directory, workerUrl }: SqliteReaderOptions): Promise<JournalReader> {
-  return readerOn(await connect(workerUrl, { directory, role: 'inspector', faults: [] }, { watches: new Watches() }))
+  return readerOn(
+    await connect(workerUrl, { directory, role: 'inspector', faults: [] }, { watches: new TailSubscribers() }),
+  )
 }
 
 interface Connection {
   /** Throws JOURNAL_CLOSED once `close` was called. */
-  readonly line: () => Line
+  readonly line: () => WorkerClient
   readonly close: () => Promise<void>
 }
 
 interface Concerned {
-  readonly watches: Watches
+  readonly watches: TailSubscribers
   readonly onLost?: ((why?: string) => void) | undefined
 }
 
@@ -112,7 +116,7 @@ async function connect(workerUrl: URL, order: WorkerOrder, { watches, onLost }: 
     watches.wakeAll()
     if (isOpen && closing === undefined) onLost?.(why)
   }
-  const line = await Line.open({ workerUrl, order, path, onBroken: broken })
+  const line = await WorkerClient.open({ workerUrl, order, path, onBroken: broken })
   isOpen = true
   return {
     line: () => (closing === undefined ? line : fail('JOURNAL_CLOSED', {})),
@@ -186,7 +190,7 @@ async function sendBrought({ line }: Connection, faults: Faults, { pieces, last 
   try {
     let count = 0
     for await (const entries of pieces) {
-      await line().call('fill', { draft, rows: bundle(count + 1, columnsOfEntries(entries)) })
+      await line().call('fill', { draft, rows: packEntries(count + 1, columnsOfEntries(entries)) })
       count += entries.length
       await faults.at('journal.import.filled')
     }
@@ -219,7 +223,7 @@ function appendOrder({ row, entries, expected, snapshot }: Append): AppendOrder 
     row: columnsOf(row),
     expected,
     last: expected + entries.length,
-    rows: bundle(expected + 1, columnsOfEntries(entries)),
+    rows: packEntries(expected + 1, columnsOfEntries(entries)),
     snapshot: snapshot === undefined ? undefined : [snapshot.seq, snapshot.state],
   }
 }

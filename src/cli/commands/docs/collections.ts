@@ -1,11 +1,11 @@
 /** `parley docs add|rm|ls`: the collections that every document server of this state directory serves. */
 import { resolve } from 'node:path'
 import type { Config } from '../../../config/schema.ts'
-import { checkDirectories } from '../../../docs-server/collections.ts'
-import { collectionRecords } from '../../../docs-server/state.ts'
-import type { CommandInput } from '../../command.ts'
-import { jsonLine } from '../../json.ts'
-import { oneLine } from '../../terminal/text.ts'
+import { checkDirectories } from '../../../docs-search/collections/collections.ts'
+import { collectionRecords } from '../../../docs-search/collections/state.ts'
+import type { CommandInput } from '../../runtime/command.ts'
+import { jsonLine } from '../../output/json.ts'
+import { oneLine } from '../../output/terminal/text.ts'
 import { words } from './words.ts'
 
 export async function add({ home }: Config, { args }: CommandInput): Promise<number> {

@@ -1,10 +1,10 @@
 /** `parley docs key add|ls|rm`: named keys, each for all collections or for some. */
 import type { Config } from '../../../config/schema.ts'
-import { addKey, keyRecords } from '../../../docs-server/state.ts'
+import { addKey, keyRecords } from '../../../docs-search/collections/state.ts'
 import { fail } from '../../../errors/parley-error.ts'
-import type { CommandInput } from '../../command.ts'
-import { textOption } from '../../options.ts'
-import { jsonLine } from '../../json.ts'
+import type { CommandInput } from '../../runtime/command.ts'
+import { textOption } from '../../runtime/options.ts'
+import { jsonLine } from '../../output/json.ts'
 import { words } from './words.ts'
 
 export async function key(config: Config, { args, options }: CommandInput): Promise<number> {

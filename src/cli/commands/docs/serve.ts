@@ -2,10 +2,10 @@
 import { resolve } from 'node:path'
 import type { Config } from '../../../config/schema.ts'
 import { fail } from '../../../errors/parley-error.ts'
-import { docsKey, openDocs, openDocsOverStdio } from '../../../server/docs.ts'
-import { addedCollections, collectionRecords } from '../../../docs-server/state.ts'
-import type { CommandInput } from '../../command.ts'
-import { textOption } from '../../options.ts'
+import { docsKey, openDocs, openDocsOverStdio } from '../../../server/compose/docs-server.ts'
+import { addedCollections, collectionRecords } from '../../../docs-search/collections/state.ts'
+import type { CommandInput } from '../../runtime/command.ts'
+import { textOption } from '../../runtime/options.ts'
 
 type Options = CommandInput['options']
 

@@ -1,14 +1,14 @@
 /** `parley mcp import`: the servers of another tool's `mcpServers`, into the user's own file. */
 import { resolve } from 'node:path'
 import { configFor } from '../../configured.ts'
-import { addMcp } from '../../../config/mcp-edit.ts'
-import { readMcpFiles } from '../../../config/mcp-files.ts'
-import { importedFrom } from '../../../config/mcp-import.ts'
+import { addMcp } from '../../../config/mcp/edit-servers.ts'
+import { readMcpFiles } from '../../../config/mcp/server-files.ts'
+import { importedFrom } from '../../../config/mcp/import-servers.ts'
 import { userFile } from '../../../config/places.ts'
-import { textOfFile } from '../../../config/text-of-file.ts'
+import { textOfFile } from '../../../config/files/read-text-file.ts'
 import { fail, reasonOf } from '../../../errors/parley-error.ts'
-import { FAILED, OK } from '../../exit.ts'
-import { oneLine } from '../../terminal/text.ts'
+import { FAILED, OK } from '../../runtime/exit-codes.ts'
+import { oneLine } from '../../output/terminal/text.ts'
 import { complain } from '../../say.ts'
 
 /** One that cannot be taken keeps no other back. */

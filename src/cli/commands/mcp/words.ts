@@ -1,6 +1,6 @@
 /** How the commands of `parley mcp` read and say what a server is, without its secrets. */
-import type { FoundMcp } from '../../../config/mcp-files.ts'
-import type { McpPlace } from '../../../config/mcp.ts'
+import type { FoundMcp } from '../../../config/mcp/server-files.ts'
+import type { McpPlace } from '../../../config/mcp/mcp-servers.ts'
 import { fail } from '../../../errors/parley-error.ts'
 
 /** `NAME=VALUE` or `NAME: VALUE`, each given once. Throws CONFIG_INVALID. */

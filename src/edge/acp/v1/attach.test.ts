@@ -391,7 +391,7 @@ describe('a session that nobody has wanted for a minute', () => {
     expect(street.house.tools.running).toBe(1)
     await street.house.clock.advance(1_000)
     expect(street.house.tools.running).toBe(0)
-    expect(street.house.sessions.census().sessions).toBe(0)
+    expect(street.house.sessions.counts().sessions).toBe(0)
 
     const carl = await street.client()
     await carl.request('session/load', opening(sessionId))
@@ -410,7 +410,7 @@ describe('a session that nobody has wanted for a minute', () => {
     await quiet()
     await ada.leave()
     await street.house.clock.advance(600_000)
-    expect(street.house.sessions.census().working).toBe(1)
+    expect(street.house.sessions.counts().working).toBe(1)
   })
 
   test('and is opened in that very moment has one writer', async () => {
@@ -425,7 +425,7 @@ describe('a session that nobody has wanted for a minute', () => {
     await Promise.all([resting, loaded])
     const { result } = await bob.request('session/prompt', prompt(sessionId, 'Hello'))
     expect(result).toEqual({ stopReason: 'end_turn' })
-    expect(house.sessions.census().sessions).toBe(1)
+    expect(house.sessions.counts().sessions).toBe(1)
     expect(house.reported).toEqual([])
   })
 })

@@ -1,0 +1,102 @@
+/** What a project tells whoever works in it: AGENTS.md, or else CLAUDE.md or GEMINI.md, read only inside its root. */
+import { open, realpath, stat } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import { dirname, join, relative, resolve, sep } from 'node:path'
+import type { Bars } from '../../../../ports/bars.ts'
+import type { Instruction } from './system-prompt.ts'
+
+/** Where files are read, and what rules keep from being read. */
+export interface Inside {
+  readonly roots: readonly string[]
+  readonly bars: Bars
+}
+
+interface Place {
+  readonly root: string
+  readonly bars: Bars
+}
+
+const NAMES = ['AGENTS.md', 'CLAUDE.md', 'GEMINI.md']
+
+/** Bytes of one file that are read. */
+const LONGEST = 32 * 1024
+
+/** Those of the roots themselves. */
+export async function instructionsOf({ roots, bars }: Inside): Promise<readonly Instruction[]> {
+  const found = await Promise.all(roots.map((root) => instructionIn(root, { root, bars })))
+  return found.filter((one) => one !== undefined)
+}
+
+/** Those of the directories between a root and a file that was touched, the outermost first, without those told already. */
+export async function nestedInstructions(
+  path: string,
+  { roots, told, bars }: Inside & { readonly told: ReadonlySet<string> },
+): Promise<readonly Instruction[]> {
+  const [cwd = '/'] = roots
+  const file = resolve(cwd, path)
+  const root = roots.find((one) => isWithin(one, file))
+  if (root === undefined) return []
+  const found = await Promise.all(
+    directoriesDown(root, file).map((directory) => instructionIn(directory, { root, bars })),
+  )
+  return found.filter((one) => one !== undefined).filter(({ path }) => !told.has(path))
+}
+
+/** The text of a file inside a root; undefined where there is none that may be read, or that rules keep. Never throws. */
+export async function readInside(path: string, { root, bars }: Place): Promise<string | undefined> {
+  try {
+    // A pipe would be waited for.
+    const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
+    try {
+      const opened = await file.stat()
+      const real = await realpath(path)
+      const named = await stat(real)
+      // What was opened is what the name means, and that is inside: a link that changes meanwhile leads nowhere.
+      const isSame = opened.ino === named.ino && opened.dev === named.dev
+      if (!opened.isFile() || !isSame || !isWithin(await realpath(root), real)) return undefined
+      if (bars(real) !== undefined) return undefined
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(LONGEST), 0, LONGEST, 0)
+      const text = buffer.toString('utf8', 0, bytesRead)
+      return opened.size > LONGEST ? `${text}\n[… cut after ${LONGEST} bytes]` : text
+    } finally {
+      await file.close()
+    }
+  } catch {
+    // Most directories have none.
+    return undefined
+  }
+}
+
+/** Whether `readInside` would find a file there. Never throws. */
+export async function isFileInside(root: string, path: string): Promise<boolean> {
+  try {
+    const real = await realpath(path)
+    return isWithin(await realpath(root), real) && (await stat(real)).isFile()
+  } catch {
+    // A link that leads nowhere.
+    return false
+  }
+}
+
+async function instructionIn(directory: string, place: Place): Promise<Instruction | undefined> {
+  for (const name of NAMES) {
+    const path = join(directory, name)
+    const text = await readInside(path, place)
+    if (text !== undefined && text.trim() !== '') return { path, text }
+  }
+  return undefined
+}
+
+/** From below the root to where the file is; nobody nests deeper than sixteen. */
+function directoriesDown(root: string, file: string): readonly string[] {
+  const directories: string[] = []
+  for (let at = dirname(file); at !== root && isWithin(root, at) && directories.length < 16; at = dirname(at)) {
+    directories.unshift(at)
+  }
+  return directories
+}
+
+function isWithin(root: string, path: string): boolean {
+  const way = relative(root, path)
+  return way === '' || (way !== '..' && !way.startsWith(`..${sep}`))
+}

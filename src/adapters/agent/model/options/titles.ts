@@ -1,0 +1,53 @@
+/** A short title for a new session by its model, asked beside the first turn. Whatever goes wrong with it is nobody's harm. */
+import type { Content } from '../../../../ports/content.ts'
+import type { TurnWork } from '../loop/work.ts'
+
+/** A shorter prompt is a title by itself. Characters. */
+const SHORT = 60
+
+/** How long the end of the turn may wait for it. Milliseconds. */
+const PATIENCE = 1_000
+
+const SYSTEM =
+  'You give conversations their titles. Answer with a title of three to seven words for a conversation that begins with the message of the user, in the language of that message. No quotes, no full stop, nothing else.'
+
+/** Resolves when it is there or not worth waiting for. */
+export function entitle(work: TurnWork): () => Promise<void> {
+  const said = textOf(work.turn.prompt)
+  if (!work.means.titles || work.context.messages.length > 1 || said.length <= SHORT) return async () => {}
+  const given = ask(work, said).catch(() => undefined)
+  const { clock } = work.means
+  return async () => {
+    if (!work.turn.signal.aborted) await Promise.race([given, clock.sleep(PATIENCE)])
+  }
+}
+
+async function ask(work: TurnWork, said: string): Promise<void> {
+  const { turn } = work
+  const model = await work.model()
+  const [effort] = model.efforts
+  const request = {
+    system: SYSTEM,
+    messages: [{ role: 'user', content: [{ type: 'text', text: said.slice(0, 4_000) }] }] as const,
+    tools: [],
+    session: turn.sessionId,
+    signal: turn.signal,
+    ...(effort !== undefined && { effort }),
+  }
+  let title = ''
+  for await (const part of model.stream(request)) if (part.kind === 'text') title += part.text
+  const line =
+    title
+      .trim()
+      .split('\n', 1)[0]
+      ?.replaceAll(/^["'“«]+|["'”».]+$/gu, '')
+      .trim() ?? ''
+  if (line !== '' && line.length <= 100) await turn.title(line)
+}
+
+function textOf(prompt: readonly Content[]): string {
+  return prompt
+    .flatMap((block) => (block.type === 'text' ? [block.text] : []))
+    .join('\n')
+    .trim()
+}

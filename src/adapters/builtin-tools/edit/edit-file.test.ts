@@ -1,0 +1,256 @@
+/** Edits are exact, all or none, never over somebody else's change, and leave all other bytes as they were. */
+import { execFileSync } from 'node:child_process'
+import { chmod, mkdir, readFile, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import * as fc from 'fast-check'
+import { afterEach, describe, expect, test } from 'vitest'
+import { type Stage, openStage } from '../../../../test/fixtures/tools/stage.ts'
+import { applyEdits } from './apply.ts'
+
+let stage: Stage
+afterEach(() => stage?.close())
+
+const edit = (old_text: string, new_text: string, replace_all?: boolean) => ({ old_text, new_text, replace_all })
+
+/** What stands in a file after it was read and edited. */
+async function changed(path: string, edits: readonly ReturnType<typeof edit>[]): Promise<Buffer> {
+  await stage.say('read_file', { path })
+  expect(await stage.say('edit_file', { path, edits })).toMatch(/^Edited /u)
+  return readFile(stage.path(path))
+}
+
+describe('an edit', () => {
+  test('needs a file that was read, and that nobody has changed since', async () => {
+    stage = await openStage({ files: { 'a.txt': 'one\n' } })
+    const args = { path: 'a.txt', edits: [edit('one', 'two')] }
+    expect(await stage.say('edit_file', args)).toBe('Error: Read a.txt with read_file first. Nothing was changed.')
+    await stage.say('read_file', { path: 'a.txt' })
+    await writeFile(stage.path('a.txt'), 'one, changed\n')
+    expect(await stage.say('edit_file', args)).toContain('a.txt has changed since you read it')
+    await stage.say('read_file', { path: 'a.txt' })
+    expect(await stage.say('edit_file', args)).toBe('Edited a.txt in one place.')
+    expect(await stage.say('edit_file', { path: 'a.txt', edits: [edit('two', 'three')] })).toContain('one place')
+    expect(await readFile(stage.path('a.txt'), 'utf8')).toBe('three, changed\n')
+    expect(await readdir(stage.dir)).toEqual(['a.txt'])
+  })
+
+  test('is shown as a difference, before and after', async () => {
+    const lines = Array.from({ length: 20 }, (_, index) => `${index + 1}`)
+    stage = await openStage({ files: { 'a.txt': lines.join('\n') } })
+    await stage.say('read_file', { path: 'a.txt' })
+    const args = { path: 'a.txt', edits: [edit('10\n', 'ten\n')] }
+    const path = stage.path('a.txt')
+    const diff = { type: 'diff', path, oldText: '7\n8\n9\n10\n11\n12\n13', newText: '7\n8\n9\nten\n11\n12\n13' }
+    expect(await stage.preview('edit_file', args)).toEqual({
+      title: 'Edit a.txt',
+      kind: 'edit',
+      paths: [path],
+      locations: [{ path, line: 10 }],
+      content: [diff],
+    })
+    expect(await readFile(path, 'utf8')).toContain('10')
+    expect(await stage.call('edit_file', args)).toMatchObject({ isError: false, shown: [diff] })
+  })
+
+  test('keeps what the file is: its encoding, its mark, its ends of lines and its rights', async () => {
+    const utf16 = Buffer.from('\uFEFFa\r\nb\r\n', 'utf16le')
+    const files = {
+      'crlf.txt': '\uFEFFa\r\nb\r\nc\r\n',
+      'wide.txt': utf16,
+      'latin.txt': Buffer.from('ä\nb\n', 'latin1'),
+    }
+    stage = await openStage({ files: { ...files, 'run.sh': 'b\n' } })
+    await chmod(stage.path('run.sh'), 0o755)
+    for (const path of [...Object.keys(files), 'run.sh']) {
+      await stage.say('read_file', { path })
+      expect(await stage.say('edit_file', { path, edits: [edit('b\n', 'B\nB\n')] })).toBe(
+        `Edited ${path} in one place.`,
+      )
+    }
+    expect(await readFile(stage.path('crlf.txt'), 'utf8')).toBe('\uFEFFa\r\nB\r\nB\r\nc\r\n')
+    expect(await readFile(stage.path('wide.txt'))).toEqual(Buffer.from('\uFEFFa\r\nB\r\nB\r\n', 'utf16le'))
+    expect(await readFile(stage.path('latin.txt'), 'latin1')).toBe('ä\nB\nB\n')
+    expect((await stat(stage.path('run.sh'))).mode & 0o777).toBe(0o755)
+    expect(await stage.say('edit_file', { path: 'latin.txt', edits: [edit('ä', '世')] })).toContain('Latin-1')
+  })
+
+  test('keeps UTF-16 without a mark, and the ends of the lines around it where they are mixed', async () => {
+    const files = { 'wide.txt': Buffer.from('aä\r\nb\r\n', 'utf16le'), 'mixed.txt': 'a\r\nb\r\nc\nd\r\ne' }
+    stage = await openStage({ files })
+    const wide = await changed('wide.txt', [edit('b', 'B\nC')])
+    expect(wide).toEqual(Buffer.from('aä\r\nB\r\nC\r\n', 'utf16le'))
+    const mixed = await changed('mixed.txt', [edit('b', 'b\nB'), edit('c', 'c\nC'), edit('e', 'e\nE')])
+    expect(mixed.toString()).toBe('a\r\nb\r\nB\r\nc\nC\nd\r\ne\r\nE')
+  })
+
+  test('of the last line leaves it without its end, or gives it one', async () => {
+    stage = await openStage({ files: { 'a.txt': 'one\ntwo', 'crlf.txt': 'one\r\ntwo' } })
+    expect((await changed('a.txt', [edit('two', '2')])).toString()).toBe('one\n2')
+    expect((await changed('a.txt', [edit('2', '2\n3\n')])).toString()).toBe('one\n2\n3\n')
+    expect((await changed('crlf.txt', [edit('two', 'two\nthree')])).toString()).toBe('one\r\ntwo\r\nthree')
+  })
+
+  test('of a very long line is made, and shown in few words; what does not fit is said in few', async () => {
+    const wide = 'var a=1;'.repeat(100_000)
+    stage = await openStage({ files: { 'wide.js': `${wide}var b=2;${wide}` } })
+    expect((await changed('wide.js', [edit('b=2', 'b=3')])).toString()).toBe(`${wide}var b=3;${wide}`)
+    const { shown } = await stage.call('edit_file', { path: 'wide.js', edits: [edit('b=3', 'b=4')] })
+    expect(JSON.stringify(shown)).toMatch(/that is too long to show/u)
+    for (const old_text of ['var a=1;', 'var c', wide.slice(1)]) {
+      const said = await stage.say('edit_file', { path: 'wide.js', edits: [edit(old_text, 'x')] })
+      expect(said).toMatch(/^Error: .{1,400}Nothing was changed\.$/su)
+    }
+  })
+
+  test('of what has become something else meanwhile is refused', async () => {
+    const files = { 'a.txt': 'x', 'b.txt': 'x', 'c.txt': 'x', 'd.txt': 'x', 'other.txt': 'x' }
+    stage = await openStage({ files })
+    for (const path of ['a.txt', 'b.txt', 'c.txt', 'd.txt']) await stage.say('read_file', { path })
+    for (const path of ['a.txt', 'b.txt', 'c.txt', 'd.txt']) await rm(stage.path(path))
+    await mkdir(stage.path('a.txt'))
+    await symlink('other.txt', stage.path('b.txt'))
+    await symlink('/etc/hostname', stage.path('c.txt'))
+    const said = (path: string) => stage.say('edit_file', { path, edits: [edit('x', 'y')] })
+    expect(await said('a.txt')).toBe('Error: a.txt is a directory. Use list_directory.')
+    expect(await said('b.txt')).toBe('Error: Read other.txt with read_file first. Nothing was changed.')
+    expect(await said('c.txt')).toContain('outside the directories of this session')
+    expect(await said('d.txt')).toBe('Error: There is no file "d.txt".')
+    expect(await readFile(stage.path('other.txt'), 'utf8')).toBe('x')
+  })
+
+  test('of two at once does both, one after the other', async () => {
+    stage = await openStage({ files: { 'a.txt': '1 2 3 4 5 6 7 8\n' } })
+    await stage.say('read_file', { path: 'a.txt' })
+    const edits = [1, 2, 3, 4, 5, 6, 7, 8].map((n) =>
+      stage.say('edit_file', { path: 'a.txt', edits: [edit(`${n}`, 'x')] }),
+    )
+    expect(new Set(await Promise.all(edits))).toEqual(new Set(['Edited a.txt in one place.']))
+    expect(await readFile(stage.path('a.txt'), 'utf8')).toBe('x x x x x x x x\n')
+  })
+
+  test('goes to the unsaved text where the client lends its files, and not past it where it lends none to write', async () => {
+    const buffer = new Map<string, string>()
+    stage = await openStage({ files: { 'a.txt': 'saved' } })
+    buffer.set(stage.path('a.txt'), 'unsaved')
+    const readTextFile = async ({ path }: { path: string }) => buffer.get(path) ?? ''
+    stage.client = { ...stage.client, readTextFile }
+    await stage.say('read_file', { path: 'a.txt' })
+    const args = { path: 'a.txt', edits: [edit('unsaved', 'edited')] }
+    expect(await stage.say('edit_file', args)).toContain('unsaved changes in the editor')
+    stage.client = { ...stage.client, writeTextFile: async ({ path, content }) => void buffer.set(path, content) }
+    expect(await stage.say('edit_file', args)).toBe('Edited a.txt in one place.')
+    expect([...buffer.values()]).toEqual(['edited'])
+    expect(await readFile(stage.path('a.txt'), 'utf8')).toBe('saved')
+  })
+})
+
+describe('a file', () => {
+  test('is made with its directories, and replaced only when it was read', async () => {
+    stage = await openStage()
+    expect(await stage.say('write_file', { path: 'a/b/c.txt', content: 'x\ny\n' })).toBe('Made a/b/c.txt: 2 lines.')
+    expect(await stage.say('write_file', { path: 'a/b/c.txt', content: 'z\n' })).toBe('Replaced a/b/c.txt: 1 lines.')
+    await writeFile(stage.path('a/b/c.txt'), 'other')
+    expect(await stage.say('write_file', { path: 'a/b/c.txt', content: 'z' })).toContain(
+      'has changed since you read it',
+    )
+    expect(await readFile(stage.path('a/b/c.txt'), 'utf8')).toBe('other')
+    expect(await stage.say('write_file', { path: 'a', content: 'z' })).toContain('a is a directory')
+  })
+
+  test('may be empty, and has one mark of its byte order at most', async () => {
+    stage = await openStage({ files: { 'empty.txt': '', 'marked.txt': '\uFEFFx\n' } })
+    await stage.say('read_file', { path: 'empty.txt' })
+    const edits = [edit('', 'x')]
+    expect(await stage.say('edit_file', { path: 'empty.txt', edits })).toContain('old_text is empty')
+    expect(await stage.say('write_file', { path: 'empty.txt', content: '' })).toBe('Replaced empty.txt: 0 lines.')
+    await stage.say('read_file', { path: 'marked.txt' })
+    for (const path of ['marked.txt', 'new.txt']) {
+      await stage.say('write_file', { path, content: '\uFEFFa\n' })
+      expect(await stage.say('edit_file', { path, edits: [edit('a', 'b')] })).toBe(`Edited ${path} in one place.`)
+      expect(await readFile(stage.path(path), 'utf8')).toBe('\uFEFFb\n')
+    }
+  })
+
+  test('that is read-only, a pipe, or a link to elsewhere is left alone', async () => {
+    stage = await openStage({ files: { 'fixed.txt': 'x', 'real.txt': 'x' } })
+    await chmod(stage.path('fixed.txt'), 0o444)
+    execFileSync('mkfifo', [stage.path('pipe')])
+    await symlink('real.txt', stage.path('link'))
+    await stage.say('read_file', { path: 'fixed.txt' })
+    await stage.say('read_file', { path: 'link' })
+    expect(await stage.say('write_file', { path: 'fixed.txt', content: 'y' })).toBe(
+      'Error: fixed.txt is read-only and was not changed.',
+    )
+    expect(await stage.say('write_file', { path: 'pipe', content: 'y' })).toContain('a named pipe')
+    expect(await stage.say('write_file', { path: 'link', content: 'y' })).toBe('Replaced real.txt: 1 lines.')
+    expect(await readFile(stage.path('real.txt'), 'utf8')).toBe('y')
+  })
+})
+
+describe('what does not fit', () => {
+  const refusals: readonly (readonly [string, readonly [text: string, one: ReturnType<typeof edit>], string])[] = [
+    ['twice', ['a\nb\na\n', edit('a', 'c')], 'old_text occurs 2 times (lines 1, 3)'],
+    ['twice, one in the other', ['{\n}\n}\n}\n', edit('}\n}\n', '}\n')], 'old_text occurs 2 times (lines 2, 3)'],
+    ['nowhere', ['a\nb\n', edit('q', 'c')], 'Read the file again and quote it exactly.'],
+    [
+      'other blanks',
+      ['if (x) {\n\treturn 1\n}\n', edit('if (x) {\n  return 1\n}', '')],
+      'only in whitespace, first in line 2, which is "\\treturn 1"',
+    ],
+    [
+      'other words',
+      ['start here\nthen this\n', edit('start here\nthen that\n', '')],
+      'line 2 is "then this" there and "then that"',
+    ],
+    [
+      'done before',
+      ['the new text\n', edit('the old text', 'the new text')],
+      'new_text is, in line 1: was it done before?',
+    ],
+    ['nothing', ['a', edit('', 'b')], 'old_text is empty'],
+    ['the same', ['a', edit('a', 'a')], 'are the same'],
+  ]
+  test.each(refusals)('%s: is refused with advice', (_name, [text, one], advice) => {
+    expect(() => applyEdits(text, [one])).toThrow(advice)
+  })
+
+  test('edits that overlap, or undo each other, are refused', () => {
+    const overlapping = [edit('one two', '1 2'), edit('two three', '2 3')]
+    expect(() => applyEdits('one two three', overlapping)).toThrow('Edit 2 of 2: old_text is not in the file')
+    expect(() => applyEdits('one', [edit('one', 'two'), edit('two', 'one')])).toThrow('undo each other')
+  })
+
+  test('one edit that does not fit leaves the others undone', async () => {
+    stage = await openStage({ files: { 'a.txt': 'one two' } })
+    await stage.say('read_file', { path: 'a.txt' })
+    const said = await stage.say('edit_file', { path: 'a.txt', edits: [edit('one', '1'), edit('three', '3')] })
+    expect(said).toContain('Edit 2 of 2: old_text is not in the file')
+    expect(await readFile(stage.path('a.txt'), 'utf8')).toBe('one two')
+  })
+})
+
+test('what was edited can be edited back, and nothing else has moved', () => {
+  const line = fc.stringMatching(/^[a-c \t]{0,6}$/u)
+  const linesWith = (...ends: readonly string[]) =>
+    fc.array(fc.tuple(line, fc.constantFrom(...ends)), { maxLength: 12 }).map((lines) => lines.flat().join(''))
+  const pair = (...ends: readonly string[]) =>
+    fc.tuple(linesWith(...ends), linesWith(...ends), fc.constant(ends.length))
+  const texts = fc.oneof(pair('\n'), pair('\r\n'), pair('\n', '\r\n'))
+  fc.assert(
+    fc.property(texts, fc.nat(), fc.nat(), ([before, after, kinds], from, length) => {
+      const start = from % (before.length + 1)
+      // The new text is one that was not there, so that it is unique on the way back.
+      const old_text = before.slice(start, start + 1 + (length % 8))
+      const new_text = `«${after}»`
+      fc.pre(old_text !== '' && before.indexOf(old_text) === before.lastIndexOf(old_text))
+      fc.pre(!/^\n|\r$/u.test(old_text) && !before.includes('«'))
+      const edited = applyEdits(before, [edit(old_text, new_text)])
+      expect(edited.places).toBe(1)
+      expect(edited.text.startsWith(before.slice(0, start))).toBe(true)
+      expect(edited.text.endsWith(before.slice(start + old_text.length))).toBe(true)
+      const between = edited.text.slice(start, edited.text.length - (before.length - start - old_text.length))
+      // Where ends of lines are mixed, those of what comes back are those of its place.
+      if (kinds === 1) expect(applyEdits(edited.text, [edit(between, old_text)]).text).toBe(before)
+    }),
+    { numRuns: 500 },
+  )
+})

@@ -1,0 +1,73 @@
+/** `edit_file`: exact replacements in a file that was read before. */
+import { z } from 'zod'
+import type { ToolPreview } from '../../../ports/tools.ts'
+import { applyEdits } from './apply.ts'
+import { differenceOf } from './difference.ts'
+import { type TextFile, openText, saveText } from '../files/files.ts'
+import { assertPathAllowed } from '../toolset/path-rules.ts'
+import { type ResolvedPath, resolvePath, writingOf } from '../toolset/resolve-path.ts'
+import { amount, refuse, textResult } from '../toolset/result.ts'
+import { type PreviewContext, defineTool, unfitBy } from '../toolset/tool.ts'
+
+const edit = z.strictObject({
+  old_text: z.string().describe('What stands there now, exactly, with its whitespace. It must occur once.'),
+  new_text: z.string().describe('What stands there afterwards.'),
+  replace_all: z.boolean().optional().describe('Every occurrence. Default false.'),
+})
+
+export const editFile = defineTool({
+  name: 'edit_file',
+  title: 'Edit file',
+  description:
+    'Replaces text in a file that you have read. Several edits are made one after the other, all of them or none. Refused when the file has changed since you read it.',
+  arguments: z.strictObject({
+    path: z.string().min(1).describe('Absolute, or from the working directory on.'),
+    edits: z.array(edit).min(1).max(100),
+  }),
+  kind: 'edit',
+  readOnly: false,
+  async preview({ path, edits }, looking) {
+    const place = await resolvePath(path, looking)
+    const { paths, given, shown } = place
+    const known = { title: `Edit ${shown}`, paths, locations: [{ path: given }], ...(await writingOf(place)) }
+    return { ...known, ...(await changeOf(place, looking, (text) => applyEdits(text, edits).text)) }
+  },
+  async run({ path, edits }, call) {
+    const { real } = await resolvePath(path, call)
+    return call.memory.files.alone(real, async () => {
+      const file = await openText(path, call)
+      assertPathAllowed(file.real, call)
+      requireSeen(file, call)
+      const { text, places } = applyEdits(file.text, edits)
+      await saveText({ ...file, text }, call)
+      const { content } = differenceOf(file.path, file.text, text)
+      return textResult(`Edited ${file.shown} in ${places === 1 ? 'one place' : `${amount(places)} places`}.`, {
+        shown: content,
+      })
+    })
+  },
+})
+
+/** What a change would look like, or why it cannot be made. */
+async function changeOf(
+  place: ResolvedPath,
+  looking: PreviewContext,
+  change: (text: string) => string,
+): Promise<Pick<ToolPreview, 'content' | 'locations' | 'unfit'>> {
+  try {
+    const file = await openText(place.real, looking)
+    requireSeen(file, looking)
+    const { path, text } = file
+    const { content, line } = differenceOf(path, text, change(text))
+    return { content, locations: [{ path, line }] }
+  } catch (error) {
+    return unfitBy(error)
+  }
+}
+
+/** Whoever writes must know what is there: a change that somebody else made meanwhile is not undone in passing. */
+export function requireSeen({ real, text, shown }: TextFile, { memory }: PreviewContext): void {
+  const isAsSeen = memory.files.isAsSeen(real, text)
+  if (isAsSeen === undefined) refuse(`Read ${shown} with read_file first. Nothing was changed.`)
+  if (!isAsSeen) refuse(`${shown} has changed since you read it. Read it again. Nothing was changed.`)
+}

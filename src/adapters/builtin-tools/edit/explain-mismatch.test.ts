@@ -1,0 +1,8 @@
+/** Advice for an edit that does not fit is given in a moment, or not at all. */
+import { expect, test } from 'vitest'
+import { explainMismatch } from './explain-mismatch.ts'
+
+test('a long quotation of a long file that repeats itself keeps nobody waiting', () => {
+  const old_text = `${'a\n'.repeat(50_000)}b`
+  expect(explainMismatch('a\n'.repeat(200_000), { old_text, new_text: '' })).toContain('old_text')
+})

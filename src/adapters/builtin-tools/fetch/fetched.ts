@@ -1,0 +1,87 @@
+/** A page of the web as the result of a call, or why it cannot be had. */
+import { reasonOf } from '../../../errors/parley-error.ts'
+import type { ToolResult } from '../../../ports/tools.ts'
+import { amount, longResult, refuse } from '../toolset/result.ts'
+import { decode } from '../text/encoding.ts'
+import { natureOf, pictureType } from '../text/nature.ts'
+import type { Call } from '../toolset/tool.ts'
+import { readablePage } from './html.ts'
+import { type Got, getPage } from './page.ts'
+import { Forbidden, onlyPublic } from './reach.ts'
+
+const LARGEST_PICTURE = 4 * 1024 * 1024
+
+export async function fetched(url: URL, { means, signal, caller }: Call): Promise<ToolResult> {
+  const { mayReach = onlyPublic, clock } = means
+  const got = await getPage(url, { mayReach, clock, signal }).catch((error: unknown) => cannot(url, error))
+  return told(got, caller)
+}
+
+/** The reason behind "fetch failed" is its cause. */
+function cannot({ host }: URL, error: unknown): never {
+  const causes = [error, (error as Error).cause]
+  const forbidden = causes.find((one) => one instanceof Forbidden)
+  if (forbidden !== undefined) refuse(`${forbidden.message}. Nothing was sent there.`, error)
+  if (error instanceof TypeError) refuse(`${host} could not be reached: ${reasonOf(error.cause ?? error)}.`, error)
+  throw error
+}
+
+type Page = Extract<Got, { readonly kind: 'page' }>
+
+function told(got: Got, { toolCallId }: Call['caller']): ToolResult {
+  if (got.kind === 'elsewhere')
+    return refuse(`The page redirects to another host. Fetch ${got.url.href} if you want to go there.`)
+  const { url, status, type, isCut } = got
+  const bytes = isCut ? wholeLetters(got.bytes) : got.bytes
+  const isError = status >= 400
+  const picture = pictureType(bytes)
+  if (picture !== undefined && !isError) return pictured(picture, got)
+  const text = textOf(bytes, type)
+  if (text === undefined)
+    return refuse(`${url.href} is ${natureOf(bytes)} (${type || 'of an unknown type'}), not a text.`)
+  const page =
+    /html/iu.test(type) || /^\s*<(?:!doctype html|html)/iu.test(text) ? readablePage(text, url) : { title: '', text }
+  const cut = isCut ? `[It has more than ${amount(got.bytes.length)} bytes; only these were read.]` : ''
+  const head = [`${url.href} (${status})`, page.title, cut].filter((line) => line !== '').join('\n')
+  return longResult(`${head}\n\n${page.text}`, toolCallId, { isError })
+}
+
+function pictured(mimeType: string, { bytes, isCut }: Page): ToolResult {
+  if (bytes.length > LARGEST_PICTURE)
+    return refuse(
+      `The picture has ${isCut ? 'more than ' : ''}${amount(bytes.length)} bytes; at most ${amount(LARGEST_PICTURE)} can be shown.`,
+    )
+  return { content: [{ type: 'image', data: bytes.toString('base64'), mimeType }], isError: false }
+}
+
+/** A cut may go through a letter of UTF-8. */
+function wholeLetters(bytes: Buffer): Buffer {
+  const last = bytes.findLastIndex((byte) => (byte & 0xc0) !== 0x80)
+  const lead = bytes[last] ?? 0
+  const length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc0 ? 2 : 1
+  return bytes.length - last < length ? bytes.subarray(0, last) : bytes
+}
+
+/** As its headers say, else as it says itself; UTF-8 shows that it is one, whatever they say. */
+function textOf(bytes: Buffer, type: string): string | undefined {
+  const label = [type, bytes.toString('latin1', 0, 2_048)].map(charsetIn).find(isKnown)
+  const decoded = decode(bytes)
+  const isTold = /^(?:utf-16|iso-2022)/iu.test(label ?? '')
+  if (label === undefined || (decoded !== undefined && decoded.encoding !== 'latin-1' && !isTold)) return decoded?.text
+  if (decoded === undefined && !isTold) return undefined
+  return new TextDecoder(label).decode(bytes)
+}
+
+function isKnown(label: string | undefined): boolean {
+  if (label === undefined) return false
+  try {
+    return new TextDecoder(label).encoding !== ''
+  } catch {
+    // Nobody knows that encoding.
+    return false
+  }
+}
+
+function charsetIn(text: string): string | undefined {
+  return /\bcharset\s*=\s*["']?([\w-]+)/iu.exec(text)?.[1]
+}

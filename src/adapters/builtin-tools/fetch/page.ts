@@ -1,0 +1,108 @@
+/** Gets a page of the web: within limits of size and time, and no further than the host that was allowed. */
+import { type Agent, fetch as undiciFetch } from 'undici'
+import type { Clock } from '../../../ports/clock.ts'
+import type { Signal } from '../../../ports/signal.ts'
+import { refuse } from '../toolset/result.ts'
+import { type MayReach, guardedAgent, requireReachable } from './reach.ts'
+
+/** Bytes, unpacked. */
+const LARGEST = 5 * 1024 * 1024
+/** Milliseconds. */
+const PATIENCE = 30_000
+const MOST_REDIRECTS = 5
+
+const HEADERS = {
+  accept: 'text/html,application/xhtml+xml,text/*;q=0.9,application/json;q=0.9,image/*;q=0.5,*/*;q=0.1',
+  'user-agent': 'Parley (fetch_url)',
+}
+
+export interface Getting {
+  readonly mayReach: MayReach
+  readonly clock: Clock
+  readonly signal: Signal
+}
+
+export type Got =
+  | (Body & { readonly kind: 'page'; readonly url: URL; readonly status: number; readonly type: string })
+  /** To another host, which nobody has been asked about. */
+  | { readonly kind: 'elsewhere'; readonly url: URL }
+
+interface Body {
+  readonly bytes: Buffer
+  /** More was sent than is read. */
+  readonly isCut: boolean
+}
+
+export async function getPage(url: URL, { mayReach, clock, signal }: Getting): Promise<Got> {
+  const agent = guardedAgent(mayReach)
+  const own = new AbortController()
+  const cancel = (): void => own.abort()
+  const timer = clock.setTimer(PATIENCE, cancel)
+  signal.addEventListener('abort', cancel, { once: true })
+  if (signal.aborted) cancel()
+  try {
+    return await follow(url, { agent, mayReach, signal: own.signal })
+  } catch (error) {
+    if (own.signal.aborted && !signal.aborted)
+      refuse(`${url.host} did not answer within ${PATIENCE / 1_000} seconds.`, error)
+    throw error
+  } finally {
+    timer.cancel()
+    signal.removeEventListener('abort', cancel)
+    // Whatever is still on its way is not wanted.
+    await agent.destroy()
+  }
+}
+
+interface Following {
+  readonly agent: Agent
+  readonly mayReach: MayReach
+  readonly signal: AbortSignal
+}
+
+async function follow(start: URL, { agent, mayReach, signal }: Following): Promise<Got> {
+  let url = start
+  for (let redirects = 0; redirects <= MOST_REDIRECTS; redirects++) {
+    requireReachable(url, mayReach)
+    const response = await undiciFetch(url, { dispatcher: agent, redirect: 'manual', headers: HEADERS, signal })
+    const location = response.headers.get('location')
+    const { status } = response
+    if (status < 300 || status > 399 || location === null) {
+      const type = response.headers.get('content-type') ?? ''
+      return { kind: 'page', url, status, type, ...(await bodyOf(response.body)) }
+    }
+    await response.body?.cancel()
+    const next = redirected(location, url)
+    if (!isSameHost(url, next)) return { kind: 'elsewhere', url: next }
+    url = next
+  }
+  return refuse(`${start.host} redirects again and again.`)
+}
+
+/** What stands in a redirect may be anything. */
+function redirected(location: string, from: URL): URL {
+  const url = URL.canParse(location, from) ? new URL(location, from) : undefined
+  if (url === undefined || !/^https?:$/u.test(url.protocol) || url.username !== '' || url.password !== '')
+    return refuse(
+      `${from.host} redirects to what is not fetched: an address that is none of the web, or names somebody.`,
+    )
+  return url
+}
+
+/** Also with and without `www.`, and from http to https. */
+function isSameHost(from: URL, to: URL): boolean {
+  const bare = ({ hostname }: URL) => hostname.replace(/^www\./u, '')
+  const isWeb = to.protocol === 'https:' || to.protocol === from.protocol
+  return isWeb && bare(from) === bare(to) && (from.port === to.port || to.protocol !== from.protocol)
+}
+
+async function bodyOf(body: AsyncIterable<Uint8Array> | null): Promise<Body> {
+  const pieces: Uint8Array[] = []
+  let length = 0
+  for await (const piece of body ?? []) {
+    pieces.push(piece)
+    length += piece.length
+    if (length > LARGEST) return { bytes: Buffer.concat(pieces, LARGEST), isCut: true }
+  }
+  return { bytes: Buffer.concat(pieces), isCut: false }
+}

@@ -1,0 +1,119 @@
+/** The text files of a call: as the client has them, unsaved changes and all, where it lends its files; else as they are stored. */
+import { fail, isParleyError } from '../../../errors/parley-error.ts'
+import { refuse } from '../toolset/result.ts'
+import { type Bytes, readBytes, realPath, writeBytes } from '../../../workspace/files.ts'
+import { type Root, asGiven, openRoots, shortly } from '../../../workspace/root-set.ts'
+import { type Decoded, PLAIN, decode, encode } from '../text/encoding.ts'
+import { natureOf } from '../text/nature.ts'
+import { assertPathAllowed } from '../toolset/path-rules.ts'
+import type { Call, PreviewContext } from '../toolset/tool.ts'
+
+export interface TextFile extends Decoded {
+  readonly real: string
+  /** As clients and people say it. */
+  readonly path: string
+  /** From the first directory of the session on. */
+  readonly shown: string
+}
+
+/** What is there: a text, or bytes that are none. */
+export type Opened = TextFile | (Bytes & { readonly shown: string })
+
+export function isText(opened: Opened): opened is TextFile {
+  return 'text' in opened
+}
+
+/** Throws FILE_MISSING, PATH_OUTSIDE_ROOTS, and what the client says. */
+export async function openFile(path: string, { caller }: PreviewContext): Promise<Opened> {
+  const roots = await openRoots(caller.roots)
+  const stored = await unlessMissing(readStored(path, roots))
+  if (stored !== undefined && !isText(stored)) return stored
+  const lent = await lentText(stored ?? (await nameOf(path, roots)), stored !== undefined, caller.client)
+  if (lent === undefined) return stored ?? fail('FILE_MISSING', { path })
+  return { ...PLAIN, ...(stored ?? (await nameOf(path, roots))), text: lent }
+}
+
+/** Throws what `openFile` throws, and what it is if it is no text. */
+export async function openText(path: string, looking: PreviewContext): Promise<TextFile> {
+  const opened = await openFile(path, looking)
+  return isText(opened) ? opened : refuse(`${opened.shown} is ${natureOf(opened.bytes)}, not a text.`)
+}
+
+/** Undefined where there is no such file. */
+export function openIfThere(path: string, looking: PreviewContext): Promise<TextFile | undefined> {
+  return unlessMissing(openText(path, looking))
+}
+
+/** A file that is still to be written. */
+export async function newFile(path: string, { caller }: PreviewContext): Promise<TextFile> {
+  return { ...(await nameOf(path, await openRoots(caller.roots))), text: '', ...PLAIN }
+}
+
+/** Writes it where it was read: through the client if it lends its files. */
+export async function saveText(file: TextFile, call: Call): Promise<void> {
+  const { caller, memory, means } = call
+  assertPathAllowed(file.real, call)
+  const { readTextFile, writeTextFile } = caller.client
+  if (writeTextFile !== undefined) {
+    await writeTextFile({ path: file.path, content: file.text })
+  } else {
+    const roots = await openRoots(caller.roots)
+    if (readTextFile !== undefined) await requireSaved(file, roots, call)
+    await writeBytes({
+      path: file.real,
+      bytes: encode(file),
+      roots,
+      id: means.clock.id(),
+      found: (real) => assertPathAllowed(real, call),
+    })
+  }
+  memory.files.saw(file.real, file.text)
+}
+
+async function readStored(path: string, roots: readonly Root[]): Promise<Opened> {
+  const { real, bytes } = await readBytes(path, roots)
+  const decoded = decode(bytes)
+  const shown = shortly(real, roots)
+  return decoded === undefined ? { real, bytes, shown } : { real, path: asGiven(real, roots), shown, ...decoded }
+}
+
+/** Undefined where the client has no say: it lends no files, or has none of this name either. */
+async function lentText(
+  { path }: Pick<TextFile, 'path'>,
+  isStored: boolean,
+  { readTextFile }: PreviewContext['caller']['client'],
+): Promise<string | undefined> {
+  if (readTextFile === undefined) return undefined
+  try {
+    return await readTextFile({ path })
+  } catch (error) {
+    if (!isStored && isParleyError(error, 'CLIENT_REFUSED')) return undefined
+    throw error
+  }
+}
+
+/** What is stored is not what somebody sees in their editor and has not saved: to write it would take that from them. */
+async function requireSaved(
+  file: TextFile,
+  roots: readonly Root[],
+  { caller: { client } }: PreviewContext,
+): Promise<void> {
+  const stored = await unlessMissing(readStored(file.real, roots))
+  const lent = await lentText(file, stored !== undefined, client)
+  if (lent !== undefined && stored !== undefined && isText(stored) && stored.text !== lent)
+    refuse(`${file.shown} has unsaved changes in the editor, which lets nobody write there. Ask the user to save it.`)
+}
+
+async function nameOf(path: string, roots: readonly Root[]) {
+  const real = await realPath(path, roots)
+  return { real, path: asGiven(real, roots), shown: shortly(real, roots) }
+}
+
+async function unlessMissing<Found>(opening: Promise<Found>): Promise<Found | undefined> {
+  try {
+    return await opening
+  } catch (error) {
+    if (isParleyError(error, 'FILE_MISSING')) return undefined
+    throw error
+  }
+}

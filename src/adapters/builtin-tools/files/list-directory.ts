@@ -1,0 +1,56 @@
+/** `list_directory`: what is in a directory and, to a depth, below it. */
+import { z } from 'zod'
+import { type Entry, shownName } from '../../../workspace/names.ts'
+import { openRoots } from '../../../workspace/root-set.ts'
+import { stroll } from '../../../workspace/walk.ts'
+import { countingExclusions } from '../toolset/path-rules.ts'
+import { resolvePath } from '../toolset/resolve-path.ts'
+import { amount, textResult } from '../toolset/result.ts'
+import { defineTool } from '../toolset/tool.ts'
+
+/** Names that one answer holds. */
+const MOST = 1_000
+
+export const listDirectory = defineTool({
+  name: 'list_directory',
+  title: 'List directory',
+  description:
+    'Lists a directory: one name per line, directories with a slash at the end, deeper ones indented. What .gitignore and .ignore name is left out unless asked for.',
+  arguments: z.strictObject({
+    path: z
+      .string()
+      .min(1)
+      .optional()
+      .describe('Absolute, or from the working directory on. Default: the working directory.'),
+    depth: z.int().min(1).max(8).optional().describe('How many levels. Default 1.'),
+    ignored: z.boolean().optional().describe('Also what is ignored. Default false.'),
+  }),
+  kind: 'read',
+  readOnly: true,
+  async preview({ path = '.' }, looking) {
+    const { paths, given, shown } = await resolvePath(path, looking)
+    return { title: `List ${shown}`, locations: [{ path: given }], paths }
+  },
+  async run({ path = '.', depth = 1, ignored = false }, { caller, signal }) {
+    const roots = await openRoots(caller.roots)
+    const left = countingExclusions(caller.bars, { isRead: false })
+    const lines: string[] = []
+    let unnameable = 0
+    await stroll(path, { roots, depth, ignored, signal, passes: left.has }, async (met) => {
+      if (met.kind === 'unnameable') unnameable += met.count
+      else lines.push(`${'  '.repeat(met.depth)}${lineOf(met)}`)
+      return lines.length > MOST ? 'enough' : 'on'
+    })
+    if (lines.length === 0) lines.push(ignored ? '[The directory is empty.]' : '[Nothing that is not ignored.]')
+    if (lines.length > MOST)
+      lines[MOST] = `[More than ${amount(MOST)} names: list a directory below, or use find_files.]`
+    if (unnameable > 0) lines.push(`[${amount(unnameable)} more with names that are not UTF-8.]`)
+    return textResult([...lines, ...left.words()].join('\n'))
+  },
+})
+
+const MARKS = { directory: '/', file: '', link: ' (link)', other: ' (no file)' }
+
+function lineOf({ name, kind }: Entry): string {
+  return `${shownName(name)}${MARKS[kind]}`
+}

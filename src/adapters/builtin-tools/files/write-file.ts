@@ -1,0 +1,56 @@
+/** `write_file`: a new file, or all of one that was read before. */
+import { z } from 'zod'
+import { onlyCrLf } from '../edit/apply.ts'
+import { differenceOf } from '../edit/difference.ts'
+import { requireSeen } from '../edit/edit-file.ts'
+import { type TextFile, newFile, openIfThere, saveText } from './files.ts'
+import { resolvePath, writingOf } from '../toolset/resolve-path.ts'
+import { amount, textResult } from '../toolset/result.ts'
+import { linesOf } from '../text/pages.ts'
+import { defineTool, unfitBy } from '../toolset/tool.ts'
+
+export const writeFile = defineTool({
+  name: 'write_file',
+  title: 'Write file',
+  description:
+    'Makes a new file with the directories that it needs, or replaces all of a file that you have read. To change a part of a file use edit_file.',
+  arguments: z.strictObject({
+    path: z.string().min(1).describe('Absolute, or from the working directory on.'),
+    content: z.string().describe('The whole text of the file.'),
+  }),
+  kind: 'edit',
+  readOnly: false,
+  async preview({ path, content }, looking) {
+    const place = await resolvePath(path, looking)
+    const { paths, given, shown } = place
+    const known = { title: `Write ${shown}`, paths, locations: [{ path: given }], ...(await writingOf(place)) }
+    try {
+      const former = await openIfThere(path, looking)
+      if (former !== undefined) requireSeen(former, looking)
+      return { ...known, content: differenceOf(given, former?.text ?? null, content).content }
+    } catch (error) {
+      return { ...known, ...unfitBy(error) }
+    }
+  },
+  async run({ path, content }, call) {
+    const { real } = await resolvePath(path, call)
+    return call.memory.files.alone(real, async () => {
+      const former = await openIfThere(path, call)
+      if (former !== undefined) requireSeen(former, call)
+      // A mark of the byte order is no part of a text, wherever it comes from.
+      const plain = content.replace(/^\uFEFF/u, '')
+      const text = former === undefined ? plain : inTheSameLines(plain, former)
+      const place = former ?? (await newFile(path, call))
+      const file = { ...place, text, ...(former === undefined && { hasBom: plain !== content }) }
+      await saveText(file, call)
+      const { content: shown } = differenceOf(file.path, former?.text ?? null, text)
+      const verb = former === undefined ? 'Made' : 'Replaced'
+      return textResult(`${verb} ${file.shown}: ${amount(linesOf(text).length)} lines.`, { shown })
+    })
+  },
+})
+
+/** A file whose lines end with CR LF keeps them so. */
+function inTheSameLines(content: string, { text }: TextFile): string {
+  return onlyCrLf(text) && !content.includes('\r') ? content.replaceAll('\n', '\r\n') : content
+}

@@ -1,0 +1,47 @@
+/** What the tools of one session remember from call to call: which files were read, and what runs in the background. */
+import { createHash } from 'node:crypto'
+import { type Background, openBackground } from './run/background.ts'
+
+export interface SessionMemory {
+  readonly files: FilesRead
+  readonly background: Background
+  /** Ends what runs in the background. Idempotent. */
+  close(): Promise<void>
+}
+
+/** Which text of a file the session has last seen, by its real path. */
+export interface FilesRead {
+  saw(real: string, text: string): void
+  /** Undefined for a file that was never read. */
+  isAsSeen(real: string, text: string): boolean | undefined
+  /** One change of a file at a time. */
+  alone<Result>(real: string, change: () => Promise<Result>): Promise<Result>
+}
+
+export function openMemory(): SessionMemory {
+  const background = openBackground()
+  return { files: openFilesRead(), background, close: () => background.close() }
+}
+
+function openFilesRead(): FilesRead {
+  const seen = new Map<string, string>()
+  const changing = new Map<string, Promise<unknown>>()
+  return {
+    saw: (real, text) => void seen.set(real, digestOf(text)),
+    isAsSeen: (real, text) => (seen.has(real) ? seen.get(real) === digestOf(text) : undefined),
+    async alone(real, change) {
+      const changed = (changing.get(real) ?? Promise.resolve()).then(change)
+      const settled = changed.catch(() => undefined)
+      changing.set(real, settled)
+      try {
+        return await changed
+      } finally {
+        if (changing.get(real) === settled) changing.delete(real)
+      }
+    },
+  }
+}
+
+function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('base64')
+}

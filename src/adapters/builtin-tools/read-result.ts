@@ -1,0 +1,34 @@
+/** `read_result`: what was left out of the long result of an earlier call. */
+import { z } from 'zod'
+import { allWordsIn } from '../mcp/client/request/content-text.ts'
+import { MODEL_LIMIT, amount, refuse, textResult } from './toolset/result.ts'
+import { defineTool } from './toolset/tool.ts'
+
+/** The note about what is left takes a little room too. */
+const PAGE = MODEL_LIMIT - 500
+
+export const readResult = defineTool({
+  name: 'read_result',
+  title: 'Read on in a result',
+  description: 'Reads on in the result of an earlier tool call that was too long to be given whole.',
+  arguments: z.strictObject({
+    toolCallId: z.string().min(1).describe('As the result that was cut names it.'),
+    offset: z.int().min(0).optional().describe('The character to begin with. Default 0.'),
+    limit: z.int().min(1).max(PAGE).optional().describe(`How many characters. Default and at most ${PAGE}.`),
+  }),
+  kind: 'read',
+  readOnly: true,
+  preview: () => ({ title: 'Read on in a result' }),
+  async run({ toolCallId, offset = 0, limit = PAGE }, { caller }) {
+    const content = await caller.resultOf(toolCallId)
+    if (content === undefined)
+      return refuse(`There is no result of a call ${JSON.stringify(toolCallId.slice(0, 100))}.`)
+    const text = allWordsIn(content)
+    const page = text.slice(offset, offset + limit)
+    const end = offset + page.length
+    if (page === '')
+      return refuse(`The result has ${amount(text.length)} characters; there are none from ${amount(offset)} on.`)
+    const more = end < text.length ? `; read on with offset=${end}` : ''
+    return textResult(`${page}\n[Characters ${amount(offset)}–${amount(end)} of ${amount(text.length)}${more}]`)
+  },
+})

@@ -1,0 +1,64 @@
+/** The commands that a session left running. They end with it. */
+import { refuse } from '../toolset/result.ts'
+import type { Running } from './running.ts'
+
+/** How many may run at once. */
+const MOST = 8
+/** How many that have ended are remembered, with what they said. */
+const MOST_ENDED = 8
+
+export interface Background {
+  /** Throws when there are too many. */
+  requireRoom(): void
+  /** Resolves with the name that it goes by from now on; a session that is closed ends it. */
+  keep(running: Running): Promise<string>
+  /** Throws for a name that none has. */
+  find(id: string): Kept
+  close(): Promise<void>
+}
+
+export interface Kept {
+  readonly running: Running
+  /** Up to where its output was read. */
+  readTo: number
+}
+
+export function openBackground(): Background {
+  const kept = new Map<string, Kept>()
+  let count = 0
+  let isClosed = false
+  const open = () => [...kept].filter(([, { running }]) => running.exit === undefined)
+  /** Those that ended longest ago, by their start, make room. */
+  const forget = () => {
+    const ended = [...kept].filter(([, { running }]) => running.exit !== undefined)
+    for (const [id] of ended.slice(0, -MOST_ENDED)) kept.delete(id)
+  }
+  return {
+    requireRoom() {
+      const running = open().map(([id]) => id)
+      if (running.length >= MOST)
+        refuse(`${MOST} commands run in the background already (${running.join(', ')}). Stop one with command_output.`)
+    },
+    async keep(running) {
+      count += 1
+      const id = `b${count}`
+      kept.set(id, { running, readTo: 0 })
+      forget()
+      if (isClosed) await running.stop()
+      return id
+    },
+    find(id) {
+      const known = [...kept.keys()].join(', ') || 'none'
+      return (
+        kept.get(id) ??
+        refuse(`There is no command ${JSON.stringify(id.slice(0, 40))} in the background; there are: ${known}.`)
+      )
+    },
+    async close() {
+      isClosed = true
+      // Of one that has ended, too: what it started and let go of may still be on its way out.
+      await Promise.all([...kept.values()].map(({ running }) => running.stop()))
+      kept.clear()
+    },
+  }
+}

@@ -1,0 +1,74 @@
+/** A command that runs: what it says, and its end with all that it started. */
+import type { Child, ProcessExit, Processes } from '../../../ports/process.ts'
+import type { Clock } from '../../../ports/clock.ts'
+import type { Signal } from '../../../ports/signal.ts'
+import type { CommandSandbox } from '../sandbox/sandbox.ts'
+import { Output } from './output.ts'
+
+export interface Running {
+  readonly line: string
+  readonly output: Output
+  /** Undefined while it runs. */
+  readonly exit: ProcessExit | undefined
+  /** Resolves when it has ended and all that it said has come. */
+  readonly ended: Promise<ProcessExit>
+  /** Its whole group, soon. Idempotent. */
+  stop(): Promise<void>
+}
+
+export interface Starting {
+  readonly line: string
+  readonly cwd: string
+  readonly roots: readonly string[]
+  readonly processes: Processes
+  readonly sandbox: CommandSandbox
+  readonly clock: Clock
+  readonly signal?: Signal
+}
+
+/** Nobody is there to type or to scroll. */
+export const QUIET_ENVIRONMENT = {
+  PAGER: 'cat',
+  GIT_PAGER: 'cat',
+  GIT_TERMINAL_PROMPT: '0',
+  NO_COLOR: '1',
+  TERM: 'dumb',
+}
+
+/** Milliseconds for a command to end by itself once it was told to; it never had an input whose end would tell it. */
+const GRACE = 40
+/** What left the group may hold the output open; milliseconds that its last words are waited for. */
+const LAST_WORDS = 100
+
+/** Throws SANDBOX_UNAVAILABLE, and what keeps a process from being started. */
+export async function startCommand(starting: Starting): Promise<Running> {
+  const { line, cwd, roots, processes, sandbox, clock, signal } = starting
+  const plain = { command: '/bin/sh', args: ['-c', `exec 2>&1 </dev/null\n${line}`] }
+  const launch = (await sandbox.around(plain, { cwd, roots })) ?? plain
+  const child = await processes.spawn({ ...launch, cwd, env: QUIET_ENVIRONMENT }, signal)
+  const output = new Output()
+  const said = drain(child, output)
+  let exit: ProcessExit | undefined
+  const ended = child.exited.then(async (how) => {
+    await Promise.race([said, clock.sleep(LAST_WORDS)])
+    exit = how
+    await child.stop(0)
+    return how
+  })
+  return {
+    line,
+    output,
+    get exit() {
+      return exit
+    },
+    ended,
+    async stop() {
+      await child.stop(GRACE, 0)
+      await ended
+    },
+  }
+}
+
+async function drain({ stdout }: Child, output: Output): Promise<void> {
+  for await (const chunk of stdout) output.append(chunk)
+}

@@ -1,0 +1,137 @@
+/** The sandbox that commands run in where the user wants one: bubblewrap, tried once before it is relied on. */
+import { realpath, stat } from 'node:fs/promises'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { fail, reasonOf } from '../../../errors/parley-error.ts'
+import type { Clock } from '../../../ports/clock.ts'
+import type { Child, Processes } from '../../../ports/process.ts'
+import type { OwnPrograms } from '../../../ports/programs.ts'
+import { obeyedByGit } from '../../../workspace/git-directory.ts'
+import { type Hidden, SECRET_PLACES, sandboxArguments } from './bubblewrap.ts'
+
+export interface SandboxSettings {
+  /** `auto`: where it works. `on`: or the command is refused. */
+  readonly mode: 'off' | 'auto' | 'on'
+  readonly network: boolean
+  /** Parley's own state and configuration. */
+  readonly hidden: readonly string[]
+}
+
+export interface SandboxMeans {
+  readonly clock: Clock
+  readonly processes: Processes
+  readonly programs: OwnPrograms
+}
+
+/** How a command is started. */
+export interface Launch {
+  readonly command: string
+  readonly args: readonly string[]
+}
+
+interface Place {
+  readonly cwd: string
+  readonly roots: readonly string[]
+}
+
+type Trial = { readonly program: string } | { readonly reason: string }
+
+/** For a trial that does nothing: long enough for a machine that is busy. */
+const TRIAL_MS = 20_000
+
+const NO_PROGRAM = 'bubblewrap (bwrap) is not installed'
+
+export class CommandSandbox {
+  readonly #settings: SandboxSettings
+  readonly #means: SandboxMeans
+  #trial: Promise<Trial> | undefined
+
+  constructor(settings: SandboxSettings, means: SandboxMeans) {
+    this.#settings = settings
+    this.#means = means
+  }
+
+  /** Whether commands run in it, or are refused; where not they may run in a terminal of the client. */
+  async isUsed(): Promise<boolean> {
+    const { mode } = this.#settings
+    return mode === 'on' || (mode === 'auto' && 'program' in (await this.try()))
+  }
+
+  /** Around this program, or undefined where it runs without. Throws SANDBOX_UNAVAILABLE where it must not. */
+  async around(launch: Launch, { cwd, roots }: Place): Promise<Launch | undefined> {
+    const { mode, network } = this.#settings
+    if (mode === 'off') return undefined
+    const trial = await this.try()
+    const program = 'program' in trial ? await this.#means.programs.find('bwrap', roots) : undefined
+    if (program === undefined && mode === 'auto') return undefined
+    if (program === undefined)
+      return fail('SANDBOX_UNAVAILABLE', { reason: 'reason' in trial ? trial.reason : NO_PROGRAM })
+    const hidden = await this.#hidden()
+    const real = await Promise.all(roots.map(resolved))
+    const kept = (await Promise.all(real.map(keptIn))).flat()
+    const enclosure = sandboxArguments({ roots: real, cwd, network, hidden, kept })
+    return { command: program, args: [...enclosure, '--', launch.command, ...launch.args] }
+  }
+
+  /** Whether it works here: found, and it can make what it needs. Tried once. */
+  try(): Promise<Trial> {
+    this.#trial ??= this.#tryOnce()
+    return this.#trial
+  }
+
+  async #tryOnce(): Promise<Trial> {
+    const { processes, programs } = this.#means
+    const program = await programs.find('bwrap', [])
+    if (program === undefined) return { reason: NO_PROGRAM }
+    const network = this.#settings.network
+    const nothing = { roots: [], hidden: { directories: [], files: [] }, kept: [] }
+    const enclosure = sandboxArguments({ ...nothing, cwd: '/', network })
+    try {
+      const args = [...enclosure, '--', '/bin/sh', '-c', ':']
+      const child = await processes.spawn({ command: program, args, cwd: '/', env: {} })
+      const code = await this.#codeInTime(child)
+      await child.stop(0, 0)
+      if (code === 0) return { program }
+      if (code === 'late') return { reason: `${program} did not end within ${TRIAL_MS / 1000} seconds` }
+      return { reason: `${program} failed: ${child.stderrTail().trim().slice(0, 300)}` }
+    } catch (error) {
+      return { reason: reasonOf(error) }
+    }
+  }
+
+  #codeInTime(child: Child): Promise<number | null | 'late'> {
+    return new Promise((resolve, reject) => {
+      const timer = this.#means.clock.setTimer(TRIAL_MS, () => resolve('late'))
+      const ended = child.exited.finally(() => timer.cancel())
+      ended.then(({ code }) => resolve(code), reject)
+    })
+  }
+
+  /** Looked at before each command: a key may have come meanwhile. */
+  async #hidden(): Promise<Hidden> {
+    const secrets = SECRET_PLACES.map((name) => join(homedir(), name))
+    const places = await Promise.all([...this.#settings.hidden, ...secrets].map(kindOf))
+    const of = (kind: 'directory' | 'file') => places.flatMap((one) => (one?.kind === kind ? [one.real] : []))
+    return { directories: of('directory'), files: of('file') }
+  }
+}
+
+function resolved(path: string): Promise<string> {
+  return realpath(path).catch(() => path)
+}
+
+/** What runs outside by itself must not be decided inside: git runs its hooks, and Parley obeys the rules of the project. */
+async function keptIn(root: string): Promise<readonly string[]> {
+  const rules = await realpath(join(root, '.parley.toml')).catch(() => undefined)
+  return [...(await obeyedByGit(root)), ...(rules === undefined ? [] : [rules])]
+}
+
+async function kindOf(path: string) {
+  try {
+    const real = await realpath(path)
+    return { real, kind: (await stat(real)).isDirectory() ? 'directory' : 'file' } as const
+  } catch {
+    // What is not there needs no hiding.
+    return undefined
+  }
+}

@@ -1,0 +1,75 @@
+/** Asks ripgrep, where there is one, which files may hold a text. It only saves us from opening the others. */
+import { isParleyError } from '../../../errors/parley-error.ts'
+import type { Clock } from '../../../ports/clock.ts'
+import type { Child, Processes } from '../../../ports/process.ts'
+import type { Signal } from '../../../ports/signal.ts'
+
+export interface Asking {
+  /** The absolute path of ripgrep. */
+  readonly program: string
+  /** Letters, digits and `_` only. */
+  readonly literal: string
+  readonly directory: string
+  readonly ignoresCase: boolean
+  /** Also what is ignored. */
+  readonly ignored: boolean
+  readonly processes: Processes
+  readonly clock: Clock
+  readonly signal: Signal
+}
+
+/** Milliseconds; after that every file is opened. */
+const PATIENCE = 10_000
+const MOST_BYTES = 16 * 1024 * 1024
+
+const FLAGS = [
+  '--no-config',
+  '--files-with-matches',
+  '--null',
+  '--text',
+  '--hidden',
+  '--no-ignore-global',
+  '--no-ignore-parent',
+  '--no-ignore-exclude',
+  '--no-require-git',
+  '--no-messages',
+]
+
+/** Ways from the directory on; undefined where nobody can say. */
+export async function candidatesFor(asking: Asking): Promise<ReadonlySet<string> | undefined> {
+  const { program, literal, directory, ignoresCase, ignored, processes, clock, signal } = asking
+  const more = [...(ignoresCase ? ['--ignore-case'] : []), ...(ignored ? ['--no-ignore'] : ['--glob=!.git'])]
+  // Also as UTF-16 without a mark, which ripgrep takes for bytes: with a zero between letters.
+  const args = [...FLAGS, ...more, '-e', `${literal}|${[...literal].join('\\x00')}`, '--', '.']
+  try {
+    const child = await processes.spawn({ command: program, args, cwd: directory, env: {} }, signal)
+    const answer = await Promise.race([outputOf(child), clock.sleep(PATIENCE, signal)])
+    await child.stop(0)
+    return answer === undefined ? undefined : waysIn(answer)
+  } catch (error) {
+    if (isParleyError(error, 'COMMAND_NOT_FOUND') || signal.aborted) return undefined
+    throw error
+  }
+}
+
+/** Undefined when it failed: code 1 is that nothing was found. */
+async function outputOf(child: Child): Promise<Buffer | undefined> {
+  const pieces: Uint8Array[] = []
+  let length = 0
+  for await (const piece of child.stdout) {
+    length += piece.length
+    if (length > MOST_BYTES) return undefined
+    pieces.push(piece)
+  }
+  const { code } = await child.exited
+  return code === 0 || code === 1 ? Buffer.concat(pieces) : undefined
+}
+
+function waysIn(answer: Buffer): ReadonlySet<string> {
+  return new Set(
+    answer
+      .toString('utf8')
+      .split('\0')
+      .map((way) => way.replace(/^\.\//u, '')),
+  )
+}

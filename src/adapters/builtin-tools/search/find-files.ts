@@ -1,0 +1,48 @@
+/** `find_files`: files by their names. */
+import { z } from 'zod'
+import { shownName } from '../../../workspace/names.ts'
+import { openRoots } from '../../../workspace/root-set.ts'
+import { stroll } from '../../../workspace/walk.ts'
+import { countingExclusions } from '../toolset/path-rules.ts'
+import { resolvePath } from '../toolset/resolve-path.ts'
+import { amount, textResult } from '../toolset/result.ts'
+import { pathTest } from './glob.ts'
+import { defineTool } from '../toolset/tool.ts'
+
+const MOST = 500
+/** Levels that nobody reaches. */
+export const EVERY_LEVEL = 100
+
+export const findFiles = defineTool({
+  name: 'find_files',
+  title: 'Find files',
+  description:
+    'Finds files by their names: "*.ts" at any depth, "src/**/*.test.ts" from the directory on, "{a,b}" for either. What .gitignore and .ignore name is left out unless asked for.',
+  arguments: z.strictObject({
+    pattern: z.string().min(1).max(500),
+    path: z.string().min(1).optional().describe('The directory to look in. Default: the working directory.'),
+    ignored: z.boolean().optional().describe('Also what is ignored. Default false.'),
+  }),
+  kind: 'search',
+  readOnly: true,
+  async preview({ pattern, path = '.' }, looking) {
+    const { paths, given, shown } = await resolvePath(path, looking)
+    const where = shown === '.' ? '' : ` in ${shown}`
+    return { title: `Find ${pattern.slice(0, 80)}${where}`, locations: [{ path: given }], paths }
+  },
+  async run({ pattern, path = '.', ignored = false }, { caller, signal }) {
+    const roots = await openRoots(caller.roots)
+    const isWanted = pathTest(pattern)
+    const left = countingExclusions(caller.bars, { isRead: false })
+    const found: string[] = []
+    await stroll(path, { roots, depth: EVERY_LEVEL, ignored, signal, passes: left.has }, async (met) => {
+      if (met.kind === 'file' && isWanted(met.way)) found.push(shownName(met.way))
+      return found.length > MOST ? 'enough' : 'on'
+    })
+    if (found.length === 0)
+      found.push(`No file matches ${pattern}${ignored ? '' : ' among those that are not ignored'}.`)
+    if (found.length > MOST)
+      found[MOST] = `[More than ${amount(MOST)} files: use a narrower pattern or a directory below.]`
+    return textResult([...found, ...left.words()].join('\n'))
+  },
+})

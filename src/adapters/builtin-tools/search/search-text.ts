@@ -1,0 +1,170 @@
+/** `search_text`: lines of files that match a pattern. */
+import { z } from 'zod'
+import { bytesAt } from '../../../workspace/files.ts'
+import { type Root, openRoots, routeTo } from '../../../workspace/root-set.ts'
+import { type Met, stroll } from '../../../workspace/walk.ts'
+import { shownName } from '../../../workspace/names.ts'
+import { at, lookAt } from '../../../workspace/resolve.ts'
+import { EVERY_LEVEL } from './find-files.ts'
+import { type ExclusionCounter, countingExclusions, assertPathAllowed } from '../toolset/path-rules.ts'
+import { resolvePath } from '../toolset/resolve-path.ts'
+import { amount, longResult, refuse } from '../toolset/result.ts'
+import { candidatesFor } from './candidates.ts'
+import { pathTest } from './glob.ts'
+import { literalIn } from './literal.ts'
+import { CheckTooLong } from '../../checking/checker.ts'
+import type { FoundLine } from '../../checking/messages.ts'
+import { type Pattern, patternOf } from './pattern.ts'
+import { decode } from '../text/encoding.ts'
+import { type Call, defineTool } from '../toolset/tool.ts'
+
+const USUAL_MOST = 100
+/** Bytes of a file that is searched. */
+const LARGEST = 8 * 1024 * 1024
+/** Milliseconds of a search. */
+const PATIENCE = 60_000
+
+const schema = z.strictObject({
+  pattern: z
+    .string()
+    .min(1)
+    .max(2_000)
+    .describe('A regular expression in the words of JavaScript, tried on each line.'),
+  path: z.string().min(1).optional().describe('A directory or a file. Default: the working directory.'),
+  glob: z.string().min(1).max(500).optional().describe('Only files whose names match, like "*.ts".'),
+  literal: z.boolean().optional().describe('The pattern is a text as it stands. Default false.'),
+  ignore_case: z.boolean().optional().describe('Default false.'),
+  context: z.int().min(0).max(10).optional().describe('Lines to show before and after each match. Default 0.'),
+  limit: z.int().min(1).max(1_000).optional().describe(`How many matching lines. Default ${USUAL_MOST}.`),
+  ignored: z.boolean().optional().describe('Also what .gitignore and .ignore name. Default false.'),
+})
+
+type Arguments = z.infer<typeof schema>
+
+export const searchText = defineTool({
+  name: 'search_text',
+  title: 'Search text',
+  description:
+    'Finds lines of files that match a regular expression and gives them as path:line:text. What .gitignore and .ignore name is left out unless asked for.',
+  arguments: schema,
+  kind: 'search',
+  readOnly: true,
+  async preview({ pattern, path = '.' }, looking) {
+    const { paths, given, shown } = await resolvePath(path, looking)
+    const where = shown === '.' ? '' : ` in ${shown}`
+    return { title: `Search for ${pattern.slice(0, 80)}${where}`, locations: [{ path: given }], paths }
+  },
+  async run(args, call) {
+    const { pattern, literal = false, ignore_case: ignoresCase = false, limit = USUAL_MOST } = args
+    const search: Search = {
+      args,
+      call,
+      pattern: patternOf(pattern, { isLiteral: literal, ignoresCase }),
+      limit,
+      lines: [],
+      matches: 0,
+      tooLarge: 0,
+      began: call.means.clock.monotonicNow(),
+      left: countingExclusions(call.caller.bars, { isRead: true }),
+    }
+    await searchIn(search)
+    return longResult(told(search), call.caller.toolCallId)
+  },
+})
+
+interface Search {
+  readonly args: Arguments
+  readonly call: Call
+  readonly pattern: Pattern
+  readonly limit: number
+  readonly lines: string[]
+  matches: number
+  tooLarge: number
+  readonly began: number
+  readonly left: ExclusionCounter
+}
+
+async function searchIn(search: Search): Promise<void> {
+  const { path = '.', ignored = false, glob } = search.args
+  const { caller, signal } = search.call
+  const roots = await openRoots(caller.roots)
+  const isFile = await at(path, { roots }, async ({ found }) => found?.isFile() === true)
+  if (isFile) return searchFile(path, roots, search)
+  const candidates = await candidatesIn(path, search)
+  const isWanted = glob === undefined ? () => true : pathTest(glob)
+  await stroll(path, { roots, depth: EVERY_LEVEL, ignored, signal, passes: search.left.has }, async (met) => {
+    if (met.kind !== 'file' || !isWanted(met.way) || candidates?.has(met.way) === false) return 'on'
+    return searchMet(met, roots, search)
+  })
+}
+
+async function candidatesIn(path: string, { args, call }: Search): Promise<ReadonlySet<string> | undefined> {
+  const { pattern, literal = false, ignore_case: ignoresCase = false, ignored = false } = args
+  const needed = literalIn(pattern, literal)
+  if (needed === undefined) return undefined
+  const { real } = await resolvePath(path, call)
+  const { processes, clock, programs } = call.means
+  const program = await programs.find('rg', call.caller.roots)
+  if (program === undefined) return undefined
+  return candidatesFor({
+    program,
+    literal: needed,
+    directory: real,
+    ignoresCase,
+    ignored,
+    processes,
+    clock,
+    signal: call.signal,
+  })
+}
+
+async function searchFile(path: string, roots: readonly Root[], search: Search): Promise<void> {
+  await at(path, { roots }, async (place) => {
+    assertPathAllowed(place.real, search.call)
+    const bytes = await bytesAt(place, { roots, limit: LARGEST })
+    await searchBytes(bytes, routeTo(place.real, roots).names.join('/'), search)
+  })
+}
+
+async function searchMet({ held, name, way }: Met, roots: readonly Root[], search: Search): Promise<'on' | 'enough'> {
+  const { clock } = search.call.means
+  if (clock.monotonicNow() - search.began > PATIENCE)
+    refuse('The search takes too long. Search a directory below, or with a glob.')
+  const place = await lookAt(held, name)
+  if (place.found !== undefined && place.found.size > LARGEST) search.tooLarge += 1
+  // It has gone meanwhile, may not be read, or is too large.
+  const bytes = await bytesAt(place, { roots, limit: LARGEST }).catch(() => undefined)
+  if (bytes !== undefined) await searchBytes(bytes, way, search)
+  return search.matches >= search.limit ? 'enough' : 'on'
+}
+
+async function searchBytes(bytes: Buffer, way: string, search: Search): Promise<void> {
+  const decoded = decode(bytes)
+  if (decoded === undefined) return
+  const { signal, means } = search.call
+  const { context: around = 0 } = search.args
+  const job = { ...search.pattern, text: decoded.text, most: search.limit - search.matches, around }
+  const found = await means.checker.findLines(job, search, signal).catch((error: unknown) => {
+    if (!(error instanceof CheckTooLong)) throw error
+    if (!error.isOwnFault) return refuse('Too many other searches are running. Search again later.')
+    return refuse(`The pattern takes too long on ${way}. Write it without repeating what repeats, or set literal.`)
+  })
+  search.matches += found.filter(({ isMatch }) => isMatch).length
+  search.lines.push(...shown(found, { way, around }))
+}
+
+function shown(found: readonly FoundLine[], { way, around }: { way: string; around: number }): readonly string[] {
+  return found.flatMap(({ line, isMatch, text }, index) => {
+    const isGap = around > 0 && index > 0 && line !== (found[index - 1]?.line ?? 0) + 1
+    const mark = isMatch ? ':' : '-'
+    const whole = `${shownName(way)}${mark}${line}${mark}${text}`
+    return isGap ? ['--', whole] : [whole]
+  })
+}
+
+function told({ lines, matches, limit, tooLarge, args, left }: Search): string {
+  const all = matches === 0 ? [`No line matches ${args.pattern.slice(0, 200)}.`] : [...lines]
+  if (matches >= limit) all.push(`[There may be more than ${amount(limit)} lines: narrow the search, or raise limit.]`)
+  if (tooLarge > 0) all.push(`[Not searched: ${amount(tooLarge)} files of more than ${amount(LARGEST)} bytes.]`)
+  return [...all, ...left.words()].join('\n')
+}

@@ -1,0 +1,143 @@
+/** What a tool of our own is made of: its words for a model, its arguments, what a call would do, and the call. */
+import { z } from 'zod'
+import { ParleyError, isParleyError } from '../../../errors/parley-error.ts'
+import type { Activity } from '../../../ports/activity.ts'
+import type { Clock } from '../../../ports/clock.ts'
+import type { ToolKind } from '../../../ports/content.ts'
+import type { Processes } from '../../../ports/process.ts'
+import type { OwnPrograms } from '../../../ports/programs.ts'
+import type { SearchIndex } from '../../../ports/search.ts'
+import type { Signal } from '../../../ports/signal.ts'
+import type { ToolCallContext, Tool, ToolPreview, ToolRegistry, ToolResult } from '../../../ports/tools.ts'
+import type { Checker } from '../../checking/checker.ts'
+import { forModels } from '../../mcp/client/lists/model-schema.ts'
+import type { MayReach } from '../fetch/reach.ts'
+import type { SessionMemory } from '../memory.ts'
+import type { CommandSandbox } from '../sandbox/sandbox.ts'
+
+/** Where tools of our own stand in lists of tools. */
+const OWN_SERVER = 'parley'
+
+export interface ToolServices {
+  readonly clock: Clock
+  readonly processes: Processes
+  readonly programs: OwnPrograms
+  readonly sandbox: CommandSandbox
+  /** Over all sessions. */
+  readonly search: Pick<SearchIndex, 'search'>
+  /** Runs patterns in threads of their own. */
+  readonly checker: Pick<Checker, 'findLines'>
+  readonly activity: Activity
+  /** Which addresses pages may come from; by default those of the public network. */
+  readonly mayReach?: MayReach
+}
+
+/** The MCP servers of the session, as its other tools have them. */
+export type ServersOfSession = Pick<ToolRegistry, 'list' | 'read' | 'ready'>
+
+/** What a preview may know: it changes nothing and tells nobody. */
+export interface PreviewContext {
+  readonly caller: Pick<ToolCallContext, 'sessionId' | 'roots' | 'client'>
+  readonly memory: SessionMemory
+  readonly means: ToolServices
+  readonly servers: ServersOfSession
+}
+
+export interface Call extends PreviewContext {
+  readonly caller: ToolCallContext
+  /** Aborts when nobody waits any more. */
+  readonly signal: Signal
+}
+
+interface Definition<Schema extends z.ZodType> {
+  readonly name: string
+  readonly title: string
+  /** For a model: what it does, when to take it, what it gives back. */
+  readonly description: string
+  readonly arguments: Schema
+  readonly kind: ToolKind
+  readonly readOnly: boolean
+  /** More than its kind. May throw: then there is nothing more to say. */
+  preview?(args: z.infer<Schema>, looking: PreviewContext): Promise<Partial<ToolPreview>> | Partial<ToolPreview>
+  /** What it throws is told as its result. */
+  run(args: z.infer<Schema>, call: Call): Promise<ToolResult>
+}
+
+export interface OwnTool {
+  readonly tool: Tool
+  /** Never throws. */
+  preview(args: unknown, looking: PreviewContext): Promise<ToolPreview>
+  /** Throws TOOL_ARGUMENTS, and what goes wrong. */
+  run(args: unknown, call: Call): Promise<ToolResult>
+}
+
+export function defineTool<Schema extends z.ZodType>(definition: Definition<Schema>): OwnTool {
+  const { name, title, kind } = definition
+  const parse = (args: unknown) => definition.arguments.safeParse(withoutNulls(args))
+  return {
+    tool: describe(definition),
+    async preview(args, looking) {
+      const parsed = parse(args)
+      if (!parsed.success) return { title, kind, unfit: misfit(name, parsed.error).message }
+      if (definition.preview === undefined) return { title, kind }
+      try {
+        return { title, kind, ...(await definition.preview(parsed.data, looking)) }
+      } catch (error) {
+        return { title, kind, ...unfitBy(error) }
+      }
+    },
+    async run(args, call) {
+      const parsed = parse(args)
+      if (!parsed.success) throw misfit(name, parsed.error)
+      return await definition.run(parsed.data, call)
+    },
+  }
+}
+
+function describe({ name, title, description, arguments: schema, readOnly }: Definition<z.ZodType>): Tool {
+  const inputSchema = schemaOf(schema)
+  const fit = forModels(inputSchema)
+  return {
+    name,
+    original: name,
+    title,
+    description,
+    inputSchema,
+    ...('schema' in fit ? { modelSchema: { ...fit.schema, additionalProperties: false } } : {}),
+    server: OWN_SERVER,
+    trusted: true,
+    readOnly,
+    digest: `${OWN_SERVER}:${name}`,
+  }
+}
+
+/** Without what says nothing: a bound that every number keeps. */
+function schemaOf(schema: z.ZodType): Readonly<Record<string, unknown>> {
+  const { $schema: _dialect, ...plain } = z.toJSONSchema(schema, { io: 'input' })
+  const text = JSON.stringify(plain, (key, value: unknown) =>
+    /^(?:min|max)imum$/u.test(key) && Math.abs(Number(value)) === Number.MAX_SAFE_INTEGER ? undefined : value,
+  )
+  return JSON.parse(text) as Readonly<Record<string, unknown>>
+}
+
+/** Models fill in what they have no value for. */
+function withoutNulls(args: unknown): unknown {
+  if (typeof args !== 'object' || args === null || Array.isArray(args)) return args ?? {}
+  return Object.fromEntries(Object.entries(args).filter(([, value]) => value !== null))
+}
+
+/** What is no row of ours may be over when the call is made. */
+export function unfitBy(error: unknown): Pick<ToolPreview, 'unfit'> {
+  return isParleyError(error) ? { unfit: error.message } : {}
+}
+
+function misfit(tool: string, error: z.ZodError): ParleyError<'TOOL_ARGUMENTS'> {
+  return new ParleyError('TOOL_ARGUMENTS', { tool, reason: faultsIn(error) })
+}
+
+function faultsIn({ issues }: z.ZodError): string {
+  return issues
+    .slice(0, 5)
+    .map(({ path, message }) => (path.length === 0 ? message : `${path.join('.')}: ${message}`))
+    .join('; ')
+}

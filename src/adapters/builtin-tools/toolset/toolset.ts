@@ -1,0 +1,174 @@
+/** The tools of our own, and what the sessions that use them share for as long as they are open. */
+import { fail, isParleyError, reasonOf } from '../../../errors/parley-error.ts'
+import type { Signal } from '../../../ports/signal.ts'
+import type { ToolCallContext, Tool, ToolCallOptions, ToolPreview, ToolResult } from '../../../ports/tools.ts'
+import { commandOutput } from '../run/command-output.ts'
+import { editFile } from '../edit/edit-file.ts'
+import { fetchUrl } from '../fetch/fetch-url.ts'
+import { findFiles } from '../search/find-files.ts'
+import { listDirectory } from '../files/list-directory.ts'
+import { listResources } from '../resources/list-resources.ts'
+import { type SessionMemory, openMemory } from '../memory.ts'
+import { plan } from '../plan.ts'
+import { readFile } from '../files/read-file.ts'
+import { readResource } from '../resources/read-resource.ts'
+import { readResult } from '../read-result.ts'
+import { textOf } from './result.ts'
+import { runCommand } from '../run/run-command.ts'
+import { searchSessions } from '../search-sessions.ts'
+import { searchText } from '../search/search-text.ts'
+import type { ToolServices, OwnTool, ServersOfSession } from './tool.ts'
+import { writeFile } from '../files/write-file.ts'
+
+/** In this order, always: a model that has seen the list keeps what it made of it. */
+const TOOLS: readonly OwnTool[] = [
+  readFile,
+  writeFile,
+  editFile,
+  listDirectory,
+  findFiles,
+  searchText,
+  runCommand,
+  commandOutput,
+  fetchUrl,
+  plan,
+  searchSessions,
+  readResult,
+  listResources,
+  readResource,
+]
+
+/** How long a call that nobody waits for may take to end as it likes. Milliseconds. */
+const LAST_WORDS = 1_500
+
+/** The tools as one registry has them. */
+export interface Toolset {
+  readonly tools: readonly Tool[]
+  has(name: string): boolean
+  preview(
+    name: string,
+    args: unknown,
+    caller: Pick<ToolCallContext, 'sessionId' | 'roots' | 'client'>,
+  ): Promise<ToolPreview>
+  /** Throws TOOL_ARGUMENTS, TOOL_TIMEOUT and TOOL_CANCELLED; whatever else goes wrong is a result. */
+  call(name: string, args: unknown, options: ToolCallOptions): Promise<ToolResult>
+  /** The registry is closed. What the session has running ends with its last one. Idempotent. */
+  release(): Promise<void>
+}
+
+export interface Toolsets {
+  /** For one more registry of this session, which has these servers. */
+  open(session: string, servers: ServersOfSession): Toolset
+}
+
+export function openToolsets(means: ToolServices): Toolsets {
+  const byName = new Map(TOOLS.map((one) => [one.tool.name, one]))
+  const tools = TOOLS.map(({ tool }) => tool)
+  const sessions = openSessions()
+  return {
+    open(session, servers) {
+      const { memory, leave } = sessions.join(session)
+      const around = { memory, means, servers }
+      return {
+        tools,
+        has: (name) => byName.has(name),
+        async preview(name, args, caller) {
+          const tool = byName.get(name)
+          means.activity.began(`to look at a call of ${name} in session ${session}`)
+          return tool === undefined ? { kind: 'other' } : tool.preview(args, { ...around, caller })
+        },
+        async call(name, args, options) {
+          const tool = byName.get(name) ?? fail('TOOL_UNKNOWN', { tool: name })
+          const { caller } = options
+          if (caller === undefined) return fail('TOOL_NOT_RUN', { tool: name, reason: 'it works only within a turn' })
+          means.activity.began(`to call ${name} in session ${session}`)
+          return bounded(name, { ...options, means }, (signal) => tool.run(args, { ...around, caller, signal }))
+        },
+        release: leave,
+      }
+    },
+  }
+}
+
+/** What a session remembers lasts from the opening of its first registry to the close of its last. */
+function openSessions() {
+  const open = new Map<string, { readonly memory: SessionMemory; registries: number }>()
+  return {
+    join(session: string) {
+      const joined = open.get(session) ?? { memory: openMemory(), registries: 0 }
+      open.set(session, joined)
+      joined.registries += 1
+      let isIn = true
+      const leave = async () => {
+        if (!isIn) return
+        isIn = false
+        joined.registries -= 1
+        if (joined.registries > 0) return
+        open.delete(session)
+        await joined.memory.close()
+      }
+      return { memory: joined.memory, leave }
+    },
+  }
+}
+
+type Bounds = Pick<ToolCallOptions, 'signal' | 'timeoutMs'> & { readonly means: ToolServices }
+
+/** Ends soon after it is cancelled or its time is over, whatever the tool does. */
+async function bounded(
+  name: string,
+  { signal, timeoutMs, means: { clock } }: Bounds,
+  run: (signal: Signal) => Promise<ToolResult>,
+): Promise<ToolResult> {
+  const own = clock.abortSource()
+  const cancel = () => own.abort(signal.reason)
+  const timer = timeoutMs === undefined ? undefined : clock.setTimer(timeoutMs, () => own.abort(TOO_LATE))
+  signal.addEventListener('abort', cancel, { once: true })
+  if (signal.aborted) cancel()
+  try {
+    const outOfPatience = abortOf(own.signal).then(() => clock.sleep(LAST_WORDS))
+    const ended = await Promise.race([run(own.signal).catch((error: unknown) => failure(error)), outOfPatience])
+    if (ended !== undefined) return ended
+    if (own.signal.reason === TOO_LATE) fail('TOOL_TIMEOUT', { tool: name, ms: timeoutMs ?? 0 })
+    return fail('TOOL_CANCELLED', { tool: name })
+  } finally {
+    timer?.cancel()
+    signal.removeEventListener('abort', cancel)
+  }
+}
+
+const TOO_LATE = 'too late'
+
+function abortOf(signal: Signal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', resolve, { once: true })
+  })
+}
+
+/** What the system says, without the path that it was said of: that is one of ours. */
+const SYSTEM_REASONS: Readonly<Record<string, string>> = {
+  EACCES: 'the system does not permit it',
+  EPERM: 'the system does not permit it',
+  EROFS: 'that disk can only be read',
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the disk is full',
+  EMFILE: 'too many files are open; try again',
+  ENOENT: 'it has gone meanwhile',
+  ENOTDIR: 'it changes while it is looked at; try again',
+  ELOOP: 'it changes while it is looked at; try again',
+  EEXIST: 'it changes while it is looked at; try again',
+  EISDIR: 'it changes while it is looked at; try again',
+}
+
+function systemReason(error: unknown): string | undefined {
+  const { code } = error as NodeJS.ErrnoException
+  return typeof code === 'string' ? (SYSTEM_REASONS[code] ?? (code.startsWith('E') ? code : undefined)) : undefined
+}
+
+/** A sentence that the model can act on. */
+function failure(error: unknown): ToolResult {
+  if (isParleyError(error, 'TOOL_ARGUMENTS')) throw error
+  const why = isParleyError(error) ? error.message : `It failed: ${systemReason(error) ?? reasonOf(error)}.`
+  return { content: [textOf(why)], isError: true }
+}

@@ -1,0 +1,164 @@
+/** Opens `journal.db`, or makes it, or says what is wrong with it and leaves it exactly as it was. */
+import { closeSync, existsSync, fsyncSync, openSync, readSync, renameSync, rmSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { DatabaseSync } from '@photostructure/sqlite'
+import { fail } from '../../../../errors/parley-error.ts'
+import { createPrivate } from '../../../../state-files/atomic-file.ts'
+import { journalExists } from './journal-exists.ts'
+import { cannotWrite, isNotADatabase, journalError } from './sqlite-errors.ts'
+import { applicationId, type Database, knownVersion, migrate } from './schema.ts'
+
+/** How long a statement waits for another program that holds the file, such as someone's SQLite shell. */
+const patienceMs = 5000
+
+/** The owner's connection; the caller holds the lock. */
+export function openForOwner(path: string): Database {
+  if (!existsSync(path)) create(path)
+  // The last owner may have been killed between writing a commit and its sync: readers see it, so it must be on the disk first.
+  if (existsSync(`${path}-wal`)) fsync(`${path}-wal`)
+  const version = look(path)
+  const db = new DatabaseSync(path, { timeout: patienceMs })
+  // FULL: a commit is on the disk before anyone hears of it. The library's own default for WAL is less.
+  db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
+  db.exec('PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 67108864; PRAGMA cache_size = -16000')
+  migrate(db, version)
+  return db
+}
+
+/**
+ * A connection that cannot write, or undefined while there is no journal yet. A quiet one makes no files beside it, and is
+ * for one look: a journal that nobody has open is taken for one that stays as it is.
+ */
+export function openForReader(path: string, { quiet }: { readonly quiet: boolean }): Database | undefined {
+  if (!journalExists(path)) return undefined
+  look(path)
+  return openToRead(path, quiet ? quietLocation(path) : path)
+}
+
+/**
+ * A journal is opened with two files beside it, which a disk that is full or read-only does not take. Where nothing is left to
+ * read from a WAL, it is read without them, as one that stays as it is.
+ */
+function openToRead(path: string, location: string): Database {
+  const options = { timeout: patienceMs, readOnly: true }
+  const db = new DatabaseSync(location, options)
+  if (location !== path) return db
+  try {
+    db.exec('SELECT count(*) FROM sqlite_schema')
+    return db
+  } catch (error) {
+    db.close()
+    if (!cannotWrite(error) || isFilled(`${path}-wal`)) throw error
+    return new DatabaseSync(asItIs(path), options)
+  }
+}
+
+/** A new journal appears under its name whole and on the disk, or not at all. */
+function create(path: string): void {
+  // SQLite would play an old WAL into the new file.
+  if (isFilled(`${path}-wal`)) fail('JOURNAL_CORRUPT', { path, reason: 'it is gone and only its -wal file is left' })
+  const draft = `${path}.new`
+  for (const leftover of [draft, `${draft}-journal`, `${draft}-wal`, `${draft}-shm`]) rmSync(leftover, { force: true })
+  createPrivate(draft)
+  const db = new DatabaseSync(draft)
+  migrate(db, 0)
+  db.exec('PRAGMA journal_mode = WAL')
+  db.close()
+  fsync(draft)
+  renameSync(draft, path)
+  fsync(dirname(path))
+}
+
+function isFilled(path: string): boolean {
+  return (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 0
+}
+
+function fsync(path: string): void {
+  const descriptor = openSync(path, 'r')
+  try {
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+/** The format of the journal, after making sure that it is one, is sound at first sight, and is not too new. */
+function look(path: string): number {
+  if (statSync(path).size === 0) fail('JOURNAL_CORRUPT', { path, reason: 'it is empty' })
+  const { id, version } = tryIdentify(path)
+  if (id !== applicationId) fail('JOURNAL_FOREIGN', { path })
+  if (version > knownVersion) fail('JOURNAL_TOO_NEW', { path, found: version, known: knownVersion })
+  return version
+}
+
+interface Identity {
+  readonly id: number
+  readonly version: number
+}
+
+function tryIdentify(path: string): Identity {
+  try {
+    return identify(path)
+  } catch (error) {
+    if (isNotADatabase(error) && !wasOurs(path)) fail('JOURNAL_FOREIGN', { path }, error)
+    throw journalError(error, path)
+  }
+}
+
+/**
+ * Reads the identity and, in a journal, the newest of everything. A prepared statement would keep the file open until
+ * it is collected, so this goes through `exec` and a function, and closing really closes.
+ */
+function identify(path: string): Identity {
+  const db = openToRead(path, quietLocation(path))
+  let identity: Identity = { id: 0, version: 0 }
+  try {
+    db.function('identity', (id: number, version: number) => {
+      identity = { id, version }
+      return null
+    })
+    db.exec(
+      'SELECT identity(application_id, user_version) FROM pragma_application_id, pragma_user_version, (SELECT count(*) FROM sqlite_schema)',
+    )
+    if (identity.id === applicationId && identity.version <= knownVersion) db.exec(firstReads)
+    return identity
+  } finally {
+    db.close()
+  }
+}
+
+/** Touches every tree of the file on the path that the next reads and appends will take. */
+const firstReads = `
+  SELECT * FROM sessions ORDER BY updated_at DESC, id LIMIT 1;
+  SELECT * FROM sessions WHERE phase NOT IN ('idle', 'closed') ORDER BY updated_at DESC, id LIMIT 1;
+  SELECT * FROM sessions ORDER BY cwd LIMIT 1;
+  SELECT * FROM sessions ORDER BY key DESC LIMIT 1;
+  SELECT * FROM entries ORDER BY session DESC, seq DESC LIMIT 1;
+  SELECT * FROM snapshots ORDER BY session DESC LIMIT 1;
+  SELECT * FROM orphans LIMIT 1;`
+
+/**
+ * With no WAL beside it nobody has the journal open, and it is read as if it could not change: nothing is created beside it
+ * and no lock of this process is lost. Otherwise what it needs is there already.
+ */
+function quietLocation(path: string): string {
+  const inUse = existsSync(`${path}-wal`) || existsSync(`${path}-shm`)
+  return inUse ? path : asItIs(path)
+}
+
+function asItIs(path: string): string {
+  return `${pathToFileURL(path).href}?immutable=1`
+}
+
+/** Whether a file without SQLite's header was a journal once: our id still stands in it, or the disk lost its first block. */
+function wasOurs(path: string): boolean {
+  const header = Buffer.alloc(100)
+  const descriptor = openSync(path, 'r')
+  try {
+    readSync(descriptor, header, 0, header.length, 0)
+  } finally {
+    closeSync(descriptor)
+  }
+  return header.readUInt32BE(68) === applicationId || header.every((byte) => byte === 0)
+}

@@ -1,0 +1,14 @@
+/** Whether there is a journal. One that nobody may look for is not one that is absent. */
+import { statSync } from 'node:fs'
+import { journalError, systemCode } from './sqlite-errors.ts'
+
+/** Throws JOURNAL_IO where it cannot be known, as where a file or a forbidden directory is in the way. */
+export function journalExists(path: string): boolean {
+  try {
+    statSync(path)
+    return true
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return false
+    throw journalError(error, path)
+  }
+}

@@ -1,0 +1,73 @@
+/** What a projection of the journal reads, in a thread of its own and beside whoever owns it: short reads that hold up nobody. */
+import type { Cursor, PageLimits, SessionId, StoredEntry } from '../../../../ports/journal.ts'
+import { escape, unescape } from '../store/columns.ts'
+import { journalPath } from '../worker/worker-stores.ts'
+import { openForReader } from './file.ts'
+import { journalError } from './sqlite-errors.ts'
+import type { Database } from './schema.ts'
+import { Statements } from '../store/statements.ts'
+import { Store } from '../store/store.ts'
+
+export interface StoredHead {
+  /** Never used for two sessions, whatever their ids. */
+  readonly key: number
+  readonly id: SessionId
+  readonly cwd: string
+  readonly title: string | null
+  readonly lastSeq: Cursor
+}
+
+export interface JournalSource {
+  /** Every session, the one that changed last at the end. */
+  heads(): readonly StoredHead[]
+  head(id: SessionId): StoredHead | undefined
+  page(id: SessionId, from: Cursor, limits: PageLimits): readonly StoredEntry[]
+  close(): void
+}
+
+type HeadColumns = readonly [key: number, id: string, cwd: string, title: string | null, lastSeq: number]
+
+const COLUMNS = 'key, id, cwd, title, last_seq'
+
+/** There may be no journal yet, or it may appear later; until then it is empty. */
+export function openJournalSource(directory: string, quiet = false): JournalSource {
+  const path = journalPath(directory)
+  let db: Database | undefined
+  let opened: { readonly statements: Statements; readonly store: Store } | undefined
+
+  function read<Result>(from: (journal: NonNullable<typeof opened>) => Result, otherwise: Result): Result {
+    try {
+      db ??= openForReader(path, { quiet })
+      if (db === undefined) return otherwise
+      opened ??= { statements: new Statements(db), store: new Store(db, path) }
+      return from(opened)
+    } catch (error) {
+      opened?.statements.renew()
+      opened?.store.renew()
+      throw journalError(error, path)
+    }
+  }
+
+  return {
+    heads: () =>
+      read(({ statements }) => {
+        const rows = statements.prepare(`SELECT ${COLUMNS} FROM sessions ORDER BY updated_at, id DESC`).all()
+        return (rows as readonly HeadColumns[]).map(headOf)
+      }, []),
+    head: (id) =>
+      read(({ statements }) => {
+        const found = statements.get(`SELECT ${COLUMNS} FROM sessions WHERE id = ?`, escape(id))
+        return found === undefined ? undefined : headOf(found as HeadColumns)
+      }, undefined),
+    page: (id, from, { entries, chars }) =>
+      read(({ store }) => {
+        const { at, bodies } = store.page({ id: escape(id), from, entries, chars })
+        return bodies.map((body, index) => ({ seq: from + index + 1, at: at[index] ?? 0, body }))
+      }, []),
+    close: () => db?.close(),
+  }
+}
+
+function headOf([key, id, cwd, title, lastSeq]: HeadColumns): StoredHead {
+  return { key, id: unescape(id), cwd: unescape(cwd), title: title === null ? null : unescape(title), lastSeq }
+}

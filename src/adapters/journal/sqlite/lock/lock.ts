@@ -1,0 +1,40 @@
+/** The owner's lock: whoever holds `server.lock` may append and recover; the kernel frees it however its holder dies. */
+import { chmodSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fail } from '../../../../errors/parley-error.ts'
+import { tryLock } from '../../../../state-files/file-lock.ts'
+import { ownerPid, pidPathIn } from './owner-pid.ts'
+
+export interface OwnerLock {
+  release(): void
+}
+
+/** Of two that come at the same instant one must step back; without some patience both would. */
+const patienceMs = 250
+
+export function lockPathIn(directory: string): string {
+  return join(directory, 'server.lock')
+}
+
+/** Takes the lock of `directory`, or throws STATE_IN_USE with the pid of whoever holds it, this process included. */
+export function takeLock(directory: string): OwnerLock {
+  const pidPath = pidPathIn(directory)
+  const lock = tryLock(lockPathIn(directory), patienceMs)
+  if (lock === undefined) return fail('STATE_IN_USE', { path: directory, pid: ownerPid(directory) })
+  writePid(pidPath)
+  return {
+    release() {
+      // Where the directory was removed meanwhile, the note is that of a successor.
+      if (ownerPid(directory) === process.pid) rmSync(pidPath, { force: true })
+      lock.release()
+    },
+  }
+}
+
+/** Renamed into place, so that a reader sees the old pid or the new one and never half of one. */
+function writePid(path: string): void {
+  const draft = `${path}.new`
+  writeFileSync(draft, `${process.pid}\n`, { mode: 0o600 })
+  chmodSync(draft, 0o600)
+  renameSync(draft, path)
+}

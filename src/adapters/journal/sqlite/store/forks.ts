@@ -1,0 +1,110 @@
+/**
+ * Makes a session of what another has or a file holds, piece by piece between the appends of others: until all is there it is
+ * a draft among the orphans, which nobody sees and which whoever comes after a crash clears away.
+ */
+import { fail } from '../../../../errors/parley-error.ts'
+import { type EntryRow, cutRow } from './entry-packing.ts'
+import { rowColumns, unescape } from './columns.ts'
+import { insertRows, rowsAfter } from './entry-rows.ts'
+import type { CopyOrder, FillOrder, FinishOrder, ForkOrder, ForkPlace } from '../worker/messages.ts'
+import type { Statements } from './statements.ts'
+
+/** How much one transaction copies: others wait for no longer than that takes. */
+const copyRows = 1000
+export const copyChars = 512 * 1024
+
+const NEXT_KEY = "UPDATE sqlite_sequence SET seq = seq + 1 WHERE name = 'sessions' RETURNING seq"
+/** In a journal that has never had a session. */
+const FIRST_KEY = "INSERT INTO sqlite_sequence (name, seq) VALUES ('sessions', 1) RETURNING seq"
+
+export class Forks {
+  readonly #statements: Statements
+  readonly #path: string
+  readonly #drafts = new Set<number>()
+
+  constructor(statements: Statements, path: string) {
+    this.#statements = statements
+    this.#path = path
+  }
+
+  /** Whether somebody is still at work on it. */
+  isDraft(session: number): boolean {
+    return this.#drafts.has(session)
+  }
+
+  /** Throws JOURNAL_CONFLICT before anything is written. */
+  begin({ source: id, at }: ForkOrder): ForkPlace {
+    const [source, found] = this.#find(id) ?? [0, 0]
+    if (found < at) fail('JOURNAL_CONFLICT', { session: unescape(id), expected: at, found })
+    return { source, draft: this.draft() }
+  }
+
+  /** A session that nobody sees, and that is empty. */
+  draft(): number {
+    // A key that no session had or will have.
+    const draft = this.#statements.number(NEXT_KEY) ?? this.#statements.number(FIRST_KEY)
+    if (draft === undefined) return this.#failCorrupt('it has lost count of its sessions')
+    this.#statements.run('INSERT INTO orphans (session) VALUES (?)', draft)
+    this.#drafts.add(draft)
+    return draft
+  }
+
+  fill({ draft, rows }: FillOrder): void {
+    insertRows(this.#statements, draft, rows)
+  }
+
+  /** The number of the last entry that is copied by now. Throws JOURNAL_CONFLICT when the source is gone. */
+  copy(order: CopyOrder): number {
+    const { id, source, draft, from, until } = order
+    if (this.#find(id)?.[0] !== source) fail('JOURNAL_CONFLICT', { session: unescape(id), expected: until, found: 0 })
+    const { rows, last } = this.#piece(order)
+    if (last === from) this.#failHole(id, from + 1)
+    insertRows(this.#statements, draft, rows)
+    return last
+  }
+
+  /** The draft appears as a session, whole. Throws JOURNAL_CONFLICT before anything is written. */
+  finish({ draft, append: { row, last, rows, snapshot } }: FinishOrder): void {
+    const [, existing] = this.#find(row[0]) ?? []
+    if (existing !== undefined) fail('JOURNAL_CONFLICT', { session: unescape(row[0]), expected: 0, found: existing })
+    insertRows(this.#statements, draft, rows)
+    const sql = `INSERT INTO sessions (key, tidied_seq, ${rowColumns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+    this.#statements.run(sql, draft, last, ...row)
+    if (snapshot !== undefined)
+      this.#statements.run('INSERT INTO snapshots (session, seq, state) VALUES (?, ?, ?)', draft, ...snapshot)
+    this.#statements.run('DELETE FROM orphans WHERE session = ?', draft)
+  }
+
+  /** Nobody is at work on it any more: a session leaves it as it is, anything else is cleared away. */
+  abandon(draft: number): void {
+    this.#drafts.delete(draft)
+  }
+
+  #piece({ id, source, from, until }: CopyOrder): { readonly rows: readonly EntryRow[]; readonly last: number } {
+    const rows: EntryRow[] = []
+    let last = from
+    let chars = 0
+    for (const row of rowsAfter(this.#statements, source, from)) {
+      if (row.seq - row.count > last) this.#failHole(id, last + 1)
+      rows.push(...cutRow(row, last, until))
+      last = Math.min(row.seq, until)
+      chars += row.body.length
+      if (last === until || rows.length >= copyRows || chars >= copyChars) break
+    }
+    return { rows, last }
+  }
+
+  #find(id: string): readonly [key: number, lastSeq: number] | undefined {
+    return this.#statements.get('SELECT key, last_seq FROM sessions WHERE id = ?', id) as
+      | readonly [key: number, lastSeq: number]
+      | undefined
+  }
+
+  #failHole(id: string, seq: number): never {
+    return this.#failCorrupt(`entry ${seq} of session ${unescape(id)} is missing`)
+  }
+
+  #failCorrupt(reason: string): never {
+    return fail('JOURNAL_CORRUPT', { path: this.#path, reason })
+  }
+}

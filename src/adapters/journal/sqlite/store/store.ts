@@ -1,0 +1,215 @@
+/** The statements behind the journal: each method is one step inside a transaction, or one read. */
+import { fail } from '../../../../errors/parley-error.ts'
+import { type EntryRow, packEntries, unpackEntries } from './entry-packing.ts'
+import { checkJournal } from '../file/check.ts'
+import { rowColumns, unescape } from './columns.ts'
+import { insertRows, rowsAfter } from './entry-rows.ts'
+import { Forks } from './forks.ts'
+import type {
+  AppendOrder,
+  FindAnswer,
+  FindOrder,
+  HeadAnswer,
+  ListOrder,
+  PageAnswer,
+  PageOrder,
+  RowColumns,
+  SnapshotColumns,
+} from '../worker/messages.ts'
+import type { Database } from '../file/schema.ts'
+import { Statements } from './statements.ts'
+
+/** How many entries of a deleted session one transaction clears away: others wait for no longer than that takes. */
+const sweepSize = 2000
+
+/** Entries after which those that came one by one are bundled, if the session does not come to rest before. */
+const tidyEvery = 256
+/** Fewer rows, or rows of more entries each, are not worth the writing. */
+const tidyRows = 8
+const tidyEntries = 8
+
+export class Store {
+  readonly forks: Forks
+  readonly #db: Database
+  readonly #path: string
+  readonly #statements: Statements
+
+  constructor(db: Database, path: string) {
+    this.#db = db
+    this.#path = path
+    this.#statements = new Statements(db)
+    this.forks = new Forks(this.#statements, path)
+  }
+
+  /** After an error, before anything else is asked. */
+  renew(): void {
+    this.#statements.renew()
+  }
+
+  /** Throws JOURNAL_CONFLICT before anything is written. */
+  append({ row, expected, last, rows, snapshot }: AppendOrder): void {
+    const found = this.#statements.get('SELECT key, last_seq FROM sessions WHERE id = ?', row[0]) as
+      | readonly [key: number, lastSeq: number]
+      | undefined
+    const lastSeq = found?.[1] ?? 0
+    if (lastSeq !== expected) fail('JOURNAL_CONFLICT', { session: unescape(row[0]), expected, found: lastSeq })
+    const session = found === undefined ? this.#insert(row) : this.#update(found[0], row)
+    insertRows(this.#statements, session, rows)
+    if (isAtRest(row) || Math.floor(last / tidyEvery) > Math.floor(expected / tidyEvery)) this.#tidy(session, last)
+    if (snapshot !== undefined)
+      this.#statements.run(
+        'INSERT OR REPLACE INTO snapshots (session, seq, state) VALUES (?, ?, ?)',
+        session,
+        ...snapshot,
+      )
+  }
+
+  /** The row goes and with it the session; its entries become orphans, which nobody sees. */
+  forget(id: string): boolean {
+    const session = this.#key(id)
+    if (session === undefined) return false
+    this.#statements.run('DELETE FROM sessions WHERE key = ?', session)
+    this.#statements.run('DELETE FROM snapshots WHERE session = ?', session)
+    this.#statements.run('INSERT INTO orphans (session) VALUES (?)', session)
+    return true
+  }
+
+  /** Clears away some orphans in a transaction of its own; false when there are none but drafts of forks. */
+  sweep(): boolean {
+    const orphan = this.#orphan()
+    if (orphan === undefined) return false
+    const rest = this.#statements.number(
+      'SELECT seq FROM entries WHERE session = ? ORDER BY seq LIMIT 1 OFFSET ?',
+      orphan,
+      sweepSize,
+    )
+    this.#db.exec('BEGIN IMMEDIATE')
+    if (rest !== undefined) this.#statements.run('DELETE FROM entries WHERE session = ? AND seq < ?', orphan, rest)
+    else {
+      this.#statements.run('DELETE FROM entries WHERE session = ?', orphan)
+      this.#statements.run('DELETE FROM orphans WHERE session = ?', orphan)
+    }
+    this.#db.exec('COMMIT')
+    return true
+  }
+
+  #orphan(): number | undefined {
+    const orphans = this.#statements.prepare('SELECT session FROM orphans').iterate() as IterableIterator<
+      readonly [number]
+    >
+    for (const [session] of orphans) if (!this.forks.isDraft(session)) return session
+    return undefined
+  }
+
+  page({ id, from, entries, chars }: PageOrder): PageAnswer {
+    const session = this.#key(id)
+    const at: number[] = []
+    const bodies: string[] = []
+    if (session === undefined) return { at, bodies }
+    let left = chars
+    for (const row of rowsAfter(this.#statements, session, from)) {
+      const next = from + bodies.length + 1
+      if (row.seq - row.count >= next) this.#failHole(id, next)
+      const { at: times, bodies: texts } = unpackEntries(row)
+      for (let index = next - (row.seq - row.count) - 1; index < texts.length; index += 1) {
+        const body = texts[index] ?? ''
+        left -= body.length
+        if (bodies.length > 0 && (left < 0 || bodies.length >= entries)) return { at, bodies }
+        at.push(times[index] ?? row.at)
+        bodies.push(body)
+      }
+    }
+    return { at, bodies }
+  }
+
+  find({ text, ...order }: FindOrder): FindAnswer {
+    const { from } = order
+    const { at, bodies } = this.page(order)
+    const places = bodies.flatMap((body, index) => (body.includes(text) ? [index] : []))
+    return {
+      seqs: places.map((index) => from + index + 1),
+      at: places.map((index) => at[index] ?? 0),
+      bodies: places.map((index) => bodies[index] ?? ''),
+      until: bodies.length === 0 ? undefined : from + bodies.length,
+    }
+  }
+
+  head(id: string): HeadAnswer | undefined {
+    const found = this.#statements.get(`SELECT key, ${rowColumns} FROM sessions WHERE id = ?`, id) as
+      | readonly [key: number, ...row: RowColumns]
+      | undefined
+    if (found === undefined) return undefined
+    const [session, ...row] = found
+    const snapshot = this.#statements.get('SELECT seq, state FROM snapshots WHERE session = ?', session)
+    return { row, snapshot: snapshot as SnapshotColumns | undefined }
+  }
+
+  list({ cwd, phases, after, limit }: ListOrder): readonly RowColumns[] {
+    const where: string[] = []
+    const values: (string | number)[] = []
+    const only = (condition: string, ...given: readonly (string | number)[]): void => {
+      where.push(condition)
+      values.push(...given)
+    }
+    if (cwd !== undefined) only('cwd = ?', cwd)
+    if (phases !== undefined) only(`phase IN (${phases.map(() => '?').join(', ')})`, ...phases)
+    // Said in the words of the partial index, which is then used.
+    if (phases?.every((phase) => phase !== 'idle' && phase !== 'closed') === true)
+      only("phase NOT IN ('idle', 'closed')")
+    if (after !== undefined)
+      only('updated_at <= ? AND (updated_at < ? OR id > ?)', after.updatedAt, after.updatedAt, after.id)
+    const condition = where.length === 0 ? '' : `WHERE ${where.join(' AND ')}`
+    const sql = `SELECT ${rowColumns} FROM sessions ${condition} ORDER BY updated_at DESC, id LIMIT ?`
+    return this.#statements.prepare(sql).all(...values, Math.max(0, limit)) as readonly RowColumns[]
+  }
+
+  /** Looks at the whole file and changes nothing; a sentence for each thing that is wrong. */
+  check(): readonly string[] {
+    return checkJournal(this.#statements)
+  }
+
+  #key(id: string): number | undefined {
+    return this.#statements.number('SELECT key FROM sessions WHERE id = ?', id)
+  }
+
+  #insert(row: RowColumns): number {
+    const sql = `INSERT INTO sessions (${rowColumns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`
+    return Number(this.#statements.prepare(sql).run(...row).lastInsertRowid)
+  }
+
+  /** Bundles what came one by one, in the transaction that is open anyway. */
+  #tidy(session: number, last: number): void {
+    const tidied = this.#statements.number('SELECT tidied_seq FROM sessions WHERE key = ?', session) ?? 0
+    const rows = [...rowsAfter(this.#statements, session, tidied)]
+    const cameOneByOne = rows.length * tidyEntries > last - tidied
+    if (rows.length >= tidyRows && cameOneByOne) this.#rebundle(session, tidied, rows)
+    this.#statements.run('UPDATE sessions SET tidied_seq = ? WHERE key = ?', last, session)
+  }
+
+  #rebundle(session: number, tidied: number, rows: readonly EntryRow[]): void {
+    const entries = rows.map(unpackEntries)
+    const at = entries.flatMap((row) => row.at)
+    const tidy = packEntries(tidied + 1, { at, bodies: entries.flatMap((row) => row.bodies) })
+    if (tidy.length * 2 > rows.length) return
+    this.#statements.run('DELETE FROM entries WHERE session = ? AND seq > ?', session, tidied)
+    insertRows(this.#statements, session, tidy)
+  }
+
+  #update(key: number, [, ...row]: RowColumns): number {
+    this.#statements.run(
+      `UPDATE sessions SET cwd = ?, additional_directories = ?, agent = ?, title = ?, phase = ?, last_seq = ?, created_at = ?, updated_at = ?
+       WHERE key = ?`,
+      ...row,
+      key,
+    )
+    return key
+  }
+
+  #failHole(id: string, seq: number): never {
+    return fail('JOURNAL_CORRUPT', { path: this.#path, reason: `entry ${seq} of session ${unescape(id)} is missing` })
+  }
+}
+
+function isAtRest([, , , , , phase]: RowColumns): boolean {
+  return phase === 'idle' || phase === 'closed'
+}

@@ -1,0 +1,104 @@
+/** How a reader of one session gets page after page and then waits for more: the same for every journal. */
+import type { Cursor, Journal, PageLimits, SessionId, StoredEntry } from '../../ports/journal.ts'
+import type { Signal } from '../../ports/signal.ts'
+
+/** What one step of `read` holds at most. */
+const readLimits: PageLimits = { entries: 1000, chars: 256 * 1024 }
+
+/** One reader's view of one session: whether there may be more, and whether there will never be. */
+class Watch {
+  #deleted = false
+  #stale = true
+  #wake: () => void = () => {}
+
+  get deleted(): boolean {
+    return this.#deleted
+  }
+
+  /** Called before a page is asked for: only what comes after that is news. */
+  begin(): void {
+    this.#stale = false
+  }
+
+  news(): void {
+    this.#stale = true
+    this.#wake()
+  }
+
+  end(): void {
+    this.#deleted = true
+    this.news()
+  }
+
+  async wait(signal: Signal): Promise<void> {
+    if (this.#stale || signal.aborted) return
+    await new Promise<void>((resolve) => {
+      this.#wake = resolve
+      signal.addEventListener('abort', resolve, { once: true })
+    }).finally(() => signal.removeEventListener('abort', this.#wake))
+  }
+}
+
+/** Who follows which session. The adapter says what happened; followers ask for the page themselves. */
+export class TailSubscribers {
+  readonly #watches = new Map<SessionId, Set<Watch>>()
+
+  add(id: SessionId): Watch {
+    const watch = new Watch()
+    const others = this.#watches.get(id)
+    if (others === undefined) this.#watches.set(id, new Set([watch]))
+    else others.add(watch)
+    return watch
+  }
+
+  remove(id: SessionId, watch: Watch): void {
+    const others = this.#watches.get(id)
+    if (others?.delete(watch) === true && others.size === 0) this.#watches.delete(id)
+  }
+
+  /** Called only after the entries are durable: nobody follows what a power cut could take back. */
+  appended(id: SessionId): void {
+    for (const watch of this.#watches.get(id) ?? []) watch.news()
+  }
+
+  deleted(id: SessionId): void {
+    for (const watch of this.#watches.get(id) ?? []) watch.end()
+  }
+
+  /** Every follower looks once more and meets the closed or broken journal. */
+  wakeAll(): void {
+    for (const watches of this.#watches.values()) for (const watch of watches) watch.news()
+  }
+}
+
+export interface Following {
+  readonly id: SessionId
+  readonly from: Cursor
+  readonly signal: Signal
+}
+
+/** Yields pages until there are none, then waits; ends when the signal aborts or the session is deleted. */
+export async function* follow(
+  page: Journal['page'],
+  watches: TailSubscribers,
+  { id, from, signal }: Following,
+): AsyncGenerator<readonly StoredEntry[], void, undefined> {
+  const watch = watches.add(id)
+  try {
+    let cursor = from
+    while (!signal.aborted && !watch.deleted) {
+      watch.begin()
+      const entries = await page(id, cursor, readLimits)
+      // A session of the same id may have been made anew while the page was read; its entries are not this reader's.
+      if (signal.aborted || watch.deleted) return
+      const last = entries.at(-1)
+      if (last === undefined) await watch.wait(signal)
+      else {
+        cursor = last.seq
+        yield entries
+      }
+    }
+  } finally {
+    watches.remove(id, watch)
+  }
+}

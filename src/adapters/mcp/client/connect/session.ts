@@ -1,0 +1,131 @@
+/** A server that has answered: what it offers kept up to date, its calls checked, its end noticed. */
+import { fail } from '../../../../errors/parley-error.ts'
+import { fitted } from '../../../checking/fitted.ts'
+import { Schemas } from '../../../checking/schemas.ts'
+import type { CallOptions, Connection, ServerTool } from '../../host/mcp-types.ts'
+import { aboutOf } from './about.ts'
+import type { ConnectAttempt, Session } from './connect-attempt.ts'
+import { LoginNeeded } from '../../transport/authorization.ts'
+import { callTool, type CallLine } from '../request/call.ts'
+import { isObject } from '../../../checking/json.ts'
+import { keepOffer } from '../lists/offer.ts'
+import { complete, prompt, read } from '../lists/reading.ts'
+import { reasonIn } from '../request/request.ts'
+import { type Watching, watchResources } from '../lists/watching.ts'
+
+/** Throws, with nothing left open, when the tools cannot be listed. */
+export async function serve(session: Session, attempt: ConnectAttempt): Promise<Connection> {
+  const { client, link, askable } = session
+  const { request, around, redact } = attempt
+  const over = new AbortController()
+  const open = new Set<Promise<unknown>>()
+  let closed: Promise<void> | undefined
+
+  function close(): Promise<void> {
+    if (closed === undefined && link.end() === undefined) watching.end()
+    over.abort()
+    closed ??= link.close()
+    return closed
+  }
+
+  function lose(reason: string): void {
+    if (over.signal.aborted) return
+    over.abort()
+    // What answers there next may be a newer one; to ask it costs a request. A process says so itself, or is believed for a day.
+    if (request.server.type !== 'stdio') around.eras.forget(request.server)
+    request.onLost(redact(reason))
+  }
+
+  const watching = watchResources(client, {
+    clock: around.clock,
+    signal: over.signal,
+    onChanged: () => void (over.signal.aborted || request.onOffer()),
+    onGone: lose,
+  })
+  const kept = await keepOffer(session, attempt, { over: over.signal, lose }).catch(async (error: unknown) => {
+    await close()
+    if (error instanceof LoginNeeded) throw error
+    throw new Error(`its tools could not be listed (${link.end() ?? reasonIn(error)})`)
+  })
+  watching.resume(request.watched)
+  const { clock, limits } = around
+  const { authorization } = attempt
+  const line = {
+    client,
+    authorization,
+    askable,
+    label: request.label,
+    roots: request.roots,
+    clock,
+    limits,
+    redact,
+    end: link.end,
+    lose,
+  }
+  const counted = counting(open)
+  const schemas = new Schemas(around.checker, (what, fault) =>
+    session.warn(`the ${what} is wrong and was not followed to the letter (${fault})`),
+  )
+  const call = caller(line, schemas, session)
+  return {
+    about: aboutOf(client, request.label),
+    offer: () => watching.marked(kept.offer()),
+    watched: () => watching.watched(),
+    freshen: kept.freshen,
+    latencyMs: kept.latencyMs,
+    call: (tool, args, options) => counted(call(tool, args, options)),
+    read: (uri, options) => counted(watched(watching, uri, () => read(line, uri, options))),
+    prompt: (original, args, options) => counted(prompt(line, { original, args }, options)),
+    complete: (wanted, options) => counted(complete(line, wanted, options)),
+    rootsChanged() {
+      // The newest protocol asks when it wants to know; and whoever cannot be told learns of it with the next question.
+      if (client.getProtocolEra() === 'legacy') client.sendRootsListChanged().catch(() => undefined)
+    },
+    async retire() {
+      over.abort()
+      await Promise.allSettled(open)
+      await close()
+    },
+    close,
+  }
+}
+
+/** From before it is read, so that no change falls between. */
+async function watched<Result>(watching: Watching, uri: string, reading: () => Promise<Result>): Promise<Result> {
+  watching.watch(uri)
+  try {
+    return await reading()
+  } catch (error) {
+    watching.forget(uri)
+    throw error
+  }
+}
+
+function counting(open: Set<Promise<unknown>>): <Result>(running: Promise<Result>) => Promise<Result> {
+  return async (running) => {
+    open.add(running)
+    try {
+      return await running
+    } finally {
+      open.delete(running)
+    }
+  }
+}
+
+function caller(line: CallLine, schemas: Schemas, { warn }: Session) {
+  return async (tool: ServerTool, args: unknown, options: CallOptions) => {
+    const given = args ?? {}
+    if (!isObject(given)) return fail('TOOL_ARGUMENTS', { tool: options.name, reason: 'they must be an object' })
+    const what = `inputSchema of tool ${tool.original}`
+    const fit = await fitted(given, tool.inputSchema, (value) => schemas.check(tool.inputSchema, value, what))
+    if ('wrong' in fit) return fail('TOOL_ARGUMENTS', { tool: options.name, reason: fit.wrong })
+    const result = await callTool(line, { tool, args: fit.args, options })
+    if ('pause' in result) return result
+    if (tool.outputSchema !== undefined && !result.isError) {
+      const odd = await schemas.check(tool.outputSchema, result.structured, `outputSchema of tool ${tool.original}`)
+      // It ran: what it said is worth more than what it should have said.
+      if (odd !== undefined) warn(`a result of tool ${tool.original} does not fit its outputSchema`)
+    }
+    return result
+  }
+}

@@ -1,0 +1,64 @@
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { systemClock } from '../../../clock.ts'
+import { coalesce } from './coalesce.ts'
+
+test('one run at a time, few of them, and the last wish is always followed by a run', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.nat(3), { maxLength: 30 }), async (turns) => {
+      const over = new AbortController()
+      const counts = { running: 0, wished: 0, done: 0 }
+      const work = async (): Promise<boolean> => {
+        expect(++counts.running).toBe(1)
+        const seen = counts.wished
+        await new Promise((resolve) => setImmediate(resolve))
+        counts.done = seen
+        counts.running--
+        return true
+      }
+      const { wish } = coalesce(work, { clock: systemClock, pauseMs: 0, idlePauseMs: 0, signal: over.signal })
+      for (const turn of turns) {
+        counts.wished++
+        wish()
+        for (let i = 0; i < turn; i++) await new Promise((resolve) => setImmediate(resolve))
+      }
+      while (counts.done < counts.wished) await new Promise((resolve) => setImmediate(resolve))
+      over.abort()
+    }),
+    { numRuns: 50 },
+  )
+})
+
+test('a pause lies between two runs, and the end of the connection ends it', async () => {
+  const over = new AbortController()
+  let runs = 0
+  const count = async (): Promise<boolean> => runs++ > 0
+  const { wish } = coalesce(count, { clock: systemClock, pauseMs: 60_000, idlePauseMs: 60_000, signal: over.signal })
+  wish()
+  wish()
+  wish()
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(runs).toBe(1)
+  over.abort()
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(runs).toBe(1)
+})
+
+test('wishes without a cause are followed less and less often, and one with a cause soon again', async () => {
+  const over = new AbortController()
+  const pauses: number[] = []
+  const clock = { ...systemClock, sleep: async (ms: number) => void pauses.push(Math.ceil(ms / 10) * 10) }
+  let runs = 0
+  const done = new Promise<void>((resolve) => {
+    const work = async (): Promise<boolean> => {
+      runs++
+      if (runs < 8) wish()
+      else resolve()
+      return runs === 6
+    }
+    const { wish } = coalesce(work, { clock, pauseMs: 100, idlePauseMs: 800, signal: over.signal })
+    wish()
+  })
+  await done
+  expect(pauses.slice(0, 7)).toEqual([100, 200, 400, 800, 800, 100, 200])
+})

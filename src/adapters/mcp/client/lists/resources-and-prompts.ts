@@ -1,0 +1,66 @@
+/** Reads what a server says of its resources and prompts one by one, so that a malformed one costs only itself. */
+import type { EmbeddedResource } from '../../../../ports/content.ts'
+import type { PromptArgument, PromptMessage } from '../../../../ports/tools.ts'
+import type { ServerPrompt, ServerResource, ServerTemplate } from '../../host/mcp-types.ts'
+import { readBody, readContent } from '../request/content.ts'
+import { isObject, textIn, type JsonObject } from '../../../checking/json.ts'
+
+export function readResourceEntry(entry: JsonObject): ServerResource | undefined {
+  const uri = textIn(entry, 'uri')
+  if (uri === undefined) return undefined
+  const { size } = entry
+  return {
+    uri,
+    ...describe(entry, uri),
+    ...(Number.isSafeInteger(size) && Number(size) >= 0 && { size: Number(size) }),
+  }
+}
+
+export function readTemplate(entry: JsonObject): ServerTemplate | undefined {
+  const uriTemplate = textIn(entry, 'uriTemplate')
+  return uriTemplate === undefined ? undefined : { uriTemplate, ...describe(entry, uriTemplate) }
+}
+
+export function readPrompt(entry: JsonObject): ServerPrompt | undefined {
+  const original = textIn(entry, 'name')
+  if (original === undefined) return undefined
+  const { title, description } = describe(entry, original)
+  const listed: readonly unknown[] = Array.isArray(entry.arguments) ? entry.arguments : []
+  return { original, title, description, arguments: keep(listed, readArgument) }
+}
+
+/** The readable ones, in order. */
+export function keep<Kept>(listed: readonly unknown[], read: (entry: JsonObject) => Kept | undefined): readonly Kept[] {
+  return listed.flatMap((entry) => {
+    const kept = isObject(entry) ? read(entry) : undefined
+    return kept === undefined ? [] : [kept]
+  })
+}
+
+export function readBodies(raw: JsonObject): readonly EmbeddedResource['resource'][] {
+  return keep(Array.isArray(raw.contents) ? raw.contents : [], readBody)
+}
+
+export function readMessages(raw: JsonObject): readonly PromptMessage[] {
+  return keep(Array.isArray(raw.messages) ? raw.messages : [], ({ role, content }) => ({
+    // Whatever a server makes of it, its text is never more than what a person says.
+    role: role === 'assistant' ? 'assistant' : 'user',
+    content: readContent(content),
+  }))
+}
+
+function readArgument(entry: JsonObject): PromptArgument | undefined {
+  const name = textIn(entry, 'name')
+  if (name === undefined) return undefined
+  const { title, description } = describe(entry, name)
+  return { name, title, description, required: entry.required === true }
+}
+
+function describe(entry: JsonObject, otherwise: string): { title: string; description: string; mimeType?: string } {
+  const mimeType = textIn(entry, 'mimeType')
+  return {
+    title: textIn(entry, 'title') ?? textIn(entry, 'name') ?? otherwise,
+    description: textIn(entry, 'description') ?? '',
+    ...(mimeType !== undefined && { mimeType }),
+  }
+}

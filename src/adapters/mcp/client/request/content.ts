@@ -1,0 +1,153 @@
+/** Turns what a tool answered into content that Parley keeps and shows; what it does not know becomes a note. */
+import type { Content, EmbeddedResource } from '../../../../ports/content.ts'
+import type { ToolResult } from '../../../../ports/tools.ts'
+import { isNestedDeeper } from '../../../../text/nesting.ts'
+import { isObject, textIn, type JsonObject } from '../../../checking/json.ts'
+
+/** Characters of text and base64 that one result may hold. */
+const RESULT_LIMIT = 10 * 1024 * 1024
+
+/** So many parts may a result have: each costs everyone who keeps, sends or shows it more than its text. */
+const MOST_PARTS = 10_000
+
+/** Some clients cannot read a line of JSON that is nested deeper than 127 levels, and this stands a few levels down in one. */
+const DEEPEST = 100
+
+const TOO_DEEP: Content = {
+  type: 'text',
+  text: `[Left out: structured content that is nested more than ${DEEPEST} levels deep. Ask the tool for less.]`,
+}
+
+export function readResult(raw: JsonObject, limit = RESULT_LIMIT): ToolResult {
+  const content = withinLimit(readParts(Array.isArray(raw.content) ? raw.content : []), limit)
+  const structured = raw.structuredContent
+  if (structured === undefined || structured === null) return { content, isError: raw.isError === true }
+  if (isNestedDeeper(structured, DEEPEST)) return { content: [...content, TOO_DEEP], isError: raw.isError === true }
+  const text = JSON.stringify(structured)
+  if (text.length > limit) {
+    return {
+      content: [...content, note(`structured content of ${text.length} characters`, limit)],
+      isError: raw.isError === true,
+    }
+  }
+  // Old servers send structured content alone; whoever reads only content still gets it.
+  const shown: readonly Content[] = content.length > 0 ? content : [{ type: 'text', text }]
+  return { content: shown, structured, isError: raw.isError === true }
+}
+
+function readParts(parts: readonly unknown[]): readonly Content[] {
+  const read = parts.slice(0, MOST_PARTS).map(readContent)
+  if (parts.length <= MOST_PARTS) return read
+  const text = `[Left out: ${parts.length - MOST_PARTS} more parts. One result may have ${MOST_PARTS}; ask the tool for less.]`
+  return [{ type: 'text', text }, ...read]
+}
+
+export function readContent(item: unknown): Content {
+  if (!isObject(item)) return unknown(typeof item)
+  const more = extras(item)
+  switch (item.type) {
+    case 'text':
+      return typeof item.text === 'string' ? { type: 'text', text: item.text, ...more } : unknown('text')
+    case 'image':
+    case 'audio':
+      return readMedia(item, item.type)
+    case 'resource_link':
+      return readLink(item)
+    case 'resource':
+      return readResource(item)
+    default:
+      return unknown(textIn(item, 'type') ?? 'unnamed')
+  }
+}
+
+function readMedia(item: JsonObject, type: 'image' | 'audio'): Content {
+  const { data, mimeType } = item
+  if (typeof data !== 'string' || typeof mimeType !== 'string' || !isBase64(data)) return unknown(type)
+  return { type, data, mimeType, ...extras(item) }
+}
+
+function readLink(item: JsonObject): Content {
+  const uri = textIn(item, 'uri')
+  if (uri === undefined) return unknown('resource_link')
+  const told = optionalTexts(item, ['title', 'description', 'mimeType'])
+  const size = Number.isSafeInteger(item.size) && Number(item.size) >= 0 ? { size: Number(item.size) } : {}
+  return { type: 'resource_link', uri, name: textIn(item, 'name') ?? uri, ...told, ...size, ...extras(item) }
+}
+
+function readResource(item: JsonObject): Content {
+  const resource = isObject(item.resource) ? readBody(item.resource) : undefined
+  return resource === undefined ? unknown('resource') : { type: 'resource', resource, ...extras(item) }
+}
+
+export function readBody(resource: JsonObject): EmbeddedResource['resource'] | undefined {
+  const { uri, text, blob } = resource
+  if (typeof uri !== 'string') return undefined
+  const more = { ...optionalTexts(resource, ['mimeType']), ...metaOf(resource) }
+  if (typeof text === 'string') return { uri, text, ...more }
+  return typeof blob === 'string' && isBase64(blob) ? { uri, blob, ...more } : undefined
+}
+
+function optionalTexts(item: JsonObject, keys: readonly string[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(keys.flatMap((key) => (typeof item[key] === 'string' ? [[key, item[key]]] : [])))
+}
+
+function extras(item: JsonObject): Pick<Content, 'annotations' | '_meta'> {
+  return {
+    ...(isObject(item.annotations) && { annotations: readAnnotations(item.annotations) }),
+    ...metaOf(item),
+  }
+}
+
+function metaOf({ _meta }: JsonObject): Pick<Content, '_meta'> {
+  return isObject(_meta) && !isNestedDeeper(_meta, DEEPEST) ? { _meta } : {}
+}
+
+/** Clients throw a whole update away for one annotation that is not as the protocol has it. */
+function readAnnotations({ audience, priority, lastModified }: JsonObject): Readonly<Record<string, unknown>> {
+  return {
+    ...(Array.isArray(audience) && { audience: audience.filter((who) => who === 'user' || who === 'assistant') }),
+    ...(typeof priority === 'number' && { priority }),
+    ...(typeof lastModified === 'string' && { lastModified }),
+  }
+}
+
+function isBase64(data: string): boolean {
+  return data.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(data)
+}
+
+function unknown(type: string): Content {
+  return { type: 'text', text: `[The tool answered with content that Parley cannot show: ${type.slice(0, 60)}.]` }
+}
+
+/** Keeps items in order while there is room; the text that crosses the line is cut there, data that does is left out. */
+export function withinLimit(items: readonly Content[], limit = RESULT_LIMIT): readonly Content[] {
+  const kept: Content[] = []
+  let room = limit
+  for (const item of items) {
+    const size = sizeOf(item)
+    if (size <= room) {
+      kept.push(item)
+      room -= size
+    } else if (item.type === 'text') {
+      kept.push(
+        { ...item, text: item.text.slice(0, room) },
+        note(`the rest of a text of ${item.text.length} characters`, limit),
+      )
+      room = 0
+    } else {
+      kept.push(note(`${item.type} of ${size} characters`, limit))
+    }
+  }
+  return kept
+}
+
+function sizeOf(item: Content): number {
+  if (item.type === 'text') return item.text.length
+  if (item.type === 'resource_link') return item.uri.length + item.name.length + (item.description?.length ?? 0)
+  if (item.type === 'resource') return 'text' in item.resource ? item.resource.text.length : item.resource.blob.length
+  return item.data.length
+}
+
+function note(what: string, limit: number): Content {
+  return { type: 'text', text: `[Left out: ${what}. One result may hold ${limit} characters; ask the tool for less.]` }
+}

@@ -1,0 +1,79 @@
+import { array, assert, property, string } from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { Content } from '../../../../ports/content.ts'
+import { BRIEF_LIMIT, withBrief } from './model-content.ts'
+
+const text = (words: string): Content => ({ type: 'text', text: words })
+const picture: Content = { type: 'image', data: 'AAAA', mimeType: 'image/png' }
+
+function briefOf(content: readonly Content[], toolCallId: string | undefined = 'call-7') {
+  return withBrief({ content, isError: false }, toolCallId).brief
+}
+
+function joined(content: readonly Content[] = []): string {
+  return content.flatMap((item) => (item.type === 'text' ? [item.text] : [])).join('\n')
+}
+
+describe('what a model is given of a result', () => {
+  test('is the result itself while that is short', () => {
+    expect(briefOf([text('x'.repeat(BRIEF_LIMIT)), picture])).toBeUndefined()
+  })
+
+  test('is its beginning, and a last sentence that says how much there is and which call reads on', () => {
+    const brief = briefOf([text('a'.repeat(100_000)), picture, text('b')])
+    expect(brief).toHaveLength(3)
+    expect(brief?.[1]).toEqual(picture)
+    expect(brief?.[2]).toEqual(
+      text(
+        '[These are the first 29,000 of 100,002 characters. Read on with read_result: toolCallId "call-7", offset 29000.]',
+      ),
+    )
+  })
+
+  test('says so to whoever calls without an id as well', () => {
+    const brief = withBrief({ content: [text('a'.repeat(50_000))], isError: true }, undefined)
+    expect(brief).toMatchObject({ isError: true, content: [{ text: 'a'.repeat(50_000) }] })
+    expect(joined(brief.brief)).toMatch(/Ask the tool for less\.\]$/u)
+  })
+
+  test('ends at the end of a line where one is near', () => {
+    const line = `${'x'.repeat(99)}\n`
+    const brief = briefOf([text(line.repeat(1000))])
+    expect(joined(brief?.slice(0, 1))).toBe(line.repeat(290))
+  })
+
+  test('cuts the text of a resource like any other, and counts it', () => {
+    const resource = (words: string): Content => ({ type: 'resource', resource: { uri: 'file:///long', text: words } })
+    const brief = briefOf([text('short'), resource('r'.repeat(60_000)), text('after')])
+    expect(brief).toEqual([
+      text('short'),
+      resource('r'.repeat(28_995)),
+      text(
+        '[These are the first 29,001 of 60,012 characters. Read on with read_result: toolCallId "call-7", offset 29001.]',
+      ),
+    ])
+  })
+
+  test('is never too long, and goes on exactly where it ends', () => {
+    const texts = array(
+      string({ unit: 'grapheme', minLength: 1, maxLength: 400 }).map((one) => one.repeat(200)),
+      { maxLength: 8 },
+    )
+    assert(
+      property(texts, (all) => {
+        const content = all.map(text)
+        const brief = briefOf(content)
+        if (brief === undefined) return
+        expect(joined(brief).length).toBeLessThanOrEqual(BRIEF_LIMIT + brief.length)
+        const offset = Number(/offset (\d+)\.\]$/u.exec(joined(brief))?.[1])
+        const whole = joined(content)
+        // Where one text ends with the room, the break before the next is the first that is left.
+        expect(whole.slice(0, offset)).toBe(
+          joined(brief.slice(0, -1)) +
+            (whole.charAt(offset - 1) === '\n' && !joined(brief.slice(0, -1)).endsWith('\n') ? '\n' : ''),
+        )
+      }),
+      { numRuns: 100 },
+    )
+  })
+})

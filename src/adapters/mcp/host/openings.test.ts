@@ -1,0 +1,61 @@
+/** Sessions with more servers than a machine starts in a moment. */
+import { afterEach, expect, test } from 'vitest'
+import { openBench, stdioServer, type Bench } from '../../../../test/fixtures/mcp/servers.ts'
+import { until } from '../../../../test/fixtures/process/running.ts'
+import type { StartedServer } from './mcp-types.ts'
+
+const signal = new AbortController().signal
+const benches: Bench[] = []
+afterEach(async () => {
+  await Promise.all(benches.splice(0).map((bench) => bench.close()))
+})
+
+function bench() {
+  const started: (StartedServer & { readonly at: number })[] = []
+  const made = openBench({
+    limits: { graceMs: 100 },
+    started: (one) => started.push({ ...one, at: performance.now() }),
+  })
+  benches.push(made)
+  return { made, started }
+}
+
+/** They take their input and never answer. */
+function silent(count: number) {
+  return Array.from({ length: count }, (_, n) => ({
+    type: 'stdio' as const,
+    name: `silent${n}`,
+    command: 'sleep',
+    args: ['1000'],
+    env: {},
+  }))
+}
+
+test('the servers of a session that never answer are started a few at a time, and all of them in the end', async () => {
+  const { made, started } = bench()
+  const since = performance.now()
+  made.open(silent(20), 'crowded')
+  await until(() => started.length === 20)
+  // The ninth may begin when one of the first eight has had its half second.
+  expect((started[8]?.at ?? 0) - since).toBeGreaterThan(500)
+})
+
+test('the server of another session begins before the rest of a crowded one', async () => {
+  const { made, started } = bench()
+  made.open(silent(40), 'crowded')
+  await until(() => started.length > 0)
+  const other = made.open([stdioServer('honest')], 'other')
+  expect((await other.ready(60_000, signal)).servers).toMatchObject([{ state: 'ready' }])
+  expect(started.filter(({ session }) => session === 'crowded').length).toBeLessThan(40)
+})
+
+test('a session that is closed while its servers wait for their turn starts no more of them', async () => {
+  const { made, started } = bench()
+  const crowded = made.open(silent(40), 'crowded')
+  await until(() => started.length > 0)
+  await crowded.close()
+  const before = started.length
+  const other = made.open([stdioServer('honest')], 'other')
+  await other.ready(60_000, signal)
+  expect(started.length).toBe(before + 1)
+})

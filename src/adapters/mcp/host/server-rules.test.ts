@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest'
+import { NOTHING, type ServerTool } from './mcp-types.ts'
+import { permitted } from './server-rules.ts'
+
+const tool = (original: string): ServerTool => ({
+  original,
+  title: original,
+  description: '',
+  inputSchema: {},
+  readOnly: false,
+  digest: '',
+})
+
+test.each([
+  ['read', 'read', true],
+  ['read', 'reads', false],
+  ['read*', 'read_file', true],
+  ['*file', 'read_file', true],
+  ['r*_*e', 'read_file', true],
+  ['read*read', 'read', false],
+  ['*', '', true],
+  ['**', 'any\nthing', true],
+  ['a.b', 'aXb', false],
+  ['*a'.repeat(200), `${'a'.repeat(5_000)}b`, false],
+])('the pattern %s and the tool %s', (pattern, name, isUsed) => {
+  const { tools } = permitted({ ...NOTHING, tools: [tool(name)] }, { include: [pattern] })
+  expect(tools).toHaveLength(isUsed ? 1 : 0)
+})

@@ -1,0 +1,355 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { once } from 'node:events'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { AddressInfo } from 'node:net'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { startGuarded, type Guarded, type GuardedOptions } from '../../../../test/fixtures/mcp/authorization-server.ts'
+import { namesOf, openBench, withoutSignal, type Bench } from '../../../../test/fixtures/mcp/servers.ts'
+import { changeTo } from '../../../../test/fixtures/mcp/torture.ts'
+import type { Elicitation, ElicitationAnswer } from '../../../ports/elicitation.ts'
+import type { ToolRegistry, ToolResult } from '../../../ports/tools.ts'
+import { systemClock } from '../../clock.ts'
+import type { HttpServer } from '../transport/headers.ts'
+import type { LoginSettings } from './authorization.ts'
+import { openLogins } from './logins.ts'
+
+const closing: (() => Promise<unknown>)[] = []
+let directory = ''
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'parley-logins-'))
+})
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close()
+  rmSync(directory, { recursive: true })
+})
+
+const signal = new AbortController().signal
+
+/** What is kept; the files of locks stay beside it. */
+function files(): readonly string[] {
+  return readdirSync(directory).filter((name) => name.endsWith('.json'))
+}
+
+async function guarded(options?: GuardedOptions): Promise<Guarded> {
+  const server = await startGuarded(options)
+  closing.push(() => server.close())
+  return server
+}
+
+function bench(): Bench {
+  const made = openBench({
+    elicitation: true,
+    logins: openLogins({ directory, clock: systemClock }),
+    limits: { restartPausesMs: [10, 10, 10] },
+  })
+  closing.push(() => made.close())
+  return made
+}
+
+function at(server: Guarded): HttpServer {
+  return { type: 'http', name: 'wiki', url: `${server.url}?key=sentinel-key`, headers: [] }
+}
+
+async function says(question: Elicitation): Promise<ElicitationAnswer> {
+  if (question.mode === 'url') void browse(question.url)
+  return { action: 'accept' }
+}
+
+async function browse(url: string): Promise<string> {
+  return await (await fetch(url)).text()
+}
+
+function textOf({ content }: ToolResult): string {
+  return content[0]?.type === 'text' ? content[0].text : ''
+}
+
+async function loggedIn(server: Guarded, settings?: LoginSettings): Promise<void> {
+  const login = await openLogins({ directory, clock: systemClock }).at(at(server), settings).login(signal)
+  await Promise.all([browse(login.url), login.done])
+}
+
+async function failure(server: Guarded, settings?: LoginSettings): Promise<string> {
+  return await loggedIn(server, settings).then(
+    () => 'nothing failed',
+    (error: unknown) => (error as Error).message,
+  )
+}
+
+async function codeOf(calling: Promise<unknown>): Promise<string> {
+  return await calling.then(
+    () => 'none',
+    (error: unknown) => (error as { code: string }).code,
+  )
+}
+
+describe('a server that wants somebody to log in', () => {
+  test('says which command does that, and offers one tool that asks the person', async () => {
+    const server = await guarded()
+    const registry = bench().open([at(server)])
+    const list = await registry.ready(30_000, signal)
+    expect(list.servers).toMatchObject([{ state: 'failed', tools: 0 }])
+    expect(list.servers[0]?.reason).toBe(`MCP server wiki wants you to log in. Run: parley mcp login ${server.url}`)
+    expect(list.tools).toMatchObject([{ name: 'wiki__log_in', trusted: true, readOnly: true }])
+    expect(server.registered).toEqual([])
+    const questions: Elicitation[] = []
+    const onElicit = async (question: Elicitation): Promise<ElicitationAnswer> => (
+      questions.push(question),
+      says(question)
+    )
+    const result = await registry.call('wiki__log_in', {}, withoutSignal({ onElicit }))
+    expect(result).toMatchObject({ isError: false })
+    expect(questions).toMatchObject([
+      { mode: 'url', server: 'wiki', url: expect.stringContaining(server.issuer) as string },
+    ])
+    expect(namesOf(registry)).toEqual(['wiki__say', 'wiki__write'])
+    expect(textOf(await registry.call('wiki__say', {}, withoutSignal()))).toBe('did say')
+    expect(JSON.stringify(registry.list())).not.toContain('sentinel')
+  })
+
+  test('stays closed when nobody does, and says so to the agent', async () => {
+    const server = await guarded()
+    const registry = bench().open([at(server)])
+    await registry.ready(30_000, signal)
+    const result = await registry.call(
+      'wiki__log_in',
+      {},
+      withoutSignal({ onElicit: async () => ({ action: 'decline' }) }),
+    )
+    expect(result).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringContaining('parley mcp login') as string }],
+    })
+    expect(namesOf(registry)).toEqual(['wiki__log_in'])
+  })
+
+  test('is connected in every live session when somebody logs in elsewhere', async () => {
+    const server = await guarded()
+    const sessions = [bench().open([at(server)]), bench().open([at(server)])]
+    await Promise.all(sessions.map((one) => one.ready(30_000, signal)))
+    await loggedIn(server)
+    await Promise.all(sessions.map((one) => changeTo(one, ({ servers }) => servers[0]?.state === 'ready')))
+    expect(server.registered).toHaveLength(1)
+  })
+
+  test('is never shown a login where its configuration has an Authorization header', async () => {
+    const server = await guarded()
+    await loggedIn(server)
+    const registry = bench().open([{ ...at(server), headers: [['authorization', 'Bearer mine']] }])
+    const list = await registry.ready(30_000, signal)
+    expect(list.servers[0]?.reason).toContain('HTTP 401')
+    expect(server.shown.size).toBe(0)
+  })
+})
+
+describe('what a login brings', () => {
+  test('is kept for the user alone, by issuer, and registers a client once for the same way back', async () => {
+    const server = await guarded()
+    await loggedIn(server)
+    const [file = ''] = files()
+    expect(statSync(join(directory, file)).mode & 0o777).toBe(0o600)
+    const kept = JSON.parse(readFileSync(join(directory, file), 'utf8')) as { accounts: object }
+    expect(kept).toMatchObject({ server: server.url, issuer: server.issuer })
+    expect(Object.keys(kept.accounts)).toEqual([server.issuer])
+    expect(JSON.stringify(kept)).not.toContain('sentinel-key')
+    await loggedIn(server)
+    expect(server.registered).toHaveLength(1)
+    expect(files()).toEqual([file])
+  })
+
+  test('is renewed once for all sessions and processes that it has become too old for', async () => {
+    const server = await guarded({ slowMs: 100 })
+    await loggedIn(server)
+    // Each bench has logins of its own, as another process would.
+    const sessions = await Promise.all([bench(), bench(), bench()].map((one) => opened(one, server)))
+    server.expire()
+    const calls = sessions.flatMap((one) => [1, 2, 3].map(() => one.call('wiki__say', {}, withoutSignal())))
+    expect((await Promise.all(calls)).map(textOf)).toEqual(calls.map(() => 'did say'))
+    expect(server.count('POST /token refresh_token')).toBe(1)
+  })
+
+  test('that cannot be renewed closes the server, and the call asks the person who waits for it', async () => {
+    const server = await guarded()
+    await loggedIn(server)
+    const made = bench()
+    const [asking, silent] = [await opened(made, server), await opened(made, server)]
+    server.revoke()
+    expect(await codeOf(silent.call('wiki__say', {}, withoutSignal()))).toBe('TOOL_NOT_RUN')
+    await changeTo(silent, ({ tools }) => tools[0]?.original === 'log_in')
+    expect(textOf(await asking.call('wiki__say', {}, withoutSignal({ onElicit: says })))).toBe('did say')
+    await changeTo(silent, ({ servers }) => servers[0]?.state === 'ready')
+  })
+
+  test('is kept when the authorization server is in trouble: the call did not run, and nobody has to log in', async () => {
+    const server = await guarded({ renewals: 503 })
+    await loggedIn(server)
+    const registry = await opened(bench(), server)
+    server.expire()
+    const error: unknown = await registry.call('wiki__say', {}, withoutSignal()).catch((thrown: unknown) => thrown)
+    expect(error).toMatchObject({ code: 'TOOL_NOT_RUN' })
+    expect(String(error)).not.toContain('sentinel')
+    expect(registry.list().servers).toMatchObject([{ state: 'ready' }])
+    const [file = ''] = files()
+    expect(readFileSync(join(directory, file), 'utf8')).toContain('sentinel-refresh')
+  })
+
+  test('is not enough for one tool: the person is asked for more, once', async () => {
+    const server = await guarded({ scopes: { write: 'write' } })
+    await loggedIn(server)
+    const registry = await opened(bench(), server)
+    expect(await codeOf(registry.call('wiki__write', {}, withoutSignal()))).toBe('TOOL_NOT_RUN')
+    expect(registry.list().servers).toMatchObject([{ state: 'ready' }])
+    const pages: string[] = []
+    const onElicit = async (question: Elicitation): Promise<ElicitationAnswer> => {
+      if (question.mode === 'url') pages.push(new URL(question.url).searchParams.get('scope') ?? '')
+      return says(question)
+    }
+    expect(textOf(await registry.call('wiki__write', {}, withoutSignal({ onElicit })))).toBe('did write')
+    expect(pages).toEqual(['read write'])
+  })
+
+  test('is forgotten when somebody logs out', async () => {
+    const server = await guarded()
+    await loggedIn(server)
+    const logins = openLogins({ directory, clock: systemClock })
+    expect(await logins.forget(at(server))).toBe(true)
+    expect(files()).toEqual([])
+    expect(await logins.forget(at(server))).toBe(false)
+  })
+})
+
+async function opened(made: Bench, server: Guarded): Promise<ToolRegistry> {
+  const registry = made.open([at(server)])
+  expect((await registry.ready(30_000, signal)).servers).toMatchObject([{ state: 'ready' }])
+  return registry
+}
+
+describe('a login', () => {
+  test('finds its way where the authorization server describes itself as OpenID providers do', async () => {
+    await loggedIn(await guarded({ wellKnown: 'openid-configuration' }))
+  })
+
+  test('is one for all who are asked at once, and is over when all have left', async () => {
+    const server = await guarded()
+    const logins = openLogins({ directory, clock: systemClock })
+    const [one, other] = [await logins.at(at(server)).login(signal), await logins.at(at(server)).login(signal)]
+    expect(one.url).toBe(other.url)
+    one.leave()
+    other.leave()
+    await expect(one.done).rejects.toMatchObject({ code: 'MCP_LOGIN_FAILED' })
+    await other.done.catch(() => undefined)
+    const next = await logins.at(at(server)).login(signal)
+    expect(next.url).not.toBe(one.url)
+    next.leave()
+    await next.done.catch(() => undefined)
+  })
+
+  test('takes a client that was registered beforehand, and its way back to the letter', async () => {
+    const server = await guarded({ metadata: { registration_endpoint: undefined } })
+    expect(await failure(server)).toContain('does not support dynamic client registration')
+    const port = await freePort()
+    await loggedIn(server, { clientId: 'ours', redirectUrl: `http://localhost:${port}/back` })
+    expect(server.registered).toEqual([])
+  })
+
+  test('names the document that says who we are, where the authorization server reads one', async () => {
+    const server = await guarded({ metadata: { client_id_metadata_document_supported: true } })
+    const login = await openLogins({ directory, clock: systemClock })
+      .at(at(server), { clientMetadataUrl: 'https://parley.example/client.json' })
+      .login(signal)
+    expect(new URL(login.url).searchParams.get('client_id')).toBe('https://parley.example/client.json')
+    await Promise.all([browse(login.url), login.done])
+    expect(server.registered).toEqual([])
+  })
+
+  test('with the word of another authorization server is none, and what that says is not repeated', async () => {
+    const server = await guarded({
+      comeBackWith(params) {
+        params.set('iss', 'https://evil.example')
+        params.set('error_description', 'sentinel words')
+      },
+    })
+    const said = await failure(server)
+    expect(said).toContain('Issuer mismatch')
+    expect(said).not.toContain('sentinel')
+    expect(readdirSync(directory)).toEqual([])
+  })
+
+  test('without its state is not for us, and the one that was asked for still comes', async () => {
+    const server = await guarded()
+    const login = await openLogins({ directory, clock: systemClock }).at(at(server)).login(signal)
+    const back = new URL(new URL(login.url).searchParams.get('redirect_uri') ?? '')
+    for (const query of ['?code=x', '?code=x&state=y']) {
+      const answer = await fetch(back.href + query)
+      expect(answer.status).toBe(400)
+    }
+    expect((await fetch(new URL('/other', back))).status).toBe(404)
+    await Promise.all([browse(login.url), login.done])
+  })
+
+  test('that the person refused says so', async () => {
+    const server = await guarded({
+      comeBackWith(params) {
+        params.delete('code')
+        params.set('error', 'access_denied')
+      },
+    })
+    expect(await failure(server)).toContain('access_denied')
+  })
+
+  test.each([
+    ['without PKCE', { code_challenge_methods_supported: undefined }, 'PKCE'],
+    ['with plain PKCE only', { code_challenge_methods_supported: ['plain'] }, 'PKCE'],
+    ['for another issuer', { issuer: 'https://evil.example' }, 'Issuer mismatch'],
+    ['on a page that is none', { authorization_endpoint: 'javascript:alert(1)' }, ''],
+    ['on a page in clear text', { authorization_endpoint: 'http://login.example/authorize' }, 'is not to be opened'],
+    ['on a page of data', { authorization_endpoint: 'data:text/html,hi' }, ''],
+    [
+      'with tokens from inside our network',
+      { token_endpoint: 'https://169.254.169.254/token' },
+      'which is not allowed',
+    ],
+    ['with tokens in clear text', { token_endpoint: 'http://tokens.example/token' }, ''],
+  ])('%s is refused', async (_, metadata, word) => {
+    const said = await failure(await guarded({ metadata }))
+    expect(said).toContain('Nobody is logged in')
+    expect(said).toContain(word)
+  })
+
+  test('for another resource is refused', async () => {
+    const server = await guarded({ resource: 'https://elsewhere.example/mcp' })
+    expect(await failure(server)).toContain('it says that its logins are for https://elsewhere.example/mcp')
+    expect(server.registered).toEqual([])
+  })
+
+  test.each(['http://169.254.169.254/latest/meta-data', 'http://10.0.0.1/x', 'http://metadata.example/x'])(
+    'is not led to %s',
+    async (resourceMetadata) => {
+      expect(await failure(await guarded({ resourceMetadata }))).toContain('which is not allowed')
+    },
+  )
+
+  test('is not led there by a redirect either, from whichever host', async () => {
+    let hops = 0
+    const hop = createServer((_, response) => {
+      hops += 1
+      response.writeHead(302, { location: 'http://169.254.169.254/x' }).end()
+    })
+    hop.listen(0, '127.0.0.1')
+    await once(hop, 'listening')
+    closing.push(() => new Promise((resolve) => hop.close(resolve)))
+    const resourceMetadata = `http://127.0.0.1:${(hop.address() as AddressInfo).port}/x`
+    // An address that does not answer would take as long as our patience.
+    expect(await failure(await guarded({ resourceMetadata }))).toContain('it says nowhere how to log in')
+    expect(hops).toBeGreaterThan(0)
+  })
+})
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}

@@ -1,0 +1,109 @@
+/** Shows a server the token of a login with every request, and notices when that is not enough. */
+import { extractWWWAuthenticateParams, UnauthorizedError, type FetchLike } from '@modelcontextprotocol/client'
+import type { CallOptions } from '../host/mcp-types.ts'
+import type { Authorization } from '../oauth/authorization.ts'
+import { reasonOf } from '../../../errors/parley-error.ts'
+
+/** A request was refused unread: a person has to log in first, or log in to more. */
+export class LoginNeeded extends UnauthorizedError {
+  /** The connection as it is can do nothing any more. */
+  readonly isFinal: boolean
+
+  constructor(reason: string, isFinal: boolean) {
+    super(reason)
+    this.isFinal = isFinal
+  }
+}
+
+/** A request was refused unread, and whoever could help is out of reach for now. */
+export class RenewalFailed extends Error {}
+
+/** The protocol layer wraps what it cannot read. */
+export function loginIn(error: unknown): LoginNeeded | undefined {
+  if (error instanceof LoginNeeded || !(error instanceof Error)) return error instanceof LoginNeeded ? error : undefined
+  return loginIn(error.cause)
+}
+
+/** Wraps all requests to one server; what goes to others goes without a token. */
+export function authorized(fetch: FetchLike, home: URL, { authorization, onLocked }: Door): FetchLike {
+  return async (given, init) => {
+    const url = new URL(given)
+    if (url.origin !== home.origin) return await fetch(url, init)
+    try {
+      return await through({ fetch, authorization }, url, init)
+    } catch (error) {
+      if (error instanceof LoginNeeded) onLocked(error)
+      throw error
+    }
+  }
+}
+
+interface Door {
+  readonly authorization: Authorization
+  readonly onLocked: (login: LoginNeeded) => void
+}
+
+async function through(
+  { fetch, authorization }: { readonly fetch: FetchLike; readonly authorization: Authorization },
+  url: URL,
+  init: RequestInit | undefined,
+): Promise<Response> {
+  const token = authorization.token()
+  const first = await fetch(url, showing(token, init))
+  if (first.status !== 401) return await unlessScope(first, authorization)
+  const { resourceMetadataUrl } = await challengeOf(first)
+  const isNew = await authorization.renew({ token, resourceMetadataUrl }).catch((error: unknown) => {
+    throw new RenewalFailed(`the login could not be renewed (${reasonOf(error).replace(/\.$/, '')})`)
+  })
+  if (!isNew) throw new LoginNeeded('it wants somebody to log in', true)
+  const second = await fetch(url, showing(authorization.token(), init))
+  if (second.status !== 401) return await unlessScope(second, authorization)
+  await second.body?.cancel()
+  throw new LoginNeeded('it does not accept the login that there is', true)
+}
+
+function showing(token: string | undefined, init: RequestInit | undefined): RequestInit {
+  const headers = new Headers(init?.headers)
+  if (token !== undefined) headers.set('authorization', `Bearer ${token}`)
+  return { ...init, headers }
+}
+
+async function unlessScope(response: Response, authorization: Authorization): Promise<Response> {
+  if (response.status !== 403) return response
+  const { error, scope } = extractWWWAuthenticateParams(response)
+  if (error !== 'insufficient_scope') return response
+  await response.body?.cancel()
+  if (scope !== undefined) await authorization.want(scope)
+  throw new LoginNeeded('it wants a login with more rights', false)
+}
+
+async function challengeOf(response: Response): Promise<ReturnType<typeof extractWWWAuthenticateParams>> {
+  await response.body?.cancel()
+  return extractWWWAuthenticateParams(response)
+}
+
+export interface Asking {
+  readonly label: string
+  readonly authorization: Authorization | undefined
+}
+
+/** Whether the person for whom we work did log in. Silence and errors are never a yes. */
+export async function askToLogIn(
+  { label, authorization }: Asking,
+  { onElicit, signal }: CallOptions,
+): Promise<boolean> {
+  if (authorization === undefined || onElicit === undefined) return false
+  const login = await authorization.login(signal)
+  try {
+    const message = `Log in, so that ${label} can be used. The page that opens is not Parley's.`
+    const answer = await onElicit({ mode: 'url', server: label, message, url: login.url }).catch(() => undefined)
+    if (answer?.action !== 'accept') {
+      login.done.catch(() => undefined)
+      return false
+    }
+    await login.done
+    return true
+  } finally {
+    login.leave()
+  }
+}

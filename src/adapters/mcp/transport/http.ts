@@ -1,0 +1,99 @@
+/** MCP over Streamable HTTP and its predecessor, with a client of our own that never gives up on a quiet stream. */
+import {
+  SSEClientTransport,
+  StreamableHTTPClientTransport,
+  type FetchLike,
+  type Transport,
+} from '@modelcontextprotocol/client'
+import type { Clock } from '../../../ports/clock.ts'
+import type { Authorization } from '../oauth/authorization.ts'
+import { authorized, type LoginNeeded } from './authorization.ts'
+import { withoutBatches } from '../client/batches.ts'
+import { configuredHeaders, type HttpServer } from './headers.ts'
+import { keepingStream, reconnection, type StreamEvents } from './http-stream.ts'
+import { openNetwork } from './network.ts'
+import { openReadThrottle, type ReadThrottle } from './read-throttle.ts'
+import type { Resumptions } from './response-sanitizer.ts'
+
+export interface HttpSurroundings {
+  readonly clock: Clock
+  readonly events: StreamEvents
+  readonly resumptions: Resumptions
+  readonly authorization?: Authorization | undefined
+  /** Nothing goes on before somebody has logged in. */
+  readonly onLocked: (login: LoginNeeded) => void
+}
+
+export interface HttpLink {
+  readonly transport: Transport
+  /** Tells the server that its session is over. */
+  end(): Promise<void>
+  /** Closes every socket. */
+  destroy(): Promise<void>
+}
+
+export function openHttp(server: HttpServer, around: HttpSurroundings): HttpLink {
+  const { clock, events, resumptions, authorization, onLocked } = around
+  const network = openNetwork(server)
+  const pace = openReadThrottle(clock)
+  const paced: FetchLike = async (address, init) => pace.paced(await withoutBatches(await network.fetch(address, init)))
+  const requestInit = { headers: configuredHeaders(server) }
+  const url = new URL(server.url)
+  const fetch = authorization === undefined ? paced : authorized(paced, url, { authorization, onLocked })
+  if (server.type === 'sse') {
+    const transport = new SSEClientTransport(url, { requestInit, fetch: onlyOneStream(fetch, events) })
+    return { transport: answeringIn(pace, transport), end: async () => undefined, destroy: () => network.destroy() }
+  }
+  const transport = new StreamableHTTPClientTransport(url, {
+    requestInit,
+    fetch: keepingStream(accepted(fetch), { events, resumptions }),
+    ...reconnection(clock),
+  })
+  return {
+    transport: answeringIn(pace, transport),
+    end: () => transport.terminateSession(),
+    destroy: () => network.destroy(),
+  }
+}
+
+/** What we are asked and not what we ask: that may take as long as a tool does. */
+function answeringIn(pace: ReadThrottle, transport: Transport): Transport {
+  const send = transport.send.bind(transport)
+  transport.send = (message, options) => {
+    const sent = send(message, options)
+    return 'method' in message ? sent : pace.answering(sent)
+  }
+  return transport
+}
+
+/** The protocol layer asks for the stream of the server's own messages only after a 202; some servers say 200 or 204. */
+function accepted(fetch: FetchLike): FetchLike {
+  return async (url, init) => {
+    const response = await fetch(url, init)
+    if (init?.method !== 'POST' || ![200, 204].includes(response.status) || !isNotification(init.body)) return response
+    await response.body?.cancel()
+    return new Response(null, { status: 202, headers: response.headers })
+  }
+}
+
+function isNotification(body: unknown): boolean {
+  return typeof body === 'string' && body.startsWith('{') && !('id' in (JSON.parse(body) as object))
+}
+
+/** The first protocol over HTTP has its whole session in one stream: a second one would be somebody else's. */
+function onlyOneStream(fetch: FetchLike, { onStreamGone }: StreamEvents): FetchLike {
+  let opened = false
+  return async (url, init) => {
+    if (init?.method === 'POST') return await fetch(url, init)
+    if (opened) throw new Error('the stream of events is over')
+    const response = await fetch(url, init)
+    if (!response.ok || response.body === null) return response
+    opened = true
+    const over = new TransformStream<Uint8Array, Uint8Array>()
+    void response.body.pipeTo(over.writable).then(
+      () => onStreamGone('its stream of events ended'),
+      () => onStreamGone('its stream of events broke off'),
+    )
+    return new Response(over.readable, { status: response.status, headers: response.headers })
+  }
+}

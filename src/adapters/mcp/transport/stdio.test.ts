@@ -1,0 +1,51 @@
+/** A server that never stops talking gets no more of the thread that it shares with everybody else than its part. */
+import { afterEach, expect, test } from 'vitest'
+import { until } from '../../../../test/fixtures/process/running.ts'
+import { systemClock } from '../../clock.ts'
+import { openProcesses } from '../../process/spawn.ts'
+import { StdioTransport } from './stdio.ts'
+
+const closing: (() => Promise<void>)[] = []
+
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close()
+})
+
+/** How long the transport rested, each time, while it read what the script says. */
+async function reading(script: string) {
+  const rests: number[] = []
+  const sleep: typeof systemClock.sleep = (ms, signal) => {
+    rests.push(ms)
+    return systemClock.sleep(ms, signal)
+  }
+  const clock = { ...systemClock, sleep }
+  const boot = { home: 'test-talk', id: systemClock.id() }
+  const processes = openProcesses({ boot, environment: process.env, clock: systemClock })
+  const spec = { command: 'sh', args: ['-c', script], cwd: '/', env: {} }
+  const transport = new StdioTransport({ processes, clock, spec, graceMs: 0, onStart: () => undefined })
+  const heard: unknown[] = []
+  transport.onmessage = (message) => void heard.push(message)
+  closing.push(async () => {
+    await transport.close()
+    await processes.close()
+  })
+  await transport.start()
+  return { rests, heard }
+}
+
+const NOTE = '{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"x"}}'
+
+test.each([
+  ['messages', NOTE],
+  ['what is no message', 'not JSON at all'],
+])('without end says %s: it is read with rests in between', async (_what, line) => {
+  const { rests } = await reading(`yes '${line}'`)
+  await until(() => rests.length >= 5)
+  expect(rests.filter((ms) => ms <= 0)).toEqual([])
+})
+
+test('now and then a message is read at once', async () => {
+  const { rests, heard } = await reading(`for n in 1 2 3 4 5; do echo '${NOTE}'; sleep 0.01; done; exec cat`)
+  await until(() => heard.length === 5)
+  expect(rests).toEqual([])
+})

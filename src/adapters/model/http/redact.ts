@@ -1,0 +1,19 @@
+/** Takes the secrets out of what others say: keys, and addresses that may hold them. */
+import type { Provider } from '../providers/provider.ts'
+
+const MOST = 400
+
+export function redact(words: string, { key, headers }: Pick<Provider, 'key' | 'headers'>): string {
+  let clean = words
+  for (const secret of [key, ...Object.values(headers)]) {
+    if (secret !== undefined && secret.length > 3) clean = clean.replaceAll(secret, '…')
+  }
+  clean = clean
+    .replaceAll(/(https?:\/\/)[^\s/@]*@/gu, '$1')
+    .replaceAll(/(https?:\/\/[^\s?"']*)\?[^\s"']*/gu, '$1')
+    .replaceAll(/\b(?:sk|pk|rk|gsk|xai|key|AIza)[-_]?[-\w*]{12,}/gu, '…')
+    .replaceAll(/\b(Bearer)\s+\S+/giu, '$1 …')
+    .replaceAll(/[\p{Cc}\s]+/gu, ' ')
+    .trim()
+  return clean.length > MOST ? `${clean.slice(0, MOST)}…` : clean
+}

@@ -1,0 +1,98 @@
+/** Answers of a server that packs all it says, whatever it was asked for. */
+import { once } from 'node:events'
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { promisify } from 'node:util'
+import { createBrotliCompress, createDeflate, createGzip } from 'node:zlib'
+import { expect, onTestFinished, test } from 'vitest'
+import { systemClock } from '../../clock.ts'
+import { openTransport } from './transport.ts'
+import { Watch } from '../stream/watch.ts'
+
+const packers = { gzip: createGzip, deflate: createDeflate, br: createBrotliCompress } as const
+type Encoding = keyof typeof packers
+
+/** One answer, said piece by piece. */
+interface Packing {
+  readonly url: string
+  /** Resolves once the words are on their way. */
+  begin(words: string): Promise<void>
+  end(words: string): void
+  cut(): void
+}
+
+async function startPacking(encoding: Encoding, status = 200): Promise<Packing> {
+  const pack = packers[encoding]()
+  let answer: ServerResponse | undefined
+  const server = createServer((_request, response) => {
+    answer = response.writeHead(status, { 'content-encoding': encoding, 'content-type': 'text/event-stream' })
+    answer.flushHeaders()
+    pack.on('data', (bytes: Buffer) => answer?.write(bytes))
+    pack.on('end', () => answer?.end())
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(async () => {
+    server.closeAllConnections()
+    await promisify(server.close.bind(server))()
+  })
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async begin(words) {
+      pack.write(words)
+      await new Promise<void>((resolve) => pack.flush(() => resolve()))
+    },
+    end: (words) => void pack.end(words),
+    cut: () => void answer?.destroy(),
+  }
+}
+
+async function ask(url: string) {
+  const transport = openTransport()
+  const asked = new AbortController()
+  const watch = new Watch(systemClock, { firstMs: 60_000, nextMs: 60_000, wordsMs: 60_000 }, asked.signal)
+  transport.watch(watch)
+  onTestFinished(async () => {
+    watch.close()
+    await transport.close()
+  })
+  return { response: await transport.fetch(url, { method: 'POST', body: '{}', signal: watch.signal }), asked }
+}
+
+const text = (bytes: Uint8Array | undefined) => Buffer.from(bytes ?? []).toString('utf8')
+
+test.each<Encoding>(['gzip', 'deflate', 'br'])(
+  'words that come packed as %s are heard as they are said',
+  async (how) => {
+    const server = await startPacking(how)
+    const asking = ask(server.url)
+    await server.begin('data: one\n\n')
+    const reader = ((await asking).response.body as ReadableStream<Uint8Array>).getReader()
+    expect(text((await reader.read()).value)).toBe('data: one\n\n')
+    server.end('data: two\n\n')
+    expect(text((await reader.read()).value)).toBe('data: two\n\n')
+    expect(await reader.read()).toMatchObject({ done: true })
+  },
+)
+
+test('a refusal that comes packed can be read', async () => {
+  const server = await startPacking('gzip', 429)
+  server.end('{"error":"slowly"}')
+  const { response } = await ask(server.url)
+  expect([response.status, await response.json()]).toEqual([429, { error: 'slowly' }])
+})
+
+test('a packed answer that breaks off is an error, and one that is cancelled ends', async () => {
+  const server = await startPacking('gzip')
+  await server.begin('data: one\n\n')
+  const { response } = await ask(server.url)
+  server.cut()
+  await expect(response.text()).rejects.toThrow('other side closed')
+
+  const other = await startPacking('gzip')
+  await other.begin('data: one\n\n')
+  const { response: endless, asked } = await ask(other.url)
+  const heard = endless.text()
+  asked.abort()
+  await expect(heard).rejects.toThrow('aborted')
+})

@@ -1,0 +1,63 @@
+/** The way to a provider: patient with its headers, never led elsewhere, and watched. */
+import { STATUS_CODES } from 'node:http'
+import { Agent, type Dispatcher, request, fetch as undiciFetch } from 'undici'
+import { unpacked } from '../stream/unpacked.ts'
+import type { Watch } from '../stream/watch.ts'
+
+export interface Transport {
+  /** For the packages: a request is known by its signal. */
+  readonly fetch: typeof globalThis.fetch
+  /** Requests with the signal of this watch are looked after by it. */
+  watch(watch: Watch): void
+  close(): Promise<void>
+}
+
+/** A model on this machine may read a long prompt for many minutes; the watch has its own limits. */
+const PATIENT = { headersTimeout: 0, bodyTimeout: 0, connect: { timeout: 10_000 } }
+
+export function openTransport(): Transport {
+  const agent = new Agent(PATIENT)
+  const watches = new WeakMap<AbortSignal, Watch>()
+  return {
+    async fetch(url, init) {
+      const watch = init?.signal ? watches.get(init.signal) : undefined
+      // Keys travel in headers that would go along: a provider that has moved is a refusal, said in words.
+      const sent = { ...(init as object), dispatcher: agent, redirect: 'manual' } as const
+      if (watch === undefined) return (await undiciFetch(url as string, sent)) as unknown as Response
+      const { statusCode, headers, body } = await watch.first(() => send(agent, url as string, init))
+      const isEmpty = WITHOUT_BODY.has(statusCode)
+      if (isEmpty) await body.dump()
+      const head = { status: statusCode, statusText: STATUS_CODES[statusCode] ?? '', headers: headersOf(headers) }
+      return new Response(isEmpty ? null : watch.watched(unpacked(body, headers['content-encoding'])), head)
+    },
+    watch: (watch) => void watches.set(watch.signal, watch),
+    close: () => agent.destroy(),
+  }
+}
+
+/** A Response may not have a body with these. */
+const WITHOUT_BODY: ReadonlySet<number> = new Set([101, 204, 205, 304])
+
+/** As `fetch` does it, without its streams: it fails in the words of `fetch`, which the packages know. */
+async function send(dispatcher: Agent, url: string, init: RequestInit = {}): Promise<Dispatcher.ResponseData> {
+  const { method = 'GET', body, headers, signal } = init
+  try {
+    return await request(url, {
+      dispatcher,
+      method,
+      // To pack words one by one costs both sides more than it saves.
+      headers: { ...Object.fromEntries(new Headers(headers)), 'accept-encoding': 'identity' },
+      body: (body as string | null | undefined) ?? null,
+      signal: signal ?? null,
+    })
+  } catch (error) {
+    throw new TypeError('fetch failed', { cause: error })
+  }
+}
+
+function headersOf(headers: Dispatcher.ResponseData['headers']): Headers {
+  const all = Object.entries(headers).flatMap(([name, value]) =>
+    [value ?? []].flat().map((one) => [name, one] as const),
+  )
+  return new Headers(all.map(([name, value]): [string, string] => [name, value]))
+}

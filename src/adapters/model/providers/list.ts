@@ -1,0 +1,158 @@
+/** Asks a provider which models it has. What it answers is believed only as far as it has the shape of a list. */
+import { reasonOf } from '../../../errors/parley-error.ts'
+import type { Clock } from '../../../ports/clock.ts'
+import type { Signal } from '../../../ports/signal.ts'
+import { redact } from '../http/redact.ts'
+import { isLocal, type KnownModel, type Provider } from './provider.ts'
+
+export interface Listing {
+  readonly fetch: typeof globalThis.fetch
+  readonly clock: Clock
+  readonly limitMs: number
+  readonly signal: Signal
+}
+
+export type Listed =
+  | { readonly models: readonly KnownModel[] }
+  /** `isThere`: something answers, only not with a list. */
+  | { readonly reason: string; readonly isThere?: boolean }
+
+/** Of a server of this machine that is not running. */
+export const NOBODY = 'Nobody listens there. Start it to use it.'
+
+const MOST_BYTES = 16 * 1024 * 1024
+
+/** Servers that answer questions and tell nobody what they have. */
+const LISTLESS: ReadonlySet<number> = new Set([404, 405, 501])
+
+/** Never throws. */
+export async function listModels(provider: Provider, { fetch, clock, limitMs, signal }: Listing): Promise<Listed> {
+  const source = clock.abortSource()
+  const stop = () => source.abort()
+  const timer = clock.setTimer(limitMs, stop)
+  signal.addEventListener('abort', stop, { once: true })
+  try {
+    const { url, headers } = requestOf(provider)
+    const response = await fetch(url, { headers, signal: source.signal as AbortSignal })
+    if (!response.ok) {
+      await response.body?.cancel()
+      return { reason: refusal(provider, response.status), isThere: LISTLESS.has(response.status) }
+    }
+    const models = modelsIn(JSON.parse(await textIn(response)), provider)
+    return models.length === 0 ? { reason: nothing(provider) } : { models }
+  } catch (error) {
+    return { reason: source.signal.aborted ? silent(provider) : unreachable(provider, error) }
+  } finally {
+    timer.cancel()
+    signal.removeEventListener('abort', stop)
+  }
+}
+
+function requestOf({ kind, url, key, headers }: Provider): {
+  readonly url: string
+  readonly headers: Record<string, string>
+} {
+  switch (kind) {
+    case 'openai':
+      return { url: `${url}/models`, headers: { ...(key && { authorization: `Bearer ${key}` }), ...headers } }
+    case 'anthropic': {
+      const own = { 'anthropic-version': '2023-06-01', ...(key && { 'x-api-key': key }) }
+      return { url: `${url}/models?limit=1000`, headers: { ...own, ...headers } }
+    }
+    case 'google':
+      return { url: `${url}/models?pageSize=1000`, headers: { ...(key && { 'x-goog-api-key': key }), ...headers } }
+  }
+}
+
+async function textIn(response: Response): Promise<string> {
+  const pieces: Uint8Array[] = []
+  let size = 0
+  for await (const piece of response.body ?? []) {
+    size += piece.length
+    if (size > MOST_BYTES) throw new Error('its list is too long')
+    pieces.push(piece)
+  }
+  return Buffer.concat(pieces).toString('utf8')
+}
+
+type Row = Readonly<Record<string, unknown>>
+
+function modelsIn(body: unknown, { kind }: Provider): readonly KnownModel[] {
+  if (typeof body !== 'object' || body === null) return []
+  const { data, models } = body as Row
+  const rows = kind === 'google' ? models : data
+  if (!Array.isArray(rows)) return []
+  return rows.flatMap((row: unknown) => (typeof row === 'object' && row !== null ? modelIn(row as Row, kind) : []))
+}
+
+/** Models that do not talk stand in the same lists. */
+const SILENT = /embed|rerank|whisper|\btts\b|moderation|dall-e|imagen|\bveo\b|transcribe|realtime|image-\d|sora/iu
+
+function modelIn(row: Row, kind: Provider['kind']): readonly KnownModel[] {
+  const id = kind === 'google' ? String(row['name']).replace(/^models\//u, '') : row['id']
+  if (typeof id !== 'string' || id === '' || SILENT.test(id)) return []
+  if (kind === 'google' && !namesIn(row['supportedGenerationMethods']).includes('generateContent')) return []
+  const window = [row['context_length'], row['max_model_len'], row['context_window'], row['inputTokenLimit']].find(
+    isCount,
+  )
+  const input = (row['architecture'] as Row | undefined)?.['input_modalities']
+  const price = priceIn(row['pricing'])
+  return [
+    {
+      name: id,
+      ...(window !== undefined && { contextWindow: window }),
+      ...(Array.isArray(input) && { images: input.includes('image') }),
+      ...(price !== undefined && { price }),
+    },
+  ]
+}
+
+function namesIn(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : []
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value > 0
+}
+
+const MILLION = 1_000_000
+
+/** OpenRouter tells dollars for a token, as texts. */
+function priceIn(pricing: unknown): KnownModel['price'] {
+  if (typeof pricing !== 'object' || pricing === null) return undefined
+  const of = (name: string) => Number((pricing as Row)[name] ?? Number.NaN) * MILLION
+  const [input, output, read, write] = [of('prompt'), of('completion'), of('input_cache_read'), of('input_cache_write')]
+  if (!(input >= 0) || !(output >= 0)) return undefined
+  const or = (value: number) => (value >= 0 ? value : input)
+  return { currency: 'USD', input, output, cacheRead: or(read), cacheWrite: or(write) }
+}
+
+function refusal(provider: Provider, status: number): string {
+  if (status === 401 || status === 403)
+    return `It refused the key (HTTP ${status}). Check ${provider.keyNames[0] ?? 'it'}.`
+  return isLocal(provider)
+    ? `What listens there is no model server (HTTP ${status}).`
+    : `It answered with HTTP ${status}.`
+}
+
+function nothing(provider: Provider): string {
+  return isLocal(provider) ? 'What listens there offers no model.' : 'It answered without a list of models.'
+}
+
+function silent(provider: Provider): string {
+  return isLocal(provider) ? 'What listens there did not answer in time.' : 'It did not answer in time.'
+}
+
+function unreachable(provider: Provider, error: unknown): string {
+  if (isLocal(provider) && codeOf(error) === 'ECONNREFUSED') return NOBODY
+  if (error instanceof SyntaxError) return 'What listens there is no model server.'
+  return `It cannot be reached: ${codeOf(error) ?? redact(reasonOf(error), provider)}.`
+}
+
+function codeOf(error: unknown): string | undefined {
+  for (let one = error; one instanceof Error; one = one.cause) {
+    const { code } = one as { code?: unknown }
+    if (typeof code === 'string') return code
+  }
+  return undefined
+}

@@ -1,0 +1,164 @@
+/** Which models there are, which one is chosen, and what is refused before anything is sent. */
+import { createServer, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { once } from 'node:events'
+import { afterEach, expect, test } from 'vitest'
+import { startModelServer } from '../../../../test/model-server/server.ts'
+import { systemClock } from '../../clock.ts'
+import { openModels, type OwnedModels } from './models.ts'
+import type { Provider } from './provider.ts'
+
+const closing: (() => Promise<void>)[] = []
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close()
+})
+
+const never = new AbortController().signal
+/** A busy machine answers late; what listens nowhere is refused at once. */
+const PATIENCE = 20_000
+
+function provider(name: string, more: Partial<Provider>): Provider {
+  const common = { title: name, kind: 'openai', url: 'http://127.0.0.1:9/v1', key: undefined, keyNames: [] } as const
+  return { ...common, name, headers: {}, models: [], isConfigured: false, ...more }
+}
+
+function opened(providers: readonly Provider[], preset?: string): OwnedModels {
+  const models = openModels({ providers, preset, clock: systemClock })
+  closing.push(() => models.close())
+  return models
+}
+
+async function modelServer(models: readonly string[], key?: string): Promise<string> {
+  const server = await startModelServer([], { models, ...(key !== undefined && { key }) })
+  closing.push(() => server.close())
+  return server.url
+}
+
+/** What listens on a usual port, and is no model server. */
+async function other(answer: string | undefined): Promise<string> {
+  return (await listening((response) => (answer === undefined ? undefined : response.end(answer)))).url
+}
+
+async function listening(answer: (response: ServerResponse) => unknown): Promise<{ url: string; left: Promise<void> }> {
+  let go: (() => void) | undefined
+  const left = new Promise<void>((resolve) => (go = resolve))
+  const server: Server = createServer((_request, response) => {
+    response.once('close', () => go?.())
+    answer(response)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  closing.push(async () => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`, left }
+}
+
+test('each format tells its models, and a wrong key is said', async () => {
+  const url = await modelServer(['big', 'text-embedding-3'], 'right')
+  const models = opened([
+    provider('o', { url: `${url}/v1`, key: 'right', keyNames: ['O'] }),
+    provider('a', { url: `${url}/v1`, key: 'right', keyNames: ['A'], kind: 'anthropic' }),
+    provider('g', { url: `${url}/v1beta`, key: 'right', keyNames: ['G'], kind: 'google' }),
+    provider('wrong', { url: `${url}/v1`, key: 'wrong', keyNames: ['WRONG_KEY'] }),
+    provider('none', { keyNames: ['NONE_KEY'] }),
+  ])
+  const sources = await models.discover(PATIENCE, never)
+  expect(sources.map(({ models: listed }) => listed.map(({ name }) => name))).toEqual([
+    ['o:big'],
+    ['a:big'],
+    ['g:big'],
+    [],
+    [],
+  ])
+  expect(sources.map(({ reason }) => reason)).toEqual([
+    undefined,
+    undefined,
+    undefined,
+    'It refused the key (HTTP 401). Check WRONG_KEY.',
+    'Set NONE_KEY to use it.',
+  ])
+})
+
+test.each([
+  ['a page', '<html>hello</html>', 'no model server'],
+  ['another API', '{"hello":"world"}', 'offers no model'],
+  ['an empty list', '{"object":"list","data":[]}', 'offers no model'],
+  ['a list of something else', '{"data":[{"name":"x"},7,null]}', 'offers no model'],
+])('%s on a usual port is no model server', async (_what, answer, says) => {
+  const models = opened([provider('ollama', { url: await other(answer) })])
+  expect(await models.discover(PATIENCE, never)).toMatchObject([{ models: [], reason: expect.stringContaining(says) }])
+  expect(models.preset).toBeUndefined()
+})
+
+test('a server that tells no list has the models that the configuration writes down', async () => {
+  const url = `${await modelServer(['big'])}/elsewhere`
+  const models = opened([provider('house', { url, models: [{ name: 'mine' }] }), provider('bare', { url })])
+  expect(await models.discover(PATIENCE, never)).toMatchObject([
+    { models: [{ name: 'house:mine' }] },
+    { models: [], reason: expect.stringContaining('HTTP 404') },
+  ])
+})
+
+test('who does not answer is not waited for', async () => {
+  const models = opened([provider('ollama', { url: await other(undefined) })])
+  expect(await models.discover(100, never)).toMatchObject([
+    { models: [], reason: 'What listens there did not answer in time.' },
+  ])
+})
+
+test('what is silent on a usual port is given up before a slow server that somebody has written down', async () => {
+  const { url: silent, left } = await listening(() => undefined)
+  const { url: slow } = await listening((response) => {
+    void left.then(() => response.end('{"data":[{"id":"big"}]}'))
+  })
+  const models = opened([
+    provider('ollama', { url: silent, isConfigured: false }),
+    provider('mine', { url: slow, isConfigured: true }),
+  ])
+  expect(await models.discover(PATIENCE, never)).toMatchObject([
+    { models: [], reason: 'What listens there did not answer in time.' },
+    { models: [{ name: 'mine:big' }] },
+  ])
+})
+
+test('a provider with a key is chosen, then a server that was found; a wish comes first', async () => {
+  const url = `${await modelServer(['llama'])}/v1`
+  const local = provider('ollama', { url })
+  const hosted = provider('openai', { url: 'https://api.openai.com/v1', key: 'k', keyNames: ['K'], preferred: 'gpt' })
+  expect(opened([hosted, local]).preset).toBe('openai:gpt')
+  expect(opened([hosted, local], 'ollama:mine').preset).toBe('ollama:mine')
+  const models = opened([provider('openai', { url: 'https://api.openai.com/v1', keyNames: ['K'] }), local])
+  expect(models.preset).toBeUndefined()
+  await models.discover(PATIENCE, never)
+  expect(models.preset).toBe('ollama:llama')
+})
+
+test('what cannot be asked is refused before anything is sent', async () => {
+  const models = opened([provider('openai', { keyNames: ['OPENAI_API_KEY'] })])
+  await expect(models.open('openai:gpt')).rejects.toMatchObject({
+    code: 'MODEL_KEY_MISSING',
+    message: expect.stringContaining('Type export OPENAI_API_KEY=YOUR_KEY'),
+  })
+  for (const name of ['nobody:gpt', 'gpt', ':gpt', 'openai:', ''])
+    await expect(models.open(name)).rejects.toMatchObject({ code: 'MODEL_UNKNOWN' })
+  expect(() => models.about('nobody:x')).toThrow('no provider is called')
+})
+
+test('traits come from the configuration, then from the provider, then from the name', () => {
+  const written = { name: 'gpt-4o', contextWindow: 1000, images: false }
+  const models = opened([provider('openai', { url: 'https://api.openai.com/v1', models: [written] })])
+  expect(models.about('openai:gpt-4o')).toMatchObject({ contextWindow: 1000, accepts: { image: false } })
+  expect(models.about('openai:gpt-5-mini')).toMatchObject({ contextWindow: 400_000, accepts: { image: true } })
+  expect(models.about('openai:never-heard-of')).toEqual({
+    accepts: { image: false, audio: false, embeddedContext: true },
+    efforts: [],
+  })
+})
+
+test('a window or a price is never guessed for a server of this machine, nor a price for a reseller', () => {
+  const models = opened([provider('ollama', {}), provider('openrouter', { url: 'https://openrouter.ai/api/v1' })])
+  expect(models.about('ollama:gpt-4o-mini')).not.toHaveProperty('contextWindow')
+  expect(models.about('openrouter:openai/gpt-4o-mini')).not.toHaveProperty('price')
+})

@@ -1,0 +1,23 @@
+/** Whether anybody listens, on real sockets. */
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
+import { expect, test } from 'vitest'
+import { systemClock } from '../../clock.ts'
+import { isPortClosed } from './probe-port.ts'
+
+const LIMIT_MS = 60_000
+
+test('where somebody listens it is not deaf, and where they have gone it is', async () => {
+  const server = createServer((socket) => void socket.resume()).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const asked = [`http://127.0.0.1:${port}/v1`, `http://localhost:${port}/v1`]
+  for (const url of asked) expect(await isPortClosed(url, LIMIT_MS, systemClock)).toBe(false)
+  server.close()
+  await once(server, 'close')
+  for (const url of asked) expect(await isPortClosed(url, LIMIT_MS, systemClock)).toBe(true)
+})
+
+test('a name that leads nowhere is left to who asks in earnest', async () => {
+  expect(await isPortClosed('http://nowhere.invalid/v1', LIMIT_MS, systemClock)).toBe(false)
+})

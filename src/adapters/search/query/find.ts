@@ -1,0 +1,82 @@
+/** Finds passages in the index, the newest first. */
+import { type Part, allOf, parseQuery } from '../../../text/query.ts'
+import type { Speaker, SearchHit, SearchRequest } from '../../../ports/search.ts'
+import { shown } from './passages.ts'
+import { snippetOf } from './snippet.ts'
+import type { SearchSource, SourceHead } from '../store/source.ts'
+import type { Statements } from '../store/statements.ts'
+import { escape, unescape } from './texts.ts'
+
+/** How many of the passages that came last are put in the order of their time; others follow none of them. */
+const SORTED = 2_000
+
+export interface Found {
+  readonly hits: readonly SearchHit[]
+  readonly more: boolean
+}
+
+interface Match {
+  readonly id: number
+}
+
+interface Row {
+  readonly key: number
+  readonly sessionId: string
+  readonly name: string
+  readonly saidBy: Speaker
+  readonly turn: string | null
+  readonly seq: number
+  readonly until: number
+  readonly at: number
+  readonly title: string | null
+  readonly text: string
+}
+
+type Asked = Pick<SearchRequest, 'query' | 'cwd' | 'limit'>
+
+/** A query without a word finds nothing. */
+export function find(statements: Statements, source: SearchSource, { query, cwd, limit }: Asked): Found {
+  const parts = parseQuery(query)
+  const hits: SearchHit[] = []
+  if (parts.length === 0) return { hits, more: false }
+  const told = new Set<string>()
+  for (const { id } of matches(statements, allOf(parts), cwd)) {
+    const row = statements.get(ROW, id) as Row | undefined
+    const head = row === undefined ? undefined : source.head(unescape(row.sessionId))
+    // Deleted since, or another piece of the same message.
+    if (row === undefined || head?.key !== row.key || told.has(`${row.key} ${row.name}`)) continue
+    if (hits.length === limit) return { hits, more: true }
+    told.add(`${row.key} ${row.name}`)
+    hits.push(hitOf(row, head, parts))
+  }
+  return { hits, more: false }
+}
+
+const ROW = `SELECT s.key, s.id AS sessionId, p.name, p.said_by AS saidBy, p.turn, p.seq, p.until, p.at, p.title, p.text
+  FROM passages p JOIN sessions s ON s.key = p.session WHERE p.id = ?`
+
+/** Sessions that are gone have no row any more, whether their passages are cleared away or not. */
+function matches(statements: Statements, expression: string, cwd: string | undefined): readonly Match[] {
+  const of = cwd === undefined ? '' : 'AND s.cwd = ?'
+  const sql = `SELECT id FROM (
+      SELECT w.rowid AS id, p.at AS at FROM words w CROSS JOIN passages p ON p.id = w.rowid CROSS JOIN sessions s ON s.key = p.session
+      WHERE words MATCH ? ${of} ORDER BY w.rowid DESC LIMIT ${SORTED}
+    ) ORDER BY at DESC, id DESC`
+  return statements.all(sql, expression, ...(cwd === undefined ? [] : [escape(cwd)])) as readonly Match[]
+}
+
+function hitOf(row: Row, head: SourceHead, parts: readonly Part[]): SearchHit {
+  const { saidBy: by, turn, seq, until, at } = row
+  const title = row.title === null ? null : unescape(row.title)
+  return {
+    sessionId: head.id,
+    cwd: head.cwd,
+    title: head.title,
+    by,
+    turn,
+    seq,
+    until,
+    at,
+    ...snippetOf(shown(title, unescape(row.text)), parts),
+  }
+}

@@ -1,0 +1,97 @@
+/** What was said as passages: a message however many chunks it came in, a tool call however often it was reported. */
+import { indexText } from '../../../text/tokens.ts'
+import type { SearchDocument } from '../../../ports/search.ts'
+import { joined, piecesOf } from './pieces.ts'
+import type { Statements } from '../store/statements.ts'
+import { escape, unescape } from './texts.ts'
+
+/** What is stored of a passage from `part` on, with what has been said since. */
+interface Draft {
+  readonly saying: SearchDocument
+  readonly part: number
+  /** Of the first of its pieces. */
+  readonly repeats: number
+  readonly seq: number
+  readonly at: number
+  title: string | null
+  text: string
+  until: number
+}
+
+interface Numbered {
+  readonly id: number
+}
+
+interface Row {
+  readonly part: number
+  readonly seq: number
+  readonly at: number
+  readonly until: number
+  readonly title: string | null
+  readonly text: string
+  readonly repeats: number
+}
+
+/** Within a transaction of the caller. */
+export function writeSayings(statements: Statements, session: number, sayings: readonly SearchDocument[]): void {
+  const drafts = new Map<string, Draft>()
+  for (const saying of sayings) {
+    const draft = drafts.get(saying.name) ?? draftOf(rowsOf(statements, session, saying), saying)
+    drafts.set(saying.name, draft)
+    add(draft, saying)
+  }
+  for (const draft of drafts.values()) write(statements, session, draft)
+}
+
+/** Whoever goes on needs the last piece only. */
+function rowsOf(statements: Statements, session: number, { name, goesOn }: SearchDocument): readonly Row[] {
+  const order = goesOn ? 'DESC LIMIT 1' : ''
+  const sql = `SELECT part, seq, at, until, title, text, repeats FROM passages WHERE session = ? AND name = ? ORDER BY part ${order}`
+  return (statements.all(sql, session, escape(name)) as readonly Row[]).map(readable)
+}
+
+function readable({ title, text, ...row }: Row): Row {
+  return { ...row, title: title === null ? null : unescape(title), text: unescape(text) }
+}
+
+function draftOf(rows: readonly Row[], saying: SearchDocument): Draft {
+  const [first] = rows
+  const { seq, at } = saying
+  if (first === undefined) return { saying, part: 0, repeats: 0, seq, at, until: seq, title: null, text: '' }
+  const text = first.text.slice(0, first.repeats) + joined(rows)
+  return { saying, ...first, text }
+}
+
+function add(draft: Draft, { seq, title, text, goesOn }: SearchDocument): void {
+  draft.until = seq
+  if (title !== undefined) draft.title = title
+  if (text !== undefined) draft.text = goesOn ? draft.text + text : text
+}
+
+const INSERT =
+  'INSERT INTO passages (session, name, part, said_by, turn, seq, until, at, title, text, repeats) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)'
+
+function write(statements: Statements, session: number, draft: Draft): void {
+  const { saying, seq, at, until, title, text } = draft
+  const name = escape(saying.name)
+  const stale = 'SELECT id FROM passages WHERE session = ? AND name = ? AND part >= ?'
+  for (const row of statements.all(stale, session, name, draft.part)) removePassage(statements, (row as Numbered).id)
+  if (text === '' && title === null) return
+  for (const [index, piece] of piecesOf(text).entries()) {
+    const repeats = index === 0 ? draft.repeats : piece.repeats
+    const place = [session, name, draft.part + index, saying.by, saying.turn, seq, until, at] as const
+    const words = [title === null ? null : escape(title), escape(piece.text), repeats] as const
+    const id = statements.run(INSERT, ...place, ...words)
+    statements.run('INSERT INTO words (rowid, text) VALUES (?, ?)', id, indexText(shown(title, piece.text)))
+  }
+}
+
+/** A passage as it is searched and shown. */
+export function shown(title: string | null, text: string): string {
+  return title === null || title === '' ? text : `${title}\n\n${text}`
+}
+
+export function removePassage(statements: Statements, id: number): void {
+  statements.run('DELETE FROM words WHERE rowid = ?', id)
+  statements.run('DELETE FROM passages WHERE id = ?', id)
+}

@@ -1,0 +1,38 @@
+/** What of a passage is shown, and what in it is marked. */
+import { type Part, findMatches } from '../../../text/query.ts'
+
+export interface Snippet {
+  readonly text: string
+  readonly highlights: readonly (readonly [start: number, end: number])[]
+}
+
+/** Characters. */
+const LONGEST = 400
+const BEFORE = LONGEST / 4
+
+/** The whole text where it is short; else a window that begins a little before the first match. */
+export function snippetOf(text: string, parts: readonly Part[]): Snippet {
+  const matches = findMatches(text, parts)
+  const first = matches[0]?.[0] ?? 0
+  const start = text.length <= LONGEST ? 0 : startOfWord(text, Math.min(first, text.length - LONGEST), first - BEFORE)
+  const end = text.length - start <= LONGEST ? text.length : wholeCharacter(text, start + LONGEST)
+  return {
+    text: text.slice(start, end),
+    highlights: matches
+      .filter(([from]) => from >= start && from < end)
+      .map(([from, to]) => [from - start, Math.min(to, end) - start] as const),
+  }
+}
+
+/** The first beginning of a word in the window, so that none is shown cut; the window's own if there is none. */
+function startOfWord(text: string, latest: number, earliest: number): number {
+  const from = Math.max(0, Math.floor(earliest))
+  if (from === 0 || from >= latest) return wholeCharacter(text, Math.max(0, Math.min(from, latest)))
+  const gap = text.slice(from, latest).search(/(?<=[\s。！？；，])\S/u)
+  return gap < 0 ? wholeCharacter(text, from) : from + gap
+}
+
+function wholeCharacter(text: string, at: number): number {
+  const unit = text.charCodeAt(at)
+  return unit >= 0xdc00 && unit < 0xe000 ? at - 1 : at
+}

@@ -1,0 +1,134 @@
+/** The file of the index. Everything in it can be made again from the journal, so one that is not as it should be goes. */
+import { closeSync, openSync, rmSync, statSync } from 'node:fs'
+import { DatabaseSync } from '@photostructure/sqlite'
+import { TOKENIZER } from '../../../text/tokens.ts'
+
+export type Database = InstanceType<typeof DatabaseSync>
+
+/** Of the tables and of what is written into them; an index of another version is made anew. */
+const VERSION = 1
+/** "Pars" in the header of the file. */
+const APPLICATION = 0x50_61_72_73
+
+/**
+ * A passage has one row in `words` under its own id. `seq` of a session is the cursor of the projection, and `at` the time of
+ * that entry, by which a journal that was put back to an earlier state is noticed. What is `gone` is not found any more, and
+ * its passages are still to be cleared away.
+ */
+const SCHEMA = `
+  CREATE TABLE sessions (
+    key INTEGER PRIMARY KEY, id TEXT NOT NULL, cwd TEXT NOT NULL, seq INTEGER NOT NULL, at INTEGER NOT NULL, turn TEXT
+  ) STRICT;
+  CREATE INDEX sessions_by_id ON sessions (id);
+  CREATE TABLE passages (
+    id INTEGER PRIMARY KEY, session INTEGER NOT NULL, name TEXT NOT NULL, part INTEGER NOT NULL, said_by TEXT NOT NULL,
+    turn TEXT, seq INTEGER NOT NULL, until INTEGER NOT NULL, at INTEGER NOT NULL, title TEXT, text TEXT NOT NULL,
+    repeats INTEGER NOT NULL
+  ) STRICT;
+  CREATE UNIQUE INDEX passages_of ON passages (session, name, part);
+  CREATE TABLE gone (session INTEGER PRIMARY KEY) STRICT;
+  CREATE VIRTUAL TABLE words USING fts5 (text, tokenize = "${TOKENIZER}", content = '', contentless_delete = 1);
+`
+
+/** A crash of the process loses no transaction, one of the machine leaves none half. */
+const WAYS =
+  'PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -2000; PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 16777216'
+
+/** How long one waits for another process that writes the same index. Milliseconds. */
+const PATIENCE = 5_000
+
+export interface IndexFile {
+  readonly db: Database
+  /** Whether the name still leads to this file. */
+  isThere(): boolean
+}
+
+/** Where the file cannot be written, the index is a temporary one that nobody else sees. */
+export function openFile(path: string): IndexFile {
+  try {
+    makePrivate(path)
+    return opened(path)
+  } catch (error) {
+    if (isBusy(error)) throw error
+    return isUnwritable(error) ? temporary() : anew(path)
+  }
+}
+
+/** It is not ours, of another version or damaged. */
+function anew(path: string): IndexFile {
+  discardFile(path)
+  makePrivate(path)
+  return opened(path)
+}
+
+export function discardFile(path: string): void {
+  for (const name of [`${path}-wal`, `${path}-shm`, path]) rmSync(name, { force: true })
+}
+
+function opened(path: string): IndexFile {
+  const db = new DatabaseSync(path, { timeout: PATIENCE })
+  try {
+    db.exec(WAYS)
+    settle(db)
+    const { ino } = statSync(path)
+    return { db, isThere: () => statSync(path, { throwIfNoEntry: false })?.ino === ino }
+  } catch (error) {
+    db.close()
+    throw error
+  }
+}
+
+function temporary(): IndexFile {
+  const db = new DatabaseSync('')
+  settle(db)
+  return { db, isThere: () => true }
+}
+
+/** Two processes may come to an empty file at once: the second finds what the first has made. */
+function settle(db: Database): void {
+  db.exec('BEGIN IMMEDIATE')
+  try {
+    if (isEmpty(db)) db.exec(`${SCHEMA} PRAGMA application_id = ${APPLICATION}; PRAGMA user_version = ${VERSION}`)
+    if (!isOurs(db)) throw new Error('an index of another version')
+    db.exec('COMMIT')
+  } finally {
+    if (db.isTransaction) db.exec('ROLLBACK')
+  }
+}
+
+function isEmpty(db: Database): boolean {
+  const { user_version: version } = db.prepare('PRAGMA user_version').get() as { readonly user_version: number }
+  const { tables } = db.prepare('SELECT count(*) AS tables FROM sqlite_schema').get() as { readonly tables: number }
+  return version === 0 && tables === 0
+}
+
+export function isOurs(db: Database): boolean {
+  const { user_version: version } = db.prepare('PRAGMA user_version').get() as { readonly user_version: number }
+  const { application_id: id } = db.prepare('PRAGMA application_id').get() as { readonly application_id: number }
+  return id === APPLICATION && version === VERSION
+}
+
+function makePrivate(path: string): void {
+  closeSync(openSync(path, 'a', 0o600))
+}
+
+/** The file is not what it should be; to be read from the journal anew. */
+export function isDamaged(error: unknown): boolean {
+  return /malformed|not a database|no such table|corrupt/iu.test(messageOf(error))
+}
+
+function isBusy(error: unknown): boolean {
+  return messageOf(error).includes('locked')
+}
+
+function isUnwritable(error: unknown): boolean {
+  const { code } = (error ?? {}) as { readonly code?: unknown }
+  return (
+    (typeof code === 'string' && ['EACCES', 'EPERM', 'EROFS', 'ENOENT', 'ENOSPC'].includes(code)) ||
+    /readonly|unable to open|disk is full/iu.test(messageOf(error))
+  )
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : ''
+}

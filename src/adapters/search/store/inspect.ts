@@ -1,0 +1,36 @@
+/** How an index stands, told without changing anything: neither the file nor what lies beside it. */
+import { existsSync } from 'node:fs'
+import { pathToFileURL } from 'node:url'
+import { DatabaseSync } from '@photostructure/sqlite'
+import type { IndexState } from '../../../ports/search.ts'
+import { isOurs } from './file.ts'
+import type { SearchSource } from './source.ts'
+import { unescape } from '../query/texts.ts'
+
+export function inspect(path: string, source: SearchSource): IndexState {
+  if (!existsSync(path)) return { kind: 'absent' }
+  const inUse = existsSync(`${path}-wal`) || existsSync(`${path}-shm`)
+  const db = new DatabaseSync(inUse ? path : `${pathToFileURL(path).href}?immutable=1`, { readOnly: true })
+  try {
+    if (!isOurs(db)) return { kind: 'unusable', reason: 'it is of another version' }
+    const [damage] = db.prepare('PRAGMA quick_check(1)').all() as readonly { readonly quick_check: string }[]
+    if (damage?.quick_check !== 'ok') return { kind: 'unusable', reason: damage?.quick_check ?? 'it cannot be checked' }
+    return { kind: 'usable', behind: behindOf(db, source) }
+  } finally {
+    db.close()
+  }
+}
+
+function behindOf(db: InstanceType<typeof DatabaseSync>, source: SearchSource): number {
+  const rows = db.prepare('SELECT key, id, seq FROM sessions').all() as readonly Cursor[]
+  const cursors = new Map(rows.map(({ key, id, seq }) => [`${key} ${unescape(id)}`, seq]))
+  return source
+    .heads()
+    .reduce((sum, { key, id, lastSeq }) => sum + Math.max(0, lastSeq - (cursors.get(`${key} ${id}`) ?? 0)), 0)
+}
+
+interface Cursor {
+  readonly key: number
+  readonly id: string
+  readonly seq: number
+}

@@ -1,0 +1,150 @@
+/** Follows the journal: one page of one session at a time goes into the index, together with the cursor behind it. */
+import { reasonOf } from '../../../errors/parley-error.ts'
+import type { SessionId } from '../../../ports/journal.ts'
+import { removePassage, writeSayings } from '../query/passages.ts'
+import type { SearchSource, SourceHead } from './source.ts'
+import type { Statements } from './statements.ts'
+import { escape, unescape } from '../query/texts.ts'
+
+/** What one transaction takes in: whoever asks something meanwhile waits for no longer than that takes. */
+const PAGE = { entries: 2_000, chars: 128 * 1024 }
+/** How many passages of a deleted session one transaction clears away. */
+const SWEEP = 500
+
+interface Known {
+  readonly key: number
+  readonly id: string
+  readonly seq: number
+  readonly at: number
+  readonly turn: string | null
+}
+
+export class Projection {
+  readonly #statements: Statements
+  readonly #source: SearchSource
+  readonly #report: (sentence: string) => void
+  /** Sessions that may have changed, the first to be looked at first. */
+  readonly #changed = new Set<SessionId>()
+  #compared = false
+
+  constructor(statements: Statements, source: SearchSource, report: (sentence: string) => void) {
+    this.#statements = statements
+    this.#source = source
+    this.#report = report
+  }
+
+  changed(sessions: Iterable<SessionId>): void {
+    for (const id of sessions) this.#changed.add(id)
+  }
+
+  /** One bounded step; false when the index has all that the journal has. */
+  step(): boolean {
+    if (!this.#compared) this.#compare()
+    const [id] = this.#changed
+    if (id === undefined) return this.#sweep()
+    if (!this.#takePage(id)) this.#changed.delete(id)
+    return true
+  }
+
+  /** How many entries the index does not have yet. */
+  behind(): number {
+    if (!this.#compared) this.#compare()
+    let entries = 0
+    for (const id of this.#changed) {
+      const head = this.#source.head(id)
+      if (head !== undefined) entries += Math.max(0, head.lastSeq - (this.#cursorOf(head)?.seq ?? 0))
+    }
+    return entries
+  }
+
+  /** What another process may have changed is looked for once, at the beginning. */
+  #compare(): void {
+    this.#compared = true
+    const heads = this.#source.heads()
+    const keys = new Set(heads.map(({ key }) => key))
+    const known = this.#statements.all('SELECT key, id, seq, at, turn FROM sessions') as readonly Known[]
+    const found = new Map(known.map(({ key, id, seq }) => [key, `${seq} ${unescape(id)}`]))
+    for (const { key, id } of known) if (!keys.has(key)) this.#changed.add(unescape(id))
+    for (const { key, id, lastSeq } of heads) if (found.get(key) !== `${lastSeq} ${id}`) this.#changed.add(id)
+  }
+
+  /** Whether there may be more of it. A session that cannot be read keeps nobody from the others. */
+  #takePage(id: SessionId): boolean {
+    try {
+      return this.#statements.transaction(() => this.#take(id))
+    } catch (error) {
+      if (!isOfJournal(error)) throw error
+      this.#report(`session ${id} cannot be searched: ${reasonOf(error)}`)
+      return false
+    }
+  }
+
+  #take(id: SessionId): boolean {
+    const head = this.#source.head(id)
+    this.#forgetOthers(id, head?.key)
+    if (head === undefined) return false
+    const known = this.#cursorOf(head)
+    const before = known !== undefined && this.#isOf(known, id) ? known : undefined
+    if (before === undefined) this.#purge(head.key)
+    const news = this.#source.page(id, before?.seq ?? 0, PAGE)
+    const last = news.at(-1)
+    if (last === undefined) return false
+    const { sayings, turn } = this.#source.sayings(news, before?.turn ?? null)
+    writeSayings(this.#statements, head.key, sayings)
+    const cursor = [head.key, escape(id), escape(head.cwd), last.seq, last.at, turn] as const
+    const sql = 'INSERT OR REPLACE INTO sessions (key, id, cwd, seq, at, turn) VALUES (?, ?, ?, ?, ?, ?)'
+    this.#statements.run(sql, ...cursor)
+    return last.seq < head.lastSeq
+  }
+
+  #cursorOf({ key }: SourceHead): Known | undefined {
+    return this.#statements.get('SELECT key, id, seq, at, turn FROM sessions WHERE key = ?', key) as Known | undefined
+  }
+
+  /** The same session, with the same entry under the cursor: the journal was not put back to an earlier state. */
+  #isOf(known: Known, id: SessionId): boolean {
+    if (unescape(known.id) !== id) return false
+    const [entry] = this.#source.page(id, known.seq - 1, { entries: 1, chars: 1 })
+    return entry?.at === known.at
+  }
+
+  /** A session that had this id before is deleted. */
+  #forgetOthers(id: SessionId, key: number | undefined): void {
+    const named = this.#statements.all('SELECT key FROM sessions WHERE id = ?', escape(id))
+    for (const known of named as readonly Known[]) if (known.key !== key) this.#forget(known.key)
+  }
+
+  /** At once it is found no more; its passages are cleared away in pieces. */
+  #forget(key: number): void {
+    this.#statements.run('DELETE FROM sessions WHERE key = ?', key)
+    this.#statements.run('INSERT OR IGNORE INTO gone (session) VALUES (?)', key)
+  }
+
+  #sweep(): boolean {
+    const gone = this.#statements.get('SELECT session FROM gone LIMIT 1') as { readonly session: number } | undefined
+    if (gone === undefined) return false
+    this.#statements.transaction(() => {
+      if (this.#remove(gone.session, SWEEP) < SWEEP)
+        this.#statements.run('DELETE FROM gone WHERE session = ?', gone.session)
+    })
+    return true
+  }
+
+  /** Nothing of what had this key before is left, so that what comes is not swept away with it. */
+  #purge(key: number): void {
+    this.#statements.run('DELETE FROM gone WHERE session = ?', key)
+    this.#remove(key, -1)
+  }
+
+  #remove(key: number, most: number): number {
+    const sql = 'SELECT id FROM passages WHERE session = ? LIMIT ?'
+    const passages = this.#statements.all(sql, key, most)
+    for (const { id } of passages as readonly { readonly id: number }[]) removePassage(this.#statements, id)
+    return passages.length
+  }
+}
+
+function isOfJournal(error: unknown): boolean {
+  const code = (error as { readonly code?: unknown } | undefined)?.code
+  return typeof code === 'string' && code.startsWith('JOURNAL_')
+}

@@ -1,0 +1,98 @@
+/** The index and the journal that it follows, in the thread that has them: finds, catches up, and begins anew where it must. */
+import type { IndexState, SearchAnswer, SearchRequest } from '../../../ports/search.ts'
+import type { Clock } from '../../../ports/clock.ts'
+import type { SessionId } from '../../../ports/journal.ts'
+import { type IndexFile, discardFile, isDamaged, openFile } from './file.ts'
+import { find } from '../query/find.ts'
+import { inspect } from './inspect.ts'
+import { Projection } from './projection.ts'
+import type { SearchSource } from './source.ts'
+import { Statements } from './statements.ts'
+
+export interface IndexParts {
+  readonly path: string
+  readonly source: SearchSource
+  readonly clock: Pick<Clock, 'monotonicNow'>
+  readonly report: (sentence: string) => void
+}
+
+interface Opened {
+  readonly file: IndexFile
+  readonly statements: Statements
+  readonly projection: Projection
+}
+
+export class Index {
+  readonly #parts: IndexParts
+  #opened: Opened | undefined
+
+  constructor(parts: IndexParts) {
+    this.#parts = parts
+  }
+
+  changed(sessions: Iterable<SessionId>): void {
+    this.#open().projection.changed(sessions)
+  }
+
+  /** Catches up for so many milliseconds; false when there is nothing left to do. */
+  work(ms: number): boolean {
+    return this.#guarded(({ projection }) => {
+      const { clock } = this.#parts
+      const deadline = clock.monotonicNow() + ms
+      while (projection.step()) if (clock.monotonicNow() >= deadline) return true
+      return false
+    })
+  }
+
+  search({ patience, ...asked }: SearchRequest): SearchAnswer {
+    this.work(patience)
+    return this.#guarded(({ statements, projection }) => {
+      const behind = projection.behind()
+      return { ...find(statements, this.#parts.source, asked), behind }
+    })
+  }
+
+  inspect(): IndexState {
+    return inspect(this.#parts.path, this.#parts.source)
+  }
+
+  close(): void {
+    this.#opened?.file.db.close()
+    this.#opened = undefined
+  }
+
+  /** A file that is damaged is made anew, once: what is wrong after that is not the file. */
+  #guarded<Result>(act: (opened: Opened) => Result): Result {
+    try {
+      return act(this.#open())
+    } catch (error) {
+      if (!isDamaged(error)) {
+        this.close()
+        throw error
+      }
+      this.#discard()
+      return act(this.#open())
+    }
+  }
+
+  #discard(): void {
+    const { path, report } = this.#parts
+    report(`the search index ${path} is damaged and is made anew`)
+    this.close()
+    discardFile(path)
+  }
+
+  /** Somebody may have deleted the file: then there is to be a new one. */
+  #open(): Opened {
+    if (this.#opened?.file.isThere() === false) this.close()
+    this.#opened ??= this.#openFile()
+    return this.#opened
+  }
+
+  #openFile(): Opened {
+    const { path, source, report } = this.#parts
+    const file = openFile(path)
+    const statements = new Statements(file.db)
+    return { file, statements, projection: new Projection(statements, source, report) }
+  }
+}

@@ -1,0 +1,26 @@
+/** What the index reads of the journal, in its own thread: whoever starts that thread passes it in. */
+import type { Cursor, PageLimits, SessionId, StoredEntry } from '../../../ports/journal.ts'
+import type { SearchDocument } from '../../../ports/search.ts'
+
+/** A session as the journal has it now. */
+export interface SourceHead {
+  /** Never used for two sessions, whatever their ids. */
+  readonly key: number
+  readonly id: SessionId
+  readonly cwd: string
+  readonly title: string | null
+  readonly lastSeq: Cursor
+}
+
+export interface SearchSource {
+  /** Every session, the one that changed last at the end. */
+  heads(): readonly SourceHead[]
+  head(id: SessionId): SourceHead | undefined
+  page(id: SessionId, from: Cursor, limits: PageLimits): readonly StoredEntry[]
+  /** What is said in entries that follow each other; `turn` is what the call for those before them gave. */
+  sayings(
+    entries: readonly StoredEntry[],
+    turn: string | null,
+  ): { readonly sayings: readonly SearchDocument[]; readonly turn: string | null }
+  close(): void
+}

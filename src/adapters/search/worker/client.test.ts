@@ -1,0 +1,53 @@
+/** When the thread of the index hears of changes; the thread here only repeats what it is told. */
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { TestClock } from '../../../../test/sim/clock.ts'
+import type { SessionId } from '../../../ports/journal.ts'
+import { openSearchIndex } from './client.ts'
+
+const ECHO = `import { parentPort } from 'node:worker_threads'
+parentPort.on('message', (order) => {
+  if (order.kind === 'close') parentPort.close()
+  else parentPort.postMessage({ kind: 'report', sentence: order.sessions.join() })
+})`
+
+function followed() {
+  const directory = mkdtempSync(join(tmpdir(), 'parley-search-'))
+  const program = join(directory, 'echo.mjs')
+  writeFileSync(program, ECHO)
+  const clock = new TestClock()
+  const heard: string[] = []
+  const report = (error: unknown) => void heard.push((error as Error).message)
+  const index = openSearchIndex({ directory, workerUrl: pathToFileURL(program), clock, report })
+  onTestFinished(() => index.close())
+  return { index, clock, heard }
+}
+
+const [a, b] = ['a', 'b'] as readonly SessionId[] as readonly [SessionId, SessionId]
+
+test('hears once of all that changed until nobody had spoken for 200 ms', async () => {
+  const { index, clock, heard } = followed()
+  for (const session of [a, b, a]) {
+    index.changed(session)
+    await clock.advance(199)
+  }
+  index.changed(b)
+  await clock.advance(199)
+  index.changed(a)
+  await clock.advance(199)
+  expect(heard).toEqual([])
+  await clock.advance(1)
+  await vi.waitFor(() => expect(heard).toEqual(['a,b']))
+})
+
+test('hears of those who never stop speaking once a second', async () => {
+  const { index, clock, heard } = followed()
+  for (let ms = 0; ms < 3_000; ms += 100) {
+    index.changed(a)
+    await clock.advance(100)
+  }
+  await vi.waitFor(() => expect(heard).toEqual(['a', 'a', 'a']))
+})

@@ -1,0 +1,81 @@
+/** Suggestions for the words behind a slash command that an MCP server offers, asked for sparingly. */
+import type { Clock } from '../../ports/clock.ts'
+import type { CompletionRequest, PromptTemplate, ToolList } from '../../ports/tools.ts'
+
+/** What a person has typed behind the name of a prompt. */
+export interface Typed {
+  readonly prompt: string
+  readonly text: string
+}
+
+/** Of the argument that is being typed: its name, what of it is there, and what it could become. */
+export interface Suggestions {
+  readonly argument: string
+  readonly value: string
+  readonly values: readonly string[]
+}
+
+export interface Completing {
+  readonly list: () => ToolList
+  readonly complete: (server: string, wanted: CompletionRequest, signal: AbortSignal) => Promise<readonly string[]>
+}
+
+/** As long a suggestion is good, and so many are kept. */
+const KEPT_MS = 10_000
+const MOST = 200
+/** A person who waits for longer types on. */
+const PATIENCE_MS = 3000
+
+export type Complete = (session: string, typed: Typed, from: readonly Completing[]) => Promise<Suggestions | undefined>
+
+/** Undefined where no prompt is called so or it has no such argument. A server that fails, or is late, suggests nothing. */
+export function openCompletions(clock: Clock): Complete {
+  const kept = new Map<string, { readonly at: number; readonly values: Promise<readonly string[]> }>()
+
+  function ask(key: string, work: () => Promise<readonly string[]>): Promise<readonly string[]> {
+    const known = kept.get(key)
+    if (known !== undefined && clock.monotonicNow() - known.at < KEPT_MS) return known.values
+    if (kept.size >= MOST) kept.clear()
+    const values = work().catch(() => {
+      kept.delete(key)
+      return []
+    })
+    kept.set(key, { at: clock.monotonicNow(), values })
+    return values
+  }
+
+  async function inTime<Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
+    const late = new AbortController()
+    const timer = clock.setTimer(PATIENCE_MS, () => late.abort())
+    try {
+      return await work(late.signal)
+    } finally {
+      timer.cancel()
+    }
+  }
+
+  return async (session, { prompt, text }, from) => {
+    for (const { list, complete } of from) {
+      const template = list().prompts.find(({ name }) => name === prompt)
+      const place = template === undefined ? undefined : placeIn(template, text)
+      if (template === undefined || place === undefined) continue
+      const { argument, value } = place
+      const wanted = { of: { prompt: template.original }, ...place }
+      const values = await ask(JSON.stringify([session, prompt, place]), () =>
+        inTime((signal) => complete(template.server, wanted, signal)),
+      )
+      return { argument, value, values }
+    }
+    return undefined
+  }
+}
+
+/** One word for each argument, and the rest for the last: as prompts are filled in. */
+function placeIn({ arguments: names }: PromptTemplate, text: string): Omit<CompletionRequest, 'of'> | undefined {
+  const words = text.trimStart().split(/\s+/u)
+  const at = Math.min(words.length, names.length) - 1
+  const argument = names[at]?.name
+  if (argument === undefined) return undefined
+  const known = Object.fromEntries(names.slice(0, at).map(({ name }, index) => [name, words[index] ?? '']))
+  return { argument, value: words.slice(at).join(' '), ...(at > 0 && { known }) }
+}

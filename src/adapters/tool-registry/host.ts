@@ -1,0 +1,129 @@
+/** Makes the tool registry of each session, and knows how the servers of all of them are. */
+import type { Activity } from '../../ports/activity.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Processes } from '../../ports/process.ts'
+import type { ServerStatus, ToolHost } from '../../ports/tools.ts'
+import { withOwnTools } from '../builtin-tools/toolset/registry.ts'
+import type { Toolsets } from '../builtin-tools/toolset/toolset.ts'
+import type { Checker } from '../checking/checker.ts'
+import {
+  DEFAULT_LIMITS,
+  type ClientInfo,
+  type Limits,
+  type StartedServer,
+  type McpHostContext,
+} from '../mcp/host/mcp-types.ts'
+import { type Completing, openCompletions, type Suggestions, type Typed } from './completions.ts'
+import { openProtocolCache } from '../mcp/host/protocol-cache.ts'
+import { type BuiltinServer, type ConfiguredServer, serversOf } from './server-sources.ts'
+import type { Logins } from '../mcp/oauth/authorization.ts'
+import { Openings } from '../mcp/host/openings.ts'
+import { openPool } from '../mcp/host/pool.ts'
+import { Registry } from './registry.ts'
+
+export interface ToolHostOptions {
+  readonly processes: Processes
+  readonly clock: Clock
+  /** The caller closes it. */
+  readonly checker: Checker
+  /** Absent: nothing watches. */
+  readonly activity?: Activity
+  /** What we call ourselves to servers. */
+  readonly clientInfo: ClientInfo
+  readonly builtin?: readonly BuiltinServer[]
+  /** The tools of our own, once they are loaded; without it a registry has none of them. */
+  readonly own?: () => Toolsets | undefined
+  readonly limits?: Partial<Limits>
+  /** What people configured for sessions of this directory, as it is now. Never throws. */
+  readonly configured?: (cwd: string) => readonly ConfiguredServer[]
+  /** Whether calls will come with somebody whom servers may ask. */
+  readonly elicitation?: boolean
+  /** What lets us in at servers that want somebody to log in. */
+  readonly logins?: Logins
+  /** Told, in a sentence without secrets, what is wrong with a server's tools. */
+  readonly warn?: (sentence: string) => void
+  /** Told of every process that is started as a server. */
+  readonly started?: (started: StartedServer) => void
+}
+
+/** How the servers of a session are, whatever sets of directories it has tools for. */
+export interface Live {
+  readonly session: string
+  readonly servers: readonly ServerStatus[]
+}
+
+const UNWATCHED: Activity = { began: () => undefined }
+
+export interface McpHost extends ToolHost {
+  live(): readonly Live[]
+  /** What a person who types behind a slash command of a session could mean. */
+  complete(session: string, typed: Typed): Promise<Suggestions | undefined>
+  /** Ends the servers that stay for sessions to come. Call it when all registries are closed. */
+  close(): Promise<void>
+}
+
+export function openToolHost({ builtin = [], configured = () => [], own, ...options }: ToolHostOptions): McpHost {
+  const {
+    clock,
+    processes,
+    checker,
+    activity = UNWATCHED,
+    clientInfo,
+    limits,
+    warn = () => undefined,
+    elicitation = false,
+    logins,
+    started,
+  } = options
+  const around: McpHostContext = {
+    clock,
+    processes,
+    checker,
+    activity,
+    clientInfo,
+    warn,
+    elicitation,
+    eras: openProtocolCache(clock),
+    openings: new Openings(clock),
+    limits: { ...DEFAULT_LIMITS, ...limits },
+    ...(logins && { logins }),
+    ...(started && { started }),
+  }
+  const pool = openPool(around)
+  const open = new Map<Registry, string>()
+  const completions = openCompletions(clock)
+  return {
+    open(request) {
+      const configs = serversOf(request, { builtin, configured: configured(request.cwd) })
+      const registry = new Registry({
+        clock: around.clock,
+        patienceMs: around.limits.callMs,
+        lease: (changed) => configs.map((config) => pool.take(config, changed)),
+        onClose: () => void open.delete(registry),
+      })
+      open.set(registry, request.scope)
+      const toolsets = own?.()
+      return toolsets === undefined ? registry : withOwnTools(registry, toolsets.open(request.scope, registry))
+    },
+    close: () => pool.close(),
+    complete: (session, typed) =>
+      completions(
+        session,
+        typed,
+        [...open].flatMap(([registry, scope]) => (scope === session ? [completing(registry)] : [])),
+      ),
+    live: () =>
+      [...new Set(open.values())].map((session) => {
+        const lists = [...open].flatMap(([registry, scope]) => (scope === session ? [registry.list()] : []))
+        const servers = lists.flatMap((list) => list.servers)
+        return { session, servers: [...new Map(servers.map((server) => [server.name, server])).values()] }
+      }),
+  }
+}
+
+function completing(registry: Registry): Completing {
+  return {
+    list: () => registry.list(),
+    complete: (server, wanted, signal) => registry.complete(server, wanted, { signal }),
+  }
+}

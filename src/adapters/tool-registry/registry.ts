@@ -1,0 +1,222 @@
+/** The tools of one session: one list over all of its servers, always current, each server on its own. */
+import { fail, isParleyError, reasonOf } from '../../errors/parley-error.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Signal } from '../../ports/signal.ts'
+import type { CompletionRequest, ToolCallOptions, ToolList, ToolPreview, ToolRegistry } from '../../ports/tools.ts'
+import { openInFlightCalls } from '../mcp/host/in-flight-calls.ts'
+import type { CallOptions, Connection, Offer } from '../mcp/host/mcp-types.ts'
+import { LOG_IN } from '../mcp/host/login-tool.ts'
+import { registryName, registryPrefix } from './names.ts'
+import { kindOf, titleOf } from './tool-kind.ts'
+import { lastSnapshot, snapshotOf } from './tool-list-snapshot.ts'
+import type { Lease } from '../mcp/host/pool.ts'
+import { withInputRounds } from '../mcp/host/input-required-loop.ts'
+import { limitsFor } from '../mcp/host/server-rules.ts'
+import type { McpServerLifecycle } from '../mcp/host/mcp-server-lifecycle.ts'
+
+export interface RegistryOptions {
+  readonly clock: Clock
+  /** Takes a share in each server; `changed` hears of its state and of what it offers. */
+  readonly lease: (changed: () => void) => readonly Lease[]
+  /** How long a call waits for a server that is still connecting. */
+  readonly patienceMs: number
+  /** It is closed now. */
+  readonly onClose?: () => void
+}
+
+export class Registry implements ToolRegistry {
+  readonly #clock: Clock
+  readonly #patienceMs: number
+  readonly #onClose: () => void
+  readonly #listeners = new Set<(list: ToolList) => void>()
+  readonly #leases: readonly Lease[]
+  readonly #servers: readonly McpServerLifecycle[]
+  readonly #calls = openInFlightCalls()
+  /** How long each server that is connecting was waited for in vain. */
+  readonly #inVain = new Map<McpServerLifecycle, number>()
+  #list: ToolList
+  /** Until all have been started: a new list for each of many servers would take long, and nobody listens yet. */
+  #isStarting = true
+  #isClosed = false
+  #gone: Promise<void> | undefined
+
+  constructor({ clock, lease, patienceMs, onClose = () => undefined }: RegistryOptions) {
+    this.#clock = clock
+    this.#patienceMs = patienceMs
+    this.#onClose = onClose
+    this.#leases = lease(() => this.#changed())
+    this.#servers = this.#leases.map(({ server }) => server)
+    this.#list = snapshotOf(this.#servers, 1)
+    for (const server of this.#servers) if (!server.config.lazy) server.start()
+    this.#isStarting = false
+    this.#changed()
+  }
+
+  list(): ToolList {
+    return this.#list
+  }
+
+  async ready(limitMs: number, signal: Signal): Promise<ToolList> {
+    if (this.#isClosed) return this.#list
+    for (const server of this.#servers) if (server.status().state === 'ready') this.#inVain.delete(server)
+    for (const server of this.#servers) server.prepare()
+    const worthIt = this.#servers.filter((server) => (this.#inVain.get(server) ?? -1) < limitMs)
+    await settled(worthIt, { clock: this.#clock, limitMs, signal })
+    if (!signal.aborted) {
+      const late = this.#servers.filter((server) => server.status().state === 'connecting')
+      for (const server of late) this.#inVain.set(server, Math.max(limitMs, this.#inVain.get(server) ?? 0))
+    }
+    return this.#list
+  }
+
+  preview(name: string, args: unknown): Promise<ToolPreview> {
+    const tool = this.#list.tools.find((one) => one.name === name)
+    const title = tool && titleOf(tool, args)
+    return Promise.resolve({ kind: kindOf(tool), ...(title !== undefined && { title }) })
+  }
+
+  call(name: string, args: unknown, options: ToolCallOptions): ReturnType<ToolRegistry['call']> {
+    return this.#calls.run(name, options, async (own) => {
+      const { server, item } = await this.#find(name, own, 'tools')
+      const given = { ...own, name, ...limitsFor(item.original, server.config.rules, own) }
+      if (item === LOG_IN) return await server.logIn(given)
+      // What a person took their time for is not lost with a connection that is lost meanwhile.
+      return await withInputRounds(given, this.#clock, (round) =>
+        server.use(round, (connection) => connection.call(item, args, round)),
+      )
+    })
+  }
+
+  read(server: string, uri: string, options: ToolCallOptions): ReturnType<ToolRegistry['read']> {
+    const what = `the resource ${uri.slice(0, 200)}`
+    return this.#ask({ server, what }, options, (connection, own) => connection.read(uri, own))
+  }
+
+  async prompt(
+    name: string,
+    args: Readonly<Record<string, string>>,
+    options: ToolCallOptions,
+  ): ReturnType<ToolRegistry['prompt']> {
+    const what = `the prompt ${name}`
+    const { server, item } = await this.#find(name, options, 'prompts').catch(() =>
+      fail('MCP_REQUEST', { server: name.split('__', 1)[0] ?? name, what, reason: 'it has no such prompt now' }),
+    )
+    const { label } = server.config
+    return await this.#ask({ server: label, what }, options, (connection, own) =>
+      connection.prompt(item.original, args, own),
+    )
+  }
+
+  complete(server: string, request: CompletionRequest, options: ToolCallOptions): Promise<readonly string[]> {
+    return this.#ask({ server, what: 'suggestions' }, options, (connection, own) => connection.complete(request, own))
+  }
+
+  onChange(listener: (list: ToolList) => void): () => void {
+    this.#listeners.add(listener)
+    return () => void this.#listeners.delete(listener)
+  }
+
+  async retire(): Promise<void> {
+    await this.#calls.finish()
+    await this.close()
+  }
+
+  close(): Promise<void> {
+    this.#gone ??= this.#leave()
+    return this.#gone
+  }
+
+  async #leave(): Promise<void> {
+    this.#isClosed = true
+    this.#onClose()
+    this.#calls.end()
+    const gone = Promise.all(this.#leases.map((one) => one.release()))
+    this.#changed()
+    await gone
+  }
+
+  #changed(): void {
+    if (this.#isStarting) return
+    const version = this.#list.version + 1
+    this.#list = this.#isClosed ? lastSnapshot(this.#servers, version) : snapshotOf(this.#servers, version)
+    for (const listener of this.#listeners) listener(this.#list)
+  }
+
+  /** A server that is not connected yet may have it: the name says whose it would be. */
+  async #find<Kind extends 'tools' | 'prompts'>(name: string, options: ToolCallOptions, kind: Kind) {
+    const found = lookUp(this.#servers, name, kind)
+    if (found !== undefined) return found
+    const candidates = this.#servers.filter((server) => name.startsWith(registryPrefix(server.config.label)))
+    for (const server of candidates) if (server.status().state === 'idle') server.start()
+    const patience = { clock: this.#clock, limitMs: options.timeoutMs ?? this.#patienceMs, signal: options.signal }
+    await settled(candidates, patience)
+    return lookUp(this.#servers, name, kind) ?? fail('TOOL_UNKNOWN', { tool: name })
+  }
+
+  /** What changes nothing fails in one way only. */
+  async #ask<Result>(asked: Asked, options: ToolCallOptions, work: Work<Result>): Promise<Result> {
+    try {
+      return await this.#calls.run(asked.what, options, async (own) => {
+        const server = this.#servers.find(({ config }) => config.label === asked.server)
+        if (server === undefined) return fail('MCP_REQUEST', { ...asked, reason: 'there is no such server' })
+        const given = { ...own, name: asked.what }
+        return await server.use(given, (connection) => work(connection, given))
+      })
+    } catch (error) {
+      if (isParleyError(error, 'MCP_REQUEST')) throw error
+      return fail('MCP_REQUEST', { ...asked, reason: whyOf(error) }, error)
+    }
+  }
+}
+
+interface Asked {
+  readonly server: string
+  readonly what: string
+}
+
+type Work<Result> = (connection: Connection, options: CallOptions) => Promise<Result>
+
+function whyOf(error: unknown): string {
+  if (isParleyError(error, 'TOOL_TIMEOUT')) return `it did not answer within ${error.details.ms} ms`
+  if (isParleyError(error, 'TOOL_CANCELLED')) return 'the request was cancelled'
+  if (isParleyError(error, 'TOOL_NOT_RUN') || isParleyError(error, 'TOOL_LOST')) return error.details.reason
+  return reasonOf(error).replace(/\.$/, '')
+}
+
+interface Found<Item> {
+  readonly server: McpServerLifecycle
+  readonly item: Item
+}
+
+function lookUp<Kind extends 'tools' | 'prompts'>(
+  servers: readonly McpServerLifecycle[],
+  name: string,
+  kind: Kind,
+): Found<Offer[Kind][number]> | undefined {
+  for (const server of servers) {
+    const known: readonly Offer[Kind][number][] = server.known()[kind]
+    const item = known.find(({ original }) => registryName(server.config.label, original) === name)
+    if (item !== undefined) return { server, item }
+  }
+  return undefined
+}
+
+interface Patience {
+  readonly clock: Clock
+  readonly limitMs: number
+  readonly signal: Signal
+}
+
+/** Resolves when none of the servers is connecting, when the limit is over, or when the signal aborts. */
+async function settled(servers: readonly McpServerLifecycle[], { clock, limitMs, signal }: Patience): Promise<void> {
+  if (signal.aborted) return
+  await new Promise<void>((resolve) => {
+    const timer = clock.setTimer(limitMs, resolve)
+    signal.addEventListener('abort', resolve, { once: true })
+    void Promise.all(servers.map((server) => server.settled())).then(() => {
+      timer.cancel()
+      signal.removeEventListener('abort', resolve)
+      resolve()
+    })
+  })
+}

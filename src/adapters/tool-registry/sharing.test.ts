@@ -1,0 +1,202 @@
+import { afterEach, describe, expect, test } from 'vitest'
+import {
+  messageLog,
+  namesOf,
+  openBench,
+  stdioServer,
+  withoutSignal,
+  type Bench,
+} from '../../../test/fixtures/mcp/servers.ts'
+import { startHttpServer } from '../../../test/fixtures/mcp/http-server.ts'
+import { scriptedStdio } from '../../../test/fixtures/mcp/torture.ts'
+import { runs, until } from '../../../test/fixtures/process/running.ts'
+import type { ElicitationAnswer } from '../../ports/elicitation.ts'
+import type { ToolCallContext, ToolRegistry } from '../../ports/tools.ts'
+import type { ToolHostOptions } from './host.ts'
+import type { ServerRules } from '../mcp/host/server-rules.ts'
+
+const benches: Bench[] = []
+afterEach(async () => {
+  await Promise.all(benches.splice(0).map((bench) => bench.close()))
+})
+
+function bench(graceMs = 100): Bench {
+  const made = openBench({ limits: { graceMs } })
+  benches.push(made)
+  return made
+}
+
+const signal = new AbortController().signal
+
+async function pidOf(registry: ToolRegistry, server: string): Promise<number> {
+  const { content } = await registry.call(`${server}__env`, {}, withoutSignal())
+  return (JSON.parse(content[0]?.type === 'text' ? content[0].text : '{}') as { pid: number }).pid
+}
+
+describe('registries of one session', () => {
+  test('share a server that they name alike, and adding one starts only that', async () => {
+    const made = bench()
+    const first = made.open([stdioServer('a')], 'one')
+    const pid = await pidOf(first, 'a')
+    const second = made.open([stdioServer('a'), stdioServer('b')], 'one')
+    await first.retire()
+    expect((await second.ready(20_000, signal)).servers.map(({ state }) => state)).toEqual(['ready', 'ready'])
+    expect(await pidOf(second, 'a')).toBe(pid)
+    expect(await pidOf(second, 'b')).not.toBe(pid)
+    await second.close()
+    expect(runs(pid)).toBe(false)
+  })
+
+  test('the order of variables makes no difference, another value, directory or session does', async () => {
+    const made = bench()
+    const pid = await pidOf(made.open([stdioServer('a', {}, { X: '1', Y: '2' })], 'one'), 'a')
+    expect(await pidOf(made.open([stdioServer('a', {}, { Y: '2', X: '1' })], 'one'), 'a')).toBe(pid)
+    expect(await pidOf(made.open([stdioServer('a', {}, { X: '1', Y: '3' })], 'one'), 'a')).not.toBe(pid)
+    expect(await pidOf(made.open([stdioServer('a', {}, { X: '1', Y: '2' })], 'two'), 'a')).not.toBe(pid)
+    expect(await pidOf(made.open([stdioServer('a', {}, { X: '1', Y: '2' })], 'one', '/tmp'), 'a')).not.toBe(pid)
+  })
+
+  test('a server that is named anew is replaced alone, and what it was asked before it still answers', async () => {
+    const made = bench()
+    const before = made.open([stdioServer('a'), stdioServer('b')], 'one')
+    const [a, b] = [await pidOf(before, 'a'), await pidOf(before, 'b')]
+    const open = before.call('b__think', { ms: 500 }, withoutSignal())
+    const after = made.open([stdioServer('a'), stdioServer('b', { tools: [{ name: 'new', inputSchema: {} }] })], 'one')
+    const retired = before.retire()
+    expect(await pidOf(after, 'a')).toBe(a)
+    expect(await pidOf(after, 'b')).not.toBe(b)
+    expect(namesOf(after)).toContain('b__new')
+    expect(await open).toMatchObject({ content: [{ text: 'thought for 500' }] })
+    await retired
+    expect(runs(a)).toBe(true)
+    expect(runs(b)).toBe(false)
+  })
+
+  test('a server that is wanted again while it ends is started when it is gone', async () => {
+    const made = bench(1500)
+    const first = made.open([stdioServer('a', { stubborn: true })], 'one')
+    const pid = await pidOf(first, 'a')
+    const closing = first.close()
+    const second = made.open([stdioServer('a', { stubborn: true })], 'one')
+    const next = await pidOf(second, 'a')
+    expect(next).not.toBe(pid)
+    expect(runs(pid)).toBe(false)
+    await closing
+    expect(runs(next)).toBe(true)
+  })
+
+  test('hear of its changes each, also after the other has left', async () => {
+    const made = bench()
+    const [first, second] = [made.open([stdioServer('a')], 'one'), made.open([stdioServer('a')], 'one')]
+    await Promise.all([first.ready(20_000, signal), second.ready(20_000, signal)])
+    expect(first.list().tools).toEqual(second.list().tools)
+    await first.close()
+    const heard = new Promise((resolve) => second.onChange(resolve))
+    await second.call('a__storm', { times: 1 }, withoutSignal())
+    await heard
+    expect(first.list()).toMatchObject({ tools: [], servers: [{ state: 'closed' }] })
+  })
+})
+
+describe('registries of several sessions', () => {
+  const shared = (rules: ServerRules): Partial<ToolHostOptions> => ({
+    configured: () => ['a', 's'].map((name) => ({ name, rules })),
+  })
+
+  function wide(options: Partial<ToolHostOptions>, idleMs = 0): Bench {
+    const made = openBench({ ...options, limits: { graceMs: 100, idleMs } })
+    benches.push(made)
+    return made
+  }
+
+  test('have a process each, unless the configuration shares it, and then only with the same directories', async () => {
+    const apart = wide({})
+    expect(await pidOf(apart.open([stdioServer('a')]), 'a')).not.toBe(await pidOf(apart.open([stdioServer('a')]), 'a'))
+    const together = wide(shared({ shared: true }))
+    const [one, two] = [together.open([stdioServer('a')]), together.open([stdioServer('a')])]
+    const pid = await pidOf(one, 'a')
+    expect(await pidOf(two, 'a')).toBe(pid)
+    expect(await pidOf(together.open([stdioServer('a')], 'three', '/tmp'), 'a')).not.toBe(pid)
+    expect(await pidOf(together.open([stdioServer('a', {}, { OTHER: '1' })]), 'a')).not.toBe(pid)
+    await one.close()
+    expect(await pidOf(two, 'a')).toBe(pid)
+    await two.close()
+    expect(runs(pid)).toBe(false)
+  })
+
+  test('find a shared process that the last one left, until it has idled for long enough or the host closes', async () => {
+    const made = wide(shared({ shared: true, idleMs: 60_000 }))
+    const first = made.open([stdioServer('a')])
+    const pid = await pidOf(first, 'a')
+    await first.close()
+    expect(runs(pid)).toBe(true)
+    const second = made.open([stdioServer('a')])
+    expect(await pidOf(second, 'a')).toBe(pid)
+    await second.close()
+    await made.close()
+    expect(runs(pid)).toBe(false)
+    const brief = wide(shared({ shared: true, idleMs: 20 }))
+    const third = brief.open([stdioServer('a')])
+    const next = await pidOf(third, 'a')
+    await third.close()
+    await until(() => !runs(next))
+  })
+
+  test('are not asked by a shared server while both call it: it does not say whom it means', async () => {
+    const made = wide({ ...shared({ shared: true }), elicitation: true })
+    const server = { ...scriptedStdio('asks the person', messageLog().path), name: 's' }
+    const [one, two] = [made.open([server]), made.open([server])]
+    const call = async (registry: ToolRegistry, sessionId: string, thinking: Promise<void>) => {
+      const onElicit = async (): Promise<ElicitationAnswer> => {
+        begin()
+        await thinking
+        return { action: 'accept', content: {} }
+      }
+      const { content } = await registry.call(
+        's__do',
+        {},
+        withoutSignal({ caller: { sessionId } as ToolCallContext, onElicit }),
+      )
+      return JSON.parse(content[0]?.type === 'text' ? content[0].text : '') as unknown
+    }
+    let begin = (): void => undefined
+    let finish = (): void => undefined
+    const asked = new Promise<void>((resolve) => (begin = resolve))
+    const slow = call(one, 'one', new Promise((resolve) => (finish = resolve)))
+    await asked
+    expect(await call(two, 'two', Promise.resolve())).toEqual({ action: 'cancel' })
+    finish()
+    expect(await slow).toMatchObject({ action: 'accept' })
+  })
+
+  test('share a connection over HTTP to the same server with the same headers, unless the configuration says no', async () => {
+    const server = await startHttpServer()
+    try {
+      const made = wide({}, 60_000)
+      const web = (key: string) => ({ type: 'http', name: 'web', url: server.url, headers: [['x-key', key]] }) as const
+      const open = async (key: string) => {
+        const registry = made.open([web(key)])
+        await registry.ready(20_000, signal)
+        return registry
+      }
+      const greetings = () => server.methods().filter((method) => method === 'initialize').length
+      const first = await open('one')
+      await open('one')
+      expect(greetings()).toBe(1)
+      await open('other')
+      expect(greetings()).toBe(2)
+      await first.close()
+      expect(await (await open('one')).call('web__say', { text: 'hi' }, withoutSignal())).toMatchObject({
+        isError: false,
+      })
+      expect(greetings()).toBe(2)
+      const alone = wide({ configured: () => [{ name: 'web', rules: { shared: false } }] })
+      await Promise.all([alone.open([web('one')]), alone.open([web('one')])].map((one) => one.ready(20_000, signal)))
+      expect(greetings()).toBe(4)
+    } finally {
+      await Promise.all(benches.splice(0).map((one) => one.close()))
+      expect(server.seen.filter(({ method }) => method === 'DELETE')).toHaveLength(4)
+      await server.close()
+    }
+  })
+})

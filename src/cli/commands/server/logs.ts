@@ -1,0 +1,57 @@
+/** `parley logs`: what the server has to tell of itself, readably, and what it goes on to tell. */
+import { fail } from '../../../errors/parley-error.ts'
+import { readableLine } from '../../../server/log/log-line.ts'
+import { LogReader } from '../../../server/log/log-reader.ts'
+import type { CommandInput } from '../../runtime/command.ts'
+import { configDespite } from '../../configured.ts'
+import { OK } from '../../runtime/exit-codes.ts'
+import { escaped } from '../../output/json.ts'
+import { textOption } from '../../runtime/options.ts'
+import { printable } from '../../say.ts'
+import { type Stops, watchStops } from '../../runtime/shutdown-signals.ts'
+import { pause } from '../../output/terminal/pace.ts'
+
+const LINES = '100'
+/** Milliseconds between two looks. */
+const PAUSE = 250
+
+export async function run({ options }: CommandInput): Promise<number> {
+  const count = countOf(textOption(options, 'lines') ?? LINES)
+  const { home } = await configDespite()
+  const log = new LogReader(home)
+  const print = (line: string) => printLine(options['json'] === true ? escaped(line) : printable(readableLine(line)))
+  // Whoever has read a line may stop it.
+  const stops = watchStops()
+  log.last(count).forEach(print)
+  if (options['follow'] === true) await follow(log, { print, stops })
+  stops.release()
+  return OK
+}
+
+interface Following {
+  readonly print: (line: string) => void
+  readonly stops: Stops
+}
+
+/** Until it is told to stop: that is how one leaves it, so it is no failure. */
+async function follow(log: LogReader, { print, stops: { signal } }: Following): Promise<void> {
+  // Watching would tell of changes since its own first look: of what was written between ours and that one nobody would hear.
+  while (!signal.aborted) {
+    log.next().forEach(print)
+    await pause(PAUSE)
+  }
+}
+
+function printLine(line: string): void {
+  process.stdout.write(`${line}\n`)
+}
+
+function countOf(value: string): number {
+  const count = Number(value)
+  if (/^\d+$/u.test(value)) return count
+  return fail('CONFIG_INVALID', {
+    key: '--lines',
+    value: JSON.stringify(value),
+    reason: 'it must be a number of lines from 0',
+  })
+}

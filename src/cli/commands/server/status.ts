@@ -1,0 +1,41 @@
+/** `parley status`: how the server is. It never starts one. */
+import { askStatus } from '../../../server/admin/admin-client.ts'
+import type { Status } from '../../../server/admin/admin-methods.ts'
+import type { CommandInput } from '../../runtime/command.ts'
+import { configDespite } from '../../configured.ts'
+import { OK } from '../../runtime/exit-codes.ts'
+import { printJson } from '../../output/json.ts'
+import { paintOn } from '../../output/terminal-io.ts'
+import type { Paint } from '../../output/terminal/colors.ts'
+
+export async function run({ options }: CommandInput): Promise<number> {
+  const config = await configDespite()
+  const status = await askStatus(config)
+  if (options['json'] === true) printJson(status)
+  else process.stdout.write(table(status, paintOn(process.stdout, config)))
+  return OK
+}
+
+function table(status: Status, paint: Paint): string {
+  const rows: readonly (readonly [string, string])[] = [
+    ['version', status.version],
+    ['pid', String(status.pid)],
+    ['socket', status.socket],
+    ['up', duration(status.uptimeSeconds)],
+    ['sessions', `${status.sessions} live, ${status.working} with a running turn`],
+    ['clients', String(status.clients)],
+    ['MCP servers', String(status.mcpServers)],
+  ]
+  return rows.map(([name, value]) => `${paint('dim', name.padEnd(12))}${value}\n`).join('')
+}
+
+function duration(seconds: number): string {
+  const [days, hours, minutes] = [
+    Math.floor(seconds / 86_400),
+    Math.floor(seconds / 3600) % 24,
+    Math.floor(seconds / 60) % 60,
+  ]
+  if (days > 0) return `${days} d ${hours} h`
+  if (hours > 0) return `${hours} h ${minutes} min`
+  return minutes > 0 ? `${minutes} min` : `${seconds} s`
+}

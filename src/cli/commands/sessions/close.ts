@@ -1,0 +1,14 @@
+/** `parley close ID…`: ends what runs in sessions. They stay, and open again when somebody loads them. */
+import { configFor } from '../../configured.ts'
+import type { CommandInput } from '../../runtime/command.ts'
+import { OK } from '../../runtime/exit-codes.ts'
+import { findSessions } from '../../sessions/session-resolution.ts'
+import { nobody, workWith } from '../../connect/with-client.ts'
+
+export async function run({ args }: CommandInput): Promise<number> {
+  const config = await configFor()
+  return workWith({ config, embedded: false }, nobody, async ({ client }) => {
+    for (const { sessionId } of await findSessions(client, args)) await client.closeSession(sessionId)
+    return OK
+  })
+}

@@ -1,0 +1,18 @@
+/** `parley rename ID TITLE`: another title, which everyone who has the session open sees. */
+import { configFor } from '../../configured.ts'
+import { fail } from '../../../errors/parley-error.ts'
+import type { CommandInput } from '../../runtime/command.ts'
+import { OK } from '../../runtime/exit-codes.ts'
+import { findSession } from '../../sessions/session-resolution.ts'
+import { nobody, workWith } from '../../connect/with-client.ts'
+
+export async function run({ args }: CommandInput): Promise<number> {
+  const [id = '', title = ''] = args
+  if (title.trim() === '') fail('CONFIG_INVALID', { key: 'TITLE', value: JSON.stringify(title), reason: 'it is empty' })
+  const config = await configFor()
+  return workWith({ config, embedded: false }, nobody, async ({ client }) => {
+    const { sessionId } = await findSession(client, id)
+    await client.rename(sessionId, title)
+    return OK
+  })
+}

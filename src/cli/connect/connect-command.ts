@@ -1,0 +1,119 @@
+/** Reaches an agent that is no Parley server: starts it, and lends it this machine's files and terminals. */
+import { type Client, connect } from '../../client/client.ts'
+import type { ClientDelegate } from '../../client/client-delegate.ts'
+import type { NoticeKind } from '../../client/initialize/initialize.ts'
+import type { ClientForms, ClientPages } from '../../client/incoming/client-methods.ts'
+import type { Config } from '../../config/schema.ts'
+import { ParleyError, isParleyError } from '../../errors/parley-error.ts'
+import { serverInfo } from '../../server/version.ts'
+import { type AgentProcess, startAgentProcess } from './agent-process.ts'
+import { localFiles } from '../local/files.ts'
+import { LocalTerminals } from '../local/terminals.ts'
+import { progressLine } from '../output/progress-line.ts'
+import type { Connection } from './connection.ts'
+import { after, newId, pause } from '../output/terminal/pace.ts'
+
+export interface ReachingCommand {
+  readonly command: string
+  readonly config: Config
+  /** What the agent is asked to tell of, should it be a Parley server or the way to one. */
+  readonly notices?: readonly NoticeKind[]
+  /** Where there is somebody to visit them. */
+  readonly pages?: ClientPages | undefined
+  /** Where there is somebody to fill them in. */
+  readonly forms?: ClientForms | undefined
+  /** Ends the attempt. */
+  readonly signal?: AbortSignal
+}
+
+/** How long an agent may say nothing when it is asked: it may have to be fetched first. */
+const patience = { ms: 120_000, after }
+
+/** How long it may take to be gone once it has closed its side. Milliseconds. */
+const LEAVING = 1_000
+
+/** When a person begins to wonder. Milliseconds. */
+const UNEASE = 3_000
+
+export async function reachCommand(reaching: ReachingCommand, face: ClientDelegate): Promise<Connection> {
+  const { command, config, notices = [], signal, pages, forms } = reaching
+  const { environment } = config
+  const agent = await startAgentProcess(command, environment)
+  const terminals = new LocalTerminals(environment)
+  const waiting = watch(signal, () => void close())
+  const close = async (): Promise<void> => {
+    terminals.close()
+    await agent.close()
+  }
+  try {
+    const means = { dial: async () => agent.pipe, pause, newId, lasting: false as const, patience }
+    const client = await connect(means, face, {
+      info: serverInfo,
+      notices,
+      serves: { files: localFiles, terminals, pages, forms },
+    })
+    return {
+      client,
+      explain: (error) => explained(error, { client, agent }),
+      async close() {
+        client.close()
+        await close()
+      },
+    }
+  } catch (error) {
+    await close()
+    throw beforeItsName(error, command, agent)
+  } finally {
+    waiting.release()
+  }
+}
+
+/** Has the attempt left when somebody stops it; a person is told that it waits. */
+function watch(signal: AbortSignal | undefined, leave: () => void) {
+  const progress = progressLine(process.stderr)
+  const notice = after(UNEASE, () => progress.say('Waiting for the agent to introduce itself … (Ctrl-C stops)'))
+  signal?.addEventListener('abort', leave, { once: true })
+  return {
+    release(): void {
+      notice()
+      progress.done()
+      signal?.removeEventListener('abort', leave)
+    },
+  }
+}
+
+/** It has not said yet what it is called. */
+function beforeItsName(error: unknown, command: string, agent: AgentProcess): unknown {
+  const reason = agent.ended()
+  if (isParleyError(error, 'CONNECTION_LOST') && reason !== undefined)
+    return new ParleyError('PROCESS_GONE', { command, reason: `${reason}, before it introduced itself` }, error)
+  return refused(error, command)
+}
+
+interface Known {
+  readonly client: Client
+  readonly agent: AgentProcess
+}
+
+async function explained(error: unknown, { client, agent }: Known): Promise<unknown> {
+  if (!isParleyError(error, 'CONNECTION_LOST')) return refused(error, client.name)
+  // It closes its side a moment before it is gone.
+  await agent.gone(LEAVING)
+  const reason = agent.ended() ?? 'it closed its side'
+  return new ParleyError('AGENT_GONE', { agent: client.name, reason }, error)
+}
+
+/** Whose words these are, and what about. */
+function refused(error: unknown, agent: string): unknown {
+  if (!isParleyError(error, 'PEER_REFUSED')) return error
+  const { method, code, reason } = error.details
+  return code === AUTH_REQUIRED
+    ? new ParleyError('AGENT_SIGN_IN', { agent, reason: sentence(reason) }, error)
+    : new ParleyError('AGENT_REFUSED', { agent, method, reason: sentence(reason) }, error)
+}
+
+const AUTH_REQUIRED = '-32000'
+
+function sentence(words: string): string {
+  return /[.!?…]$/u.test(words) ? words : `${words}.`
+}

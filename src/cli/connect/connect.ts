@@ -1,0 +1,172 @@
+/** How a command reaches the sessions: through the server of the state directory, started if need be, or in this process. */
+import { hostname, userInfo } from 'node:os'
+import { type Client, connect } from '../../client/client.ts'
+import type { ClientDelegate } from '../../client/client-delegate.ts'
+import type { Hello, NoticeKind } from '../../client/initialize/initialize.ts'
+import type { ClientForms, ClientPages } from '../../client/incoming/client-methods.ts'
+import { linePipe } from '../../client/connection/pipe.ts'
+import { agentName } from '../../config/agent-choice.ts'
+import type { Config } from '../../config/schema.ts'
+import { ParleyError, fail, isParleyError } from '../../errors/parley-error.ts'
+import { readPidFile } from '../../server/daemon/pid-file.ts'
+import { dial, startServer } from '../../server/launch/launch.ts'
+import { serverInfo } from '../../server/version.ts'
+import { EMBEDDED_REMEDY, dieAtOnce } from './exit-on-journal-loss.ts'
+import { progressLine } from '../output/progress-line.ts'
+import type { Connection } from './connection.ts'
+import { takeOver } from './takeover.ts'
+import { after, newId, pause } from '../output/terminal/pace.ts'
+import { complain } from '../say.ts'
+
+export interface ConnectOptions {
+  readonly config: Config
+  /** Owner and agent in this process. */
+  readonly embedded: boolean
+  /** Starts another agent, which is spoken to in place of a Parley server. */
+  readonly agentCommand?: string | undefined
+  readonly notices?: readonly NoticeKind[]
+  /** What a person does here, for others who have the session open. */
+  readonly doing?: 'chat' | 'attach' | 'run'
+  /** Where there is somebody to visit them. */
+  readonly pages?: ClientPages | undefined
+  /** Where there is somebody to fill them in. */
+  readonly forms?: ClientForms | undefined
+  /** Aborts when whoever wanted to reach them leaves: a server that hangs keeps nobody. */
+  readonly signal?: AbortSignal
+}
+
+/** Milliseconds without an answer, after which people are told. */
+const SILENT = 10_000
+
+export async function openConnection(reaching: ConnectOptions, face: ClientDelegate): Promise<Connection> {
+  const { agentCommand } = reaching
+  if (agentCommand !== undefined) {
+    const { reachCommand } = await import('./connect-command.ts')
+    return reachCommand({ ...reaching, command: agentCommand }, face)
+  }
+  return reaching.embedded ? withinProcess(reaching, face) : overSocket(reaching, face)
+}
+
+async function overSocket(reaching: ConnectOptions, face: ClientDelegate): Promise<Connection> {
+  const { config } = reaching
+  const leaving = new AbortController()
+  reaching.signal?.addEventListener('abort', () => leaving.abort())
+  if (reaching.signal?.aborted === true) leaving.abort()
+  const client = await met(config, () =>
+    connect({ dial: () => dialServer(config, leaving.signal), pause, newId }, face, {
+      ...helloOf(reaching),
+      lent: config.providerVariables,
+    }),
+  )
+  const close = (): void => {
+    client.close()
+    leaving.abort()
+  }
+  try {
+    await takeOver(client, { version: serverInfo.version, config })
+  } catch (error) {
+    close()
+    throw error
+  }
+  return {
+    client,
+    async close() {
+      close()
+    },
+  }
+}
+
+/** It accepts connections and answers none: that may last for ever, so it is said. */
+async function met({ home }: Config, connecting: () => Promise<Client>): Promise<Client> {
+  const answered = after(SILENT, () => {
+    const silent = new ParleyError('SERVER_SILENT', { pid: readPidFile(home)?.pid ?? null })
+    complain(silent.message)
+  })
+  try {
+    return await onceMore(connecting)
+  } finally {
+    answered()
+  }
+}
+
+/** A server that went while it was greeted has been asked nothing yet: somebody has killed one that hung, and wants the next. */
+async function onceMore(connecting: () => Promise<Client>): Promise<Client> {
+  try {
+    return await connecting()
+  } catch (error) {
+    if (!isParleyError(error, 'CONNECTION_LOST')) throw error
+    return await connecting()
+  }
+}
+
+async function dialServer({ home, socket, environment }: Config, signal: AbortSignal) {
+  const progress = progressLine(process.stderr)
+  const program = process.argv[1] ?? ''
+  try {
+    await startServer({ home, socket, environment, program, signal }, (text) => progress.say(text))
+  } finally {
+    progress.done()
+  }
+  const connection = await dial(socket)
+  signal.addEventListener('abort', () => connection.destroySoon())
+  if (signal.aborted) connection.destroy()
+  connection.on('error', () => {
+    // Its end is what counts, and whoever reads sees that.
+  })
+  const pipe = linePipe(connection, connection)
+  return {
+    ...pipe,
+    close() {
+      pipe.close()
+      // A server that hangs must not keep a command from ending.
+      connection.unref()
+    },
+  }
+}
+
+async function withinProcess(reaching: ConnectOptions, face: ClientDelegate): Promise<Connection> {
+  // An owner is most of the program; who reaches a server that runs does not load it.
+  const { openEmbedded } = await import('../../server/daemon/embedded.ts')
+  const server = await openEmbedded(reaching.config)
+  void server.lost.then((why) => dieAtOnce(why, EMBEDDED_REMEDY))
+  let dialled = false
+  const dialOnce = async () => {
+    if (dialled) fail('CONNECTION_LOST', { method: 'initialize' })
+    dialled = true
+    return linePipe(server.output, server.input)
+  }
+  try {
+    const client = await connect({ dial: dialOnce, pause, newId, lasting: false }, face, helloOf(reaching))
+    return {
+      client,
+      async close() {
+        client.close()
+        await server.close()
+      },
+    }
+  } catch (error) {
+    await server.close()
+    throw error
+  }
+}
+
+function helloOf({ config, notices = [], pages, forms, doing }: ConnectOptions): Hello {
+  const { token } = config
+  return {
+    info: doing === undefined ? serverInfo : { ...serverInfo, title: `${userAtHost()} (${doing})` },
+    notices,
+    token,
+    serves: { pages, forms },
+    agent: { name: agentName(config.agent), chosen: config.agentChosen },
+  }
+}
+
+/** A user without a name has a number. */
+function userAtHost(): string {
+  const host = hostname()
+  try {
+    return `${userInfo().username}@${host}`
+  } catch {
+    return `${process.getuid?.() ?? 'user'}@${host}`
+  }
+}

@@ -1,0 +1,10 @@
+/** What a command has once it reaches an agent, whichever way that was. */
+import type { Client } from '../../client/client.ts'
+
+export interface Connection {
+  readonly client: Client
+  /** Ends the connection. A server's turns go on without it; those of an owner in this process are interrupted. */
+  close(): Promise<void>
+  /** What to tell of an error instead, where more is known of it than the connection knows. */
+  explain?(error: unknown): Promise<unknown>
+}

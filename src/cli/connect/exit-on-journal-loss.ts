@@ -1,0 +1,13 @@
+/** What a process does that has lost the state which it owned. */
+import { FAILED } from '../runtime/exit-codes.ts'
+import { complain } from '../say.ts'
+
+/** As after kill -9: clients notice, the guard ends the children, and the next owner recovers what was stored. */
+export function dieAtOnce(why: string | undefined, remedy: string): never {
+  const because = why ?? 'its thread has ended; what was stored is safe'
+  complain(`The journal was lost, because ${because}. ${remedy}`)
+  process.exit(FAILED)
+}
+
+/** The remedy where owner and agent are in one process with whoever asked. */
+export const EMBEDDED_REMEDY = 'Start this again to go on.'

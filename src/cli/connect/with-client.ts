@@ -1,0 +1,45 @@
+/** What every command that speaks to the server has in common: a connection, until the work is done or must stop. */
+import type { Client } from '../../client/client.ts'
+import type { ClientDelegate } from '../../client/client-delegate.ts'
+import { type ConnectOptions, openConnection } from './connect.ts'
+import { type Stops, watchStops } from '../runtime/shutdown-signals.ts'
+
+export interface Working {
+  readonly client: Client
+  readonly stops: Stops
+}
+
+/** Resolves with the exit code: that of the work, or of what stopped it. */
+export async function workWith(
+  reaching: ConnectOptions,
+  face: ClientDelegate,
+  work: (working: Working) => Promise<number>,
+): Promise<number> {
+  const stops = watchStops()
+  try {
+    const reached = await openConnection({ ...reaching, signal: stops.signal }, face)
+    const close = (): void => void reached.close().catch(() => undefined)
+    stops.signal.addEventListener('abort', close)
+    try {
+      if (stops.signal.aborted) return stops.signal.reason as number
+      return await work({ client: reached.client, stops })
+    } catch (error) {
+      throw (await reached.explain?.(error)) ?? error
+    } finally {
+      await reached.close()
+    }
+  } catch (error) {
+    // Whatever fails after we were told to stop failed because of that.
+    if (stops.signal.aborted) return stops.signal.reason as number
+    throw error
+  } finally {
+    stops.release()
+  }
+}
+
+/** For commands that show nothing of a conversation. */
+export const nobody: ClientDelegate = {
+  updated: () => undefined,
+  // Questions wait for somebody who can answer.
+  ask: () => new Promise(() => undefined),
+}

@@ -1,0 +1,17 @@
+/** A line that is there while something takes long, and gone when it is done; only where a person looks on. */
+import type { WriteStream } from 'node:tty'
+
+export function progressLine(output: WriteStream) {
+  let shown = false
+  return {
+    say(sentence: string): void {
+      if (!output.isTTY) return
+      shown = true
+      output.write(`\r\u001b[K${sentence}`)
+    },
+    done(): void {
+      if (shown) output.write('\r\u001b[K')
+      shown = false
+    },
+  }
+}

@@ -1,0 +1,66 @@
+/** What an agent says of itself and the session, and not in the conversation: one line of text each. */
+import type { Update } from '../../../client/incoming/updates.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** Undefined for what is said elsewhere, or is nothing that people look for. */
+export function asideOf(update: Update): string | undefined {
+  switch (update.sessionUpdate) {
+    case 'current_mode_update':
+      return `mode: ${String(update['currentModeId'])}`
+    case 'config_option_update':
+      return optionsLine(update['configOptions'])
+    case 'compaction_update':
+      return compactionLine(update)
+    case 'notice':
+      return noticeLine(update)
+    default:
+      return undefined
+  }
+}
+
+/** How full the context is; undefined when that is not what the update says. */
+export function usageOf({ sessionUpdate, used, size, cost }: Update): string | undefined {
+  if (sessionUpdate !== 'usage_update' || typeof used !== 'number' || typeof size !== 'number') return undefined
+  const share = size > 0 ? ` (${Math.round((used / size) * 100)} %)` : ''
+  return `context: ${amount(used)} of ${amount(size)} tokens${share}${costLine(cost)}`
+}
+
+function amount(count: number): string {
+  return count.toLocaleString('en-US')
+}
+
+function costLine(cost: unknown): string {
+  const { amount, currency } = fieldsOf(cost)
+  return typeof amount === 'number' ? ` · ${amount.toFixed(2)} ${String(currency)}` : ''
+}
+
+/** The one that means the mode is told as the mode. */
+function optionsLine(value: unknown): string | undefined {
+  const options = (Array.isArray(value) ? (value as readonly unknown[]) : []).map(fieldsOf)
+  const shown = options.filter(({ category }) => category !== 'mode')
+  if (shown.length === 0) return undefined
+  return shown.map(({ name, id, currentValue }) => `${String(name ?? id)}: ${String(currentValue)}`).join(' · ')
+}
+
+function compactionLine({ status, error }: Update): string | undefined {
+  switch (status) {
+    case 'in_progress':
+      return 'making the context shorter …'
+    case 'completed':
+      return 'the context is shorter now; the transcript stays whole'
+    case 'failed':
+      return `the context could not be made shorter${typeof error === 'string' ? `: ${error}` : ''}`
+    default:
+      return undefined
+  }
+}
+
+function noticeLine({ severity, title, description }: Update): string {
+  const lead = severity === 'warning' || severity === 'error' ? `${severity}: ` : ''
+  return `${lead}${String(title)}${typeof description === 'string' ? ` — ${description}` : ''}`
+}
+
+function fieldsOf(value: unknown): Fields {
+  return typeof value === 'object' && value !== null ? (value as Fields) : {}
+}

@@ -1,0 +1,46 @@
+/** The transcript of a stored session, turn by turn, and how far its last turn is. */
+import { type Transcript, emptyTranscript, roleOf, told } from '../../../client/transcript/transcript.ts'
+import type { Update } from '../../../client/incoming/updates.ts'
+import type { Reader, Unfinished } from '../../../server/offline/offline-sessions.ts'
+
+export interface StoredTranscript {
+  readonly transcript: Transcript
+  /** The entry before its prompt: a fork up to it goes another way from there. Undefined for what has no prompt. */
+  readonly before: number | undefined
+  readonly unfinished: Unfinished | undefined
+}
+
+/**
+ * Turn by turn, so that a long session needs no more memory than its longest turn: with a prompt begins a turn, and with that
+ * all before it is settled. Each has the items of its own; what is not of a turn, such as the plan, as it was then.
+ */
+export async function* turnsOf(reader: Reader, sessionId: string): AsyncGenerator<StoredTranscript> {
+  const updates = reader.updates(sessionId)
+  let before: Transcript = emptyTranscript
+  let turn: Update[] = []
+  let prompt: number | undefined
+  for (;;) {
+    const { done, value } = await updates.next()
+    if (done) return yield { transcript: told(before, turn), before: entryBefore(prompt), unfinished: value }
+    const { update, _meta } = value
+    if (beginsTurn(update, turn)) {
+      const transcript = told(before, turn)
+      yield { transcript, before: entryBefore(prompt), unfinished: undefined }
+      before = { ...transcript, items: [] }
+      turn = []
+      prompt = undefined
+    }
+    if (roleOf(update) === 'user') prompt ??= _meta['parley/seq']
+    turn.push(update)
+  }
+}
+
+function entryBefore(prompt: number | undefined): number | undefined {
+  return prompt === undefined ? undefined : prompt - 1
+}
+
+/** A prompt of several parts begins one turn. */
+function beginsTurn(update: Update, before: readonly Update[]): boolean {
+  const last = before.at(-1)
+  return last !== undefined && roleOf(update) === 'user' && roleOf(last) !== 'user'
+}

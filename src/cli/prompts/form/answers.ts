@@ -1,0 +1,77 @@
+/** What somebody typed for one field: its value, or the sentence that tells what is wrong with it. Pure. */
+import type { Choice } from '../../../form/choices.ts'
+import { type FieldValue, fitOf } from '../../../form/validate-field.ts'
+import type { Field } from './fields.ts'
+
+/** Without a value the field is left empty. */
+export type Answer = { readonly value: FieldValue | undefined } | { readonly sentence: string }
+
+/** Leaves empty what would have a value by itself. */
+export const NOTHING = '-'
+
+export function readAnswer(field: Field, typed: string): Answer {
+  const text = typed.trim()
+  const taken = field.preset
+  if (text === '' && taken !== undefined) return { value: taken }
+  if (text === '' || (text === NOTHING && taken !== undefined && !field.required)) return left(field)
+  const read = READERS[field.kind](field, text)
+  return 'value' in read && read.value !== undefined ? checked(field, read.value) : read
+}
+
+/** A list of none is an answer where the form does not want more. */
+function left(field: Field): Answer {
+  if (!field.required) return { value: undefined }
+  return field.kind === 'several' && 'value' in fitOf(field.property, [])
+    ? { value: [] }
+    : { sentence: 'This one needs an answer.' }
+}
+
+function checked({ property }: Field, value: FieldValue): Answer {
+  const fit = fitOf(property, value)
+  return 'value' in fit ? fit : { sentence: `That ${fit.misfit}.` }
+}
+
+type Read = (field: Field, text: string) => Answer
+
+const READERS: Readonly<Record<Field['kind'], Read>> = {
+  text: (_field, text) => ({ value: text }),
+  number: readNumber,
+  'yes or no': readYesOrNo,
+  one: readOne,
+  several: readSeveral,
+}
+
+function readNumber(_field: Field, text: string): Answer {
+  // Not what else JavaScript takes for a number, such as 0x10.
+  const isNumber = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/iu.test(text)
+  return isNumber ? { value: Number(text) } : { sentence: 'That is not a number.' }
+}
+
+function readYesOrNo(_field: Field, text: string): Answer {
+  if (/^(?:y|yes|true)$/iu.test(text)) return { value: true }
+  return /^(?:n|no|false)$/iu.test(text) ? { value: false } : { sentence: 'Answer y or n.' }
+}
+
+function readOne({ choices }: Field, text: string): Answer {
+  const choice = chosen(choices, text)
+  return choice === undefined ? { sentence: noSuch(text, choices) } : { value: choice.value }
+}
+
+function readSeveral({ choices }: Field, text: string): Answer {
+  const byNumber = /^[\d\s,，、]+$/u.test(text)
+  const parts = text.split(byNumber ? /[\s,，、]+/u : /[,，、]/u).filter((part) => part.trim() !== '')
+  const stranger = parts.find((part) => chosen(choices, part) === undefined)
+  if (stranger !== undefined) return { sentence: noSuch(stranger.trim(), choices) }
+  return { value: [...new Set(parts.flatMap((part) => chosen(choices, part)?.value ?? []))] }
+}
+
+/** By its number, or by its words. */
+function chosen(choices: readonly Choice[], typed: string): Choice | undefined {
+  const text = typed.trim().toLowerCase()
+  if (/^\d+$/u.test(text)) return choices[Number(text) - 1]
+  return choices.find(({ title, value }) => title.toLowerCase() === text || value.toLowerCase() === text)
+}
+
+function noSuch(text: string, { length }: readonly Choice[]): string {
+  return `There is no “${text}” here: type a number from 1 to ${length}.`
+}

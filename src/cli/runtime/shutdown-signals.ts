@@ -1,0 +1,64 @@
+/** How a command is told to stop: Ctrl-C, a signal, or a reader of its output that has gone. */
+import { closeSync } from 'node:fs'
+import { CANCELLED, FAILED, OK, TRY_AGAIN, isReaderGone } from './exit-codes.ts'
+
+export interface Stops {
+  /** Aborts when the command must end; its reason is the exit code. */
+  readonly signal: AbortSignal
+  /** What the next Ctrl-C does instead of stopping; the one after it stops. */
+  onInterrupt(once: (() => void) | undefined): void
+  /** As Ctrl-C does; for keyboards that are read key by key. */
+  interrupt(): void
+  /** Signals do again what they do by themselves. */
+  release(): void
+}
+
+export function watchStops(): Stops {
+  const stop = new AbortController()
+  let once: (() => void) | undefined
+  const end = (code: number): void => {
+    release()
+    stop.abort(code)
+  }
+  const interrupt = (): void => {
+    const first = once
+    once = undefined
+    if (first === undefined) end(CANCELLED)
+    else first()
+  }
+  const terminate = (): void => end(TRY_AGAIN)
+  const hangUp = (): void => {
+    process.once('exit', leaveTerminal)
+    terminate()
+  }
+  const unread = (error: Error): void => end(isReaderGone(error) ? OK : FAILED)
+  const release = (): void => {
+    process.off('SIGINT', interrupt)
+    process.off('SIGTERM', terminate)
+    process.off('SIGHUP', hangUp)
+    process.stdout.off('error', unread)
+  }
+  process.on('SIGINT', interrupt)
+  process.on('SIGTERM', terminate)
+  process.on('SIGHUP', hangUp)
+  process.stdout.on('error', unread)
+  return {
+    signal: stop.signal,
+    onInterrupt(first) {
+      once = first
+    },
+    interrupt,
+    release,
+  }
+}
+
+/** Node wants to leave a terminal as it found it, and aborts when the terminal is gone; one that is closed it leaves alone. */
+function leaveTerminal(): void {
+  for (const descriptor of [0, 1, 2]) {
+    try {
+      closeSync(descriptor)
+    } catch {
+      // It was closed before.
+    }
+  }
+}

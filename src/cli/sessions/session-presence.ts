@@ -1,0 +1,84 @@
+/** A session as the server last told of it: how its turn stands, who else is here, what waits in the queue. */
+import type { Client } from '../../client/client.ts'
+import type { ConnectionEvent } from '../../client/client-delegate.ts'
+import type { NoticeKind } from '../../client/initialize/initialize.ts'
+import type { Notice, Present, QueueNotice } from '../../client/incoming/notices.ts'
+import { after } from '../output/terminal/pace.ts'
+
+/** What `Company` lives on. */
+export const companyNotices: readonly NoticeKind[] = ['turn', 'presence', 'queue']
+
+const BUSY: ReadonlySet<string> = new Set(['working', 'cancelling', 'waiting', 'suspended'])
+
+/** How long a server may take to tell what it promised to tell at once. Milliseconds. */
+const TELLING = 5_000
+
+export class SessionPresence {
+  #phase = 'idle'
+  #mine = false
+  #others: readonly Present[] = []
+  #queue: QueueNotice['prompts'] = []
+  #told: () => void = () => undefined
+  readonly #known = new Promise<void>((resolve) => (this.#told = resolve))
+
+  take(notice: Notice): void {
+    if (notice.kind === 'presence') this.#others = notice.clients.filter(({ you }) => !you)
+    if (notice.kind === 'queue') this.#queue = notice.prompts
+    if (notice.kind !== 'turn') return
+    this.#phase = notice.phase
+    this.#mine = notice.mine
+    this.#told()
+  }
+
+  /** A server that is not there tells nothing. */
+  connection({ kind }: ConnectionEvent): void {
+    if (kind === 'stopped' || kind === 'lost') this.#told()
+  }
+
+  /**
+   * Resolves when the server has told how the turn stands, which it does once at the beginning. One that promises this and
+   * does not keep it counts as idle: a prompt that is sent too early waits in the queue of the server.
+   */
+  async known(client: Client): Promise<void> {
+    if (!client.notices('turn')) return
+    let noLonger = (): void => undefined
+    const late = new Promise<void>((resolve) => (noLonger = after(TELLING, resolve)))
+    await Promise.race([this.#known, client.closed, late])
+    noLonger()
+  }
+
+  /** A turn runs, or waits for an answer. */
+  get busy(): boolean {
+    return BUSY.has(this.#phase)
+  }
+
+  /** The turn waits for somebody to answer its question. */
+  get waits(): boolean {
+    return this.#phase === 'waiting' || this.#phase === 'suspended'
+  }
+
+  /** The turn that runs answers a prompt of ours. */
+  get mine(): boolean {
+    return this.busy && this.#mine
+  }
+
+  /** What happens now is no turn of somebody else's. */
+  get ours(): boolean {
+    return !this.busy || this.#mine
+  }
+
+  /** Closed or deleted, by whomever. */
+  get over(): string | undefined {
+    return this.#phase === 'closed' || this.#phase === 'deleted' ? this.#phase : undefined
+  }
+
+  /** The prompts that wait, in the order in which they will run. */
+  get queue(): QueueNotice['prompts'] {
+    return this.#queue
+  }
+
+  /** How the other clients that have the session open call themselves. */
+  get others(): readonly string[] {
+    return this.#others.map(({ title, name }) => title ?? name)
+  }
+}

@@ -1,0 +1,91 @@
+/** Faces that throw: whoever waits hears what failed, and never of a connection that was lost. */
+import { describe, expect, test } from 'vitest'
+import { type Book, Stage, answering, update } from '../../test/fixtures/client/stage.ts'
+import type { Client } from './client.ts'
+
+const opened = answering({ 'session/new': { sessionId: 's' } })
+const resumed: Book = (message, wire) => {
+  answering({ 'session/resume': {}, 'session/list': { sessions: [] } })(message, wire)
+}
+const broken = (): never => {
+  throw new TypeError('no such widget')
+}
+
+async function inTurn(stage: Stage): Promise<{ readonly client: Client; readonly ended: Promise<unknown> }> {
+  const client = await stage.connect()
+  const ended = client.prompt(await client.newSession('/w'), 'go')
+  await stage.wire(0).until('session/prompt')
+  return { client, ended }
+}
+
+const turn = { method: '_parley/turn', params: { sessionId: 's', phase: 'working' } }
+
+describe('a face that throws', () => {
+  test.each([
+    ['an update', update(4), 'updated'],
+    ['a notice', turn, 'noticed'],
+  ] as const)('when it is told of %s is named to whoever waits', async (_what, message, callback) => {
+    const stage = new Stage(opened, resumed)
+    stage.also = { [callback]: broken }
+    const { client, ended } = await inTurn(stage)
+    stage.wire(0).say(message)
+    await expect(ended).rejects.toMatchObject({ code: 'FACE_FAILED', details: { reason: 'no such widget' } })
+    expect(stage.events).toEqual([
+      { kind: 'lost', reason: expect.objectContaining({ code: 'FACE_FAILED' }) as unknown },
+    ])
+    expect(stage.dials).toBe(1)
+    // The next wish reaches the server again.
+    stage.also = {}
+    expect((await client.sessions().next()).done).toBe(true)
+    expect(stage.dials).toBe(2)
+  })
+
+  test('while what was missed is brought is named, and not tried again and again', async () => {
+    const stage = new Stage(opened, ({ id, method }, wire) => {
+      if (method !== 'session/resume') return
+      wire.say(update(5))
+      wire.say({ id, result: {} })
+    })
+    const { ended } = await inTurn(stage)
+    stage.also = { updated: broken }
+    stage.wire(0).cut()
+    await expect(ended).rejects.toMatchObject({ code: 'FACE_FAILED' })
+    expect(stage.dials).toBe(2)
+  })
+
+  test('when it is asked has not said yes, and the conversation goes on', async () => {
+    const stage = new Stage(opened)
+    stage.ask = broken
+    const { ended } = await inTurn(stage)
+    const options = [{ optionId: 'yes', name: 'Yes', kind: 'allow_once' }]
+    const params = { sessionId: 's', toolCall: { toolCallId: 't' }, options }
+    stage.wire(0).say({ id: 'q', method: 'session/request_permission', params })
+    expect(await stage.wire(0).reply('q')).toMatchObject({ result: { outcome: { outcome: 'cancelled' } } })
+    stage.wire(0).say({ id: (await stage.wire(0).until('session/prompt')).id, result: { stopReason: 'end_turn' } })
+    expect(await ended).toEqual({ stopReason: 'end_turn' })
+  })
+
+  test('when it is told of the connection is named to whoever waits, once', async () => {
+    const stage = new Stage(opened, resumed)
+    const { client, ended } = await inTurn(stage)
+    stage.also = {
+      connection: ({ kind }) => {
+        if (kind === 'reconnecting') broken()
+      },
+    }
+    stage.wire(0).cut()
+    await expect(ended).rejects.toMatchObject({ code: 'FACE_FAILED' })
+    expect(stage.kinds).toEqual(['reconnecting', 'lost'])
+    stage.books.push(resumed)
+    expect((await client.sessions().next()).done).toBe(true)
+  })
+
+  test('when it is told of a cancel does not keep that from being sent', async () => {
+    const stage = new Stage(opened)
+    stage.also = { cancelling: broken }
+    const { client, ended } = await inTurn(stage)
+    client.cancel('s')
+    await stage.wire(0).until('session/cancel')
+    await expect(ended).rejects.toMatchObject({ code: 'FACE_FAILED' })
+  })
+})

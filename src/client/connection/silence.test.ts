@@ -1,0 +1,107 @@
+/** An agent that never answers is left after a while, whatever it owes, unless it waits for us. */
+import { expect, test } from 'vitest'
+import { Wire, plain } from '../../../test/fixtures/client/stage.ts'
+import { type Client, connect } from '../client.ts'
+import type { ClientDelegate } from '../client-delegate.ts'
+
+/** A clock that a test moves: each step runs what waits now. */
+class Steps {
+  #due: (() => void)[] = []
+
+  readonly patience = {
+    ms: 120_000,
+    after: (_ms: number, run: () => void) => {
+      this.#due.push(run)
+      return () => {
+        this.#due = this.#due.filter((one) => one !== run)
+      }
+    },
+  }
+
+  get waits(): number {
+    return this.#due.length
+  }
+
+  pass(): void {
+    for (const run of this.#due.splice(0)) run()
+  }
+}
+
+const steps = () => new Steps()
+const introduced = (method = '', id: unknown, wire: Wire) => {
+  if (method === 'initialize') wire.say({ id, result: plain })
+}
+
+function clientOf(wire: Wire, clock: Steps, ask: ClientDelegate['ask'] = async () => null): Promise<Client> {
+  const means = {
+    dial: async () => wire.pipe,
+    pause: async () => undefined,
+    newId: () => 'p',
+    lasting: false as const,
+    patience: clock.patience,
+  }
+  const face: ClientDelegate = { updated: () => undefined, ask }
+  return connect(means, face, { info: { name: 't', title: 'T', version: '1' } })
+}
+
+const silent = (method: string) => ({ code: 'AGENT_SILENT', details: { method, seconds: 120 } })
+
+test('one that does not introduce itself is left', async () => {
+  const clock = steps()
+  const wire = new Wire(() => undefined)
+  const connected = clientOf(wire, clock)
+  await wire.until('initialize')
+  clock.pass()
+  await expect(connected).rejects.toMatchObject(silent('initialize'))
+})
+
+test('one that answers no session/new is left, but not while it still says something', async () => {
+  const clock = steps()
+  const wire = new Wire(({ method, id }, on) => introduced(method, id, on))
+  const client = await clientOf(wire, clock)
+  const made = client.newSession('/w')
+  await wire.until('session/new')
+  wire.say({ id: 'q', method: 'weather/ask', params: {} })
+  await wire.reply('q')
+  clock.pass()
+  expect(clock.waits).toBe(1)
+  clock.pass()
+  await expect(made).rejects.toMatchObject(silent('session/new'))
+  await client.closed
+})
+
+test('one that waits for an answer of ours is not left', async () => {
+  const clock = steps()
+  const wire = new Wire(({ method, id }, on) => introduced(method, id, on))
+  let choose: (option: string) => void = () => undefined
+  let asked: () => void = () => undefined
+  const isAsked = new Promise<void>((resolve) => (asked = resolve))
+  const client = await clientOf(wire, clock, () => {
+    asked()
+    return new Promise((resolve) => (choose = resolve))
+  })
+  const made = client.newSession('/w')
+  const { id } = await wire.until('session/new')
+  wire.say({ id: 'q', method: 'session/request_permission', params: { sessionId: 's', options: [] } })
+  await isAsked
+  for (let times = 0; times < 3; times += 1) clock.pass()
+  choose('yes')
+  await wire.reply('q')
+  wire.say({ id, result: { sessionId: 's' } })
+  expect(await made).toBe('s')
+  expect(clock.waits).toBe(0)
+})
+
+test('a turn may take as long as it likes', async () => {
+  const clock = steps()
+  const wire = new Wire(({ method, id }, on) => {
+    introduced(method, id, on)
+    if (method === 'session/new') on.say({ id, result: { sessionId: 's' } })
+  })
+  const client = await clientOf(wire, clock)
+  const ended = client.prompt(await client.newSession('/w'), 'go')
+  const { id } = await wire.until('session/prompt')
+  expect(clock.waits).toBe(0)
+  wire.say({ id, result: { stopReason: 'end_turn' } })
+  expect(await ended).toEqual({ stopReason: 'end_turn' })
+})

@@ -1,0 +1,247 @@
+/** What a client does for an agent that asks: files and terminals, as far as whoever connects really has them. */
+import { ParleyError, fail, isParleyError } from '../../errors/parley-error.ts'
+import { fieldsOf } from '../initialize/capabilities.ts'
+
+/** Where a session may work. */
+export interface Grounds {
+  /** `[cwd, …additionalDirectories]`. */
+  readonly roots: readonly string[]
+}
+
+export interface ReadRequest extends Grounds {
+  readonly path: string
+  /** From 1; the first if absent. */
+  readonly line: number | undefined
+  /** How many lines; all if absent. */
+  readonly limit: number | undefined
+}
+
+export interface WriteRequest extends Grounds {
+  readonly path: string
+  readonly content: string
+}
+
+/** Files inside the root set. Throws PATH_OUTSIDE_ROOTS, PATH_NOT_ABSOLUTE, FILE_MISSING or FILE_UNUSABLE. */
+export interface ClientFiles {
+  read(request: ReadRequest): Promise<string>
+  /** Makes the file when it is missing. */
+  write(request: WriteRequest): Promise<void>
+}
+
+export interface TerminalRequest extends Grounds {
+  readonly command: string
+  readonly args: readonly string[]
+  readonly env: readonly { readonly name: string; readonly value: string }[]
+  /** The session's own if absent. */
+  readonly cwd: string | undefined
+  readonly outputByteLimit: number | undefined
+}
+
+export interface TerminalExit {
+  readonly exitCode: number | null
+  readonly signal: string | null
+}
+
+export interface TerminalOutput {
+  /** The end of it, if there was more than was wanted. */
+  readonly output: string
+  readonly truncated: boolean
+  readonly exitStatus?: TerminalExit
+}
+
+/** Throws TERMINAL_UNKNOWN, but for `create`: PATH_OUTSIDE_ROOTS or PROCESS_SPAWN. */
+export interface ClientTerminals {
+  /** Its id; does not wait for the end. */
+  create(request: TerminalRequest): Promise<string>
+  output(id: string): Promise<TerminalOutput>
+  exited(id: string): Promise<TerminalExit>
+  /** The id stays good. */
+  kill(id: string): Promise<void>
+  /** Kills it too; the id is no longer good. */
+  release(id: string): Promise<void>
+}
+
+export interface PageRequest {
+  readonly sessionId: string
+  readonly message: string
+  /** As it was sent: whoever opens it looks at it first. */
+  readonly url: string
+}
+
+/** Pages that a person is asked to visit. */
+export interface ClientPages {
+  /** Nothing is loaded before the person agrees; `withdrawn` aborts when nobody waits any more. */
+  visit(page: PageRequest, withdrawn: AbortSignal): Promise<'accept' | 'decline' | 'cancel'>
+}
+
+export interface FormRequest {
+  readonly sessionId: string
+  /** That of an MCP server begins with its name, where the agent is Parley. */
+  readonly message: string
+  /** JSON Schema of a flat object, as it was sent. */
+  readonly schema: Readonly<Record<string, unknown>>
+}
+
+export type FormAnswer =
+  | { readonly action: 'accept'; readonly content: Readonly<Record<string, unknown>> }
+  | { readonly action: 'decline' | 'cancel' }
+
+/** Forms that a person is asked to fill in. */
+export interface ClientForms {
+  /** `withdrawn` aborts when nobody waits any more; its reason is a `Withdrawal`. Throws PARAMS_INVALID for one that cannot be shown. */
+  ask(form: FormRequest, withdrawn: AbortSignal): Promise<FormAnswer>
+}
+
+export interface Services {
+  readonly files?: ClientFiles
+  readonly terminals?: ClientTerminals
+  readonly pages?: ClientPages | undefined
+  readonly forms?: ClientForms | undefined
+}
+
+export interface Refusal {
+  readonly code: number
+  readonly message: string
+  readonly data?: { readonly code: string }
+}
+
+export type Served = { readonly result: unknown } | { readonly error: Refusal }
+
+type Fields = Readonly<Record<string, unknown>>
+type RootsOf = (sessionId: string) => readonly string[] | undefined
+type Service = (params: Fields, roots: readonly string[], withdrawn: AbortSignal) => Promise<unknown>
+
+/** Declared is only what is served. */
+export function capabilitiesFor({ files, terminals, pages, forms }: Services): Fields {
+  const elicitation = { ...(forms && { form: {} }), ...(pages && { url: {} }) }
+  return {
+    ...(files === undefined ? {} : { fs: { readTextFile: true, writeTextFile: true } }),
+    ...(terminals === undefined ? {} : { terminal: true }),
+    ...(Object.keys(elicitation).length === 0 ? {} : { elicitation }),
+  }
+}
+
+export interface AgentRequest {
+  readonly method: string
+  readonly params: unknown
+  /** Aborts when nobody waits for the answer any more. */
+  readonly withdrawn: AbortSignal
+}
+
+/** The answer to a request of the agent; undefined when it is for somebody else, or for nobody. */
+export function serve(services: Services, rootsOf: RootsOf, request: AgentRequest): Promise<Served> | undefined {
+  const service = serviceOf(services, request.method)
+  return service === undefined ? undefined : answered(service, rootsOf, request)
+}
+
+async function answered(
+  service: Service,
+  rootsOf: RootsOf,
+  { method, params, withdrawn }: AgentRequest,
+): Promise<Served> {
+  try {
+    const fields = fieldsOf(params)
+    const session = text(method, fields, 'sessionId')
+    const roots = rootsOf(session) ?? fail('SESSION_NOT_FOUND', { session })
+    return { result: await service(fields, roots, withdrawn) }
+  } catch (error) {
+    return { error: refusalOf(error) }
+  }
+}
+
+function serviceOf({ files, terminals, pages, forms }: Services, method: string): Service | undefined {
+  switch (method) {
+    case 'fs/read_text_file':
+    case 'fs/write_text_file':
+      return files === undefined ? undefined : fileService(files, method)
+    case 'elicitation/create':
+      return askingService({ pages, forms }, method)
+    default:
+      return terminals === undefined ? undefined : terminalService(terminals, method)
+  }
+}
+
+/** What a person is asked besides permission; what is not offered is refused. */
+function askingService({ pages, forms }: Pick<Services, 'pages' | 'forms'>, method: string): Service {
+  return async (params, _roots, withdrawn) => {
+    const { mode, requestedSchema } = params
+    const sessionId = text(method, params, 'sessionId')
+    const message = typeof params['message'] === 'string' ? params['message'] : ''
+    if (mode === 'url' && pages !== undefined)
+      return { action: await pages.visit({ sessionId, message, url: text(method, params, 'url') }, withdrawn) }
+    if (mode === 'form' && forms !== undefined)
+      return forms.ask({ sessionId, message, schema: fieldsOf(requestedSchema) }, withdrawn)
+    const what = mode === 'url' ? 'opens no link' : mode === 'form' ? 'offers no form' : 'knows no such mode'
+    return fail('PARAMS_INVALID', { method, reason: `this client ${what}` })
+  }
+}
+
+function fileService(files: ClientFiles, method: string): Service {
+  if (method === 'fs/write_text_file')
+    return async (params, roots) => {
+      await files.write({ roots, path: text(method, params, 'path'), content: text(method, params, 'content') })
+      return {}
+    }
+  return async (params, roots) => ({
+    content: await files.read({
+      roots,
+      path: text(method, params, 'path'),
+      line: whole(method, params, 'line'),
+      limit: whole(method, params, 'limit'),
+    }),
+  })
+}
+
+function terminalService(terminals: ClientTerminals, method: string): Service | undefined {
+  const id = (params: Fields): string => text(method, params, 'terminalId')
+  switch (method) {
+    case 'terminal/create':
+      return async (params, roots) => ({ terminalId: await terminals.create(terminalIn(method, params, roots)) })
+    case 'terminal/output':
+      return (params) => terminals.output(id(params))
+    case 'terminal/wait_for_exit':
+      return (params) => terminals.exited(id(params))
+    case 'terminal/kill':
+      return async (params) => done(terminals.kill(id(params)))
+    case 'terminal/release':
+      return async (params) => done(terminals.release(id(params)))
+    default:
+      return undefined
+  }
+}
+
+async function done(work: Promise<void>): Promise<object> {
+  await work
+  return {}
+}
+
+function terminalIn(method: string, params: Fields, roots: readonly string[]): TerminalRequest {
+  const args = Array.isArray(params['args']) ? params['args'].map(String) : []
+  const env = Array.isArray(params['env']) ? (params['env'] as TerminalRequest['env']) : []
+  const { cwd } = params
+  return {
+    roots,
+    command: text(method, params, 'command'),
+    args,
+    env,
+    cwd: cwd === undefined || cwd === null ? undefined : text(method, params, 'cwd'),
+    outputByteLimit: whole(method, params, 'outputByteLimit'),
+  }
+}
+
+function text(method: string, params: Fields, key: string): string {
+  const value = params[key]
+  return typeof value === 'string' ? value : fail('PARAMS_INVALID', { method, reason: `${key} must be a text` })
+}
+
+function whole(method: string, params: Fields, key: string): number | undefined {
+  const value = params[key] ?? undefined
+  if (value === undefined || (typeof value === 'number' && Number.isInteger(value) && value >= 0)) return value
+  return fail('PARAMS_INVALID', { method, reason: `${key} must be a whole number from 0` })
+}
+
+/** The agent hears a sentence, and nothing of our insides. */
+function refusalOf(error: unknown): Refusal {
+  const known = isParleyError(error) ? error : new ParleyError('INTERNAL_ERROR', {}, error)
+  return { code: known.rpc, message: known.message, data: { code: known.code } }
+}

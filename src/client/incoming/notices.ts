@@ -1,0 +1,67 @@
+/** What a Parley server tells beside the conversation, to clients that asked: who is here, what waits, how the turn stands. */
+import { fieldsOf } from '../initialize/capabilities.ts'
+import type { UpdateParams } from './updates.ts'
+
+export type Notice = TurnNotice | QueueNotice | PresenceNotice | McpNotice
+
+export interface TurnNotice {
+  readonly kind: 'turn'
+  readonly sessionId: string
+  readonly phase: string
+  readonly promptId?: string
+  /** It answers a prompt of this client. */
+  readonly mine: boolean
+}
+
+export interface QueueNotice {
+  readonly kind: 'queue'
+  readonly sessionId: string
+  readonly prompts: readonly { readonly promptId: string; readonly mine: boolean; readonly text: string }[]
+}
+
+export interface PresenceNotice {
+  readonly kind: 'presence'
+  readonly sessionId: string
+  readonly clients: readonly Present[]
+}
+
+export interface Present {
+  readonly name: string
+  readonly title?: string
+  readonly version?: string
+  readonly you: boolean
+}
+
+export interface McpNotice {
+  readonly kind: 'mcp'
+  readonly sessionId: string
+  readonly servers: readonly { readonly name: string; readonly state: string; readonly reason?: string }[]
+}
+
+/** Undefined for what is no notice of a session. */
+export function noticeOf(method: string, params: unknown, isMine: (promptId: unknown) => boolean): Notice | undefined {
+  const fields = fieldsOf(params)
+  const { sessionId } = fields
+  if (typeof sessionId !== 'string') return undefined
+  switch (method) {
+    case '_parley/turn':
+      return { ...fields, kind: 'turn', sessionId, phase: String(fields['phase']), mine: isMine(fields['promptId']) }
+    case '_parley/queue':
+      return { kind: 'queue', sessionId, prompts: listOf(fields['prompts']) as QueueNotice['prompts'] }
+    case '_parley/presence':
+      return { kind: 'presence', sessionId, clients: listOf(fields['clients']) as readonly Present[] }
+    case '_parley/mcp':
+      return { kind: 'mcp', sessionId, servers: listOf(fields['servers']) as McpNotice['servers'] }
+    default:
+      return undefined
+  }
+}
+
+/** Whether the session was closed or deleted, by whomever, as an update says it to those who asked for no notices. */
+export function phaseOf({ _meta, update }: UpdateParams): unknown {
+  return fieldsOf(_meta)['parley/phase'] ?? fieldsOf(update['_meta'])['parley/phase']
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? (value as readonly unknown[]) : []
+}

@@ -1,0 +1,82 @@
+/** Permission requests that wait for a person. Each is answered exactly once, whatever happens first. */
+import { fieldsOf } from '../initialize/capabilities.ts'
+import type { RequestId } from '../connection/json-rpc-peer.ts'
+import type { PermissionOption, ToolCallUpdate } from './updates.ts'
+import { callIn, optionsIn } from './sanitize.ts'
+
+export interface PermissionQuestion {
+  readonly sessionId: string
+  readonly toolCall: ToolCallUpdate
+  readonly options: readonly PermissionOption[]
+}
+
+/** Why a question is no longer asked: somebody else answered, the turn was cancelled here, or the connection was lost. */
+export type Withdrawal = 'elsewhere' | 'cancelled' | 'disconnected'
+
+type Outcome = { readonly outcome: 'cancelled' } | { readonly outcome: 'selected'; readonly optionId: string }
+type Ask = (question: PermissionQuestion, withdrawn: AbortSignal) => Promise<string | null>
+type Answer = (id: RequestId, outcome: Outcome) => void
+
+interface Open {
+  readonly sessionId: string
+  readonly withdrawn: AbortController
+}
+
+const CANCELLED: Outcome = { outcome: 'cancelled' }
+
+export class Questions {
+  readonly #ask: Ask
+  readonly #answer: Answer
+  readonly #open = new Map<RequestId, Open>()
+
+  constructor(ask: Ask, answer: Answer) {
+    this.#ask = ask
+    this.#answer = answer
+  }
+
+  put(id: RequestId, params: unknown): void {
+    const question = questionOf(params)
+    const open = { sessionId: question.sessionId, withdrawn: new AbortController() }
+    this.#open.set(id, open)
+    this.#ask(question, open.withdrawn.signal).then(
+      (optionId) => this.#settle(id, open, optionId === null ? CANCELLED : { outcome: 'selected', optionId }),
+      // A face that fails to ask has not said yes.
+      () => this.#settle(id, open, CANCELLED),
+    )
+  }
+
+  /** The server no longer wants this answer. */
+  withdraw(id: unknown): void {
+    const open = this.#open.get(id as RequestId)
+    open?.withdrawn.abort('elsewhere' satisfies Withdrawal)
+    if (open !== undefined) this.#settle(id as RequestId, open, CANCELLED)
+  }
+
+  /** The connection is gone: nothing is answered, and the server asks anew of whoever attaches. */
+  disconnect(): void {
+    const open = [...this.#open.values()]
+    this.#open.clear()
+    for (const { withdrawn } of open) withdrawn.abort('disconnected' satisfies Withdrawal)
+  }
+
+  /** The turn is cancelled, and with it all that the session asked. */
+  cancel(sessionId: string): void {
+    for (const [id, open] of this.#open) if (open.sessionId === sessionId) this.#settle(id, open, CANCELLED)
+  }
+
+  #settle(id: RequestId, open: Open, outcome: Outcome): void {
+    if (this.#open.get(id) !== open) return
+    this.#open.delete(id)
+    this.#answer(id, outcome)
+    open.withdrawn.abort('cancelled' satisfies Withdrawal)
+  }
+}
+
+function questionOf(params: unknown): PermissionQuestion {
+  const { sessionId, toolCall, options } = fieldsOf(params)
+  return {
+    sessionId: String(sessionId),
+    toolCall: callIn(toolCall),
+    options: optionsIn(options),
+  }
+}

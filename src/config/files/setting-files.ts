@@ -1,0 +1,193 @@
+/** The settings of the user's file and of a project's, each with the place where it stands. */
+import { existsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { ErrorDetails } from '../../errors/catalogue.ts'
+import { fail, reasonOf } from '../../errors/parley-error.ts'
+import { projectFile, userFile } from '../places.ts'
+import { requirePrivateFile } from '../private.ts'
+import { type Setting, settings } from '../schema.ts'
+import { LARGEST_OF_PROJECT, textOfFile } from './read-text-file.ts'
+
+export type Settings = Readonly<Record<string, Said | undefined>>
+
+interface Said {
+  readonly text: string
+  /** For the user who has to correct it; a flag needs none. */
+  readonly place?: string
+}
+
+export interface FileSettings {
+  readonly said: Settings
+  /** What of them is left out, one sentence each, without secrets. */
+  readonly warnings: readonly string[]
+}
+
+type Environment = Readonly<Record<string, string | undefined>>
+type Table = Readonly<Record<string, unknown>>
+type Wrong = ErrorDetails<'CONFIG_INVALID'>
+
+/** A project with more mistakes than this is told of the first ones: nobody reads a thousand lines. */
+const MOST_WARNINGS = 5
+
+/** What in the user's own file cannot be throws CONFIG_UNREADABLE or CONFIG_INVALID. */
+export async function ofUser(environment: Environment): Promise<FileSettings> {
+  const path = userFile(environment)
+  const stray = strayIn(dirname(path), { is: '.parley.toml', meant: 'parley.toml' })
+  if (!existsSync(path)) return { said: {}, warnings: stray }
+  requirePrivateFile(path)
+  const { table, placeOf } = await parsed(path)
+  const [wrong] = await wrongIn(table, 'user')
+  if (wrong !== undefined) fail('CONFIG_INVALID', { ...wrong, reason: `${wrong.reason} (${placeOf(wrong.key)})` })
+  return { said: saidIn(table, placeOf), warnings: stray }
+}
+
+/** What in a project's file cannot be is left out and told: its author need not be the user, and the user goes on working. */
+export async function ofProject(cwd: string): Promise<FileSettings> {
+  const path = projectFile(cwd)
+  const stray = strayIn(cwd, { is: 'parley.toml', meant: '.parley.toml' })
+  if (!existsSync(path)) return { said: {}, warnings: stray }
+  try {
+    const { table, placeOf } = await parsed(path, LARGEST_OF_PROJECT)
+    const wrong = await wrongIn(table, 'project')
+    const isWrong = (key: string) => wrong.some((one) => one.key === key)
+    const sound = Object.fromEntries(Object.entries(table).filter(([key]) => !isWrong(key)))
+    return { said: saidIn(sound, placeOf), warnings: [...stray, ...warningsFor(wrong, placeOf)] }
+  } catch (error) {
+    return { said: {}, warnings: [...stray, reasonOf(error)] }
+  }
+}
+
+/** A file of nearly the right name is read by nothing, which its author would wonder about for long. */
+function strayIn(directory: string, { is, meant }: { readonly is: string; readonly meant: string }): readonly string[] {
+  const path = join(directory, is)
+  // The directory of the user's own file may be the project.
+  if (!existsSync(path) || existsSync(join(directory, meant))) return []
+  return [`${path} is not read: the settings of this directory are in ${meant}.`]
+}
+
+function warningsFor(wrong: readonly Wrong[], placeOf: (key: string) => string): readonly string[] {
+  const told = wrong.slice(0, MOST_WARNINGS).map(({ key, reason }) => {
+    // A rule that cannot be read may be one that denies.
+    const becomes = key.startsWith('permissions') ? 'is wrong, so every call of a tool is asked about' : 'is ignored'
+    return `${placeOf(key)}: ${shortened(key)} ${becomes}: ${reason}.`
+  })
+  const left = wrong.length - told.length
+  return left > 0 ? [...told, `${placeOf('')}: ${left} more settings are wrong.`] : told
+}
+
+function shortened(key: string): string {
+  return key.length > 80 ? `${key.slice(0, 80)}…` : key
+}
+
+function saidIn(
+  { mcp: _mcp, permissions: _rules, providers: _providers, ...plain }: Table,
+  placeOf: PlaceOf,
+): Settings {
+  const said = Object.entries(plain).map(([key, value]) => [key, { text: String(value), place: placeOf(key) }])
+  return Object.fromEntries(said) as Settings
+}
+
+type PlaceOf = (key: string) => string
+
+async function parsed(path: string, largest?: number): Promise<{ readonly table: Table; readonly placeOf: PlaceOf }> {
+  const { parse } = await import('smol-toml')
+  const { faultOfToml, placeOf } = await import('./toml-position.ts')
+  try {
+    const text = (await textOfFile(path, largest)) ?? ''
+    return { table: parse(text), placeOf: (key) => placeOf(path, text, key) }
+  } catch (error) {
+    return fail('CONFIG_UNREADABLE', faultOfToml(path, error), error)
+  }
+}
+
+type Source = 'user' | 'project'
+
+async function wrongIn({ mcp, permissions, providers, ...plain }: Table, source: Source): Promise<readonly Wrong[]> {
+  return [
+    ...(mcp === undefined ? [] : await wrongServers(mcp, source)),
+    ...(permissions === undefined ? [] : await wrongRules(permissions, source)),
+    ...(providers === undefined ? [] : await wrongProviders(providers, source)),
+    ...(await wrongSettings(plain, source)),
+  ]
+}
+
+/** Sessions read them anew; here it is said what is wrong, to the user who can mend it. */
+async function wrongServers(mcp: unknown, source: Source): Promise<readonly Wrong[]> {
+  const { readMcp } = await import('../mcp/mcp-servers.ts')
+  return readMcp(mcp, source).flatMap((one) => ('fault' in one ? [one.fault] : []))
+}
+
+async function wrongRules(permissions: unknown, source: Source): Promise<readonly Wrong[]> {
+  const { readPermissions } = await import('../rules/rules.ts')
+  return readPermissions(permissions, source).faults
+}
+
+/** The author of a project must not learn the keys of a user who opens it. */
+async function wrongProviders(providers: unknown, source: Source): Promise<readonly Wrong[]> {
+  if (source === 'project') {
+    const reason = 'a project may choose a model, but only your own file says where models are'
+    return [{ key: 'providers', value: 'set', reason }]
+  }
+  const { faultsOfProviders } = await import('../models/models.ts')
+  return faultsOfProviders(providers).flatMap((one) => ('fault' in one ? [one.fault] : []))
+}
+
+async function wrongSettings(table: Table, source: Source): Promise<readonly Wrong[]> {
+  const { perhapsMeant } = await import('../nearest.ts')
+  const known = ['mcp', 'permissions', 'providers', ...settings.map(({ key }) => key)]
+  return Object.entries(table).flatMap(([key, value]): readonly Wrong[] => {
+    const setting = settings.find((one) => one.key === key)
+    if (setting === undefined)
+      return [{ key, value: 'set', reason: `there is no such setting${meantBy(key) ?? perhapsMeant(key, known)}` }]
+    const reason = unfit(setting, source) ?? wrongKind(value)
+    if (reason !== undefined) return [{ key, value: kindOf(value), reason }]
+    return source === 'project' ? wrongChoice(setting, String(value)) : []
+  })
+}
+
+/** How other programs call what is written in a table here. */
+const TABLES: Readonly<Record<string, string>> = {
+  mcp_servers: '[mcp.NAME]',
+  mcpservers: '[mcp.NAME]',
+  servers: '[mcp.NAME]',
+  rules: '[permissions]',
+  rule: '[permissions]',
+}
+
+function meantBy(key: string): string | undefined {
+  const name = key.toLowerCase().replaceAll('-', '_')
+  return Object.hasOwn(TABLES, name) ? `; perhaps ${TABLES[name]} is meant` : undefined
+}
+
+function unfit({ env, files }: Setting, source: Source): string | undefined {
+  if (files === 'none') return `no file may set it; use ${env}`
+  return source === 'project' && files === 'user' ? `only your own parley.toml or ${env} sets it` : undefined
+}
+
+function wrongKind(value: unknown): string | undefined {
+  return ['string', 'number', 'boolean'].includes(typeof value)
+    ? undefined
+    : 'it must be a text, a number, true or false'
+}
+
+function kindOf(value: unknown): string {
+  if (wrongKind(value) === undefined) return 'set'
+  return Array.isArray(value) ? 'a list' : 'a table'
+}
+
+/** Never a file or a command: what a project names would run as the user. */
+function wrongChoice({ key }: Setting, value: string): readonly Wrong[] {
+  const choice = CHOICES.find((one) => one.key === key)
+  if (choice === undefined || choice.fits.test(value)) return []
+  return [{ key, value: 'set', reason: choice.reason }]
+}
+
+const CHOICES: readonly { readonly key: Setting['key']; readonly fits: RegExp; readonly reason: string }[] = [
+  {
+    key: 'agent',
+    fits: /^(?:auto|guide|model|model:[^\s:]+:\S+)$/u,
+    reason:
+      'a project may choose auto, guide, model or model:PROVIDER:NAME; only your own parley.toml, PARLEY_AGENT or --agent names a script',
+  },
+  { key: 'model', fits: /^[^\s:]+:\S+$/u, reason: 'it must be PROVIDER:NAME' },
+]

@@ -1,0 +1,50 @@
+/** Fills `${NAME}` and `${NAME:-otherwise}` in from the environment. */
+import type { McpLogin, McpPlace } from '../mcp/mcp-servers.ts'
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+const VARIABLE = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/gu
+
+/** The names of the variables that stand anywhere in it. */
+export function variablesIn(what: unknown): readonly string[] {
+  if (typeof what === 'string') return [...what.matchAll(VARIABLE)].map(([, name = '']) => name)
+  if (typeof what !== 'object' || what === null) return []
+  return [...new Set(Object.values(what).flatMap(variablesIn))]
+}
+
+/** The same for what a login needs. */
+export function filledInLogin(
+  login: McpLogin,
+  environment: Environment,
+): { readonly login: McpLogin } | { readonly missing: readonly string[] } {
+  const missing = new Set<string>()
+  const filled = Object.entries(login).map(([name, value]) => [name, fillWith(environment, missing)(String(value))])
+  return missing.size > 0 ? { missing: [...missing] } : { login: Object.fromEntries(filled) as McpLogin }
+}
+
+/** The place with its secrets, or the variables that it needs and nobody has set. */
+export function filledIn(
+  place: McpPlace,
+  environment: Environment,
+): { readonly place: McpPlace } | { readonly missing: readonly string[] } {
+  const missing = new Set<string>()
+  const filled = fillPlace(place, fillWith(environment, missing))
+  return missing.size > 0 ? { missing: [...missing] } : { place: filled }
+}
+
+function fillWith(environment: Environment, missing: Set<string>): (text: string) => string {
+  return (text) =>
+    text.replace(VARIABLE, (_whole, name: string, otherwise: string | undefined) => {
+      const value = environment[name] ?? otherwise
+      if (value === undefined) missing.add(name)
+      return value ?? ''
+    })
+}
+
+function fillPlace(place: McpPlace, fill: (text: string) => string): McpPlace {
+  const each = (table: Readonly<Record<string, string>>): Record<string, string> =>
+    Object.fromEntries(Object.entries(table).map(([name, value]) => [name, fill(value)]))
+  // The command itself is what somebody agreed to: nothing is filled in there.
+  if (place.type === 'stdio') return { ...place, args: place.args.map(fill), env: each(place.env) }
+  return { ...place, url: fill(place.url), headers: each(place.headers) }
+}

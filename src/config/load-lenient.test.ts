@@ -1,0 +1,44 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { homedir, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, test } from 'vitest'
+import { loadDespite } from './load-lenient.ts'
+import { diagnoseConfig } from './diagnose.ts'
+import { loadConfig } from './load.ts'
+import { ignoredPlaces, stateDirectory, userFile } from './places.ts'
+
+const directory = mkdtempSync(join(tmpdir(), 'parley-despite-'))
+afterAll(() => rmSync(directory, { recursive: true }))
+
+test('a file that cannot be read changes nothing of where the state is, and is told of', async () => {
+  const environment = { PARLEY_HOME: join(directory, 'state'), XDG_CONFIG_HOME: directory }
+  mkdirSync(join(directory, 'parley'))
+  writeFileSync(join(directory, 'parley', 'parley.toml'), 'agnet = "guide"\n')
+  const { config, fault } = await loadDespite(environment, directory)
+  expect(config.home).toBe(join(directory, 'state'))
+  expect(fault).toContain('perhaps agent is meant')
+  rmSync(join(directory, 'parley', 'parley.toml'))
+  expect((await loadDespite(environment, directory)).fault).toBeUndefined()
+})
+
+test('a relative state directory is refused, with what to type: each directory would have sessions of its own', async () => {
+  const environment = { PARLEY_HOME: 'state', XDG_CONFIG_HOME: directory }
+  for (const load of [loadDespite(environment, '/here'), loadConfig({}, environment, '/here')])
+    await expect(load).rejects.toThrow('type PARLEY_HOME=/here/state')
+})
+
+test('a directory that the environment names by a relative path is ignored, as XDG says, and that is told', async () => {
+  const environment = { XDG_STATE_HOME: 'state', XDG_CONFIG_HOME: './config' }
+  expect(stateDirectory(environment)).toBe(stateDirectory({}))
+  expect(userFile(environment)).toBe(userFile({}))
+  expect(stateDirectory({}).startsWith(homedir())).toBe(true)
+  expect(stateDirectory({ XDG_STATE_HOME: '/state' })).toBe('/state/parley')
+  const told = [
+    'XDG_STATE_HOME is ignored, because state is not an absolute path.',
+    'XDG_CONFIG_HOME is ignored, because ./config is not an absolute path.',
+  ]
+  expect(ignoredPlaces({ ...environment, PARLEY_HOME: 'here' })).toEqual(told)
+  expect(ignoredPlaces({ XDG_STATE_HOME: '/state', XDG_CONFIG_HOME: '' })).toEqual([])
+  const { faults } = await diagnoseConfig({ PARLEY_HOME: directory, XDG_STATE_HOME: 'state' }, directory)
+  expect(faults).toContain(told[0])
+})

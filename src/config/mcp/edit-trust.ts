@@ -1,0 +1,25 @@
+/** Gives and withdraws consent to what a project's file says. For commands, which may wait for a disk and for each other. */
+import { replaceFile } from '../../state-files/atomic-file.ts'
+import { lockedNow } from '../../state-files/file-lock.ts'
+import { type Consent, type Consents, consentFile, consentsOf } from './trust.ts'
+import { textOfFileNow } from '../files/read-text-file.ts'
+
+/** What was allowed before under this name of this file counts no longer. */
+export function allow(home: string, digest: string, consent: Consent): void {
+  change(home, (consents) => ({ ...without(consents, consent), [digest]: consent }))
+}
+
+export function withdraw(home: string, consent: Consent): void {
+  change(home, (consents) => without(consents, consent))
+}
+
+function without(consents: Consents, { file, name }: Consent): Consents {
+  const others = Object.entries(consents).filter(([, one]) => one.file !== file || one.name !== name)
+  return Object.fromEntries(others)
+}
+
+/** Throws where the file is there and cannot be read: what is written in its place would lose what it holds. */
+function change(home: string, changed: (consents: Consents) => Consents): void {
+  const path = consentFile(home)
+  lockedNow(path, () => replaceFile(path, `${JSON.stringify(changed(consentsOf(textOfFileNow(path))), null, 2)}\n`))
+}

@@ -1,0 +1,102 @@
+/** Reads the servers of other tools: the `mcpServers` that editors and desktop programs keep as JSON. */
+import { fail } from '../../errors/parley-error.ts'
+import { jsonFault } from '../json-fault.ts'
+import type { McpTable } from './edit-servers.ts'
+
+export type Imported =
+  | {
+      readonly name: string
+      readonly table: McpTable
+      /** What it says that we have no word for. */
+      readonly leftOut: readonly string[]
+    }
+  | { readonly name: string; readonly wrong: string }
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** What several tools call the transports; one that is none of these is refused where the table is checked. */
+const TYPES: Readonly<Record<string, string>> = {
+  local: 'stdio',
+  remote: 'http',
+  'streamable-http': 'http',
+  streamableHttp: 'http',
+  streamable_http: 'http',
+}
+/** Words of several tools for the same. */
+const SYNONYMS: Readonly<Record<string, string>> = { serverUrl: 'url', httpUrl: 'url', transport: 'type' }
+const KEPT = new Set(['command', 'args', 'env', 'url', 'headers', 'type'])
+
+/** Throws FILE_UNUSABLE where the file is not such a list of servers. */
+export function importedFrom(path: string, text: string): readonly Imported[] {
+  const servers = serversIn(parsed(path, text))
+  if (servers === undefined) return fail('FILE_UNUSABLE', { path, reason: 'it has no "mcpServers"' })
+  return Object.entries(servers).map(([name, fields]) =>
+    isFields(fields) ? importedOne(name, fields) : { name, wrong: 'it is no table of settings' },
+  )
+}
+
+function parsed(path: string, text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    // The message of the parser quotes what it stumbled over, which may be a secret.
+    return fail('FILE_UNUSABLE', { path, reason: jsonFault(text) })
+  }
+}
+
+function serversIn(file: unknown): Fields | undefined {
+  if (!isFields(file)) return undefined
+  const { mcpServers, servers, mcp } = file
+  const found = mcpServers ?? servers ?? (isFields(mcp) ? mcp['servers'] : undefined)
+  return isFields(found) ? found : undefined
+}
+
+function importedOne(name: string, given: Fields): Imported {
+  const fields = Object.fromEntries(Object.entries(given).map(([key, value]) => [SYNONYMS[key] ?? key, value]))
+  const known = Object.entries(fields).filter(([key, value]) => KEPT.has(key) && !isEmpty(value))
+  const kept = Object.fromEntries(known)
+  if (kept['command'] === undefined && kept['url'] === undefined)
+    return { name, wrong: 'it has neither a command nor a url' }
+  const isOff = fields['disabled'] === true || fields['enabled'] === false
+  const table = { ...inOurWords(kept), ...(isOff && { enabled: false }) }
+  const said = new Set([...KEPT, 'disabled', 'enabled'])
+  return { name, table, leftOut: Object.keys(fields).filter((key) => !said.has(key)) }
+}
+
+function inOurWords({ type, command, url, args, ...tables }: Fields): Fields {
+  const transport = typeof type === 'string' ? (TYPES[type] ?? type) : type
+  // Which of the two it is shows; a word that contradicts that is refused where the table is checked.
+  const isPlain = transport === (command === undefined ? 'http' : 'stdio')
+  return {
+    ...(command !== undefined && { command: withVariables(command) }),
+    ...(url !== undefined && { url: withVariables(url) }),
+    ...(transport !== undefined && !isPlain && { type: transport }),
+    ...(args !== undefined && { args: Array.isArray(args) ? args.map(asText) : args }),
+    ...Object.fromEntries(Object.entries(tables).map(([key, table]) => [key, textsIn(table)])),
+  }
+}
+
+/** Variables without a value are none. */
+function textsIn(table: unknown): unknown {
+  if (!isFields(table)) return table
+  const set = Object.entries(table).filter(([, value]) => value !== null)
+  return Object.fromEntries(set.map(([name, value]) => [name, asText(value)]))
+}
+
+/** Numbers and switches are texts here; anything else is refused where the table is checked. */
+function asText(value: unknown): unknown {
+  return withVariables(typeof value === 'number' || typeof value === 'boolean' ? String(value) : value)
+}
+
+/** Editors write `${env:NAME}`. */
+function withVariables(value: unknown): unknown {
+  return typeof value === 'string' ? value.replaceAll(/\$\{env:(\w+)\}/gu, '${$1}') : value
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === null || value === '' || (typeof value === 'object' && Object.keys(value).length === 0)
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,83 @@
+/** The MCP servers of the user's file and of a project's, and which of them may be used. */
+import { realpathSync } from 'node:fs'
+import { parse } from 'smol-toml'
+import { reasonOf } from '../../errors/parley-error.ts'
+import { digestOf, isAllowed } from './trust.ts'
+import { readMcp, type McpEntry, type McpFault } from './mcp-servers.ts'
+import { projectFile, userFile } from '../places.ts'
+import { LARGEST_OF_PROJECT, textOfFileNow } from '../files/read-text-file.ts'
+
+export interface FoundMcp {
+  readonly entry: McpEntry
+  readonly file: string
+  readonly from: 'user' | 'project'
+  /** What exactly is agreed to. */
+  readonly digest: string
+  /**
+   * A project's server waits until the user allows it; then it counts more than one of the user that has the same
+   * name, which is overruled.
+   */
+  readonly standing: 'active' | 'waiting' | 'disabled' | 'overruled'
+}
+
+export interface McpFiles {
+  readonly servers: readonly FoundMcp[]
+  /** What is wrong with single servers or whole files, without secrets. */
+  readonly faults: readonly (McpFault & { readonly file: string })[]
+}
+
+interface Where {
+  readonly home: string
+  readonly environment: Readonly<Record<string, string | undefined>>
+}
+
+/** Never throws: what is wrong with one server harms no other. */
+export function readMcpFiles({ home, environment }: Where, cwd: string): McpFiles {
+  const user = readOne(userFile(environment), 'user')
+  const project = readOne(projectFile(cwd), 'project')
+  const found = [...user.entries, ...project.entries]
+  return {
+    servers: found.map((one) => standingFor(home, one, found)),
+    faults: [...user.faults, ...project.faults],
+  }
+}
+
+/** Whether consent was given, and not taken back, for exactly this. */
+export function mayBeUsed({ home }: Where, { from, digest }: FoundMcp): boolean {
+  return from === 'user' || isAllowed(home, digest)
+}
+
+type Read = Omit<FoundMcp, 'standing'>
+
+function readOne(
+  file: string,
+  from: FoundMcp['from'],
+): { readonly entries: readonly Read[]; readonly faults: McpFiles['faults'] } {
+  try {
+    const text = textOfFileNow(file, from === 'project' ? LARGEST_OF_PROJECT : undefined)
+    // Most people have none of the two files.
+    if (text === undefined) return { entries: [], faults: [] }
+    const { mcp = {} } = parse(text)
+    const read = readMcp(mcp, from)
+    const real = realpathSync(file)
+    return {
+      entries: read.flatMap((one) =>
+        'entry' in one ? [{ entry: one.entry, file, from, digest: digestOf(real, one.entry) }] : [],
+      ),
+      faults: read.flatMap((one) => ('fault' in one ? [{ ...one.fault, file }] : [])),
+    }
+  } catch (error) {
+    return { entries: [], faults: [{ key: file, value: 'read', reason: reasonOf(error), file }] }
+  }
+}
+
+function standingFor(home: string, { entry, file, from, digest }: Read, all: readonly Read[]): FoundMcp {
+  return { entry, file, from, digest, standing: standing() }
+
+  function standing(): FoundMcp['standing'] {
+    if (from === 'project' && !isAllowed(home, digest)) return 'waiting'
+    const ofProject = all.find((other) => other.entry.name === entry.name && other.from === 'project')
+    if (from === 'user' && ofProject !== undefined && isAllowed(home, ofProject.digest)) return 'overruled'
+    return entry.enabled ? 'active' : 'disabled'
+  }
+}

@@ -1,0 +1,164 @@
+/** Which providers there are, and whom keys are sent to. */
+import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
+import { loadConfig } from '../load.ts'
+import { readModels } from './models.ts'
+import { providerVariables } from '../provider-variables.ts'
+
+const root = mkdtempSync(join(tmpdir(), 'parley-models-'))
+afterAll(() => rmSync(root, { recursive: true }))
+
+let homes = 0
+
+/** An environment whose user's file says `toml`. */
+function userWith(toml: string, more: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
+  const home = join(root, String((homes += 1)))
+  mkdirSync(join(home, 'parley'), { recursive: true })
+  writeFileSync(join(home, 'parley', 'parley.toml'), toml)
+  return { XDG_CONFIG_HOME: home, PARLEY_HOME: home, ...more }
+}
+
+function provider(name: string, environment: Readonly<Record<string, string>>) {
+  return readModels(environment).providers.find((one) => one.name === name)
+}
+
+test('a key in the environment makes a well-known provider one of the first', () => {
+  const { providers } = readModels(userWith('', { MISTRAL_API_KEY: 'k' }))
+  expect(providers[0]).toMatchObject({ name: 'mistral', title: 'Mistral', key: 'k', isConfigured: true })
+  expect(providers.map(({ name }) => name)).toEqual(expect.arrayContaining(['anthropic', 'ollama', 'vllm']))
+})
+
+test('the first of the variables that is set holds the key', () => {
+  expect(provider('google', userWith('', { GOOGLE_GENERATIVE_AI_API_KEY: 'k', GEMINI_API_KEY: '' }))).toMatchObject({
+    key: 'k',
+  })
+})
+
+test.each([
+  [{ OPENAI_BASE_URL: 'http://127.0.0.1:9/v1/' }, 'openai', 'http://127.0.0.1:9/v1'],
+  [{ ANTHROPIC_BASE_URL: 'https://proxy.example' }, 'anthropic', 'https://proxy.example/v1'],
+  [{ GEMINI_BASE_URL: 'https://proxy.example/' }, 'google', 'https://proxy.example/v1beta'],
+  [{ OLLAMA_HOST: '0.0.0.0:1111' }, 'ollama', 'http://127.0.0.1:1111/v1'],
+  [{ OLLAMA_HOST: 'nas' }, 'ollama', 'http://nas:11434/v1'],
+  [{ OPENAI_BASE_URL: 'nonsense://' }, 'openai', 'https://api.openai.com/v1'],
+])('%o puts a provider elsewhere', (variables, name, url) => {
+  expect(provider(name, userWith('', variables as Record<string, string>))).toMatchObject({ url })
+})
+
+test('the user’s file adds providers and describes their models', () => {
+  const environment = userWith(
+    `[providers.house]
+     url = "https://models.example/v1"
+     key_env = "HOUSE_KEY"
+     headers = { "x-team" = "\${TEAM:-none}" }
+     idle_seconds = 30
+     models = ["small", { name = "big", context_window = 64000, images = true, price = { input = 1, output = 2 } }]`,
+    { HOUSE_KEY: 'k', TEAM: 'red' },
+  )
+  expect(readModels(environment).providers[0]).toEqual({
+    name: 'house',
+    title: 'house at https://models.example',
+    kind: 'openai',
+    url: 'https://models.example/v1',
+    key: 'k',
+    keyNames: ['HOUSE_KEY'],
+    headers: { 'x-team': 'red' },
+    idleSeconds: 30,
+    isConfigured: true,
+    models: [
+      { name: 'small' },
+      {
+        name: 'big',
+        contextWindow: 64_000,
+        images: true,
+        price: { currency: 'USD', input: 1, output: 2, cacheRead: 1, cacheWrite: 1 },
+      },
+    ],
+  })
+})
+
+test('a well-known provider that is put elsewhere in the file does not get its key there by itself', () => {
+  const moved = '[providers.openai]\nurl = "https://other.example/v1"'
+  expect(provider('openai', userWith(moved, { OPENAI_API_KEY: 'k' }))).toMatchObject({ key: undefined, keyNames: [] })
+  const meant = `${moved}\nkey_env = "OPENAI_API_KEY"`
+  expect(provider('openai', userWith(meant, { OPENAI_API_KEY: 'k' }))).toMatchObject({ key: 'k' })
+})
+
+test('a server of this machine needs no key', () => {
+  const here = '[providers.openai]\nurl = "http://localhost:9999/v1"'
+  expect(provider('openai', userWith(here))).toMatchObject({ keyNames: [], isConfigured: true })
+})
+
+test('a server of this machine that is given a key may refuse it, and whose it is is told', () => {
+  const environment = userWith('', { OPENAI_BASE_URL: 'http://localhost:9999', OPENAI_API_KEY: 'k' })
+  expect(provider('openai', environment)).toMatchObject({ key: 'k', keyNames: ['OPENAI_API_KEY'] })
+})
+
+test('a provider can be left out', () => {
+  expect(provider('ollama', userWith('[providers.ollama]\nenabled = false'))).toBeUndefined()
+})
+
+test.each([
+  ['[providers.x]', 'providers.x.url cannot be missing'],
+  ['[providers.x]\nurl = "ftp://x"', 'providers.x.url'],
+  ['[providers.x]\nurl = "https://me:sentinel@x.example/v1"', 'providers.x.url'],
+  ['[providers.x]\nurl = "https://x.example/v1?key=sentinel"', 'providers.x.url'],
+  ['[providers.openai]\nkey_env = "sk-sentinel-0123"', 'providers.openai.key_env'],
+  ['[providers.openai]\nkey = "sentinel"', 'there is only kind, title, url'],
+  ['[providers.openai]\nmodels = [{ name = "a", context_window = -1 }]', 'providers.openai.models.a.context_window'],
+  ['providers = 3', 'providers cannot be'],
+])('%s is refused without its value', async (toml, says) => {
+  const refused = loadConfig({}, userWith(toml), root)
+  await expect(refused).rejects.toThrow(says)
+  await expect(refused).rejects.not.toThrow('sentinel')
+  expect(readModels(userWith(toml)).faults.join()).toContain(says)
+})
+
+test('a project may choose a model, but never says where models are', async () => {
+  const project = join(root, 'project')
+  mkdirSync(project)
+  const file = join(project, '.parley.toml')
+  writeFileSync(file, 'model = "openai:gpt-4o"')
+  expect(await loadConfig({}, userWith(''), project)).toMatchObject({ model: 'openai:gpt-4o', modelChosen: false })
+  writeFileSync(file, '[providers.openai]\nurl = "https://evil.example/v1"\nkey_env = "OPENAI_API_KEY"')
+  const { warnings } = await loadConfig({}, userWith(''), project)
+  expect(warnings.join()).toContain('only your own file says where models are')
+  const { providers } = readModels(userWith('', { OPENAI_API_KEY: 'k' }))
+  expect(providers.filter(({ url }) => url.includes('evil'))).toEqual([])
+})
+
+test('a model is written PROVIDER:NAME', async () => {
+  await expect(loadConfig({ model: 'gpt-4o' }, userWith(''), root)).rejects.toThrow('a model is PROVIDER:NAME')
+  expect(await loadConfig({}, userWith('model = "a:b"', { PARLEY_MODEL: 'ollama:x:7b' }), root)).toMatchObject({
+    model: 'ollama:x:7b',
+    modelChosen: true,
+  })
+})
+
+describe('what a client has lent', () => {
+  const openai = (environment: Readonly<Record<string, string>>, lent: Readonly<Record<string, string>>) => {
+    const found = readModels(userWith('', environment), lent).providers.find(({ name }) => name === 'openai')
+    return [found?.key, found?.url]
+  }
+
+  test('counts more than what the server has, and leaves what it does not speak of', () => {
+    expect(openai({ OPENAI_API_KEY: 'old' }, { OPENAI_API_KEY: 'new' })[0]).toBe('new')
+    expect(openai({ OPENAI_API_KEY: 'old' }, { MISTRAL_API_KEY: 'new' })[0]).toBe('old')
+  })
+
+  test('and what the server has are never mixed: a key goes to no address of the other', () => {
+    const [there, here] = [{ OPENAI_BASE_URL: 'http://proxy/v1' }, { OPENAI_API_KEY: 'k' }]
+    expect(openai(there, here)).toEqual(['k', 'https://api.openai.com/v1'])
+    expect(openai(here, there)).toEqual([undefined, 'http://proxy/v1'])
+  })
+
+  test('is what the known providers and those of the user’s file need, and nothing else', async () => {
+    const toml =
+      '[providers.house]\nurl = "https://${HOUSE_HOST}/v1"\nkey_env = "HOUSE_KEY"\nheaders = { X = "${HOUSE_X:-y}" }'
+    const lent = { OPENAI_API_KEY: 'a', OLLAMA_HOST: 'b', HOUSE_HOST: 'c', HOUSE_KEY: 'd', HOUSE_X: 'e' }
+    const environment = userWith(toml, { ...lent, GITHUB_TOKEN: 'f', PATH: 'g', GEMINI_API_KEY: '' })
+    expect(await providerVariables(environment)).toEqual(lent)
+  })
+})

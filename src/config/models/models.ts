@@ -1,0 +1,165 @@
+/** Which providers of models there are for this user: the well-known ones, and those of their own `parley.toml`. */
+import { parse } from 'smol-toml'
+import { type KnownProvider, knownProviders, type ProviderKind } from './known-providers.ts'
+import { userFile } from '../places.ts'
+import { type ModelTable, type ProviderRead, type ProviderTable, readProviders } from './provider-tables.ts'
+import { textOfFileNow } from '../files/read-text-file.ts'
+import { variablesIn } from '../files/variables.ts'
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** Ready to be asked: variables are filled in, the key is there if it was found. */
+export interface ProviderSettings {
+  readonly name: string
+  readonly title: string
+  readonly kind: ProviderKind
+  readonly url: string
+  readonly key: string | undefined
+  /** Where the key is looked for; empty where none is needed. */
+  readonly keyNames: readonly string[]
+  readonly headers: Readonly<Record<string, string>>
+  readonly models: readonly ModelTable[]
+  readonly isConfigured: boolean
+  readonly idleSeconds?: number
+  readonly preferred?: string
+}
+
+export interface ModelsConfig {
+  /** Those of the user's file first, then those with a key, those of this machine, the rest. */
+  readonly providers: readonly ProviderSettings[]
+  /** What is wrong in the file, one sentence each; such providers are left out. */
+  readonly faults: readonly string[]
+}
+
+const known: ReadonlySet<string> = new Set(knownProviders.map(({ name }) => name))
+
+/** Only the user's own file says where keys are sent: a project's may choose a model, never a provider. */
+export function readModels(environment: Environment, lent: Environment = {}): ModelsConfig {
+  const read = tablesIn(userFile(environment))
+  const tables = read.flatMap((one) => ('table' in one ? [one.table] : []))
+  const faults = read.flatMap((one) => ('fault' in one ? [sentence(one.fault)] : []))
+  const own = tables
+    .filter(({ enabled }) => enabled)
+    .map((table) => settled(table, whereReached(table, { environment, lent }), true))
+  const others = knownProviders
+    .filter(({ name }) => !tables.some((table) => table.name === name))
+    .map(({ name }) => tableNamed(name))
+    .map((table) => settled(table, whereReached(table, { environment, lent })))
+  const ranked = others.toSorted((a, b) => rank(a) - rank(b))
+  return { providers: [...own, ...ranked], faults }
+}
+
+/** The names of the variables that the tables of the user's file need. */
+export function variablesOfOwnProviders(environment: Environment): readonly string[] {
+  return tablesIn(userFile(environment)).flatMap((one) => ('table' in one ? variablesOf(one.table) : []))
+}
+
+/** All of a provider is read from one environment: a key never goes to an address that the other one says. */
+function whereReached(
+  table: ProviderTable,
+  { environment, lent }: { readonly environment: Environment; readonly lent: Environment },
+): Environment {
+  return variablesOf(table).some((name) => lent[name] !== undefined) ? lent : environment
+}
+
+function variablesOf({ name, url, keyEnv, headers }: ProviderTable): readonly string[] {
+  const base = knownProviders.find((one) => one.name === name)
+  const own = [...(keyEnv === undefined ? [] : [keyEnv]), ...variablesIn([url, headers])]
+  return [...own, ...(base?.keyNames ?? []), ...(base?.urlNames ?? [])]
+}
+
+function tableNamed(name: string): ProviderTable {
+  return { name, headers: {}, models: [], enabled: true }
+}
+
+/** What is wrong with the tables, for whoever reads the rest of the file. */
+export function faultsOfProviders(providers: unknown): readonly ProviderRead[] {
+  return readProviders(providers, known).filter((one) => 'fault' in one)
+}
+
+function tablesIn(path: string): readonly ProviderRead[] {
+  try {
+    // Once, when a server or a command starts: nobody waits for anything else yet.
+    const text = textOfFileNow(path)
+    if (text === undefined) return []
+    const { providers } = parse(text)
+    return providers === undefined ? [] : readProviders(providers, known)
+  } catch {
+    // A file that cannot be read at all is told of by its settings.
+    return []
+  }
+}
+
+function sentence({ key, value, reason }: Extract<ProviderRead, { fault: unknown }>['fault']): string {
+  return `The setting ${key} cannot be ${value}: ${reason}.`
+}
+
+function rank({ isConfigured, keyNames }: ProviderSettings): number {
+  if (isConfigured) return 0
+  return keyNames.length === 0 ? 1 : 2
+}
+
+function settled(table: ProviderTable, environment: Environment, isWritten = false): ProviderSettings {
+  const base = knownProviders.find(({ name }) => name === table.name)
+  const kind = table.kind ?? base?.kind ?? 'openai'
+  const url = versioned(trimmed(filled(table.url ?? urlOf(base, environment), environment)), kind)
+  const named = table.keyEnv === undefined ? (table.url === undefined ? (base?.keyNames ?? []) : []) : [table.keyEnv]
+  const key = named.map((name) => environment[name]).find((one) => one !== undefined && one !== '')
+  const isHere = /^https?:\/\/(?:127(?:\.\d+){3}|localhost|\[::1\])(?=[:/]|$)/u.test(url)
+  return {
+    name: table.name,
+    title: table.title ?? titleOf(base?.title ?? table.name, { url, isFamous: base?.url === url && !isHere }),
+    kind,
+    url,
+    key,
+    // Servers of this machine do without; who has a key all the same is told which it was.
+    keyNames: isHere && table.keyEnv === undefined && key === undefined ? [] : named,
+    headers: Object.fromEntries(
+      Object.entries(table.headers).map(([name, value]) => [name, filled(value, environment)]),
+    ),
+    models: table.models,
+    isConfigured: isWritten || key !== undefined,
+    ...(table.idleSeconds !== undefined && { idleSeconds: table.idleSeconds }),
+    ...(base?.preferred !== undefined && { preferred: base.preferred }),
+  }
+}
+
+function titleOf(title: string, { url, isFamous }: { readonly url: string; readonly isFamous: boolean }): string {
+  return isFamous ? title : `${title} at ${new URL(url).origin}`
+}
+
+/** A variable that puts a provider elsewhere; what is no address is passed over. */
+function urlOf(base: KnownProvider | undefined, environment: Environment): string {
+  for (const name of base?.urlNames ?? []) {
+    const address = addressIn(environment[name] ?? '')
+    if (address !== undefined) return address
+  }
+  return base?.url ?? ''
+}
+
+/** `OLLAMA_HOST` is often no more than a host and a port, and what a server listens on is no place to send to. */
+function addressIn(value: string): string | undefined {
+  const host = /^([\w.-]+)(:\d+)?$/u.exec(value)
+  const url = host === null ? value : `http://${host[1]}${host[2] ?? ':11434'}`
+  if (!/^https?:\/\//u.test(url) || !URL.canParse(url)) return undefined
+  const { protocol, host: where, pathname } = new URL(url.replace('//0.0.0.0', '//127.0.0.1'))
+  return `${protocol}//${where}${pathname}`
+}
+
+function trimmed(url: string): string {
+  return url.replace(/\/+$/u, '')
+}
+
+/** People write the host alone, as these variables are used elsewhere. */
+function versioned(url: string, kind: ProviderKind): string {
+  const { pathname } = new URL(url)
+  if (/\/v\d/u.test(pathname) || (kind === 'openai' && pathname !== '/')) return url
+  return `${url}/${kind === 'google' ? 'v1beta' : 'v1'}`
+}
+
+function filled(text: string, environment: Environment): string {
+  return text.replaceAll(
+    /\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}/gu,
+    (_whole, name: string, otherwise = '') => environment[name] ?? otherwise,
+  )
+}

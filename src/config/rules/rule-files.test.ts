@@ -1,0 +1,143 @@
+/** Where rules come from, and that nothing in the way of one is taken for its absence. */
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { allow } from '../mcp/edit-trust.ts'
+import { CONSENT, RuleReader, consentTo } from './rule-files.ts'
+import { removeRule, storeRule } from './rule-store.ts'
+import { readPermissions } from './rules.ts'
+
+function place() {
+  const directory = realpathSync(mkdtempSync(join(tmpdir(), 'parley-rules-')))
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }))
+  const [home, cwd, config] = ['home', 'work', 'config'].map((name) => join(directory, name)) as [
+    string,
+    string,
+    string,
+  ]
+  for (const one of [home, cwd]) mkdirSync(one)
+  const mine = join(config, 'parley', 'parley.toml')
+  mkdirSync(dirname(mine), { recursive: true })
+  const reader = new RuleReader({ home, environment: { XDG_CONFIG_HOME: config } })
+  return { directory, home, cwd, mine, theirs: join(cwd, '.parley.toml'), reader }
+}
+
+describe('[permissions]', () => {
+  test.each([
+    ['text', 'permissions'],
+    [{ permit: [] }, 'permissions.permit'],
+    [{ allow: { tool: 'x' } }, 'permissions.allow'],
+    [{ allow: ['x'] }, 'permissions.allow[0]'],
+    [{ allow: [{}] }, 'permissions.allow[0]'],
+    [{ deny: [{ tool: 'x' }, { paths: 'x' }] }, 'permissions.deny[1].paths'],
+    [{ deny: [{ tool: 7 }] }, 'permissions.deny[0].tool'],
+    [{ deny: [{ tool: '' }] }, 'permissions.deny[0].tool'],
+    [{ deny: [{ command: 'a\nb' }] }, 'permissions.deny[0].command'],
+    [{ deny: [{ path: '[ab].txt' }] }, 'permissions.deny[0].path'],
+    [{ deny: [{ path: '!x' }] }, 'permissions.deny[0].path'],
+    [{ deny: [{ path: 'a/../../b' }] }, 'permissions.deny[0].path'],
+    [{ deny: [{ host: 'https://example.org' }] }, 'permissions.deny[0].host'],
+    [{ allow: [{ tool: 'x', mark: 'parley' }] }, 'permissions.allow[0].mark'],
+  ])('%j is wrong at %s', (permissions, key) => {
+    expect(readPermissions(permissions, 'user').faults.map((fault) => fault.key)).toEqual([key])
+  })
+
+  test('is read rule by rule', () => {
+    const { rules, faults } = readPermissions(
+      { allow: [{ tool: 'x' }, { tool: 1 }], deny: [{ path: '.env*' }] },
+      'user',
+    )
+    expect(rules).toEqual([
+      { effect: 'allow', subject: { tool: 'x' } },
+      { effect: 'deny', subject: { path: '.env*' } },
+    ])
+    expect(faults).toHaveLength(1)
+  })
+})
+
+describe('the rules of a directory', () => {
+  test('are none where there are no files', async () => {
+    const { reader, cwd } = place()
+    expect(await reader.read(cwd)).toEqual({ cwd, rules: [], broken: [] })
+  })
+
+  test('are those of the user, of the project and those that were stored for it or for all', async () => {
+    const { reader, cwd, home, mine, theirs, directory } = place()
+    writeFileSync(mine, '[permissions]\nallow = [{ tool = "a" }]\n')
+    writeFileSync(theirs, '[permissions]\nask = [{ tool = "b" }]\n')
+    storeRule(home, { effect: 'allow', subject: { tool: 'c' }, project: cwd })
+    storeRule(home, { effect: 'deny', subject: { tool: 'd' }, project: null })
+    storeRule(home, { effect: 'allow', subject: { tool: 'e' }, project: join(cwd, 'sub') })
+    const link = join(directory, 'link')
+    symlinkSync(cwd, link)
+    for (const path of [cwd, link]) {
+      const { rules } = await reader.read(path)
+      expect(rules.map(({ effect, subject, from }) => `${effect} ${subject.tool} ${from}`).toSorted()).toEqual([
+        'allow a user',
+        'allow c stored',
+        'ask b project',
+        'deny d stored',
+      ])
+    }
+  })
+
+  test('that a project allows wait for consent to just these, in just this file', async () => {
+    const { reader, cwd, home, theirs } = place()
+    const standings = async () => (await reader.read(cwd)).rules.map(({ effect, standing }) => `${effect} ${standing}`)
+    writeFileSync(theirs, '[permissions]\nallow = [{ tool = "a" }]\ndeny = [{ tool = "b" }]\n')
+    expect(await standings()).toEqual(['allow waiting', 'deny active'])
+    allow(home, consentTo(theirs, (await reader.read(cwd)).rules), { file: theirs, name: CONSENT })
+    expect(await standings()).toEqual(['allow active', 'deny active'])
+    writeFileSync(theirs, '[permissions]\nallow = [{ tool = "a" }]\n')
+    expect(await standings()).toEqual(['allow active'])
+    writeFileSync(theirs, '[permissions]\nallow = [{ tool = "a" }, { tool = "c" }]\n')
+    expect(await standings()).toEqual(['allow waiting', 'allow waiting'])
+  })
+
+  test('are the same rule when stored twice, and gone when removed', async () => {
+    const { reader, cwd, home } = place()
+    const rule = { effect: 'allow', subject: { tool: 'a', command: 'npm test' }, project: cwd } as const
+    const { id } = storeRule(home, rule)
+    expect(storeRule(home, { ...rule, subject: { command: 'npm test', tool: 'a' } }).id).toBe(id)
+    expect((await reader.read(cwd)).rules).toHaveLength(1)
+    expect([removeRule(home, id), removeRule(home, id)]).toEqual([true, false])
+    expect((await reader.read(cwd)).rules).toEqual([])
+  })
+
+  test.each<[string, (at: ReturnType<typeof place>) => void]>([
+    ['a file that is no TOML', ({ mine }) => writeFileSync(mine, 'permissions = [')],
+    ['a rule that cannot be', ({ theirs }) => writeFileSync(theirs, '[permissions]\ndeny = [{ pth = "x" }]\n')],
+    ['a directory in its place', ({ theirs }) => mkdirSync(theirs)],
+    ['a pipe that nobody writes to', ({ theirs }) => void execFileSync('mkfifo', [theirs])],
+    ['a giant', ({ theirs }) => writeFileSync(theirs, `# ${'x'.repeat(2 ** 20)}`)],
+    ['a link in a circle', ({ theirs }) => symlinkSync(theirs, theirs)],
+    [
+      'a stored file that is no rule',
+      ({ home }) => (mkdirSync(join(home, 'rules')), writeFileSync(join(home, 'rules', 'ab.json'), '{}')),
+    ],
+    ['a file where the rules are stored', ({ home }) => writeFileSync(join(home, 'rules'), '')],
+  ])('are broken, not absent, with %s, and the others still hold', async (_what, breakIt) => {
+    const at = place()
+    writeFileSync(at.mine, '[permissions]\ndeny = [{ tool = "a" }]\n')
+    breakIt(at)
+    const { rules, broken } = await at.reader.read(at.cwd)
+    expect(broken).toHaveLength(1)
+    if (!broken[0]?.includes(at.mine)) expect(rules).toMatchObject([{ effect: 'deny' }])
+  })
+})
+
+test('a project has no more rules than can be compared with every path in no time; the rest is told, and so asked about', () => {
+  const many = Array.from({ length: 3_000 }, (_, at) => ({ path: `a${at}` }))
+  const heavy = [{ path: `${'*a'.repeat(9)}b` }, { path: '**/*.key' }]
+  const told = { key: 'permissions', reason: expect.stringContaining('at most 100 rules') }
+  for (const [deny, count] of [
+    [many, 100],
+    [heavy, 1],
+  ] as const) {
+    const { rules, faults } = readPermissions({ deny }, 'project')
+    expect([rules.length, faults]).toEqual([count, [expect.objectContaining(told)]])
+    expect(readPermissions({ deny }, 'user')).toMatchObject({ rules: deny.map((subject) => ({ subject })), faults: [] })
+  }
+})

@@ -1,0 +1,88 @@
+/** A directory that is watched is looked through when something changes in it, and otherwise once an hour. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, expect, test, vi } from 'vitest'
+import { Indexer } from './indexer.ts'
+import { openDatabase } from '../store/open.ts'
+
+afterEach(() => void vi.useRealTimers())
+
+/** What was asked of the disk before this has come back. */
+async function breathe(): Promise<void> {
+  for (let n = 0; n < 30; n += 1) await stat(tmpdir())
+}
+
+async function watched() {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] })
+  const directory = mkdtempSync(join(tmpdir(), 'parley-idle-'))
+  for (const name of ['a', 'b']) {
+    mkdirSync(join(directory, name))
+    writeFileSync(join(directory, name, 'x.md'), 'alpha')
+  }
+  const looks = { count: 0 }
+  const { database, temporary, release } = openDatabase(undefined, () => undefined)
+  const options = {
+    collections: [{ name: 'c', path: directory }],
+    limits: { files: 10, bytes: 1_000 },
+    poll: false,
+    code: false,
+  }
+  const unpack = () => Promise.reject(new Error('nothing is packed here'))
+  const events = {
+    log: () => undefined,
+    // Told after each look.
+    present: () => void (looks.count += 1),
+    changed: () => undefined,
+    standing: () => undefined,
+  }
+  const indexer = new Indexer({ database, unpack, options }, events)
+  const pass = async (ms: number, isOver = () => false) => {
+    for (let at = 0; at < ms && !isOver(); at += 2_000) {
+      await vi.advanceTimersByTimeAsync(2_000)
+      await breathe()
+    }
+  }
+  return {
+    directory,
+    looks: () => looks.count,
+    pass,
+    /** Until the system watches, each tick is a look; after that ten in a row are none. */
+    async settled() {
+      let seen = -1
+      while (looks.count < 2 || looks.count > seen) {
+        seen = looks.count
+        await pass(20_000)
+      }
+      return seen
+    },
+    async close() {
+      await indexer[Symbol.asyncDispose]()
+      database[Symbol.dispose]()
+      release()
+      for (const one of [directory, temporary]) if (one !== undefined) rmSync(one, { recursive: true, force: true })
+    },
+  }
+}
+
+test('nothing is looked through for half an hour in which nothing changes, and then once in the hour', async () => {
+  const idle = await watched()
+  const before = await idle.settled()
+  await idle.pass(30 * 60_000)
+  expect(idle.looks()).toBe(before)
+  await idle.pass(31 * 60_000, () => idle.looks() > before)
+  expect(idle.looks()).toBe(before + 1)
+  await idle.close()
+})
+
+test('a change is looked for at once', async () => {
+  const idle = await watched()
+  const before = await idle.settled()
+  writeFileSync(join(idle.directory, 'a', 'y.md'), 'beta')
+  // Beside the ticker: the system has told of it, and a look is about to begin.
+  while (vi.getTimerCount() < 2) await breathe()
+  await idle.pass(4_000)
+  expect(idle.looks()).toBeGreaterThan(before)
+  await idle.close()
+})

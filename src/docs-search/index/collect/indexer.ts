@@ -1,0 +1,313 @@
+/** Keeps the index true to the directories: one look through them at the start, another whenever something changed. */
+import { basename } from 'node:path'
+import { reasonOf } from '../../../errors/parley-error.ts'
+import type { Collection } from '../../collections/collections.ts'
+import type { IndexWriter, NewDocument } from '../store/index-writer.ts'
+import { load, type Unpack } from './load.ts'
+import { othersWithin } from './nested.ts'
+import { passagesOf, titleOf } from '../document/passages.ts'
+import type { Changes, IndexOptions, Standing } from '../worker/protocol.ts'
+import { WatchedCollection } from './watched-collection.ts'
+import { type Budget, type FoundFile, walk } from './walk.ts'
+import type { WatchEvents } from './watch.ts'
+
+export interface IndexerEvents {
+  readonly log: (line: string) => void
+  readonly present: (names: readonly string[]) => void
+  readonly changed: (changes: Changes) => void
+  /** What readers must know of it, whenever that changes. */
+  readonly standing: (standing: Standing) => void
+}
+
+export interface IndexerParts {
+  readonly database: IndexWriter
+  readonly unpack: Unpack
+  readonly options: IndexOptions
+}
+
+interface Known {
+  readonly stamp: string
+  readonly collection: string
+}
+
+/** How often it is checked that the directories are still there, and looked through where nothing tells of changes. */
+const TICK_MS = 2_000
+/** Ticks between two looks where the system cannot hear of every change, as on a network file system. */
+const TICKS_WHERE_UNHEARD = 15
+/** Ticks between two looks that nothing asked for: an hour. */
+const TICKS_FOR_SAFETY = 1_800
+const SETTLE_MS = 150
+const LONGEST_SETTLE_MS = 1_500
+/** Each change leaves a piece of index that is merged with others later: few large ones are less work than many small ones. */
+const DOCUMENTS_PER_CHANGE = 128
+const BYTES_PER_CHANGE = 500_000
+
+export class Indexer implements AsyncDisposable {
+  readonly #database: IndexWriter
+  readonly #unpack: Unpack
+  readonly #options: IndexOptions
+  readonly #events: IndexerEvents
+  #served: readonly WatchedCollection[]
+  /** What is in the index or was skipped, by uri. */
+  readonly #known = new Map<string, Known>()
+  /** Whether this process has looked through everything. */
+  #looked = false
+  /** Whether there is an index to search: everything was looked at once, now or by an earlier process. */
+  #settled = false
+  #truncated = false
+  #lookTimer: NodeJS.Timeout | undefined
+  readonly #ticker: NodeJS.Timeout
+  #ticks = 0
+  #looking: Promise<void> = Promise.resolve()
+  #settling: Promise<void> = Promise.resolve()
+  #lastLookMs = 0
+  #closed = false
+
+  constructor({ database, unpack, options }: IndexerParts, events: IndexerEvents) {
+    this.#database = database
+    this.#unpack = unpack
+    this.#options = options
+    this.#events = events
+    this.#served = options.collections.map((collection) => this.#serve(collection))
+    this.#remember()
+    const there = Promise.all(this.#served.map((one) => one.find())).then(() => undefined)
+    this.#looking = there.then(() => {
+      this.#tellStanding()
+      return this.#look()
+    })
+    void (database.complete ? there : this.#looking).then(() => {
+      this.#settled = true
+      this.#tellStanding()
+    })
+    this.#ticker = setInterval(() => void this.#tick(), TICK_MS)
+  }
+
+  #serve(collection: Collection): WatchedCollection {
+    return new WatchedCollection(collection, this.#database.collection(collection.name))
+  }
+
+  /** Takes over what an earlier process knew. What is not served any more is not looked for, and so forgotten. */
+  #remember(): void {
+    for (const { uri, name, stamp } of this.#database.known()) this.#known.set(uri, { stamp, collection: name })
+  }
+
+  /** Serves these from now on; those that were served before stay as they are. */
+  setCollections(collections: readonly Collection[]): void {
+    this.#looking = this.#looking.then(async () => {
+      if (this.#closed) return
+      const before = this.#served
+      const kept = (collection: Collection) =>
+        before.find((one) => one.collection.name === collection.name && one.collection.path === collection.path)
+      this.#served = collections.map((collection) => kept(collection) ?? this.#serve(collection))
+      for (const one of before) if (!this.#served.includes(one)) await one.unwatch()
+      this.#tellStanding()
+      await this.#look()
+    })
+  }
+
+  #tellStanding(): void {
+    this.#events.standing({
+      served: this.#served.map(({ collection, id, directory, real, present }) => ({
+        name: nameOf({ collection }),
+        id,
+        directory,
+        real,
+        present,
+      })),
+      settled: this.#settled,
+      looked: this.#looked,
+      truncated: this.#truncated,
+      documents: this.#known.size,
+    })
+  }
+
+  /** Watching begins after a look, so what happened meanwhile is looked for once more. */
+  async #settle(): Promise<void> {
+    for (const one of this.#served) {
+      if (this.#closed || this.#options.poll) break
+      await one.rewatch(this.#watching(one))
+    }
+    this.#lookSoon()
+  }
+
+  /** A watch that broke may have missed something: it is begun afresh, and a look follows that. */
+  #watching({ directory }: WatchedCollection): WatchEvents {
+    const { log } = this.#events
+    return {
+      log,
+      changed: () => this.#lookSoon(),
+      lost: (reason) => {
+        log(`The watch of ${directory} has ended (${reason}); it is begun again.`)
+        this.#settleSoon()
+      },
+    }
+  }
+
+  #lookSoon(): void {
+    if (this.#closed || this.#lookTimer !== undefined) return
+    const delay = Math.min(LONGEST_SETTLE_MS, Math.max(SETTLE_MS, this.#lastLookMs * 3))
+    this.#lookTimer = setTimeout(() => {
+      this.#lookTimer = undefined
+      this.#looking = this.#looking.then(() => this.#look())
+    }, delay)
+  }
+
+  async #tick(): Promise<void> {
+    this.#ticks += 1
+    const wishes = await Promise.all(this.#served.map((one) => one.needsLook()))
+    const isHeard = this.#served.every((one) => one.isHeard || !one.present)
+    const rhythm = isHeard ? TICKS_FOR_SAFETY : TICKS_WHERE_UNHEARD
+    if (this.#ticks % rhythm === 0 || wishes.includes(true)) this.#lookSoon()
+  }
+
+  /** Never fails: what cannot be read now is tried again at the next look. */
+  async #look(): Promise<void> {
+    if (this.#closed) return
+    const started = performance.now()
+    const first = !this.#looked
+    let moved: readonly WatchedCollection[] = []
+    try {
+      moved = await this.#reconcile()
+      this.#database.setComplete()
+      this.#looked = true
+    } catch (error) {
+      this.#events.log(`The documents could not be looked through (${reasonOf(error)}); trying again.`)
+      this.#lookSoon()
+    }
+    this.#lastLookMs = performance.now() - started
+    this.#tellStanding()
+    if (!first) for (const one of moved) this.#events.log(whereabouts(one))
+    this.#events.present(this.#served.filter(({ present }) => present).map(nameOf))
+    if (first || moved.length > 0 || this.#served.some(({ hasUnwatched }) => hasUnwatched)) this.#settleSoon()
+  }
+
+  #settleSoon(): void {
+    this.#settling = this.#settling.then(() => this.#settle())
+  }
+
+  /** Resolves with the collections that came or went. */
+  async #reconcile(): Promise<readonly WatchedCollection[]> {
+    const budget: Budget = { ...this.#options.limits }
+    const seen = new Set<string>()
+    const moved: WatchedCollection[] = []
+    let truncated = false
+    const within = await othersWithin(this.#served.map(({ directory }) => directory))
+    for (const [at, served] of this.#served.entries()) {
+      const found = await walk(served.directory, budget, this.#options)
+      if (served.take(found)) moved.push(served)
+      truncated ||= found?.truncated === true
+      // What a directory held that is gone now stays in the index, out of sight: it is often back soon.
+      if (found === null) for (const uri of this.#urisIn(served)) seen.add(uri)
+      const changed: Candidate[] = []
+      for (const file of found?.files ?? []) {
+        if (within[at]?.some((other) => file.path.startsWith(other))) continue
+        const uri = uriOf(served.collection, file.file)
+        seen.add(uri)
+        if (this.#known.get(uri)?.stamp !== file.stamp) changed.push({ ...file, uri, served })
+      }
+      await this.#take(changed)
+    }
+    this.#truncated = truncated
+    this.#forget([...this.#known.keys()].filter((uri) => !seen.has(uri)))
+    return moved
+  }
+
+  #urisIn({ collection }: WatchedCollection): readonly string[] {
+    return [...this.#known].filter(([, known]) => known.collection === collection.name).map(([uri]) => uri)
+  }
+
+  /** The next files are read while these are written. */
+  async #take(files: readonly Candidate[]): Promise<void> {
+    const batches = batchesOf(files)
+    const read = (batch: readonly Candidate[] = []) => Promise.all(batch.map((file) => this.#read(file)))
+    let reading = read(batches[0])
+    for (let i = 0; i < batches.length && !this.#closed; i++) {
+      const documents = await reading
+      reading = read(batches[i + 1])
+      this.#write(batches[i] ?? [], documents)
+    }
+    await reading
+  }
+
+  #write(batch: readonly Candidate[], documents: readonly (NewDocument | null)[]): void {
+    this.#database.change(() => {
+      for (const [j, file] of batch.entries()) {
+        const document = documents[j]
+        if (document) this.#database.put(document)
+        else this.#database.skip({ ...file, collection: file.served.id })
+      }
+    })
+    const updated = batch.map(({ uri }) => uri).filter((uri) => this.#known.has(uri))
+    for (const { uri, stamp, served } of batch) this.#known.set(uri, { stamp, collection: nameOf(served) })
+    this.#tellStanding()
+    this.#tell({ updated, listChanged: updated.length < batch.length })
+  }
+
+  /** The first look is what every reader waits for; only what changes after it is news. */
+  #tell(changes: Changes): void {
+    if (this.#looked) this.#events.changed(changes)
+  }
+
+  /** Null for what is no document after all; it is read again when it changes. */
+  async #read(file: Candidate): Promise<NewDocument | null> {
+    try {
+      const loaded = await load(file, this.#unpack)
+      if ('outline' in loaded) {
+        const { outline, mimeType } = loaded
+        const title = titleOf(outline, basename(file.file))
+        return { ...file, collection: file.served.id, title, mimeType, passages: passagesOf(outline) }
+      }
+      this.#events.log(`${file.path} is not searched: ${loaded.skipped}.`)
+    } catch (error) {
+      this.#events.log(`${file.path} is not searched: ${reasonOf(error)}.`)
+    }
+    return null
+  }
+
+  #forget(uris: readonly string[]): void {
+    if (uris.length === 0) return
+    this.#database.change(() => {
+      for (const uri of uris) this.#database.remove(uri)
+    })
+    for (const uri of uris) this.#known.delete(uri)
+    this.#tell({ updated: [], listChanged: true })
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closed = true
+    clearInterval(this.#ticker)
+    clearTimeout(this.#lookTimer)
+    await this.#looking
+    await this.#settling
+    for (const one of this.#served) await one.unwatch()
+  }
+}
+
+type Candidate = FoundFile & { readonly uri: string; readonly served: WatchedCollection }
+
+function batchesOf(files: readonly Candidate[]): readonly (readonly Candidate[])[] {
+  const batches: Candidate[][] = []
+  let bytes = Infinity
+  for (const file of files) {
+    const batch = batches.at(-1)
+    bytes += file.bytes
+    if (batch !== undefined && batch.length < DOCUMENTS_PER_CHANGE && bytes <= BYTES_PER_CHANGE) batch.push(file)
+    else {
+      batches.push([file])
+      bytes = file.bytes
+    }
+  }
+  return batches
+}
+
+function nameOf({ collection }: Pick<WatchedCollection, 'collection'>): string {
+  return collection.name
+}
+
+function whereabouts({ collection, present }: WatchedCollection): string {
+  return present ? `${collection.path} is there and searched.` : `${collection.path} is gone; nothing in it is found.`
+}
+
+function uriOf(collection: Collection, file: string): string {
+  return `doc://${encodeURIComponent(collection.name)}/${file.split('/').map(encodeURIComponent).join('/')}`
+}

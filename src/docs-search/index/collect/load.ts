@@ -1,0 +1,34 @@
+/** Reads one document from the disk. */
+import { basename } from 'node:path'
+import { bytesAt } from '../../../workspace/files.ts'
+import { at } from '../../../workspace/resolve.ts'
+import { decode } from './decode.ts'
+import { formatOf, type Packed } from './formats.ts'
+import type { Outline } from '../document/outline.ts'
+import type { FoundFile } from './walk.ts'
+
+export type Loaded =
+  | { readonly outline: Outline; readonly mimeType: string }
+  /** Why it is not in the index. */
+  | { readonly skipped: string }
+
+/** Reads what only a library can, with limits; throws what is wrong with the file. */
+export type Unpack = (kind: Packed, bytes: Uint8Array) => Promise<Outline>
+
+export async function load(found: Pick<FoundFile, 'root' | 'path' | 'bytes'>, unpack: Unpack): Promise<Loaded> {
+  const { path, bytes } = found
+  const format = formatOf(basename(path), true)
+  if (format === undefined) return { skipped: 'it is not text' }
+  const { largest, mimeType } = format
+  if (bytes > largest) return { skipped: `it is larger than ${largest / 1_000_000} MB` }
+  const content = await read(found, largest)
+  if ('packed' in format) return { outline: await unpack(format.packed, content), mimeType }
+  const text = decode(content)
+  return text === null ? { skipped: 'it is not text' } : { outline: format.read(text), mimeType }
+}
+
+/** A link that took the place of the file, or of a directory on the way to it, is not followed, wherever it leads. */
+function read({ root, path }: Pick<FoundFile, 'root' | 'path'>, limit: number): Promise<Uint8Array> {
+  const roots = [{ given: root, real: root }]
+  return at(path, { roots, links: 'never' }, (place) => bytesAt(place, { roots, limit }))
+}

@@ -1,0 +1,55 @@
+/** Tells when something changes under a directory, as the system sees it. */
+import { realpath, statfs } from 'node:fs/promises'
+import { reasonOf } from '../../../errors/parley-error.ts'
+
+export interface Watch {
+  /** Whether the system hears of every change. On a network file system it does not: another machine may make them. */
+  readonly isComplete: boolean
+  close(): Promise<void>
+}
+
+export interface WatchEvents {
+  /** Called often and without details. */
+  readonly changed: () => void
+  /** The watch is over, and may have missed something. */
+  readonly lost: (reason: string) => void
+  readonly log: (line: string) => void
+}
+
+/** Null where the system cannot watch; the caller looks by itself then. */
+export async function watch(directory: string, { changed, lost, log }: WatchEvents): Promise<Watch | null> {
+  try {
+    const watcher = await import('@parcel/watcher')
+    const path = await realpath(directory)
+    const isComplete = await isLocal(path)
+    // After an overflow of its queue the system tells of what still was in it, and the look that follows sees the rest.
+    const heard = (error: Error | null) => (error === null ? changed() : lost(reasonOf(error)))
+    const subscription = await watcher.subscribe(path, heard, { ignore: ['**/.git/**', '**/node_modules/**'] })
+    return {
+      isComplete,
+      // A directory that is gone may have taken its watch along; either way it is over.
+      close: () => subscription.unsubscribe().catch((error: unknown) => log(reasonOf(error))),
+    }
+  } catch (error) {
+    log(`${directory} cannot be watched (${reasonOf(error)}); it is looked through every two seconds instead.`)
+    return null
+  }
+}
+
+/** Types of file systems, as `statfs` numbers them, that other machines or programs change without the kernel's knowing. */
+const REMOTE = new Set([
+  0x6969, // NFS
+  0x517b, // SMB
+  0xff534d42, // CIFS
+  0xfe534d42, // SMB 2
+  0x65735546, // FUSE, such as sshfs
+  0x01021997, // 9P, such as the drives of Windows in WSL
+  0x5346414f, // AFS
+  0x00c36400, // Ceph
+  0x786f4256, // shared folders of VirtualBox
+])
+
+async function isLocal(path: string): Promise<boolean> {
+  const { type } = await statfs(path)
+  return !REMOTE.has(type >>> 0)
+}

@@ -1,0 +1,73 @@
+/** A collection as the indexer knows it: whether its directory is there, what lies in it, and who watches it. */
+import { resolve } from 'node:path'
+import type { Collection } from '../../collections/collections.ts'
+import { type FoundRoot, rootOf, type Walk } from './walk.ts'
+import { type Watch, type WatchEvents, watch } from './watch.ts'
+
+export class WatchedCollection {
+  readonly collection: Collection
+  /** Its number in the index. */
+  readonly id: number
+  readonly directory: string
+  #root: FoundRoot | null = null
+  #watch: Watch | null = null
+  /** The directories in it as the last look found them, and as they were when watching began. */
+  #inside: ReadonlySet<string> = new Set()
+  #watched: ReadonlySet<string> = new Set()
+
+  constructor(collection: Collection, id: number) {
+    this.collection = collection
+    this.id = id
+    this.directory = resolve(collection.path)
+  }
+
+  get present(): boolean {
+    return this.#root !== null
+  }
+
+  /** Without links; null while it is not there. */
+  get real(): string | null {
+    return this.#root?.path ?? null
+  }
+
+  /** Sees whether the directory is there, before anything in it is looked at. */
+  async find(): Promise<void> {
+    this.#root = await rootOf(this.directory)
+  }
+
+  /** Takes what a look found; null when there is nothing to look at. Says whether it came, went, or is another one now. */
+  take(found: Walk | null): boolean {
+    const before = this.#root?.identity
+    this.#root = found === null ? null : { path: found.real, identity: found.identity }
+    this.#inside = found?.directories ?? new Set()
+    return before !== this.#root?.identity
+  }
+
+  /** The system's watch does not see into what lies in a new directory; only a watch begun afresh does. */
+  get hasUnwatched(): boolean {
+    return [...this.#inside].some((directory) => !this.#watched.has(directory))
+  }
+
+  /** Whether a look would find it come or gone, or nothing else tells of changes in it. */
+  async needsLook(): Promise<boolean> {
+    const root = await rootOf(this.directory)
+    return root?.identity !== this.#root?.identity || (root !== null && this.#watch === null)
+  }
+
+  /** Whether the system hears of all that changes in it. */
+  get isHeard(): boolean {
+    return this.#watch?.isComplete === true
+  }
+
+  async rewatch(events: WatchEvents): Promise<void> {
+    this.#watched = this.#inside
+    await this.unwatch()
+    if (this.present) this.#watch = await watch(this.directory, events)
+  }
+
+  async unwatch(): Promise<void> {
+    const watching = this.#watch
+    this.#watch = null
+    await watching?.close()
+  }
+}

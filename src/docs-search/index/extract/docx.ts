@@ -1,0 +1,14 @@
+/** The text of a Word document with its headings, by way of HTML. */
+import { Buffer } from 'node:buffer'
+import mammoth from 'mammoth'
+import { html } from '../formats/html.ts'
+import type { Outline } from '../document/outline.ts'
+import { withLines } from './lines.ts'
+import { checkSize } from './zip.ts'
+
+export async function docx(bytes: Uint8Array): Promise<Outline> {
+  checkSize(bytes)
+  const options = { convertImage: mammoth.images.imgElement(async () => ({ src: '' })) }
+  const { value } = await mammoth.convertToHtml({ buffer: Buffer.from(bytes) }, options)
+  return html(withLines(value))
+}

@@ -1,0 +1,51 @@
+/** The text of an EPUB: its chapters in the order in which they are read. */
+import { posix } from 'node:path'
+import { html } from '../formats/html.ts'
+import type { Heading, Outline } from '../document/outline.ts'
+import { withLines } from './lines.ts'
+import { unzipped } from './zip.ts'
+
+export async function epub(bytes: Uint8Array): Promise<Outline> {
+  const files = unzipped(bytes, (name) => /(?:\.x?html?|\.opf|container\.xml)$/i.test(name))
+  const text = (name: string) => new TextDecoder().decode(files[name])
+  const container = text('META-INF/container.xml')
+  const [packageFile] = attributesOf(container, 'rootfile').map((attributes) => attributes['full-path'] ?? '')
+  if (packageFile === undefined || files[packageFile] === undefined) throw new Error('it names no contents')
+  const contents = text(packageFile)
+  const chapters = chaptersOf(contents, posix.dirname(packageFile)).filter((name) => files[name] !== undefined)
+  const title = html(/<dc:title[^>]*>([^<]*)</i.exec(contents)?.[1] ?? '').text.trim()
+  const joined = chapters.map((name) => html(withLines(text(name)))).reduce(append, { text: '', headings: [] })
+  return title === '' ? joined : { ...joined, title }
+}
+
+/** The paths of the chapters, as the spine orders them. */
+function chaptersOf(contents: string, base: string): readonly string[] {
+  const hrefs = new Map(attributesOf(contents, 'item').map(({ id = '', href = '' }) => [id, href]))
+  return attributesOf(contents, 'itemref').map(({ idref = '' }) =>
+    posix.join(base, decodeURIComponent(hrefs.get(idref) ?? '')),
+  )
+}
+
+type Attributes = Readonly<Record<string, string>>
+
+/** The attributes of each element of that name, whatever its prefix. */
+function attributesOf(xml: string, name: string): readonly Attributes[] {
+  return [...xml.matchAll(new RegExp(`<(?:[\\w.-]+:)?${name}\\s([^>]*)>`, 'g'))].map(([, inside = '']) =>
+    Object.fromEntries(
+      [...inside.matchAll(/([\w:.-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g)].map(([, key = '', double, single]) => [
+        key,
+        html(double ?? single ?? '').text,
+      ]),
+    ),
+  )
+}
+
+function append(book: Outline, chapter: Outline): Outline {
+  const offset = book.text.length
+  const moved: readonly Heading[] = chapter.headings.map((heading) => ({
+    ...heading,
+    start: heading.start + offset,
+    end: heading.end + offset,
+  }))
+  return { text: `${book.text}${chapter.text}\n\u2029`, headings: [...book.headings, ...moved] }
+}

@@ -1,0 +1,111 @@
+/** Reads packed documents in a thread of its own, so that a poisoned file costs only itself. */
+import { once } from 'node:events'
+import { Worker } from 'node:worker_threads'
+import type { Packed } from '../collect/formats.ts'
+import type { Outline } from '../document/outline.ts'
+
+export interface ExtractRequest {
+  readonly kind: Packed
+  readonly bytes: Uint8Array
+}
+
+export type ExtractAnswer = { readonly outline: Outline } | { readonly wrong: string }
+
+export interface ExtractLimits {
+  readonly milliseconds: number
+  /** Of the whole process, beyond what it used when the file was begun. */
+  readonly megabytes: number
+}
+
+const LIMITS: ExtractLimits = { milliseconds: 20_000, megabytes: 600 }
+const HEAP_MEGABYTES = 400
+const LOOK_MS = 100
+/** The libraries take memory; without work for so long they are let go. */
+const IDLE_MS = 30_000
+/** What the worker is told to be instead of an index. */
+export const EXTRACTOR = 'extractor'
+
+export class Extractor implements AsyncDisposable {
+  readonly #workerUrl: URL
+  readonly #limits: ExtractLimits
+  #worker: Worker | undefined
+  #last: Promise<unknown> = Promise.resolve()
+  #idle: NodeJS.Timeout | undefined
+  #closed = false
+
+  constructor(workerUrl: URL, limits: Partial<ExtractLimits> = {}) {
+    this.#workerUrl = workerUrl
+    this.#limits = { ...LIMITS, ...limits }
+  }
+
+  /** One file at a time. Throws what is wrong with it, or which limit it went beyond. */
+  extract(request: ExtractRequest): Promise<Outline> {
+    const result = this.#last.then(() => this.#extract(request))
+    // The next file does not care how this one went.
+    this.#last = result.catch(() => undefined)
+    return result
+  }
+
+  async #extract(request: ExtractRequest): Promise<Outline> {
+    if (this.#closed) throw new Error('the index is closing')
+    clearTimeout(this.#idle)
+    const worker = (this.#worker ??= this.#start())
+    try {
+      const answer = await this.#answerOf(worker, request)
+      if ('wrong' in answer) throw new Error(answer.wrong)
+      this.#idle = setTimeout(() => void this.#end(), IDLE_MS).unref()
+      return answer.outline
+    } catch (error) {
+      // Whatever it was doing, it does it no longer.
+      await this.#end()
+      throw error
+    }
+  }
+
+  #start(): Worker {
+    const resourceLimits = { maxOldGenerationSizeMb: HEAP_MEGABYTES }
+    const worker = new Worker(this.#workerUrl, { workerData: EXTRACTOR, resourceLimits, name: 'parley-extract' })
+    worker.unref()
+    return worker
+  }
+
+  async #answerOf(worker: Worker, request: ExtractRequest): Promise<ExtractAnswer> {
+    const over = new AbortController()
+    const { signal } = over
+    try {
+      // An error of the worker ends the wait for its message.
+      const answer = once(worker, 'message', { signal }).then(([message]) => message as ExtractAnswer)
+      const exit = once(worker, 'exit', { signal }).then(() => Promise.reject(new Error('reading it ended the reader')))
+      worker.postMessage(request)
+      return await Promise.race([answer, exit, this.#limitReached(signal)])
+    } finally {
+      over.abort()
+    }
+  }
+
+  /** Rejects when a limit is reached; else it stays open until the signal, and nobody looks at it then. */
+  #limitReached(signal: AbortSignal): Promise<never> {
+    const { milliseconds, megabytes } = this.#limits
+    const [until, most] = [performance.now() + milliseconds, process.memoryUsage.rss() + megabytes * 1_000_000]
+    return new Promise((_, reject) => {
+      const look = setInterval(() => {
+        if (performance.now() > until) reject(new Error(`it takes longer than ${milliseconds / 1_000} s to read`))
+        if (process.memoryUsage.rss() > most) reject(new Error(`it takes more than ${megabytes} MB to read`))
+      }, LOOK_MS)
+      signal.addEventListener('abort', () => clearInterval(look))
+    })
+  }
+
+  async #end(): Promise<void> {
+    clearTimeout(this.#idle)
+    const worker = this.#worker
+    this.#worker = undefined
+    await worker?.terminate()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closed = true
+    await this.#end()
+    await this.#last
+  }
+}

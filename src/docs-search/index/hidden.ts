@@ -1,0 +1,67 @@
+/** Documents that rules of permission keep from the asker: in no result, no count and no list, and refused by their address. */
+import { join } from 'node:path'
+import { type PathAccess, barOf } from '../../access/path-access.ts'
+import { fail } from '../../errors/parley-error.ts'
+import type { IndexReader } from './store/index-reader.ts'
+import type { ServedCollection } from './worker/protocol.ts'
+
+/** Pairs of rules and states of the index that are remembered; sessions of one server mostly share one. */
+const MOST_LATELY = 8
+
+export class Hidden {
+  readonly #lookup: IndexReader
+  readonly #lately = new Map<string, readonly number[]>()
+
+  constructor(lookup: IndexReader) {
+    this.#lookup = lookup
+  }
+
+  /** The numbers of the documents of these collections that the asker may not see. */
+  among(present: readonly ServedCollection[], access: PathAccess | undefined): readonly number[] {
+    if (access === undefined) return []
+    const asked = JSON.stringify([this.#lookup.generation, present.map(({ id, real }) => [id, real]), access])
+    const hidden = this.#lately.get(asked) ?? this.#look(present, access)
+    this.#lately.delete(asked)
+    this.#lately.set(asked, hidden)
+    const [oldest = ''] = this.#lately.keys()
+    if (this.#lately.size > MOST_LATELY) this.#lately.delete(oldest)
+    return hidden
+  }
+
+  #look(present: readonly ServedCollection[], access: PathAccess): readonly number[] {
+    const places = this.#lookup.places(present.map(({ id }) => id))
+    return places.flatMap(({ document, collection, file }) => {
+      const served = present.find(({ id }) => id === collection)
+      return served === undefined || isKept(served, file, access) ? [document] : []
+    })
+  }
+
+  notice(present: readonly ServedCollection[], access: PathAccess | undefined): string | undefined {
+    const { length } = this.among(present, access)
+    if (length === 0) return undefined
+    return `Left out, because rules of permission keep them from the document search: ${length.toLocaleString('en')}.`
+  }
+
+  /** Throws DOCUMENT_NOT_ALLOWED, whether or not there is such a document: a refusal must not tell that. */
+  requireOpen(uri: string, present: readonly ServedCollection[], access: PathAccess | undefined): void {
+    if (access === undefined) return
+    const { collection, file } = placeOf(uri)
+    const served = present.find(({ name }) => name === collection)
+    if (served !== undefined && isKept(served, file, access)) fail('DOCUMENT_NOT_ALLOWED', { file })
+  }
+}
+
+function isKept({ real }: ServedCollection, file: string, access: PathAccess): boolean {
+  return real === null || barOf(join(real, file), access) !== undefined
+}
+
+/** Of an address as the index writes it. */
+function placeOf(uri: string): { readonly collection: string; readonly file: string } {
+  const [, collection = '', file = ''] = /^doc:\/\/([^/]*)\/(.*)$/su.exec(uri) ?? []
+  try {
+    return { collection: decodeURIComponent(collection), file: decodeURIComponent(file) }
+  } catch {
+    // Not encoded as addresses are: it names no document.
+    return { collection: '', file: '' }
+  }
+}

@@ -1,0 +1,264 @@
+/** Answers what the server asks of the index: passages, documents, or the text of one. */
+import { join } from 'node:path'
+import { fail } from '../../../errors/parley-error.ts'
+import { highlightsOf } from './highlight.ts'
+import { Hidden } from '../hidden.ts'
+import { load, type Loaded as LoadedFile, type Unpack } from '../collect/load.ts'
+import type { Filter, IndexReader, PassageRow } from '../store/index-reader.ts'
+import { inPassage, type Plan, plansFor, type Term, termsOf } from './plan.ts'
+import type {
+  DocumentHit,
+  DocumentIndex,
+  DocumentList,
+  DocumentOutline,
+  Excerpt,
+  ListRequest,
+  OutlineRequest,
+  Page,
+  PassageHit,
+  PassagePage,
+  ReadRequest,
+  Scoped,
+  SearchRequest,
+  ServedCollection,
+  Shown,
+  ShowRequest,
+} from '../worker/protocol.ts'
+import { AGAIN, type Ranked } from './ranking.ts'
+import { excerptOf, infoOf, type Loaded, outlineOf } from '../document/reading.ts'
+import { type FoundRows, shownOf } from '../document/showing.ts'
+import { lineAt, snippetOf } from './snippet.ts'
+import type { IndexStatus } from '../store/index-status.ts'
+import type { FoundFile as File } from '../collect/walk.ts'
+
+/** Clients give a tool half a minute or more. */
+const PATIENCE_MS = 20_000
+const MOST_LATELY = 64
+const LONGEST_SNIPPET = 1_000
+const LONGEST_DESCRIPTION = 200
+
+interface SearchParts {
+  readonly lookup: IndexReader
+  readonly standing: IndexStatus
+  readonly unpack: Unpack
+}
+
+interface FoundPassages {
+  readonly plan: Plan
+  readonly total: number
+  /** The first of them in their order, once somebody wants them. */
+  best?: readonly Ranked[]
+}
+
+export class QueryService implements DocumentIndex {
+  readonly #lookup: IndexReader
+  readonly #standing: IndexStatus
+  readonly #load: (found: FoundFile) => Promise<LoadedFile>
+  readonly #hidden: Hidden
+  readonly #lately = new Map<string, FoundPassages>()
+
+  constructor({ lookup, standing, unpack }: SearchParts) {
+    this.#lookup = lookup
+    this.#standing = standing
+    this.#hidden = new Hidden(lookup)
+    this.#load = remembering((found) => load(found, unpack))
+  }
+
+  async passages(request: SearchRequest): Promise<PassagePage> {
+    const present = await this.#ready(request)
+    return this.#lookup.snapshot(() => {
+      const filter = this.#filter(request, present)
+      const found = this.#found(request, filter)
+      const { plan, total } = found
+      const hits = this.#lookup.passages(this.#ranked(found, filter, request)).map((row) => passageHit(row, plan.terms))
+      return { ...this.#page(request, { total, hits }, present), match: plan.match }
+    })
+  }
+
+  /** Who turns pages, or opens what was found, asks the same again, and the index is often still the same too. */
+  #found(request: Pick<SearchRequest, 'query' | 'mode'>, filter: Filter): FoundPassages {
+    const asked = JSON.stringify([this.#lookup.generation, request.query, request.mode, filter])
+    const found = this.#lately.get(asked) ?? this.#firstThatFinds(plansFor(request), filter)
+    this.#lately.delete(asked)
+    this.#lately.set(asked, found)
+    const [oldest = ''] = this.#lately.keys()
+    if (this.#lately.size > MOST_LATELY) this.#lately.delete(oldest)
+    return found
+  }
+
+  #ranked(found: FoundPassages, filter: Filter, { offset, limit }: SearchRequest): readonly Ranked[] {
+    const wanted = { ...found.plan, ...filter }
+    if (offset + limit > AGAIN) return this.#lookup.ranked({ ...wanted, offset, limit })
+    found.best ??= this.#lookup.ranked({ ...wanted, offset: 0, limit: AGAIN })
+    return found.best.slice(offset, offset + limit)
+  }
+
+  /** The first plan that finds enough; else the last that finds more than those before it. */
+  #firstThatFinds(plans: readonly Plan[], filter: Filter): FoundPassages {
+    let best: FoundPassages | undefined
+    for (const plan of plans) {
+      const total = this.#lookup.countPassages({ ...plan, ...filter })
+      if (best === undefined || total > best.total) best = { plan, total }
+      if (best.total >= plan.enough) return best
+    }
+    return best ?? fail('DOCS_INDEX_UNAVAILABLE', { reason: 'the query asks for nothing' })
+  }
+
+  async documents(request: SearchRequest): Promise<Page<DocumentHit>> {
+    const present = await this.#ready(request)
+    const terms = termsOf(request.query)
+    const { offset, limit } = request
+    return this.#lookup.snapshot(() => {
+      const wanted = { ...this.#filter(request, present), all: terms.map(inPassage), offset, limit }
+      const { total, rows } = this.#lookup.documents(wanted)
+      return this.#page(request, { total, hits: rows.map((row) => documentHit(row, terms)) }, present)
+    })
+  }
+
+  async read(request: ReadRequest): Promise<Excerpt> {
+    return excerptOf(await this.#open(request), request)
+  }
+
+  async outline(request: OutlineRequest): Promise<DocumentOutline> {
+    return outlineOf(await this.#open(request))
+  }
+
+  async show(request: ShowRequest): Promise<Shown> {
+    const loaded = await this.#open(request)
+    const none = { rows: [], terms: [] }
+    return shownOf(loaded, request, request.search === undefined ? none : await this.#within(loaded, request))
+  }
+
+  /** What the search found in this document, by the plan that it was answered with. */
+  async #within({ row }: Loaded, { search, ...request }: ShowRequest): Promise<FoundRows> {
+    const asked = { query: '', mode: 'best', ...search } as const
+    const present = await this.#ready(request)
+    return this.#lookup.snapshot(() => {
+      const { plan } = this.#found(asked, this.#filter(request, present))
+      return { rows: this.#lookup.passagesOf(row.document, plan.expression), terms: plan.terms }
+    })
+  }
+
+  async list({ after = '', limit, prefix = '', ...scoped }: ListRequest): Promise<DocumentList> {
+    const present = await this.#ready(scoped)
+    const scope = present.map(({ id }) => id)
+    return this.#lookup.snapshot(() => {
+      const listed = { scope, prefix, hidden: this.#hidden.among(present, scoped.access) }
+      const rows = this.#lookup.list({ ...listed, after, limit: limit + 1 })
+      const documents = rows.slice(0, limit).map(infoOf)
+      const next = rows.length > limit ? documents.at(-1)?.uri : undefined
+      return {
+        total: this.#lookup.countList(listed),
+        documents,
+        ...(next === undefined ? {} : { next }),
+        ...this.#notice(scoped, present),
+      }
+    })
+  }
+
+  async #open(request: OutlineRequest): Promise<Loaded> {
+    const present = await this.#ready(request)
+    const uri = canonical(request.uri)
+    this.#hidden.requireOpen(uri, present, request.access)
+    const row = this.#lookup.document(uri)
+    const root = present.find(({ id }) => id === row?.collection)?.real ?? null
+    if (row === undefined || root === null) return fail('DOCUMENT_UNKNOWN', { uri })
+    const found = { ...row, root, path: join(root, row.file) }
+    const loaded = await this.#load(found).catch((error: unknown) => fail('DOCUMENT_UNKNOWN', { uri }, error))
+    return 'outline' in loaded ? { row, outline: loaded.outline } : fail('DOCUMENT_UNKNOWN', { uri })
+  }
+
+  /**
+   * Which of the collections are there. A search waits for the first index, though not for ever, and never takes an index
+   * that failed, or directories that are gone, for empty ones.
+   */
+  async #ready({ collections: names, patienceMs = PATIENCE_MS }: Scoped): Promise<readonly ServedCollection[]> {
+    const settled = await this.#standing.settled(patienceMs)
+    if (settled && !this.#lookup.complete)
+      fail('DOCS_INDEX_UNAVAILABLE', { reason: 'they could not be looked through' })
+    const present = this.#standing.served.filter((served) => names.includes(served.name) && served.present)
+    if (present.length > 0) return present
+    return fail('DOCS_DIRECTORY_GONE', { directories: names.length === 0 ? 'every collection' : names.join(', ') })
+  }
+
+  #filter(
+    { updatedAfter, access }: Scoped & Pick<SearchRequest, 'updatedAfter'>,
+    present: readonly ServedCollection[],
+  ): Filter {
+    const scope = present.map(({ id }) => id)
+    return {
+      scope: this.#lookup.holdsOnly(scope) ? null : scope,
+      hidden: this.#hidden.among(present, access),
+      ...(updatedAfter === undefined ? {} : { updatedAfter }),
+    }
+  }
+
+  #page<Hit>(
+    request: SearchRequest,
+    found: Pick<Page<Hit>, 'total' | 'hits'>,
+    present: readonly ServedCollection[],
+  ): Page<Hit> {
+    return { ...found, generation: this.#lookup.generation, ...this.#notice(request, present) }
+  }
+
+  #notice({ collections, access }: Scoped, present: readonly ServedCollection[]): { readonly notice?: string } {
+    const standing = this.#standing.noticeFor(collections, this.#lookup.complete)
+    const notices = [standing ?? [], this.#hidden.notice(present, access) ?? []].flat()
+    return notices.length === 0 ? {} : { notice: notices.join(' ') }
+  }
+}
+
+type FoundFile = Pick<File, 'root' | 'path' | 'bytes' | 'stamp'>
+
+const MOST_REMEMBERED = 8
+
+/** Who reads a document reads on in it, and some take seconds to unpack. */
+function remembering(read: (found: FoundFile) => Promise<LoadedFile>): (found: FoundFile) => Promise<LoadedFile> {
+  const remembered = new Map<string, Promise<LoadedFile>>()
+  return (found) => {
+    const name = `${found.path}\n${found.stamp}`
+    const loading = remembered.get(name) ?? read(found)
+    remembered.delete(name)
+    remembered.set(name, loading)
+    loading.catch(() => remembered.delete(name))
+    const [oldest = ''] = remembered.keys()
+    if (remembered.size > MOST_REMEMBERED) remembered.delete(oldest)
+    return loading
+  }
+}
+
+/** The address as the index writes it, without its fragment; clients may encode other characters than we do. */
+function canonical(address: string): string {
+  const uri = address.split('#', 1)[0] ?? ''
+  const [, name = '', path = ''] = /^doc:\/\/([^/]*)\/(.*)$/s.exec(uri) ?? []
+  try {
+    const segments = [name, ...path.split('/')].map((segment) => encodeURIComponent(decodeURIComponent(segment)))
+    return path === '' ? uri : `doc://${segments.join('/')}`
+  } catch {
+    // Not encoded as addresses are, so it names nothing; the caller says so.
+    return uri
+  }
+}
+
+function documentHit(row: PassageRow, terms: readonly Term[]): DocumentHit {
+  const snippet = snippetOf(row.text, highlightsOf(row.text, terms), LONGEST_DESCRIPTION).text
+  return { ...infoOf(row), collectionId: row.collection, snippet }
+}
+
+function passageHit(row: PassageRow, terms: readonly Term[]): PassageHit {
+  const matches = highlightsOf(row.text, terms)
+  const snippet = snippetOf(row.text, matches, LONGEST_SNIPPET)
+  return {
+    title: row.title,
+    headingPath: JSON.parse(row.headingPath) as readonly string[],
+    collection: row.name,
+    file: row.file,
+    line: lineAt(row.text, matches[0]?.[0] ?? 0, row.line),
+    snippet: snippet.text,
+    highlights: snippet.highlights,
+    // SQLite's is smaller for better matches.
+    score: Number((-row.rank).toPrecision(6)),
+    modified: row.modified,
+    uri: `${row.uri}#L${row.line}`,
+  }
+}

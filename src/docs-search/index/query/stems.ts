@@ -1,0 +1,54 @@
+/** English words by their stems, and identifiers by their parts: `setErrorHandlers` is `set`, `error`, `handler`. */
+import { stemmer } from 'stemmer'
+import { BREAK } from '../../../text/tokens.ts'
+
+export interface Stem {
+  readonly stem: string
+  /** UTF-16 offsets into the text. */
+  readonly start: number
+  readonly end: number
+  /** More than a joint of an identifier, or a space, stands between it and the one before. */
+  readonly apart: boolean
+}
+
+/** A run of capitals, a capitalised or lower-case word, or a number; only letters that the stemmer knows. */
+const PIECE = /[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+/g
+const LONGEST_JOINT = 3
+const LONGEST_PIECE = 64
+
+export function stemsOf(text: string): readonly Stem[] {
+  const stems: Stem[] = []
+  for (const { 0: piece, index } of text.matchAll(PIECE)) {
+    const end = index + piece.length
+    const apart = index - (stems.at(-1)?.end ?? index) > LONGEST_JOINT
+    stems.push({ stem: stemOf(piece), start: index, end, apart })
+  }
+  return stems
+}
+
+/** As a full-text column holds them. */
+export function stemText(text: string): string {
+  let words = ''
+  let last = -1
+  PIECE.lastIndex = 0
+  for (let match = PIECE.exec(text); match !== null; match = PIECE.exec(text)) {
+    if (last >= 0) words += match.index - last > LONGEST_JOINT ? ` ${BREAK} ` : ' '
+    words += stemOf(match[0])
+    last = PIECE.lastIndex
+  }
+  return words
+}
+
+/** Text repeats its words, and stemming them takes longer than looking them up. */
+const known = new Map<string, string>()
+const MOST_KNOWN = 100_000
+
+function stemOf(piece: string): string {
+  const before = known.get(piece)
+  if (before !== undefined) return before
+  const word = piece.toLowerCase()
+  const stem = word.length > LONGEST_PIECE ? word : stemmer(word)
+  if (known.size >= MOST_KNOWN) known.clear()
+  known.set(piece, stem)
+  return stem
+}

@@ -1,0 +1,43 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import type { IndexWriter } from './index-writer.ts'
+import { IndexReader } from './index-reader.ts'
+import { openDatabase } from './open.ts'
+
+function put(database: IndexWriter, collection: number, file: string): void {
+  const passage = { headingPath: [], line: 1, text: 'alpha', heading: '', body: 'alpha' }
+  const times = { stamp: file, created: '2026-01-01', modified: '2026-01-01' }
+  const uri = `doc://notes/${file}`
+  database.put({ collection, file, uri, title: file, mimeType: 'text/plain', bytes: 5, ...times, passages: [passage] })
+}
+
+test('who asks while the index is written waits for nothing, and sees it as it was before', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'parley-lookup-'))
+  const { database, file, release } = openDatabase(join(directory, 'index.sqlite'), () => undefined)
+  const collection = database.collection('notes')
+  const lookup = new IndexReader(file)
+  const state = () =>
+    lookup.snapshot(() => [lookup.countPassages({ expression: 'alpha', scope: null, hidden: [] }), lookup.generation])
+  const [, empty] = state()
+  database.change(() => {
+    put(database, collection, 'a.md')
+    expect(state()).toEqual([0, empty])
+  })
+  const [one, generation] = state()
+  expect([one, generation === empty]).toEqual([1, false])
+  lookup.snapshot(() => {
+    expect(lookup.countPassages({ expression: 'alpha', scope: null, hidden: [] })).toBe(1)
+    database.change(() => put(database, collection, 'b.md'))
+    expect([lookup.countPassages({ expression: 'alpha', scope: null, hidden: [] }), lookup.generation]).toEqual([
+      1,
+      generation,
+    ])
+  })
+  expect(state()[0]).toBe(2)
+  lookup[Symbol.dispose]()
+  database[Symbol.dispose]()
+  release()
+  await rm(directory, { recursive: true })
+})

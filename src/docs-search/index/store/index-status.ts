@@ -1,0 +1,76 @@
+/** How the index stands, as its writer tells: who may ask what of it now, and what an answer must say of it. */
+import { EventEmitter, once } from 'node:events'
+import { NO_DOCUMENTS } from '../../../text/notices.ts'
+import type { IndexLimits, ServedCollection, Standing as Told } from '../worker/protocol.ts'
+
+const NOTHING: Told = { served: [], settled: false, looked: false, truncated: false, documents: 0 }
+
+export class IndexStatus {
+  readonly #limits: IndexLimits
+  readonly #started = performance.now()
+  readonly #news = new EventEmitter().setMaxListeners(0)
+  readonly #first = once(this.#news, 'told')
+  #told = NOTHING
+  /** Somebody was shown a part of it, and must hear of the whole. */
+  #shownEarly = false
+
+  constructor(limits: IndexLimits) {
+    this.#limits = limits
+  }
+
+  /** Says whether what was shown of it before is a whole now. */
+  take(told: Told): boolean {
+    const whole = told.looked && !this.#told.looked && this.#shownEarly
+    this.#told = told
+    this.#news.emit('told')
+    if (told.settled) this.#news.emit('settled')
+    return whole
+  }
+
+  get served(): readonly ServedCollection[] {
+    return this.#told.served
+  }
+
+  /**
+   * Whether there is a whole index to search, or none that is being made; false for one that takes longer than the reader
+   * waits. What others have waited for already counts, so that a program that asks often is not held up each time.
+   */
+  async settled(patienceMs: number): Promise<boolean> {
+    await this.#first
+    const left = this.#started + patienceMs - performance.now()
+    if (!this.#told.settled && left > 0) await this.#settledWithin(left)
+    this.#shownEarly ||= !this.#told.settled
+    return this.#told.settled
+  }
+
+  async #settledWithin(milliseconds: number): Promise<void> {
+    const late = new AbortController()
+    const timer = setTimeout(() => late.abort(), milliseconds)
+    // Too late is an answer too.
+    await once(this.#news, 'settled', late).catch(() => undefined)
+    clearTimeout(timer)
+  }
+
+  /** What a reader of these collections must know to trust what is found. */
+  noticeFor(names: readonly string[], complete: boolean): string | undefined {
+    const { served, truncated, looked, documents } = this.#told
+    const gone = served.filter(({ name, present }) => names.includes(name) && !present)
+    const { files, bytes } = this.#limits
+    const notices = [
+      ...this.#progress(complete),
+      ...(gone.length > 0 ? [`Not searched, because it is gone: ${gone.map(({ name }) => name).join(', ')}.`] : []),
+      ...(truncated
+        ? [`Only the first ${documents} documents were indexed (limits: ${files} files, ${bytes} bytes).`]
+        : []),
+      ...(looked && documents === 0 && gone.length === 0 ? [NO_DOCUMENTS] : []),
+    ]
+    return notices.length === 0 ? undefined : notices.join(' ')
+  }
+
+  #progress(complete: boolean): readonly string[] {
+    if (this.#told.looked) return []
+    if (complete) return ['The documents are still being looked through; this is how they were the last time.']
+    const read = this.#told.documents.toLocaleString('en')
+    return [`The documents are being read for the first time; ${read} of them are searched so far.`]
+  }
+}

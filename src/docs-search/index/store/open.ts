@@ -1,0 +1,62 @@
+/** Opens the file of an index to write, or does without one. */
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { reasonOf } from '../../../errors/parley-error.ts'
+import { tryLock } from '../../../state-files/file-lock.ts'
+import { IndexWriter, SCHEMA_VERSION } from './index-writer.ts'
+
+export interface Opened {
+  readonly database: IndexWriter
+  readonly file: string
+  /** Only as long as somebody has the file open: a directory that is to be removed when all have. */
+  readonly temporary?: string
+  /** Lets other processes have it; the kernel does so too, however this one ends. */
+  readonly release: () => void
+}
+
+/**
+ * An index is made of the documents, so whatever is wrong with its file is no loss: another version's or a damaged one is
+ * made anew, and while another process has it, or nothing can be written, a temporary one serves.
+ */
+export function openDatabase(file: string | undefined, log: (line: string) => void): Opened {
+  if (file === undefined) return temporary()
+  let release: (() => void) | undefined
+  try {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+    // The index itself is open to readers, so that its only writer is known by another file.
+    const lock = tryLock(`${file}.lock`)
+    if (lock === undefined) throw new Error('another process uses it')
+    release = () => lock.release()
+    return { database: opened(file) ?? renewed(file), file, release }
+  } catch (error) {
+    release?.()
+    const why = /locked|busy/i.test(reasonOf(error)) ? 'another process uses it' : reasonOf(error)
+    log(`The index is made for this run only, because ${file} cannot be used: ${why}.`)
+    return temporary()
+  }
+}
+
+/** Undefined when the file holds no index that we can go on with. */
+function opened(file: string): IndexWriter | undefined {
+  try {
+    const database = new IndexWriter(file, { lasting: true })
+    if (database.version === SCHEMA_VERSION) return database
+    database[Symbol.dispose]()
+  } catch (error) {
+    if (!/malformed|not a database|corrupt|no such table/i.test(reasonOf(error))) throw error
+  }
+  return undefined
+}
+
+function renewed(file: string): IndexWriter {
+  for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(`${file}${suffix}`, { force: true })
+  return new IndexWriter(file, { lasting: true })
+}
+
+/** Its files lose their names as soon as everybody has opened them, so that nothing is left of it however it ends. */
+function temporary(): Opened {
+  const directory = mkdtempSync(join(tmpdir(), 'parley-docs-index-'))
+  const file = join(directory, 'index.sqlite')
+  return { database: new IndexWriter(file, { lasting: false }), file, temporary: directory, release: () => undefined }
+}

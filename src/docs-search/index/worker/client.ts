@@ -1,0 +1,153 @@
+/** The server's side of the index worker: a call is a message and its answer. */
+import { Worker } from 'node:worker_threads'
+import { fail, ParleyError, reasonOf } from '../../../errors/parley-error.ts'
+import type { Collection } from '../../collections/collections.ts'
+import type {
+  Changes,
+  DocumentHit,
+  DocumentIndex,
+  DocumentList,
+  DocumentOutline,
+  Excerpt,
+  FromWorker,
+  IndexOptions,
+  ListRequest,
+  Operation,
+  OperationRequest,
+  OutlineRequest,
+  Page,
+  PassagePage,
+  ReadRequest,
+  SearchRequest,
+  Shown,
+  ShowRequest,
+  ToWorker,
+} from './protocol.ts'
+
+export interface IndexEvents {
+  readonly log: (line: string) => void
+  /** The names of the collections whose directories are there. */
+  readonly present: (names: readonly string[]) => void
+  readonly changed: (changes: Changes) => void
+}
+
+interface Waiting {
+  readonly resolve: (value: unknown) => void
+  readonly reject: (error: Error) => void
+}
+
+const CLOSE_MS = 3_000
+/** A worker that ended is started again, each time a little later; one that never lives long is given up. */
+const FIRST_PAUSE_MS = 250
+const MOST_DEATHS = 5
+const LONG_LIFE_MS = 60_000
+
+export class IndexClient implements DocumentIndex, AsyncDisposable {
+  readonly #start: (collections: readonly Collection[]) => Worker
+  readonly #events: IndexEvents
+  readonly #waiting = new Map<number, Waiting>()
+  #collections: readonly Collection[]
+  #worker: Worker
+  #ended: Promise<void> = Promise.resolve()
+  #again: NodeJS.Timeout | undefined
+  #lastCall = 0
+  #deaths = 0
+  /** Why the worker is not there, as long as it is not. */
+  #lost: string | undefined
+  #closed = false
+
+  constructor(workerUrl: URL, options: IndexOptions, events: IndexEvents) {
+    this.#events = events
+    this.#collections = options.collections
+    this.#start = (collections) =>
+      new Worker(workerUrl, { workerData: { ...options, collections } satisfies IndexOptions, name: 'parley-docs' })
+    this.#worker = this.#launch()
+  }
+
+  #launch(): Worker {
+    const worker = this.#start(this.#collections)
+    const since = performance.now()
+    let reason = 'the index has ended'
+    this.#lost = undefined
+    worker.on('message', (message: FromWorker) => this.#receive(message))
+    worker.on('error', (error) => void (reason = reasonOf(error)))
+    this.#ended = new Promise((resolve) => {
+      worker.on('exit', () => resolve(this.#lose(reason, performance.now() - since)))
+    })
+    return worker
+  }
+
+  /** Serves these from now on. */
+  setCollections(collections: readonly Collection[]): void {
+    this.#collections = collections
+    if (this.#lost === undefined) this.#post({ collections })
+  }
+
+  passages(request: SearchRequest): Promise<PassagePage> {
+    return this.#call('passages', request) as Promise<PassagePage>
+  }
+
+  documents(request: SearchRequest): Promise<Page<DocumentHit>> {
+    return this.#call('documents', request) as Promise<Page<DocumentHit>>
+  }
+
+  read(request: ReadRequest): Promise<Excerpt> {
+    return this.#call('read', request) as Promise<Excerpt>
+  }
+
+  list(request: ListRequest): Promise<DocumentList> {
+    return this.#call('list', request) as Promise<DocumentList>
+  }
+
+  outline(request: OutlineRequest): Promise<DocumentOutline> {
+    return this.#call('outline', request) as Promise<DocumentOutline>
+  }
+
+  show(request: ShowRequest): Promise<Shown> {
+    return this.#call('show', request) as Promise<Shown>
+  }
+
+  async #call(operation: Operation, request: OperationRequest): Promise<unknown> {
+    if (this.#lost !== undefined) return fail('DOCS_INDEX_UNAVAILABLE', { reason: this.#lost })
+    const id = ++this.#lastCall
+    const answer = new Promise((resolve, reject) => this.#waiting.set(id, { resolve, reject }))
+    this.#post({ id, operation, request })
+    return answer
+  }
+
+  #post(message: ToWorker): void {
+    this.#worker.postMessage(message)
+  }
+
+  #receive(message: FromWorker): void {
+    if (message.kind === 'log') return this.#events.log(message.line)
+    if (message.kind === 'present') return this.#events.present(message.names)
+    if (message.kind === 'changed') return this.#events.changed(message)
+    const waiting = this.#waiting.get(message.id)
+    this.#waiting.delete(message.id)
+    if (message.kind === 'answer') waiting?.resolve(message.value)
+    else waiting?.reject(new ParleyError(message.code, message.details))
+  }
+
+  #lose(reason: string, livedMs: number): void {
+    for (const { reject } of this.#waiting.values()) reject(new ParleyError('DOCS_INDEX_UNAVAILABLE', { reason }))
+    this.#waiting.clear()
+    if (this.#closed) return
+    this.#lost = reason
+    this.#deaths = livedMs < LONG_LIFE_MS ? this.#deaths + 1 : 1
+    const again = this.#deaths <= MOST_DEATHS
+    this.#events.log(`The document index is not running: ${reason}${again ? '; it is started again' : ''}`)
+    if (again) this.#again = setTimeout(() => (this.#worker = this.#launch()), FIRST_PAUSE_MS * 2 ** this.#deaths)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closed = true
+    clearTimeout(this.#again)
+    if (this.#lost !== undefined) return
+    this.#lost = 'the server is closing'
+    this.#post('close')
+    const late = setTimeout(() => void this.#worker.terminate(), CLOSE_MS)
+    await this.#ended
+    clearTimeout(late)
+  }
+}

@@ -1,0 +1,262 @@
+/** What the server asks of its index worker, and what the worker tells by itself. */
+import type { PathAccess } from '../../../access/path-access.ts'
+import type { ErrorCode } from '../../../errors/catalogue.ts'
+import type { Collection } from '../../collections/collections.ts'
+import type { ExtractLimits } from '../extract/extractor.ts'
+
+export interface IndexLimits {
+  readonly files: number
+  readonly bytes: number
+}
+
+export interface IndexOptions {
+  readonly collections: readonly Collection[]
+  readonly limits: IndexLimits
+  /** Looks for changes every two seconds instead of asking the system, as network file systems need it. */
+  readonly poll: boolean
+  /** Whether source code is searched too. */
+  readonly code: boolean
+  /** What is left out unless the ignore files of a directory take it back; lines as they have. */
+  readonly skipped?: readonly string[]
+  /** Where the index is kept between runs; it lives as long as its process if absent. */
+  readonly file?: string
+  readonly extract?: Partial<ExtractLimits>
+}
+
+/** What the thread that writes the index is started with. */
+export interface WriterOptions {
+  readonly write: IndexOptions
+}
+
+/** UTF-16 offsets into the snippet, the end not included. */
+export type Highlight = readonly [start: number, end: number]
+
+/** A passage that a query found. `line` is that of the first match, `uri` leads to the passage's first line. */
+export interface PassageHit {
+  readonly title: string
+  readonly headingPath: readonly string[]
+  readonly collection: string
+  /** Relative to its directory. */
+  readonly file: string
+  readonly line: number
+  readonly snippet: string
+  readonly highlights: readonly Highlight[]
+  readonly score: number
+  readonly modified: string
+  readonly uri: string
+}
+
+/** A document as lists show it. `id` stays the same as long as the document is in the index. */
+export interface DocumentInfo {
+  readonly id: number
+  readonly uri: string
+  readonly title: string
+  readonly collection: string
+  readonly file: string
+  /** Of the text that is given of it, which is not always that of the file. */
+  readonly mimeType: string
+  readonly bytes: number
+  readonly created: string
+  readonly modified: string
+}
+
+/** A document in which a query's words all occur. */
+export interface DocumentHit extends DocumentInfo {
+  readonly collectionId: number
+  readonly snippet: string
+}
+
+export interface Page<Hit> {
+  readonly total: number
+  readonly hits: readonly Hit[]
+  /** Names a state of the index; pages of different ones do not fit together. */
+  readonly generation: string
+  /** What a reader must know of the index to trust the result: a limit that was reached, a directory that is gone. */
+  readonly notice?: string
+}
+
+export interface PassagePage extends Page<PassageHit> {
+  /** What the passages have of the query. */
+  readonly match: 'all' | 'phrase' | 'some'
+}
+
+export interface Excerpt {
+  readonly uri: string
+  readonly title: string
+  readonly file: string
+  readonly mimeType: string
+  /** The line of the first character. */
+  readonly line: number
+  readonly text: string
+  /** UTF-16 offsets into the whole document. */
+  readonly offset: number
+  readonly nextOffset?: number
+  readonly totalCharacters: number
+}
+
+export interface OutlineEntry {
+  readonly level: number
+  readonly title: string
+  readonly line: number
+  /** Leads to the section: `doc://…#slug`. */
+  readonly uri: string
+}
+
+export interface DocumentOutline extends DocumentInfo {
+  readonly headings: readonly OutlineEntry[]
+  readonly totalCharacters: number
+}
+
+/** The names of the collections that the asker may see; what lies in others is not there. */
+export interface Scoped {
+  readonly collections: readonly string[]
+  /** How long to wait for the first index, before a part of it serves; 20 seconds if absent. */
+  readonly patienceMs?: number
+  /** What rules keep from the asker: it is in no result, no count and no list. */
+  readonly access?: PathAccess
+}
+
+export interface SearchRequest extends Scoped {
+  readonly query: string
+  /** Whether the words must all occur, or stand next to each other too; `best`: all if any passage has all, else some. */
+  readonly mode: 'best' | 'all' | 'phrase'
+  readonly offset: number
+  readonly limit: number
+  /** ISO 8601; only documents modified after it. */
+  readonly updatedAfter?: string
+}
+
+export interface ReadRequest extends Scoped {
+  /** `#L12` begins there; another fragment names a section. */
+  readonly uri: string
+  readonly section?: string
+  readonly offset?: number
+  readonly limit: number
+}
+
+export interface ListRequest extends Scoped {
+  /** The uri of the last document of the page before. */
+  readonly after?: string
+  readonly limit: number
+  /** How their files begin. */
+  readonly prefix?: string
+}
+
+export interface DocumentList {
+  readonly total: number
+  readonly documents: readonly DocumentInfo[]
+  /** The last of them, if there are more. */
+  readonly next?: string
+  readonly notice?: string
+}
+
+export interface OutlineRequest extends Scoped {
+  readonly uri: string
+}
+
+export interface ShowRequest extends OutlineRequest {
+  /** What was looked for; the passages that have it are told. */
+  readonly search?: Pick<SearchRequest, 'query' | 'mode'>
+  /** The part that has this line; else the one of this number. */
+  readonly line?: number
+  readonly part?: number
+}
+
+/** A document for a person, a part at a time. Ranges and offsets are of the whole text. */
+export interface Shown extends DocumentInfo {
+  /** With a paragraph separator where a block of HTML ends. */
+  readonly text: string
+  readonly offset: number
+  readonly line: number
+  readonly part: number
+  readonly parts: number
+  readonly headings: readonly ShownHeading[]
+  readonly found: readonly FoundInDocument[]
+}
+
+export interface ShownHeading {
+  readonly level: number
+  readonly title: string
+  readonly slug: string
+  readonly line: number
+  readonly part: number
+  readonly at: Span
+}
+
+export interface FoundInDocument {
+  readonly line: number
+  /** The nearest one above, if there is one. */
+  readonly heading: string
+  readonly part: number
+  readonly at: Span
+  readonly marks: readonly Span[]
+}
+
+type Span = readonly [start: number, end: number]
+
+/** Every call waits for the first index, for a while, and throws what the catalogue says. */
+export interface DocumentIndex {
+  passages(request: SearchRequest): Promise<PassagePage>
+  documents(request: SearchRequest): Promise<Page<DocumentHit>>
+  read(request: ReadRequest): Promise<Excerpt>
+  list(request: ListRequest): Promise<DocumentList>
+  outline(request: OutlineRequest): Promise<DocumentOutline>
+  show(request: ShowRequest): Promise<Shown>
+}
+
+export type Operation = keyof DocumentIndex
+
+export type OperationRequest = SearchRequest | ReadRequest | ListRequest | OutlineRequest | ShowRequest
+
+export interface Call {
+  readonly id: number
+  readonly operation: Operation
+  readonly request: OperationRequest
+}
+
+export type ToWorker = Call | 'close' | { readonly collections: readonly Collection[] }
+
+export type FromWorker =
+  | { readonly kind: 'answer'; readonly id: number; readonly value: unknown }
+  | { readonly kind: 'failure'; readonly id: number; readonly code: ErrorCode; readonly details: object }
+  | { readonly kind: 'log'; readonly line: string }
+  /** Which of the collections are there; told once at the start and at every change. */
+  | { readonly kind: 'present'; readonly names: readonly string[] }
+  | ({ readonly kind: 'changed' } & Changes)
+
+/** What the indexer tells the thread that answers. */
+export type FromIndexer =
+  | Exclude<FromWorker, { readonly kind: 'answer' | 'failure' }>
+  /** The file can be read from now on; `temporary` is a directory to remove when it is open. */
+  | { readonly kind: 'opened'; readonly file: string; readonly temporary?: string }
+  | ({ readonly kind: 'standing' } & Standing)
+
+export type ToIndexer = Exclude<ToWorker, Call>
+
+/** What readers must know of the index to trust what they find. */
+export interface Standing {
+  readonly served: readonly ServedCollection[]
+  /** Whether there is a whole index to search, or none that is being made. */
+  readonly settled: boolean
+  /** Whether this process has looked through everything. */
+  readonly looked: boolean
+  /** There would have been more than the limits allow. */
+  readonly truncated: boolean
+  readonly documents: number
+}
+
+export interface ServedCollection {
+  readonly name: string
+  /** Its number in the index. */
+  readonly id: number
+  readonly directory: string
+  /** Without links; null while it is not there. */
+  readonly real: string | null
+  readonly present: boolean
+}
+
+/** What became of documents that were known before, by uri, and how many came or went. */
+export interface Changes {
+  readonly updated: readonly string[]
+  readonly listChanged: boolean
+}

@@ -1,0 +1,143 @@
+/** The endpoint: who may come in, what a request must be, and which of the two protocol eras it belongs to. */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { isIP } from 'node:net'
+import {
+  hostHeaderValidation,
+  type NodeIncomingMessageLike,
+  originValidation,
+  toNodeHandler,
+} from '@modelcontextprotocol/node'
+import { isJsonContentType, isLegacyRequest } from '@modelcontextprotocol/server'
+import { Attempts } from '../../keys/key-rate-limit.ts'
+import type { Principal } from '../../keys/keys.ts'
+import { offeredIn } from '../../keys/request-key.ts'
+import type { Site } from '../../web/site/site.ts'
+import { plainly } from './headers.ts'
+import type { StatelessHandler } from './stateless-handler.ts'
+import { refusal, type RefusalName, refuse } from './refusal.ts'
+import type { Exchange, Sessions } from './sessions.ts'
+
+export interface McpEndpointOptions {
+  /** Names that a request may call this host by; another one is a web page's trick to reach it. */
+  readonly hosts: readonly string[]
+  /** Whether any address in numbers will do: the trick needs a name, and who listens on all addresses cannot list them. */
+  readonly addresses: boolean
+  /** Whose key was offered, if any was; null for a wrong one. */
+  readonly principalOf: (offered: string | null) => Principal | null
+  /** Whether the key may stand in the address. */
+  readonly allowQueryKey: boolean
+  readonly sessions: Sessions
+  /** Answers whatever is a page for people. */
+  readonly site: Pick<Site, 'answer'>
+  /** Serves the revisions without sessions. */
+  readonly modern: StatelessHandler
+  readonly log: (line: string) => void
+}
+
+export type McpEndpoint = (request: IncomingMessage, response: ServerResponse) => Promise<void>
+
+const PATHS = new Set(['/mcp', '/mcp/'])
+const METHODS = new Set(['GET', 'POST', 'DELETE'])
+
+export function mcpEndpoint(options: McpEndpointOptions): McpEndpoint {
+  const hostIsOurs = hostHeaderValidation([...options.hosts])
+  const originIsOurs = originValidation([...options.hosts])
+  const attempts = new Attempts()
+  return async (request, response) => {
+    const byAddress = options.addresses && isAddress(request.headers.host ?? '')
+    if (!(byAddress || hostIsOurs(request, response))) return
+    // A page of this very server may call it by whatever name is accepted.
+    if (!isOwnPage(request) && !originIsOurs(request, response)) return
+    if (await options.site.answer(request, response)) return
+    const [path = '', query = ''] = (request.url ?? '').split('?', 2)
+    if (!PATHS.has(path)) return refuse(response, 'path')
+    const params = new URLSearchParams(options.allowQueryKey ? query : '')
+    const offered = offeredIn(request.headers) ?? params.get('api_key')
+    const principal = options.principalOf(offered)
+    if (principal === null)
+      return refuseKey(response, { attempts, address: request.socket.remoteAddress ?? '', offered })
+    const wrong = wrongIn(request)
+    if (wrong !== null) return refuse(response, wrong)
+    const over = new Promise<void>((resolve) => response.once('close', () => resolve()))
+    const streams = /\btext\/event-stream\b/i.test(request.headers.accept ?? '')
+    const fetch = (web: Request) => route(options, web, { principal, streams, over })
+    const onerror = (error: Error) => options.log(`A request failed: ${error.message}`)
+    await toNodeHandler({ fetch }, { onerror })(request as NodeIncomingMessageLike, plainly(response))
+  }
+}
+
+function isOwnPage({ headers: { origin = '', host } }: IncomingMessage): boolean {
+  return URL.canParse(origin) && new URL(origin).host === host
+}
+
+function isAddress(host: string): boolean {
+  return URL.canParse(`http://${host}`) && isIP(new URL(`http://${host}`).hostname.replace(/^\[|\]$/g, '')) !== 0
+}
+
+interface WrongKey {
+  readonly attempts: Attempts
+  readonly address: string
+  /** Null: none, which is how clients ask what is needed. */
+  readonly offered: string | null
+}
+
+/** A right key is never refused for the wrong ones that came from its address before: only who has none is told to wait. */
+function refuseKey(response: ServerResponse, { attempts, address, offered }: WrongKey): void {
+  const wait = attempts.waitFor(address)
+  if (offered !== null) attempts.wrong(address)
+  if (offered === null || wait === 0) refuse(response, 'key')
+  else refuse(response, 'manyKeys', { 'Retry-After': String(wait) })
+}
+
+/** What is wrong with a request, as far as its head tells. */
+function wrongIn({ method = '', headers }: IncomingMessage): RefusalName | null {
+  if (!METHODS.has(method)) return 'method'
+  if (method === 'POST' && !isJsonContentType(headers['content-type'] ?? null)) return 'mediaType'
+  if (method === 'POST' && !accepts(headers.accept, 'application/json')) return 'accept'
+  if (method === 'GET' && !accepts(headers.accept, 'text/event-stream')) return 'acceptStream'
+  return null
+}
+
+/** Without the header anything is accepted. */
+function accepts(header: string | undefined, type: string): boolean {
+  const ranges = (header ?? '*/*').split(',').map((range) => range.split(';', 1)[0]?.trim().toLowerCase())
+  return ranges.some((range) => range === type || range === '*/*' || range === `${type.split('/', 1)[0]}/*`)
+}
+
+async function route(
+  { sessions, modern }: McpEndpointOptions,
+  web: Request,
+  whose: Omit<Exchange, 'request' | 'body'>,
+): Promise<Response> {
+  const body = web.method === 'POST' ? parsed(await web.text()) : undefined
+  if (body === NOT_JSON) return refusal('json')
+  const request = acceptingAll(web)
+  if (body === undefined && isModern(web)) return refusal('postOnly')
+  if (await isLegacyRequest(request, body)) return sessions.handle({ request, body, ...whose })
+  return modern.handle({ request, body, ...whose })
+}
+
+/** The first revision that has neither sessions to end nor a stream to get. */
+const MODERN = '2026-07-28'
+
+function isModern(request: Request): boolean {
+  return (request.headers.get('mcp-protocol-version') ?? '') >= MODERN
+}
+
+const NOT_JSON = Symbol('not JSON')
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    // The refusal says what is wrong; there is nothing more to know.
+    return NOT_JSON
+  }
+}
+
+/** The SDK wants both media types named, which many clients do not do; what the client does accept was checked before. */
+function acceptingAll(request: Request): Request {
+  const headers = new Headers(request.headers)
+  headers.set('accept', 'application/json, text/event-stream')
+  return new Request(request.url, { method: request.method, headers, signal: request.signal })
+}

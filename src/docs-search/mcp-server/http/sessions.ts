@@ -1,0 +1,160 @@
+/** Sessions of clients that open one with `initialize` (protocol revisions up to 2025-11-25). */
+import { randomUUID } from 'node:crypto'
+import {
+  isInitializeRequest,
+  type JSONRPCMessage,
+  WebStandardStreamableHTTPServerTransport,
+} from '@modelcontextprotocol/server'
+import type { Principal } from '../../keys/keys.ts'
+import type { Change } from '../../collections/collection-set.ts'
+import type { ClientServer } from '../mcp.ts'
+import { asJson, endingWith } from './answer.ts'
+import { SessionEvents } from './events.ts'
+import { refusal } from './refusal.ts'
+
+/** One HTTP exchange: the request, what its body says, whose key it carries, and when it is over. */
+export interface Exchange {
+  readonly request: Request
+  /** Undefined for a request without a body. */
+  readonly body: unknown
+  /** Whether the client says that it can read an answer from a stream. */
+  readonly streams: boolean
+  readonly principal: Principal
+  readonly over: Promise<void>
+}
+
+export interface SessionOptions {
+  readonly build: (principal: Principal) => ClientServer
+  /** A session without any exchange for so long is ended. */
+  readonly idleMs: number
+  /** One more ends the session that was quiet for longest. */
+  readonly most: number
+  readonly log: (line: string) => void
+}
+
+interface Session {
+  readonly transport: SessionTransport
+  readonly client: ClientServer
+  readonly principal: Principal
+  readonly idle: NodeJS.Timeout
+  exchanges: number
+}
+
+type SendOptions = Parameters<WebStandardStreamableHTTPServerTransport['send']>[1]
+
+/** Writes messages in the order in which the protocol's own texts show them, down to the byte. */
+class SessionTransport extends WebStandardStreamableHTTPServerTransport {
+  override send(message: JSONRPCMessage, options?: SendOptions): Promise<void> {
+    const { jsonrpc, ...rest } = message
+    const ordered = 'id' in rest ? { jsonrpc, id: rest.id, ...rest } : { jsonrpc, ...rest }
+    return super.send(ordered, options)
+  }
+}
+
+/** The first revision in which a body is one message. */
+const WITHOUT_BATCHES = '2025-06-18'
+/** After a lost stream a client comes back this soon. */
+const RETRY_MS = 1_000
+
+export class Sessions {
+  readonly #options: SessionOptions
+  /** By id, the longest quiet first. */
+  readonly #sessions = new Map<string, Session>()
+
+  constructor(options: SessionOptions) {
+    this.#options = options
+  }
+
+  async handle(exchange: Exchange): Promise<Response> {
+    const id = exchange.request.headers.get('mcp-session-id')
+    if (id === null) return isInitializeRequest(exchange.body) ? this.#open(exchange) : refusal('sessionNeeded')
+    const session = this.#sessions.get(id)
+    // Another key must not even learn that the session is there.
+    if (session === undefined || session.principal.id !== exchange.principal.id) return refusal('sessionUnknown')
+    if (Array.isArray(exchange.body) && !mayBatch(session)) return refusal('batch')
+    this.#busy(id, session, exchange.over)
+    return answered(session.transport, exchange)
+  }
+
+  async #open(exchange: Exchange): Promise<Response> {
+    const { principal, over } = exchange
+    const client = this.#options.build(principal)
+    const transport = new SessionTransport({
+      sessionIdGenerator: () => `mcp-session-${randomUUID()}`,
+      eventStore: new SessionEvents(),
+      retryInterval: RETRY_MS,
+      onsessioninitialized: (id) => {
+        const idle = setTimeout(() => void this.#end(id), this.#options.idleMs).unref()
+        this.#busy(id, { transport, client, principal, idle, exchanges: 0 }, over)
+      },
+      onsessionclosed: (id) => this.#forget(id),
+    })
+    await client.server.connect(transport)
+    const answer = await answered(transport, exchange)
+    await this.#makeRoom()
+    return answer
+  }
+
+  /** A session is not idle while an exchange lasts, and a stream of notifications is one. */
+  #busy(id: string, session: Session, over: Promise<void>): void {
+    session.exchanges += 1
+    this.#sessions.delete(id)
+    this.#sessions.set(id, session)
+    void over.then(() => {
+      session.exchanges -= 1
+      if (this.#sessions.has(id)) session.idle.refresh()
+    })
+  }
+
+  async #end(id: string): Promise<void> {
+    const session = this.#sessions.get(id)
+    if (session === undefined) return
+    // The end of its exchanges starts the time anew.
+    if (session.exchanges === 0) await this.#close(id, session)
+  }
+
+  async #makeRoom(): Promise<void> {
+    const quietFirst = [...this.#sessions].sort(([, a], [, b]) => Number(a.exchanges > 0) - Number(b.exchanges > 0))
+    for (const [id, session] of quietFirst.slice(0, Math.max(0, this.#sessions.size - this.#options.most))) {
+      await this.#close(id, session)
+    }
+  }
+
+  async #close(id: string, session: Session): Promise<void> {
+    this.#forget(id)
+    await session.client.server.close()
+  }
+
+  #forget(id: string): void {
+    clearTimeout(this.#sessions.get(id)?.idle)
+    this.#sessions.delete(id)
+  }
+
+  /** Passes news on to every session; it reaches those that listen, and those that come back to a lost stream. */
+  tell(change: Change): void {
+    for (const { client } of this.#sessions.values()) {
+      client.tell(change).catch((error: unknown) => this.#options.log(`A client could not be told: ${String(error)}`))
+    }
+  }
+
+  /** Ends the sessions of keys that open no more what they did. */
+  async retain(knows: (principal: Principal) => boolean): Promise<void> {
+    const gone = [...this.#sessions].filter(([, { principal }]) => !knows(principal))
+    await Promise.all(gone.map(([id, session]) => this.#close(id, session)))
+  }
+
+  close(): Promise<void> {
+    return this.retain(() => false)
+  }
+}
+
+async function answered(transport: SessionTransport, { request, body, streams, over }: Exchange): Promise<Response> {
+  const answer = await transport.handleRequest(request, { parsedBody: body })
+  if (answer.headers.get('content-type') !== 'text/event-stream') return answer
+  return streams ? endingWith(answer, over) : asJson(answer, Array.isArray(body))
+}
+
+function mayBatch({ client }: Session): boolean {
+  const version = client.server.getNegotiatedProtocolVersion()
+  return version !== undefined && version < WITHOUT_BATCHES
+}

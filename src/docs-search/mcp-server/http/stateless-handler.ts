@@ -1,0 +1,63 @@
+/** Clients of the revisions without sessions: each request has a server of its own, each key its own news. */
+import { createMcpHandler, type McpHttpHandler } from '@modelcontextprotocol/server'
+import type { Principal } from '../../keys/keys.ts'
+import type { Change } from '../../collections/collection-set.ts'
+import type { ClientServer } from '../mcp.ts'
+import { endingWith } from './answer.ts'
+import type { Exchange } from './sessions.ts'
+
+export interface StatelessHandlerOptions {
+  readonly build: (principal: Principal) => ClientServer
+  /** What of a change this principal may hear, or null. */
+  readonly newsFor: (principal: Principal) => (change: Change) => Change | null
+}
+
+interface Door {
+  readonly principal: Principal
+  readonly handler: McpHttpHandler
+  readonly news: (change: Change) => Change | null
+}
+
+export class StatelessHandler {
+  readonly #options: StatelessHandlerOptions
+  readonly #doors = new Map<string, Door>()
+
+  constructor(options: StatelessHandlerOptions) {
+    this.#options = options
+  }
+
+  async handle({ request, body, principal, over }: Exchange): Promise<Response> {
+    const answer = await this.#doorOf(principal).handler.fetch(request, { parsedBody: body })
+    return answer.headers.get('content-type') === 'text/event-stream' ? endingWith(answer, over) : answer
+  }
+
+  #doorOf(principal: Principal): Door {
+    const known = this.#doors.get(principal.id)
+    if (known !== undefined) return known
+    const handler = createMcpHandler(() => this.#options.build(principal).server, { legacy: 'reject' })
+    const door = { principal, handler, news: this.#options.newsFor(principal) }
+    this.#doors.set(principal.id, door)
+    return door
+  }
+
+  /** Reaches those that listen. */
+  tell(change: Change): void {
+    for (const { handler, news } of this.#doors.values()) {
+      const told = news(change)
+      if (told?.kind === 'collections') handler.notify.toolsChanged()
+      if (told?.kind === 'resources') handler.notify.resourcesChanged()
+      if (told?.kind === 'updated') for (const uri of told.uris) handler.notify.resourceUpdated(uri)
+    }
+  }
+
+  /** Ends the streams of keys that open no more what they did. */
+  async retain(knows: (principal: Principal) => boolean): Promise<void> {
+    const gone = [...this.#doors].filter(([, { principal }]) => !knows(principal))
+    for (const [id] of gone) this.#doors.delete(id)
+    await Promise.all(gone.map(([, { handler }]) => handler.close()))
+  }
+
+  close(): Promise<void> {
+    return this.retain(() => false)
+  }
+}

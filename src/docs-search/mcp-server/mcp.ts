@@ -1,0 +1,92 @@
+/** An MCP server over the documents that one key opens; every session and every modern request has its own. */
+import {
+  type CallToolResult,
+  type Implementation,
+  ProtocolError,
+  ProtocolErrorCode,
+  Server,
+} from '@modelcontextprotocol/server'
+import { ParleyError, reasonOf } from '../../errors/parley-error.ts'
+import type { Change } from '../collections/collection-set.ts'
+import { offerResources } from './resources.ts'
+import { TOOLS, toolsOf } from './tools/all.ts'
+import { Arguments, type DocumentTool } from './tools/tool.ts'
+import type { Era, View } from '../collections/view.ts'
+
+/** A server for one client, and the way in which it passes news on. */
+export interface ClientServer {
+  readonly server: Server
+  tell(change: Change): Promise<void>
+}
+
+export interface McpOptions {
+  readonly about: Implementation
+  readonly view: View
+  readonly log: (line: string) => void
+}
+
+/** What a key opens, others may not see; the documents may change at any time. */
+const CACHE = { ttlMs: 5_000, cacheScope: 'private' } as const
+
+export function documentServer({ about, view, log }: McpOptions, era: Era): ClientServer {
+  const server = new Server(about, {
+    capabilities: { tools: { listChanged: true }, resources: { subscribe: true, listChanged: true }, completions: {} },
+    cacheHints: {
+      'tools/list': CACHE,
+      'resources/list': CACHE,
+      'resources/read': CACHE,
+      'resources/templates/list': CACHE,
+    },
+  })
+  server.setRequestHandler('tools/list', () => ({ tools: toolsOf(view.present()) }))
+  server.setRequestHandler('tools/call', async ({ params }) => {
+    const tool = TOOLS.find(({ name }) => name === params.name)
+    if (tool === undefined) throw unknownTool(params.name)
+    return callOf(tool, new Arguments(tool.name, params.arguments, view), log)
+  })
+  const isSubscribed = offerResources(server, view, era)
+  const news = newsFor(view)
+  return {
+    server,
+    async tell(change) {
+      const told = news(change)
+      if (told?.kind === 'collections') await server.sendToolListChanged()
+      if (told?.kind === 'resources') await server.sendResourceListChanged()
+      if (told?.kind !== 'updated') return
+      const uris = told.uris.flatMap(isSubscribed)
+      await Promise.all(uris.map((uri) => server.sendResourceUpdated({ uri })))
+    },
+  }
+}
+
+/** What of a change may be heard through this view. The tools name its collections, so they change with these and only then. */
+export function newsFor(view: View): (change: Change) => Change | null {
+  const collections = () => view.present().join('\n')
+  let told = collections()
+  return (change) => {
+    if (change.kind === 'updated') {
+      const uris = change.uris.filter((uri) => view.opens(uri))
+      return uris.length === 0 ? null : { kind: 'updated', uris }
+    }
+    if (change.kind === 'resources') return change
+    const before = told
+    told = collections()
+    return told === before ? null : change
+  }
+}
+
+function unknownTool(name: string): ProtocolError {
+  const { message } = new ParleyError('TOOL_UNKNOWN', { tool: JSON.stringify(name.slice(0, 100)) })
+  return new ProtocolError(ProtocolErrorCode.InvalidParams, message)
+}
+
+/** A withdrawn tool still answers: that its directory is gone. A failure is never an empty result. */
+async function callOf(tool: DocumentTool, args: Arguments, log: (line: string) => void): Promise<CallToolResult> {
+  try {
+    return await tool.call(args)
+  } catch (error) {
+    const known = error instanceof ParleyError ? error : new ParleyError('INTERNAL_ERROR', {}, error)
+    if (known !== error) log(`${tool.name} failed: ${reasonOf(error)}`)
+    return { content: [{ type: 'text', text: known.message }], isError: true }
+  }
+}

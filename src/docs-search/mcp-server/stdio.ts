@@ -1,0 +1,55 @@
+/** `parley docs --stdio`: the same server over stdin and stdout, for hosts that start their servers themselves. */
+import { once } from 'node:events'
+import type { Readable, Writable } from 'node:stream'
+import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/stdio'
+import type { Collection } from '../collections/collections.ts'
+import { collectionsOf, merged } from '../collections/collections.ts'
+import { type ClientServer, documentServer } from './mcp.ts'
+import { type LibrarySettings, openLibrary } from '../server.ts'
+import { viewOf } from '../collections/view.ts'
+
+export interface StdioOptions extends LibrarySettings {
+  readonly input: Readable
+  readonly output: Writable
+}
+
+export interface StdioDocs extends AsyncDisposable {
+  /** Settles when the host closes our input. */
+  readonly ended: Promise<void>
+  setAdded(collections: readonly Collection[]): void
+}
+
+/** Who started the process needs no key: it could read the files itself. */
+const OWNER = { id: 'stdio', name: 'stdio', collections: 'all' } as const
+
+/** Throws DIRECTORY_MISSING. */
+export async function openStdioDocs(options: StdioOptions): Promise<StdioDocs> {
+  const { input, output, name, version, log } = options
+  const library = await openLibrary(options)
+  // The SDK makes one server to be asked what it speaks, and may replace it by another when it knows what the host speaks.
+  const clients = new Set<ClientServer>()
+  const handle = serveStdio(
+    ({ era }) => {
+      const client = documentServer({ about: { name, version }, view: viewOf(library, OWNER), log }, era)
+      clients.add(client)
+      client.server.onclose = () => clients.delete(client)
+      return client.server
+    },
+    {
+      transport: new StdioServerTransport(input, output),
+      onerror: (error) => log(`A message failed: ${error.message}`),
+    },
+  )
+  library.listen((change) => {
+    for (const client of clients)
+      client.tell(change).catch((error: unknown) => log(`The host could not be told: ${String(error)}`))
+  })
+  return {
+    ended: once(input, 'end').then(() => undefined),
+    setAdded: (added) => library.setCollections(merged(collectionsOf(options.directories), added)),
+    async [Symbol.asyncDispose]() {
+      await handle.close()
+      await library[Symbol.asyncDispose]()
+    },
+  }
+}

@@ -1,0 +1,58 @@
+/** Cursors: opaque to whoever receives them, and good only for what they were made for. */
+import { createHash } from 'node:crypto'
+import { fail } from '../../../errors/parley-error.ts'
+
+/** Where the next page of a search starts, and in which state of the index. */
+export interface Place {
+  readonly offset: number
+  readonly generation: string
+}
+
+/** `search` is whatever makes a search another one. */
+export function cursorOf(search: unknown, { offset, generation }: Place): string {
+  return written([digest(search), offset, generation])
+}
+
+/** Throws CURSOR_INVALID for one that was not made here, or for another search. */
+export function placeOf(search: unknown, cursor: string): Place {
+  const [made, offset, generation] = read(cursor)
+  if (made !== digest(search) || !isCount(offset) || typeof generation !== 'string') return unknown(cursor)
+  return { offset, generation }
+}
+
+/** Where the next page of a list starts: behind `last`, whatever comes or goes meanwhile. */
+export function cursorAfter(list: unknown, last: string): string {
+  return written([digest(list), last])
+}
+
+/** Throws CURSOR_INVALID. */
+export function afterOf(list: unknown, cursor: string): string {
+  const [made, last] = read(cursor)
+  return made === digest(list) && typeof last === 'string' ? last : unknown(cursor)
+}
+
+function unknown(cursor: string): never {
+  return fail('CURSOR_INVALID', { cursor: JSON.stringify(cursor.slice(0, 40)) })
+}
+
+function written(parts: readonly unknown[]): string {
+  return Buffer.from(JSON.stringify(parts)).toString('base64url')
+}
+
+function read(cursor: string): readonly unknown[] {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString())
+    return Array.isArray(value) ? value : []
+  } catch {
+    // Not one of ours; the caller says so.
+    return []
+  }
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && Number(value) >= 0
+}
+
+function digest(value: unknown): string {
+  return createHash('sha256').update(JSON.stringify(value)).digest('base64url').slice(0, 12)
+}

@@ -1,0 +1,81 @@
+/** The search tool of the MinDoc server, for programs that know that one: same name, same keys, ten documents a page. */
+import type { DocumentHit } from '../../index/worker/protocol.ts'
+import { type DocumentTool, READS_ONLY, result } from './tool.ts'
+
+const NAME = 'MinDocGlobalSearch'
+const PAGE = 10
+
+const text = (description: string) => ({ type: 'string', description })
+const HIT = {
+  author: text('Empty: files have no author.'),
+  book_id: { type: 'integer', description: 'Number of the collection.' },
+  book_identify: text('Name of the collection.'),
+  book_name: text('Name of the collection.'),
+  create_time: text('ISO 8601.'),
+  description: text('What the document says where it matches best.'),
+  doc_id: { type: 'integer' },
+  doc_name: text('Title of the document.'),
+  identify: text('Path of the file in the collection.'),
+  modify_time: text('ISO 8601.'),
+  search_type: { type: 'string', enum: ['document'] },
+} as const
+
+export const minDocGlobalSearch: DocumentTool = {
+  name: NAME,
+  definition: () => ({
+    name: NAME,
+    title: 'Global document search',
+    description:
+      'Finds documents by keywords, ten a page, the best first. Words are separated by spaces and all of them must occur in the document; a run of Chinese characters is found as it is written.',
+    inputSchema: {
+      type: 'object',
+      properties: {
+        keyword: text('Words separated by spaces, all of which must occur.'),
+        pageIndex: { type: 'integer', minimum: 1, default: 1, description: 'Which page, from 1.' },
+      },
+      required: ['keyword'],
+    },
+    outputSchema: {
+      type: 'object',
+      properties: {
+        result: {
+          type: 'array',
+          items: { type: 'object', properties: HIT, required: Object.keys(HIT), additionalProperties: false },
+        },
+        totalCount: { type: 'integer', minimum: 0, description: 'Documents on all pages.' },
+      },
+      required: ['result', 'totalCount'],
+      additionalProperties: false,
+    },
+    annotations: { title: 'Global document search', ...READS_ONLY },
+  }),
+  async call(args) {
+    const query = args.query('keyword')
+    const page = args.whole('pageIndex', 1, Number.MAX_SAFE_INTEGER / PAGE - 1) ?? 1
+    const { total, hits, notice } = await args.view.index.documents({
+      query,
+      mode: 'all',
+      collections: args.view.all(),
+      offset: (page - 1) * PAGE,
+      limit: PAGE,
+    })
+    const found = { result: hits.map(entry), totalCount: total }
+    return result(found, JSON.stringify(found), ...(notice === undefined ? [] : [notice]))
+  },
+}
+
+function entry(hit: DocumentHit): Readonly<Record<keyof typeof HIT, string | number>> {
+  return {
+    author: '',
+    book_id: hit.collectionId,
+    book_identify: hit.collection,
+    book_name: hit.collection,
+    create_time: hit.created,
+    description: hit.snippet,
+    doc_id: hit.id,
+    doc_name: hit.title,
+    identify: hit.file,
+    modify_time: hit.modified,
+    search_type: 'document',
+  }
+}

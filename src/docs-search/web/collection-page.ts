@@ -1,0 +1,37 @@
+/** The documents of one collection, in the order of their paths. */
+import type { DocumentInfo } from '../index/worker/protocol.ts'
+import type { View } from '../collections/view.ts'
+import { collectionAddress, documentAddress, NO_QUESTION } from './site/addresses.ts'
+import { html, type Html } from './parts/html.ts'
+import { dateOf, languageOf, name, noticeOf } from './parts/layout.ts'
+import { type Answer, PATIENCE_MS } from './search-page.ts'
+
+const DOCUMENTS = 100
+
+/** Undefined where the reader has no such collection. */
+export async function collectionPage(view: View, collection: string, after = ''): Promise<Answer | undefined> {
+  if (!view.all().includes(collection)) return undefined
+  const wanted = { collections: [collection], limit: DOCUMENTS, after, patienceMs: PATIENCE_MS }
+  const { documents, total, next, notice } = await view.index.list(wanted)
+  const onward =
+    next === undefined ? null : html`<a href="${collectionAddress(collection, next)}" rel="next">Further →</a>`
+  const first = after === '' ? null : html`<a href="${collectionAddress(collection)}">← From the beginning</a>`
+  const ways =
+    onward === null && first === null
+      ? null
+      : html`<nav class="pages" aria-label="Pages"><span>${first}</span><span>${onward}</span></nav>`
+  const content = html`<h1>${name(collection)}</h1>
+    <p class="count">
+      ${total.toLocaleString('en')} ${total === 1 ? 'document' : 'documents'}, in the order of their paths
+    </p>
+    ${noticeOf(notice)}
+    <ul class="documents">
+      ${documents.map(entry)}
+    </ul>
+    ${ways}`
+  return { status: 200, title: collection, content }
+}
+
+function entry({ uri, title, file, modified }: DocumentInfo): Html {
+  return html`<li${languageOf(title)}><a href="${documentAddress(uri, NO_QUESTION)}">${name(title)}</a> <span class="where">${name(file)} · ${dateOf(modified)}</span></li>`
+}

@@ -1,0 +1,171 @@
+/** What every page has: its head, the search box, a way out, and the language of its parts. */
+import { createHash } from 'node:crypto'
+import { MODES, type Mode, NO_QUESTION, type Question, searchAddress } from '../site/addresses.ts'
+import { type Html, html, textOf } from './html.ts'
+import { ICON } from './icon.ts'
+import { SCRIPT } from './script.ts'
+import { STYLE } from './style.ts'
+
+/** A file that pages refer to by what is in it, so that it may be kept for ever. */
+export interface Asset {
+  readonly address: string
+  readonly type: string
+  readonly text: string
+}
+
+const style = asset('style.css', 'text/css', STYLE)
+const script = asset('script.js', 'text/javascript', SCRIPT)
+const icon = asset('icon.svg', 'image/svg+xml', ICON)
+export const ASSETS: readonly Asset[] = [style, script, icon]
+
+function asset(name: string, type: string, text: string): Asset {
+  const version = createHash('sha256').update(text).digest('hex').slice(0, 10)
+  return { address: `/page/${version}/${name}`, type: `${type}; charset=utf-8`, text }
+}
+
+/** Whoever is signed in: what the search box offers. */
+export interface Reader {
+  readonly collections: readonly string[]
+}
+
+export interface Frame {
+  readonly title: string
+  /** Nobody, on the page where one signs in. */
+  readonly reader: Reader | null
+  readonly question?: Question
+  /** Two columns. */
+  readonly wide?: boolean
+  /** Whether the writing goes on in the search box. */
+  readonly writing?: boolean
+  readonly content: Html
+}
+
+const NAME = 'Documents'
+
+export function pageOf({
+  title,
+  reader,
+  question = NO_QUESTION,
+  wide = false,
+  writing = false,
+  content,
+}: Frame): string {
+  const header = reader === null ? null : headerOf(reader, question, writing)
+  return textOf(
+    html`<!doctype html>
+      <html lang="en">
+        <head>
+          <meta charset="utf-8" />
+          <meta name="viewport" content="width=device-width, initial-scale=1" />
+          <title>${title === '' ? NAME : `${title} – ${NAME}`}</title>
+          <link rel="icon" href="${icon.address}" type="image/svg+xml" />
+          <link rel="stylesheet" href="${style.address}" />
+          <script src="${script.address}" defer></script>
+        </head>
+        <body class="${wide ? 'wide' : ''}">
+          <a class="skip" href="#parley-main">Skip to the content</a>
+          ${header}
+          <main id="parley-main" tabindex="-1">${content}</main>
+          <footer class="bottom"><p>Served by parley docs.</p></footer>
+        </body>
+      </html> `,
+  )
+}
+
+function headerOf(reader: Reader, question: Question, writing: boolean): Html {
+  return html`<header class="top">
+    <div class="name">
+      <a href="/"><img src="${icon.address}" alt="" width="24" height="24" />${NAME}</a>
+      <form action="/sign-out" method="post"><button class="quiet">Sign out</button></form>
+    </div>
+    <search>
+      <form action="/" method="get">
+        <div class="box">
+          <label class="hidden" for="parley-q">Search the documents</label>
+          <input
+            type="search"
+            id="parley-q"
+            name="q"
+            value="${question.query}"
+            maxlength="1000"
+            placeholder="Search the documents"
+            autocomplete="off"
+            spellcheck="false"
+            enterkeyhint="search"
+            dir="auto"
+            ${writing ? html` autofocus` : null}
+          />
+          <button>Search</button>
+        </div>
+        <div class="choices">
+          <fieldset>
+            <legend class="hidden">What to find</legend>
+            ${MODES.map((mode) => choice(mode, question.mode))}
+          </fieldset>
+          ${scope(reader, question)}
+        </div>
+      </form>
+    </search>
+  </header>`
+}
+
+const MODE_NAMES: Readonly<Record<Mode, string>> = {
+  best: 'best matches',
+  all: 'all the words',
+  phrase: 'the exact phrase',
+}
+
+function choice(mode: Mode, chosen: Mode): Html {
+  return html`<label
+    ><input
+      type="radio"
+      name="mode"
+      value="${mode}"
+      ${mode === chosen ? html` checked` : null}
+    />${MODE_NAMES[mode]}</label
+  >`
+}
+
+function scope({ collections }: Reader, { collection }: Question): Html | null {
+  if (collections.length < 2 && collection === '') return null
+  const options = collections.map(
+    (name) => html`<option value="${name}" ${name === collection ? html` selected` : null}>${name}</option>`,
+  )
+  return html`<label
+    >in
+    <select name="in">
+      <option value="">all collections</option>
+      ${options}
+    </select></label
+  >`
+}
+
+/** What went wrong, in a sentence, and what to do. */
+export function problem(title: string, sentence: string, next?: Html): Html {
+  return html`<h1>${title}</h1>
+    <p class="error" role="alert">${sentence}</p>
+    ${next ?? null}`
+}
+
+export function linkTo(question: Question, text: string): Html {
+  return html`<a href="${searchAddress(question)}">${text}</a>`
+}
+
+export function noticeOf(notice: string | undefined): Html | null {
+  return notice === undefined ? null : html`<p class="notice">${notice}</p>`
+}
+
+/** Names of files and titles may run in either direction, and must not turn what stands beside them. */
+export function name(text: string): Html {
+  return html`<bdi>${text}</bdi>`
+}
+
+export function dateOf(iso: string): Html {
+  return html`<time datetime="${iso}">${iso.slice(0, 10)}</time>`
+}
+
+/** The language of a text as far as its letters tell, for the letters it is shown in and the voice it is read in. */
+export function languageOf(text: string): Html | null {
+  if (/[\p{sc=Hiragana}\p{sc=Katakana}]/u.test(text)) return html` lang="ja"`
+  return /\p{sc=Han}/u.test(text) ? html` lang="zh"` : null
+}

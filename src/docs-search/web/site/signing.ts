@@ -1,0 +1,105 @@
+/** Signing in with a key and out again, and who is signed in. */
+import type { IncomingMessage } from 'node:http'
+import { Attempts } from '../../keys/key-rate-limit.ts'
+import type { Principal } from '../../keys/keys.ts'
+import { offeredIn } from '../../keys/request-key.ts'
+import { ownAddress } from './addresses.ts'
+import { cookieWith, secretIn, withoutCookies } from './cookie.ts'
+import { formIn, isFromUs } from '../parts/form.ts'
+import { html } from '../parts/html.ts'
+import { pageOf, problem } from '../parts/layout.ts'
+import { moved, type Reply } from './reply.ts'
+import { signInPage } from '../sign-in-page.ts'
+import { WebSessions } from './web-sessions.ts'
+
+export interface SigningOptions {
+  readonly principalOf: (offered: string) => Principal | null
+  readonly tls: boolean
+}
+
+export class Signing {
+  readonly #options: SigningOptions
+  readonly #visits = new WebSessions()
+  readonly #attempts = new Attempts()
+
+  constructor(options: SigningOptions) {
+    this.#options = options
+  }
+
+  /** By the key itself, as a program has it, or by a visit. Null for nobody. */
+  principalOf({ headers, socket }: IncomingMessage): Principal | null {
+    const offered = offeredIn(headers)
+    if (offered !== undefined) return this.#options.principalOf(offered)
+    const secret = secretIn(headers, socket.localPort ?? 0)
+    return secret === undefined ? null : this.#visits.principalOf(secret)
+  }
+
+  async in(request: IncomingMessage): Promise<Reply> {
+    if (!isFromUs(request)) return FOREIGN
+    const form = await formIn(request)
+    if (form === undefined) return { status: 413, body: signInPage({ to: '/', wrong: 'This is no key.' }), ends: true }
+    const address = request.socket.remoteAddress ?? ''
+    const to = ownAddress(form.get('to'))
+    const wait = this.#attempts.waitFor(address)
+    if (wait > 0) return tooMany(wait, to)
+    const principal = this.#options.principalOf((form.get('key') ?? '').trim())
+    if (principal !== null) return this.#welcome(request, principal, to)
+    this.#attempts.wrong(address)
+    return wrongKey(to)
+  }
+
+  out(request: IncomingMessage): Reply {
+    if (!isFromUs(request)) return FOREIGN
+    const port = request.socket.localPort ?? 0
+    const secret = secretIn(request.headers, port)
+    if (secret !== undefined) this.#visits.end(secret)
+    return moved('/', { 'Set-Cookie': withoutCookies(port) })
+  }
+
+  /** The page that is shown instead of the one that was asked for. */
+  asked({ url = '/', headers, socket }: IncomingMessage): Reply {
+    const to = ownAddress(url)
+    if (offeredIn(headers) === undefined) return { status: 401, headers: ASKING, body: signInPage({ to }) }
+    const address = socket.remoteAddress ?? ''
+    const wait = this.#attempts.waitFor(address)
+    this.#attempts.wrong(address)
+    return wait > 0 ? tooMany(wait, to) : wrongKey(to)
+  }
+
+  retain(knows: (principal: Principal) => boolean): void {
+    this.#visits.retain(knows)
+  }
+
+  #welcome(request: IncomingMessage, principal: Principal, to: string): Reply {
+    // A proxy may speak TLS for us; the browser says what it sees.
+    const secure = this.#options.tls || (request.headers.origin ?? '').startsWith('https:')
+    const cookie = cookieWith(this.#visits.begin(principal), { port: request.socket.localPort ?? 0, secure })
+    return moved(to, { 'Set-Cookie': cookie })
+  }
+}
+
+const ASKING = { 'WWW-Authenticate': 'Bearer realm="parley docs"' }
+
+const FOREIGN: Reply = {
+  status: 403,
+  body: pageOf({
+    title: 'Refused',
+    reader: null,
+    content: problem(
+      'Refused',
+      'This form was not sent by a page of this server.',
+      html`<p><a href="/">Go to the documents</a></p>`,
+    ),
+  }),
+  ends: true,
+}
+
+function wrongKey(to: string): Reply {
+  const wrong = 'This key opens nothing here. Look whether it is whole.'
+  return { status: 401, headers: ASKING, body: signInPage({ to, wrong }) }
+}
+
+function tooMany(seconds: number, to: string): Reply {
+  const wrong = `There were too many wrong keys. Wait ${seconds} seconds, then try again.`
+  return { status: 429, headers: { 'Retry-After': String(seconds) }, body: signInPage({ to, wrong }) }
+}

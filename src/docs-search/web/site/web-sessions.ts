@@ -1,0 +1,56 @@
+/** Who is signed in: a secret of its own for each browser, which is not the key and is worth nothing after a while. */
+import { createHash, randomBytes } from 'node:crypto'
+import type { Principal } from '../../keys/keys.ts'
+
+interface Visit {
+  readonly principal: Principal
+  readonly idle: NodeJS.Timeout
+}
+
+/** A working day. */
+const IDLE_MS = 10 * 3_600_000
+const MOST = 1_000
+
+export class WebSessions {
+  /** By the hash of their secret, the longest quiet first. */
+  readonly #visits = new Map<string, Visit>()
+
+  /** Returns the secret. */
+  begin(principal: Principal): string {
+    const secret = randomBytes(32).toString('base64url')
+    const name = hashOf(secret)
+    this.#visits.set(name, { principal, idle: setTimeout(() => this.#visits.delete(name), IDLE_MS).unref() })
+    const [quietest] = this.#visits.keys()
+    if (this.#visits.size > MOST && quietest !== undefined) this.#end(quietest)
+    return secret
+  }
+
+  /** Looks the hash up, so that the time tells nothing of a secret that comes close. */
+  principalOf(secret: string): Principal | null {
+    const name = hashOf(secret)
+    const visit = this.#visits.get(name)
+    if (visit === undefined) return null
+    visit.idle.refresh()
+    this.#visits.delete(name)
+    this.#visits.set(name, visit)
+    return visit.principal
+  }
+
+  end(secret: string): void {
+    this.#end(hashOf(secret))
+  }
+
+  /** Ends those whose key opens no more what it did. */
+  retain(knows: (principal: Principal) => boolean): void {
+    for (const [name, { principal }] of this.#visits) if (!knows(principal)) this.#end(name)
+  }
+
+  #end(name: string): void {
+    clearTimeout(this.#visits.get(name)?.idle)
+    this.#visits.delete(name)
+  }
+}
+
+function hashOf(secret: string): string {
+  return createHash('sha256').update(secret).digest('base64url')
+}

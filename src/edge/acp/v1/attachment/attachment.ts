@@ -1,0 +1,301 @@
+/** One client's view of one session: entries become updates, ends become responses, questions become requests. */
+import { ParleyError, fail, isParleyError } from '../../../../errors/parley-error.ts'
+import type { Content, Meta, Notice } from '../../../../ports/content.ts'
+import type { SubscribedClient } from '../../../../session/subscribers/subscribers.ts'
+import { QUEUE_LIMIT } from '../../../../session/domain/decide.ts'
+import type { Entry } from '../../../../session/domain/entries.ts'
+import type { Change, Subscription, SubscriptionSink } from '../../../../session/subscribers/subscription.ts'
+import type { SessionConfig } from '../../../../session/session-config.ts'
+import type { Session } from '../../../../session/session.ts'
+import { isOpenPrompt } from '../../../../session/domain/state.ts'
+import type { Transport } from '../../../transport/transport.ts'
+import type { PendingRequests, Reply } from '../../pending-requests.ts'
+import type { RequestId } from '../../protocol.ts'
+import { PermissionRequests, type PermissionAnswer } from './permission-requests.ts'
+import type { ClientCapabilities } from '../initialize/client-capabilities.ts'
+import type { ClientPeerRequests, ClientPeerServices } from '../client-peer/client-peer.ts'
+import type { NoticeName } from './notices.ts'
+import { type AdoptedPrompt, PendingPrompts } from './pending-prompts.ts'
+import { UpdateRenderer } from '../render/update-renderer.ts'
+import { LiveStatus, type LiveStatusView } from './live-status.ts'
+import { noticeUpdate, phaseUpdate, stateUpdates } from '../render/entry-to-update.ts'
+import { updateLine } from '../render/update-cache.ts'
+
+export interface ClientSide {
+  readonly wire: Transport
+  readonly outbox: PendingRequests
+  /** What it calls itself. */
+  readonly info: SubscribedClient
+  /** What it asked to be told beyond the standard. */
+  readonly wanted: ReadonlySet<NoticeName>
+  /** What it can show. */
+  readonly dialect: ClientCapabilities
+  /** What it lends to the turns of its prompts. */
+  readonly lending: ClientPeerRequests
+  answerOf(reply: Reply): PermissionAnswer
+  report(error: unknown): void
+}
+
+export interface Start {
+  /** The cursor that the client has. */
+  readonly from: number
+  readonly opening: SessionConfig
+}
+
+/** A prompt as its client named it. */
+export interface Said {
+  readonly promptId: string
+  readonly content: readonly Content[]
+  readonly meta: Meta | undefined
+}
+
+/** `left`: another view took its place, or its client is gone; it says nothing more. */
+type Place = 'joining' | 'replaying' | 'live' | 'left'
+
+export class Attachment implements SubscriptionSink {
+  readonly session: Session
+  readonly #client: ClientSide
+  readonly #feed: Subscription
+  readonly #prompts: PendingPrompts
+  readonly #asking: PermissionRequests
+  readonly #pictures: LiveStatus
+  readonly #lent: ClientPeerServices
+  readonly #lines: UpdateRenderer
+  #place: Place = 'joining'
+  /** The last entry that it was told: while it catches up, its feed is ahead by what is still to be merged. */
+  #told: number
+  #opening: SessionConfig
+  /** Somebody has closed or deleted the session, or opened it again after that. */
+  #over: { readonly phase: 'closed' | 'deleted' | 'reopened'; readonly isTold: boolean } | undefined
+  /** Something has changed while the client had no room to be told of it. */
+  #isOwed = false
+
+  constructor(session: Session, client: ClientSide, { from, opening }: Start) {
+    this.session = session
+    this.#client = client
+    this.#opening = opening
+    const { outbox, info } = client
+    this.#prompts = new PendingPrompts(session)
+    this.#pictures = new LiveStatus(client.wanted)
+    this.#asking = new PermissionRequests({
+      session,
+      outbox,
+      name: info.name,
+      answerOf: (reply) => client.answerOf(reply),
+      decline: (requestId, why) => session.decline(this.#feed, requestId, why),
+      report: (error) => client.report(error),
+    })
+    this.#told = from
+    this.#lent = client.lending.of(session.id)
+    this.#lines = new UpdateRenderer({
+      session,
+      dialect: client.dialect,
+      prompts: this.#prompts,
+      asking: this.#asking,
+      lent: this.#lent,
+    })
+    this.#feed = session.attach(this, from, { opening, client: info, lends: this.#lent })
+    this.#lent.calls.follow({
+      head: () => session.state.seq,
+      knows: (seq) => this.#place === 'live' && this.#told >= seq,
+    })
+  }
+
+  /** By which the session knows what this client declared. */
+  get feed(): object {
+    return this.#feed
+  }
+
+  get isLeft(): boolean {
+    return this.#place === 'left'
+  }
+
+  get isLive(): boolean {
+    return this.#place === 'live'
+  }
+
+  /** Where another view of it would go on from here. */
+  get start(): Start {
+    return { from: this.#feed.cursor, opening: this.#opening }
+  }
+
+  /** All that was said and how it is; whatever comes meanwhile waits. */
+  async replay(): Promise<void> {
+    this.#place = 'replaying'
+    await this.#feed.replay(this.session.state.seq)
+    // A client that is gone, or that opened it once more, needs no more of this.
+    if (!this.isLeft) this.#place = 'joining'
+  }
+
+  /** What a client needs to know besides the conversation: only the latest of each. */
+  tellState(): void {
+    const updates = stateUpdates(this.session.requireCreated)
+    this.#send(updates.map((update) => updateLine(this.session.id, update, this.#told)).join(''))
+  }
+
+  /** From here on everything as it is stored; an open question is put to this client too. */
+  async goLive(): Promise<void> {
+    await this.#feed.goLive()
+    if (this.isLeft) return
+    this.#place = 'live'
+    this.#send(this.#lent.calls.due() + this.#news())
+  }
+
+  /** Takes over the prompts of an earlier view of the same session on this connection, and asks its question anew. */
+  inherit(former: Attachment): void {
+    former.#place = 'left'
+    this.#prompts.inherit(former.#prompts)
+    if (former.#over?.phase === 'closed' && former.#over.isTold) this.#over = { phase: 'reopened', isTold: false }
+    this.#send(former.#asking.withdraw())
+  }
+
+  /** Opened again on the same connection: this declaration replaces its former one. */
+  declare(opening: SessionConfig): void {
+    this.#opening = opening
+    this.session.setClientConfig(this.#feed, opening)
+  }
+
+  /** Each is answered on this connection, after the entries up to its end. */
+  adopt(prompts: readonly AdoptedPrompt[]): void {
+    for (const { promptId, requestId } of prompts) {
+      this.#prompts.wait(promptId, requestId)
+      this.session.adoptPrompt(promptId, this.#feed)
+    }
+    this.#prompts.mayBeOver()
+    this.#pictures.changed('queue')
+  }
+
+  /** The prompts of this connection that have not ended. */
+  openPrompts(): readonly string[] {
+    return this.#prompts.ids
+  }
+
+  promptOf(requestId: RequestId): string | undefined {
+    return this.#prompts.of(requestId)
+  }
+
+  /** Its end answers `requestId`, and so does a refusal unless it is thrown. */
+  async prompt({ promptId, content, meta }: Said, requestId: RequestId): Promise<void> {
+    if (this.#prompts.waitingFor(promptId) >= QUEUE_LIMIT)
+      fail('QUEUE_FULL', { session: this.session.id, limit: QUEUE_LIMIT })
+    this.#prompts.wait(promptId, requestId)
+    this.#prompts.arrives(promptId)
+    try {
+      const entries = await this.session.prompt(promptId, content, { sender: this.#feed, meta })
+      this.#prompts.accepted(promptId)
+      // Sent again after its end, it is answered with that, once the client has all that was said until then.
+      if (entries.length > 0 || isOpenPrompt(promptId, this.session.state)) return
+      this.#prompts.mayBeOver()
+      this.tellNews()
+    } catch (error) {
+      if (this.#prompts.refused(promptId, requestId)) throw error
+    }
+  }
+
+  take(entries: readonly Entry[]): void {
+    this.#told = entries.at(-1)?.seq ?? this.#told
+    this.#send(this.#linesOf(entries) + this.#lent.calls.due() + this.#news())
+  }
+
+  congested(): boolean {
+    return this.#client.wire.isBackpressured()
+  }
+
+  room(): Promise<void> {
+    return this.#client.wire.drained()
+  }
+
+  /** Whoever cannot show it hears nothing of it. */
+  notify(notice: Notice): void {
+    const { dialect } = this.#client
+    if (dialect.notices && this.#place === 'live')
+      this.#send(updateLine(this.session.id, noticeUpdate(notice), this.#told))
+  }
+
+  /** On a connection of its own making again, it goes on from its cursor. */
+  cutOff(error: unknown): void {
+    this.#client.report(error)
+    this.#client.wire.destroy()
+  }
+
+  /** What could not be stored will not be told; whoever waits for it hears why. */
+  failed(error: unknown): void {
+    const known = isParleyError(error) ? error : new ParleyError('INTERNAL_ERROR', {}, error)
+    this.#send(this.#prompts.answersOfFailed(known))
+  }
+
+  changed(what: Change): void {
+    if (what === 'closed' || what === 'deleted') this.#over = { phase: what, isTold: false }
+    else this.#pictures.changed(what)
+    this.tellNews()
+    if (what === 'deleted') this.#send(this.#prompts.answersOfLost())
+  }
+
+  /** The client leaves the session, or could not open it: each of its prompts is answered with its end, or with what went wrong. */
+  abandon(error: ParleyError): void {
+    this.#send(this.#prompts.answersOfAbandoned(error) + this.#asking.withdraw())
+    this.#client.lending.leave(this.session.id)
+    this.detach()
+  }
+
+  /** What has changed besides the entries, as soon as the client has room for it. */
+  tellNews(): void {
+    if (!this.congested()) return this.#sendNews()
+    if (this.#isOwed) return
+    this.#isOwed = true
+    const told = this.room().then(() => {
+      this.#isOwed = false
+      this.tellNews()
+    })
+    // A client that is gone is told nothing.
+    told.catch(() => undefined)
+  }
+
+  #sendNews(): void {
+    try {
+      this.#send(this.#news())
+    } catch (error) {
+      this.cutOff(error)
+    }
+  }
+
+  detach(): void {
+    this.#place = 'left'
+    this.#feed.end()
+    this.#asking.withdraw()
+  }
+
+  #linesOf(entries: readonly Entry[]): string {
+    return this.#place === 'replaying' ? this.#lines.replayed(entries) : this.#lines.live(entries)
+  }
+
+  /** What no entry tells of, once the client has all entries: the open question, the end of the session, the notices. */
+  #news(): string {
+    if (this.#place !== 'live') return ''
+    const isDeleted = this.#over?.phase === 'deleted'
+    if (this.#told < this.session.state.seq && !isDeleted) return ''
+    return (
+      this.#prompts.answersOfWhatIsOver() +
+      this.#asking.ask() +
+      this.#endOfSession() +
+      this.#pictures.lines(this.#view(isDeleted))
+    )
+  }
+
+  #endOfSession(): string {
+    if (this.#over === undefined || this.#over.isTold) return ''
+    const { phase } = this.#over
+    this.#over = { phase, isTold: true }
+    const { id, requireCreated: existing } = this.session
+    return updateLine(id, phaseUpdate(phase === 'reopened' ? existing.phase : phase), this.#told)
+  }
+
+  #view(isDeleted: boolean): LiveStatusView {
+    const isMine = (promptId: string) => this.#prompts.has(promptId)
+    return { session: this.session, feed: this.#feed, isDeleted, isMine }
+  }
+
+  #send(lines: string): void {
+    if (lines !== '') this.#client.wire.send(lines)
+  }
+}

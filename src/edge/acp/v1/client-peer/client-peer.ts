@@ -1,0 +1,157 @@
+/** A client's files, terminals and person as ACP v1 asks for them, for the turns of its own prompts. */
+import type {
+  FileRange,
+  FileText,
+  FormRequest,
+  ClientPeer,
+  ClientTerminal,
+  ClientUrlRequest,
+  WithRoots,
+  FileWithRoots,
+  RawFormAnswer,
+  TerminalCommand,
+  UrlAnswer,
+} from '../../../../ports/client.ts'
+import type { Signal } from '../../../../ports/signal.ts'
+import type { Transport } from '../../../transport/transport.ts'
+import type { PendingRequests } from '../../pending-requests.ts'
+import { OrderedRequests } from './ordered-requests.ts'
+import { fileText, formAnswer, terminalExit, terminalId, terminalOutput } from './client-answers.ts'
+import type { ClientServices } from '../initialize/client-services.ts'
+import { requireAllowed, requireReallyInside } from './realpath-guard.ts'
+
+export interface ClientPeerHost {
+  readonly wire: Transport
+  readonly outbox: PendingRequests
+  readonly offers: ClientServices
+}
+
+/** What one connection lends, session by session; opening a session again goes on with what is open. */
+export class ClientPeerRequests {
+  readonly #side: ClientPeerHost
+  readonly #sessions = new Map<string, ClientPeerServices>()
+
+  constructor(side: ClientPeerHost) {
+    this.#side = side
+  }
+
+  of(sessionId: string): ClientPeerServices {
+    const lent = this.#sessions.get(sessionId) ?? new ClientPeerServices(sessionId, this.#side)
+    this.#sessions.set(sessionId, lent)
+    return lent
+  }
+
+  /** The client has left this session, or all of them with its connection. */
+  leave(sessionId?: string): void {
+    for (const [id, { calls }] of this.#sessions) {
+      if (sessionId !== undefined && id !== sessionId) continue
+      this.#sessions.delete(id)
+      calls.leave()
+    }
+  }
+}
+
+export class ClientPeerServices implements ClientPeer {
+  readonly calls: OrderedRequests
+  readonly readTextFile?: NonNullable<ClientPeer['readTextFile']>
+  readonly writeTextFile?: NonNullable<ClientPeer['writeTextFile']>
+  readonly createTerminal?: NonNullable<ClientPeer['createTerminal']>
+  readonly form?: NonNullable<ClientPeer['form']>
+  readonly url?: NonNullable<ClientPeer['url']>
+  readonly #sessionId: string
+  /** Those that it made for this session: nobody else can show them. */
+  readonly #terminals = new Set<string>()
+
+  constructor(sessionId: string, { wire, outbox, offers }: ClientPeerHost) {
+    this.#sessionId = sessionId
+    this.calls = new OrderedRequests(outbox, (lines) => wire.send(lines))
+    if (offers.readTextFile) this.readTextFile = (file, signal) => this.#read(file, signal)
+    if (offers.writeTextFile) this.writeTextFile = (file, signal) => this.#write(file, signal)
+    if (offers.terminal) this.createTerminal = (command, signal) => this.#create(command, signal)
+    if (offers.form) this.form = (request, signal) => this.#form(request, signal)
+    if (offers.url) this.url = (request, signal) => this.#url(request, signal)
+  }
+
+  get gone(): Signal {
+    return this.calls.gone
+  }
+
+  hasTerminal(id: string): boolean {
+    return this.#terminals.has(id)
+  }
+
+  async #read({ roots, bars, ...file }: FileWithRoots<FileRange>, signal: Signal): Promise<string> {
+    await requireAllowed(file.path, roots, bars)
+    return fileText(await this.#ask('fs/read_text_file', file, signal))
+  }
+
+  async #write({ roots, bars, ...file }: FileWithRoots<FileText>, signal: Signal): Promise<void> {
+    await requireAllowed(file.path, roots, bars)
+    await this.#ask('fs/write_text_file', file, signal)
+  }
+
+  async #create({ env = {}, roots, ...command }: WithRoots<TerminalCommand>, signal: Signal): Promise<ClientTerminal> {
+    if (command.cwd !== undefined) await requireReallyInside(command.cwd, roots)
+    const variables = Object.entries(env).map(([name, value]) => ({ name, value }))
+    const call = {
+      method: 'terminal/create',
+      params: { sessionId: this.#sessionId, ...command, ...(variables.length === 0 ? {} : { env: variables }) },
+      late: (result: unknown) => this.#releaseLate(result),
+    }
+    const id = terminalId(await this.calls.ask(call, signal))
+    this.#terminals.add(id)
+    return this.#terminal(id)
+  }
+
+  #terminal(id: string): ClientTerminal {
+    const about = { terminalId: id }
+    let isReleased = false
+    return {
+      id,
+      output: async (signal) => terminalOutput(await this.#ask('terminal/output', about, signal)),
+      waitForExit: async (signal) => terminalExit(await this.#ask('terminal/wait_for_exit', about, signal)),
+      kill: async (signal) => void (await this.#ask('terminal/kill', about, signal)),
+      release: () => {
+        if (!isReleased) this.#release(id)
+        isReleased = true
+      },
+    }
+  }
+
+  #release(id: string): void {
+    this.calls.request('terminal/release', { sessionId: this.#sessionId, terminalId: id })
+  }
+
+  /** Nobody waits for it any more, so nobody else lets go of it. */
+  #releaseLate(result: unknown): void {
+    const id = (result as { readonly terminalId?: unknown } | null | undefined)?.terminalId
+    if (typeof id === 'string' && id !== '') this.#release(id)
+  }
+
+  async #form({ message, schema, toolCallId }: FormRequest, signal: Signal): Promise<RawFormAnswer> {
+    const asked = { mode: 'form', message, requestedSchema: schema, ...named(toolCallId) }
+    return formAnswer(await this.#ask('elicitation/create', asked, signal))
+  }
+
+  /** What came back besides the action is nobody's business. */
+  async #url({ message, url, elicitationId, toolCallId }: ClientUrlRequest, signal: Signal): Promise<UrlAnswer> {
+    const asked = { mode: 'url', message, url, elicitationId, ...named(toolCallId) }
+    const { action } = formAnswer(await this.#ask('elicitation/create', asked, signal))
+    let isComplete = action !== 'accept'
+    return {
+      action,
+      complete: () => {
+        if (!isComplete) this.calls.notify('elicitation/complete', { elicitationId })
+        isComplete = true
+      },
+    }
+  }
+
+  #ask(method: string, params: object, signal: Signal): Promise<unknown> {
+    return this.calls.ask({ method, params: { sessionId: this.#sessionId, ...params } }, signal)
+  }
+}
+
+function named(toolCallId: string | undefined): { readonly toolCallId?: string } {
+  return toolCallId === undefined ? {} : { toolCallId }
+}

@@ -1,0 +1,63 @@
+/** The first exchange, exactly as ACP's initialization page and the founding exchange A have it. */
+import { fail } from '../../../../errors/parley-error.ts'
+import type { PromptKinds } from '../../../../ports/agent.ts'
+import { SESSION_METHODS } from '../methods/extension-methods.ts'
+import { NOTICES } from '../attachment/notices.ts'
+
+const PROTOCOL_VERSION = 1
+
+export interface ServerInfo {
+  readonly name: string
+  readonly title: string
+  readonly version: string
+}
+
+/** What there is to offer; `methods` are those beyond ACP. */
+export interface Offer {
+  readonly info: ServerInfo
+  readonly accepts: PromptKinds
+  readonly methods: readonly string[]
+  readonly authMethods: readonly object[]
+  /** What ACP itself has not settled yet is offered too. */
+  readonly unstable: boolean
+}
+
+/** Any version is answered with one that we speak: a success, never an error and never an echo. */
+export function initializeResult(params: unknown, { info, accepts, methods, authMethods, unstable }: Offer) {
+  requireVersion(params)
+  return {
+    protocolVersion: PROTOCOL_VERSION,
+    agentCapabilities: {
+      loadSession: true,
+      promptCapabilities: accepts,
+      mcpCapabilities: { http: true, sse: true },
+      sessionCapabilities: {
+        list: {},
+        resume: {},
+        close: {},
+        delete: {},
+        additionalDirectories: {},
+        ...(unstable && { fork: {} }),
+      },
+      ...(authMethods.length > 0 && { auth: { logout: {} } }),
+      _meta: {
+        parley: {
+          cursor: {},
+          promptId: {},
+          adopt: {},
+          notifications: NOTICES,
+          methods: [...SESSION_METHODS, ...methods],
+        },
+      },
+    },
+    agentInfo: info,
+    authMethods,
+  }
+}
+
+function requireVersion(params: unknown): void {
+  const version = (params as { readonly protocolVersion?: unknown } | undefined)?.protocolVersion
+  if (!Number.isInteger(version) || (version as number) < 0) {
+    fail('PARAMS_INVALID', { method: 'initialize', reason: 'protocolVersion must be a whole number from 0' })
+  }
+}

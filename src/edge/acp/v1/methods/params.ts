@@ -1,0 +1,179 @@
+/** Parses what clients send, once; inside, types are trusted. Loaded with the first request that needs it: zod takes its time. */
+import { z } from 'zod'
+import { fail } from '../../../../errors/parley-error.ts'
+import type { Content } from '../../../../ports/content.ts'
+import type { McpServer } from '../../../../ports/tools.ts'
+import { MOST_SERVERS } from '../../../../session/tools/client-configs.ts'
+import { isNestedDeeper } from '../../../../text/nesting.ts'
+import type { PermissionAnswer } from '../attachment/permission-requests.ts'
+
+/** Of a prompt: each is stored and told by itself. */
+const MOST_PARTS = 1_000
+
+const meta = z.record(z.string(), z.unknown()).nullish()
+const annotated = { annotations: z.record(z.string(), z.unknown()).nullish(), _meta: meta }
+const resource = z.union([
+  z.looseObject({ uri: z.string(), text: z.string(), mimeType: z.string().nullish(), _meta: meta }),
+  z.looseObject({ uri: z.string(), blob: z.string(), mimeType: z.string().nullish(), _meta: meta }),
+])
+const content = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('text'), text: z.string(), ...annotated }),
+  z.object({
+    type: z.literal('image'),
+    data: z.string(),
+    mimeType: z.string(),
+    uri: z.string().nullish(),
+    ...annotated,
+  }),
+  z.object({ type: z.literal('audio'), data: z.string(), mimeType: z.string(), ...annotated }),
+  z.object({
+    type: z.literal('resource_link'),
+    uri: z.string(),
+    name: z.string(),
+    title: z.string().nullish(),
+    description: z.string().nullish(),
+    mimeType: z.string().nullish(),
+    size: z.number().nullish(),
+    ...annotated,
+  }),
+  z.object({ type: z.literal('resource'), resource, ...annotated }),
+])
+
+const pair = z.object({ name: z.string().min(1), value: z.string() })
+const remote = {
+  name: z.string().min(1),
+  url: z.url({ protocol: /^https?$/u }),
+  headers: z
+    .array(pair)
+    .nullish()
+    .transform((headers) => headers ?? []),
+}
+const stdio = z.object({
+  type: z.literal('stdio').optional(),
+  name: z.string().min(1),
+  command: z.string().min(1),
+  args: z
+    .array(z.string())
+    .nullish()
+    .transform((args) => args ?? []),
+  env: z
+    .array(pair)
+    .nullish()
+    .transform((env) => env ?? []),
+})
+const mcpServer = z
+  .union([z.object({ type: z.enum(['http', 'sse']), ...remote }), stdio], {
+    error: 'must be a stdio server (name, command, args, env) or an http or sse server (name, url, headers)',
+  })
+  .transform(asMcpServer)
+
+const sessionId = z.string().min(1)
+const directories = {
+  cwd: z.string(),
+  additionalDirectories: z
+    .array(z.string().min(1))
+    .nullish()
+    .transform((directories) => directories ?? []),
+}
+const required = z
+  .array(mcpServer)
+  .max(MOST_SERVERS, { error: `must name at most ${MOST_SERVERS} servers` })
+  .nullable()
+  .transform((servers) => servers ?? [])
+const optional = required.optional().transform((servers) => servers ?? [])
+
+/** Where a client goes on after its connection or its server was lost, and which of its prompts have had no answer. */
+const goingOn = z
+  .looseObject({
+    'parley/after': z.int().min(0).nullish(),
+    'parley/prompts': z
+      .array(z.object({ requestId: z.union([z.string(), z.number()]), promptId: z.string().min(1) }))
+      .nullish(),
+  })
+  .nullish()
+
+/** A name that cannot be one is refused: passed over in silence, the prompt would run twice when it is sent again. */
+const prompting = z.looseObject({ 'parley/promptId': z.string().min(1).nullish() }).nullish()
+
+const schemas = {
+  'session/new': z.object({ ...directories, mcpServers: required, _meta: meta }),
+  'session/load': z.object({ sessionId, ...directories, mcpServers: required, _meta: goingOn }),
+  'session/resume': z.object({ sessionId, ...directories, mcpServers: optional, _meta: goingOn }),
+  'session/fork': z.object({ sessionId, ...directories, mcpServers: optional, _meta: meta }),
+  'session/set_mode': z.object({ sessionId, modeId: z.string(), _meta: meta }),
+  // `type` says again what the value is; who omits it or has one of its own is understood all the same.
+  'session/set_config_option': z.object({
+    sessionId,
+    configId: z.string(),
+    value: z.union([z.string(), z.boolean()]),
+    _meta: meta,
+  }),
+  'session/prompt': z.object({ sessionId, prompt: z.array(content).min(1).max(MOST_PARTS), _meta: prompting }),
+  'session/cancel': z.object({ sessionId, _meta: meta }),
+  'session/close': z.object({ sessionId, _meta: meta }),
+  'session/delete': z.object({ sessionId, _meta: meta }),
+  '_parley/rename': z.object({ sessionId, title: z.string(), _meta: meta }),
+  '_parley/revoke': z.object({ sessionId, allowance: z.string(), _meta: meta }),
+  '_parley/fork': z.object({ sessionId, at: z.number().nullish(), _meta: meta }),
+  'session/list': z.object({ cwd: z.string().nullish(), cursor: z.string().nullish(), _meta: meta }),
+} as const
+
+const outcome = z.object({
+  outcome: z.union([
+    z.object({ outcome: z.literal('selected'), optionId: z.string() }),
+    z.object({ outcome: z.literal('cancelled') }),
+  ]),
+})
+
+export type Parsed<Method extends keyof typeof schemas> = z.output<(typeof schemas)[Method]>
+
+/** Throws PARAMS_INVALID naming the first thing that is wrong and where. */
+export function parseParams<Method extends keyof typeof schemas>(method: Method, params: unknown): Parsed<Method> {
+  if (isNestedDeeper(params, DEEPEST)) fail('PARAMS_INVALID', { method, reason: 'they are nested too deeply' })
+  const parsed = schemas[method].safeParse(params ?? {})
+  if (parsed.success) return parsed.data as Parsed<Method>
+  return fail('PARAMS_INVALID', { method, reason: firstIssue(parsed.error) })
+}
+
+/** What is stored must be written and read again by recursion. */
+const DEEPEST = 100
+
+/** What a client answered to a permission request. */
+export function parseOutcome(result: unknown): PermissionAnswer {
+  const parsed = outcome.safeParse(result)
+  if (!parsed.success) return { kind: 'no answer' }
+  const chosen = parsed.data.outcome
+  return chosen.outcome === 'selected' ? { kind: 'option', optionId: chosen.optionId } : { kind: 'dismissed' }
+}
+
+/** Values are left out: a header or an environment variable may be a secret. */
+function firstIssue({ issues }: z.ZodError): string {
+  const [issue] = issues
+  if (issue === undefined) return 'they do not parse'
+  const where = issue.path.join('.')
+  const what = issue.message.charAt(0).toLowerCase() + issue.message.slice(1)
+  return where === '' ? what : `${where}: ${what}`
+}
+
+function asMcpServer(
+  server:
+    | z.output<typeof stdio>
+    | { type: 'http' | 'sse'; name: string; url: string; headers: z.output<typeof pair>[] },
+): McpServer {
+  const { name } = server
+  if ('url' in server) {
+    return {
+      type: server.type,
+      name,
+      url: server.url,
+      headers: server.headers.map(({ name, value }) => [name, value] as const),
+    }
+  }
+  const env = Object.fromEntries(server.env.map(({ name, value }) => [name, value]))
+  return { type: 'stdio', name, command: server.command, args: server.args, env }
+}
+
+/** The prompt as the core takes it: undefined and absent are one. */
+export function asContent(prompt: Parsed<'session/prompt'>['prompt']): readonly Content[] {
+  return JSON.parse(JSON.stringify(prompt)) as readonly Content[]
+}

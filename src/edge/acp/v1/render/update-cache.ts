@@ -1,0 +1,67 @@
+/** Updates as lines of the wire, serialised once however many clients are told. */
+import type { Entry } from '../../../../session/domain/entries.ts'
+import type { ClientCapabilities } from '../initialize/client-capabilities.ts'
+import { type Update, updateOf } from './entry-to-update.ts'
+import { hasTerminals } from './terminal-content.ts'
+
+export interface UpdateCache {
+  /** What everyone is told who neither sent a prompt that it speaks of, nor was asked a question that it settles, nor has its terminals. */
+  readonly text: string
+  /** The same, entry by entry. */
+  readonly lines: readonly string[]
+  /** Whether it speaks of prompts or terminals or settles questions at all. */
+  readonly isPersonal: boolean
+}
+
+/** The line of one update; `seq` is the cursor of whoever has it. */
+export function updateLine(sessionId: string, update: Update, seq: number): string {
+  return lineOf(JSON.stringify(sessionId), update, seq)
+}
+
+/** The line of an entry; empty for facts that ACP v1, or whoever speaks this dialect, has no word for. */
+export function entryLine(sessionId: string, entry: Entry, dialect: ClientCapabilities): string {
+  const update = updateOf(entry, dialect)
+  return update === undefined ? '' : updateLine(sessionId, update, entry.seq)
+}
+
+const batches = new WeakMap<ClientCapabilities, WeakMap<readonly Entry[], UpdateCache>>()
+
+/** The same for everyone who is told this very batch in this dialect. */
+export function openUpdateCache(
+  sessionId: string,
+  entries: readonly Entry[],
+  dialect: ClientCapabilities,
+): UpdateCache {
+  const known = batchesIn(dialect).get(entries)
+  if (known !== undefined) return known
+  const lines = entries.map((entry) => entryLine(sessionId, entry, dialect))
+  const shared = { text: lines.join(''), lines, isPersonal: entries.some(isPersonal) }
+  batchesIn(dialect).set(entries, shared)
+  return shared
+}
+
+function batchesIn(dialect: ClientCapabilities): WeakMap<readonly Entry[], UpdateCache> {
+  const known = batches.get(dialect) ?? new WeakMap<readonly Entry[], UpdateCache>()
+  batches.set(dialect, known)
+  return known
+}
+
+function isPersonal(entry: Entry): boolean {
+  switch (entry.kind) {
+    case 'message_chunk':
+      return entry.role === 'user'
+    case 'turn_ended':
+    case 'prompt_withdrawn':
+    case 'permission_resolved':
+      return true
+    case 'tool_call':
+    case 'tool_call_patched':
+      return hasTerminals(entry)
+    default:
+      return false
+  }
+}
+
+function lineOf(session: string, update: Update, seq: number): string {
+  return `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":${session},"update":${JSON.stringify(update)},"_meta":{"parley/seq":${seq}}}}\n`
+}

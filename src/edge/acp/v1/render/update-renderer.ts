@@ -1,0 +1,77 @@
+/** What one client is told of entries: the line for everyone, but for its own prompts, questions and terminals. */
+import type { Entry } from '../../../../session/domain/entries.ts'
+import { withdrawn } from '../../../../session/domain/evolve.ts'
+import type { Session } from '../../../../session/session.ts'
+import type { PermissionRequests } from '../attachment/permission-requests.ts'
+import type { ClientCapabilities } from '../initialize/client-capabilities.ts'
+import type { ClientPeerServices } from '../client-peer/client-peer.ts'
+import type { PendingPrompts } from '../attachment/pending-prompts.ts'
+import { callUpdate, replayed } from './entry-to-update.ts'
+import { showsTerminals } from './terminal-content.ts'
+import { entryLine, openUpdateCache, updateLine } from './update-cache.ts'
+
+/** What is the client's own in a session. */
+export interface Own {
+  readonly session: Session
+  readonly dialect: ClientCapabilities
+  readonly prompts: PendingPrompts
+  readonly asking: PermissionRequests
+  readonly lent: ClientPeerServices
+}
+
+export class UpdateRenderer {
+  readonly #own: Own
+
+  constructor(own: Own) {
+    this.#own = own
+  }
+
+  /** Built once for everyone where nothing in it is for this client alone. */
+  live(entries: readonly Entry[]): string {
+    const { session, dialect, prompts, asking } = this.#own
+    const { text, lines, isPersonal } = openUpdateCache(session.id, entries, dialect)
+    const isForAll = !isPersonal || (prompts.isEmpty && !asking.isOpen)
+    return isForAll ? text : entries.map((entry, at) => this.#live(entry, lines[at])).join('')
+  }
+
+  /** The whole conversation; whoever was slow may hear of the end of its own prompt only here. */
+  replayed(entries: readonly Entry[]): string {
+    return replayed(entries)
+      .map((entry) => this.#replayed(entry))
+      .join('')
+  }
+
+  #live(entry: Entry, shared: string | undefined): string {
+    const { prompts, asking } = this.#own
+    switch (entry.kind) {
+      case 'prompt_withdrawn':
+        return prompts.answers(withdrawn(entry))
+      case 'turn_ended':
+        // Its sender hears of the end in the response, everyone else in the transcript.
+        return prompts.has(entry.promptId) ? prompts.answers(entry) : this.#line(entry, shared)
+      case 'permission_resolved':
+        return asking.withdraw(entry.requestId)
+      default:
+        return this.#isOwnEcho(entry) ? '' : this.#line(entry, shared)
+    }
+  }
+
+  #replayed(entry: Entry): string {
+    const { prompts } = this.#own
+    const line = this.#line(entry)
+    if (entry.kind === 'turn_ended') return line + prompts.answers(entry)
+    return entry.kind === 'prompt_withdrawn' ? line + prompts.answers(withdrawn(entry)) : line
+  }
+
+  /** `shared` is its line for everyone, where that was made already. */
+  #line(entry: Entry, shared?: string): string {
+    const { session, dialect, lent } = this.#own
+    const isOwn = (terminalId: string) => lent.hasTerminal(terminalId)
+    if (showsTerminals(entry, isOwn)) return updateLine(session.id, callUpdate(entry, isOwn), entry.seq)
+    return shared ?? entryLine(session.id, entry, dialect)
+  }
+
+  #isOwnEcho(entry: Entry): boolean {
+    return entry.kind === 'message_chunk' && entry.role === 'user' && this.#own.prompts.has(entry.promptId)
+  }
+}

@@ -1,0 +1,69 @@
+import { describe, expect, test } from 'vitest'
+import { Talk, metaOf, of, opened } from '../../test/fixtures/relay/talk.ts'
+import { isOlder, versionIn } from './server-upgrade.ts'
+
+test.each([
+  ['0.1.0', '0.1.1', true],
+  ['0.9.0', '0.10.0', true],
+  ['1.0.0', '0.9.9', false],
+  ['0.1.0', '0.1.0', false],
+  ['0.1.0-next.1', '0.1.0', false],
+  ['unknown', '0.1.0', false],
+])('%s is older than %s: %s', (version, than, older) => {
+  expect(isOlder(version, than)).toBe(older)
+})
+
+test('only a server that can be asked to stop has a version to compare', () => {
+  const agentInfo = { name: 'parley', version: '0.1.0' }
+  const offering = (methods: readonly string[]) => ({
+    agentInfo,
+    agentCapabilities: { _meta: { parley: { methods } } },
+  })
+  expect(versionIn(offering(['_parley/stop']))).toBe('0.1.0')
+  expect(versionIn(offering([]))).toBeUndefined()
+  expect(versionIn({ agentInfo })).toBeUndefined()
+})
+
+describe('a server that stops in order', () => {
+  test('is not told to the client; calls that it left open are answered, prompts wait on', () => {
+    const talk = opened()
+    talk.prompt(2)
+    talk.client({ id: 5, method: 'session/list', params: {} })
+    expect(talk.server({ method: '_parley/server', params: { state: 'stopping' } })).toEqual([])
+    expect(talk.conversation.end).toBe('stops')
+    expect(talk.lose()).toMatchObject([{ id: 5, error: { data: { code: 'SERVER_STOPPING' } } }])
+    expect(metaOf(of(talk.restore(), 'session/resume')[0])['parley/prompts']).toEqual([
+      { requestId: 2, promptId: 'p-1' },
+    ])
+  })
+
+  test('that is older and idle makes room before the client has its first answer', () => {
+    const talk = new Talk()
+    talk.client({ id: 0, method: 'initialize', params: { protocolVersion: 1 } })
+    const result = {
+      agentInfo: { name: 'parley', version: '0.1.0' },
+      agentCapabilities: { _meta: { parley: { methods: ['_parley/stop'] } } },
+    }
+    expect(talk.server({ id: 0, result })).toEqual([])
+    expect(talk.asked).toMatchObject([{ method: '_parley/stop', params: { ifIdle: true } }])
+    expect(talk.conversation.waitsForRoom).toBe(true)
+    expect(talk.server({ id: talk.asked[0]?.id, result: { stopping: true, working: 0 } })).toEqual([])
+    expect(talk.conversation.end).toBe('makes room')
+    expect(talk.lose()).toEqual([])
+    expect(talk.restore()).toMatchObject([{ id: 0, method: 'initialize' }])
+  })
+
+  test('that is older and busy is worked with', () => {
+    const talk = new Talk()
+    talk.client({ id: 0, method: 'initialize', params: { protocolVersion: 1 } })
+    const result = {
+      agentInfo: { name: 'parley', version: '0.1.0' },
+      agentCapabilities: { _meta: { parley: { methods: ['_parley/stop'] } } },
+    }
+    talk.server({ id: 0, result })
+    expect(talk.server({ id: talk.asked[0]?.id, result: { stopping: false, working: 1 } })).toMatchObject([
+      { id: 0, result },
+    ])
+    expect(talk.conversation.waitsForRoom).toBe(false)
+  })
+})

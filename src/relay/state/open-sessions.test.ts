@@ -1,0 +1,90 @@
+/** From where a new server is asked to go on, whatever the client had of a session. */
+import { describe, expect, test } from 'vitest'
+import { Talk, metaOf, of, opened } from '../../../test/fixtures/relay/talk.ts'
+
+describe('a load that was cut', () => {
+  const params = { sessionId: 's', cwd: '/w', mcpServers: [] }
+
+  test('before it began is asked again as it was', () => {
+    const talk = new Talk()
+    talk.client({ id: 4, method: 'session/load', params })
+    talk.lose()
+    const [load] = talk.restore()
+    expect(load).toMatchObject({ id: 4, method: 'session/load' })
+    expect(metaOf(load)['parley/after']).toBe(0)
+  })
+
+  test('in the middle goes on after what has come', () => {
+    const talk = new Talk()
+    talk.client({ id: 4, method: 'session/load', params })
+    talk.update(1)
+    talk.update(5)
+    talk.lose()
+    expect(metaOf(talk.restore()[0])['parley/after']).toBe(5)
+    talk.update(9)
+    expect(talk.server({ id: 4, result: { _meta: { 'parley/seq': 9 } } })).toHaveLength(1)
+    talk.lose()
+    expect(metaOf(of(talk.restore(), 'session/resume')[0])['parley/after']).toBe(9)
+  })
+
+  test('of a session that was open: before it began the open one is resumed, then all is asked', () => {
+    const talk = opened()
+    talk.update(7)
+    talk.client({ id: 4, method: 'session/load', params })
+    talk.update(8)
+    talk.lose()
+    const [, resume, load] = talk.restore()
+    expect(metaOf(resume)['parley/after']).toBe(8)
+    expect(metaOf(load)).toEqual({})
+  })
+
+  test('of a session that was open: a notice about where it stands does not begin it', () => {
+    const talk = opened()
+    talk.update(7)
+    talk.client({ id: 4, method: 'session/load', params })
+    talk.update(7)
+    talk.lose()
+    const restored = talk.restore()
+    const afters = (method: string) => of(restored, method).map((one) => metaOf(one)['parley/after'])
+    expect(afters('session/resume')).toEqual([7])
+    expect(afters('session/load')).toEqual([undefined])
+  })
+
+  test('of a session that was open: once it has begun it takes the place of the open one', () => {
+    const talk = opened()
+    talk.update(7)
+    talk.client({ id: 4, method: 'session/load', params })
+    talk.update(2)
+    talk.lose()
+    const restored = talk.restore()
+    expect(of(restored, 'session/resume')).toEqual([])
+    expect(metaOf(of(restored, 'session/load')[0])['parley/after']).toBe(2)
+  })
+})
+
+describe('a resume', () => {
+  const params = { sessionId: 's', cwd: '/w' }
+
+  test('begins where the server says that the session stands', () => {
+    const talk = new Talk()
+    talk.exchange(4, 'session/resume', { params, result: { _meta: { 'parley/seq': 30 } } })
+    talk.lose()
+    expect(metaOf(talk.restore()[0])['parley/after']).toBe(30)
+  })
+
+  test('with a cursor begins there, however far the session is', () => {
+    const talk = new Talk()
+    const _meta = { 'parley/after': 12 }
+    talk.exchange(4, 'session/resume', { params: { ...params, _meta }, result: { _meta: { 'parley/seq': 30 } } })
+    talk.lose()
+    expect(metaOf(talk.restore()[0])['parley/after']).toBe(12)
+  })
+
+  test('of a session that is open takes nothing from what is on its way', () => {
+    const talk = opened()
+    talk.update(7)
+    talk.exchange(4, 'session/resume', { params, result: { _meta: { 'parley/seq': 30 } } })
+    talk.lose()
+    expect(metaOf(of(talk.restore(), 'session/resume')[0])['parley/after']).toBe(7)
+  })
+})

@@ -1,0 +1,217 @@
+/** The relay's memory of both sides, without a pipe: what a new server is told, and what the client hears of the loss. */
+import { describe, expect, test } from 'vitest'
+import { MCP, Talk, metaOf, of, opened, read } from '../../../test/fixtures/relay/talk.ts'
+import { ParleyError } from '../../errors/parley-error.ts'
+
+test('who has authenticated is authenticated with the next server too, until it logs out', () => {
+  const talk = new Talk()
+  talk.exchange(0, 'initialize', { params: { protocolVersion: 1, _meta: { 'parley/token': 'hush' } }, result: {} })
+  const params = { methodId: 'parley-token', _meta: { 'parley/token': 'hush' } }
+  talk.exchange(1, 'authenticate', { params, result: {} })
+  talk.lose()
+  expect(talk.restore().slice(0, 2)).toMatchObject([{ method: 'initialize' }, { method: 'authenticate', params }])
+  talk.exchange(2, 'session/new', { params: { cwd: '/w', mcpServers: [] }, result: { sessionId: 's' } })
+  talk.exchange(3, 'logout', { params: {}, result: {} })
+  talk.lose()
+  const restored = talk.restore()
+  expect(restored.map(({ method }) => method)).toEqual(['initialize'])
+  expect(JSON.stringify(restored)).not.toContain('hush')
+})
+
+describe('what the client says', () => {
+  test('is introduced: its agent, and the wish to hear when the server stops', () => {
+    const [told] = new Talk().client({
+      id: 0,
+      method: 'initialize',
+      params: { protocolVersion: 1, clientCapabilities: { fs: {}, _meta: { 'parley/notifications': ['turn'], a: 1 } } },
+    })
+    expect(told?.params).toEqual({
+      protocolVersion: 1,
+      clientCapabilities: { fs: {}, _meta: { 'parley/notifications': ['turn', 'server'], a: 1 } },
+      _meta: { 'parley/agent': 'guide' },
+    })
+  })
+
+  test('has a name on every prompt, its own where it gives one', () => {
+    const talk = opened()
+    expect(metaOf(talk.prompt(2))).toEqual({ 'parley/promptId': 'p-1' })
+    const params = { sessionId: 's', prompt: [], _meta: { 'parley/promptId': 'mine', b: 2 } }
+    expect(talk.client({ id: 3, method: 'session/prompt', params })[0]?.params).toEqual(params)
+  })
+
+  test.each([7, '', {}, false])('passes on a name that is none, which the server refuses: %j', (promptId) => {
+    const params = { sessionId: 's', prompt: [], _meta: { 'parley/promptId': promptId } }
+    expect(opened().client({ id: 3, method: 'session/prompt', params })[0]?.params).toEqual(params)
+  })
+
+  test.each(['{"half', '[]', '7', '{"jsonrpc":"1.0"}', '{"jsonrpc":"2.0","id":{},"method":"x"}'])(
+    'passes untouched where it is no message: %s',
+    (line) => {
+      const bytes = Buffer.from(`${line}\n`)
+      expect(new Talk().conversation.fromClient(bytes)).toBe(bytes)
+    },
+  )
+
+  test('has as many answers as it has requests, also where it gave two of them one id', () => {
+    const talk = opened()
+    talk.client({ id: 2, method: 'session/list', params: {} })
+    talk.client({ id: 2, method: 'session/list', params: {} })
+    expect(talk.server({ id: 2, result: { sessions: [] } })).toHaveLength(1)
+    expect(talk.server({ id: 2, result: { sessions: [] } })).toHaveLength(1)
+    expect(talk.server({ id: 2, result: { sessions: [] } })).toHaveLength(0)
+    talk.prompt(3)
+    talk.prompt(3)
+    talk.lose()
+    const [resume] = of(talk.restore(), 'session/resume')
+    expect(metaOf(resume)['parley/prompts']).toEqual([
+      { requestId: 3, promptId: 'p-1' },
+      { requestId: 3, promptId: 'p-2' },
+    ])
+  })
+
+  test('may take over prompts of a connection that it had before: their ends are passed on, through a loss too', () => {
+    const talk = opened()
+    const adopting = {
+      sessionId: 's',
+      cwd: '/w',
+      _meta: { 'parley/prompts': [{ requestId: 'old', promptId: 'mine' }, { requestId: {} }, 'junk'] },
+    }
+    talk.exchange(2, 'session/resume', { params: adopting, result: {} })
+    talk.lose()
+    const [resume] = of(talk.restore(), 'session/resume')
+    expect(metaOf(resume)['parley/prompts']).toEqual([{ requestId: 'old', promptId: 'mine' }])
+    talk.server({ id: resume?.id, result: {} })
+    expect(talk.server({ id: 'old', result: { stopReason: 'end_turn' } })).toHaveLength(1)
+    talk.client({ id: 3, method: 'session/resume', params: adopting })
+    talk.server({ id: 3, error: { data: { code: 'SESSION_NOT_FOUND' } } })
+    expect(talk.lose()).toEqual([])
+  })
+
+  test('is not passed on when it answers what nobody asks any longer', () => {
+    const talk = opened()
+    talk.server({ id: 'boot-1', method: 'session/request_permission', params: { sessionId: 's' } })
+    expect(talk.client({ id: 'boot-1', result: {} })).toHaveLength(1)
+    expect(talk.client({ id: 'boot-1', result: {} })).toEqual([])
+  })
+})
+
+describe('after the loss of the server', () => {
+  test('a session is resumed from the last entry seen, with all that was declared, and its prompts', () => {
+    const talk = opened()
+    talk.prompt(2)
+    talk.update(7)
+    expect(talk.lose()).toEqual([])
+    const [greeting, resume, ...more] = talk.restore()
+    expect(more).toEqual([])
+    expect(greeting).toMatchObject({ method: 'initialize', params: { protocolVersion: 1 } })
+    expect(resume).toMatchObject({ method: 'session/resume', params: { sessionId: 's', cwd: '/w', mcpServers: MCP } })
+    expect(metaOf(resume)).toEqual({ 'parley/after': 7, 'parley/prompts': [{ requestId: 2, promptId: 'p-1' }] })
+    expect([greeting, resume].flatMap((one) => talk.server({ id: one?.id, result: {} }))).toEqual([])
+    expect(talk.server({ id: 2, result: { stopReason: 'end_turn' } })).toHaveLength(1)
+    expect(talk.server({ id: 2, result: { stopReason: 'end_turn' } })).toEqual([])
+  })
+
+  test('an end that lies behind the cursor is adopted, so that it is not told as that of a stranger', () => {
+    const talk = opened()
+    talk.prompt(2)
+    talk.update(7)
+    talk.server({ id: 2, error: { data: { code: 'AGENT_FAILED' } } })
+    talk.lose()
+    const [prompt] = metaOf(of(talk.restore(), 'session/resume')[0])['parley/prompts'] as readonly {
+      requestId: string
+      promptId: string
+    }[]
+    expect(prompt?.promptId).toBe('p-1')
+    expect(talk.server({ id: prompt?.requestId, error: { data: { code: 'AGENT_FAILED' } } })).toEqual([])
+    talk.update(9)
+    talk.lose()
+    expect(metaOf(of(talk.restore(), 'session/resume')[0])['parley/prompts']).toEqual([])
+  })
+
+  test('what the client was asked is withdrawn', () => {
+    const talk = opened()
+    talk.server({ id: 'boot-1', method: 'session/request_permission', params: { sessionId: 's' } })
+    talk.server({ id: 'boot-2', method: 'session/request_permission', params: { sessionId: 's' } })
+    talk.server({ method: '$/cancel_request', params: { requestId: 'boot-2' } })
+    expect(talk.lose()).toMatchObject([{ method: '$/cancel_request', params: { requestId: 'boot-1' } }])
+    expect(talk.client({ id: 'boot-1', result: {} })).toEqual([])
+  })
+
+  test('what may be asked twice is asked again, the rest fails with one clear error', () => {
+    const talk = opened()
+    talk.client({ id: 5, method: 'session/list', params: {} })
+    talk.client({ id: 6, method: '_parley/fork', params: { sessionId: 's' } })
+    talk.client({ id: 7, method: '_other/thing', params: {} })
+    expect(talk.lose().map(({ id, error }) => [id, error?.data?.['code'], error?.data?.['retryable']])).toEqual([
+      [6, 'SERVER_RESTARTED', true],
+      [7, 'SERVER_RESTARTED', true],
+    ])
+    expect(of(talk.restore(), 'session/list')).toMatchObject([{ id: 5 }])
+    expect(talk.conversation.isWhole).toBe(false)
+  })
+
+  test('a session that cannot be resumed has its open prompts answered, and no later one', () => {
+    const talk = opened()
+    talk.prompt(2)
+    talk.lose()
+    const [resume] = of(talk.restore(), 'session/resume')
+    talk.prompt(3)
+    const told = talk.server({ id: resume?.id, error: { data: { code: 'SESSION_NOT_FOUND' } } })
+    expect(told).toMatchObject([{ id: 2, error: { data: { code: 'TURN_INTERRUPTED', session: 's' } } }])
+    expect(talk.server({ id: 3, error: { data: { code: 'SESSION_NOT_FOUND' } } })).toHaveLength(1)
+    talk.lose()
+    expect(of(talk.restore(), 'session/resume')).toEqual([])
+  })
+
+  test('a cancel goes out again for a prompt that still waits', () => {
+    const talk = opened()
+    talk.prompt(2)
+    talk.client({ method: 'session/cancel', params: { sessionId: 's' } })
+    talk.lose()
+    const [resume] = of(talk.restore(), 'session/resume')
+    talk.server({ id: resume?.id, result: {} })
+    expect(talk.asked).toMatchObject([{ method: '$/cancel_request', params: { requestId: 2 } }])
+  })
+
+  test.each(['closed', 'deleted'])('a session that somebody has %s is not opened again', (phase) => {
+    const talk = opened()
+    const update = { sessionUpdate: 'session_info_update' }
+    talk.server({ method: 'session/update', params: { sessionId: 's', update, _meta: { 'parley/phase': phase } } })
+    talk.lose()
+    expect(of(talk.restore(), 'session/resume')).toEqual([])
+  })
+
+  test('a session that somebody has closed and somebody else opened is ours again, from where it was told', () => {
+    const talk = opened()
+    const tell = (seq: number, phase: string) => {
+      const update = { sessionUpdate: 'session_info_update', _meta: { 'parley/phase': phase } }
+      talk.server({ method: 'session/update', params: { sessionId: 's', update, _meta: { 'parley/seq': seq } } })
+    }
+    tell(40, 'closed')
+    tell(42, 'idle')
+    talk.lose()
+    const [resume] = of(talk.restore(), 'session/resume')
+    expect(metaOf(resume)['parley/after']).toBe(42)
+  })
+})
+
+test('when no server can be had, everyone who waits is told why', () => {
+  const talk = opened()
+  talk.prompt(2)
+  talk.client({ id: 5, method: 'session/list', params: {} })
+  const told = read(talk.conversation.giveUp(new ParleyError('SERVER_LOST', { reason: 'it is gone' })))
+  expect(told.map(({ id, error }) => [id, error?.data?.['code']])).toEqual([
+    [5, 'SERVER_LOST'],
+    [2, 'TURN_INTERRUPTED'],
+  ])
+  expect(talk.conversation.isOwed).toBe(false)
+})
+
+test('secrets of MCP servers are in no error and on no screen', () => {
+  const talk = opened()
+  talk.prompt(2)
+  const lost = talk.lose()
+  const [resume] = of(talk.restore(), 'session/resume')
+  const told = [...lost, ...talk.server({ id: resume?.id, error: { data: { code: 'JOURNAL_IO' } } })]
+  expect(JSON.stringify([told, talk.said])).not.toContain('hush')
+})

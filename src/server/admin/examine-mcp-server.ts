@@ -1,0 +1,30 @@
+/** Meets one MCP server as a session would, without a session and without the state, and tells all that it offers. */
+import type { Config } from '../../config/schema.ts'
+import type { McpServer, ToolList } from '../../ports/tools.ts'
+import { openTools } from '../compose/compose.ts'
+
+export interface Examined extends ToolList {
+  /** What is wrong with it, in sentences. */
+  readonly warnings: readonly string[]
+}
+
+/** Everything a connection may take, and then some for its resources and prompts. */
+const PATIENCE_MS = 40_000
+const AFTERWARDS_MS = 300
+
+/** Never throws for what the server does; its state says how it went. */
+export async function examine(config: Config, server: McpServer, signal: AbortSignal): Promise<Examined> {
+  const warnings: string[] = []
+  const tools = openTools(config, (sentence) => warnings.push(sentence))
+  const cwd = process.cwd()
+  const registry = tools.host.open({ scope: 'examination', cwd, roots: [cwd], servers: [server] })
+  try {
+    await registry.ready(PATIENCE_MS, signal)
+    // They are listed after the tools, so that nobody waits for them; here somebody does.
+    await tools.after(AFTERWARDS_MS)
+    return { ...registry.list(), warnings }
+  } finally {
+    await registry.close()
+    await tools.close()
+  }
+}

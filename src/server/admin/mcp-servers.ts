@@ -1,0 +1,40 @@
+/** The MCP servers of live sessions: how they are, and what they suggest; anyone who may hear of sessions can ask. */
+import { fail } from '../../errors/parley-error.ts'
+import type { ServerStatus } from '../../ports/tools.ts'
+import type { Owner } from '../compose/compose.ts'
+
+/** As programs see it, on the wire. */
+export interface LiveMcp {
+  readonly sessions: readonly { readonly sessionId: string; readonly servers: readonly ServerStatus[] }[]
+}
+
+/** The method of the wire. */
+export function mcpMethod({
+  mcp,
+  complete,
+}: Pick<Owner, 'mcp' | 'complete'>): Readonly<Record<string, (params: unknown) => Promise<unknown>>> {
+  return {
+    '_parley/servers': async (): Promise<LiveMcp> => ({
+      sessions: mcp().map(({ session: sessionId, servers }) => ({ sessionId, servers })),
+    }),
+    '_parley/complete': async (params) => {
+      const { sessionId, command, text } = parseTyped(params)
+      return (await complete(sessionId, { prompt: command, text })) ?? { values: [] }
+    },
+  }
+}
+
+/** Nobody types as much behind a command and waits for the end of it. */
+const LONGEST = 4000
+
+function parseTyped(params: unknown) {
+  const fields = typeof params === 'object' && params !== null ? (params as Readonly<Record<string, unknown>>) : {}
+  return { sessionId: text(fields, 'sessionId'), command: text(fields, 'command'), text: text(fields, 'text') }
+}
+
+function text(fields: Readonly<Record<string, unknown>>, key: string): string {
+  const value = fields[key]
+  if (typeof value === 'string' && value.length <= LONGEST) return value
+  const reason = `${key} must be a text of at most ${LONGEST} characters`
+  return fail('PARAMS_INVALID', { method: '_parley/complete', reason })
+}

@@ -1,0 +1,32 @@
+/** What commands read the state with, whoever owns it: they load no owner. */
+import { join } from 'node:path'
+import { systemClock } from '../../adapters/clock.ts'
+import { type JournalReader, openSqliteReader } from '../../adapters/journal/sqlite/client.ts'
+import { journalExists } from '../../adapters/journal/sqlite/file/journal-exists.ts'
+import { openSearchIndex } from '../../adapters/search/worker/client.ts'
+import type { Config } from '../../config/schema.ts'
+import type { SearchIndex } from '../../ports/search.ts'
+import { readPidFile } from '../daemon/pid-file.ts'
+import { workerUrl } from './workers.ts'
+
+export type { JournalReader }
+
+/** Looks into the journal, whoever owns it; where there is none it is empty. */
+export function openJournalReader({ home }: Config): Promise<JournalReader> {
+  return openSqliteReader({ directory: home, workerUrl: workerUrl('journal-worker') })
+}
+
+/** Full-text search over the journal, whoever owns it; brings its index up to date as it is asked. */
+export function openSearch({ home }: Config, report: (error: unknown) => void = () => undefined): SearchIndex {
+  return openSearchIndex({ directory: home, workerUrl: workerUrl('search-worker'), clock: systemClock, report })
+}
+
+/** Throws JOURNAL_IO where that cannot be known. */
+export function hasJournal({ home }: Config): boolean {
+  return journalExists(join(home, 'journal.db'))
+}
+
+/** Whether somebody may append to the journal now. */
+export function hasOwner({ home }: Config): boolean {
+  return readPidFile(home) !== undefined
+}

@@ -1,0 +1,85 @@
+/** The MCP servers of the configuration, as the tool host takes them: read anew for every session that is opened. */
+import { type FoundMcp, mayBeUsed, readMcpFiles } from '../../config/mcp/server-files.ts'
+import type { McpLogin, McpPlace } from '../../config/mcp/mcp-servers.ts'
+import type { Config } from '../../config/schema.ts'
+import { filledIn, filledInLogin } from '../../config/files/variables.ts'
+import { fail } from '../../errors/parley-error.ts'
+import type { McpServer } from '../../ports/tools.ts'
+
+/** What is wrong with a file is for the log: whoever opens a session cannot be told, and loses nothing else by it. */
+export function configuredServers(config: Config, warn: (sentence: string) => void) {
+  return (cwd: string) => {
+    const { servers, faults } = readMcpFiles(config, cwd)
+    for (const { file, key, reason } of faults) warn(`${file} is wrong at ${key}: ${reason}.`)
+    return counting(servers).map((found) => configuredServer(config, found))
+  }
+}
+
+/** One for each name; the user's own goes on while a project's waits to take its place. */
+function counting(servers: readonly FoundMcp[]): readonly FoundMcp[] {
+  const active = servers.filter(({ standing }) => standing === 'active')
+  const names = new Set(active.map(({ entry }) => entry.name))
+  // A server that waits is shown with its reason; rules that wait are nothing.
+  const waiting = servers.filter(({ standing, entry }) => standing === 'waiting' && entry.place && entry.enabled)
+  return [...active, ...waiting.filter(({ entry }) => !names.has(entry.name))]
+}
+
+function configuredServer(config: Config, found: FoundMcp) {
+  const { name, place, rules } = found.entry
+  // What somebody else wrote into a project changes nothing about the servers of clients before it is allowed.
+  const own = { name, rules: found.standing === 'waiting' ? {} : rules }
+  if (place === undefined) return own
+  const isProcess = place.type === 'stdio'
+  // Asked each time: the user may allow it while the session lives.
+  const locate = async () => locateConfigured(config, found, place)
+  const login = loginFor(config, found)
+  // What waits for consent must not meet what still runs from when it had it.
+  const identity = found.standing === 'waiting' ? `${found.digest} waiting` : found.digest
+  return { ...own, joins: { rules, isProcess, identity, locate, ...(login && { login }) } }
+}
+
+/** Undefined where a variable is missing as well: who logs in is told which. */
+function loginFor(config: Config, { entry }: FoundMcp): McpLogin | undefined {
+  if (entry.login === undefined) return undefined
+  const filled = filledInLogin(entry.login, config.environment)
+  return 'login' in filled ? filled.login : undefined
+}
+
+export interface LoginPlace {
+  readonly server: McpServer
+  readonly login?: McpLogin
+}
+
+/** Where to log in, and with what. Throws MCP_CONNECT. */
+export function loginPlaceOf(config: Config, found: FoundMcp, place: McpPlace): LoginPlace {
+  const server = locateConfigured(config, found, place)
+  const { name, login } = found.entry
+  if (login === undefined) return { server }
+  const filled = filledInLogin(login, config.environment)
+  return 'login' in filled
+    ? { server, login: filled.login }
+    : fail('MCP_CONNECT', { server: name, reason: needs(filled) })
+}
+
+/** Throws MCP_CONNECT. */
+export function locateConfigured(config: Config, found: FoundMcp, place: McpPlace): McpServer {
+  const { name } = found.entry
+  if (!mayBeUsed(config, found)) return fail('MCP_CONNECT', { server: name, reason: waitingReason(found) })
+  const filled = filledIn(place, config.environment)
+  if ('place' in filled) return serverAt(name, filled.place)
+  return fail('MCP_CONNECT', { server: name, reason: needs(filled) })
+}
+
+function needs({ missing }: { readonly missing: readonly string[] }): string {
+  const which = missing.map((one) => `\${${one}}`).join(' and ')
+  return `its configuration needs ${which}, which the environment of the server process does not have`
+}
+
+function waitingReason({ file, entry }: FoundMcp): string {
+  return `${file} wants it, and you have not allowed that; parley mcp allow ${JSON.stringify(entry.name)} does, in that directory`
+}
+
+function serverAt(name: string, place: McpPlace): McpServer {
+  if (place.type === 'stdio') return { ...place, name }
+  return { type: place.type, name, url: place.url, headers: Object.entries(place.headers) }
+}

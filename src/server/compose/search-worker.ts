@@ -1,0 +1,27 @@
+/** The thread of the search index: the journal on one side, the index on the other, and the core's word for what is said. */
+import { join } from 'node:path'
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
+import { systemClock } from '../../adapters/clock.ts'
+import { openJournalSource } from '../../adapters/journal/sqlite/file/source.ts'
+import { Index } from '../../adapters/search/store/search-index.ts'
+import { serve } from '../../adapters/search/worker/serve.ts'
+import { decodeEntry } from '../../session/domain/entries.ts'
+import { searchDocumentsOf } from '../../session/domain/search-documents.ts'
+
+interface Given {
+  readonly directory: string
+  /** Only a look: nothing is left beside the journal. */
+  readonly quiet: boolean
+}
+
+if (parentPort !== null) run(parentPort, workerData as Given)
+
+function run(port: MessagePort, { directory, quiet }: Given): void {
+  const source = {
+    ...openJournalSource(directory, quiet),
+    sayings: (entries: Parameters<typeof decodeEntry>[0][], turn: string | null) =>
+      searchDocumentsOf(entries.map(decodeEntry), turn),
+  }
+  const report = (sentence: string): void => port.postMessage({ kind: 'report', sentence })
+  serve(port, new Index({ path: join(directory, 'search.db'), source, clock: systemClock, report }), systemClock)
+}

@@ -1,0 +1,88 @@
+/** Search over all sessions: what anyone connected may ask, and what a command finds without a server. */
+import type { Config } from '../../config/schema.ts'
+import { fail } from '../../errors/parley-error.ts'
+import type { SearchAnswer, SearchHit, SearchIndex, SearchRequest } from '../../ports/search.ts'
+import { hasJournal, openSearch } from './compose-reading.ts'
+
+const LIMIT = 20
+const MOST = 200
+/** How long a client waits for an index that is still being made. Milliseconds. */
+const PATIENCE = 300
+
+/** A passage as programs see it, on the wire and in `--json`. */
+export interface Passage {
+  readonly sessionId: string
+  readonly cwd: string
+  readonly title?: string
+  readonly by: SearchHit['by']
+  readonly turnId?: string
+  /** Its first and its last entry. */
+  readonly seq: number
+  readonly until: number
+  /** ISO 8601. */
+  readonly at: string
+  readonly text: string
+  /** Where in `text` the words stand: UTF-16 offsets, the end not included. */
+  readonly highlights: SearchHit['highlights']
+}
+
+export interface Searched {
+  readonly passages: readonly Passage[]
+  readonly more: boolean
+  /** Entries that are stored and were not searched yet. */
+  readonly behind: number
+}
+
+/** The method of the wire. */
+export function searchMethod(index: SearchIndex): Readonly<Record<string, (params: unknown) => Promise<unknown>>> {
+  return {
+    '_parley/search': async (params) => searched(await index.search(parseSearch(params))),
+  }
+}
+
+/** Straight from the state directory, whoever owns it; an index that is behind is brought up to date for so long. */
+export async function searchSessions(config: Config, request: SearchRequest): Promise<Searched> {
+  // Where nothing was ever said nothing is found, and nothing is made.
+  if (!hasJournal(config)) return { passages: [], more: false, behind: 0 }
+  const index = openSearch(config)
+  try {
+    return searched(await index.search(request))
+  } finally {
+    await index.close()
+  }
+}
+
+function searched({ hits, more, behind }: SearchAnswer): Searched {
+  return { passages: hits.map(passageOf), more, behind }
+}
+
+function passageOf({ sessionId, cwd, title, by, turn, seq, until, at, text, highlights }: SearchHit): Passage {
+  return {
+    sessionId,
+    cwd,
+    ...(title === null ? {} : { title }),
+    by,
+    ...(turn === null ? {} : { turnId: turn }),
+    seq,
+    until,
+    at: new Date(at).toISOString(),
+    text,
+    highlights,
+  }
+}
+
+function parseSearch(params: unknown): SearchRequest {
+  const { query, cwd, limit = LIMIT } = (params ?? {}) as Readonly<Record<string, unknown>>
+  if (typeof query !== 'string') return refuse('query must be a text')
+  if (cwd !== undefined && cwd !== null && typeof cwd !== 'string') return refuse('cwd must be a text')
+  if (!isLimit(limit)) return refuse(`limit must be a number from 1 to ${MOST}`)
+  return { query, limit, patience: PATIENCE, ...(typeof cwd === 'string' ? { cwd } : {}) }
+}
+
+function isLimit(value: unknown): value is number {
+  return Number.isInteger(value) && (value as number) >= 1 && (value as number) <= MOST
+}
+
+function refuse(reason: string): never {
+  return fail('PARAMS_INVALID', { method: '_parley/search', reason })
+}

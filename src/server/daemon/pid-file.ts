@@ -1,0 +1,67 @@
+/** Who holds the state directory, as the note beside the lock says: read from outside, without touching the lock. */
+import { readFileSync, readdirSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+export interface ServerProcess {
+  readonly pid: number
+  /** A server listens, or is about to, or is stopping; any other owner serves only whoever started it. */
+  readonly isServer: boolean
+}
+
+/** The holder of the lock adds to its note that it is a server. Whoever has the lock removes the note with it. */
+export function noteServer(home: string): void {
+  const draft = join(home, 'server.pid.server')
+  writeFileSync(draft, `${process.pid} server\n`, { mode: 0o600 })
+  renameSync(draft, join(home, 'server.pid'))
+}
+
+/** Undefined when nobody living has said so, or whoever has does not hold it: then the note was copied, or left behind. */
+export function readPidFile(home: string): ServerProcess | undefined {
+  const [, pid, role] = /^(\d+)(?: (\w+))?\n/u.exec(noteIn(home)) ?? []
+  const holder = { pid: Number(pid), isServer: role === 'server' }
+  return pid !== undefined && isAlive(holder.pid) && mayHold(holder.pid, home) ? holder : undefined
+}
+
+function noteIn(home: string): string {
+  try {
+    return readFileSync(join(home, 'server.pid'), 'utf8')
+  } catch {
+    // Nobody holds it, or whoever does has not said so yet.
+    return ''
+  }
+}
+
+/** False only where it can be seen that the process does not have the lock's file open. */
+function mayHold(pid: number, home: string): boolean {
+  try {
+    const lock = statSync(join(home, 'server.lock'), { bigint: true })
+    const descriptors = `/proc/${pid}/fd`
+    return readdirSync(descriptors).some((name) => {
+      const open = statSync(join(descriptors, name), { bigint: true, throwIfNoEntry: false })
+      return open?.ino === lock.ino && open.dev === lock.dev
+    })
+  } catch {
+    // No /proc, or a process of somebody else: what it said holds.
+    return true
+  }
+}
+
+/** A process that has ended may stay in the table until its parent looks; in a container nobody may ever. */
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return !isZombie(pid)
+  } catch (error) {
+    // A process of another user lives, though it may not be signalled.
+    return error instanceof Error && 'code' in error && error.code === 'EPERM'
+  }
+}
+
+function isZombie(pid: number): boolean {
+  try {
+    return /\) [ZX] /u.test(readFileSync(`/proc/${pid}/stat`, 'latin1'))
+  } catch {
+    // No /proc, or it has just gone: what the signal said holds.
+    return false
+  }
+}

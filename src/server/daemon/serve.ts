@@ -1,0 +1,204 @@
+/** The server: owns the state, listens on its socket, serves every connection, and ends in order. */
+import type { Config } from '../../config/schema.ts'
+import { requirePrivate } from '../../config/socket.ts'
+import { type ConnectionHost, loadConnections } from '../../edge/acp/connection.ts'
+import { type ListeningSocket, listenOn } from '../../edge/transport/unix-socket.ts'
+import { fail } from '../../errors/parley-error.ts'
+import type { AbortSource } from '../../ports/signal.ts'
+import type { SessionCounts, SessionRegistry } from '../../session/registry.ts'
+import { Clients } from './clients.ts'
+import { type Owner, openOwner } from '../compose/compose.ts'
+import { Drain } from './drain.ts'
+import { noteServer } from './pid-file.ts'
+import { importMethod } from '../import/import.ts'
+import { putLongLogAside } from '../log/log.ts'
+import { mcpMethod } from '../admin/mcp-servers.ts'
+import { type AdminHost, adminMethods } from '../admin/admin-methods.ts'
+import { searchMethod } from '../compose/search.ts'
+import { Uncaught } from './uncaught.ts'
+import { serverInfo } from '../version.ts'
+import { shutDownWhenIdle } from './idle-shutdown.ts'
+
+/** How long a client that has left may still be answered. Milliseconds. */
+const PATIENCE = 2_000
+/** How long turns that run may still take when the server is to stop. Milliseconds. */
+const GRACE = 10_000
+
+export interface ServeOptions {
+  /** Started by a command and not by hand: it ends when nobody needs it any more. */
+  readonly background: boolean
+}
+
+export interface RunningServer {
+  readonly socket: string
+  /** Resolves when everything has ended and the state is free; rejects when the state could not be served after all. */
+  readonly ended: Promise<void>
+  /** Resolves when it has lost the state and must die at once, so that its clients go on with another. */
+  readonly lost: Promise<string | undefined>
+  /** Begins to end it in order; said again with less grace, it hurries. `why` is for the log. */
+  stop(why: string, graceMs?: number): void
+  /** An error that nothing caught. Returns why the process must end at once; undefined when it goes on. */
+  uncaught(error: unknown, kind: 'exception' | 'rejection'): string | undefined
+}
+
+/** Resolves when it accepts connections. Throws STATE_IN_USE when another process owns the state, and SOCKET_UNUSABLE. */
+export async function openServer(config: Config, options: ServeOptions): Promise<RunningServer> {
+  const owner = await openOwner(config)
+  try {
+    await Promise.all([owner.owned, loadConnections()])
+    putLongLogAside(config.home)
+    noteServer(config.home)
+    const server = new Server(config, owner)
+    await server.open(options)
+    return server
+  } catch (error) {
+    await owner.close()
+    throw error
+  }
+}
+
+/** What a server that stops takes no more of. */
+const NEW_WORK: ReadonlySet<string> = new Set([
+  'session/new',
+  'session/prompt',
+  'session/fork',
+  '_parley/fork',
+  '_parley/import',
+])
+
+class Server implements RunningServer {
+  readonly socket: string
+  readonly ended: Promise<void>
+  readonly lost: Promise<string | undefined>
+  readonly #config: Config
+  readonly #owner: Owner
+  readonly #clients: Clients
+  readonly #drain: Drain
+  readonly #started: number
+  /** Aborts just before every connection is ended. */
+  readonly #silence: AbortSource
+  readonly #uncaught: Uncaught
+  #listening: ListeningSocket | undefined
+  #sessions: SessionRegistry | undefined
+
+  constructor(config: Config, owner: Owner) {
+    this.socket = config.socket
+    this.#config = config
+    this.#owner = owner
+    this.lost = owner.lost
+    this.#clients = new Clients(owner.clock)
+    this.#started = owner.clock.monotonicNow()
+    this.#drain = new Drain(owner.clock, () => this.#census().working)
+    this.#silence = owner.clock.abortSource()
+    const working = () => this.#sessions?.atWork() ?? []
+    this.#uncaught = new Uncaught({ clock: owner.clock, working, report: owner.log.report })
+    this.ended = this.#end()
+    // Whoever started it waits for this; until then nobody has to.
+    this.ended.catch(() => undefined)
+  }
+
+  async open({ background }: ServeOptions): Promise<void> {
+    const { socket } = this
+    const { log, sessions } = this.#owner
+    requirePrivate(socket, { make: true })
+    this.#listening = await listenOn(socket, {
+      connected: (wire) => void this.#clients.serve(wire, this.#host()),
+      report: log.report,
+    })
+    log.note('started', { version: serverInfo.version, socket, background })
+    sessions.then(
+      (opened) => (this.#sessions = opened),
+      () => this.stop('the state cannot be served', 0),
+    )
+    if (background) this.#watch(this.#listening)
+  }
+
+  stop(why: string, graceMs = GRACE): void {
+    if (!this.#drain.isStopping) this.#owner.log.note('stopping', { why })
+    this.#drain.stop(graceMs)
+  }
+
+  uncaught(error: unknown, kind: 'exception' | 'rejection'): string | undefined {
+    return this.#uncaught.judge(error, kind)
+  }
+
+  #host(): ConnectionHost {
+    const { sessions, agents, search, clock, log, activity } = this.#owner
+    const { authToken: token, unstable } = this.#config
+    return {
+      sessions,
+      info: serverInfo,
+      agents,
+      token,
+      unstable,
+      isPrivate: true,
+      methods: {
+        ...adminMethods(this.#orders()),
+        ...searchMethod(search),
+        ...importMethod(this.#owner),
+        ...mcpMethod(this.#owner),
+      },
+      activity,
+      stopping: this.#silence.signal,
+      admit: (method) => this.#admit(method),
+      newId: () => clock.id(),
+      report: log.report,
+      patience: () => this.#owner.after(PATIENCE),
+    }
+  }
+
+  #admit(method: string): void {
+    if (this.#drain.isStopping && NEW_WORK.has(method)) fail('SERVER_STOPPING', {})
+  }
+
+  #orders(): AdminHost {
+    const { clock } = this.#owner
+    return {
+      status: async () => ({
+        pid: process.pid,
+        version: serverInfo.version,
+        socket: this.socket,
+        uptimeSeconds: Math.floor((clock.monotonicNow() - this.#started) / 1000),
+        // Whoever asks is no client of anything.
+        clients: this.#clients.count - 1,
+        ...this.#census(),
+      }),
+      stop: async ({ graceMs, ifIdle = false }) => {
+        const { working } = this.#census()
+        if (!ifIdle || working === 0) this.stop('asked to', graceMs)
+        return { stopping: this.#drain.isStopping, working }
+      },
+    }
+  }
+
+  /** Before recovery is over nothing is live. */
+  #census(): SessionCounts {
+    return this.#sessions?.counts() ?? { sessions: 0, working: 0, mcpServers: 0 }
+  }
+
+  #watch(listening: ListeningSocket): void {
+    const watched = {
+      clock: this.#owner.clock,
+      idleMinutes: this.#config.idleMinutes,
+      lastSeen: () => this.#clients.lastSeen,
+      isWorking: () => this.#census().working > 0,
+      isReachable: () => listening.isThere(),
+    }
+    shutDownWhenIdle(watched, (why) => this.stop(why))
+  }
+
+  /** Turns end or are ended and their clients hear of it, then nobody is connected, then nothing of ours runs. */
+  async #end(): Promise<void> {
+    const { log, sessions } = this.#owner
+    await this.#drain.drained
+    this.#listening?.close()
+    // What never opened has nothing to halt; whoever waits for the server hears of that below.
+    await sessions.then((opened) => opened.halt()).catch(log.report)
+    // Whoever asked is told first.
+    this.#silence.abort()
+    await this.#clients.close()
+    await this.#owner.close()
+    log.note('stopped')
+    await sessions
+  }
+}

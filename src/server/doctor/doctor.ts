@@ -1,0 +1,25 @@
+/** Looks at everything that Parley needs, changes nothing, and says of each problem what would end it. */
+import type { Diagnosis } from '../../config/diagnose.ts'
+import { checkAgent } from './agent.ts'
+import type { Finding } from './finding.ts'
+import { checkJournal, checkSearchIndex } from './journal.ts'
+import { checkSandbox } from './sandbox.ts'
+import { checkNode, checkSettings } from './program.ts'
+import { checkOrphans, checkServer } from './server.ts'
+import { checkHome } from './home.ts'
+
+export type { Finding }
+
+/** In the order in which one problem makes others; every check is made, whatever those before it found. */
+export async function* findings(diagnosis: Diagnosis): AsyncGenerator<Finding> {
+  const { config } = diagnosis
+  yield checkNode(process.versions.node)
+  yield* checkSettings(diagnosis)
+  yield* checkHome(config)
+  yield* checkServer(config)
+  yield* checkJournal(config)
+  yield* checkSearchIndex(config)
+  yield* checkOrphans(config)
+  yield* checkAgent(config)
+  yield* checkSandbox(config)
+}

@@ -1,0 +1,39 @@
+/** Brings an exported session back: the server reads the file itself, since it alone may append. */
+import { isAbsolute } from 'node:path'
+import { fail } from '../../errors/parley-error.ts'
+import type { Owner } from '../compose/compose.ts'
+
+export interface ImportOrder {
+  /** Absolute, on the machine of the server. */
+  readonly path: string
+  /** The id that the session had, if it is free. */
+  readonly keepId: boolean
+}
+
+export interface ImportAnswer {
+  readonly sessionId: string
+}
+
+/** The method of the wire; it is for those who share a machine and a user with the server. */
+export function importMethod(owner: Owner): Readonly<Record<string, (params: unknown) => Promise<unknown>>> {
+  return { '_parley/import': async (params) => importFile(owner, parseImport(params)) }
+}
+
+async function importFile(owner: Owner, { path, keepId }: ImportOrder): Promise<ImportAnswer> {
+  const { readExport } = await import('./read.ts')
+  const exported = await readExport(path)
+  const sessionId = keepId ? exported.id : owner.newId()
+  await owner.importSession({ ...exported, id: sessionId })
+  return { sessionId }
+}
+
+function parseImport(params: unknown): ImportOrder {
+  const { path, keepId = false } = (params ?? {}) as Readonly<Record<string, unknown>>
+  if (typeof path !== 'string' || !isAbsolute(path)) return refuse('path must be an absolute path')
+  if (typeof keepId !== 'boolean') return refuse('keepId must be true or false')
+  return { path, keepId }
+}
+
+function refuse(reason: string): never {
+  return fail('PARAMS_INVALID', { method: '_parley/import', reason })
+}

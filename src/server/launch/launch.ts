@@ -1,0 +1,220 @@
+/** Reaches the server of a state directory from outside of it: dials its socket, and starts it when nobody listens. */
+import { spawn } from 'node:child_process'
+import { type Socket, connect } from 'node:net'
+import { requirePrivate } from '../../config/socket.ts'
+import { fail, isParleyError, reasonOf } from '../../errors/parley-error.ts'
+import { readPidFile, isAlive } from '../daemon/pid-file.ts'
+import { type StartLog, openStartLog } from '../log/start-log.ts'
+import { type StartLock, takeStartLock } from './start-lock.ts'
+
+/** Which server. */
+export interface Place {
+  /** The state directory; absolute. */
+  readonly home: string
+  /** `config.socket`. */
+  readonly socket: string
+}
+
+/** And what to start it with. */
+export interface Where extends Place {
+  readonly environment: Readonly<Record<string, string | undefined>>
+  /** The path of `bin/parley.mjs`. */
+  readonly program: string
+  /** Aborts when nobody wants it any more. */
+  readonly signal?: AbortSignal
+}
+
+/**
+ * A server sits in memory all day, and what it makes is soon done with: a large nursery costs 15 MB and saves no time, and a
+ * heap that may grow to four times what lives in it before it is swept keeps that size (48 MB after 20 turns at once). To
+ * optimize the one large function of WebAssembly there is, which reads HTTP, takes 35 MB for a moment, and 6 MB stay.
+ */
+export const NODE_FLAGS = ['--max-semi-space-size=2', '--heap-growing-percent=40', '--liftoff-only']
+
+/** What one thread has given back the others use too; each would keep its own otherwise (6 MB). */
+export const NODE_ENVIRONMENT = { MALLOC_ARENA_MAX: '1' }
+
+/** Milliseconds. */
+const STEP = 10
+const SLOW = 300
+/** Whatever takes longer hangs. A server that stops gives its turns their time first. */
+const LONGEST = 30_000
+/** An owner that is no server never listens; one that has just begun may not have said yet what it is. */
+const DOUBT = 2_000
+const STATE_IN_USE = 75
+/** How a server in the background ends that says what nobody but a person can mend: another start would end the same way. */
+export const EXIT_UNRECOVERABLE = 70
+
+/** A connection to the server. Throws SERVER_ABSENT when nobody listens, and SOCKET_UNUSABLE where it could be a stranger. */
+export async function dial(socket: string): Promise<Socket> {
+  requirePrivate(socket, { make: false })
+  for (;;) {
+    const answer = await knock(socket)
+    if (!(answer instanceof Error)) return answer
+    switch (answer.code) {
+      // More wait at the door than fit; the server lives.
+      case 'EAGAIN':
+        await pause(STEP)
+        break
+      case 'EACCES':
+      case 'EPERM':
+        return fail('SOCKET_UNUSABLE', { path: socket, reason: reasonOf(answer) }, answer)
+      default:
+        return fail('SERVER_ABSENT', { socket }, answer)
+    }
+  }
+}
+
+/**
+ * Resolves when the server accepts connections, whoever started it. Throws SERVER_START_FAILED, or SERVER_CANNOT_START where
+ * another start would not help, and STATE_IN_USE when an owner that is no server has the state. `onProgress` hears of it when that takes long enough to wonder.
+ */
+export async function startServer(where: Where, onProgress?: (sentence: string) => void): Promise<void> {
+  const slow = setTimeout(() => onProgress?.('Starting the Parley server …'), SLOW)
+  const deadline = performance.now() + LONGEST
+  try {
+    while (!(await accepts(where))) await startOnce(where, deadline)
+  } finally {
+    clearTimeout(slow)
+  }
+}
+
+/** Whether the process ends within `ms`. */
+export async function untilGone(pid: number, ms: number): Promise<boolean> {
+  const deadline = performance.now() + ms
+  while (isAlive(pid)) {
+    if (performance.now() > deadline) return false
+    await pause(STEP)
+  }
+  return true
+}
+
+/** Resolves when a server accepts, or when it is worth another try. */
+async function startOnce(where: Where, deadline: number): Promise<void> {
+  const log = openStartLog(where.home)
+  let turn: StartLock | undefined
+  try {
+    turn = await turnToStart(where)
+    if (turn === undefined) return
+    const start = launch(where, log)
+    const end = await acceptedOrEnded(where, start.ended, deadline)
+    if (end === undefined) return start.stepBack()
+    if (end.code === STATE_IN_USE) await untilServedOrFree(where, deadline)
+    else fail(codeOf(end), { log: log.path, reason: sentenceOf(log.lastWords() ?? end.how) })
+  } finally {
+    turn?.over()
+    log.close()
+  }
+}
+
+/** Undefined when somebody else's start has come to something meanwhile. One who is at it for long is not waited for. */
+async function turnToStart(where: Where): Promise<StartLock | undefined> {
+  const doubted = performance.now() + DOUBT
+  for (;;) {
+    const turn = takeStartLock(where.home)
+    // Whoever had it before may just have come to an end with it.
+    const isServed = await accepts(where)
+    if (turn !== undefined && !isServed) return turn
+    turn?.over()
+    if (isServed) return undefined
+    if (performance.now() > doubted) return { over: () => undefined }
+    await pause(STEP)
+  }
+}
+
+function codeOf({ code }: End): 'SERVER_CANNOT_START' | 'SERVER_START_FAILED' {
+  return code === EXIT_UNRECOVERABLE ? 'SERVER_CANNOT_START' : 'SERVER_START_FAILED'
+}
+
+function sentenceOf(words: string): string {
+  return `${words.replace(/[.\s]+$/u, '')}.`
+}
+
+interface Start {
+  readonly ended: Promise<End>
+  /** Ends it when another server was faster, so that it does not take over from one that is soon stopped. */
+  stepBack(): void
+}
+
+interface End {
+  readonly code: number | null
+  readonly how: string
+}
+
+/**
+ * Nothing of ours is left in it: no pipe, no terminal, no directory that somebody may want to unmount. Whoever happens to
+ * start the server chooses neither its agent nor its end.
+ */
+function launch({ environment, home, program }: Where, { descriptor }: StartLog): Start {
+  const { PARLEY_CHILD: _child, PARLEY_AGENT: _agent, ...rest } = environment
+  const child = spawn(process.execPath, [...NODE_FLAGS, program, 'serve', '--background'], {
+    cwd: '/',
+    env: { ...NODE_ENVIRONMENT, ...rest, PARLEY_HOME: home },
+    detached: true,
+    stdio: ['ignore', descriptor, descriptor],
+  })
+  child.unref()
+  const ended = new Promise<End>((resolve) => {
+    child.once('error', (error) => resolve({ code: null, how: reasonOf(error) }))
+    child.once('exit', (code, signal) => resolve({ code, how: `it ended with ${signal ?? `exit code ${code}`}` }))
+  })
+  return {
+    ended,
+    stepBack() {
+      const holder = readPidFile(home)
+      if (holder !== undefined && holder.pid !== child.pid) child.kill()
+    },
+  }
+}
+
+/** Undefined when a server accepts. */
+async function acceptedOrEnded(where: Where, ended: Promise<End>, deadline: number): Promise<End | undefined> {
+  let end: End | undefined
+  const noticed = ended.then((how) => (end = how))
+  while (!(await accepts(where))) {
+    if (end !== undefined) return end
+    if (performance.now() > deadline) return { code: null, how: `it did not answer within ${LONGEST / 1000} s` }
+    await Promise.race([pause(STEP), noticed])
+  }
+  return undefined
+}
+
+/** Somebody else has the state: a server that starts or stops is waited for, anyone else is not. */
+async function untilServedOrFree(where: Where, deadline: number): Promise<void> {
+  const { home } = where
+  const doubted = performance.now() + DOUBT
+  while (!(await accepts(where))) {
+    const holder = readPidFile(home)
+    const until = holder?.isServer === true ? deadline : Math.min(doubted, deadline)
+    if (holder === undefined && performance.now() < deadline) return pause(STEP)
+    if (performance.now() > until) fail('STATE_IN_USE', { path: home, pid: holder?.pid ?? null })
+    await pause(STEP)
+  }
+}
+
+async function accepts({ socket, signal }: Where): Promise<boolean> {
+  signal?.throwIfAborted()
+  try {
+    const connection = await dial(socket)
+    connection.destroy()
+    return true
+  } catch (error) {
+    if (isParleyError(error, 'SERVER_ABSENT')) return false
+    throw error
+  }
+}
+
+function knock(socket: string): Promise<Socket | NodeJS.ErrnoException> {
+  return new Promise((resolve) => {
+    const connection = connect(socket)
+    connection.once('error', resolve)
+    connection.once('connect', () => {
+      connection.off('error', resolve)
+      resolve(connection)
+    })
+  })
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms))
+}

@@ -1,0 +1,173 @@
+/** The terminals that a turn has at its client: each is a tool call, and each is released, however the turn ends. */
+import { fail } from '../../errors/parley-error.ts'
+import type {
+  ClientPeer,
+  ClientTerminal,
+  Terminal,
+  TerminalCommand,
+  TerminalExit,
+  TerminalOutput,
+} from '../../ports/client.ts'
+import type { ToolCallContent, ToolStatus } from '../../ports/content.ts'
+import type { AbortSource, Signal } from '../../ports/signal.ts'
+import { type ClientRequestHost, ONE_DAY_MS, withTimeout, sentenceOf, textContent } from './client-request.ts'
+import { resolveWithinRoots } from './roots.ts'
+
+const CREATE = 'terminal/create'
+
+export class Terminals {
+  readonly #host: ClientRequestHost
+  readonly #open = new Set<TurnTerminal>()
+  readonly #cancelled = () => this.close('Cancelled.')
+  #isClosed = false
+
+  constructor(host: ClientRequestHost) {
+    this.#host = host
+    // What nobody may use any more is let go at once, however long the agent takes to notice.
+    host.signal.addEventListener('abort', this.#cancelled, { once: true })
+  }
+
+  async create(command: TerminalCommand, client: ClientPeer): Promise<Terminal> {
+    const { roots } = this.#host
+    const wanted = { ...command, cwd: resolveWithinRoots(command.cwd ?? roots[0] ?? '/', roots) }
+    const toolCallId = this.#host.newToolCallId()
+    await this.#begin(toolCallId, wanted)
+    try {
+      const terminal = new TurnTerminal(await this.#lent(wanted, client), toolCallId, this.#host)
+      await this.#show(terminal, client)
+      return terminal
+    } catch (error) {
+      await this.#host.report(toolCallId, { status: 'failed', content: [textContent(sentenceOf(error))] })
+      throw error
+    }
+  }
+
+  /** Releases what is open, and says why in its tool call. Idempotent. */
+  close(why: string): void {
+    this.#isClosed = true
+    this.#host.signal.removeEventListener('abort', this.#cancelled)
+    for (const terminal of this.#open) terminal.end(why)
+  }
+
+  /** The environment stays out of it: it may hold secrets. */
+  async #begin(toolCallId: string, { env: _secret, ...rawInput }: TerminalCommand): Promise<void> {
+    const title = [rawInput.command, ...(rawInput.args ?? [])].join(' ')
+    const patch = { title, kind: 'execute', rawInput, status: 'in_progress' } as const
+    const begun = await this.#host.store(toolCallId, patch)
+    if (!begun) fail('CLIENT_CANCELLED', { method: CREATE })
+  }
+
+  async #lent(command: TerminalCommand, client: ClientPeer): Promise<ClientTerminal> {
+    const { createTerminal } = client
+    if (this.#isClosed || createTerminal === undefined) return fail('CLIENT_CANCELLED', { method: CREATE })
+    const placed = { ...command, roots: this.#host.roots }
+    const lent = await withTimeout({ method: CREATE }, this.#host, (signal) => createTerminal(placed, signal))
+    if (!this.#isClosed) return lent
+    lent.release()
+    return fail('CLIENT_CANCELLED', { method: CREATE })
+  }
+
+  /** Told before anything is done with it, so that it is seen before it is released. */
+  async #show(terminal: TurnTerminal, { gone }: ClientPeer): Promise<void> {
+    this.#open.add(terminal)
+    const left = () => terminal.end('The terminal ended with its client.')
+    terminal.whenOver(() => {
+      this.#open.delete(terminal)
+      gone.removeEventListener('abort', left)
+    })
+    await this.#host.store(terminal.toolCallId, { content: [{ type: 'terminal', terminalId: terminal.id }] })
+    gone.addEventListener('abort', left, { once: true })
+    if (gone.aborted) left()
+  }
+}
+
+class TurnTerminal implements Terminal {
+  readonly id: string
+  readonly toolCallId: string
+  readonly #lent: ClientTerminal
+  readonly #host: ClientRequestHost
+  #isOver = false
+  #isReleased = false
+  #exit: TerminalExit | undefined
+  #output: TerminalOutput | undefined
+  #whenOver: () => void = () => {}
+  /** Aborts when it is over: nobody waits for an answer about it any more. */
+  readonly #end: AbortSource
+
+  constructor(lent: ClientTerminal, toolCallId: string, host: ClientRequestHost) {
+    this.id = lent.id
+    this.toolCallId = toolCallId
+    this.#lent = lent
+    this.#host = host
+    this.#end = host.clock.abortSource()
+  }
+
+  whenOver(over: () => void): void {
+    this.#whenOver = over
+  }
+
+  async output(): Promise<TerminalOutput> {
+    const output = await this.#ask('terminal/output', (signal) => this.#lent.output(signal))
+    this.#output = output
+    this.#exit = output.exit ?? this.#exit
+    return output
+  }
+
+  async waitForExit(): Promise<TerminalExit> {
+    const exit = await this.#ask('terminal/wait_for_exit', (signal) => this.#lent.waitForExit(signal), ONE_DAY_MS)
+    this.#exit = exit
+    return exit
+  }
+
+  kill(): Promise<void> {
+    return this.#ask('terminal/kill', (signal) => this.#lent.kill(signal))
+  }
+
+  async release(): Promise<void> {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#isReleased = true
+    try {
+      await this.#host.store(this.toolCallId, { status: this.#status(), content: this.#content(), ...this.#raw() })
+    } finally {
+      this.#letGo()
+    }
+  }
+
+  /** Its turn or its client goes: what is known of it stays, and why nothing follows. Idempotent. */
+  end(why: string): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#letGo()
+    const patch = { status: 'failed', content: [...this.#content(), textContent(why)], ...this.#raw() } as const
+    // A turn that is over has ended its calls itself.
+    this.#host.report(this.toolCallId, patch).catch(() => undefined)
+  }
+
+  #letGo(): void {
+    this.#end.abort()
+    this.#lent.release()
+    this.#whenOver()
+  }
+
+  /** Once its turn is cancelled or its client has gone, the edge has the word for that. */
+  async #ask<Result>(method: string, ask: (signal: Signal) => Promise<Result>, limit?: number): Promise<Result> {
+    if (this.#isReleased) return fail('TERMINAL_RELEASED', { terminal: this.id })
+    return withTimeout({ method, limit, signal: this.#end.signal }, this.#host, ask)
+  }
+
+  #status(): ToolStatus {
+    return this.#exit?.exitCode === 0 ? 'completed' : 'failed'
+  }
+
+  #content(): readonly ToolCallContent[] {
+    const output = this.#output === undefined ? {} : { output: this.#output.output }
+    return [{ type: 'terminal', terminalId: this.id, ...output }]
+  }
+
+  #raw() {
+    const { exitCode, signal } = this.#exit ?? {}
+    const truncated = this.#output === undefined ? {} : { truncated: this.#output.truncated }
+    return this.#exit === undefined ? {} : { rawOutput: { exitCode, signal, ...truncated } }
+  }
+}

@@ -1,0 +1,115 @@
+/** What may be asked of a session. Ids, which are chance, come with the command; `decide` is pure. */
+import type { StopReason } from '../../ports/agent.ts'
+import type {
+  CompactionPatch,
+  Content,
+  Meta,
+  PermissionOption,
+  PlanEntry,
+  SlashCommand,
+  ToolCallPatch,
+  Usage,
+} from '../../ports/content.ts'
+import type { ConfigValue, Settings } from '../../ports/settings.ts'
+import type { ToolPause } from '../../ports/tools.ts'
+import type { ElicitationOutcome, Failure } from './entries.ts'
+
+export type Command =
+  | {
+      readonly kind: 'create'
+      readonly cwd: string
+      readonly additionalDirectories: readonly string[]
+      readonly agent: string
+    }
+  /** Opens it again, with these directories, and from the next turn on with this agent if one is named. */
+  | { readonly kind: 'configure'; readonly additionalDirectories: readonly string[]; readonly agent?: string }
+  | {
+      readonly kind: 'prompt'
+      readonly promptId: string
+      readonly content: readonly Content[]
+      /** What its sender declared besides the cwd. */
+      readonly additionalDirectories?: readonly string[]
+      readonly meta?: Meta
+    }
+  /** Ends the running turn, and withdraws those of `queued` that still wait. */
+  | { readonly kind: 'cancel'; readonly queued: readonly string[] }
+  /** Takes back a prompt that waits; one that runs is cancelled. */
+  | { readonly kind: 'withdraw'; readonly promptId: string }
+  /** Their client has lost its connection and asks for their ends: those that never came have none, even if they still come. */
+  | { readonly kind: 'disown'; readonly promptIds: readonly string[] }
+  /** Said once: the same text again is no news. */
+  | { readonly kind: 'notice'; readonly text: string }
+  /** `why` tells whoever reads the conversation what kind of answer that was. */
+  | {
+      readonly kind: 'answer'
+      readonly requestId: string
+      readonly optionId: string | null
+      readonly why?: string
+      /** The client that it came from, as it calls itself. */
+      readonly by?: string
+    }
+  /** Somebody is there who can give what the calls of a suspended turn wait for. */
+  | { readonly kind: 'go_on' }
+  /** What was always allowed in this session is so no more. */
+  | { readonly kind: 'revoke'; readonly allowance: string }
+  | { readonly kind: 'rename'; readonly title: string }
+  /** The session is a copy of `session` up to here, and goes on by itself. */
+  | { readonly kind: 'fork'; readonly session: string }
+  | { readonly kind: 'close' }
+  | ({ readonly kind: 'offer' } & Offer)
+  /** What the agent of this name lets people type now that the tools of the session are others. */
+  | { readonly kind: 'refresh_commands'; readonly agent: string; readonly commands: readonly SlashCommand[] }
+  | { readonly kind: 'set_mode'; readonly modeId: string }
+  | { readonly kind: 'set_config_option'; readonly configId: string; readonly value: ConfigValue }
+  | { readonly kind: 'agent'; readonly turnId: string; readonly event: AgentEvent }
+  | { readonly kind: 'ask'; readonly turnId: string; readonly requestId: string; readonly ask: Ask }
+  | {
+      readonly kind: 'end'
+      readonly turnId: string
+      readonly stopReason: StopReason | 'error'
+      readonly error?: Failure
+    }
+  /** The server stops or has just started, or the session leaves memory: whatever was running no longer runs. */
+  | { readonly kind: 'halt' }
+
+/** What an agent says in its turn. */
+export type AgentEvent =
+  | { readonly kind: 'chunk'; readonly role: 'agent' | 'thought'; readonly content: Content }
+  | { readonly kind: 'call'; readonly toolCallId: string; readonly patch: ToolCallPatch }
+  | { readonly kind: 'plan'; readonly entries: readonly PlanEntry[] }
+  | { readonly kind: 'title'; readonly title: string }
+  | { readonly kind: 'usage'; readonly usage: Usage }
+  | { readonly kind: 'commands'; readonly commands: readonly SlashCommand[] }
+  | { readonly kind: 'mode'; readonly modeId: string }
+  | { readonly kind: 'config_option'; readonly configId: string; readonly value: ConfigValue }
+  | { readonly kind: 'compaction'; readonly compactionId: string; readonly patch: CompactionPatch }
+  | { readonly kind: 'compaction_summary'; readonly compactionId: string; readonly content: Content }
+  /** A person is asked for something besides permission. */
+  | {
+      readonly kind: 'elicitation'
+      readonly elicitationId: string
+      readonly mode: 'form' | 'url'
+      readonly toolCallId?: string
+    }
+  | { readonly kind: 'elicited'; readonly elicitationId: string; readonly outcome: ElicitationOutcome }
+  /** The server of a call wants input before it goes on. */
+  | { readonly kind: 'paused'; readonly toolCallId: string; readonly pause: ToolPause; readonly resume: unknown }
+  | { readonly kind: 'continued'; readonly toolCallId: string }
+  | { readonly kind: 'step'; readonly step: unknown; readonly fresh?: true }
+  /** Nothing that is stored: it only comes after all that was said before. */
+  | { readonly kind: 'breath' }
+
+/** What the agent of this name has to offer; of no interest once the session has another. */
+export interface Offer {
+  readonly agent: string
+  readonly commands: readonly SlashCommand[]
+  readonly settings: Settings
+}
+
+export interface Ask {
+  readonly toolCallId: string
+  readonly patch: ToolCallPatch
+  readonly options: readonly PermissionOption[]
+  readonly tool?: string
+  readonly resume: unknown
+}

@@ -1,0 +1,410 @@
+/** What each command makes true in each phase of a session: the stories, and the whole table. */
+/* oxlint-disable promise/valid-params -- the "then" of given, when, then is no promise's. */
+import { describe, expect, test } from 'vitest'
+import type { ErrorCode } from '../../errors/catalogue.ts'
+import { given, refusal } from '../../../test/sim/given.ts'
+import * as say from '../../../test/sim/words.ts'
+import type { Command } from './commands.ts'
+import { QUEUE_LIMIT } from './decide.ts'
+import type { Body } from './entries.ts'
+import type { State } from './state.ts'
+
+const { created, accepted, turnStarted, userSaid, ended, asked, resolved, nobody } = say
+const working = [
+  created,
+  accepted('p1', 'Hello'),
+  turnStarted(1, 'p1'),
+  userSaid(1, 'p1', 'Hello'),
+  say.titled('Hello'),
+]
+const waiting = [...working, say.toolCall('c1', 'Delete everything'), asked('r1', 'c1')]
+const cancelling = [...working, say.cancelRequested(1)]
+const suspended = [...waiting, say.suspended(1)]
+const idle = [...working, ended(1, 'p1', 'end_turn')]
+
+describe('a prompt', () => {
+  test('starts a turn, is its first message, and gives the session its first title', () =>
+    given(created)
+      .when(say.prompt('p1', 'Hello'))
+      .then(accepted('p1', 'Hello'), turnStarted(1, 'p1'), userSaid(1, 'p1', 'Hello'), say.titled('Hello')))
+  test('leaves a title that there is as it is', () =>
+    given(...idle)
+      .when(say.prompt('p2', 'More'))
+      .then(accepted('p2', 'More'), turnStarted(2, 'p2'), userSaid(2, 'p2', 'More')))
+  test('waits its turn while another runs', () =>
+    given(...working)
+      .when(say.prompt('p2', 'And then?'))
+      .then(accepted('p2', 'And then?')))
+  test('begins as soon as the turn before it ends', () =>
+    given(...working, accepted('p2', 'And then?'))
+      .when(say.ends(1))
+      .then(ended(1, 'p1', 'end_turn'), turnStarted(2, 'p2'), userSaid(2, 'p2', 'And then?')))
+  test.each([
+    ['running', working],
+    ['ended', idle],
+    ['waiting', [...cancelling, accepted('p0', 'x'), say.withdrawn('p1', 'cancelled')]],
+  ])('sent again with the id of one that is %s runs once', (_when, past) =>
+    given(...past)
+      .when(say.prompt('p1', 'Hello'))
+      .thenNothing(),
+  )
+  test('sent twice in one breath runs once', () =>
+    given(...idle)
+      .when(say.prompt('p2', 'x'), say.prompt('p2', 'x'))
+      .then(accepted('p2', 'x'), turnStarted(2, 'p2'), userSaid(2, 'p2', 'x')))
+  test('is refused once too many wait', () => {
+    const queue = Array.from({ length: QUEUE_LIMIT }, (_, n) => accepted(`q${n}`, 'x'))
+    given(...working, ...queue)
+      .when(say.prompt('one more', 'x'))
+      .thenRefused('QUEUE_FULL')
+  })
+  test('that waited and was withdrawn is known as long as the last of a full queue', () => {
+    const queue = Array.from({ length: QUEUE_LIMIT }, (_, n) => accepted(`q${n}`, 'x'))
+    const { state } = given(...working, ...queue).when(say.halt, say.prompt('q0', 'x'))
+    expect(state.phase).toBe('idle')
+  })
+})
+
+describe('a cancel', () => {
+  test('asks the running turn to stop and withdraws the prompts that it names', () =>
+    given(...working, accepted('p2', 'x'), accepted('p3', 'y'))
+      .when(say.cancel('p3'))
+      .then(say.withdrawn('p3', 'cancelled'), say.cancelRequested(1)))
+  test('ends as cancelled, whatever the agent makes of it', () =>
+    given(...cancelling)
+      .when(say.ends(1, 'end_turn'))
+      .then(ended(1, 'p1', 'cancelled')))
+  test('withdraws the open question, so that the agent stops waiting', () =>
+    given(...waiting)
+      .when(say.cancel())
+      .then(resolved('r1', nobody), say.cancelRequested(1)))
+  test('of one prompt takes it back while it waits, and leaves the turn that runs', () =>
+    given(...working, accepted('p2', 'x'))
+      .when(say.withdraw('p2'))
+      .then(say.withdrawn('p2', 'cancelled')))
+  test('of one prompt that nobody knows changes nothing', () =>
+    given(...working)
+      .when(say.withdraw('p7'))
+      .thenNothing())
+  test('before a question means that it is not asked', () =>
+    given(...working)
+      .when(say.cancel(), say.asks(1, 'r1', 'c1'))
+      .then(say.cancelRequested(1)))
+  test('before an answer means that the answer comes too late', () =>
+    given(...waiting)
+      .when(say.cancel(), say.answer('r1', 'allow_once'))
+      .thenRefused('PERMISSION_UNKNOWN'))
+  test('ends a suspended turn at once, since no agent would', () =>
+    given(...suspended)
+      .when(say.cancel())
+      .then(
+        resolved('r1', nobody),
+        say.cancelRequested(1),
+        say.patched('c1', 'failed', 'Cancelled.'),
+        ended(1, 'p1', 'cancelled'),
+      ))
+})
+
+describe('the agent', () => {
+  test('speaks in messages: chunks of one role in a row are one', () =>
+    given(...working)
+      .when(say.says(1, 'a'), say.says(1, 'b'), say.thinks(1, 'c'), say.says(1, 'd'))
+      .then(
+        say.agentSaid('t1-m1', 'a'),
+        say.agentSaid('t1-m1', 'b'),
+        say.agentThought('t1-m2', 'c'),
+        say.agentSaid('t1-m3', 'd'),
+      ))
+  test('ends a message with a tool call', () =>
+    given(...working)
+      .when(say.says(1, 'a'), say.reports(1, 'c1', 'pending'), say.says(1, 'b'))
+      .then(say.agentSaid('t1-m1', 'a'), say.toolCall('c1', 'c1', 'pending'), say.agentSaid('t1-m2', 'b')))
+  test.each(['c1', 'constructor', '__proto__', 'toString'])('introduces the tool call %s before it patches it', (id) =>
+    given(...working)
+      .when(say.reports(1, id, 'pending'), say.reports(1, id, 'completed'))
+      .then(say.toolCall(id, id, 'pending'), say.patched(id, 'completed')),
+  )
+  test('is not listened to after its turn', () =>
+    given(...idle)
+      .when(say.says(1, 'late'), say.asks(1, 'r1', 'c1'), say.ends(1))
+      .thenNothing())
+  test('is not listened to while its turn is suspended: none runs then', () =>
+    given(...suspended)
+      .when(say.says(1, 'late'), say.reports(1, 'c2', 'in_progress'), say.ends(1))
+      .thenNothing())
+  test('leaves no tool call open, and says of one that had begun that it may have run', () =>
+    given(...working, say.toolCall('c1', 'x', 'in_progress'), say.toolCall('c2', 'y', 'completed'))
+      .when(say.reports(1, 'c3', 'pending'), say.ends(1))
+      .then(
+        say.toolCall('c3', 'c3', 'pending'),
+        say.patched('c1', 'failed', 'The turn ended before this call reported a result; it may have run.'),
+        say.patched('c3', 'failed', 'The turn ended before this call reported a result.'),
+        ended(1, 'p1', 'end_turn'),
+      ))
+})
+
+describe('a question', () => {
+  test('shows its tool call first', () =>
+    given(...working)
+      .when(say.asks(1, 'r1', 'c1'))
+      .then(say.toolCall('c1', 'Delete everything'), asked('r1', 'c1')))
+  test('is answered by the first answer', () =>
+    given(...waiting)
+      .when(say.answer('r1', 'allow_once'))
+      .then(resolved('r1', say.yes)))
+  test('tells whoever answers second that nobody waits any more', () =>
+    given(...waiting)
+      .when(say.answer('r1', 'allow_once'), say.answer('r1', 'reject_once'))
+      .thenRefused('PERMISSION_UNKNOWN'))
+  test.each(['yes', 'ALLOW_ONCE', '', null])('takes %j, which was not offered, for no yes', (optionId) =>
+    given(...waiting)
+      .when(say.answer('r1', optionId))
+      .then(resolved('r1', nobody)),
+  )
+  test('is not answered by an answer to another', () =>
+    given(...waiting)
+      .when(say.answer('r2', 'allow_once'))
+      .thenRefused('PERMISSION_UNKNOWN'))
+  test('answered with always is not asked about that tool again, however often', () => {
+    const again = [asked('r2', 'c1', 'docs__search'), resolved('r2', say.always)]
+    const { state } = given(...working, ...again, ...again)
+    expect(state).toMatchObject({ allowedTools: ['docs__search'] })
+  })
+  test('of a suspended turn lets it go on when answered', () =>
+    given(...suspended)
+      .when(say.answer('r1', 'allow_once'))
+      .then(resolved('r1', say.yes), say.resumed(1)))
+})
+
+describe('a stopped server', () => {
+  test('interrupts what ran, and says of open calls that they may have run', () =>
+    given(...working, say.toolCall('c1', 'x', 'in_progress'), accepted('p2', 'x'))
+      .when(say.halt)
+      .then(
+        say.withdrawn('p2', 'interrupted'),
+        say.patched('c1', 'failed', 'Interrupted; it may have run.'),
+        ended(1, 'p1', 'interrupted'),
+      ))
+  test('suspends what only waited for a permission', () =>
+    given(...waiting)
+      .when(say.halt)
+      .then(say.suspended(1)))
+  test('interrupts a turn that waited while another of its calls ran', () =>
+    given(...working, say.toolCall('c2', 'x', 'in_progress'), say.toolCall('c1', 'y'), asked('r1', 'c1'))
+      .when(say.halt)
+      .then(
+        resolved('r1', nobody),
+        say.patched('c2', 'failed', 'Interrupted; it may have run.'),
+        say.patched('c1', 'failed', 'Interrupted; it may have run.'),
+        ended(1, 'p1', 'interrupted'),
+      ))
+  test('keeps a cancelled turn cancelled', () =>
+    given(...cancelling)
+      .when(say.halt)
+      .then(ended(1, 'p1', 'cancelled')))
+  test('has nothing to do twice', () =>
+    given(...working)
+      .when(say.halt, say.halt)
+      .then(ended(1, 'p1', 'interrupted')))
+})
+
+describe('a call whose server wants input', () => {
+  const begun = [...working, say.toolCall('c1', 'Book', 'in_progress')]
+  const paused = [...begun, say.paused('c1')]
+  const stopped = [...paused, say.suspended(1)]
+  const failedWith = (words: string) => say.patched('c1', 'failed', words)
+
+  test('is paused once it has begun', () =>
+    given(...begun)
+      .when(say.pauses(1, 'c1'))
+      .then(say.paused('c1')))
+  test.each([
+    ['has not begun', [...working, say.toolCall('c1', 'Book', 'pending')]],
+    ['is over', [...begun, say.patched('c1', 'completed')]],
+    ['is being cancelled', [...begun, say.cancelRequested(1)]],
+  ])('is not paused when it %s', (_when, past) =>
+    given(...past)
+      .when(say.pauses(1, 'c1'))
+      .thenNothing(),
+  )
+  test('goes on once', () =>
+    given(...paused)
+      .when(say.goesOn(1, 'c1'), say.goesOn(1, 'c1'))
+      .then(say.continued('c1')))
+  test('keeps its turn when the owner stops, and the turn goes on when somebody has come', () =>
+    given(...paused)
+      .when(say.halt, say.halt, { kind: 'go_on' }, { kind: 'go_on' })
+      .then(say.suspended(1), say.resumed(1)))
+  test('may be stopped again and again', () =>
+    given(...stopped, say.resumed(1))
+      .when(say.halt, { kind: 'go_on' }, say.halt)
+      .then(say.suspended(1), say.resumed(1), say.suspended(1)))
+  test('may have run once it went on', () =>
+    given(...paused, say.continued('c1'))
+      .when(say.halt)
+      .then(failedWith('Interrupted; it may have run.'), ended(1, 'p1', 'interrupted')))
+  test('does not keep a turn in which another runs', () =>
+    given(...paused, say.toolCall('c2', 'Look', 'in_progress'))
+      .when(say.halt)
+      .then(
+        failedWith('Interrupted; it may have run.'),
+        say.patched('c2', 'failed', 'Interrupted; it may have run.'),
+        ended(1, 'p1', 'interrupted'),
+      ))
+  test('waits for the answer to a question of permission that is open too', () =>
+    given(...paused, say.toolCall('c2', 'Delete everything'), asked('r1', 'c2'))
+      .when(say.halt, { kind: 'go_on' }, say.answer('r1', 'allow_once'))
+      .then(say.suspended(1), resolved('r1', say.yes), say.resumed(1)))
+  test('is cancelled with its turn that nobody runs', () =>
+    given(...stopped)
+      .when(say.cancel())
+      .then(
+        say.cancelRequested(1),
+        failedWith('Cancelled; it waited for input, and what it did before that stays done.'),
+        ended(1, 'p1', 'cancelled'),
+      ))
+  test('is kept out of a fork', () =>
+    expect(given(...stopped).when(say.fork).happened).toMatchObject({
+      bodies: [{ kind: 'forked_from' }, { kind: 'tool_call_patched' }, { kind: 'turn_ended' }, { kind: 'title' }],
+    }))
+  test('that came in a file can be read of and not gone on with', () =>
+    given(...begun, { kind: 'call_paused', toolCallId: 'c1', pause: null, resume: null })
+      .when(say.halt)
+      .then(failedWith('Interrupted; it may have run.'), ended(1, 'p1', 'interrupted')))
+})
+
+const phases: Record<State['phase'], readonly Body[]> = {
+  absent: [],
+  idle,
+  closed: [...idle, say.closed],
+  working,
+  cancelling,
+  waiting,
+  suspended,
+}
+
+const commands: Record<Command['kind'], Command> = {
+  create: say.create,
+  configure: say.configure('/tmp'),
+  prompt: say.prompt('p9', 'x'),
+  cancel: say.cancel(),
+  answer: say.answer('r1', 'allow_once'),
+  rename: say.rename('Better'),
+  go_on: { kind: 'go_on' },
+  revoke: { kind: 'revoke', allowance: 'docs__search#d' },
+  fork: say.fork,
+  close: say.close,
+  withdraw: say.withdraw('p1'),
+  disown: { kind: 'disown', promptIds: ['p1', 'p9'] },
+  notice: { kind: 'notice', text: 'The directory is gone.' },
+  offer: say.offer,
+  refresh_commands: { kind: 'refresh_commands', agent: 'puppet', commands: [{ name: 's__p', description: 'P' }] },
+  set_mode: { kind: 'set_mode', modeId: 'code' },
+  set_config_option: { kind: 'set_config_option', configId: 'model', value: 'large' },
+  agent: say.says(1, 'x'),
+  ask: say.asks(1, 'r2', 'c2'),
+  end: say.ends(1),
+  halt: say.halt,
+}
+
+type Told = ErrorCode | readonly Body['kind'][]
+const nothing: Told = []
+const SNF = 'SESSION_NOT_FOUND'
+
+/** Every command in every phase: the facts that it makes, or the error that names why not. */
+const table: Record<Command['kind'], Record<State['phase'], Told>> = {
+  create: { absent: ['session_created'], ...everywhereElse(nothing) },
+  configure: { absent: SNF, ...everywhereElse(['session_configured']) },
+  prompt: {
+    absent: SNF,
+    ...everywhereElse(['prompt_accepted']),
+    idle: ['prompt_accepted', 'turn_started', 'message_chunk'],
+    closed: 'SESSION_CLOSED',
+  },
+  cancel: {
+    absent: SNF,
+    ...everywhereElse(nothing),
+    working: ['turn_cancel_requested'],
+    waiting: ['permission_resolved', 'turn_cancel_requested'],
+    suspended: ['permission_resolved', 'turn_cancel_requested', 'tool_call_patched', 'turn_ended'],
+  },
+  withdraw: {
+    absent: SNF,
+    ...everywhereElse(nothing),
+    working: ['turn_cancel_requested'],
+    waiting: ['permission_resolved', 'turn_cancel_requested'],
+    suspended: ['permission_resolved', 'turn_cancel_requested', 'tool_call_patched', 'turn_ended'],
+  },
+  disown: { absent: SNF, ...everywhereElse(['prompt_withdrawn']) },
+  notice: { absent: SNF, ...everywhereElse(['notice']) },
+  answer: {
+    absent: SNF,
+    ...everywhereElse('PERMISSION_UNKNOWN'),
+    waiting: ['permission_resolved'],
+    suspended: ['permission_resolved', 'turn_resumed'],
+  },
+  rename: { absent: SNF, ...everywhereElse(['title']) },
+  // Whatever waits there waits for an answer first.
+  go_on: { absent: SNF, ...everywhereElse(nothing) },
+  // Nothing of the kind was allowed in any of these.
+  revoke: { absent: SNF, ...everywhereElse(nothing) },
+  fork: {
+    absent: SNF,
+    idle: ['forked_from', 'title'],
+    closed: ['forked_from', 'title'],
+    working: ['forked_from', 'turn_ended', 'title'],
+    cancelling: ['forked_from', 'turn_ended', 'title'],
+    waiting: ['forked_from', 'permission_resolved', 'tool_call_patched', 'turn_ended', 'title'],
+    suspended: ['forked_from', 'permission_resolved', 'tool_call_patched', 'turn_ended', 'title'],
+  },
+  close: {
+    absent: SNF,
+    idle: ['session_closed'],
+    closed: nothing,
+    working: ['turn_cancel_requested'],
+    cancelling: nothing,
+    waiting: ['permission_resolved', 'turn_cancel_requested'],
+    suspended: ['permission_resolved', 'turn_cancel_requested', 'tool_call_patched', 'turn_ended'],
+  },
+  offer: { absent: SNF, ...everywhereElse(['commands', 'modes', 'config_options']) },
+  refresh_commands: { absent: SNF, ...everywhereElse(['commands']), closed: nothing },
+  // Nothing was offered.
+  set_mode: { absent: SNF, ...everywhereElse('MODE_UNKNOWN'), closed: 'SESSION_CLOSED' },
+  set_config_option: { absent: SNF, ...everywhereElse('CONFIG_OPTION_UNKNOWN'), closed: 'SESSION_CLOSED' },
+  agent: { absent: SNF, ...whileTheAgentRuns(['message_chunk']) },
+  ask: { absent: SNF, ...whileTheAgentRuns(nothing), working: ['tool_call', 'permission_requested'] },
+  end: {
+    absent: SNF,
+    ...whileTheAgentRuns(['turn_ended']),
+    waiting: ['permission_resolved', 'tool_call_patched', 'turn_ended'],
+  },
+  halt: {
+    absent: SNF,
+    ...everywhereElse(nothing),
+    working: ['turn_ended'],
+    cancelling: ['turn_ended'],
+    waiting: ['turn_suspended'],
+  },
+}
+
+function everywhereElse(told: Told) {
+  return { idle: told, closed: told, working: told, cancelling: told, waiting: told, suspended: told }
+}
+
+function whileTheAgentRuns(told: Told) {
+  return { ...everywhereElse(nothing), working: told, cancelling: told, waiting: told }
+}
+
+describe('the table of every command in every phase', () => {
+  const cells = Object.values(commands).flatMap((command) =>
+    Object.entries(phases).map(([phase, past]) => ({ command, phase: phase as State['phase'], past })),
+  )
+  test('has a history for every phase', () => {
+    for (const [phase, past] of Object.entries(phases)) expect(given(...past).state.phase).toBe(phase)
+  })
+  test.each(cells)('$command.kind while $phase', ({ command, phase, past }) => {
+    const { happened } = given(...past).when(command)
+    const told = 'bodies' in happened ? happened.bodies.map(({ kind }) => kind) : refusal(happened)?.code
+    expect(told).toEqual(table[command.kind][phase])
+  })
+})

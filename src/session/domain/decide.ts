@@ -1,0 +1,267 @@
+/** What a command makes true, given what is true. Pure: no clock, no I/O, no chance. */
+import { fail } from '../../errors/parley-error.ts'
+import type { Content } from '../../ports/content.ts'
+import type { AgentEvent, Command } from './commands.ts'
+import { ENTRY_FORMAT, type Body } from './entries.ts'
+import { beginTurn, callSaid } from './entry-factories.ts'
+import { abortCopiedTurn, endTurn, interruptTurn, withdrawQuestion } from './finish-turn.ts'
+import { askPermission, resolvePermission, revoke } from './permission-answer.ts'
+import { type Busy, type Existing, type State, isBusy, withoutQuestion } from './state.ts'
+import { offerSettings, setConfigOption, setMode } from './settings.ts'
+import { forkTitle, titleFrom } from './title.ts'
+
+/** Prompts that may wait behind a running turn. */
+export const QUEUE_LIMIT = 32
+
+type Of<Kind extends Command['kind']> = Command & { readonly kind: Kind }
+
+/** Throws SESSION_NOT_FOUND, SESSION_CLOSED, QUEUE_FULL or PERMISSION_UNKNOWN; an empty answer means the wish is already met. */
+export function decide(command: Command, state: State): readonly Body[] {
+  if (command.kind === 'create') return create(command, state)
+  if (state.phase === 'absent') return fail('SESSION_NOT_FOUND', { session: state.id })
+  switch (command.kind) {
+    case 'configure':
+      return configure(command, state)
+    case 'prompt':
+      return prompt(command, state)
+    case 'cancel':
+      return isBusy(state) ? cancel(command, state) : []
+    case 'withdraw':
+      return isBusy(state) ? withdraw(command, state) : []
+    case 'disown':
+      return disown(command, state)
+    case 'notice':
+      return command.text === state.notice ? [] : [{ kind: 'notice', text: command.text }]
+    case 'answer':
+      return resolvePermission(command, state)
+    case 'go_on':
+      return goOn(state)
+    case 'revoke':
+      return revoke(command, state)
+    case 'rename':
+      return named(command.title, state)
+    case 'fork':
+      return fork(command, state)
+    case 'close':
+      return close(state)
+    case 'offer':
+      return offer(command, state)
+    case 'refresh_commands':
+      return refresh(command, state)
+    case 'set_mode':
+      return set(state, () => setMode(command.modeId, state.settings))
+    case 'set_config_option':
+      return set(state, () => setConfigOption(command.configId, command.value, state.settings))
+    case 'halt':
+      return isBusy(state) ? interruptTurn(state) : []
+    default:
+      return fromTurn(command, state)
+  }
+}
+
+/** What the agent of a turn that is over or suspended still says is dropped: nothing may follow the end. */
+function fromTurn(command: Of<'agent' | 'ask' | 'end'>, state: State): readonly Body[] {
+  if (!isBusy(state) || state.phase === 'suspended' || state.turn.turnId !== command.turnId) return []
+  switch (command.kind) {
+    case 'agent':
+      return agentSaid(command.event, state)
+    case 'ask':
+      return askPermission(command, state)
+    case 'end':
+      return endTurn(state, command)
+  }
+}
+
+/** A question that is open is answered first. */
+function goOn(state: Existing): readonly Body[] {
+  const waits = state.phase === 'suspended' && state.question === null
+  return waits ? [{ kind: 'turn_resumed', turnId: state.turn.turnId }] : []
+}
+
+function create(command: Of<'create'>, state: State): readonly Body[] {
+  if (state.phase !== 'absent') return []
+  const { cwd, additionalDirectories, agent } = command
+  return [{ kind: 'session_created', format: ENTRY_FORMAT, cwd, additionalDirectories, agent }]
+}
+
+function configure(command: Of<'configure'>, state: Exclude<State, { phase: 'absent' }>): readonly Body[] {
+  const { additionalDirectories, agent = state.agent } = command
+  const isNewAgent = agent !== state.agent
+  const isSame = !isNewAgent && sameJson(additionalDirectories, state.additionalDirectories)
+  if (isSame && state.phase !== 'closed') return []
+  return [{ kind: 'session_configured', additionalDirectories, ...(isNewAgent ? { agent } : {}) }]
+}
+
+function prompt(command: Of<'prompt'>, state: Exclude<State, { phase: 'absent' }>): readonly Body[] {
+  if (state.phase === 'closed') return fail('SESSION_CLOSED', { session: state.id })
+  if (isKnown(command.promptId, state)) return []
+  const { promptId, content, additionalDirectories = [], meta } = command
+  const roots = additionalDirectories.length === 0 ? {} : { additionalDirectories }
+  const accepted: Body = { kind: 'prompt_accepted', promptId, content, ...roots, ...(meta && { meta }) }
+  if (!isBusy(state)) return [accepted, ...beginTurn(state.turns + 1, command), ...firstTitle(content, state)]
+  if (state.queue.length >= QUEUE_LIMIT) return fail('QUEUE_FULL', { session: state.id, limit: QUEUE_LIMIT })
+  return [accepted]
+}
+
+/** A prompt sent again with the same id runs once. */
+function isKnown(promptId: string, state: Exclude<State, { phase: 'absent' }>): boolean {
+  if (state.ended.some((ended) => ended.promptId === promptId)) return true
+  return (
+    isBusy(state) && (state.turn.promptId === promptId || state.queue.some((queued) => queued.promptId === promptId))
+  )
+}
+
+function firstTitle(content: readonly Content[], state: { readonly title: string | null }): readonly Body[] {
+  const title = state.title === null ? titleFrom(content) : undefined
+  return title === undefined ? [] : [{ kind: 'title', title }]
+}
+
+function cancel(command: Of<'cancel'>, state: Busy): readonly Body[] {
+  const stays = state.queue.filter((queued) => !command.queued.includes(queued.promptId))
+  const withdrawn = state.queue.filter((queued) => !stays.includes(queued))
+  return [
+    ...withdrawn.map(({ promptId }): Body => ({ kind: 'prompt_withdrawn', promptId, reason: 'cancelled' })),
+    ...cancelTurn({ ...state, queue: stays }),
+  ]
+}
+
+/** On a lost connection a prompt may be behind the question of what became of it; it must not run after the answer. */
+function disown({ promptIds }: Of<'disown'>, state: Exclude<State, { phase: 'absent' }>): readonly Body[] {
+  const unknown = promptIds.filter((promptId) => !isKnown(promptId, state))
+  return [...new Set(unknown)].map((promptId) => ({ kind: 'prompt_withdrawn', promptId, reason: 'interrupted' }))
+}
+
+function withdraw({ promptId }: Of<'withdraw'>, state: Busy): readonly Body[] {
+  if (state.turn.promptId === promptId) return cancelTurn(state)
+  const waits = state.queue.some((queued) => queued.promptId === promptId)
+  return waits ? [{ kind: 'prompt_withdrawn', promptId, reason: 'cancelled' }] : []
+}
+
+/** The question goes first, so that the agent stops waiting; a suspended turn has no agent that would end it. */
+function cancelTurn(state: Busy): readonly Body[] {
+  const requested: Body = { kind: 'turn_cancel_requested', turnId: state.turn.turnId }
+  switch (state.phase) {
+    case 'cancelling':
+      return []
+    case 'suspended':
+      return [...withdrawQuestion(state), requested, ...endTurn(withoutQuestion(state), { stopReason: 'cancelled' })]
+    default:
+      return [...withdrawQuestion(state), requested]
+  }
+}
+
+/** Closing cancels what runs and what waits; the session itself closes once nothing is open. */
+function close(state: Exclude<State, { phase: 'absent' }>): readonly Body[] {
+  if (state.phase === 'closed') return []
+  return isBusy(state)
+    ? cancel({ kind: 'cancel', queued: state.queue.map((q) => q.promptId) }, state)
+    : [{ kind: 'session_closed' }]
+}
+
+function agentSaid(event: AgentEvent, state: Busy): readonly Body[] {
+  switch (event.kind) {
+    case 'chunk':
+      return [
+        { kind: 'message_chunk', role: event.role, messageId: messageId(event.role, state), content: event.content },
+      ]
+    case 'call':
+      return callSaid(event, state)
+    case 'plan':
+      return [{ kind: 'plan', entries: event.entries }]
+    case 'title':
+      return state.isNamed ? [] : titled(event.title, state)
+    case 'step':
+      return [{ kind: 'model_step', step: event.step, ...(event.fresh && { fresh: true }) }]
+    case 'usage':
+      return sameJson(event.usage, state.usage) ? [] : [{ kind: 'usage', usage: event.usage }]
+    case 'commands':
+      return sameJson(event.commands, state.commands)
+        ? []
+        : [{ kind: 'commands', commands: event.commands, by: 'agent' }]
+    case 'mode':
+      return setMode(event.modeId, state.settings)
+    case 'config_option':
+      return setConfigOption(event.configId, event.value, state.settings)
+    case 'compaction':
+    case 'compaction_summary':
+      return compacting(event, state)
+    case 'elicitation':
+      return [{ ...event, kind: 'elicitation_requested' }]
+    case 'elicited':
+      return [{ ...event, kind: 'elicitation_resolved' }]
+    case 'paused':
+    case 'continued':
+      return pausing(event, state)
+    case 'breath':
+      return []
+  }
+}
+
+type Pausing = AgentEvent & { readonly kind: 'paused' | 'continued' }
+
+/** While the turn is being cancelled no call waits any more, nor goes on; nor does one that does not run. */
+function pausing(event: Pausing, state: Busy): readonly Body[] {
+  const { toolCallId } = event
+  const { calls, pauses } = state.turn
+  if (state.phase === 'cancelling') return []
+  if (event.kind === 'paused') return calls[toolCallId] === 'in_progress' ? [{ ...event, kind: 'call_paused' }] : []
+  return Object.hasOwn(pauses, toolCallId) ? [{ ...event, kind: 'call_continued' }] : []
+}
+
+type Compacting = AgentEvent & { readonly kind: 'compaction' | 'compaction_summary' }
+
+/** A compaction ends once; what is said of it after that is passed over. */
+function compacting(event: Compacting, { turn }: Busy): readonly Body[] {
+  const { compactionId } = event
+  const isOver = Object.hasOwn(turn.compactions, compactionId) && turn.compactions[compactionId] !== 'in_progress'
+  return isOver ? [] : [event]
+}
+
+function titled(title: string, state: Existing): readonly Body[] {
+  return title === state.title ? [] : [{ kind: 'title', title }]
+}
+
+/** A name that a person gives holds, even if it is the one that the session has. */
+function named(title: string, state: Existing): readonly Body[] {
+  return title === state.title && state.isNamed ? [] : [{ kind: 'title', title, by: 'person' }]
+}
+
+/** What the agent itself has changed in a turn holds until the agent offers something else. */
+function offer({ agent, commands, settings }: Of<'offer'>, state: Existing): readonly Body[] {
+  if (agent !== state.agent) return []
+  const isNew = !sameJson(commands, state.offeredCommands)
+  return [...(isNew ? [{ kind: 'commands', commands } as const] : []), ...offerSettings(settings, state.settings)]
+}
+
+/** Between turns or in one: what the agent says of itself counts like what it says in its turn. */
+function refresh({ agent, commands }: Of<'refresh_commands'>, state: Existing): readonly Body[] {
+  if (agent !== state.agent || state.phase === 'closed' || sameJson(commands, state.commands)) return []
+  return [{ kind: 'commands', commands, by: 'agent' }]
+}
+
+function set(state: Existing, change: () => readonly Body[]): readonly Body[] {
+  return state.phase === 'closed' ? fail('SESSION_CLOSED', { session: state.id }) : change()
+}
+
+/** In the copy nobody works on what was open at its last entry. */
+function fork({ session }: Of<'fork'>, state: Existing): readonly Body[] {
+  return [
+    { kind: 'forked_from', from: { session, seq: state.seq } },
+    ...(isBusy(state) ? abortCopiedTurn(state) : []),
+    ...(state.title === null ? [] : forkTitled(state, state.title)),
+  ]
+}
+
+function forkTitled(state: Existing, source: string): readonly Body[] {
+  const title = forkTitle(source)
+  return state.isNamed ? named(title, state) : titled(title, state)
+}
+
+/** Chunks of one role in a row are one message; anything between them begins another. */
+function messageId(role: 'agent' | 'thought', { turn }: Busy): string {
+  return turn.message?.role === role ? turn.message.messageId : `${turn.turnId}-m${turn.messages + 1}`
+}
+
+function sameJson(left: unknown, right: unknown): boolean {
+  return JSON.stringify(left) === JSON.stringify(right)
+}

@@ -1,0 +1,47 @@
+/** What the journal tells is what was seen, wherever it is cut. */
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { created, turnStarted } from '../../../test/sim/words.ts'
+import { live, replayed, wishes } from '../../../test/sim/wishes.ts'
+import { evolve } from './evolve.ts'
+import { absent, decodeState, encodeState } from './state.ts'
+
+describe('whatever was asked', () => {
+  test('evolving any cut of the journal gives the state that the survivors saw there', () => {
+    fc.assert(
+      fc.property(wishes, (wishes) => {
+        const { stored, states } = live(wishes)
+        for (const [cut, seen] of states.entries()) expect(replayed(stored.slice(0, cut))).toEqual(seen)
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  test('a snapshot taken anywhere and the rest of the journal give what the whole journal gives', () => {
+    fc.assert(
+      fc.property(wishes, (wishes) => {
+        const { stored, states } = live(wishes)
+        for (const [cut, state] of states.entries()) {
+          if (state.phase === 'absent') continue
+          const snapshot = decodeState(encodeState(state))
+          expect(snapshot && replayed(stored.slice(cut), snapshot)).toEqual(states.at(-1))
+        }
+      }),
+      { numRuns: 200 },
+    )
+  })
+})
+
+describe('a damaged journal', () => {
+  const first = { ...created, seq: 1, at: 1 }
+  test('with a hole is refused', () => {
+    const state = evolve(absent('s-1'), first)
+    expect(() => evolve(state, { ...turnStarted(1, 'p1'), seq: 3, at: 3 })).toThrow('goes from entry 1 to 3')
+  })
+  test('that does not begin with its creation is refused', () => {
+    expect(() => evolve(absent('s-1'), { ...turnStarted(1, 'p1'), seq: 1, at: 1 })).toThrow('goes from entry 0 to 1')
+  })
+  test('a snapshot in another format is not read', () => {
+    expect(decodeState(JSON.stringify({ format: 0, state: {} }))).toBeUndefined()
+  })
+})

@@ -1,0 +1,291 @@
+/** What a fact makes of the state. Pure and total over every kind of entry. */
+import type { CompactionStatus, PermissionOutcome } from '../../ports/content.ts'
+import { ALWAYS_IN_PROJECT, NEVER_IN_PROJECT, denyKey } from '../permission/grants.ts'
+import { sequenceGapError } from './sequence-gap.ts'
+import { withoutPowers } from '../lifecycle/imported.ts'
+import type { Body, Entry } from './entries.ts'
+import {
+  type Busy,
+  type EndedPrompt,
+  type Existing,
+  type Idle,
+  type OpenTurn,
+  type QueuedPrompt,
+  type State,
+  isBusy,
+  openQuestion,
+  withoutQuestion,
+} from './state.ts'
+
+/** How many ended prompts are remembered against being sent again: more than one halt can withdraw. */
+const ENDED_REMEMBERED = 64
+
+export function evolve(state: State, stored: Entry): Existing {
+  if (stored.seq !== state.seq + 1) throw sequenceGapError(state, stored)
+  const entry = isImported(state, stored) ? withoutPowers(stored) : stored
+  if (entry.kind === 'session_created') return created(state.id, entry)
+  if (state.phase === 'absent') throw sequenceGapError(state, entry)
+  // A session with a new name is not more recent for that.
+  const updatedAt = entry.kind === 'title' ? state.updatedAt : entry.at
+  const seen = { ...state, seq: entry.seq, updatedAt }
+  return isBusy(seen) ? inTurn(seen, entry) : outsideTurn(seen, entry)
+}
+
+function isImported(state: State, entry: Entry): boolean {
+  if (entry.kind === 'session_created') return entry.imported !== undefined
+  return state.phase !== 'absent' && entry.seq <= (state.imported ?? 0)
+}
+
+function created(id: string, entry: Entry & { readonly kind: 'session_created' }): Idle {
+  const { cwd, additionalDirectories, agent, imported, seq, at } = entry
+  const origin = imported === undefined ? {} : { imported }
+  return {
+    phase: 'idle',
+    id,
+    seq,
+    cwd,
+    additionalDirectories,
+    agent,
+    createdAt: at,
+    updatedAt: at,
+    ...origin,
+    ...FRESH,
+  }
+}
+
+const FRESH = {
+  title: null,
+  isNamed: false,
+  turns: 0,
+  ended: [],
+  allowedTools: [],
+  commands: [],
+  offeredCommands: [],
+  settings: { modes: null, configOptions: [] },
+  usage: null,
+  notice: null,
+  steps: null,
+} as const
+
+function outsideTurn(state: Exclude<Existing, Busy>, entry: Entry): Existing {
+  switch (entry.kind) {
+    case 'prompt_accepted':
+      // The turn that follows in the same batch gives the prompt its number.
+      return { ...state, phase: 'working', turn: turnOf(queued(entry), state), queue: [] }
+    case 'session_closed':
+      return { ...state, phase: 'closed' }
+    case 'prompt_withdrawn':
+      return { ...state, ended: remember(state, withdrawn(entry)) }
+    case 'session_configured':
+      return { ...configured(state, entry), phase: 'idle' }
+    case 'forked_from':
+      return { ...forked(state, entry), phase: 'idle' }
+    default:
+      return about(state, entry)
+  }
+}
+
+function inTurn(state: Busy, entry: Entry): Existing {
+  switch (entry.kind) {
+    case 'prompt_accepted':
+      return { ...state, queue: [...state.queue, queued(entry)] }
+    case 'prompt_withdrawn':
+      return {
+        ...state,
+        queue: state.queue.filter((queued) => queued.promptId !== entry.promptId),
+        ended: remember(state, withdrawn(entry)),
+      }
+    case 'turn_started':
+      return { ...state, turns: state.turns + 1, turn: { ...state.turn, turnId: entry.turnId } }
+    case 'turn_cancel_requested':
+      return { ...withoutQuestion(state), phase: 'cancelling' }
+    case 'turn_ended':
+      return afterTurn(state, entry)
+    case 'turn_suspended':
+      return suspended(state)
+    case 'turn_resumed':
+      return { ...withoutQuestion(state), phase: 'working' }
+    case 'permission_requested':
+      return { ...state, phase: 'waiting', question: questionOf(entry) }
+    case 'permission_resolved':
+      return answered(state, entry)
+    default:
+      return said(state, entry)
+  }
+}
+
+/** What the agent says within its turn. */
+function said(state: Busy, entry: Entry): Existing {
+  switch (entry.kind) {
+    case 'message_chunk':
+      return entry.role === 'user' ? state : withMessage(state, entry.messageId, entry.role)
+    case 'tool_call':
+      return withCall(state, entry.toolCallId, entry.call.status ?? 'pending')
+    case 'tool_call_patched':
+      return entry.patch.status === undefined ? state : withCall(state, entry.toolCallId, entry.patch.status)
+    case 'call_paused':
+      return withPause(state, entry)
+    case 'call_continued':
+      return withoutPause(state, entry.toolCallId)
+    case 'compaction':
+      return withCompaction(state, entry.compactionId, entry.patch.status)
+    case 'compaction_summary':
+      return withCompaction(state, entry.compactionId, 'in_progress')
+    default:
+      return about(state, entry)
+  }
+}
+
+/** Facts about the session as a whole, whatever its phase. */
+function about(state: Existing, entry: Entry): Existing {
+  switch (entry.kind) {
+    case 'title':
+      return { ...state, title: entry.title, isNamed: entry.by === 'person' }
+    case 'commands':
+      return withCommands(state, entry)
+    case 'modes':
+      return { ...state, settings: { ...state.settings, modes: entry.modes } }
+    case 'mode':
+      return inMode(state, entry.modeId)
+    case 'config_options':
+      return { ...state, settings: { ...state.settings, configOptions: entry.configOptions } }
+    case 'usage':
+      return { ...state, usage: entry.usage }
+    case 'model_step':
+      return {
+        ...state,
+        steps: { first: entry.fresh ? entry.seq : (state.steps?.first ?? entry.seq), last: entry.seq },
+      }
+    case 'notice':
+      return { ...state, notice: entry.text }
+    case 'permission_revoked':
+      return { ...state, allowedTools: state.allowedTools.filter((one) => one !== entry.allowance) }
+    case 'session_configured':
+      return configured(state, entry)
+    case 'forked_from':
+      return forked(state, entry)
+    default:
+      return state
+  }
+}
+
+function withCommands(state: Existing, { commands, by }: Body & { readonly kind: 'commands' }): Existing {
+  return { ...state, commands, ...(by === 'agent' ? {} : { offeredCommands: commands }) }
+}
+
+function inMode(state: Existing, currentModeId: string): Existing {
+  const { modes } = state.settings
+  return modes === null ? state : { ...state, settings: { ...state.settings, modes: { ...modes, currentModeId } } }
+}
+
+/** Another session, and so a new one: what was always allowed was allowed in the one that it comes from. */
+function forked<Now extends Existing>(state: Now, entry: Entry): Now {
+  return { ...state, createdAt: entry.at, allowedTools: [] }
+}
+
+function configured<Now extends Existing>(state: Now, entry: Body & { readonly kind: 'session_configured' }): Now {
+  const { additionalDirectories, agent = state.agent } = entry
+  const offeredCommands = agent === state.agent ? state.offeredCommands : null
+  return { ...state, additionalDirectories, agent, offeredCommands }
+}
+
+function queued(entry: Body & { readonly kind: 'prompt_accepted' }): QueuedPrompt {
+  const { promptId, content, additionalDirectories = [], meta } = entry
+  return { promptId, content, additionalDirectories, ...(meta && { meta }) }
+}
+
+function turnOf({ content: prompt, ...queued }: QueuedPrompt, { agent }: Existing): OpenTurn {
+  const asked = { ...queued, prompt, agent }
+  return { turnId: '', ...asked, message: null, messages: 0, calls: {}, pauses: {}, endedCalls: [], compactions: {} }
+}
+
+function withMessage(state: Busy, messageId: string, role: 'agent' | 'thought'): Busy {
+  if (state.turn.message?.messageId === messageId) return state
+  return { ...state, turn: { ...state.turn, message: { messageId, role }, messages: state.turn.messages + 1 } }
+}
+
+/** A tool call also ends the message before it: what follows is a new one. */
+function withCall(state: Busy, toolCallId: string, status: OpenTurn['calls'][string]): Busy {
+  const { turn } = state
+  const isOpen = status === 'pending' || status === 'in_progress'
+  const calls = isOpen ? { ...turn.calls, [toolCallId]: status } : without(turn.calls, toolCallId)
+  const pauses = isOpen ? turn.pauses : without(turn.pauses, toolCallId)
+  const isNewlyEnded = !isOpen && !turn.endedCalls.includes(toolCallId)
+  const endedCalls = isNewlyEnded ? [...turn.endedCalls, toolCallId] : turn.endedCalls
+  return { ...state, turn: { ...turn, message: null, calls, pauses, endedCalls } }
+}
+
+/** One that came in a file says only that it was paused. */
+function withPause(state: Busy, { toolCallId, pause, resume }: Body & { readonly kind: 'call_paused' }): Busy {
+  if (pause === null) return state
+  return { ...state, turn: { ...state.turn, pauses: { ...state.turn.pauses, [toolCallId]: { pause, resume } } } }
+}
+
+function withoutPause(state: Busy, toolCallId: string): Busy {
+  const { pauses, calls } = state.turn
+  if (!Object.hasOwn(pauses, toolCallId)) return state
+  const turn = { ...state.turn, pauses: without(pauses, toolCallId), calls: { ...calls, [toolCallId]: 'in_progress' } }
+  return { ...state, turn } as Busy
+}
+
+function without<Value>(values: Readonly<Record<string, Value>>, key: string): Readonly<Record<string, Value>> {
+  const { [key]: _left, ...others } = values
+  return others
+}
+
+function suspended(state: Busy): Busy {
+  if (state.phase === 'waiting') return { ...state, phase: 'suspended' }
+  const isPaused = state.phase === 'working' && Object.keys(state.turn.pauses).length > 0
+  return isPaused ? { ...state, phase: 'suspended', question: null } : state
+}
+
+/** It has its place among what was said, so what follows is a new message. */
+function withCompaction(state: Busy, compactionId: string, status: CompactionStatus): Busy {
+  const compactions = { ...state.turn.compactions, [compactionId]: status }
+  return { ...state, turn: { ...state.turn, message: null, compactions } }
+}
+
+function questionOf(entry: Body & { readonly kind: 'permission_requested' }) {
+  const { requestId, toolCallId, call, options, tool, resume } = entry
+  return { requestId, toolCallId, call, options, resume, ...(tool === undefined ? {} : { tool }) }
+}
+
+function answered(state: Busy, entry: Entry & { readonly kind: 'permission_resolved' }): Busy {
+  const question = openQuestion(state)
+  if (question === undefined) return state
+  const rest = withoutQuestion(state)
+  const kept = isImported(state, entry) ? undefined : keptHere(entry.outcome, question.tool)
+  return { ...rest, phase: 'working', allowedTools: withTool(state, kept) }
+}
+
+/** What was said for the whole project is a rule, and kept with the rules. */
+function keptHere(outcome: PermissionOutcome, tool: string | undefined): string | undefined {
+  if (tool === undefined || outcome.outcome !== 'selected') return undefined
+  const { kind, optionId } = outcome
+  if (kind === 'allow_always' && optionId !== ALWAYS_IN_PROJECT) return tool
+  return kind === 'reject_always' && optionId !== NEVER_IN_PROJECT ? denyKey(tool) : undefined
+}
+
+/** Two calls of one tool may both have asked before the first "always". */
+function withTool({ allowedTools }: Busy, tool: string | undefined): readonly string[] {
+  return tool === undefined || allowedTools.includes(tool) ? allowedTools : [...allowedTools, tool]
+}
+
+/** The next prompt of the queue begins at once; its `turn_started` is the next entry. */
+function afterTurn(state: Busy, entry: Body & { readonly kind: 'turn_ended' }): Existing {
+  const { turn: _over, queue, ...rest } = withoutQuestion(state)
+  const { promptId, stopReason, error } = entry
+  const ended = remember(state, { promptId, stopReason, ...(error === undefined ? {} : { error }) })
+  const [next, ...waiting] = queue
+  if (next === undefined) return { ...rest, ended, phase: 'idle' }
+  return { ...rest, ended, phase: 'working', turn: turnOf(next, state), queue: waiting }
+}
+
+/** Whoever asks later hears the same as whoever heard of it at once. */
+export function withdrawn(entry: Body & { readonly kind: 'prompt_withdrawn' }): EndedPrompt {
+  return { promptId: entry.promptId, stopReason: entry.reason === 'interrupted' ? 'interrupted' : 'withdrawn' }
+}
+
+function remember(state: Existing, prompt: Existing['ended'][number]): Existing['ended'] {
+  return [...state.ended, prompt].slice(-ENDED_REMEMBERED)
+}

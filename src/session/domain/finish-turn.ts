@@ -1,0 +1,98 @@
+/** How a turn comes to its one end: by its agent, by a cancel, or because the server stopped. */
+import type { StopReason } from '../../ports/agent.ts'
+import type { ToolStatus } from '../../ports/content.ts'
+import type { Body, Entry, Failure, TurnEnd } from './entries.ts'
+import { type Busy, isOnlyWaiting, openQuestion } from './state.ts'
+import { beginTurn } from './entry-factories.ts'
+
+export interface Ending {
+  readonly stopReason: StopReason | 'error'
+  readonly error?: Failure
+}
+
+/** Closes what is open, ends the turn, and begins the next one of the queue in the same breath. */
+export function endTurn(state: Busy, ending: Ending): readonly Body[] {
+  // Whoever cancelled sees `cancelled`, whatever the agent made of it.
+  const stopReason = state.phase === 'cancelling' ? 'cancelled' : ending.stopReason
+  const why = stopReason === 'cancelled' ? 'Cancelled' : 'The turn ended before this call reported a result'
+  const sentence = (status: ToolStatus, isPaused: boolean) => {
+    if (isPaused) return `${why}; it waited for input, and what it did before that stays done.`
+    return status === 'in_progress' ? `${why}; it may have run.` : `${why}.`
+  }
+  const error = stopReason === 'error' ? ending.error : undefined
+  const compactions = endCompactions(state, stopReason === 'cancelled' ? 'cancelled' : 'failed')
+  const open = [...withdrawQuestion(state), ...failOpenCalls(state, sentence), ...compactions]
+  return [...open, ended(state, stopReason, error), ...nextOf(state)]
+}
+
+/**
+ * What is left when no agent runs any more: a turn that only waited for answers is suspended and continues when it is
+ * answered, and the prompts queued behind it run after it. Any other turn is interrupted and its queue withdrawn: what
+ * had begun is never run again by itself.
+ */
+export function interruptTurn(state: Busy): readonly Body[] {
+  if (state.phase === 'suspended') return []
+  return isOnlyWaiting(state) ? [{ kind: 'turn_suspended', turnId: state.turn.turnId }] : abortTurn(state)
+}
+
+/** The turn goes on in the session that was copied, if it goes on anywhere: here it is over, whatever it waits for. */
+export function abortCopiedTurn(state: Busy, why: Failure = COPIED): readonly Body[] {
+  const { turnId, promptId, prompt: content, meta } = state.turn
+  if (turnId !== '') return abortTurn(state, why)
+  // The copy ends between the acceptance of a prompt and the beginning of its turn.
+  const begun = { ...state, turn: { ...state.turn, turnId: `t${state.turns + 1}` } }
+  return [...beginTurn(state.turns + 1, { promptId, content, ...(meta && { meta }) }), ...abortTurn(begun, why)]
+}
+
+const COPIED: Failure = {
+  code: 'TURN_INTERRUPTED',
+  message:
+    'Interrupted: this session was forked from another while that one was working on this. There it may have gone on; prompt again to go on here.',
+}
+
+function abortTurn(state: Busy, error?: Failure): readonly Body[] {
+  const stopReason = state.phase === 'cancelling' ? 'cancelled' : 'interrupted'
+  const calls = failOpenCalls(state, () => 'Interrupted; it may have run.')
+  const open = [...withdrawQuestion(state), ...calls, ...endCompactions(state, 'failed')]
+  return [...withdrawQueue(state), ...open, ended(state, stopReason, error)]
+}
+
+function withdrawQueue({ queue }: Busy): readonly Body[] {
+  return queue.map(({ promptId }) => ({ kind: 'prompt_withdrawn', promptId, reason: 'interrupted' }))
+}
+
+export function withdrawQuestion(state: Busy): readonly Body[] {
+  const question = openQuestion(state)
+  if (question === undefined) return []
+  return [{ kind: 'permission_resolved', requestId: question.requestId, outcome: { outcome: 'cancelled' } }]
+}
+
+/** ACP v1 has no status `cancelled`: a call that did not finish has failed. */
+function failOpenCalls({ turn }: Busy, why: (status: ToolStatus, isPaused: boolean) => string): readonly Body[] {
+  return Object.entries(turn.calls).map(([toolCallId, status]): Body => {
+    const text = why(status, Object.hasOwn(turn.pauses, toolCallId))
+    const content = [{ type: 'content', content: { type: 'text', text } }] as const
+    return { kind: 'tool_call_patched', toolCallId, patch: { status: 'failed', content } }
+  })
+}
+
+/** Nobody goes on with a compaction that its turn did not finish. */
+function endCompactions({ turn }: Busy, status: 'failed' | 'cancelled'): readonly Body[] {
+  const open = Object.keys(turn.compactions).filter((id) => turn.compactions[id] === 'in_progress')
+  return open.map((compactionId) => ({ kind: 'compaction', compactionId, patch: { status } }))
+}
+
+function ended(state: Busy, stopReason: TurnEnd, error?: Failure): Body {
+  const { turnId, promptId } = state.turn
+  return { kind: 'turn_ended', turnId, promptId, stopReason, ...(error === undefined ? {} : { error }) }
+}
+
+function nextOf(state: Busy): readonly Body[] {
+  const [next] = state.queue
+  return next === undefined ? [] : beginTurn(state.turns + 1, next)
+}
+
+/** The one end of a prompt. */
+export function isEnd(entry: Entry): entry is Entry & { readonly kind: 'turn_ended' | 'prompt_withdrawn' } {
+  return entry.kind === 'turn_ended' || entry.kind === 'prompt_withdrawn'
+}

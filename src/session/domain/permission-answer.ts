@@ -1,0 +1,69 @@
+/** Who may say yes, and what an answer makes true. Silence, errors and unknown options are never "yes". */
+import { fail } from '../../errors/parley-error.ts'
+import type { PermissionOption, PermissionOutcome } from '../../ports/content.ts'
+import type { Rule } from '../../ports/rules.ts'
+import { ALWAYS_IN_PROJECT, NEVER_IN_PROJECT, grantSubject } from '../permission/grants.ts'
+import type { Command } from './commands.ts'
+import type { Body } from './entries.ts'
+import { type Busy, type Existing, type OpenQuestion, type State, isBusy, openQuestion } from './state.ts'
+import { callSaid } from './entry-factories.ts'
+
+export function isYes(outcome: PermissionOutcome): boolean {
+  return outcome.outcome === 'selected' && (outcome.kind === 'allow_once' || outcome.kind === 'allow_always')
+}
+
+/** One question at a time is open in a session; while a turn is being cancelled nothing is asked any more. */
+export function askPermission(command: Command & { readonly kind: 'ask' }, state: Busy): readonly Body[] {
+  if (state.phase !== 'working') return []
+  const { requestId, ask } = command
+  const { toolCallId, patch, options, tool, resume } = ask
+  const asked: Body = {
+    kind: 'permission_requested',
+    requestId,
+    toolCallId,
+    call: patch,
+    options,
+    resume,
+    ...(tool === undefined ? {} : { tool }),
+  }
+  return [...callSaid({ toolCallId, patch }, state), asked]
+}
+
+/** The first valid answer wins; a later one is told that nobody waits any more. */
+export function resolvePermission(command: Command & { readonly kind: 'answer' }, state: State): readonly Body[] {
+  const { requestId, optionId, why, by } = command
+  const question = openQuestion(state)
+  if (!isBusy(state) || question?.requestId !== requestId) return fail('PERMISSION_UNKNOWN', { request: requestId })
+  const outcome = outcomeOf(optionId, question.options)
+  const resolved: Body = { kind: 'permission_resolved', requestId, outcome, ...(by !== undefined && { by }) }
+  const said: readonly Body[] = why === undefined ? [] : [{ kind: 'notice', text: why }]
+  const resumed: readonly Body[] =
+    state.phase === 'suspended' ? [{ kind: 'turn_resumed', turnId: state.turn.turnId }] : []
+  return [...said, resolved, ...resumed]
+}
+
+/** What an answer makes a rule of, for all sessions of the directory. */
+export function ruleMadeBy({ tool }: Pick<OpenQuestion, 'tool'>, outcome: PermissionOutcome): MadeRule | undefined {
+  if (tool === undefined || outcome.outcome !== 'selected') return undefined
+  const { optionId, kind } = outcome
+  const effect =
+    kind === 'allow_always' && optionId === ALWAYS_IN_PROJECT
+      ? 'allow'
+      : kind === 'reject_always' && optionId === NEVER_IN_PROJECT && 'deny'
+  return effect === false ? undefined : { effect, subject: grantSubject(tool) }
+}
+
+export type MadeRule = Pick<Rule, 'effect' | 'subject'>
+
+/** What was always or never allowed in this session, as it is remembered; nothing when it was somebody else's, or is no more. */
+export function revoke({ allowance }: Command & { readonly kind: 'revoke' }, state: Existing): readonly Body[] {
+  return state.allowedTools.includes(allowance) ? [{ kind: 'permission_revoked', allowance }] : []
+}
+
+/** An option that was not offered is no answer: the call does not run. */
+function outcomeOf(optionId: string | null, options: readonly PermissionOption[]): PermissionOutcome {
+  const option = options.find((offered) => offered.optionId === optionId)
+  return option === undefined
+    ? { outcome: 'cancelled' }
+    : { outcome: 'selected', optionId: option.optionId, kind: option.kind }
+}

@@ -1,0 +1,85 @@
+/** What of a session's entries a full-text search is about: the words of people, agents and tools, and its titles. Pure. */
+import type { Content, ToolCallContent, ToolCallPatch } from '../../ports/content.ts'
+import type { SearchDocument } from '../../ports/search.ts'
+import type { Entry } from './entries.ts'
+
+export interface SearchDocuments {
+  readonly sayings: readonly SearchDocument[]
+  /** The turn that the last of the entries belongs to, if it belongs to one. */
+  readonly turn: string | null
+}
+
+/** `turn` is the one that the entries before these have begun and not ended. */
+export function searchDocumentsOf(entries: readonly Entry[], turn: string | null): SearchDocuments {
+  const sayings: SearchDocument[] = []
+  let current = turn
+  for (const entry of entries) {
+    if (entry.kind === 'turn_started') current = entry.turnId
+    const saying = sayingOf(entry, current)
+    if (saying !== undefined) sayings.push(saying)
+    if (entry.kind === 'turn_ended') current = null
+  }
+  return { sayings, turn: current }
+}
+
+function sayingOf(entry: Entry, turn: string | null): SearchDocument | undefined {
+  const place = { seq: entry.seq, at: entry.at, turn }
+  switch (entry.kind) {
+    case 'message_chunk': {
+      const name = `${turn ?? ''}/${entry.role}/${entry.messageId}`
+      return { ...place, name, by: entry.role, text: spokenText(entry.content), goesOn: true }
+    }
+    case 'tool_call':
+      return { ...place, ...callSaid(entry.toolCallId, entry.call, turn) }
+    case 'tool_call_patched':
+      return { ...place, ...callSaid(entry.toolCallId, entry.patch, turn) }
+    case 'title':
+      return { ...place, turn: null, name: 'title', by: 'title', text: entry.title, goesOn: false }
+    default:
+      return undefined
+  }
+}
+
+/** Ids of calls are the agent's, and may come again in another turn. */
+function callSaid(toolCallId: string, { title, content }: ToolCallPatch, turn: string | null) {
+  return {
+    name: `${turn ?? ''}/call/${toolCallId}`,
+    by: 'tool' as const,
+    ...(title === undefined ? {} : { title }),
+    ...(content === undefined ? {} : { text: content.map(reportedText).join(APART) }),
+    goesOn: false,
+  }
+}
+
+/** No phrase goes over the end of a paragraph. */
+const APART = '\n\n'
+
+function reportedText(content: ToolCallContent): string {
+  switch (content.type) {
+    case 'content':
+      return textOf(content.content)
+    case 'diff':
+      return [content.path, content.oldText ?? '', content.newText].join(APART)
+    case 'terminal':
+      return content.output ?? ''
+  }
+}
+
+/** Text is said in pieces that may end within a word; anything else stands for itself. */
+function spokenText(content: Content): string {
+  return content.type === 'text' ? content.text : `${APART}${textOf(content)}${APART}`
+}
+
+function textOf(content: Content): string {
+  switch (content.type) {
+    case 'text':
+      return content.text
+    case 'resource_link':
+      return [content.title ?? content.name, content.description ?? '', content.uri].join(APART)
+    case 'resource':
+      return [content.resource.uri, 'text' in content.resource ? content.resource.text : ''].join(APART)
+    case 'image':
+    case 'audio':
+      return ''
+  }
+}

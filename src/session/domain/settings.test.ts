@@ -1,0 +1,272 @@
+/** Modes and options: what an agent offers, what people set, and that the two that mean the same keep step. */
+import { describe, expect, test } from 'vitest'
+import { House, here, prompted } from '../../../test/sim/house.ts'
+import { given } from '../../../test/sim/given.ts'
+import { signal } from '../../../test/sim/puppet.ts'
+import { quiet } from '../../../test/sim/clock.ts'
+import * as say from '../../../test/sim/words.ts'
+import type { ConfigOption } from '../../ports/settings.ts'
+import { modelOption } from '../../../test/sim/words.ts'
+import type { Command } from './commands.ts'
+import type { Body } from './entries.ts'
+
+const offered: readonly Body[] = [
+  say.created,
+  { kind: 'modes', modes: say.modes },
+  { kind: 'config_options', configOptions: say.configOptions },
+]
+
+function offering(house: House): void {
+  house.agent.modes = say.modes
+  house.agent.configOptions = say.configOptions
+}
+
+const valuesOf = (configOptions: readonly { readonly id: string; readonly currentValue: unknown }[]) =>
+  Object.fromEntries(configOptions.map(({ id, currentValue }) => [id, currentValue]))
+
+describe('a mode that is set', () => {
+  test('takes the option that means the same with it', () => {
+    const { state, happened } = given(...offered).when({ kind: 'set_mode', modeId: 'code' })
+    expect('bodies' in happened && happened.bodies.map(({ kind }) => kind)).toEqual(['mode', 'config_options'])
+    expect(state).toMatchObject({ settings: { modes: { currentModeId: 'code' } } })
+    expect(state.phase !== 'absent' && valuesOf(state.settings.configOptions)).toMatchObject({ way: 'code' })
+  })
+
+  test('again is no news', () => {
+    const { happened } = given(...offered).when({ kind: 'set_mode', modeId: 'ask' })
+    expect(happened).toEqual({ bodies: [] })
+  })
+})
+
+describe('an option that is set', () => {
+  test('takes the mode with it when it means the modes', () => {
+    const command = { kind: 'set_config_option', configId: 'way', value: 'code' } as const
+    expect(given(...offered).when(command).state).toMatchObject({ settings: { modes: { currentModeId: 'code' } } })
+  })
+
+  test('changes nothing else, and the others keep their places', () => {
+    const command = { kind: 'set_config_option', configId: 'loud', value: true } as const
+    const { state } = given(...offered).when(command)
+    expect(state.phase !== 'absent' && state.settings.configOptions.map(({ id }) => id)).toEqual([
+      'way',
+      'model',
+      'loud',
+    ])
+    expect(state.phase !== 'absent' && valuesOf(state.settings.configOptions)).toEqual({
+      way: 'ask',
+      model: 'small',
+      loud: true,
+    })
+  })
+
+  test.each([
+    ['colour', 'red', 'CONFIG_OPTION_UNKNOWN'],
+    ['model', 'huge', 'CONFIG_VALUE_UNKNOWN'],
+    ['model', true, 'CONFIG_VALUE_UNKNOWN'],
+    ['loud', 'yes', 'CONFIG_VALUE_UNKNOWN'],
+  ])('cannot be %s = %j', (configId, value, code) => {
+    const { happened } = given(...offered).when({ kind: 'set_config_option', configId, value })
+    expect(happened).toMatchObject({ refused: { code } })
+  })
+})
+
+describe('what was set', () => {
+  test('is there again after kill -9', async () => {
+    const house = new House()
+    offering(house)
+    const { session } = await house.open()
+    await session.dispatch({ kind: 'set_mode', modeId: 'code' })
+    const next = new House(house.disk)
+    offering(next)
+    const again = await next.sessions.open(session.id, here)
+    expect(again.requireCreated.settings.modes?.currentModeId).toBe('code')
+  })
+
+  test('stays set where the agent offers something else, if it still can be', async () => {
+    const house = new House()
+    offering(house)
+    const { session } = await house.open()
+    await session.dispatch({ kind: 'set_mode', modeId: 'code' })
+    await session.dispatch({ kind: 'set_config_option', configId: 'model', value: 'large' })
+    house.agent.modes = { currentModeId: 'plan', availableModes: [{ id: 'plan', name: 'Plan' }] }
+    house.agent.configOptions = [{ ...say.modelOption, name: 'Which model' }]
+    await prompted(session, 'p1')
+    expect(session.requireCreated.settings).toEqual({
+      modes: { currentModeId: 'plan', availableModes: [{ id: 'plan', name: 'Plan' }] },
+      configOptions: [{ ...say.modelOption, name: 'Which model', currentValue: 'large' }],
+    })
+  })
+
+  test('is what the turn that runs sees, and the agent may set it too', async () => {
+    const house = new House()
+    offering(house)
+    const [set, seen] = [signal(), signal<unknown[]>()]
+    house.agent.script = async (turn) => {
+      await set.given
+      const before = turn.settings.modes?.currentModeId
+      await turn.setMode('ask')
+      await turn.setConfigOption('model', 'large')
+      seen.give([before, turn.settings.modes?.currentModeId, turn.settings.configOptions[1]?.currentValue])
+      return 'end_turn'
+    }
+    const { session } = await house.open()
+    await prompted(session, 'p1')
+    await session.dispatch({ kind: 'set_mode', modeId: 'code' })
+    set.give()
+    expect(await seen.given).toEqual(['code', 'ask', 'large'])
+  })
+
+  test('by an agent that has no such mode ends its turn saying so', async () => {
+    const house = new House()
+    house.agent.script = async (turn) => {
+      await turn.setMode('fly')
+      return 'end_turn'
+    }
+    const { session, reader } = await house.open()
+    await prompted(session, 'p1')
+    expect(reader.entries.at(-1)).toMatchObject({ kind: 'turn_ended', error: { code: 'MODE_UNKNOWN' } })
+  })
+})
+
+describe('commands that the agent changed in a turn', () => {
+  const own = [{ name: 'deploy', description: 'Deploys' }]
+
+  test('hold through the next turn and a restart, until the agent offers others', async () => {
+    const house = new House()
+    house.agent.commands = [{ name: 'call', description: 'Calls' }]
+    house.agent.script = async (turn) => {
+      await turn.offerCommands(own)
+      return 'end_turn'
+    }
+    const { session } = await house.open()
+    await prompted(session, 'p1')
+    const next = new House(house.disk)
+    next.agent.commands = house.agent.commands
+    const again = await next.sessions.open(session.id, here)
+    await prompted(again, 'p2')
+    expect(again.requireCreated.commands).toEqual(own)
+    next.agent.commands = []
+    await prompted(again, 'p3')
+    expect(again.requireCreated.commands).toEqual([])
+  })
+})
+
+describe('a title', () => {
+  const named = async (house: House) => {
+    house.agent.script = async (turn) => {
+      await turn.title('By the agent')
+      return 'end_turn'
+    }
+    return house.open()
+  }
+
+  test('by the agent replaces the one that the first prompt gave', async () => {
+    const { session } = await named(new House())
+    await prompted(session, 'p1')
+    expect(session.requireCreated.title).toBe('By the agent')
+  })
+
+  test('by a person is not replaced by the agent, also in a fork', async () => {
+    const house = new House()
+    const { session } = await named(house)
+    await house.sessions.rename(session.id, 'By Ada')
+    await prompted(session, 'p1')
+    expect(session.requireCreated.title).toBe('By Ada')
+    const fork = await house.sessions.open(await house.sessions.fork(session.id), here)
+    await prompted(fork, 'p2')
+    expect(fork.requireCreated.title).toBe('Fork of By Ada')
+  })
+})
+
+describe('a compaction', () => {
+  test('that its turn did not finish ends with it', async () => {
+    const house = new House()
+    house.agent.script = async (turn) => {
+      await turn.compact('k1', { status: 'in_progress' })
+      await turn.summarize('k1', say.text('So far'))
+      return 'end_turn'
+    }
+    const { session, reader } = await house.open()
+    await prompted(session, 'p1')
+    expect(reader.entries.slice(-2)).toMatchObject([
+      { kind: 'compaction', compactionId: 'k1', patch: { status: 'failed' } },
+      { kind: 'turn_ended' },
+    ])
+  })
+
+  test('that kill -9 cut is ended by the next owner', async () => {
+    const house = new House()
+    house.agent.script = async (turn) => {
+      await turn.compact('k1', { status: 'in_progress' })
+      return new Promise(() => {})
+    }
+    const { session } = await house.open()
+    await prompted(session, 'p1')
+    const { reader } = await house.killed(session)
+    expect(reader.entries.filter(({ kind }) => kind === 'compaction')).toHaveLength(2)
+    expect(reader.entries.at(-1)).toMatchObject({ kind: 'turn_ended', stopReason: 'interrupted' })
+  })
+
+  test('ends once: what is said of it after that is passed over', () => {
+    const over: Body = { kind: 'compaction', compactionId: 'k1', patch: { status: 'completed' } }
+    const past = [say.created, say.accepted('p1', 'x'), say.turnStarted(1, 'p1'), over]
+    const again = say.does(1, { kind: 'compaction', compactionId: 'k1', patch: { status: 'in_progress' } })
+    expect(given(...past).when(again).happened).toEqual({ bodies: [] })
+  })
+})
+
+test('a notice reaches who looks on now, after all that was said before, and is not stored', async () => {
+  const house = new House()
+  house.agent.script = async (turn) => {
+    await turn.say(say.text('Hello'))
+    await turn.notify({ severity: 'info', title: 'Nearly full' })
+    return 'end_turn'
+  }
+  const { session, reader } = await house.open()
+  const before = reader.entries.length
+  const heard: unknown[] = []
+  const sink = Object.assign(reader, { notify: () => heard.push(reader.entries.slice(before).map(({ kind }) => kind)) })
+  await prompted(session, 'p1')
+  await quiet()
+  expect(heard).toEqual([['prompt_accepted', 'turn_started', 'message_chunk', 'title', 'message_chunk']])
+  expect(sink.entries.map(({ kind }) => kind)).not.toContain('notice')
+})
+
+describe('an option whose list of choices need not be whole', () => {
+  const open = (named?: string): ConfigOption => ({
+    ...modelOption,
+    _meta: { 'parley/open': true, ...(named !== undefined && { 'parley/named': named }) },
+  })
+  const offer = (option: ConfigOption): Command => ({
+    kind: 'offer',
+    agent: 'puppet',
+    commands: [],
+    settings: { modes: null, configOptions: [option] },
+  })
+  const chosen = (option: ConfigOption): Body => ({ kind: 'config_options', configOptions: [option] })
+
+  test('keeps what was set while the list does not have it', () => {
+    const set = { ...open(), currentValue: 'huge', options: [{ value: 'huge', name: 'Huge' }] } as ConfigOption
+    const { state } = given(say.created, chosen(set)).when(offer(open()))
+    expect(state).toMatchObject({ settings: { configOptions: [{ currentValue: 'huge' }] } })
+  })
+
+  test('follows whoever names another value for the agent, and keeps what is set after that', () => {
+    const set = { ...open(), currentValue: 'large' } as ConfigOption
+    const { state } = given(say.created, chosen(set)).when(offer(open('small')))
+    expect(state).toMatchObject({ settings: { configOptions: [{ currentValue: 'small' }] } })
+    const later = { ...open('small'), currentValue: 'large' } as ConfigOption
+    const again = given(say.created, chosen(later)).when(offer(open('small')))
+    expect(again.happened).toEqual({ bodies: [] })
+  })
+})
+
+test('what an agent offers anew reaches sessions that are live', async () => {
+  const house = new House()
+  offering(house)
+  const { session } = await house.open()
+  house.agent.configOptions = [say.loudOption]
+  house.agents.change('puppet')
+  await quiet()
+  expect(session.requireCreated.settings.configOptions).toEqual([say.loudOption])
+})

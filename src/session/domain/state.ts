@@ -1,0 +1,221 @@
+/** What is true of a session now: a union of its phases. It holds what is open, never the transcript. */
+import type {
+  CompactionStatus,
+  Content,
+  Meta,
+  PermissionOption,
+  SlashCommand,
+  ToolCallPatch,
+  ToolStatus,
+  Usage,
+} from '../../ports/content.ts'
+import type { SessionPhase, SessionSummary } from '../../ports/journal.ts'
+import type { Settings } from '../../ports/settings.ts'
+import type { ToolPause } from '../../ports/tools.ts'
+import type { Failure, TurnEnd } from './entries.ts'
+
+export type State = Absent | Idle | Closed | Working | Cancelling | Waiting | Suspended
+
+/** Every phase after creation. */
+export type Existing = Exclude<State, Absent>
+
+/** A turn is open: it runs, waits for an answer, or is on its way out. */
+export type Busy = Working | Cancelling | Waiting | Suspended
+
+export interface Absent {
+  readonly phase: 'absent'
+  readonly id: string
+  readonly seq: 0
+}
+
+interface Base {
+  readonly id: string
+  readonly seq: number
+  readonly cwd: string
+  readonly additionalDirectories: readonly string[]
+  /** The full name of the agent of the next turn. */
+  readonly agent: string
+  readonly title: string | null
+  /** A person gave it its title. */
+  readonly isNamed: boolean
+  readonly createdAt: number
+  readonly updatedAt: number
+  /** The entries up to here came from a file. */
+  readonly imported?: number
+  /** How many turns were started; the next one's number is one more. */
+  readonly turns: number
+  /** The latest prompts that ended and how, so that one sent again is not run again. */
+  readonly ended: readonly EndedPrompt[]
+  /** What needs no further question in this session: always allowed, or, behind a `!`, never. */
+  readonly allowedTools: readonly string[]
+  readonly commands: readonly SlashCommand[]
+  /** What its agent last offered by itself, between turns; null when that was another agent. */
+  readonly offeredCommands: readonly SlashCommand[] | null
+  readonly settings: Settings
+  /** Null while the agent has not said. */
+  readonly usage: Usage | null
+  /** What the server last had to say. */
+  readonly notice: string | null
+  /** Where what its agents keep begins and ends; null while they keep nothing. */
+  readonly steps: { readonly first: number; readonly last: number } | null
+}
+
+export interface Idle extends Base {
+  readonly phase: 'idle'
+}
+
+export interface Closed extends Base {
+  readonly phase: 'closed'
+}
+
+interface InTurn extends Base {
+  readonly turn: OpenTurn
+  readonly queue: readonly QueuedPrompt[]
+}
+
+export interface Working extends InTurn {
+  readonly phase: 'working'
+}
+
+/** A cancel was asked for; the agent may still say what it has left to say. */
+export interface Cancelling extends InTurn {
+  readonly phase: 'cancelling'
+}
+
+/** The agent asked and works no further until somebody answers. */
+export interface Waiting extends InTurn {
+  readonly phase: 'waiting'
+  readonly question: OpenQuestion
+}
+
+/** No agent runs: the server stopped while the turn waited. Without a question it is its paused calls that wait. */
+export interface Suspended extends InTurn {
+  readonly phase: 'suspended'
+  readonly question: OpenQuestion | null
+}
+
+export interface OpenTurn {
+  readonly turnId: string
+  readonly promptId: string
+  readonly prompt: readonly Content[]
+  /** What its sender attached to it; absent when that is nothing. */
+  readonly meta?: Meta
+  /** What its sender declared besides the cwd. */
+  readonly additionalDirectories: readonly string[]
+  /** The agent that it began with, and goes on with after a restart. */
+  readonly agent: string
+  /** The message that the next chunk of the same role belongs to. */
+  readonly message: OpenMessage | null
+  /** How many messages the turn has had; numbers the next one. */
+  readonly messages: number
+  /** The tool calls that are open and how far they are. */
+  readonly calls: Readonly<Record<string, ToolStatus>>
+  /** Those of them whose servers want input before they go on. */
+  readonly pauses: Readonly<Record<string, OpenPause>>
+  /** The ids of those that are not, which a long turn has many of. */
+  readonly endedCalls: readonly string[]
+  /** The compactions of its agent's context and how far they are. */
+  readonly compactions: Readonly<Record<string, CompactionStatus>>
+}
+
+export interface OpenMessage {
+  readonly messageId: string
+  readonly role: 'agent' | 'thought'
+}
+
+export interface OpenQuestion {
+  readonly requestId: string
+  readonly toolCallId: string
+  readonly call: ToolCallPatch
+  readonly options: readonly PermissionOption[]
+  readonly tool?: string
+  readonly resume: unknown
+}
+
+export interface OpenPause {
+  readonly pause: ToolPause
+  readonly resume: unknown
+}
+
+export interface QueuedPrompt {
+  readonly promptId: string
+  readonly content: readonly Content[]
+  readonly additionalDirectories: readonly string[]
+  readonly meta?: Meta
+}
+
+export interface EndedPrompt {
+  readonly promptId: string
+  readonly stopReason: TurnEnd | 'withdrawn'
+  readonly error?: Failure
+}
+
+export function absent(id: string): Absent {
+  return { phase: 'absent', id, seq: 0 }
+}
+
+export function isBusy(state: State): state is Busy {
+  return state.phase !== 'absent' && state.phase !== 'idle' && state.phase !== 'closed'
+}
+
+/** Nothing of it needs an agent before somebody answers. */
+export function isOnlyWaiting({ phase, turn: { calls, pauses } }: Busy): boolean {
+  const runs = Object.keys(calls).some((id) => calls[id] === 'in_progress' && !Object.hasOwn(pauses, id))
+  return !runs && (phase === 'waiting' || (phase === 'working' && Object.keys(pauses).length > 0))
+}
+
+/** An agent has something to do that nobody need answer first. */
+export function isAtWork(state: State): boolean {
+  return state.phase === 'cancelling' || (state.phase === 'working' && !isOnlyWaiting(state))
+}
+
+/** A turn runs it, or it waits for one. */
+export function isOpenPrompt(promptId: string, state: State): boolean {
+  return isBusy(state) && [state.turn, ...state.queue].some((prompt) => prompt.promptId === promptId)
+}
+
+/** What the session is asked and nobody has answered. */
+export function openQuestion(state: State): OpenQuestion | undefined {
+  return state.phase === 'waiting' || state.phase === 'suspended' ? (state.question ?? undefined) : undefined
+}
+
+/** The turn without its open question, as it is when that was answered or withdrawn. */
+export function withoutQuestion(state: Busy): Exclude<Busy, { readonly question: unknown }> {
+  if (state.phase !== 'waiting' && state.phase !== 'suspended') return state
+  const { question: _answeredOrWithdrawn, ...rest } = state
+  return { ...rest, phase: 'working' }
+}
+
+export function isKnownCall({ calls, endedCalls }: OpenTurn, toolCallId: string): boolean {
+  return Object.hasOwn(calls, toolCallId) || endedCalls.includes(toolCallId)
+}
+
+/** The row that lists show for this state. */
+export function rowOf(state: Existing): SessionSummary {
+  const { id, cwd, additionalDirectories, title, seq, createdAt, updatedAt } = state
+  const agent = agentKind(state.agent)
+  return { id, cwd, additionalDirectories, agent, title, phase: rowPhase(state), lastSeq: seq, createdAt, updatedAt }
+}
+
+/** `guide`, `script` …: its full name without what only the agent understands. */
+function agentKind(agent: string): string {
+  return agent.replace(/^asked-|:.*$/gsu, '')
+}
+
+function rowPhase(state: Existing): SessionPhase {
+  if (state.phase === 'working' && isOnlyWaiting(state)) return 'waiting'
+  return state.phase === 'cancelling' ? 'working' : state.phase
+}
+
+/** The form in which a state is kept beside the journal; it names its format so that an older shortcut is not misread. */
+export function encodeState(state: Existing): string {
+  return JSON.stringify({ format: STATE_FORMAT, state })
+}
+
+/** The state of a snapshot, or undefined when it was written in another format; the journal then tells all. */
+export function decodeState(text: string): Existing | undefined {
+  const stored = JSON.parse(text) as { readonly format: number; readonly state: Existing }
+  return stored.format === STATE_FORMAT ? stored.state : undefined
+}
+
+const STATE_FORMAT = 7

@@ -1,0 +1,397 @@
+/** Seen is stored: what the one writer of a session does when its disk is slow, full, forgetful or somebody else's. */
+import { describe, expect, test } from 'vitest'
+import { quiet } from '../../../test/sim/clock.ts'
+import { House, here, prompted } from '../../../test/sim/house.ts'
+import { type Script, signal, untilCancelled } from '../../../test/sim/puppet.ts'
+import { account } from '../../../test/sim/account.ts'
+import { prompt, text } from '../../../test/sim/words.ts'
+
+/** Says a word whenever the test gives one; `null` ends the turn. */
+function dictated() {
+  let next = signal<string | null>()
+  const script: Script = async (turn) => {
+    for (;;) {
+      const words = await next.given
+      if (words === null) return 'end_turn'
+      await turn.say(text(words))
+    }
+  }
+  async function say(words: string | null): Promise<void> {
+    const { give } = next
+    next = signal()
+    give(words)
+    await quiet()
+  }
+  return { script, say }
+}
+
+describe('a slow disk', () => {
+  test('lets nobody see what it does not hold yet', async () => {
+    const house = new House()
+    const { session, reader } = await house.open()
+    house.disk.hold()
+    const accepted = session.prompt('p1', [text('Hello')])
+    await quiet()
+    expect(reader.kinds).toEqual(['session_created'])
+    expect(house.agent.turns).toEqual([])
+    house.disk.serve()
+    await accepted
+    expect(reader.kinds.slice(1)).toEqual(['prompt_accepted', 'turn_started', 'message_chunk', 'title'])
+    expect(reader.early).toEqual([])
+  })
+
+  test('pauses an agent that says more than may wait for it', async () => {
+    const house = new House()
+    const said = { count: 0 }
+    house.agent.script = async (turn) => {
+      for (; said.count < 5_000; said.count += 1) await turn.say(text('x'))
+      return 'end_turn'
+    }
+    const { session, reader } = await house.open()
+    await prompted(session, 'p0')
+    said.count = 0
+    await session.prompt('p1', [text('Hello')])
+    house.disk.hold()
+    await quiet()
+    const before = said.count
+    await quiet()
+    expect(said.count).toBe(before)
+    expect(before).toBeLessThan(1_000)
+    house.disk.release()
+    await expect.poll(() => reader.entries.at(-1)).toMatchObject({ kind: 'turn_ended', promptId: 'p1' })
+    expect(said.count).toBe(5_000)
+  })
+
+  test('gets what was asked meanwhile in one batch', async () => {
+    const house = new House()
+    const { say, script } = dictated()
+    house.agent.script = script
+    const { session, reader } = await house.open()
+    await prompted(session, 'p1')
+    house.disk.hold()
+    for (const words of ['one ', 'two ', 'three ', 'four']) await say(words)
+    expect(house.disk.waiting).toBe(1)
+    house.disk.serve()
+    await quiet()
+    expect(reader.text).toBe('one ')
+    house.disk.serve()
+    await quiet()
+    expect(reader.text).toBe('one two three four')
+    expect(house.disk.batches.slice(-2)).toEqual([1, 3])
+  })
+
+  test.each([
+    ['words', 'x', 300],
+    ['long texts', 'x'.repeat(100_000), 6],
+  ])('pauses an agent that speaks without end, in %s', async (_what, words, most) => {
+    const house = new House()
+    let said = 0
+    house.agent.script = async (turn) => {
+      while (!turn.signal.aborted) {
+        await turn.say(text(words))
+        said += 1
+      }
+      return 'cancelled'
+    }
+    const { session, reader } = await house.open()
+    house.disk.hold()
+    void session.prompt('p1', [text('Hello')])
+    await quiet()
+    for (let served = 1; served <= 20; served += 1) {
+      house.disk.serve()
+      await quiet()
+      expect(said).toBeLessThanOrEqual(served * most)
+    }
+    expect(Math.max(...house.disk.batches)).toBeLessThanOrEqual(most)
+    expect(reader.early).toEqual([])
+    const cancelled = session.dispatch({ kind: 'cancel', queued: [] })
+    house.disk.release()
+    await cancelled
+  })
+})
+
+describe('what fails once the entries are stored', () => {
+  test.each(['session.batch.stored', 'session.batch.published'] as const)(
+    'at %s is reported, and the command is told its entries',
+    async (point) => {
+      const house = new House()
+      const { session, reader } = await house.open()
+      house.fault = (reached) => {
+        if (reached === point) throw new Error('no such luck')
+      }
+      const entries = await session.prompt('p1', [text('Hello')])
+      await quiet()
+      expect(entries[0]).toMatchObject({ kind: 'prompt_accepted' })
+      expect(reader.kinds.at(-1)).toBe('turn_ended')
+      expect(reader.failures).toEqual([])
+      expect(house.reported).not.toEqual([])
+    },
+  )
+
+  test('a turn whose tools cannot be opened ends with that error, not left working without an agent', async () => {
+    const house = new House()
+    const { session, reader } = await house.open()
+    house.tools.open = () => {
+      throw new Error('no more descriptors')
+    }
+    // Other directories than the session has: their tools are opened for this turn.
+    await session.dispatch({ kind: 'prompt', promptId: 'p1', content: [text('x')], additionalDirectories: ['/more'] })
+    await house.clock.advance(5_000)
+    await quiet()
+    expect(session.state.phase).toBe('idle')
+    expect(reader.entries.at(-1)).toMatchObject({
+      kind: 'turn_ended',
+      stopReason: 'error',
+      error: { message: 'no more descriptors' },
+    })
+    expect(reader.failures).toEqual([])
+    expect(house.reported).toMatchObject([{ message: 'no more descriptors' }])
+  })
+
+  test('a turn gives its tools back, whatever fails at its end', async () => {
+    const house = new House()
+    const { session } = await house.open()
+    house.fault = (reached) => {
+      if (reached === 'turn.ended') throw new Error('no such luck')
+    }
+    await session.dispatch({ kind: 'prompt', promptId: 'p1', content: [text('x')], additionalDirectories: ['/more'] })
+    await quiet()
+    expect(session.state.phase).toBe('idle')
+    expect(house.tools.running).toBe(1)
+  })
+})
+
+describe('a full disk', () => {
+  test('refuses a prompt, changes nothing, and takes it when there is room', async () => {
+    const house = new House()
+    const { session, reader } = await house.open()
+    const before = session.state
+    house.disk.trouble = 'full'
+    await expect(prompted(session, 'p1')).rejects.toMatchObject({ code: 'JOURNAL_FULL' })
+    expect(session.state).toEqual(before)
+    expect(reader.kinds).toEqual(['session_created'])
+    expect(reader.failures).toMatchObject([{ code: 'JOURNAL_FULL' }])
+    house.disk.trouble = 'none'
+    await prompted(session, 'p1')
+    expect(reader.kinds.at(-1)).toBe('turn_ended')
+  })
+
+  test('in mid-turn tells the readers; nothing is told after the hole, and the turn ends once when there is room', async () => {
+    const house = new House()
+    const { say, script } = dictated()
+    house.agent.script = script
+    const { session, reader } = await house.open()
+    await prompted(session, 'p1')
+    await say('before ')
+    house.disk.hold()
+    await say('lost ')
+    await say('after the hole ')
+    house.disk.trouble = 'full'
+    house.disk.serve()
+    await quiet()
+    house.disk.trouble = 'none'
+    house.disk.release()
+    await say('more ')
+    await house.clock.advance(5_000)
+    expect(reader.failures[0]).toMatchObject({ code: 'JOURNAL_FULL' })
+    expect(reader.text).toBe('before ')
+    expect(reader.entries.at(-1)).toMatchObject({
+      kind: 'turn_ended',
+      stopReason: 'error',
+      error: { code: 'JOURNAL_FULL' },
+    })
+    expect(account(await house.disk.entries(session.id)).ends('p1')).toBe(1)
+  })
+
+  test('at the end of a turn never makes an end_turn of a turn that lost words', async () => {
+    const house = new House()
+    const { say, script } = dictated()
+    house.agent.script = script
+    const { session, reader } = await house.open()
+    await prompted(session, 'p1')
+    house.disk.hold()
+    await say('kept ')
+    await say('lost')
+    await say(null)
+    house.disk.serve()
+    await quiet()
+    house.disk.trouble = 'full'
+    house.disk.release()
+    await house.clock.advance(10_000)
+    expect(session.state.phase).toBe('working')
+    house.disk.trouble = 'none'
+    await house.clock.advance(5_000)
+    expect(reader.text).toBe('kept ')
+    expect(reader.entries.at(-1)).toMatchObject({
+      kind: 'turn_ended',
+      stopReason: 'error',
+      error: { code: 'JOURNAL_FULL' },
+    })
+    await prompted(session, 'p2')
+    expect(house.agent.turns).toHaveLength(2)
+  })
+
+  test('lets an agent go that waits for room', async () => {
+    const house = new House()
+    let stopped: unknown
+    house.agent.script = async (turn) => {
+      for (;;) await turn.say(text('x')).catch((error: unknown) => Promise.reject((stopped = error)))
+    }
+    const { session } = await house.open()
+    house.disk.hold()
+    void session.prompt('p1', [text('Hello')])
+    await quiet()
+    house.disk.serve()
+    await quiet()
+    house.disk.trouble = 'full'
+    house.disk.release()
+    await quiet()
+    expect(stopped).toMatchObject({ code: 'JOURNAL_FULL' })
+    house.disk.trouble = 'none'
+    await house.clock.advance(5_000)
+    expect(session.state.phase).toBe('idle')
+  })
+})
+
+describe('a disk that stores but does not say so', () => {
+  test('still has every reader told every entry once', async () => {
+    const house = new House()
+    const { say, script } = dictated()
+    house.agent.script = script
+    const { session, reader } = await house.open()
+    await prompted(session, 'p1')
+    house.disk.next = 'lost answer'
+    await say('Hello')
+    await house.clock.advance(5_000)
+    const stored = await house.disk.entries(session.id)
+    expect(reader.entries).toEqual(stored)
+    expect(stored.at(-1)).toMatchObject({ kind: 'turn_ended', stopReason: 'error' })
+    expect(account(stored).ends('p1')).toBe(1)
+  })
+
+  test.each(['p1', 'p2'])('gives prompt %s its one end, though nobody ran it', async (promptId) => {
+    const house = new House()
+    const { session, reader } = await house.open()
+    if (promptId === 'p2') await prompted(session, 'p1')
+    house.disk.next = 'lost answer'
+    await expect(prompted(session, promptId)).rejects.toMatchObject({ code: 'JOURNAL_IO' })
+    await house.clock.advance(5_000)
+    expect(reader.entries).toEqual(await house.disk.entries(session.id))
+    expect(account(reader.entries).ends(promptId)).toBe(1)
+    expect(session.state.phase).toBe('idle')
+  })
+
+  test.each([
+    ['a prompt', 'p2'],
+    ['what a turn says', 'p1'],
+  ])(
+    'and cannot be read either, for %s: it is read as soon as it can be, and %s ends once',
+    async (_what, promptId) => {
+      const house = new House()
+      const { say, script } = dictated()
+      house.agent.script = script
+      const { session, reader } = await house.open()
+      await prompted(session, 'p1')
+      if (promptId === 'p2') await say(null)
+      Object.assign(house.disk, { next: 'lost answer', trouble: 'unreadable' })
+      if (promptId === 'p1') await say('Hello')
+      else await expect(prompted(session, 'p2')).rejects.toMatchObject({ code: 'JOURNAL_IO' })
+      await house.clock.advance(10_000)
+      await expect(session.prompt('p3', [text('x')])).rejects.toMatchObject({ code: 'JOURNAL_IO' })
+      house.disk.trouble = 'none'
+      await house.clock.advance(5_000)
+      const stored = await house.disk.entries(session.id)
+      expect(reader.entries).toEqual(stored)
+      expect(account(stored).ends(promptId)).toBe(1)
+      expect(session.state.phase).toBe('idle')
+      await prompted(session, 'p4')
+      expect(account(await house.disk.entries(session.id)).accepted).toEqual([...new Set(['p1', promptId, 'p4'])])
+    },
+  )
+
+  test('may be closed at that moment', async () => {
+    const house = new House()
+    house.agent.script = untilCancelled
+    const { session } = await house.open()
+    await prompted(session, 'p1')
+    house.fault = (point) => {
+      if (point === 'session.batch.stored' && session.state.phase === 'idle') {
+        house.fault = () => {}
+        throw new Error('the power was cut for a moment')
+      }
+    }
+    await house.sessions.close(session.id)
+    expect(session.state.phase).toBe('closed')
+  })
+})
+
+describe('another writer', () => {
+  test('is met for real: of two owners of one journal the later keeps the session, and no entry is doubled', async () => {
+    const house = new House()
+    house.agent.script = untilCancelled
+    const { session, reader } = await house.open()
+    await prompted(session, 'p1')
+    const other = new House(house.disk)
+    const theirs = await other.sessions.open(session.id, here)
+    await expect(session.prompt('p2', [text('x')])).rejects.toMatchObject({ code: 'JOURNAL_CONFLICT' })
+    await prompted(theirs, 'p3')
+    await house.clock.advance(10_000)
+    const stored = await house.disk.entries(session.id)
+    expect(stored.map(({ seq }) => seq)).toEqual(stored.map((_, n) => n + 1))
+    expect(account(stored).accepted).toEqual(['p1', 'p3'])
+    expect(reader.failures).toMatchObject([{ code: 'JOURNAL_CONFLICT' }])
+  })
+
+  test('takes the session while it is being closed: whoever closes it hears so, and it can be opened again', async () => {
+    const house = new House()
+    house.agent.script = untilCancelled
+    const { session } = await house.open()
+    await prompted(session, 'p1')
+    house.disk.hold()
+    const closed = house.sessions.close(session.id)
+    await quiet()
+    house.disk.serve()
+    house.disk.trouble = 'conflict'
+    house.disk.release()
+    await expect(closed).rejects.toMatchObject({ code: 'JOURNAL_CONFLICT' })
+    house.disk.trouble = 'none'
+    const again = await house.sessions.open(session.id, here)
+    expect(again.requireCreated.ended).toMatchObject([{ promptId: 'p1' }])
+  })
+
+  test('who came first is not written over: this session lets go, and the next opening tells how it stands', async () => {
+    const house = new House()
+    house.agent.script = untilCancelled
+    const { session, reader } = await house.open()
+    await prompted(session, 'p1')
+    const before = house.disk.stored(session.id)
+    house.disk.trouble = 'conflict'
+    await expect(session.prompt('p2', [text('x')])).rejects.toMatchObject({ code: 'JOURNAL_CONFLICT' })
+    house.disk.trouble = 'none'
+    await house.clock.advance(10_000)
+    expect(reader.failures).toMatchObject([{ code: 'JOURNAL_CONFLICT' }])
+    expect(house.disk.stored(session.id)).toBe(before)
+    await expect(session.dispatch(prompt('p3', 'x'))).rejects.toMatchObject({ code: 'SESSION_CLOSED' })
+    expect(house.tools.running).toBe(0)
+    const again = await house.sessions.open(session.id, here)
+    expect(again.requireCreated.ended).toEqual([{ promptId: 'p1', stopReason: 'interrupted' }])
+    await prompted(again, 'p4')
+    expect(again.state.phase).toBe('working')
+  })
+})
+
+test('a reader that throws harms neither the writer nor the others', async () => {
+  const house = new House()
+  const { session, reader } = await house.open()
+  const broken = await house.join(session)
+  Object.assign(broken, { take: () => fault(), failed: () => fault() })
+  house.disk.trouble = 'full'
+  await expect(prompted(session, 'p1')).rejects.toMatchObject({ code: 'JOURNAL_FULL' })
+  house.disk.trouble = 'none'
+  await prompted(session, 'p2')
+  expect(reader.kinds.at(-1)).toBe('turn_ended')
+})
+
+function fault(): never {
+  throw new Error('the reader is broken')
+}

@@ -1,0 +1,95 @@
+/** What an "always" is said of: exactly this tool, and of one that runs commands or reaches out exactly this command or host. */
+import type { PermissionOption } from '../../ports/content.ts'
+import type { RuleSubject } from '../../ports/rules.ts'
+import { type ToolCallSubject, hostOf, isPlainCommand, markOf } from './rule-matcher.ts'
+
+/** The answers that make a rule for all sessions of the directory. */
+export const ALWAYS_IN_PROJECT = 'allow_always_project'
+export const NEVER_IN_PROJECT = 'reject_always_project'
+
+const ONCE: PermissionOption = { optionId: 'allow_once', name: 'Allow once', kind: 'allow_once' }
+const REJECT: PermissionOption = { optionId: 'reject_once', name: 'Reject', kind: 'reject_once' }
+
+/** More than this nobody reads in the name of an option. */
+const LONGEST = 120
+
+/** `files__write#4f0a…`, `run_command#parley command npm test`: stored with the question, remembered when the answer is always. */
+export function allowKey(call: ToolCallSubject): string {
+  const detail = detailOf(call)
+  return `${call.tool.name}#${markOf(call.tool)}${detail === undefined ? '' : ` ${detail.key} ${detail.value}`}`
+}
+
+/** What is remembered where the answer is never: the same behind a mark that no name of a tool begins with. */
+export function denyKey(allowance: string): string {
+  return `!${allowance}`
+}
+
+export function grantEffect(remembered: string): 'allow' | 'deny' {
+  return remembered.startsWith('!') ? 'deny' : 'allow'
+}
+
+/** The same as the subject of a rule. */
+export function grantSubject(remembered: string): RuleSubject {
+  const [, tool = '', mark = '', key, value = ''] =
+    /^!?([^#]*)#(\S*)(?: (command|host) (.*))?$/su.exec(remembered) ?? []
+  return { tool, mark, ...(key !== undefined && { [key]: value }) }
+}
+
+/** The answers that are offered. Always is one only where it can be said of something that people see whole. */
+export function permissionOptionsFor(call: ToolCallSubject, canAlways: boolean): readonly PermissionOption[] {
+  if (!canAlways || !canBeKept(call)) return [ONCE, REJECT]
+  const name = nameOf(call)
+  const places = canBeWritten(call) ? (['session', 'project'] as const) : (['session'] as const)
+  const always = places.map((place): PermissionOption => {
+    const optionId = place === 'session' ? 'allow_always' : ALWAYS_IN_PROJECT
+    return { optionId, name: `Always allow ${name} in this ${place}`, kind: 'allow_always' }
+  })
+  const never = places.map((place): PermissionOption => {
+    const optionId = place === 'session' ? 'reject_always' : NEVER_IN_PROJECT
+    return { optionId, name: `Never allow ${name} in this ${place}`, kind: 'reject_always' }
+  })
+  return [ONCE, ...always, REJECT, ...never]
+}
+
+/** A tool that runs commands is not allowed as a whole because its arguments could not be read. */
+function canBeKept(call: ToolCallSubject): boolean {
+  const { tool, preview } = call
+  const detail = detailOf(call)
+  if (detail === undefined) return !tool.trusted || !['execute', 'fetch'].includes(preview.kind)
+  const isSaid = detail.key === 'command' || hostOf(preview.url ?? '') !== undefined
+  return isSaid && detail.value.length <= LONGEST && !UNSEEN.test(detail.value)
+}
+
+const UNSEEN = /[\p{Cc}\p{Cf}]/u
+const SECRET = /key|token|secret|passw|auth|credential|:\/\/[^/\s]*@|^\s*\w+=/iu
+
+/** A rule of a file is a pattern, and is read again and again: what may be a secret or would fit more stays out of it. */
+function canBeWritten(call: ToolCallSubject): boolean {
+  const { key, value } = detailOf(call) ?? { key: 'tool', value: '' }
+  return key !== 'command' || (isPlainCommand(value) && !/[*?]/u.test(value) && !SECRET.test(value))
+}
+
+interface Detail {
+  readonly key: 'command' | 'host'
+  readonly value: string
+}
+
+/** Of an address that has no plain host, all of it. */
+function detailOf({ preview: { command, url } }: ToolCallSubject): Detail | undefined {
+  if (command !== undefined) return { key: 'command', value: command.signature }
+  return url === undefined ? undefined : { key: 'host', value: hostOf(url) ?? url }
+}
+
+function nameOf(call: ToolCallSubject): string {
+  const { title, server, trusted } = call.tool
+  const detail = detailOf(call)
+  if (detail?.key === 'command') return detail.value
+  const tool = shortened(trusted ? title : `${title} (${server})`)
+  return detail === undefined ? tool : `${tool} from ${detail.value}`
+}
+
+/** What a server calls its tool may be anything. */
+function shortened(text: string): string {
+  const line = text.replace(/[\s\p{Cc}\p{Cf}]+/gu, ' ')
+  return line.length > LONGEST ? `${line.slice(0, LONGEST - 1)}…` : line
+}

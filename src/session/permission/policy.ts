@@ -1,0 +1,160 @@
+/** What becomes of a call of a tool: it runs, somebody is asked, or it is refused; who says so, and why. Pure. */
+import { executorOf } from '../../access/executed-later.ts'
+import { isGoverning, isOwnPlace, isWithin } from '../../access/path-access.ts'
+import { mayName } from '../../access/wildcard.ts'
+import type { PermissionModeId, Settings } from '../../ports/settings.ts'
+import type { Rule, RuleSet } from '../../ports/rules.ts'
+import type { PreviewedCommand } from '../../ports/tools.ts'
+import { allowKey, denyKey } from './grants.ts'
+import { type ToolCallSubject, findRule, ruleWords } from './rule-matcher.ts'
+
+export interface PolicyDecision {
+  readonly decision: 'allow' | 'ask' | 'deny'
+  /** `answer`: what somebody said in this session; `tool`: what the call would do, or that nothing is known of it. */
+  readonly by: 'rule' | 'mode' | 'answer' | 'tool'
+  readonly why: string
+  /** A yes cannot be said once and for all. */
+  readonly eachTime?: true
+}
+
+/** What is true of the session when a call is about to run. */
+export interface PolicyContext {
+  readonly mode: PermissionModeId
+  readonly rules: RuleSet
+  /** What was always, or never, allowed in it. */
+  readonly allowed: readonly string[]
+}
+
+const MODES: ReadonlySet<string> = new Set<PermissionModeId>(['ask', 'accept-edits', 'plan', 'allow-all'])
+
+/** A mode of which we know nothing allows nothing. */
+export function modeOf({ modes }: Settings): PermissionModeId {
+  const id = modes?.currentModeId ?? 'ask'
+  return isMode(id) ? id : 'ask'
+}
+
+function isMode(id: string): id is PermissionModeId {
+  return MODES.has(id)
+}
+
+/** The first that has something to say: what denies, then what asks whatever is allowed, then what allows. */
+export function decidePolicy(call: ToolCallSubject, standing: PolicyContext): PolicyDecision {
+  return (
+    deniedBy(call, standing) ??
+    refusedBefore(call, standing) ??
+    refusedInPlan(call, standing) ??
+    askedEachTime(call, standing) ??
+    allowed(call, standing) ?? { decision: 'ask', by: 'tool', why: `nobody has allowed it${effectWords(call)}` }
+  )
+}
+
+/** What can be told of a command line. */
+function effectWords({ preview: { command } }: ToolCallSubject): string {
+  if (command === undefined) return ''
+  return command.effect === 'reads' ? '; it only reads' : '; it may change something'
+}
+
+/** What holds also for whoever has the answer already. */
+export function deniedBy(call: ToolCallSubject, { rules }: Pick<PolicyContext, 'rules'>): PolicyDecision | undefined {
+  const rule = findRule('deny', rules, call)
+  return rule && { decision: 'deny', by: 'rule', why: words(rule) }
+}
+
+function refusedBefore(call: ToolCallSubject, { allowed }: PolicyContext): PolicyDecision | undefined {
+  if (!allowed.includes(denyKey(allowKey(call)))) return undefined
+  return { decision: 'deny', by: 'answer', why: 'the user has said never, for this session' }
+}
+
+function refusedInPlan(call: ToolCallSubject, { mode }: PolicyContext): PolicyDecision | undefined {
+  if (mode !== 'plan' || !mayChange(call)) return undefined
+  return { decision: 'deny', by: 'mode', why: 'plan mode: nothing is changed' }
+}
+
+function askedEachTime(call: ToolCallSubject, { rules }: PolicyContext): PolicyDecision | undefined {
+  const ask = (why: string, by: PolicyDecision['by'] = 'tool'): PolicyDecision => ({
+    decision: 'ask',
+    by,
+    why,
+    eachTime: true,
+  })
+  const { command, destroys } = call.preview
+  if (destroys || command?.effect === 'destroys') return ask(command?.why ?? 'it may destroy what cannot be had back')
+  if (call.preview.gitReason !== undefined) return ask(`git runs or obeys it: ${call.preview.gitReason}`)
+  const touched = protectedPath(call, rules)
+  if (touched !== undefined) return ask(`it touches ${touched}`)
+  if (rules.broken !== undefined) return ask(rules.broken, 'rule')
+  const rule = findRule('ask', rules, call)
+  return rule && ask(words(rule), 'rule')
+}
+
+function allowed(call: ToolCallSubject, { mode, rules, allowed }: PolicyContext): PolicyDecision | undefined {
+  const allow = (by: PolicyDecision['by'], why: string): PolicyDecision => ({ decision: 'allow', by, why })
+  const rule = findRule('allow', rules, call)
+  if (rule !== undefined) return allow('rule', words(rule))
+  // An always was said of the tool, not of a file that runs by itself.
+  const executed = mode === 'allow-all' ? undefined : executedLater(call)
+  if (executed !== undefined) return { decision: 'ask', by: 'tool', why: executed, eachTime: true }
+  if (allowed.includes(allowKey(call))) return allow('answer', 'you, always in this session')
+  if (mode === 'allow-all') return allow('mode', `mode allow all${effectWords(call)}`)
+  if (mode === 'accept-edits' && isEditInside(call, rules)) return allow('mode', 'mode accept edits')
+  return isHarmless(call) ? allow('tool', 'it only reads, and is of Parley itself') : undefined
+}
+
+const CHANGING: ReadonlySet<string> = new Set(['edit', 'delete', 'move', 'execute', 'switch_mode'])
+const READING: ReadonlySet<string> = new Set(['read', 'search', 'think', 'other'])
+
+/** What a stranger says of its tool counts against it, never for it: one that claims to read is asked about. */
+function mayChange({ tool, preview }: ToolCallSubject): boolean {
+  return !tool.readOnly || preview.destroys === true || CHANGING.has(preview.kind)
+}
+
+/** Whoever reaches out can tell others what it has read. */
+function isHarmless({ tool, preview }: ToolCallSubject): boolean {
+  const reachesOut = preview.url !== undefined || preview.command !== undefined
+  return tool.trusted && tool.readOnly && READING.has(preview.kind) && !reachesOut
+}
+
+function isEditInside({ tool, preview: { kind, paths = [] } }: ToolCallSubject, { roots }: RuleSet): boolean {
+  const isInside = (path: string) => roots.some((root) => isWithin(path, root))
+  return tool.trusted && kind === 'edit' && paths.length > 0 && paths.every(isInside)
+}
+
+/** What executes a file that is edited later, without a person's doing. */
+function executedLater({ preview: { kind, paths = [] } }: ToolCallSubject): string | undefined {
+  const found = kind === 'edit' ? paths.map((path) => executorOf(path)).find((by) => by !== undefined) : undefined
+  return found && `it is executed later by ${found}`
+}
+
+/** Files that decide what runs: whoever may write them has every permission. Parley's own are not even read unasked. */
+function protectedPath(call: ToolCallSubject, set: RuleSet): string | undefined {
+  const { paths = [] } = call.preview
+  const { command } = call.preview
+  const ours = paths.find((path) => isOwnPlace(path, set)) ?? (command && ownPlaceNamed(command, set))
+  if (ours !== undefined) return ours
+  if (!mayChange(call) || command?.effect === 'reads') return undefined
+  return [...paths, ...(command?.places ?? [])].find(isGoverning)
+}
+
+/** Also where the line leaves open what it names, and where it goes through a directory that Parley's own is in. */
+function ownPlaceNamed({ line, places, isDeep }: PreviewedCommand, set: RuleSet): string | undefined {
+  const plain = line.replaceAll(/["'\\]/gu, '')
+  const isIn = (place: string) => plain.split(place).some((after, at) => at > 0 && !/^[\w-]/u.test(after))
+  const isOurs = (named: string, place: string) => !isOfRoot(named, place, set) && mayName(named, place, isDeep)
+  return set.own.find((place) => (!isGiven(place, set) && isIn(place)) || places.some((named) => isOurs(named, place)))
+}
+
+function isOfRoot(path: string, place: string, { roots }: RuleSet): boolean {
+  return roots.some((root) => isBelow(root, place) && isWithin(path, root))
+}
+
+function isGiven(place: string, { roots }: RuleSet): boolean {
+  return roots.some((root) => isBelow(root, place))
+}
+
+function isBelow(path: string, directory: string): boolean {
+  return path !== directory && isWithin(path, directory)
+}
+
+function words(rule: Rule): string {
+  return `rule “${ruleWords(rule)}” ${rule.origin}`
+}

@@ -1,0 +1,137 @@
+/** Which rules fit a call. What allows is read narrowly, what asks or denies widely. Pure. */
+import { catchesPath, folded, placesIn } from '../../access/path-access.ts'
+import { fitsPath, fitsWord } from '../../access/wildcard.ts'
+import type { Rule, RuleEffect, RuleSet, RuleSubject } from '../../ports/rules.ts'
+import type { PreviewedCommand, Tool, ToolPreview } from '../../ports/tools.ts'
+
+/** A call as rules see it. */
+export interface ToolCallSubject {
+  readonly tool: Tool
+  readonly preview: ToolPreview
+}
+
+export function findRule(effect: RuleEffect, set: RuleSet, call: ToolCallSubject): Rule | undefined {
+  const fits = effect === 'allow' ? isAllowed : matchesBroadly
+  return set.rules.find((rule) => rule.effect === effect && fits(rule.subject, call, set.roots))
+}
+
+/** For people: `deny path .env*`. */
+export function ruleWords({ effect, subject }: Pick<Rule, 'effect' | 'subject'>): string {
+  return [effect, subjectWords(subject)].join(' ')
+}
+
+function subjectWords({ tool, server, path, command, host }: RuleSubject): string {
+  const named = Object.entries({ tool, server, path, command, host })
+  return named.flatMap(([key, value]) => (value === undefined ? [] : [`${key} ${value}`])).join(' ')
+}
+
+function isAllowed(subject: RuleSubject, call: ToolCallSubject, roots: readonly string[]): boolean {
+  const { paths = [], command, url } = call.preview
+  return (
+    isOfTool(subject, call.tool) &&
+    (subject.path === undefined || allowsPaths(subject.path, paths, roots)) &&
+    (subject.command === undefined || (command !== undefined && allowsCommand(subject.command, command))) &&
+    (subject.host === undefined || allowsHost(subject.host, url))
+  )
+}
+
+/** A rule that asks or denies fits as soon as any part of the call does. */
+export function matchesBroadly(subject: RuleSubject, call: ToolCallSubject, roots: readonly string[]): boolean {
+  const { paths = [], command, url } = call.preview
+  return (
+    (isOfTool(subject, call.tool) || isAtServer(subject, call.preview)) &&
+    (subject.path === undefined || catchesPath(subject.path, paths, roots)) &&
+    (subject.command === undefined || (command !== undefined && catchesCommand(subject.command, command.line))) &&
+    (subject.host === undefined || catchesHost(subject.host, url))
+  )
+}
+
+export function isOfTool({ tool: name, server, mark }: RuleSubject, tool: Tool): boolean {
+  return (
+    (name === undefined || fitsWord(name, server === undefined ? tool.name : tool.original)) &&
+    (server === undefined || fitsWord(server, tool.server)) &&
+    (mark === undefined || mark === markOf(tool))
+  )
+}
+
+/** A rule on a whole server also holds for what is asked of it by a tool of ours. */
+function isAtServer({ server, tool, mark }: RuleSubject, preview: ToolPreview): boolean {
+  const named = preview.server
+  return (
+    named !== undefined && server !== undefined && tool === undefined && mark === undefined && fitsWord(server, named)
+  )
+}
+
+/** The tool as it describes itself: one of Parley's own stays the same in another version. */
+export function markOf({ trusted, digest }: Tool): string {
+  return trusted ? 'parley' : digest
+}
+
+function allowsPaths(pattern: string, paths: readonly string[], roots: readonly string[]): boolean {
+  const fits = (path: string) => placesIn(roots, path).some((place) => fitsPath(pattern, place))
+  return paths.length > 0 && paths.every(fits)
+}
+
+/** What makes several commands of one line, or another command than the one that stands there. */
+const SHELL = /[;&|<>`$()\\\n\r]/u
+
+export function isPlainCommand(line: string): boolean {
+  return !SHELL.test(line)
+}
+
+/** A pattern such as `git diff *` says nothing of an option with which the program writes a file or runs another program. */
+function allowsCommand(pattern: string, { line, signature, extras }: PreviewedCommand): boolean {
+  if (line === pattern) return true
+  const named = new Set(pattern.split(/\s+/u).map((word) => word.replace(/[=*?].*$/su, '')))
+  const isNamed = extras.every((extra) => named.has(extra))
+  return isPlainCommand(line) && isNamed && (signature === pattern || fitsWord(pattern, line))
+}
+
+/** The words in this order, wherever in the line: after `&&`, in quotes, with the directory of the program before it. */
+function catchesCommand(pattern: string, line: string): boolean {
+  const wanted = wordsOf(pattern)
+  const rest = wanted.at(-1) === '*' ? wanted.slice(0, -1) : wanted
+  // `g"i"t` is `git` to the shell.
+  return [line, line.replaceAll(/["'\\]/gu, '')].some((one) => hasWords(rest, wordsOf(one)))
+}
+
+function hasWords(rest: readonly string[], words: readonly string[]): boolean {
+  return words.some((_first, start) =>
+    rest.every((one, index) => {
+      const word = words[start + index]
+      return word !== undefined && (fitsWord(one, word) || (index === 0 && fitsWord(one, programOf(word))))
+    }),
+  )
+}
+
+function wordsOf(line: string): readonly string[] {
+  return folded(line)
+    .split(/[\s;&|<>`$(){}\\"'=]+/u)
+    .filter((word) => word !== '')
+}
+
+function programOf(word: string): string {
+  return word.slice(word.lastIndexOf('/') + 1)
+}
+
+function allowsHost(pattern: string, url: string | undefined): boolean {
+  const host = url === undefined ? undefined : hostOf(url)
+  return host !== undefined && fitsHost(pattern, host)
+}
+
+/** An address whose host cannot be told may be any. */
+function catchesHost(pattern: string, url: string | undefined): boolean {
+  if (url === undefined) return false
+  const host = hostOf(url)
+  return host === undefined || fitsHost(pattern, host)
+}
+
+function fitsHost(pattern: string, host: string): boolean {
+  return fitsWord(pattern.toLowerCase(), host)
+}
+
+/** Nothing that two readers of addresses could read differently: no user, no backslash, plain letters. */
+export function hostOf(url: string): string | undefined {
+  const [, host] = /^https?:\/\/([a-z0-9.-]+|\[[0-9a-f:.]+\])(?::\d+)?(?:[/?#]|$)/iu.exec(url) ?? []
+  return url.includes('\\') ? undefined : host?.toLowerCase().replace(/\.$/u, '')
+}

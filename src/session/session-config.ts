@@ -1,0 +1,61 @@
+/** What a client brings when it opens a session and attaches to it. */
+import { fail } from '../errors/parley-error.ts'
+import type { ClientPeer } from '../ports/client.ts'
+import type { Agent, Agents, LentVariables } from '../ports/agent.ts'
+import type { SessionId } from '../ports/journal.ts'
+import type { McpServer } from '../ports/tools.ts'
+import type { SubscribedClient } from './subscribers/subscribers.ts'
+import type { Command } from './domain/commands.ts'
+
+export interface SessionConfig {
+  /** As the client gave it. */
+  readonly cwd: string
+  readonly additionalDirectories: readonly string[]
+  readonly mcpServers: readonly McpServer[]
+  /** The full name of the agent that answers from the next turn on; absent leaves that to the session. */
+  readonly agent?: string | undefined
+  /** What the client has lent for its models; absent where it has nothing. */
+  readonly lent?: LentVariables | undefined
+  /** The feed that the same client has of this session, which leaves once the new one is attached. */
+  readonly replaces?: object | undefined
+}
+
+/** Who attaches, and with which opening: the turns of its prompts have those directories, and the session its servers. */
+export interface AttachOptions {
+  readonly opening: SessionConfig
+  readonly client: SubscribedClient
+  /** What it lends to the turns of its prompts. */
+  readonly lends?: ClientPeer
+}
+
+export function configuration({ additionalDirectories, agent }: SessionConfig): Command {
+  return { kind: 'configure', additionalDirectories, ...(agent === undefined ? {} : { agent }) }
+}
+
+/** What its agent, by its full name, has to offer a session. */
+export function agentCapabilities(agent: string, { commands, modes, configOptions = [] }: Agent): Command {
+  return { kind: 'offer', agent, commands, settings: { modes: modes ?? null, configOptions } }
+}
+
+/** The same agents, with what the clients of one session have lent by the time that one is opened. */
+export function agentsWith(agents: Agents, lent: () => LentVariables | undefined): Agents {
+  return {
+    default: agents.default,
+    resolveAgentName: (wish) => agents.resolveAgentName(wish, lent()),
+    open: (name) => agents.open(name, lent()),
+    accepts: (name) => agents.accepts(name, lent()),
+    whenChanged: (listener) => agents.whenChanged(listener),
+  }
+}
+
+/** What a session needs of its agent between turns, or why it cannot be had. */
+export type OpenedAgent = { readonly offer: Command } | { readonly reason: unknown }
+
+/** A conversation can be read without its agent; whoever asks for another one is told at once. */
+export function requireOpened(agent: string, opening: SessionConfig, named: OpenedAgent | undefined): void {
+  if (named !== undefined && 'reason' in named && opening.agent !== agent) throw named.reason
+}
+
+export function requireSameCwd(session: SessionId, cwd: string, { cwd: given }: SessionConfig): void {
+  if (cwd !== given) fail('SESSION_CWD_DIFFERS', { session, cwd, given })
+}

@@ -1,0 +1,18 @@
+/** All that a session asks of the world, passed in. */
+import type { Agents } from '../ports/agent.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Faults } from '../ports/fault.ts'
+import type { Journal } from '../ports/journal.ts'
+import type { Rules } from '../ports/rules.ts'
+import type { ToolHost } from '../ports/tools.ts'
+
+export interface SessionPorts {
+  readonly journal: Journal
+  readonly clock: Clock
+  readonly faults: Faults
+  readonly agents: Agents
+  readonly tools: ToolHost
+  readonly rules: Rules
+  /** For the log: something failed that nobody waits for. Never a secret. */
+  readonly report: (error: unknown) => void
+}

@@ -1,0 +1,186 @@
+/** Join without a seam, and slow harms nobody: what one reader of a session is told. */
+import { describe, expect, test } from 'vitest'
+import { quiet } from '../../../test/sim/clock.ts'
+import { House, prompted } from '../../../test/sim/house.ts'
+import { Reader } from '../../../test/sim/reader.ts'
+import { told } from '../../../test/sim/told.ts'
+import { text } from '../../../test/sim/words.ts'
+import { Subscription } from './subscription.ts'
+import type { Session } from '../session.ts'
+
+async function speak(house: House, session: Session, { promptId, words }: { promptId: string; words: number }) {
+  house.agent.script = async (turn) => {
+    for (let n = 1; n <= words; n += 1) await turn.say(text(`${n} `))
+    return 'end_turn'
+  }
+  await prompted(session, promptId)
+}
+
+describe('a client that joins', () => {
+  test('gets what was said, then what is being said, at every possible cursor', async () => {
+    const house = new House()
+    const { session } = await house.open()
+    await speak(house, session, { promptId: 'p1', words: 20 })
+    const readers = await Promise.all(
+      Array.from({ length: session.state.seq + 1 }, (_, from) => house.join(session, from)),
+    )
+    await speak(house, session, { promptId: 'p2', words: 5 })
+    const stored = await house.disk.entries(session.id)
+    for (const [from, reader] of readers.entries()) expect(told(reader.entries)).toEqual(told(stored.slice(from)))
+  })
+
+  test('hears nothing after it has left', async () => {
+    const house = new House()
+    const { session } = await house.open()
+    const reader = new Reader(house.disk, session.id)
+    const feed = session.attach(reader, 0)
+    await feed.goLive()
+    feed.end()
+    feed.end()
+    await speak(house, session, { promptId: 'p1', words: 1 })
+    expect(reader.kinds).toEqual(['session_created'])
+    expect(session.clients).toHaveLength(1)
+  })
+
+  test('and leaves while it is replayed to hears no more', async () => {
+    const house = new House()
+    const { session } = await house.open()
+    await speak(house, session, { promptId: 'p1', words: 1 })
+    const reader = new Reader(house.disk, session.id)
+    const feed = session.attach(reader, 0)
+    house.disk.hold()
+    const replayed = feed.replay(session.state.seq)
+    await quiet()
+    feed.end()
+    house.disk.release()
+    await replayed
+    await feed.goLive()
+    expect(reader.entries).toEqual([])
+  })
+
+  test('keeps what it was told when the journal cannot be read further for long, and can go on from there', async () => {
+    const house = new House()
+    const { session } = await house.open()
+    await speak(house, session, { promptId: 'p1', words: 2_000 })
+    const reader = new Reader(house.disk, session.id)
+    const feed = session.attach(reader, 0)
+    house.disk.hold()
+    const replayed = feed.replay(session.state.seq)
+    await quiet()
+    house.disk.serve()
+    await quiet()
+    house.disk.trouble = 'unreadable'
+    house.disk.release()
+    const refused = replayed.catch((error: unknown) => error)
+    await house.clock.advance(10_000)
+    expect(await refused).toMatchObject({ code: 'JOURNAL_IO' })
+    expect(reader.entries.at(-1)?.seq).toBe(feed.cursor)
+    house.disk.trouble = 'none'
+    await feed.goLive()
+    expect(told(reader.entries)).toEqual(told(await house.disk.entries(session.id)))
+  })
+
+  test('and whose journal cannot be read for a moment is told by itself, though nobody says any more', async () => {
+    const house = new House()
+    const { session } = await house.open()
+    await speak(house, session, { promptId: 'p1', words: 3 })
+    const reader = new Reader(house.disk, session.id)
+    const feed = session.attach(reader, 0)
+    house.disk.trouble = 'unreadable'
+    void feed.goLive()
+    await house.clock.advance(5_000)
+    expect({ entries: reader.entries, failures: reader.failures }).toEqual({ entries: [], failures: [] })
+    house.disk.trouble = 'none'
+    await house.clock.advance(1_500)
+    expect(told(reader.entries)).toEqual(told(await house.disk.entries(session.id)))
+  })
+})
+
+test('a sink that throws is cut off at once, with its cursor before what it did not take', async () => {
+  const house = new House()
+  const { session } = await house.open()
+  const reader = await house.join(session)
+  const cursor = session.state.seq
+  const feed = session.clients.at(-1)?.[0]
+  reader.refuses = new Error('no such luck')
+  await speak(house, session, { promptId: 'p1', words: 3 })
+  reader.refuses = undefined
+  await speak(house, session, { promptId: 'p2', words: 3 })
+  expect({ cursor: feed?.cursor, cutOff: reader.cutOffs }).toEqual({ cursor, cutOff: [new Error('no such luck')] })
+  expect(reader.entries.at(-1)?.seq).toBe(cursor)
+  expect(session.clients).toHaveLength(1)
+})
+
+test('a reader that was not told of some entries finds them in the journal before it is told of later ones', async () => {
+  const house = new House()
+  const { session } = await house.open()
+  const reader = new Reader(house.disk, session.id)
+  const source = {
+    id: session.id,
+    journal: house.disk,
+    head: () => session.state.seq,
+    leave: () => {},
+    clock: house.clock,
+  }
+  const feed = new Subscription(source, reader, 0)
+  await feed.goLive()
+  await speak(house, session, { promptId: 'p1', words: 3 })
+  const stored = await house.disk.entries(session.id)
+  feed.push(stored.slice(-1))
+  await quiet()
+  expect(told(reader.entries)).toEqual(told(stored))
+})
+
+describe('a client that does not read', () => {
+  test('is owed nothing in memory, harms no other, and gets all once when it reads on', async () => {
+    const house = new House()
+    const { session, reader } = await house.open()
+    const slow = await house.join(session)
+    slow.stall()
+    await speak(house, session, { promptId: 'p1', words: 3_000 })
+    expect(slow.owed).toBe(0)
+    expect(reader.kinds.at(-1)).toBe('turn_ended')
+    slow.readOn()
+    await quiet()
+    await speak(house, session, { promptId: 'p2', words: 3 })
+    const stored = await house.disk.entries(session.id)
+    expect(told(slow.entries)).toEqual(told(stored))
+    expect(reader.entries).toEqual(stored)
+  })
+
+  test('and stalls again while it catches up is owed one page at most', async () => {
+    const house = new House()
+    const { session } = await house.open()
+    const slow = await house.join(session)
+    slow.stall()
+    await speak(house, session, { promptId: 'p1', words: 5_000 })
+    house.disk.hold()
+    slow.readOn()
+    await quiet()
+    slow.stall()
+    house.disk.release()
+    await quiet()
+    expect(slow.owed).toBeLessThanOrEqual(512)
+    expect(slow.entries.at(-1)?.seq).toBeLessThan(session.state.seq)
+    slow.readOn()
+    await quiet()
+    expect(told(slow.entries)).toEqual(told(await house.disk.entries(session.id)))
+  })
+
+  test('is told when catching up fails for long, and catches up with the next entry', async () => {
+    const house = new House()
+    const { session } = await house.open()
+    const slow = await house.join(session)
+    slow.stall()
+    await speak(house, session, { promptId: 'p1', words: 3 })
+    house.disk.trouble = 'unreadable'
+    slow.readOn()
+    await house.clock.advance(9_000)
+    expect(slow.failures).toEqual([])
+    await house.clock.advance(1_000)
+    expect(slow.failures).toMatchObject([{ code: 'JOURNAL_IO' }])
+    house.disk.trouble = 'none'
+    await speak(house, session, { promptId: 'p2', words: 3 })
+    expect(told(slow.entries)).toEqual(told(await house.disk.entries(session.id)))
+  })
+})

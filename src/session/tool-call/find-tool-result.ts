@@ -1,0 +1,51 @@
+/** What a tool call of the session came to, read back from the journal. */
+import type { Content, ToolCallContent, ToolCallPatch } from '../../ports/content.ts'
+import type { Journal, SessionId } from '../../ports/journal.ts'
+import { type Entry, decodeEntry } from '../domain/entries.ts'
+
+const PAGE = { entries: 2_000, chars: 4 * 1024 * 1024 } as const
+
+export interface StoredToolResult {
+  readonly journal: Journal
+  readonly session: SessionId
+}
+
+/** What the call showed in the end; undefined for one that is not there or has not ended. */
+export async function findToolResult(
+  kept: StoredToolResult,
+  toolCallId: string,
+): Promise<readonly Content[] | undefined> {
+  let content: readonly ToolCallContent[] = []
+  let hasEnded = false
+  for await (const patch of patchesOf(kept, toolCallId)) {
+    content = patch.content ?? content
+    hasEnded ||= patch.status === 'completed' || patch.status === 'failed'
+  }
+  return hasEnded ? content.map(readable) : undefined
+}
+
+async function* patchesOf({ journal, session }: StoredToolResult, toolCallId: string): AsyncGenerator<ToolCallPatch> {
+  const mark = JSON.stringify(toolCallId)
+  let cursor = 0
+  for (;;) {
+    // Most entries are about something else, and are not even sent here.
+    const { entries, until } = await journal.find(session, { from: cursor, text: mark }, PAGE)
+    for (const stored of entries) {
+      const patch = patchIn(decodeEntry(stored), toolCallId)
+      if (patch !== undefined) yield patch
+    }
+    if (until === undefined) return
+    cursor = until
+  }
+}
+
+function patchIn(entry: Entry, toolCallId: string): ToolCallPatch | undefined {
+  if (entry.kind === 'tool_call' && entry.toolCallId === toolCallId) return entry.call
+  return entry.kind === 'tool_call_patched' && entry.toolCallId === toolCallId ? entry.patch : undefined
+}
+
+function readable(content: ToolCallContent): Content {
+  if (content.type === 'content') return content.content
+  if (content.type === 'terminal') return { type: 'text', text: content.output ?? '' }
+  return { type: 'text', text: `${content.path}:\n${content.newText}` }
+}

@@ -1,0 +1,69 @@
+/** What the agents of a session kept for themselves, read back from the journal. */
+import type { CheckpointEntry } from '../../ports/agent.ts'
+import type { Content } from '../../ports/content.ts'
+import type { Cursor, Journal, SessionId } from '../../ports/journal.ts'
+import { type Entry, decodeEntry } from '../domain/entries.ts'
+import type { Existing } from '../domain/state.ts'
+
+const PAGE = { entries: 2_000, chars: 4 * 1024 * 1024 } as const
+
+export interface StoredCheckpoints {
+  readonly journal: Journal
+  readonly session: SessionId
+  readonly steps: Existing['steps']
+}
+
+/** The bare text that agents said after this place. */
+export async function assistantTextAfter(journal: Journal, session: SessionId, after: Cursor): Promise<string> {
+  const words: string[] = []
+  for await (const entry of entriesSince(journal, session, after)) {
+    const isSaid = entry.kind === 'message_chunk' && entry.role === 'agent' && entry.content.type === 'text'
+    if (isSaid) words.push(entry.content.text)
+  }
+  return words.join('')
+}
+
+/** What was asked after this place in turns that a crash has ended. */
+export async function interruptedPromptsAfter(
+  journal: Journal,
+  session: SessionId,
+  after: Cursor,
+): Promise<readonly (readonly Content[])[]> {
+  const asked = new Map<string, readonly Content[]>()
+  const cut: (readonly Content[])[] = []
+  for await (const entry of entriesSince(journal, session, after)) {
+    if (entry.kind === 'prompt_accepted') asked.set(entry.promptId, entry.content)
+    if (entry.kind !== 'turn_ended' || entry.stopReason !== 'interrupted') continue
+    cut.push(...[asked.get(entry.promptId) ?? []].filter(({ length }) => length > 0))
+  }
+  return cut
+}
+
+async function* entriesSince(journal: Journal, session: SessionId, after: Cursor): AsyncGenerator<Entry> {
+  let cursor = after
+  for (;;) {
+    const page = await journal.page(session, cursor, PAGE)
+    for (const stored of page) yield decodeEntry(stored)
+    const last = page.at(-1)
+    if (last === undefined) return
+    cursor = last.seq
+  }
+}
+
+/** The memos after this place, from the last fresh one on; what was said between them is read over. */
+export async function* memos(
+  { journal, session, steps }: StoredCheckpoints,
+  after: Cursor,
+): AsyncGenerator<CheckpointEntry> {
+  if (steps === null) return
+  let cursor = Math.max(after, steps.first - 1)
+  while (cursor < steps.last) {
+    const page = await journal.page(session, cursor, PAGE)
+    for (const stored of page) {
+      if (stored.seq > steps.last) return
+      const entry = decodeEntry(stored)
+      if (entry.kind === 'model_step') yield { place: entry.seq, memo: entry.step }
+    }
+    cursor = page.at(-1)?.seq ?? steps.last
+  }
+}

@@ -1,0 +1,87 @@
+/** One run over all systems, group by group and half by half. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { type DocsServer, openDocsServer } from '../../../src/docs-search/server.ts'
+import { type Hit, judge, type Query, queries, type Score, type SearchSystem } from './judge.ts'
+import { passagesIn, substrings, trigrams } from './others.ts'
+
+export interface Row {
+  readonly group: Query['group']
+  readonly half: Query['half']
+  readonly system: 'parley' | 'substrings' | 'trigrams'
+  readonly score: Score
+}
+
+export interface Comparison {
+  readonly passages: number
+  readonly rows: readonly Row[]
+}
+
+const directory = fileURLToPath(new URL('texts', import.meta.url))
+const KEY = 'a-key-for-judging-searches'
+
+type Passages = Awaited<ReturnType<typeof passagesIn>>
+
+export async function compare(): Promise<Comparison> {
+  const passages = await passagesIn(directory)
+  const server = await openDocsServer({
+    directories: [directory],
+    keys: [KEY],
+    workerUrl: new URL('../../../dist/docs-worker.mjs', import.meta.url),
+    name: 'judged',
+    version: '0',
+    log: () => undefined,
+  })
+  try {
+    return { passages: passages.length, rows: await judged(passages, server) }
+  } finally {
+    await server.close()
+  }
+}
+
+async function judged(passages: Passages, server: DocsServer): Promise<readonly Row[]> {
+  const systems = { parley: parley(server), substrings: substrings(passages), trigrams: trigrams(passages) }
+  const rows: Row[] = []
+  for (const group of ['english', 'chinese', 'mixed'] as const) {
+    for (const half of ['tuning', 'held out'] as const) {
+      const asked = queries().filter((query) => query.group === group && query.half === half)
+      for (const system of ['parley', 'substrings', 'trigrams'] as const) {
+        rows.push({ group, half, system, score: await judge(systems[system], asked) })
+      }
+    }
+  }
+  return rows
+}
+
+interface Answer {
+  readonly result: { readonly structuredContent?: { readonly results: readonly Hit[]; readonly notice?: string } }
+}
+
+/** As a client asks that would rather have something than nothing. */
+function parley({ url }: DocsServer): SearchSystem {
+  const version = '2026-07-28'
+  const _meta = {
+    'io.modelcontextprotocol/protocolVersion': version,
+    'io.modelcontextprotocol/clientCapabilities': {},
+    'io.modelcontextprotocol/clientInfo': { name: 'judge', version: '1' },
+  }
+  const headers = {
+    'Content-Type': 'application/json',
+    'X-API-Key': KEY,
+    'MCP-Protocol-Version': version,
+    'Mcp-Method': 'tools/call',
+    'Mcp-Name': 'search_documents',
+  }
+  return async (query) => {
+    const params = { name: 'search_documents', arguments: { query, mode: 'best', limit: 10 }, _meta }
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })
+    for (;;) {
+      const answer = (await (await fetch(url, { method: 'POST', headers, body })).json()) as Answer
+      const found = answer.result.structuredContent
+      if (found === undefined) throw new Error(JSON.stringify(answer))
+      if (found.notice === undefined) return found.results
+      // Not all of the passages are in the index yet.
+      await sleep(200)
+    }
+  }
+}
