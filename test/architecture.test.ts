@@ -185,7 +185,7 @@ const cases: Readonly<Record<string, Case>> = {
   'a command line that loads the server to print its help': {
     rule: rules['a command waits only for what it needs'],
     files: {
-      'src/cli/main.ts': "import { ls } from './commands/ls.ts'\nawait import('./commands/run.ts')",
+      'src/cli/main.ts': "import { ls } from './commands/sessions/ls.ts'\nawait import('./commands/sessions/run.ts')",
       'src/cli/commands/sessions/ls.ts': "import { serve } from '../../../server/daemon/serve.ts'",
       'src/cli/commands/sessions/run.ts': "import { serve } from '../../../server/daemon/serve.ts'",
     },
