@@ -140,7 +140,7 @@ function behindOthers(line: string): readonly string[] {
 }
 
 function linesOf(name: string): readonly string[] {
-  const path = new URL(`../../../../../test/fixtures/commands/${name}`, import.meta.url)
+  const path = new URL(`../../test/fixtures/commands/${name}`, import.meta.url)
   const lines = readFileSync(path, 'utf8').split('\n')
   return lines.filter((line) => line !== '' && !line.startsWith('##')).map((line) => line.replaceAll('⏎', '\n'))
 }
