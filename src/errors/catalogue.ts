@@ -186,6 +186,11 @@ export const catalogue = {
     (d) =>
       `${d.method} needs a token, and this connection has given none. Set PARLEY_TOKEN, or call authenticate first.`,
   ),
+  LOCAL_USER_ONLY: row<{ method: string }>(
+    INVALID_REQUEST,
+    false,
+    (d) => `${d.method} is only for the user of the machine that the server runs on. Run the command there.`,
+  ),
   AUTH_FAILED: row(
     AUTH_REQUIRED,
     false,

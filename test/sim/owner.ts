@@ -39,6 +39,7 @@ export class Owner {
     this.#wires.add(wire)
     const serving = serveConnection(wire, {
       sessions: this.#sessions,
+      principal: { transport: 'unix socket', isLocalUser: true },
       info: { name: 'parley', title: 'Parley', version: '0' },
       agents,
       newId: () => clock.id(),

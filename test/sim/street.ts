@@ -10,7 +10,7 @@ import { WireClient } from './wire-client.ts'
 export const cwd = '/'
 
 /** What a server may be set to. */
-type Settings = Partial<Pick<ConnectionHost, 'token' | 'unstable' | 'sessions' | 'methods'>>
+type Settings = Partial<Pick<ConnectionHost, 'token' | 'unstable' | 'sessions' | 'methods' | 'principal'>>
 
 export class Street {
   readonly house: House
@@ -27,6 +27,7 @@ export class Street {
     const { clock, sessions, agents, reported } = this.house
     const client = new WireClient({
       sessions: Promise.resolve(sessions),
+      principal: { transport: 'stdio', isLocalUser: true },
       info: { name: 'parley', title: 'Parley', version: '0' },
       agents,
       newId: () => clock.id(),

@@ -5,6 +5,7 @@ import type { Agents } from '../../ports/agent.ts'
 import type { Signal } from '../../ports/signal.ts'
 import type { SessionRegistry } from '../../session/registry.ts'
 import type { Line } from '../transport/lines.ts'
+import { Access, type Principal } from '../access.ts'
 import type { Transport } from '../transport/transport.ts'
 import { PendingRequests, type Reply } from './pending-requests.ts'
 import {
@@ -41,8 +42,8 @@ export interface ConnectionHost {
   readonly token?: string | undefined
   /** What ACP itself has not settled yet is offered too. */
   readonly unstable?: boolean
-  /** Nobody but the user of this server can reach it this way, so keys that a client lends are taken. */
-  readonly isPrivate?: boolean
+  /** Who can be at the other end of this connection. */
+  readonly principal: Principal
   /** What can be asked of the server itself, by its name beyond ACP (`_parley/…`); advertised in `initialize`. */
   readonly methods?: Readonly<Record<string, (params: unknown) => Promise<unknown>>>
   /** Throws what is answered to a request of this method that comes at the wrong time. */
@@ -106,9 +107,6 @@ export async function loadConnections() {
   return { Methods, ClientPeerRequests, parseOutcome }
 }
 
-/** How to give it; how the server itself is, and to stop it. All else tells of sessions. */
-const WITHOUT_TOKEN: ReadonlySet<string> = new Set(['authenticate', 'logout', '_parley/status', '_parley/stop'])
-
 /** To read a shorter one takes no time worth telling. Characters. */
 const LONG_LINE = 100_000
 
@@ -123,14 +121,16 @@ class Connection {
   #methods: Promise<V1Methods> | undefined
   /** Requests that are still being taken. */
   readonly #taking = new Map<RequestId, Taking>()
-  readonly #gate: TokenAuth
+  readonly #access: Access
+  readonly #auth: TokenAuth
   readonly #work: RequestScheduler
 
   constructor(wire: Transport, host: ConnectionHost) {
     this.#wire = wire
     this.#host = host
     this.#outbox = new PendingRequests(host.newId().slice(0, 8))
-    this.#gate = new TokenAuth(host.token)
+    this.#access = new Access(host.principal, host.token === undefined ? 'not demanded' : 'missing')
+    this.#auth = new TokenAuth(host.token, this.#access)
     this.#work = new RequestScheduler((error) => host.report(error))
     host.stopping?.addEventListener('abort', this.#tellStopping, { once: true })
   }
@@ -216,12 +216,13 @@ class Connection {
   #initialize({ id, params }: Request): void {
     try {
       const { info, agents, agent = { name: agents.default, chosen: false }, methods = {} } = this.#host
-      const { unstable = false, isPrivate = false } = this.#host
-      const lent = isPrivate ? lentVariables(params) : undefined
+      const { unstable = false } = this.#host
+      const lent = this.#access.mayLendKeys ? lentVariables(params) : undefined
       const wish = { ...parseRequestedAgent(params, agent), ...(lent && { lent }) }
-      const offer = { info, accepts: agents.accepts(wish.name, lent), methods: Object.keys(methods), unstable }
-      this.#wire.send(resultLine(id, initializeResult(params, { ...offer, authMethods: this.#gate.methods })))
-      this.#gate.introduced(params)
+      const own = Object.keys(methods).filter((method) => this.#access.canReach(method))
+      const offer = { info, accepts: agents.accepts(wish.name, lent), methods: own, unstable }
+      this.#wire.send(resultLine(id, initializeResult(params, { ...offer, authMethods: this.#auth.methods })))
+      this.#auth.initialized(params)
       this.#initialized = true
       this.#wanted = wantedNotices(params)
       const abilities = { dialect: parseClientCapabilities(params), offers: parseClientServices(params) }
@@ -247,15 +248,15 @@ class Connection {
     }
     const { agents, unstable = false } = this.#host
     const sessions = await this.#host.sessions
-    const admit = (method: string) => this.#gate.require(method)
-    return new Methods({ sessions, client, agents, agent, unstable, admit, newId: () => this.#host.newId() })
+    const access = this.#access
+    return new Methods({ sessions, client, agents, agent, unstable, access, newId: () => this.#host.newId() })
   }
 
   async #answer({ id, method, params }: Request, signal: AbortSignal): Promise<void> {
     if (this.#methods === undefined || !this.#initialized) return fail('NOT_INITIALIZED', { method })
+    this.#access.require(method)
     this.#host.admit?.(method)
     const own = this.#ownMethod(method)
-    if (!WITHOUT_TOKEN.has(method)) this.#gate.require(method)
     if (own !== undefined) return this.#wire.send(resultLine(id, await own(params)))
     const methods = await Promise.race([this.#methods, cancelled(method, signal)])
     const answer = await (methods.request(method, params, { id, signal }) ?? fail('METHOD_UNKNOWN', { method }))
@@ -268,7 +269,7 @@ class Connection {
   #ownMethod(method: string): ((params: unknown) => unknown) | undefined {
     switch (method) {
       case 'authenticate':
-        return (params) => (this.#gate.authenticate(params), {})
+        return (params) => (this.#auth.authenticate(params), {})
       case 'logout':
         return () => this.#logOut()
       default: {
@@ -279,7 +280,7 @@ class Connection {
   }
 
   async #logOut(): Promise<object> {
-    this.#gate.logOut()
+    this.#auth.logOut()
     const methods = await this.#methods?.catch(() => undefined)
     methods?.logOut()
     return {}
@@ -289,6 +290,7 @@ class Connection {
   async #notified({ method, params }: Notification): Promise<void> {
     const methods = await this.#methods
     try {
+      this.#access.require(method)
       if (method === 'session/cancel') await methods?.cancel(params)
       if (method === '$/cancel_request') await methods?.cancelRequest(requestIdOf(params))
     } catch (error) {

@@ -86,6 +86,7 @@ function serve(
   const { sessions, agents, search } = owner
   return serveConnection(wire, {
     sessions,
+    principal: { transport: 'stdio', isLocalUser: true },
     info: serverInfo,
     agents,
     agent: { name: agents.default, chosen },

@@ -131,7 +131,8 @@ class Server implements RunningServer {
       agents,
       token,
       unstable,
-      isPrivate: true,
+      // The socket has mode 0600, in a directory that only the user can enter.
+      principal: { transport: 'unix socket', isLocalUser: true },
       methods: {
         ...adminMethods(this.#orders()),
         ...searchMethod(search),

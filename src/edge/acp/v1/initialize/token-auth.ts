@@ -1,6 +1,7 @@
-/** The door of a server that demands a token: behind it nobody hears of any session who has not given it on this connection. */
+/** Token authentication: a client gives the server's token once per connection, in `initialize` or with `authenticate`. */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { fail } from '../../../../errors/parley-error.ts'
+import type { Access } from '../../../access.ts'
 
 const METHOD = {
   id: 'parley-token',
@@ -11,27 +12,22 @@ const METHOD = {
 
 export class TokenAuth {
   readonly #token: string | undefined
-  #isOpen: boolean
+  readonly #access: Access
 
-  /** Without a token it is open, and there is nothing to authenticate with. */
-  constructor(token: string | undefined) {
+  /** Without a token there is nothing to authenticate with. */
+  constructor(token: string | undefined, access: Access) {
     this.#token = token
-    this.#isOpen = token === undefined
+    this.#access = access
   }
 
-  /** As `initialize` names them. */
+  /** The `authMethods` of the answer to `initialize`. */
   get methods(): readonly (typeof METHOD)[] {
     return this.#token === undefined ? [] : [METHOD]
   }
 
-  /** Throws AUTH_REQUIRED. */
-  require(method: string): void {
-    if (!this.#isOpen) fail('AUTH_REQUIRED', { method })
-  }
-
-  /** A client may bring the token with its first words; one that is wrong is as good as none. */
-  introduced(params: unknown): void {
-    if (this.#token !== undefined && isSame(tokenIn(params), this.#token)) this.#isOpen = true
+  /** A client may send the token with `initialize`. A wrong one is ignored there: `authenticate` says what is wrong. */
+  initialized(params: unknown): void {
+    if (this.#token !== undefined && isSame(tokenIn(params), this.#token)) this.#access.token = 'valid'
   }
 
   /** Throws AUTH_METHOD_UNKNOWN and AUTH_FAILED. */
@@ -41,13 +37,13 @@ export class TokenAuth {
       fail('PARAMS_INVALID', { method: 'authenticate', reason: 'methodId must be a text' })
     if (this.#token === undefined || methodId !== METHOD.id) return fail('AUTH_METHOD_UNKNOWN', { id: methodId })
     if (!isSame(tokenIn(params), this.#token)) fail('AUTH_FAILED', {})
-    this.#isOpen = true
+    this.#access.token = 'valid'
   }
 
-  /** Throws METHOD_UNKNOWN where there is nothing to log out of. */
+  /** Throws METHOD_UNKNOWN when the server demands no token. */
   logOut(): void {
     if (this.#token === undefined) fail('METHOD_UNKNOWN', { method: 'logout' })
-    this.#isOpen = false
+    this.#access.token = 'missing'
   }
 }
 
@@ -56,7 +52,7 @@ function tokenIn(params: unknown): unknown {
   return _meta?.['parley/token']
 }
 
-/** Takes as long for a token that is nearly right as for one that is not. */
+/** Compares in constant time, so that the time does not tell how much of a token is right. */
 function isSame(given: unknown, token: string): boolean {
   return typeof given === 'string' && timingSafeEqual(hash(given), hash(token))
 }

@@ -4,6 +4,7 @@ import type { Agents } from '../../../../ports/agent.ts'
 import type { SessionConfig } from '../../../../session/session-config.ts'
 import type { Session } from '../../../../session/session.ts'
 import type { SessionRegistry } from '../../../../session/registry.ts'
+import type { Access } from '../../../access.ts'
 import type { RequestedAgent } from '../initialize/requested-agent.ts'
 import type { Attachment, ClientSide, Start } from '../attachment/attachment.ts'
 import type { Attachments } from '../attachment/attachments.ts'
@@ -17,8 +18,7 @@ export interface OpenMethodsHost {
   readonly client: ClientSide
   readonly agents: Agents
   readonly agent: RequestedAgent
-  /** Throws what is answered to a request of this method that this client may not make now. */
-  admit(method: string): void
+  readonly access: Access
 }
 
 /** What a request is answered with, and what follows the answer. */
@@ -187,7 +187,7 @@ export class OpenMethods {
     try {
       requireWanted(wish)
       // It may have logged out meanwhile.
-      this.#host.admit(wish.method)
+      this.#host.access.require(wish.method)
       return this.#attachments.attach(session, start)
     } catch (error) {
       session.releaseConfig(start.opening)

@@ -4,6 +4,7 @@ import { fail } from '../../../../errors/parley-error.ts'
 import type { Content } from '../../../../ports/content.ts'
 import type { McpServer } from '../../../../ports/tools.ts'
 import { MOST_SERVERS } from '../../../../session/tools/client-configs.ts'
+import type { Method } from '../../../access.ts'
 import { isNestedDeeper } from '../../../../text/nesting.ts'
 import type { PermissionAnswer } from '../attachment/permission-requests.ts'
 
@@ -95,7 +96,7 @@ const goingOn = z
 /** A name that cannot be one is refused: passed over in silence, the prompt would run twice when it is sent again. */
 const prompting = z.looseObject({ 'parley/promptId': z.string().min(1).nullish() }).nullish()
 
-const schemas = {
+export const schemas = {
   'session/new': z.object({ ...directories, mcpServers: required, _meta: meta }),
   'session/load': z.object({ sessionId, ...directories, mcpServers: required, _meta: goingOn }),
   'session/resume': z.object({ sessionId, ...directories, mcpServers: optional, _meta: goingOn }),
@@ -116,7 +117,7 @@ const schemas = {
   '_parley/revoke': z.object({ sessionId, allowance: z.string(), _meta: meta }),
   '_parley/fork': z.object({ sessionId, at: z.number().nullish(), _meta: meta }),
   'session/list': z.object({ cwd: z.string().nullish(), cursor: z.string().nullish(), _meta: meta }),
-} as const
+} as const satisfies Partial<Readonly<Record<Method, z.ZodType>>>
 
 const outcome = z.object({
   outcome: z.union([

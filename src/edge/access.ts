@@ -1,0 +1,98 @@
+/** What a client may do, by the transport that it came over and the token that it gave: one table, checked before a method runs. */
+import { fail } from '../errors/parley-error.ts'
+
+/** `stdio` is a pipe to the process that started this one. Nothing listens on `http` or `websocket` yet. */
+export type TransportKind = 'stdio' | 'unix socket' | 'http' | 'websocket'
+
+/** `missing`: the server demands a token, and this connection has not given it. */
+export type TokenState = 'not demanded' | 'missing' | 'valid'
+
+/** Who is at the other end of a connection. */
+export interface Principal {
+  readonly transport: TransportKind
+  /** Only the user who runs the server can open this transport: a pipe of their own, or a socket with mode 0600. */
+  readonly isLocalUser: boolean
+}
+
+interface MethodAccess {
+  readonly needsToken: boolean
+  /** It stops or administers the server, or names paths of its machine. */
+  readonly isLocalOnly: boolean
+}
+
+const ANYONE: MethodAccess = { needsToken: false, isLocalOnly: false }
+const CLIENT: MethodAccess = { needsToken: true, isLocalOnly: false }
+/** The user can stop the server with a signal as well, so the token would protect nothing. */
+const LOCAL_USER: MethodAccess = { needsToken: false, isLocalOnly: true }
+const LOCAL_CLIENT: MethodAccess = { needsToken: true, isLocalOnly: true }
+
+/** Every method that a client can call. A method without a row is refused as unknown, whatever implements it. */
+export const METHOD_ACCESS = {
+  initialize: ANYONE,
+  authenticate: ANYONE,
+  logout: ANYONE,
+  'session/new': CLIENT,
+  'session/load': CLIENT,
+  'session/resume': CLIENT,
+  'session/fork': CLIENT,
+  'session/list': CLIENT,
+  'session/prompt': CLIENT,
+  'session/cancel': CLIENT,
+  'session/set_mode': CLIENT,
+  'session/set_config_option': CLIENT,
+  'session/close': CLIENT,
+  'session/delete': CLIENT,
+  '$/cancel_request': CLIENT,
+  '_parley/rename': CLIENT,
+  '_parley/fork': CLIENT,
+  '_parley/revoke': CLIENT,
+  '_parley/search': CLIENT,
+  '_parley/complete': CLIENT,
+  // Says why an MCP server does not start, which may quote its command and its directory.
+  '_parley/servers': LOCAL_CLIENT,
+  // Reads a file by its path.
+  '_parley/import': LOCAL_CLIENT,
+  // Names the socket.
+  '_parley/status': LOCAL_USER,
+  '_parley/stop': LOCAL_USER,
+} as const satisfies Readonly<Record<string, MethodAccess>>
+
+export type Method = keyof typeof METHOD_ACCESS
+
+/** The transports whose clients may lend the server their model keys: over stdio the server has the same environment already. */
+const TAKES_CLIENT_KEYS: ReadonlySet<TransportKind> = new Set(['unix socket'])
+
+/** What one connection may do now; the token is given and taken back while it lasts. */
+export class Access {
+  readonly #principal: Principal
+  token: TokenState
+
+  constructor(principal: Principal, token: TokenState) {
+    this.#principal = principal
+    this.token = token
+  }
+
+  /** Whether the connection may lend model keys to its sessions. */
+  get mayLendKeys(): boolean {
+    const { isLocalUser, transport } = this.#principal
+    return isLocalUser && TAKES_CLIENT_KEYS.has(transport)
+  }
+
+  /** Throws LOCAL_USER_ONLY, AUTH_REQUIRED or METHOD_UNKNOWN. */
+  require(method: string): void {
+    const { needsToken, isLocalOnly } = accessOf(method) ?? CLIENT
+    if (isLocalOnly && !this.#principal.isLocalUser) fail('LOCAL_USER_ONLY', { method })
+    if (needsToken && this.token === 'missing') fail('AUTH_REQUIRED', { method })
+    if (accessOf(method) === undefined) fail('METHOD_UNKNOWN', { method })
+  }
+
+  /** Whether this principal may ever call the method, once it has given the token. */
+  canReach(method: string): boolean {
+    const access = accessOf(method)
+    return access !== undefined && (!access.isLocalOnly || this.#principal.isLocalUser)
+  }
+}
+
+function accessOf(method: string): MethodAccess | undefined {
+  return Object.hasOwn(METHOD_ACCESS, method) ? METHOD_ACCESS[method as Method] : undefined
+}
