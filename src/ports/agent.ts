@@ -112,10 +112,10 @@ export interface Turn {
   ask(question: Question): Promise<PermissionOutcome>
   /**
    * Keeps what the agent needs to know again, as JSON: stored when it resolves, told to nobody, copied by a fork.
-   * With `fresh`, what was kept before is never recalled again. Resolves with the place of the memo.
+   * With `reset`, earlier checkpoints are never read again. Resolves with the place of the memo.
    */
-  checkpoint(memo: unknown, kind?: 'fresh'): Promise<Cursor>
-  /** What the agents of this session kept after this place, in order, from the last fresh one on. Reads the journal. */
+  checkpoint(memo: unknown, kind?: 'reset'): Promise<Cursor>
+  /** What the agents of this session kept after this place, in order, from the last reset on. Reads the journal. */
   readCheckpoints(after: Cursor): AsyncIterable<CheckpointEntry>
   /** The text that this session's agents said to people after this place, in whatever turn. Reads the journal. */
   saidSince(place: Cursor): Promise<string>

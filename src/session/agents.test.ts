@@ -129,7 +129,7 @@ describe('a session whose agent has gone', () => {
     expect(session.requireCreated).toMatchObject({
       phase: 'idle',
       commands: [{ name: 'first' }],
-      ended: [{ promptId: 'p1', stopReason: 'error', error: { code: 'AGENT_UNKNOWN' } }],
+      recentPrompts: [{ promptId: 'p1', stopReason: 'error', error: { code: 'AGENT_UNKNOWN' } }],
     })
   })
 

@@ -116,7 +116,7 @@ describe('opening', () => {
     await quiet()
     expect(opened.requireCreated).toMatchObject({
       phase: 'idle',
-      ended: [{ promptId: 'p1', stopReason: 'interrupted' }],
+      recentPrompts: [{ promptId: 'p1', stopReason: 'interrupted' }],
     })
   })
 
@@ -133,7 +133,7 @@ describe('opening', () => {
     const opened = await new House(house.disk).sessions.open(session.id, here)
     expect(opened.requireCreated).toMatchObject({
       phase: 'idle',
-      ended: [{ promptId: 'p1', stopReason: 'interrupted' }],
+      recentPrompts: [{ promptId: 'p1', stopReason: 'interrupted' }],
     })
   })
 })

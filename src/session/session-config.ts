@@ -34,7 +34,7 @@ export function configuration({ additionalDirectories, agent }: SessionConfig): 
 
 /** What its agent, by its full name, has to offer a session. */
 export function agentCapabilities(agent: string, { commands, modes, configOptions = [] }: Agent): Command {
-  return { kind: 'offer', agent, commands, settings: { modes: modes ?? null, configOptions } }
+  return { kind: 'set_agent_capabilities', agent, commands, settings: { modes: modes ?? null, configOptions } }
 }
 
 /** The same agents, with what the clients of one session have lent by the time that one is opened. */

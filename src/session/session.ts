@@ -282,7 +282,8 @@ export class Session {
 
   /** Calls that wait for input wait for whoever can give it, and that is whoever has just come. */
   #goOn(): void {
-    if (!this.#gone && this.#lenders.canGoOn(this.state)) this.#runInBackground(this.dispatch({ kind: 'go_on' }))
+    if (!this.#gone && this.#lenders.canGoOn(this.state))
+      this.#runInBackground(this.dispatch({ kind: 'resume_paused' }))
   }
 
   /** Nobody is here, and nothing would be lost. */

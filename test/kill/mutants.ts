@@ -138,7 +138,7 @@ export const mutants: readonly Mutant[] = [
   {
     mechanism: 'dedup: a prompt that has ended is not run again',
     file: 'src/session/domain/decide.ts',
-    text: 'if (state.ended.some((ended) => ended.promptId === promptId)) return true\n',
+    text: 'if (state.recentPrompts.some((ended) => ended.promptId === promptId)) return true\n',
     by: '',
     test: [DECIDE_TEST, 'sent again with the id of one that is %s runs once'],
   },
@@ -179,7 +179,7 @@ export const mutants: readonly Mutant[] = [
   {
     mechanism: 'a turn whose calls only wait for input is suspended, not cut',
     file: 'src/session/domain/state.ts',
-    text: "(phase === 'working' && Object.keys(pauses).length > 0)",
+    text: "(phase === 'working' && Object.keys(inputRequired).length > 0)",
     by: 'false',
     test: [
       'src/session/domain/decide.test.ts',
@@ -189,7 +189,7 @@ export const mutants: readonly Mutant[] = [
   {
     mechanism: 'that a paused call goes on is stored before it does',
     file: 'src/session/tool-call/input-required.ts',
-    text: "    if (!(await store({ kind: 'continued', toolCallId }))) return fail('TOOL_CANCELLED', { tool: name })\n",
+    text: "    if (!(await store({ kind: 'tool_input_resolved', toolCallId }))) return fail('TOOL_CANCELLED', { tool: name })\n",
     by: '',
     test: [
       'test/model/pausing.test.ts',

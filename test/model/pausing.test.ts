@@ -93,7 +93,7 @@ describe('calls that wait for input', () => {
     ])
     await until(async () => (await kindsIn(house, sessionId)).includes('turn_ended'))
     const kinds = await kindsIn(house, sessionId)
-    expect(kinds.filter((kind) => kind === 'call_paused' || kind === 'call_continued')).toHaveLength(4)
+    expect(kinds.filter((kind) => kind === 'tool_input_requested' || kind === 'tool_input_resolved')).toHaveLength(4)
     expect(kinds.filter((kind) => kind === 'turn_ended')).toHaveLength(1)
   })
 
@@ -182,7 +182,7 @@ describe('calls that wait for input', () => {
     expect((await ada.answerTo(id)).result).toMatchObject({ stopReason: 'cancelled' })
     expect(given).toEqual([])
     expect(ada.received.some(({ method }) => method === '$/cancel_request')).toBe(true)
-    expect(await kindsIn(house, sessionId)).not.toContain('call_continued')
+    expect(await kindsIn(house, sessionId)).not.toContain('tool_input_resolved')
   })
 
   test('leave nothing of what was answered in the journal', async () => {

@@ -56,13 +56,13 @@ const event: fc.Arbitrary<AgentEvent> = fc.oneof(
   {
     weight: 3,
     arbitrary: fc.record({
-      kind: fc.constant('paused'),
+      kind: fc.constant('tool_input_requested'),
       toolCallId,
-      pause: fc.record({ questions: fc.constant({}), state: json(1) }),
+      input: fc.record({ questions: fc.constant({}), state: json(1) }),
       resume: fc.constant({ step: 1 }),
     }),
   },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('continued'), toolCallId }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('tool_input_resolved'), toolCallId }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('title'), title: words }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('mode'), modeId }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('config_option'), configId, value }) },
@@ -100,16 +100,19 @@ const commands = {
   prompt: fc.record({ kind: fc.constant('prompt'), promptId, content: fc.array(content, { maxLength: 2 }) }),
   cancel: fc.record({ kind: fc.constant('cancel'), queued: fc.subarray(['p1', 'p3', 'p5']) }),
   withdraw: fc.record({ kind: fc.constant('withdraw'), promptId }),
-  disown: fc.record({ kind: fc.constant('disown'), promptIds: fc.subarray(['p2', 'p4', 'p6']) }),
+  reject_unknown_prompts: fc.record({
+    kind: fc.constant('reject_unknown_prompts'),
+    promptIds: fc.subarray(['p2', 'p4', 'p6']),
+  }),
   notice: fc.record({ kind: fc.constant('notice'), text: words }),
   answer: fc.record({ kind: fc.constant('answer'), requestId, optionId }),
-  go_on: fc.constant({ kind: 'go_on' }),
+  resume_paused: fc.constant({ kind: 'resume_paused' }),
   revoke: fc.constant({ kind: 'revoke', allowance: 'docs__search' }),
   rename: words.map((title) => ({ kind: 'rename' as const, title })),
   fork: fc.constant({ kind: 'fork', session: 's-0' }),
   close: fc.constant({ kind: 'close' }),
-  offer: fc.record({
-    kind: fc.constant('offer'),
+  set_agent_capabilities: fc.record({
+    kind: fc.constant('set_agent_capabilities'),
     agent: fc.constantFrom('puppet', 'another'),
     commands: fc.subarray([{ name: 'call', description: 'Runs a tool' }]),
     settings: fc.record({

@@ -85,12 +85,12 @@ const pause: ToolPause = {
   state: { requestState: 'opaque' },
 }
 export const paused = (toolCallId: string): Body => ({
-  kind: 'call_paused',
+  kind: 'tool_input_requested',
   toolCallId,
-  pause,
+  input: pause,
   resume: { step: 1 },
 })
-export const continued = (toolCallId: string): Body => ({ kind: 'call_continued', toolCallId })
+export const continued = (toolCallId: string): Body => ({ kind: 'tool_input_resolved', toolCallId })
 export const suspended = (number: number): Body => ({ kind: 'turn_suspended', turnId: `t${number}` })
 export const resumed = (number: number): Body => ({ kind: 'turn_resumed', turnId: `t${number}` })
 export const cancelRequested = (number: number): Body => ({ kind: 'turn_cancel_requested', turnId: `t${number}` })
@@ -141,7 +141,7 @@ export const modeOption: ConfigOption = {
 }
 export const configOptions: readonly ConfigOption[] = [modeOption, modelOption, loudOption]
 export const offer: Command = {
-  kind: 'offer',
+  kind: 'set_agent_capabilities',
   agent: 'puppet',
   commands: [{ name: 'call', description: 'Runs a tool' }],
   settings: { modes, configOptions },
@@ -165,8 +165,9 @@ export const reports = (number: number, toolCallId: string, status: ToolStatus):
   agent(number, { kind: 'call', toolCallId, patch: { status } })
 export const names = (number: number, title: string): Command => agent(number, { kind: 'title', title })
 export const pauses = (number: number, toolCallId: string): Command =>
-  agent(number, { kind: 'paused', toolCallId, pause, resume: { step: 1 } })
-export const goesOn = (number: number, toolCallId: string): Command => agent(number, { kind: 'continued', toolCallId })
+  agent(number, { kind: 'tool_input_requested', toolCallId, input: pause, resume: { step: 1 } })
+export const goesOn = (number: number, toolCallId: string): Command =>
+  agent(number, { kind: 'tool_input_resolved', toolCallId })
 export const does = agent
 export const asks = (number: number, requestId: string, toolCallId: string): Command => ({
   kind: 'ask',

@@ -44,5 +44,5 @@ async function* entryLines(journal: JournalReader, { id, lastSeq }: SessionSumma
 /** One entry as it is exported. What a server wants back stays here: it may be a secret, and nothing goes on elsewhere. */
 export function lineOf(stored: Parameters<typeof decodeEntry>[0]): string {
   const { seq, at, ...body } = unmarked(decodeEntry(stored))
-  return JSON.stringify({ seq, at, ...(body.kind === 'call_paused' ? { ...body, pause: null } : body) })
+  return JSON.stringify({ seq, at, ...(body.kind === 'tool_input_requested' ? { ...body, input: null } : body) })
 }

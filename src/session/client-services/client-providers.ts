@@ -47,9 +47,9 @@ export class ClientProviders {
   /** A call of a suspended turn need not wait any longer for somebody to come. A question of permission goes first. */
   canGoOn(state: State): boolean {
     if (state.phase !== 'suspended' || state.question !== null) return false
-    const { promptId, pauses } = state.turn
-    return Object.values(pauses).some(({ pause }) => {
-      const [first] = Object.values(pause.questions)
+    const { promptId, inputRequired } = state.turn
+    return Object.values(inputRequired).some(({ input }) => {
+      const [first] = Object.values(input.questions)
       return first === undefined || this.askable(promptId, first.mode) !== undefined
     })
   }

@@ -36,7 +36,7 @@ export type Command =
   /** Takes back a prompt that waits; one that runs is cancelled. */
   | { readonly kind: 'withdraw'; readonly promptId: string }
   /** Their client has lost its connection and asks for their ends: those that never came have none, even if they still come. */
-  | { readonly kind: 'disown'; readonly promptIds: readonly string[] }
+  | { readonly kind: 'reject_unknown_prompts'; readonly promptIds: readonly string[] }
   /** Said once: the same text again is no news. */
   | { readonly kind: 'notice'; readonly text: string }
   /** `why` tells whoever reads the conversation what kind of answer that was. */
@@ -49,14 +49,14 @@ export type Command =
       readonly by?: string
     }
   /** Somebody is there who can give what the calls of a suspended turn wait for. */
-  | { readonly kind: 'go_on' }
+  | { readonly kind: 'resume_paused' }
   /** What was always allowed in this session is so no more. */
   | { readonly kind: 'revoke'; readonly allowance: string }
   | { readonly kind: 'rename'; readonly title: string }
   /** The session is a copy of `session` up to here, and goes on by itself. */
   | { readonly kind: 'fork'; readonly session: string }
   | { readonly kind: 'close' }
-  | ({ readonly kind: 'offer' } & Offer)
+  | ({ readonly kind: 'set_agent_capabilities' } & AgentCapabilities)
   /** What the agent of this name lets people type now that the tools of the session are others. */
   | { readonly kind: 'refresh_commands'; readonly agent: string; readonly commands: readonly SlashCommand[] }
   | { readonly kind: 'set_mode'; readonly modeId: string }
@@ -93,14 +93,19 @@ export type AgentEvent =
     }
   | { readonly kind: 'elicited'; readonly elicitationId: string; readonly outcome: ElicitationOutcome }
   /** The server of a call wants input before it goes on. */
-  | { readonly kind: 'paused'; readonly toolCallId: string; readonly pause: ToolPause; readonly resume: unknown }
-  | { readonly kind: 'continued'; readonly toolCallId: string }
-  | { readonly kind: 'step'; readonly step: unknown; readonly fresh?: true }
+  | {
+      readonly kind: 'tool_input_requested'
+      readonly toolCallId: string
+      readonly input: ToolPause
+      readonly resume: unknown
+    }
+  | { readonly kind: 'tool_input_resolved'; readonly toolCallId: string }
+  | { readonly kind: 'checkpoint'; readonly data: unknown; readonly reset?: true }
   /** Nothing that is stored: it only comes after all that was said before. */
-  | { readonly kind: 'breath' }
+  | { readonly kind: 'flush' }
 
 /** What the agent of this name has to offer; of no interest once the session has another. */
-export interface Offer {
+export interface AgentCapabilities {
   readonly agent: string
   readonly commands: readonly SlashCommand[]
   readonly settings: Settings

@@ -233,11 +233,11 @@ describe('a call whose server wants input', () => {
       .then(say.continued('c1')))
   test('keeps its turn when the owner stops, and the turn goes on when somebody has come', () =>
     given(...paused)
-      .when(say.halt, say.halt, { kind: 'go_on' }, { kind: 'go_on' })
+      .when(say.halt, say.halt, { kind: 'resume_paused' }, { kind: 'resume_paused' })
       .then(say.suspended(1), say.resumed(1)))
   test('may be stopped again and again', () =>
     given(...stopped, say.resumed(1))
-      .when(say.halt, { kind: 'go_on' }, say.halt)
+      .when(say.halt, { kind: 'resume_paused' }, say.halt)
       .then(say.suspended(1), say.resumed(1), say.suspended(1)))
   test('may have run once it went on', () =>
     given(...paused, say.continued('c1'))
@@ -253,7 +253,7 @@ describe('a call whose server wants input', () => {
       ))
   test('waits for the answer to a question of permission that is open too', () =>
     given(...paused, say.toolCall('c2', 'Delete everything'), asked('r1', 'c2'))
-      .when(say.halt, { kind: 'go_on' }, say.answer('r1', 'allow_once'))
+      .when(say.halt, { kind: 'resume_paused' }, say.answer('r1', 'allow_once'))
       .then(say.suspended(1), resolved('r1', say.yes), say.resumed(1)))
   test('is cancelled with its turn that nobody runs', () =>
     given(...stopped)
@@ -268,7 +268,7 @@ describe('a call whose server wants input', () => {
       bodies: [{ kind: 'forked_from' }, { kind: 'tool_call_patched' }, { kind: 'turn_ended' }, { kind: 'title' }],
     }))
   test('that came in a file can be read of and not gone on with', () =>
-    given(...begun, { kind: 'call_paused', toolCallId: 'c1', pause: null, resume: null })
+    given(...begun, { kind: 'tool_input_requested', toolCallId: 'c1', input: null, resume: null })
       .when(say.halt)
       .then(failedWith('Interrupted; it may have run.'), ended(1, 'p1', 'interrupted')))
 })
@@ -290,14 +290,14 @@ const commands: Record<Command['kind'], Command> = {
   cancel: say.cancel(),
   answer: say.answer('r1', 'allow_once'),
   rename: say.rename('Better'),
-  go_on: { kind: 'go_on' },
+  resume_paused: { kind: 'resume_paused' },
   revoke: { kind: 'revoke', allowance: 'docs__search#d' },
   fork: say.fork,
   close: say.close,
   withdraw: say.withdraw('p1'),
-  disown: { kind: 'disown', promptIds: ['p1', 'p9'] },
+  reject_unknown_prompts: { kind: 'reject_unknown_prompts', promptIds: ['p1', 'p9'] },
   notice: { kind: 'notice', text: 'The directory is gone.' },
-  offer: say.offer,
+  set_agent_capabilities: say.offer,
   refresh_commands: { kind: 'refresh_commands', agent: 'puppet', commands: [{ name: 's__p', description: 'P' }] },
   set_mode: { kind: 'set_mode', modeId: 'code' },
   set_config_option: { kind: 'set_config_option', configId: 'model', value: 'large' },
@@ -335,7 +335,7 @@ const table: Record<Command['kind'], Record<State['phase'], Told>> = {
     waiting: ['permission_resolved', 'turn_cancel_requested'],
     suspended: ['permission_resolved', 'turn_cancel_requested', 'tool_call_patched', 'turn_ended'],
   },
-  disown: { absent: SNF, ...everywhereElse(['prompt_withdrawn']) },
+  reject_unknown_prompts: { absent: SNF, ...everywhereElse(['prompt_withdrawn']) },
   notice: { absent: SNF, ...everywhereElse(['notice']) },
   answer: {
     absent: SNF,
@@ -345,7 +345,7 @@ const table: Record<Command['kind'], Record<State['phase'], Told>> = {
   },
   rename: { absent: SNF, ...everywhereElse(['title']) },
   // Whatever waits there waits for an answer first.
-  go_on: { absent: SNF, ...everywhereElse(nothing) },
+  resume_paused: { absent: SNF, ...everywhereElse(nothing) },
   // Nothing of the kind was allowed in any of these.
   revoke: { absent: SNF, ...everywhereElse(nothing) },
   fork: {
@@ -366,7 +366,7 @@ const table: Record<Command['kind'], Record<State['phase'], Told>> = {
     waiting: ['permission_resolved', 'turn_cancel_requested'],
     suspended: ['permission_resolved', 'turn_cancel_requested', 'tool_call_patched', 'turn_ended'],
   },
-  offer: { absent: SNF, ...everywhereElse(['commands', 'modes', 'config_options']) },
+  set_agent_capabilities: { absent: SNF, ...everywhereElse(['commands', 'modes', 'config_options']) },
   refresh_commands: { absent: SNF, ...everywhereElse(['commands']), closed: nothing },
   // Nothing was offered.
   set_mode: { absent: SNF, ...everywhereElse('MODE_UNKNOWN'), closed: 'SESSION_CLOSED' },

@@ -28,14 +28,14 @@ export function decide(command: Command, state: State): readonly Body[] {
       return isBusy(state) ? cancel(command, state) : []
     case 'withdraw':
       return isBusy(state) ? withdraw(command, state) : []
-    case 'disown':
-      return disown(command, state)
+    case 'reject_unknown_prompts':
+      return rejectUnknownPrompts(command, state)
     case 'notice':
       return command.text === state.notice ? [] : [{ kind: 'notice', text: command.text }]
     case 'answer':
       return resolvePermission(command, state)
-    case 'go_on':
-      return goOn(state)
+    case 'resume_paused':
+      return resumePaused(state)
     case 'revoke':
       return revoke(command, state)
     case 'rename':
@@ -44,8 +44,8 @@ export function decide(command: Command, state: State): readonly Body[] {
       return fork(command, state)
     case 'close':
       return close(state)
-    case 'offer':
-      return offer(command, state)
+    case 'set_agent_capabilities':
+      return setAgentCapabilities(command, state)
     case 'refresh_commands':
       return refresh(command, state)
     case 'set_mode':
@@ -73,7 +73,7 @@ function fromTurn(command: Of<'agent' | 'ask' | 'end'>, state: State): readonly 
 }
 
 /** A question that is open is answered first. */
-function goOn(state: Existing): readonly Body[] {
+function resumePaused(state: Existing): readonly Body[] {
   const waits = state.phase === 'suspended' && state.question === null
   return waits ? [{ kind: 'turn_resumed', turnId: state.turn.turnId }] : []
 }
@@ -105,7 +105,7 @@ function prompt(command: Of<'prompt'>, state: Exclude<State, { phase: 'absent' }
 
 /** A prompt sent again with the same id runs once. */
 function isKnown(promptId: string, state: Exclude<State, { phase: 'absent' }>): boolean {
-  if (state.ended.some((ended) => ended.promptId === promptId)) return true
+  if (state.recentPrompts.some((ended) => ended.promptId === promptId)) return true
   return (
     isBusy(state) && (state.turn.promptId === promptId || state.queue.some((queued) => queued.promptId === promptId))
   )
@@ -126,7 +126,10 @@ function cancel(command: Of<'cancel'>, state: Busy): readonly Body[] {
 }
 
 /** On a lost connection a prompt may be behind the question of what became of it; it must not run after the answer. */
-function disown({ promptIds }: Of<'disown'>, state: Exclude<State, { phase: 'absent' }>): readonly Body[] {
+function rejectUnknownPrompts(
+  { promptIds }: Of<'reject_unknown_prompts'>,
+  state: Exclude<State, { phase: 'absent' }>,
+): readonly Body[] {
   const unknown = promptIds.filter((promptId) => !isKnown(promptId, state))
   return [...new Set(unknown)].map((promptId) => ({ kind: 'prompt_withdrawn', promptId, reason: 'interrupted' }))
 }
@@ -169,9 +172,9 @@ function agentSaid(event: AgentEvent, state: Busy): readonly Body[] {
     case 'plan':
       return [{ kind: 'plan', entries: event.entries }]
     case 'title':
-      return state.isNamed ? [] : titled(event.title, state)
-    case 'step':
-      return [{ kind: 'model_step', step: event.step, ...(event.fresh && { fresh: true }) }]
+      return state.titleSetByUser ? [] : titled(event.title, state)
+    case 'checkpoint':
+      return [{ kind: 'agent_checkpoint', data: event.data, ...(event.reset && { reset: true }) }]
     case 'usage':
       return sameJson(event.usage, state.usage) ? [] : [{ kind: 'usage', usage: event.usage }]
     case 'commands':
@@ -189,23 +192,24 @@ function agentSaid(event: AgentEvent, state: Busy): readonly Body[] {
       return [{ ...event, kind: 'elicitation_requested' }]
     case 'elicited':
       return [{ ...event, kind: 'elicitation_resolved' }]
-    case 'paused':
-    case 'continued':
-      return pausing(event, state)
-    case 'breath':
+    case 'tool_input_requested':
+    case 'tool_input_resolved':
+      return requiringInput(event, state)
+    case 'flush':
       return []
   }
 }
 
-type Pausing = AgentEvent & { readonly kind: 'paused' | 'continued' }
+type InputEvent = AgentEvent & { readonly kind: 'tool_input_requested' | 'tool_input_resolved' }
 
 /** While the turn is being cancelled no call waits any more, nor goes on; nor does one that does not run. */
-function pausing(event: Pausing, state: Busy): readonly Body[] {
+function requiringInput(event: InputEvent, state: Busy): readonly Body[] {
   const { toolCallId } = event
-  const { calls, pauses } = state.turn
+  const { calls, inputRequired } = state.turn
   if (state.phase === 'cancelling') return []
-  if (event.kind === 'paused') return calls[toolCallId] === 'in_progress' ? [{ ...event, kind: 'call_paused' }] : []
-  return Object.hasOwn(pauses, toolCallId) ? [{ ...event, kind: 'call_continued' }] : []
+  if (event.kind === 'tool_input_requested')
+    return calls[toolCallId] === 'in_progress' ? [{ ...event, kind: 'tool_input_requested' }] : []
+  return Object.hasOwn(inputRequired, toolCallId) ? [{ ...event, kind: 'tool_input_resolved' }] : []
 }
 
 type Compacting = AgentEvent & { readonly kind: 'compaction' | 'compaction_summary' }
@@ -223,11 +227,14 @@ function titled(title: string, state: Existing): readonly Body[] {
 
 /** A name that a person gives holds, even if it is the one that the session has. */
 function named(title: string, state: Existing): readonly Body[] {
-  return title === state.title && state.isNamed ? [] : [{ kind: 'title', title, by: 'person' }]
+  return title === state.title && state.titleSetByUser ? [] : [{ kind: 'title', title, by: 'user' }]
 }
 
 /** What the agent itself has changed in a turn holds until the agent offers something else. */
-function offer({ agent, commands, settings }: Of<'offer'>, state: Existing): readonly Body[] {
+function setAgentCapabilities(
+  { agent, commands, settings }: Of<'set_agent_capabilities'>,
+  state: Existing,
+): readonly Body[] {
   if (agent !== state.agent) return []
   const isNew = !sameJson(commands, state.offeredCommands)
   return [...(isNew ? [{ kind: 'commands', commands } as const] : []), ...offerSettings(settings, state.settings)]
@@ -254,7 +261,7 @@ function fork({ session }: Of<'fork'>, state: Existing): readonly Body[] {
 
 function forkTitled(state: Existing, source: string): readonly Body[] {
   const title = forkTitle(source)
-  return state.isNamed ? named(title, state) : titled(title, state)
+  return state.titleSetByUser ? named(title, state) : titled(title, state)
 }
 
 /** Chunks of one role in a row are one message; anything between them begins another. */

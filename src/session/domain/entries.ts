@@ -128,19 +128,19 @@ export type Body =
   | { readonly kind: 'elicitation_resolved'; readonly elicitationId: string; readonly outcome: ElicitationOutcome }
   /** The server of a call that has begun wants input before it goes on; nothing of the call runs meanwhile. */
   | {
-      readonly kind: 'call_paused'
+      readonly kind: 'tool_input_requested'
       readonly toolCallId: string
       /** Told to nobody; null in what was exported: there the call can be read of and not gone on with. */
-      readonly pause: ToolPause | null
+      readonly input: ToolPause | null
       /** What the agent needs to go on from here after a restart. */
       readonly resume: unknown
     }
   /** It has what it wanted, which is not stored, and is about to go on. */
-  | { readonly kind: 'call_continued'; readonly toolCallId: string }
+  | { readonly kind: 'tool_input_resolved'; readonly toolCallId: string }
   /** Something that whoever reads the conversation should know, said by the server itself. */
   | { readonly kind: 'notice'; readonly text: string }
   /** A name that a person gave is not changed by an agent. */
-  | { readonly kind: 'title'; readonly title: string; readonly by?: 'person' }
+  | { readonly kind: 'title'; readonly title: string; readonly by?: 'user' }
   /** What stands before this is a copy of another session's entries up to there. */
   | { readonly kind: 'forked_from'; readonly from: ForkPoint }
   /** What its agent offers; `by` the agent itself in a turn, which holds until the agent offers something else. */
@@ -151,8 +151,8 @@ export type Body =
   /** All of them with their current values, whenever one has changed. */
   | { readonly kind: 'config_options'; readonly configOptions: readonly ConfigOption[] }
   | { readonly kind: 'usage'; readonly usage: Usage }
-  /** What the agent needs to rebuild its context; told to nobody. A fresh one makes those before it obsolete. */
-  | { readonly kind: 'model_step'; readonly step: unknown; readonly fresh?: true }
+  /** What the agent needs to rebuild its context; told to nobody. One with `reset` makes those before it obsolete. */
+  | { readonly kind: 'agent_checkpoint'; readonly data: unknown; readonly reset?: true }
   /** A compaction of the agent's context: the first fixes its place, the others patch it. */
   | { readonly kind: 'compaction'; readonly compactionId: string; readonly patch: CompactionPatch }
   | { readonly kind: 'compaction_summary'; readonly compactionId: string; readonly content: Content }

@@ -55,16 +55,16 @@ function created(id: string, entry: Entry & { readonly kind: 'session_created' }
 
 const FRESH = {
   title: null,
-  isNamed: false,
+  titleSetByUser: false,
   turns: 0,
-  ended: [],
+  recentPrompts: [],
   allowedTools: [],
   commands: [],
   offeredCommands: [],
   settings: { modes: null, configOptions: [] },
   usage: null,
   notice: null,
-  steps: null,
+  checkpointRange: null,
 } as const
 
 function outsideTurn(state: Exclude<Existing, Busy>, entry: Entry): Existing {
@@ -75,7 +75,7 @@ function outsideTurn(state: Exclude<Existing, Busy>, entry: Entry): Existing {
     case 'session_closed':
       return { ...state, phase: 'closed' }
     case 'prompt_withdrawn':
-      return { ...state, ended: remember(state, withdrawn(entry)) }
+      return { ...state, recentPrompts: remember(state, withdrawn(entry)) }
     case 'session_configured':
       return { ...configured(state, entry), phase: 'idle' }
     case 'forked_from':
@@ -93,7 +93,7 @@ function inTurn(state: Busy, entry: Entry): Existing {
       return {
         ...state,
         queue: state.queue.filter((queued) => queued.promptId !== entry.promptId),
-        ended: remember(state, withdrawn(entry)),
+        recentPrompts: remember(state, withdrawn(entry)),
       }
     case 'turn_started':
       return { ...state, turns: state.turns + 1, turn: { ...state.turn, turnId: entry.turnId } }
@@ -123,10 +123,10 @@ function said(state: Busy, entry: Entry): Existing {
       return withCall(state, entry.toolCallId, entry.call.status ?? 'pending')
     case 'tool_call_patched':
       return entry.patch.status === undefined ? state : withCall(state, entry.toolCallId, entry.patch.status)
-    case 'call_paused':
-      return withPause(state, entry)
-    case 'call_continued':
-      return withoutPause(state, entry.toolCallId)
+    case 'tool_input_requested':
+      return withRequiredInput(state, entry)
+    case 'tool_input_resolved':
+      return withoutRequiredInput(state, entry.toolCallId)
     case 'compaction':
       return withCompaction(state, entry.compactionId, entry.patch.status)
     case 'compaction_summary':
@@ -140,7 +140,7 @@ function said(state: Busy, entry: Entry): Existing {
 function about(state: Existing, entry: Entry): Existing {
   switch (entry.kind) {
     case 'title':
-      return { ...state, title: entry.title, isNamed: entry.by === 'person' }
+      return { ...state, title: entry.title, titleSetByUser: entry.by === 'user' }
     case 'commands':
       return withCommands(state, entry)
     case 'modes':
@@ -151,10 +151,13 @@ function about(state: Existing, entry: Entry): Existing {
       return { ...state, settings: { ...state.settings, configOptions: entry.configOptions } }
     case 'usage':
       return { ...state, usage: entry.usage }
-    case 'model_step':
+    case 'agent_checkpoint':
       return {
         ...state,
-        steps: { first: entry.fresh ? entry.seq : (state.steps?.first ?? entry.seq), last: entry.seq },
+        checkpointRange: {
+          first: entry.reset ? entry.seq : (state.checkpointRange?.first ?? entry.seq),
+          last: entry.seq,
+        },
       }
     case 'notice':
       return { ...state, notice: entry.text }
@@ -196,7 +199,16 @@ function queued(entry: Body & { readonly kind: 'prompt_accepted' }): QueuedPromp
 
 function turnOf({ content: prompt, ...queued }: QueuedPrompt, { agent }: Existing): OpenTurn {
   const asked = { ...queued, prompt, agent }
-  return { turnId: '', ...asked, message: null, messages: 0, calls: {}, pauses: {}, endedCalls: [], compactions: {} }
+  return {
+    turnId: '',
+    ...asked,
+    message: null,
+    messages: 0,
+    calls: {},
+    inputRequired: {},
+    endedCalls: [],
+    compactions: {},
+  }
 }
 
 function withMessage(state: Busy, messageId: string, role: 'agent' | 'thought'): Busy {
@@ -209,22 +221,32 @@ function withCall(state: Busy, toolCallId: string, status: OpenTurn['calls'][str
   const { turn } = state
   const isOpen = status === 'pending' || status === 'in_progress'
   const calls = isOpen ? { ...turn.calls, [toolCallId]: status } : without(turn.calls, toolCallId)
-  const pauses = isOpen ? turn.pauses : without(turn.pauses, toolCallId)
+  const inputRequired = isOpen ? turn.inputRequired : without(turn.inputRequired, toolCallId)
   const isNewlyEnded = !isOpen && !turn.endedCalls.includes(toolCallId)
   const endedCalls = isNewlyEnded ? [...turn.endedCalls, toolCallId] : turn.endedCalls
-  return { ...state, turn: { ...turn, message: null, calls, pauses, endedCalls } }
+  return { ...state, turn: { ...turn, message: null, calls, inputRequired, endedCalls } }
 }
 
 /** One that came in a file says only that it was paused. */
-function withPause(state: Busy, { toolCallId, pause, resume }: Body & { readonly kind: 'call_paused' }): Busy {
-  if (pause === null) return state
-  return { ...state, turn: { ...state.turn, pauses: { ...state.turn.pauses, [toolCallId]: { pause, resume } } } }
+function withRequiredInput(
+  state: Busy,
+  { toolCallId, input, resume }: Body & { readonly kind: 'tool_input_requested' },
+): Busy {
+  if (input === null) return state
+  return {
+    ...state,
+    turn: { ...state.turn, inputRequired: { ...state.turn.inputRequired, [toolCallId]: { input, resume } } },
+  }
 }
 
-function withoutPause(state: Busy, toolCallId: string): Busy {
-  const { pauses, calls } = state.turn
-  if (!Object.hasOwn(pauses, toolCallId)) return state
-  const turn = { ...state.turn, pauses: without(pauses, toolCallId), calls: { ...calls, [toolCallId]: 'in_progress' } }
+function withoutRequiredInput(state: Busy, toolCallId: string): Busy {
+  const { inputRequired, calls } = state.turn
+  if (!Object.hasOwn(inputRequired, toolCallId)) return state
+  const turn = {
+    ...state.turn,
+    inputRequired: without(inputRequired, toolCallId),
+    calls: { ...calls, [toolCallId]: 'in_progress' },
+  }
   return { ...state, turn } as Busy
 }
 
@@ -235,7 +257,7 @@ function without<Value>(values: Readonly<Record<string, Value>>, key: string): R
 
 function suspended(state: Busy): Busy {
   if (state.phase === 'waiting') return { ...state, phase: 'suspended' }
-  const isPaused = state.phase === 'working' && Object.keys(state.turn.pauses).length > 0
+  const isPaused = state.phase === 'working' && Object.keys(state.turn.inputRequired).length > 0
   return isPaused ? { ...state, phase: 'suspended', question: null } : state
 }
 
@@ -275,10 +297,10 @@ function withTool({ allowedTools }: Busy, tool: string | undefined): readonly st
 function afterTurn(state: Busy, entry: Body & { readonly kind: 'turn_ended' }): Existing {
   const { turn: _over, queue, ...rest } = withoutQuestion(state)
   const { promptId, stopReason, error } = entry
-  const ended = remember(state, { promptId, stopReason, ...(error === undefined ? {} : { error }) })
+  const recentPrompts = remember(state, { promptId, stopReason, ...(error === undefined ? {} : { error }) })
   const [next, ...waiting] = queue
-  if (next === undefined) return { ...rest, ended, phase: 'idle' }
-  return { ...rest, ended, phase: 'working', turn: turnOf(next, state), queue: waiting }
+  if (next === undefined) return { ...rest, recentPrompts, phase: 'idle' }
+  return { ...rest, recentPrompts, phase: 'working', turn: turnOf(next, state), queue: waiting }
 }
 
 /** Whoever asks later hears the same as whoever heard of it at once. */
@@ -286,6 +308,6 @@ export function withdrawn(entry: Body & { readonly kind: 'prompt_withdrawn' }): 
   return { promptId: entry.promptId, stopReason: entry.reason === 'interrupted' ? 'interrupted' : 'withdrawn' }
 }
 
-function remember(state: Existing, prompt: Existing['ended'][number]): Existing['ended'] {
-  return [...state.ended, prompt].slice(-ENDED_REMEMBERED)
+function remember(state: Existing, prompt: Existing['recentPrompts'][number]): Existing['recentPrompts'] {
+  return [...state.recentPrompts, prompt].slice(-ENDED_REMEMBERED)
 }

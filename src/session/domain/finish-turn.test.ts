@@ -17,8 +17,8 @@ function recover({ stored }: ReturnType<typeof live>, cut: number) {
 function onlyWaited(state: State): boolean {
   if (state.phase === 'suspended') return true
   if (state.phase !== 'waiting' && state.phase !== 'working') return false
-  const { calls, pauses } = state.turn
-  const paused = Object.keys(pauses)
+  const { calls, inputRequired } = state.turn
+  const paused = Object.keys(inputRequired)
   const running = Object.entries(calls).filter(([id, status]) => status === 'in_progress' && !paused.includes(id))
   return running.length === 0 && (state.phase === 'waiting' || paused.length > 0)
 }

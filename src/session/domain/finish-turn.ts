@@ -70,7 +70,7 @@ export function withdrawQuestion(state: Busy): readonly Body[] {
 /** ACP v1 has no status `cancelled`: a call that did not finish has failed. */
 function failOpenCalls({ turn }: Busy, why: (status: ToolStatus, isPaused: boolean) => string): readonly Body[] {
   return Object.entries(turn.calls).map(([toolCallId, status]): Body => {
-    const text = why(status, Object.hasOwn(turn.pauses, toolCallId))
+    const text = why(status, Object.hasOwn(turn.inputRequired, toolCallId))
     const content = [{ type: 'content', content: { type: 'text', text } }] as const
     return { kind: 'tool_call_patched', toolCallId, patch: { status: 'failed', content } }
   })

@@ -238,7 +238,7 @@ describe('an option whose list of choices need not be whole', () => {
     _meta: { 'parley/open': true, ...(named !== undefined && { 'parley/named': named }) },
   })
   const offer = (option: ConfigOption): Command => ({
-    kind: 'offer',
+    kind: 'set_agent_capabilities',
     agent: 'puppet',
     commands: [],
     settings: { modes: null, configOptions: [option] },

@@ -37,7 +37,7 @@ interface Base {
   readonly agent: string
   readonly title: string | null
   /** A person gave it its title. */
-  readonly isNamed: boolean
+  readonly titleSetByUser: boolean
   readonly createdAt: number
   readonly updatedAt: number
   /** The entries up to here came from a file. */
@@ -45,7 +45,7 @@ interface Base {
   /** How many turns were started; the next one's number is one more. */
   readonly turns: number
   /** The latest prompts that ended and how, so that one sent again is not run again. */
-  readonly ended: readonly EndedPrompt[]
+  readonly recentPrompts: readonly EndedPrompt[]
   /** What needs no further question in this session: always allowed, or, behind a `!`, never. */
   readonly allowedTools: readonly string[]
   readonly commands: readonly SlashCommand[]
@@ -57,7 +57,7 @@ interface Base {
   /** What the server last had to say. */
   readonly notice: string | null
   /** Where what its agents keep begins and ends; null while they keep nothing. */
-  readonly steps: { readonly first: number; readonly last: number } | null
+  readonly checkpointRange: { readonly first: number; readonly last: number } | null
 }
 
 export interface Idle extends Base {
@@ -111,7 +111,7 @@ export interface OpenTurn {
   /** The tool calls that are open and how far they are. */
   readonly calls: Readonly<Record<string, ToolStatus>>
   /** Those of them whose servers want input before they go on. */
-  readonly pauses: Readonly<Record<string, OpenPause>>
+  readonly inputRequired: Readonly<Record<string, RequiredInput>>
   /** The ids of those that are not, which a long turn has many of. */
   readonly endedCalls: readonly string[]
   /** The compactions of its agent's context and how far they are. */
@@ -132,8 +132,8 @@ export interface OpenQuestion {
   readonly resume: unknown
 }
 
-export interface OpenPause {
-  readonly pause: ToolPause
+export interface RequiredInput {
+  readonly input: ToolPause
   readonly resume: unknown
 }
 
@@ -159,9 +159,9 @@ export function isBusy(state: State): state is Busy {
 }
 
 /** Nothing of it needs an agent before somebody answers. */
-export function isOnlyWaiting({ phase, turn: { calls, pauses } }: Busy): boolean {
-  const runs = Object.keys(calls).some((id) => calls[id] === 'in_progress' && !Object.hasOwn(pauses, id))
-  return !runs && (phase === 'waiting' || (phase === 'working' && Object.keys(pauses).length > 0))
+export function isOnlyWaiting({ phase, turn: { calls, inputRequired } }: Busy): boolean {
+  const runs = Object.keys(calls).some((id) => calls[id] === 'in_progress' && !Object.hasOwn(inputRequired, id))
+  return !runs && (phase === 'waiting' || (phase === 'working' && Object.keys(inputRequired).length > 0))
 }
 
 /** An agent has something to do that nobody need answer first. */
@@ -218,4 +218,4 @@ export function decodeState(text: string): Existing | undefined {
   return stored.format === STATE_FORMAT ? stored.state : undefined
 }
 
-const STATE_FORMAT = 7
+const STATE_FORMAT = 8

@@ -67,7 +67,10 @@ describe('a fork of a session', () => {
     const { session } = await house.open()
     await prompted(session, 'p1')
     const fork = await house.sessions.open(await house.sessions.fork(session.id), here)
-    expect(fork.requireCreated).toMatchObject({ phase: 'idle', ended: [{ promptId: 'p1', stopReason: 'interrupted' }] })
+    expect(fork.requireCreated).toMatchObject({
+      phase: 'idle',
+      recentPrompts: [{ promptId: 'p1', stopReason: 'interrupted' }],
+    })
     expect(account(await house.disk.entries(fork.id))).toMatchObject({ openCalls: [], openQuestions: [] })
     expect(session.state.phase).toBe('waiting')
   })

@@ -5,7 +5,7 @@ import type { SessionPorts } from '../session-ports.ts'
 /** Between two attempts at what the disk did not let us read or end. Milliseconds. */
 export const RETRY_MS = 1_000
 /** Makes nothing true; a writer that is unsure reads the journal for it. */
-const NOTHING: Command = { kind: 'disown', promptIds: [] }
+const NOTHING: Command = { kind: 'reject_unknown_prompts', promptIds: [] }
 
 export interface WriterRecoveryHost {
   readonly world: Pick<SessionPorts, 'clock' | 'report'>

@@ -87,9 +87,9 @@ const UNTOLD: ReadonlySet<Entry['kind']> = new Set([
   'permission_requested',
   'permission_resolved',
   'permission_revoked',
-  'call_paused',
-  'call_continued',
-  'model_step',
+  'tool_input_requested',
+  'tool_input_resolved',
+  'agent_checkpoint',
 ])
 
 function isUntold({ kind }: Entry): boolean {

@@ -43,7 +43,7 @@ export class InputRequired {
   async inputFor(pause: ToolPause, call: PausedCall, isKept: boolean): Promise<ToolInput> {
     const { store, faults } = this.#host
     const { name, toolCallId, resume, asking } = call
-    const stored = isKept || (await store({ kind: 'paused', toolCallId, pause, resume }))
+    const stored = isKept || (await store({ kind: 'tool_input_requested', toolCallId, input: pause, resume }))
     if (!stored) return fail('TOOL_CANCELLED', { tool: name })
     await faults.at('call.paused')
     const input: Record<string, ElicitationAnswer> = {}
@@ -52,7 +52,7 @@ export class InputRequired {
       input[key] = await this.#answer(question, asking, isKept)
     // The cancel that ends a question is no answer to it.
     if (this.#host.asking.signal.aborted) return fail('TOOL_CANCELLED', { tool: name })
-    if (!(await store({ kind: 'continued', toolCallId }))) return fail('TOOL_CANCELLED', { tool: name })
+    if (!(await store({ kind: 'tool_input_resolved', toolCallId }))) return fail('TOOL_CANCELLED', { tool: name })
     await faults.at('call.continued')
     return input
   }

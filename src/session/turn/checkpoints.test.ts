@@ -39,7 +39,7 @@ test('what stands before a fresh memo is never recalled again', async () => {
   let heard: unknown[] = []
   house.agent.script = async (turn) => {
     await turn.checkpoint('old')
-    await turn.checkpoint('summary', 'fresh')
+    await turn.checkpoint('summary', 'reset')
     await turn.checkpoint('new')
     heard = await recalled(turn)
     return 'end_turn'

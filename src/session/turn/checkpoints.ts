@@ -10,7 +10,7 @@ const PAGE = { entries: 2_000, chars: 4 * 1024 * 1024 } as const
 export interface StoredCheckpoints {
   readonly journal: Journal
   readonly session: SessionId
-  readonly steps: Existing['steps']
+  readonly checkpointRange: Existing['checkpointRange']
 }
 
 /** The bare text that agents said after this place. */
@@ -52,18 +52,18 @@ async function* entriesSince(journal: Journal, session: SessionId, after: Cursor
 
 /** The memos after this place, from the last fresh one on; what was said between them is read over. */
 export async function* memos(
-  { journal, session, steps }: StoredCheckpoints,
+  { journal, session, checkpointRange }: StoredCheckpoints,
   after: Cursor,
 ): AsyncGenerator<CheckpointEntry> {
-  if (steps === null) return
-  let cursor = Math.max(after, steps.first - 1)
-  while (cursor < steps.last) {
+  if (checkpointRange === null) return
+  let cursor = Math.max(after, checkpointRange.first - 1)
+  while (cursor < checkpointRange.last) {
     const page = await journal.page(session, cursor, PAGE)
     for (const stored of page) {
-      if (stored.seq > steps.last) return
+      if (stored.seq > checkpointRange.last) return
       const entry = decodeEntry(stored)
-      if (entry.kind === 'model_step') yield { place: entry.seq, memo: entry.step }
+      if (entry.kind === 'agent_checkpoint') yield { place: entry.seq, memo: entry.data }
     }
-    cursor = page.at(-1)?.seq ?? steps.last
+    cursor = page.at(-1)?.seq ?? checkpointRange.last
   }
 }

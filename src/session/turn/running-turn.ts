@@ -54,7 +54,7 @@ export interface RunningTurnHost extends VoiceHost {
   allowedTools(): readonly string[]
   settings(): Settings
   /** Where what the agents kept begins and ends. */
-  steps(): Existing['steps']
+  checkpointRange(): Existing['checkpointRange']
   /** How many there have been, with this one. */
   turns(): number
   /** Whether it would change anything now. */
@@ -94,7 +94,7 @@ export class RunningTurn extends TurnVoice implements Turn {
       faults,
       dispatch: (command) => host.dispatch(command),
     })
-    this.#pauses = new Map(Object.entries(turn.pauses).map(([toolCallId, { pause }]) => [toolCallId, pause]))
+    this.#pauses = new Map(Object.entries(turn.inputRequired).map(([toolCallId, { input }]) => [toolCallId, input]))
     this.#pausing = this.#pausingOf(host)
     const calls = resumedCalls(turn, answered)
     if (calls.length > 0) this.resumed = { calls, ended: turn.endedCalls }
@@ -149,18 +149,18 @@ export class RunningTurn extends TurnVoice implements Turn {
     return this.#questions.inLine(() => this.#askNow(question))
   }
 
-  async checkpoint(memo: unknown, kind?: 'fresh'): Promise<Cursor> {
-    const entries = await this.stored({ kind: 'step', step: memo, ...(kind === 'fresh' && { fresh: true }) })
+  async checkpoint(memo: unknown, kind?: 'reset'): Promise<Cursor> {
+    const entries = await this.stored({ kind: 'checkpoint', data: memo, ...(kind === 'reset' && { reset: true }) })
     return entries.at(-1)?.seq ?? fail('TURN_OVER', { turn: this.turnId, session: this.sessionId })
   }
 
   readCheckpoints(after: Cursor): AsyncIterable<CheckpointEntry> {
     const { sessionId, world } = this.#host
-    return memos({ journal: world.journal, session: sessionId, steps: this.#host.steps() }, after)
+    return memos({ journal: world.journal, session: sessionId, checkpointRange: this.#host.checkpointRange() }, after)
   }
 
   async saidSince(place: Cursor): Promise<string> {
-    await this.store({ kind: 'breath' })
+    await this.store({ kind: 'flush' })
     return assistantTextAfter(this.#host.world.journal, this.sessionId, place)
   }
 
@@ -288,8 +288,8 @@ export class RunningTurn extends TurnVoice implements Turn {
 }
 
 /** The call that was asked about goes first, as it would have. */
-function resumedCalls({ pauses }: OpenTurn, answered?: AnsweredQuestion): readonly ResumedCall[] {
-  const begun = Object.entries(pauses).map(([toolCallId, { resume: state }]) => ({
+function resumedCalls({ inputRequired }: OpenTurn, answered?: AnsweredQuestion): readonly ResumedCall[] {
+  const begun = Object.entries(inputRequired).map(([toolCallId, { resume: state }]) => ({
     toolCallId,
     state,
     outcome: { outcome: 'begun' } as const,

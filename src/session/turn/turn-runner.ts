@@ -131,7 +131,7 @@ export class TurnRunner {
       isGone,
       allowedTools: () => state().allowedTools,
       settings: () => state().settings,
-      steps: () => state().steps,
+      checkpointRange: () => state().checkpointRange,
       turns: () => state().turns,
       isNews: (command: Command) => decide(command, state()).length > 0,
       lent: () => lenders.of(promptId),

@@ -69,7 +69,7 @@ export abstract class TurnVoice {
   }
 
   async notify(notice: Notice): Promise<void> {
-    await this.store({ kind: 'breath' })
+    await this.store({ kind: 'flush' })
     if (!this.#isOver && !this.#host.isGone()) this.#host.notify(notice)
   }
 

@@ -46,7 +46,7 @@ export async function appendOptimistic({ turn, context, means }: TurnWork, memo:
 }
 
 function store(turn: Turn, memo: ContextEvent): Promise<Cursor> {
-  return turn.checkpoint(memo, memo.kind === 'base' ? 'fresh' : undefined)
+  return turn.checkpoint(memo, memo.kind === 'base' ? 'reset' : undefined)
 }
 
 /** What we have to tell ourselves, among the thoughts of the model; the mark tells them apart. */

@@ -141,7 +141,7 @@ export class PendingPrompts {
 
   /** What the session does not know was never accepted. */
   #lateAnswers(promptId: string): string {
-    const ended = this.#session.requireCreated.ended.findLast((prompt) => prompt.promptId === promptId)
+    const ended = this.#session.requireCreated.recentPrompts.findLast((prompt) => prompt.promptId === promptId)
     return this.answers(ended ?? { promptId, stopReason: 'interrupted' })
   }
 

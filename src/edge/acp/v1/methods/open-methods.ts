@@ -124,7 +124,9 @@ export class OpenMethods {
     const promptIds = adoptedIn(params).map(({ promptId }) => promptId)
     if (promptIds.length === 0) return
     // A disk that is full must keep nobody from reading on; such a prompt is not stored either.
-    await session.dispatch({ kind: 'disown', promptIds }).catch((error: unknown) => this.#host.client.report(error))
+    await session
+      .dispatch({ kind: 'reject_unknown_prompts', promptIds })
+      .catch((error: unknown) => this.#host.client.report(error))
   }
 
   /** A load that fails or is cancelled leaves nothing open behind. One that would answer prompts too is not cancelled. */
