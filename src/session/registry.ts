@@ -13,12 +13,12 @@ import {
   requireSameCwd,
 } from './session-config.ts'
 import type { Agents, LentVariables } from '../ports/agent.ts'
-import { readPatiently } from './log/read-patiently.ts'
 import { Session } from './session.ts'
 import { absent, isAtWork, isBusy, rowOf } from './domain/state.ts'
 import { parseTitle } from './domain/title.ts'
 import type { SessionPorts } from './session-ports.ts'
-import { Writer, loadState } from './log/writer.ts'
+import { loadState, retryRead } from './log/read-journal.ts'
+import { SessionLog } from './log/session-log.ts'
 
 const UNFINISHED: readonly SessionPhase[] = ['working', 'waiting']
 
@@ -246,8 +246,7 @@ export class SessionRegistry {
 
   /** Nobody reads it and nothing runs in it: its tools need not be opened for this. */
   async #dispatchToStored(id: SessionId, command: Command): Promise<void> {
-    const nobody = { published: () => {}, effect: () => {}, failed: () => {} }
-    await new Writer(this.#world, await loadState(this.#world, id), nobody).dispatch(command)
+    await new SessionLog(this.#world, await loadState(this.#world, id)).dispatch(command)
   }
 
   /** Whoever looks at a session's choices now must not see those of before. */
@@ -312,7 +311,7 @@ export class SessionRegistry {
   }
 
   async #load(id: SessionId, { opening, named }: Request): Promise<Session> {
-    const state = await readPatiently(this.#world.clock, () => loadState(this.#world, id))
+    const state = await retryRead(this.#world.clock, () => loadState(this.#world, id))
     if (state.phase === 'absent') return fail('SESSION_NOT_FOUND', { session: id })
     requireSameCwd(id, state.cwd, opening)
     requireOpened(state.agent, opening, named)

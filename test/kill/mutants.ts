@@ -2,8 +2,8 @@
 import type { Mutant } from '../mutants/mutant.ts'
 
 const STORE = 'src/adapters/journal/sqlite/store/store.ts'
-const WRITER = 'src/session/log/writer.ts'
-const WRITER_TEST = 'src/session/log/writer.test.ts'
+const WRITER = 'src/session/log/session-log.ts'
+const WRITER_TEST = 'src/session/log/session-log.test.ts'
 const DECIDE_TEST = 'src/session/domain/decide.test.ts'
 const CALL_TEST = 'src/session/tool-call/call-tool.test.ts'
 const SESSIONS_TEST = 'src/session/registry.test.ts'
@@ -39,13 +39,13 @@ export const mutants: readonly Mutant[] = [
     mechanism: 'order: appended first, published then',
     file: WRITER,
     text: "    await faults.at('session.batch.decided')\n",
-    by: "    await faults.at('session.batch.decided')\n    this.#events.published(entries)\n",
+    by: "    await faults.at('session.batch.decided')\n    this.#listener.published(entries)\n",
     test: [WRITER_TEST, 'lets nobody see what it does not hold yet'],
   },
   {
     mechanism: 'order: an append that failed leaves the state as it was',
     file: WRITER,
-    text: '    this.#state = await loadState(this.#world, this.#state.id)\n',
+    text: '    this.#state = await loadState(this.#ports, this.#state.id)\n',
     by: '',
     test: [WRITER_TEST, 'still has every reader told every entry once'],
   },
@@ -257,7 +257,7 @@ export const mutants: readonly Mutant[] = [
   {
     mechanism: 'back-pressure: an agent waits for a slow disk',
     file: WRITER,
-    text: 'while (this.#chars > PENDING_CHARS || this.#pending.length > PENDING_COMMANDS)',
+    text: 'while (this.#chars > MAX_PENDING_CHARS || this.#pending.length > MAX_PENDING_COMMANDS)',
     by: 'while (false)',
     test: [WRITER_TEST, 'pauses an agent that says more than may wait for it'],
   },

@@ -9,7 +9,7 @@ import { live, replayed, wishes } from '../../../test/sim/wishes.ts'
 import { options, text } from '../../../test/sim/words.ts'
 import { decideBatch } from '../domain/batch.ts'
 import { type Entry, decodeEntry } from '../domain/entries.ts'
-import { loadState } from '../log/writer.ts'
+import { loadState } from '../log/read-journal.ts'
 
 const bodies = <E extends { readonly at: number }>(entries: readonly E[]) =>
   entries.map(({ at: _when, ...body }) => body)

@@ -4,7 +4,7 @@ import type { Append, Cursor, SessionId } from '../../ports/journal.ts'
 import { decideBatch } from '../domain/batch.ts'
 import { encodeState, rowOf } from '../domain/state.ts'
 import type { SessionPorts } from '../session-ports.ts'
-import { loadState } from '../log/writer.ts'
+import { loadState } from '../log/read-journal.ts'
 
 /**
  * The new session has the entries of `source` up to `at`, or all that it has now, and then its own: where it comes from, and

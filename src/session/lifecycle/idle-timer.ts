@@ -1,36 +1,32 @@
-/** Notices that nobody has wanted a session for a while, so that it may leave memory. */
+/** Unloads a session from memory after nothing has used it for a while. */
 import type { Clock, Timer } from '../../ports/clock.ts'
 import { type State, isBusy, isOnlyWaiting } from '../domain/state.ts'
 
-/** Milliseconds. Long enough for an editor that is started again. */
-const REST_AFTER = 60_000
+/** Long enough for an editor that restarts. */
+const UNLOAD_AFTER_MS = 60_000
 
-export interface IdleTimerHost {
-  readonly clock: Clock
-  isUnused(): boolean
-  /** Called when the session was unused all the while. */
-  rest(): void
-}
-
-/** Nothing that runs would be cut. */
+/** True when unloading would interrupt no work: nothing runs, or the open turn waits for an answer and can be suspended. */
 export function mayUnload(state: State): boolean {
   return !isBusy(state) || state.phase === 'suspended' || isOnlyWaiting(state)
 }
 
 export class IdleTimer {
-  readonly #session: IdleTimerHost
+  readonly #clock: Clock
+  readonly #isUnused: () => boolean
+  readonly #unload: () => void
   #timer: Timer | undefined
 
-  constructor(session: IdleTimerHost) {
-    this.#session = session
+  /** Calls `unload` once `isUnused` was true for the whole time. */
+  constructor(clock: Clock, isUnused: () => boolean, unload: () => void) {
+    this.#clock = clock
+    this.#isUnused = isUnused
+    this.#unload = unload
   }
 
-  /** Something has changed: the time begins anew, if the session is unused now. */
-  consider(): void {
+  /** Call it when anything changes that `isUnused` depends on: the time starts again, or stops while the session is used. */
+  restart(): void {
     this.#timer?.cancel()
-    this.#timer = this.#session.isUnused()
-      ? this.#session.clock.setTimer(REST_AFTER, () => this.#session.rest())
-      : undefined
+    this.#timer = this.#isUnused() ? this.#clock.setTimer(UNLOAD_AFTER_MS, this.#unload) : undefined
   }
 
   cancel(): void {

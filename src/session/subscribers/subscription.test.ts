@@ -115,13 +115,7 @@ test('a reader that was not told of some entries finds them in the journal befor
   const house = new House()
   const { session } = await house.open()
   const reader = new Reader(house.disk, session.id)
-  const source = {
-    id: session.id,
-    journal: house.disk,
-    head: () => session.state.seq,
-    leave: () => {},
-    clock: house.clock,
-  }
+  const source = { ports: { journal: house.disk, clock: house.clock }, log: session, onEnd: () => {} }
   const feed = new Subscription(source, reader, 0)
   await feed.goLive()
   await speak(house, session, { promptId: 'p1', words: 3 })

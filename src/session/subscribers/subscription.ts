@@ -1,11 +1,11 @@
 /** One reader's place in a session: it is told every entry once, in order, from its cursor on, without a seam. */
 import { fail, isParleyError } from '../../errors/parley-error.ts'
 import type { Notice } from '../../ports/content.ts'
-import type { Clock } from '../../ports/clock.ts'
-import type { Cursor, Journal, SessionId, StoredEntry } from '../../ports/journal.ts'
+import type { Cursor, StoredEntry } from '../../ports/journal.ts'
 import { type Entry, decodeEntry } from '../domain/entries.ts'
-import { RETRY_MS } from '../log/writer-recovery.ts'
-import { readPatiently } from '../log/read-patiently.ts'
+import { RETRY_MS, retryRead } from '../log/read-journal.ts'
+import type { SessionLog } from '../log/session-log.ts'
+import type { SessionPorts } from '../session-ports.ts'
 import { ReplayCoalescer } from './replay-coalescer.ts'
 
 const PAGE = { entries: 512, chars: 512 * 1024 }
@@ -30,14 +30,11 @@ export interface SubscriptionSink {
 /** `presence`: who is here; `mcp`: how the servers are; `closed`, `deleted`: somebody has ended the session for all. */
 export type Change = 'presence' | 'mcp' | 'closed' | 'deleted'
 
-/** What a feed needs of its session. */
+/** The session that a subscription reads. */
 export interface SubscriptionSource {
-  readonly id: SessionId
-  readonly journal: Journal
-  /** The last `seq` that is stored and true. */
-  head(): Cursor
-  leave(feed: Subscription): void
-  readonly clock: Pick<Clock, 'sleep'>
+  readonly ports: Pick<SessionPorts, 'journal' | 'clock'>
+  readonly log: Pick<SessionLog, 'state'>
+  readonly onEnd: (subscription: Subscription) => void
 }
 
 /**
@@ -87,9 +84,9 @@ export class Subscription {
   }
 
   #page(): Promise<readonly StoredEntry[]> {
-    const { journal, id, clock } = this.#source
-    const read = () => journal.page(id, this.#cursor, PAGE)
-    return readPatiently(clock, read, () => !this.#isEnded())
+    const { ports, log } = this.#source
+    const read = () => ports.journal.page(log.state.id, this.#cursor, PAGE)
+    return retryRead(ports.clock, read, () => !this.#isEnded())
   }
 
   /** From here on entries come as they are stored, after those missed meanwhile. What cannot be read is tried again. */
@@ -102,11 +99,11 @@ export class Subscription {
   }
 
   async #reachHead(): Promise<void> {
-    while (!this.#isEnded() && this.#cursor < this.#source.head()) {
+    while (!this.#isEnded() && this.#cursor < this.#source.log.state.seq) {
       const before = this.#cursor
-      await this.replay(this.#source.head())
+      await this.replay(this.#source.log.state.seq)
       // Deleted meanwhile: whoever waits for something in it waits in vain.
-      if (this.#cursor === before) fail('SESSION_NOT_FOUND', { session: this.#source.id })
+      if (this.#cursor === before) fail('SESSION_NOT_FOUND', { session: this.#source.log.state.id })
     }
     if (!this.#isEnded()) this.#place = 'live'
   }
@@ -125,7 +122,7 @@ export class Subscription {
 
   failed(error: unknown): void {
     this.#sink.failed(error)
-    if (this.#place === 'live' && this.#cursor < this.#source.head()) this.#catchUp()
+    if (this.#place === 'live' && this.#cursor < this.#source.log.state.seq) this.#catchUp()
   }
 
   /** Only who is up to date hears of it: it is about now. */
@@ -140,7 +137,7 @@ export class Subscription {
   /** A detach: the session goes on without this reader. Idempotent. */
   end(): void {
     this.#place = 'ended'
-    this.#source.leave(this)
+    this.#source.onEnd(this)
   }
 
   #isEnded(): boolean {
@@ -170,7 +167,7 @@ export class Subscription {
   async #tryLater(): Promise<void> {
     if (this.#isTryingLater) return
     this.#isTryingLater = true
-    await this.#source.clock.sleep(RETRY_MS)
+    await this.#source.ports.clock.sleep(RETRY_MS)
     this.#isTryingLater = false
     if (this.#place === 'behind') this.#catchUp()
   }

@@ -1,16 +1,15 @@
 /** The tools of a live session: a registry for each set of directories that somebody declared, all with the same servers. */
 import type { SessionId } from '../../ports/journal.ts'
 import { type ClientConfig, ClientConfigs } from './client-configs.ts'
-import type { McpServer, ServerStatus, ToolHost, ToolList, ToolRegistry } from '../../ports/tools.ts'
+import type { McpServer, ServerStatus, ToolList, ToolRegistry } from '../../ports/tools.ts'
+import type { SessionPorts } from '../session-ports.ts'
 
-export interface RegistryPoolHost {
-  readonly session: SessionId
+/** The session whose tools these are. */
+export interface PoolOwner {
+  readonly id: SessionId
   readonly cwd: string
-  readonly tools: ToolHost
-  /** What the servers are doing has changed. */
-  changed(): void
-  /** Servers that could not be ended as they should. */
-  report(error: unknown): void
+  /** Called when the tools or the state of a server have changed. */
+  toolsChanged(): void
 }
 
 /** What a turn has borrowed: it keeps these tools to its end, whoever comes and goes meanwhile. */
@@ -27,15 +26,17 @@ interface Kept {
 
 /** The registries of one session share the connections that are equal, so that another set of directories costs little. */
 export class RegistryPool {
-  readonly #host: RegistryPoolHost
+  readonly #ports: Pick<SessionPorts, 'tools' | 'report'>
+  readonly #session: PoolOwner
   readonly #declarations = new ClientConfigs()
   readonly #kept = new Map<string, Kept>()
   #wanted: ReadonlySet<string> = new Set()
   #servers: readonly McpServer[] = []
   #isClosed = false
 
-  constructor(host: RegistryPoolHost) {
-    this.#host = host
+  constructor(ports: Pick<SessionPorts, 'tools' | 'report'>, session: PoolOwner) {
+    this.#ports = ports
+    this.#session = session
   }
 
   /** The newest word of `who`, who may be anything that is only itself. */
@@ -119,8 +120,8 @@ export class RegistryPool {
     this.#wanted = new Set(directories.map((some) => this.#key(some)))
     // What is wanted opens before what is not closes, so that servers that both name go on.
     for (const some of directories) this.#keep(some)
-    for (const key of this.#kept.keys()) this.#closeUnused(key).catch((error: unknown) => this.#host.report(error))
-    this.#host.changed()
+    for (const key of this.#kept.keys()) this.#closeUnused(key).catch(this.#ports.report)
+    this.#session.toolsChanged()
   }
 
   #key(directories: readonly string[]): string {
@@ -135,9 +136,9 @@ export class RegistryPool {
   }
 
   #open(directories: readonly string[]): Kept {
-    const { session, cwd, tools } = this.#host
-    const registry = tools.open({ scope: session, cwd, roots: [cwd, ...directories], servers: this.#servers })
-    return { registry, lent: 0, stopListening: registry.onChange(() => this.#host.changed()) }
+    const { id, cwd } = this.#session
+    const registry = this.#ports.tools.open({ scope: id, cwd, roots: [cwd, ...directories], servers: this.#servers })
+    return { registry, lent: 0, stopListening: registry.onChange(() => this.#session.toolsChanged()) }
   }
 
   async #takeBack(key: string, kept: Kept): Promise<void> {

@@ -1,62 +1,71 @@
-/** Keeps what people may type after a slash true between turns too: prompts of MCP servers come and go when they like. */
-import type { Agents } from '../../ports/agent.ts'
+/** Keeps a session's slash commands up to date between turns, because MCP servers add and remove prompts at any time. */
 import type { ToolList } from '../../ports/tools.ts'
-import type { Command } from '../domain/commands.ts'
 import type { Existing } from '../domain/state.ts'
+import type { SessionLog } from '../log/session-log.ts'
+import type { SessionPorts } from '../session-ports.ts'
+import type { RegistryPool } from './registry-pool.ts'
 
-export interface SlashCommandSyncHost {
-  readonly agents: Pick<Agents, 'open'>
-  /** Undefined when nobody can be offered anything any more. */
-  now(): { readonly state: Existing; readonly list: ToolList; readonly roots: readonly string[] } | undefined
-  dispatch(command: Command): Promise<unknown>
-  report(error: unknown): void
+interface Offered {
+  readonly state: Existing
+  readonly list: ToolList
 }
 
 export class SlashCommandSync {
-  readonly #host: SlashCommandSyncHost
-  #offered = '[]'
+  readonly #ports: SessionPorts
+  readonly #log: SessionLog
+  readonly #registries: RegistryPool
+  #offeredPrompts = '[]'
   #isRunning = false
-  #isWished = false
+  #isStale = false
 
-  constructor(host: SlashCommandSyncHost) {
-    this.#host = host
+  constructor(ports: SessionPorts, log: SessionLog, registries: RegistryPool) {
+    this.#ports = ports
+    this.#log = log
+    this.#registries = registries
   }
 
-  /** The tools of the session are others now, or stand otherwise. */
-  changed(): void {
-    this.#isWished = true
-    if (!this.#isRunning) void this.#keepUp()
+  /** Call it when the tool list of the session may have changed. */
+  refresh(): void {
+    this.#isStale = true
+    if (!this.#isRunning) void this.#run()
   }
 
-  async #keepUp(): Promise<void> {
+  async #run(): Promise<void> {
     this.#isRunning = true
-    while (this.#isWished) {
-      this.#isWished = false
-      // Whoever is about to hear that the session is open hears that first.
+    while (this.#isStale) {
+      this.#isStale = false
+      // A client that opens the session gets its response before the commands.
       await Promise.resolve()
-      await this.#offer().catch((error: unknown) => this.#host.report(error))
+      await this.#update().catch(this.#ports.report)
     }
     this.#isRunning = false
   }
 
-  /** While servers connect, what they had before stands: it would only come back. */
-  async #offer(): Promise<void> {
-    const { list } = this.#host.now() ?? {}
-    if (list === undefined || list.servers.some(({ state }) => state === 'connecting')) return
+  /** While servers connect, the commands stay as they are: most would be removed only to be added again. */
+  async #update(): Promise<void> {
+    const { state, list } = this.#current() ?? {}
+    if (state === undefined || list === undefined) return
+    if (list.servers.some((server) => server.state === 'connecting')) return
     const prompts = JSON.stringify(list.prompts)
-    if (prompts === this.#offered && !this.#hasStale(list)) return
-    this.#offered = prompts
-    const { state, roots } = this.#host.now() ?? {}
-    if (state === undefined || roots === undefined) return
-    const agent = await this.#host.agents.open(state.agent).catch(() => undefined)
+    if (prompts === this.#offeredPrompts && !hasStaleCommand(state, list)) return
+    this.#offeredPrompts = prompts
+    const roots = [state.cwd, ...state.additionalDirectories]
+    const agent = await this.#ports.agents.open(state.agent).catch(() => undefined)
     const commands = await agent?.commandsFor?.(list, roots)
-    if (commands !== undefined) await this.#host.dispatch({ kind: 'refresh_commands', agent: state.agent, commands })
+    if (commands !== undefined) await this.#log.dispatch({ kind: 'refresh_commands', agent: state.agent, commands })
   }
 
-  /** A prompt that was offered before this owner came, by a server that has it no more. */
-  #hasStale({ prompts }: ToolList): boolean {
-    const known = new Set(prompts.map(({ name }) => name))
-    const { state } = this.#host.now() ?? {}
-    return state?.commands.some(({ name }) => name.includes('__') && !known.has(name)) === true
+  /** Undefined when the session is closed or has no tools yet. */
+  #current(): Offered | undefined {
+    const { state, closed } = this.#log
+    if (closed.aborted || state.phase === 'absent' || state.phase === 'closed') return undefined
+    const list = this.#registries.list(state.additionalDirectories)
+    return list && { state, list }
   }
+}
+
+/** A command of an MCP server that was stored by an earlier server process and that the server no longer has. */
+function hasStaleCommand({ commands }: Existing, { prompts }: ToolList): boolean {
+  const known = new Set(prompts.map(({ name }) => name))
+  return commands.some(({ name }) => name.includes('__') && !known.has(name))
 }

@@ -9,7 +9,6 @@ import type {
   ToolRequest,
   Turn,
 } from '../../ports/agent.ts'
-import type { ClientPeer } from '../../ports/client.ts'
 import type { Content, Meta, PermissionOutcome } from '../../ports/content.ts'
 import type { Cursor } from '../../ports/journal.ts'
 import type { Settings } from '../../ports/settings.ts'
@@ -19,13 +18,15 @@ import type { ToolPause, ToolRegistry, ToolResult } from '../../ports/tools.ts'
 import { pathAccessFilterForAgent } from '../permission/path-access-filter.ts'
 import type { AnsweredQuestion } from '../domain/batch.ts'
 import { type OpenToolCallContext, openToolCallContext } from '../tool-call/tool-call-context.ts'
+import type { ClientProviders } from '../client-services/client-providers.ts'
 import type { AskingHost } from '../client-services/client-request.ts'
-import type { AgentEvent, Command } from '../domain/commands.ts'
+import type { AgentEvent } from '../domain/commands.ts'
+import { decide } from '../domain/decide.ts'
 import type { Failure } from '../domain/entries.ts'
 import { memos, interruptedPromptsAfter, assistantTextAfter } from './checkpoints.ts'
 import { agentCapabilities } from '../session-config.ts'
-import { InputRequired, type InputRequiredHost } from '../tool-call/input-required.ts'
-import { type Existing, type OpenTurn, isKnownCall } from '../domain/state.ts'
+import { InputRequired } from '../tool-call/input-required.ts'
+import { type OpenTurn, isKnownCall } from '../domain/state.ts'
 import { callTool } from '../tool-call/call-tool.ts'
 import { TurnClientServices } from './turn-client-services.ts'
 import { PermissionPrompts } from './permission-prompt.ts'
@@ -41,24 +42,12 @@ const END_RETRY = 1_000
 /** The journal is closed, another owner's, or no longer has the session: there is nothing left to end. */
 const NEVER_STORED = ['JOURNAL_CLOSED', 'JOURNAL_CONFLICT', 'SESSION_NOT_FOUND'] as const
 
-/** What a turn needs of its session. */
+/** The parts of its session that a turn works with. */
 export interface RunningTurnHost extends VoiceHost {
-  readonly world: SessionPorts
+  readonly ports: SessionPorts
+  readonly clients: ClientProviders
   readonly roots: readonly string[]
   readonly tools: ToolRegistry
-  /** What the client whose prompt this is lends, while it is there. */
-  readonly lent: () => ClientPeer | undefined
-  /** Who may be asked for a paused call, and how to hear that somebody has come. */
-  readonly askable: InputRequiredHost['askable']
-  readonly whenJoined: InputRequiredHost['whenJoined']
-  allowedTools(): readonly string[]
-  settings(): Settings
-  /** Where what the agents kept begins and ends. */
-  checkpointRange(): Existing['checkpointRange']
-  /** How many there have been, with this one. */
-  turns(): number
-  /** Whether it would change anything now. */
-  isNews(command: Command): boolean
 }
 
 export class RunningTurn extends TurnVoice implements Turn {
@@ -80,19 +69,19 @@ export class RunningTurn extends TurnVoice implements Turn {
   constructor(host: RunningTurnHost, turn: OpenTurn, answered?: AnsweredQuestion) {
     super(host, turn.turnId)
     this.#host = host
-    this.#abort = host.world.clock.abortSource()
+    this.#abort = host.ports.clock.abortSource()
     this.roots = host.roots
     this.prompt = turn.prompt
     if (turn.meta !== undefined) this.promptMeta = turn.meta
     this.tools = host.tools
     this.#begun = turn
     this.client = new TurnClientServices(this.#askingHost())
-    const { clock, faults } = host.world
+    const { clock, faults } = host.ports
     this.#questions = new PermissionPrompts({
       turnId: turn.turnId,
       clock,
       faults,
-      dispatch: (command) => host.dispatch(command),
+      dispatch: (command) => host.log.dispatch(command),
     })
     this.#pauses = new Map(Object.entries(turn.inputRequired).map(([toolCallId, { input }]) => [toolCallId, input]))
     this.#pausing = this.#pausingOf(host)
@@ -101,7 +90,7 @@ export class RunningTurn extends TurnVoice implements Turn {
   }
 
   get settings(): Settings {
-    return this.#host.settings()
+    return this.#host.log.existing.settings
   }
 
   get signal(): Signal {
@@ -113,9 +102,9 @@ export class RunningTurn extends TurnVoice implements Turn {
     const ending = await this.#agentEnds()
     this.client.close()
     this.fallSilent()
-    if (this.#host.isGone()) return
+    if (this.#host.log.closed.aborted) return
     await this.#end(ending)
-    await this.#host.world.faults.at('turn.ended')
+    await this.#host.ports.faults.at('turn.ended')
   }
 
   cancel(): void {
@@ -155,29 +144,33 @@ export class RunningTurn extends TurnVoice implements Turn {
   }
 
   readCheckpoints(after: Cursor): AsyncIterable<CheckpointEntry> {
-    const { sessionId, world } = this.#host
-    return memos({ journal: world.journal, session: sessionId, checkpointRange: this.#host.checkpointRange() }, after)
+    const { log, ports } = this.#host
+    return memos(
+      { journal: ports.journal, session: this.sessionId, checkpointRange: log.existing.checkpointRange },
+      after,
+    )
   }
 
   async saidSince(place: Cursor): Promise<string> {
     await this.store({ kind: 'flush' })
-    return assistantTextAfter(this.#host.world.journal, this.sessionId, place)
+    return assistantTextAfter(this.#host.ports.journal, this.sessionId, place)
   }
 
   async cutSince(place: Cursor): Promise<readonly (readonly Content[])[]> {
-    return this.#host.turns() > 1 ? interruptedPromptsAfter(this.#host.world.journal, this.sessionId, place) : []
+    const { log, ports } = this.#host
+    return log.existing.turns > 1 ? interruptedPromptsAfter(ports.journal, this.sessionId, place) : []
   }
 
   async bars(): Promise<Bars> {
-    const { world, roots } = this.#host
-    return pathAccessFilterForAgent(await world.rules.rulesFor(roots))
+    const { ports, roots } = this.#host
+    return pathAccessFilterForAgent(await ports.rules.rulesFor(roots))
   }
 
   call(request: ToolRequest): Promise<ToolResult> {
-    const { world } = this.#host
+    const { ports } = this.#host
     return callTool(request, {
       turn: this,
-      faults: world.faults,
+      faults: ports.faults,
       standing: () => this.#standing(),
       begin: (toolCallId, more) => this.store({ kind: 'call', toolCallId, patch: { status: 'in_progress', ...more } }),
       inLine: (work) => this.#questions.inLine(work),
@@ -195,10 +188,10 @@ export class RunningTurn extends TurnVoice implements Turn {
 
   /** As it is at this moment; rules that cannot be read are told of, once. */
   async #standing(): Promise<PolicyContext> {
-    const { world, roots } = this.#host
-    const rules = await world.rules.rulesFor(roots)
-    if (rules.broken !== undefined) await this.#host.dispatch({ kind: 'notice', text: rules.broken })
-    return { rules, mode: modeOf(this.settings), allowed: this.#host.allowedTools() }
+    const { log, ports, roots } = this.#host
+    const rules = await ports.rules.rulesFor(roots)
+    if (rules.broken !== undefined) await log.dispatch({ kind: 'notice', text: rules.broken })
+    return { rules, mode: modeOf(this.settings), allowed: log.existing.allowedTools }
   }
 
   #callerOf(toolCallId: string, bars: Bars): OpenToolCallContext {
@@ -210,24 +203,23 @@ export class RunningTurn extends TurnVoice implements Turn {
       bars: async () => bars,
     }
     const client = new TurnClientServices(this.#askingHost(quiet))
-    return openToolCallContext(toolCallId, { turn: this, journal: this.#host.world.journal, client, bars })
+    return openToolCallContext(toolCallId, { turn: this, journal: this.#host.ports.journal, client, bars })
   }
 
-  #pausingOf({ world: { faults }, askable, whenJoined }: RunningTurnHost): InputRequired {
+  #pausingOf({ ports: { faults }, clients }: RunningTurnHost): InputRequired {
     const store = (event: AgentEvent) => this.store(event)
+    const askable = (mode: 'form' | 'url') => clients.askable(this.#begun.promptId, mode)
+    const whenJoined = (listener: () => void) => clients.whenJoined(listener)
     return new InputRequired({ faults, asking: this.#askingHost(), askable, whenJoined, store })
   }
 
   #askingHost(quiet?: Partial<AskingHost>): AskingHost {
-    const {
-      world: { clock },
-      roots,
-      lent,
-    } = this.#host
+    const { ports, clients, roots } = this.#host
+    const { clock } = ports
     return {
       clock,
       roots,
-      lent,
+      lent: () => clients.of(this.#begun.promptId),
       signal: this.signal,
       newId: () => clock.id(),
       newToolCallId: () => this.newToolCallId(),
@@ -241,7 +233,7 @@ export class RunningTurn extends TurnVoice implements Turn {
 
   async #agentEnds(): Promise<{ readonly stopReason: StopReason | 'error'; readonly error?: Failure }> {
     try {
-      await this.#host.world.faults.at('turn.started')
+      await this.#host.ports.faults.at('turn.started')
       const stopReason = await Promise.race([this.#play(), this.#outOfPatience()])
       return this.broken === undefined ? { stopReason } : failedWith(this.broken.error)
     } catch (error) {
@@ -252,16 +244,17 @@ export class RunningTurn extends TurnVoice implements Turn {
 
   async #play(): Promise<StopReason> {
     const name = this.#begun.agent
-    const agent = await this.#host.world.agents.open(name)
+    const { log, ports } = this.#host
+    const agent = await ports.agents.open(name)
     // It may offer something else by now than when the session was opened.
     const offer = agentCapabilities(name, agent)
-    if (this.#host.isNews(offer)) await this.#host.dispatch(offer)
+    if (decide(offer, log.existing).length > 0) await log.dispatch(offer)
     return this.isOver ? 'cancelled' : agent.run(this)
   }
 
   /** An agent that does not stop when cancelled is no longer listened to. */
   #outOfPatience(): Promise<'cancelled'> {
-    const { clock } = this.#host.world
+    const { clock } = this.#host.ports
     return new Promise((resolve) => {
       const wait = () => clock.setTimer(CANCEL_GRACE, () => resolve('cancelled'))
       if (this.signal.aborted) wait()
@@ -271,12 +264,12 @@ export class RunningTurn extends TurnVoice implements Turn {
 
   /** An accepted prompt ends once, even if the disk must first have room again. */
   async #end(ending: { readonly stopReason: StopReason | 'error'; readonly error?: Failure }): Promise<void> {
-    const { clock, report } = this.#host.world
-    while (!this.#host.isGone()) {
+    const { clock, report } = this.#host.ports
+    while (!this.#host.log.closed.aborted) {
       try {
         // A turn that lost words has not ended well, whatever its agent thinks.
         const end = this.broken === undefined ? ending : failedWith(this.broken.error)
-        await this.#host.dispatch({ kind: 'end', turnId: this.turnId, ...end })
+        await this.#host.log.dispatch({ kind: 'end', turnId: this.turnId, ...end })
         return
       } catch (error) {
         if (NEVER_STORED.some((code) => isParleyError(error, code))) return

@@ -10,17 +10,15 @@ import type {
   Usage,
 } from '../../ports/content.ts'
 import type { ConfigValue } from '../../ports/settings.ts'
-import type { AgentEvent, Command } from '../domain/commands.ts'
+import type { AgentEvent } from '../domain/commands.ts'
 import type { Entry } from '../domain/entries.ts'
+import type { SessionLog } from '../log/session-log.ts'
+import type { Subscribers } from '../subscribers/subscribers.ts'
 
-/** What it takes to say something in a session. */
+/** The parts of a session through which a turn's agent is heard. */
 export interface VoiceHost {
-  readonly sessionId: string
-  dispatch(command: Command): Promise<readonly Entry[]>
-  post(command: Command, chars: number): Promise<void>
-  /** To everyone who is attached. */
-  notify(notice: Notice): void
-  isGone(): boolean
+  readonly log: SessionLog
+  readonly subscribers: Subscribers
 }
 
 export abstract class TurnVoice {
@@ -33,7 +31,7 @@ export abstract class TurnVoice {
   constructor(host: VoiceHost, turnId: string) {
     this.#host = host
     this.turnId = turnId
-    this.sessionId = host.sessionId
+    this.sessionId = host.log.state.id
   }
 
   say(content: Content): Promise<void> {
@@ -70,7 +68,8 @@ export abstract class TurnVoice {
 
   async notify(notice: Notice): Promise<void> {
     await this.store({ kind: 'flush' })
-    if (!this.#isOver && !this.#host.isGone()) this.#host.notify(notice)
+    const { log, subscribers } = this.#host
+    if (!this.#isOver && !log.closed.aborted) subscribers.notify(notice)
   }
 
   compact(compactionId: string, patch: CompactionPatch): Promise<void> {
@@ -110,7 +109,7 @@ export abstract class TurnVoice {
   }
 
   protected stored(event: AgentEvent): Promise<readonly Entry[]> {
-    return this.#open(() => this.#host.dispatch({ kind: 'agent', turnId: this.turnId, event }))
+    return this.#open(() => this.#host.log.dispatch({ kind: 'agent', turnId: this.turnId, event }))
   }
 
   /** Stops an agent that goes on speaking although nobody can hear it any more. */
@@ -120,7 +119,7 @@ export abstract class TurnVoice {
   }
 
   #emit(event: AgentEvent): Promise<void> {
-    return this.#open(() => this.#host.post({ kind: 'agent', turnId: this.turnId, event }, charsOf(event)))
+    return this.#open(() => this.#host.log.post({ kind: 'agent', turnId: this.turnId, event }, charsOf(event)))
   }
 
   async #open<Result>(speak: () => Promise<Result>): Promise<Result> {

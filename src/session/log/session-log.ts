@@ -1,0 +1,249 @@
+/** The log of a live session and its only writer: decides commands in batches, appends one batch at a time, then publishes it. */
+import { fail, isParleyError } from '../../errors/parley-error.ts'
+import type { FaultPoint } from '../../ports/fault.ts'
+import type { AbortSource, Signal } from '../../ports/signal.ts'
+import { type Batch, type Effect, decideBatch } from '../domain/batch.ts'
+import type { Command } from '../domain/commands.ts'
+import type { Entry } from '../domain/entries.ts'
+import { type Existing, type State, encodeState, rowOf } from '../domain/state.ts'
+import type { SessionPorts } from '../session-ports.ts'
+import { loadState } from './read-journal.ts'
+
+/** Limits on what is pending; past either of them `post` waits. */
+const MAX_PENDING_COMMANDS = 256
+const MAX_PENDING_CHARS = 256 * 1024
+/** Entries after which a snapshot is stored in the middle of a turn, so that opening the session stays cheap. */
+const SNAPSHOT_EVERY_ENTRIES = 512
+
+interface Pending {
+  readonly command: Command
+  readonly chars: number
+  readonly done?: (entries: readonly Entry[]) => void
+  readonly refused?: (error: unknown) => void
+}
+
+export interface LogListener {
+  /** Called after the entries were stored, before `dispatch` resolves. */
+  published(entries: readonly Entry[]): void
+  effect(effect: Effect): void
+  /**
+   * A batch could not be stored. The state is what the journal holds, unless the log is dirty: then this is called again
+   * once it could be read. `ahead`: the state contains entries that were never published.
+   */
+  failed(error: unknown, ahead: boolean): void
+}
+
+const NO_LISTENER: LogListener = { published: () => {}, effect: () => {}, failed: () => {} }
+
+/** What every part of a live session reads and writes through: its state, its commands, and whether it is still open. */
+export class SessionLog {
+  readonly #ports: SessionPorts
+  readonly #listener: LogListener
+  readonly #closing: AbortSource
+  #state: State
+  #snapshotAt: number
+  #pending: Pending[] = []
+  #chars = 0
+  #writing: Promise<void> | undefined
+  #waitingForRoom: (() => void)[] = []
+  #waitingForState: (() => void)[] = []
+  #lost: { readonly error: unknown } | undefined
+  /** An append failed with this error, and the journal could not be read since. */
+  #dirty: { readonly error: unknown } | undefined
+
+  constructor(ports: SessionPorts, state: State, listener: LogListener = NO_LISTENER) {
+    this.#ports = ports
+    this.#listener = listener
+    this.#closing = ports.clock.abortSource()
+    this.#state = state
+    this.#snapshotAt = state.seq
+  }
+
+  get state(): State {
+    return this.#state
+  }
+
+  /** The state of a session that was created. Throws SESSION_NOT_FOUND for one that was not. */
+  get existing(): Existing {
+    const { state } = this
+    return state.phase === 'absent' ? fail('SESSION_NOT_FOUND', { session: state.id }) : state
+  }
+
+  /** Aborted once the session is closed, shut down or lost to another writer. Work for it stops then. */
+  get closed(): Signal {
+    return this.#closing.signal
+  }
+
+  /** True when the journal may hold more than the state says. The next command reads the journal first. */
+  get isDirty(): boolean {
+    return this.#dirty !== undefined
+  }
+
+  /** Resolves with the command's own entries once they are stored and published; rejects when refused or not stored. */
+  dispatch(command: Command): Promise<readonly Entry[]> {
+    return new Promise((done, refused) => this.#add({ command, chars: 0, done, refused }))
+  }
+
+  /** Adds a command without waiting for the disk; resolves when there is room for another. `listener.failed` gets a failure. */
+  async post(command: Command, chars: number): Promise<void> {
+    this.#add({ command, chars })
+    while (this.#chars > MAX_PENDING_CHARS || this.#pending.length > MAX_PENDING_COMMANDS) {
+      await new Promise<void>((resolve) => this.#waitingForRoom.push(resolve))
+    }
+  }
+
+  /** Resolves when no command is pending. */
+  async settled(): Promise<void> {
+    while (this.#writing !== undefined) await this.#writing
+  }
+
+  /** Resolves once `holds` is true of the state, or the log is closed. */
+  async until(holds: (state: State) => boolean): Promise<void> {
+    while (!this.closed.aborted && !holds(this.#state)) {
+      await new Promise<void>((resolve) => this.#waitingForState.push(resolve))
+    }
+  }
+
+  /** Commands that are pending are still stored; await `settled` for them. Idempotent. */
+  close(): void {
+    this.#closing.abort()
+    this.#checkConditions()
+  }
+
+  #add(pending: Pending): void {
+    if (this.#lost !== undefined) return pending.refused?.(this.#lost.error)
+    this.#pending.push(pending)
+    this.#chars += pending.chars
+    this.#writing ??= this.#write()
+  }
+
+  async #write(): Promise<void> {
+    // Commands of the same tick become one batch. The last chunk of a turn often comes together with its end.
+    await (this.#pending.every(isFireAndForget) ? this.#ports.clock.nextTick() : undefined)
+    while (this.#pending.length > 0) {
+      const taken = this.#pending
+      this.#keep([])
+      try {
+        await this.#reconcile()
+        const commands = taken.map(({ command }) => command)
+        const batch = decideBatch(commands, this.#state, this.#ports.clock.now())
+        await this.#store(batch)
+        settle(taken, batch)
+      } catch (error) {
+        await this.#notStored(taken, error)
+      }
+    }
+    // Cleared synchronously after the last check, so that no command is queued to a loop that has stopped.
+    this.#writing = undefined
+  }
+
+  /** Only commands of `post` have a length, and those are always removed all together: the sum starts at 0 again. */
+  #keep(pending: Pending[]): void {
+    this.#pending = pending
+    this.#chars = 0
+    for (const resume of this.#waitingForRoom.splice(0)) resume()
+  }
+
+  /** Append, then make the copy the state, then publish: promise 1 of DESIGN section 2 is this order. */
+  async #store(batch: Batch): Promise<void> {
+    const { state, entries } = batch
+    if (entries.length === 0 || state.phase === 'absent') return
+    const { faults, journal } = this.#ports
+    await faults.at('session.batch.decided')
+    await journal.append({
+      row: rowOf(state),
+      entries: batch.stored,
+      expected: this.#state.seq,
+      ...this.#snapshotOf(state),
+    })
+    this.#state = state
+    await this.#publish(batch)
+  }
+
+  /** Never throws: the batch is stored, so an error of a listener is reported and no command is refused for it. */
+  async #publish({ entries, effects }: Batch): Promise<void> {
+    const { faults, report } = this.#ports
+    const attempt = (notify: () => void): void => {
+      try {
+        notify()
+      } catch (error) {
+        report(error)
+      }
+    }
+    const reach = async (point: FaultPoint): Promise<void> => faults.at(point)
+    await reach('session.batch.stored').catch(report)
+    attempt(() => this.#listener.published(entries))
+    this.#checkConditions()
+    for (const effect of effects) attempt(() => this.#listener.effect(effect))
+    await reach('session.batch.published').catch(report)
+  }
+
+  #snapshotOf(state: Existing) {
+    if (state.phase !== 'idle' && state.seq - this.#snapshotAt < SNAPSHOT_EVERY_ENTRIES) return {}
+    this.#snapshotAt = state.seq
+    return { snapshot: { seq: state.seq, state: encodeState(state) } }
+  }
+
+  /**
+   * After a failed append, also drop queued commands of the same turn; they would follow a gap. After another writer came
+   * first, drop everything: two writers never append to one session.
+   */
+  #dropDependent(error: unknown): readonly Pending[] {
+    const pending = this.#pending
+    if (isParleyError(error, 'JOURNAL_CONFLICT')) this.#lost = { error }
+    const kept = this.#lost === undefined ? pending.filter(({ command }) => !('turnId' in command)) : []
+    this.#keep(kept)
+    return pending.filter((one) => !kept.includes(one))
+  }
+
+  async #notStored(taken: readonly Pending[], error: unknown): Promise<void> {
+    const published = this.#state.seq
+    const isNew = this.#dirty === undefined
+    this.#dirty ??= { error }
+    // While the journal cannot be read, the state stays as it was and the log stays dirty.
+    if (isNew) await this.#reload().catch(() => undefined)
+    const dropped = [...taken, ...this.#dropDependent(error)]
+    for (const pending of dropped) pending.refused?.(error)
+    if (isNew) this.#failed(error, published)
+    if (!isParleyError(error)) this.#ports.report(error)
+  }
+
+  /** Reads the journal again after a failed append, before anything is decided. Throws while it cannot be read. */
+  async #reconcile(): Promise<void> {
+    if (this.#dirty === undefined) return
+    const published = this.#state.seq
+    const { error } = this.#dirty
+    await this.#reload()
+    this.#failed(error, published)
+  }
+
+  #failed(error: unknown, published: number): void {
+    this.#listener.failed(error, this.#state.seq > published)
+    this.#checkConditions()
+  }
+
+  async #reload(): Promise<void> {
+    this.#state = await loadState(this.#ports, this.#state.id)
+    this.#snapshotAt = Math.min(this.#snapshotAt, this.#state.seq)
+    this.#dirty = undefined
+  }
+
+  /** Each caller of `until` evaluates its condition again. */
+  #checkConditions(): void {
+    for (const resume of this.#waitingForState.splice(0)) resume()
+  }
+}
+
+/** No caller awaits its entries. */
+function isFireAndForget({ done }: Pending): boolean {
+  return done === undefined
+}
+
+function settle(taken: readonly Pending[], { outcomes }: Batch): void {
+  for (const [index, pending] of taken.entries()) {
+    const outcome = outcomes[index]
+    if (outcome === undefined) continue
+    if ('refused' in outcome) pending.refused?.(outcome.refused)
+    else pending.done?.(outcome.entries)
+  }
+}
