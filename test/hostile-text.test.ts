@@ -27,8 +27,7 @@ import { html } from '../src/docs-search/index/formats/html.ts'
 import { markdown } from '../src/docs-search/index/formats/markdown.ts'
 import { snippetOf } from '../src/docs-search/index/query/snippet.ts'
 import { stemText, stemsOf } from '../src/docs-search/index/query/stems.ts'
-import { LineCutter } from '../src/edge/transport/lines.ts'
-import { LineCutter as RelayCutter } from '../src/relay/lines.ts'
+import { LineFraming } from '../src/rpc/framing.ts'
 import { scanUpdateCursor } from '../src/relay/state/update-cursor.ts'
 import { usuallyIgnored } from '../src/workspace/ignore.ts'
 
@@ -119,11 +118,8 @@ const READERS: readonly Reader[] = [
   {
     name: 'lines of a connection',
     reads: (text) => {
-      const [bytes, edge, relay] = [Buffer.from(text), new LineCutter(50), new RelayCutter(50)]
-      for (let at = 0; at < bytes.length; at += 7) {
-        edge.push(bytes.subarray(at, at + 7))
-        relay.push(bytes.subarray(at, at + 7))
-      }
+      const [bytes, framing] = [Buffer.from(text), new LineFraming(50)]
+      for (let at = 0; at < bytes.length; at += 7) framing.push(bytes.subarray(at, at + 7))
       return scanUpdateCursor(bytes)
     },
   },

@@ -23,7 +23,7 @@ export const walls: Readonly<Record<string, Wall>> = {
   ports: { may: ['errors'], node: pure },
   access: { may: ['ports'], node: pure },
   session: { may: ['ports', 'errors', 'form', 'access', 'async'], node: pure },
-  rpc: { may: ['errors'], node: pure },
+  rpc: { may: [], node: pure },
   async: { may: ['errors', 'ports'], node: pure },
   sqlite: { may: ['errors', 'ports', 'async'], node: 'any' },
   'state-files': { may: ['ports', 'errors'], node: 'any' },
@@ -37,7 +37,7 @@ export const walls: Readonly<Record<string, Wall>> = {
   'adapters/agent': adapter,
   'shell-safety': { may: ['errors', 'ports', 'workspace'], node: 'any' },
   'adapters/checking': adapter,
-  'adapters/mcp': { ...adapter, may: [...adapter.may, 'adapters/checking'] },
+  'adapters/mcp': { ...adapter, may: [...adapter.may, 'rpc', 'adapters/checking'] },
   'adapters/builtin-tools': {
     ...adapter,
     may: [...adapter.may, 'workspace', 'shell-safety', 'adapters/checking', 'adapters/mcp'],

@@ -247,8 +247,8 @@ export const mutants: readonly Mutant[] = [
   {
     mechanism: 'back-pressure: a client that asks and does not read is cut off',
     file: 'src/edge/transport/streams.ts',
-    text: '      if (output.writableLength > CUT_OFF) destroy()\n',
-    by: '      if (output.writableLength > CUT_OFF * 100) destroy()\n',
+    text: '      if (output.writableLength > MAX_UNREAD_BYTES) destroy()\n',
+    by: '      if (output.writableLength > MAX_UNREAD_BYTES * 100) destroy()\n',
     test: [
       'src/edge/acp/v1/slow.test.ts',
       'and asks and asks is cut off; the session and the others go on, and it can come back',

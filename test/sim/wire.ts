@@ -1,6 +1,5 @@
 /** A socket of the simulation: each side's bytes arrive when the simulation says so, or never. */
-import type { Line } from '../../src/edge/transport/lines.ts'
-import type { Transport } from '../../src/edge/transport/transport.ts'
+import { type Received, type Transport, receive } from '../../src/edge/transport/transport.ts'
 
 /** Characters owed to a client before it counts as congested. */
 export const CONGESTED = 4_096
@@ -11,7 +10,7 @@ export class SimWire implements Transport {
   #owed = 0
   /** Sent by the client, not yet there. */
   #up: string[] = []
-  #arrived: Line[] = []
+  #arrived: Received[] = []
   #wakeReader: () => void = () => undefined
   #waitingForRoom: (() => void)[] = []
   #isEnded = false
@@ -30,12 +29,13 @@ export class SimWire implements Transport {
     return this.#isBroken || this.#isEnded
   }
 
-  get lines(): AsyncIterable<readonly Line[]> {
+  get messages(): AsyncIterable<readonly Received[]> {
     return this.#read()
   }
 
-  send(lines: string): void {
+  send(messages: readonly string[]): void {
     if (this.#isBroken) return
+    const lines = `${messages.join('\n')}\n`
     this.onSend(lines)
     this.#down.push(lines)
     this.#owed += lines.length
@@ -68,7 +68,7 @@ export class SimWire implements Transport {
   /** What the client wrote arrives. */
   deliverUp(): void {
     if (this.#up.length === 0) return
-    this.#arrived.push(...this.#up.splice(0).map((text): Line => ({ kind: 'line', text })))
+    this.#arrived.push(...this.#up.splice(0).map(receive))
     this.#wakeReader()
   }
 
@@ -96,7 +96,7 @@ export class SimWire implements Transport {
     for (const resume of this.#waitingForRoom.splice(0)) resume()
   }
 
-  async *#read(): AsyncGenerator<readonly Line[]> {
+  async *#read(): AsyncGenerator<readonly Received[]> {
     while (true) {
       if (this.#arrived.length > 0) yield this.#arrived.splice(0)
       else if (this.isClosed) return

@@ -4,21 +4,20 @@ import type { Activity } from '../../ports/activity.ts'
 import type { Agents } from '../../ports/agent.ts'
 import type { Signal } from '../../ports/signal.ts'
 import type { SessionRegistry } from '../../session/registry.ts'
-import type { Line } from '../transport/lines.ts'
 import { Access, type Principal } from '../access.ts'
-import type { Transport } from '../transport/transport.ts'
-import { PendingRequests, type Reply } from './pending-requests.ts'
 import {
-  type Incoming,
+  type Message,
+  type Notification,
+  type Request,
   type RequestId,
-  errorLine,
-  notificationLine,
-  parseMessage,
-  requestIdOf,
-  resultLine,
-  sessionOf,
-  textOf,
-} from './protocol.ts'
+  type Response,
+  errorMessage,
+  fieldsOf,
+  notificationMessage,
+  resultMessage,
+} from '../../rpc/json-rpc.ts'
+import { PendingRequests } from '../../rpc/pending-requests.ts'
+import type { Received, Transport } from '../transport/transport.ts'
 import { RequestScheduler } from './request-scheduler.ts'
 import { type RequestedAgent, lentVariables, parseRequestedAgent } from './v1/initialize/requested-agent.ts'
 import type { SubscribedClient } from '../../session/subscribers/subscribers.ts'
@@ -71,16 +70,13 @@ interface Taking {
   readonly cancelled: AbortController
 }
 
-type Request = Incoming & { readonly kind: 'request' }
-type Notification = Incoming & { readonly kind: 'notification' }
-
 /** Serves until the client closes its side. */
 export async function serveConnection(wire: Transport, host: ConnectionHost): Promise<void> {
   const connection = new Connection(wire, host)
   try {
-    for await (const lines of wire.lines) {
-      for (const line of lines) {
-        connection.receive(line)
+    for await (const messages of wire.messages) {
+      for (const message of messages) {
+        connection.receive(message)
         await connection.room()
       }
     }
@@ -107,9 +103,6 @@ export async function loadConnections() {
   return { Methods, ClientPeerRequests, parseOutcome }
 }
 
-/** To read a shorter one takes no time worth telling. Characters. */
-const LONG_LINE = 100_000
-
 const NO_ANSWER = { kind: 'no answer' } as const
 
 class Connection {
@@ -128,22 +121,17 @@ class Connection {
   constructor(wire: Transport, host: ConnectionHost) {
     this.#wire = wire
     this.#host = host
-    this.#outbox = new PendingRequests(host.newId().slice(0, 8))
+    this.#outbox = new PendingRequests(`${host.newId().slice(0, 8)}-`)
     this.#access = new Access(host.principal, host.token === undefined ? 'not demanded' : 'missing')
     this.#auth = new TokenAuth(host.token, this.#access)
     this.#work = new RequestScheduler((error) => host.report(error))
     host.stopping?.addEventListener('abort', this.#tellStopping, { once: true })
   }
 
-  receive(line: Line): void {
-    try {
-      const text = textOf(line)
-      if (text.length > LONG_LINE) this.#host.activity?.began(`to read a line of ${text.length} characters`)
-      const work = this.#handle(parseMessage(text))
-      if (work !== undefined) this.#work.weigh(text.length, work)
-    } catch (error) {
-      this.#wire.send(errorLine(null, this.#told(error)))
-    }
+  receive(received: Received): void {
+    if (received.kind === 'refused') return this.#fail(received.id, received.error)
+    const work = this.#handle(received.message)
+    if (work !== undefined) this.#work.weigh(received.chars, work)
   }
 
   /** Resolves when more may be asked. */
@@ -166,14 +154,11 @@ class Connection {
   }
 
   /** What is still to be done about it, if anything is. */
-  #handle(message: Incoming): Promise<void> | undefined {
-    if (message.kind === 'request' || message.kind === 'notification') this.#host.activity?.began(wordsFor(message))
+  #handle(message: Message): Promise<void> | undefined {
+    if (message.kind !== 'response') this.#host.activity?.began(wordsFor(message))
     switch (message.kind) {
-      case 'refused':
-        this.#wire.send(errorLine(message.id, message.error))
-        return undefined
       case 'response':
-        this.#outbox.settle(message.id, message)
+        this.#outbox.take(message.id)?.(message)
         return undefined
       case 'notification':
         return this.#work.inOrder(this.#concerns(message), () => this.#notified(message))
@@ -183,7 +168,7 @@ class Connection {
   }
 
   readonly #tellStopping = (): void => {
-    if (this.#wanted.has('server')) this.#wire.send(notificationLine('_parley/server', { state: 'stopping' }))
+    if (this.#wanted.has('server')) this.#wire.send([notificationMessage('_parley/server', { state: 'stopping' })])
   }
 
   #requested(request: Request): Promise<void> | undefined {
@@ -198,7 +183,7 @@ class Connection {
       try {
         await this.#answer(request, taking.cancelled.signal)
       } catch (error) {
-        this.#wire.send(errorLine(id, this.#told(error)))
+        this.#fail(id, error)
       }
       this.#taking.delete(id)
     })
@@ -221,7 +206,7 @@ class Connection {
       const wish = { ...parseRequestedAgent(params, agent), ...(lent && { lent }) }
       const own = Object.keys(methods).filter((method) => this.#access.canReach(method))
       const offer = { info, accepts: agents.accepts(wish.name, lent), methods: own, unstable }
-      this.#wire.send(resultLine(id, initializeResult(params, { ...offer, authMethods: this.#auth.methods })))
+      this.#wire.send([resultMessage(id, initializeResult(params, { ...offer, authMethods: this.#auth.methods }))])
       this.#auth.initialized(params)
       this.#initialized = true
       this.#wanted = wantedNotices(params)
@@ -230,7 +215,7 @@ class Connection {
       // Whoever asks for a session hears of a failure; here nobody waits yet.
       this.#methods.catch(() => undefined)
     } catch (error) {
-      this.#wire.send(errorLine(id, this.#told(error)))
+      this.#fail(id, error)
     }
   }
 
@@ -243,7 +228,7 @@ class Connection {
       wanted: this.#wanted,
       dialect,
       lending: new ClientPeerRequests({ wire: this.#wire, outbox: this.#outbox, offers }),
-      answerOf: ({ result, failed }: Reply) => (failed ? NO_ANSWER : parseOutcome(result)),
+      answerOf: ({ result, error }: Response) => (error === undefined ? parseOutcome(result) : NO_ANSWER),
       report: (error: unknown) => this.#host.report(error),
     }
     const { agents, unstable = false } = this.#host
@@ -257,11 +242,11 @@ class Connection {
     this.#access.require(method)
     this.#host.admit?.(method)
     const own = this.#ownMethod(method)
-    if (own !== undefined) return this.#wire.send(resultLine(id, await own(params)))
+    if (own !== undefined) return this.#wire.send([resultMessage(id, await own(params))])
     const methods = await Promise.race([this.#methods, cancelled(method, signal)])
     const answer = await (methods.request(method, params, { id, signal }) ?? fail('METHOD_UNKNOWN', { method }))
     if (answer === 'answered later') return
-    this.#wire.send(resultLine(id, answer.result))
+    this.#wire.send([resultMessage(id, answer.result)])
     await answer.afterwards?.()
   }
 
@@ -298,6 +283,10 @@ class Connection {
     }
   }
 
+  #fail(id: RequestId, error: unknown): void {
+    this.#wire.send([errorMessage(id, this.#told(error))])
+  }
+
   /** What the client may know of a failure; the log gets the rest. */
   #told(error: unknown): ParleyError {
     if (isParleyError(error)) return error
@@ -323,4 +312,16 @@ function cancelled(method: string, signal: AbortSignal): Promise<never> {
 function wordsFor({ method, params }: Request | Notification): string {
   const session = sessionOf(params)
   return session === undefined ? method.slice(0, 60) : `${method.slice(0, 60)} of session ${session.slice(0, 60)}`
+}
+
+/** The session that a message concerns, if it names one. */
+function sessionOf(params: unknown): string | undefined {
+  const { sessionId } = fieldsOf(params)
+  return typeof sessionId === 'string' ? sessionId : undefined
+}
+
+/** The request that a notification is about. */
+function requestIdOf(params: unknown): RequestId {
+  const { requestId } = fieldsOf(params)
+  return typeof requestId === 'string' || typeof requestId === 'number' ? requestId : null
 }

@@ -2,14 +2,13 @@
 import { once } from 'node:events'
 import { PassThrough } from 'node:stream'
 import { describe, expect, test } from 'vitest'
-import type { Line } from './lines.ts'
-import { type Holder, SharedLimit } from './shared-limit.ts'
-import { openStreamTransport } from './streams.ts'
+import { type Holder, SharedLimit, openStreamTransport } from './streams.ts'
+import type { Received } from './transport.ts'
 
 test('a pipe that breaks with much unread owes nobody anything any more, in the same breath', async () => {
   const output = new PassThrough()
   const wire = openStreamTransport(new PassThrough(), output)
-  wire.send('x'.repeat(2 * 1024 * 1024))
+  wire.send(['x'.repeat(2 * 1024 * 1024)])
   expect(wire.isBackpressured()).toBe(true)
   const room = wire.drained()
   output.destroy(new Error('it broke'))
@@ -22,7 +21,7 @@ test('however often room is waited for, nothing is left listening', async () => 
   const wire = openStreamTransport(new PassThrough(), output)
   const before = output.listenerCount('close') + output.listenerCount('drain')
   for (let n = 0; n < 20; n += 1) {
-    wire.send('x'.repeat(2 * 1024 * 1024))
+    wire.send(['x'.repeat(2 * 1024 * 1024)])
     const room = Promise.all([wire.drained(), wire.drained()])
     while (output.read() !== null);
     await room
@@ -38,27 +37,27 @@ describe('what all connections hold together', () => {
     const shared = limits()
     const inputs = Array.from({ length: 3 }, () => new PassThrough())
     const wires = inputs.map((input) => openStreamTransport(input, new PassThrough(), shared))
-    const read = wires.map(async ({ lines }) => {
-      const all: Line[] = []
-      for await (const some of lines) all.push(...some)
+    const read = wires.map(async ({ messages }) => {
+      const all: Received[] = []
+      for await (const some of messages) all.push(...some)
       return all
     })
     for (const [index, mebibytes] of [1, 2, 1.5].entries()) inputs[index]?.write('x'.repeat(mebibytes * MIB))
     await read[1]
     for (const input of inputs) input.end('y\n')
-    const kinds = (await Promise.all(read)).map((lines) => lines.map(({ kind }) => kind))
-    expect(kinds).toEqual([['line'], ['cut_off'], ['line']])
+    const answers = (await Promise.all(read)).map((all) => all.map((one) => one.kind === 'refused' && one.error.code))
+    expect(answers).toEqual([['MESSAGE_MALFORMED'], ['UNFINISHED_LIMIT'], ['MESSAGE_MALFORMED']])
   })
 
   test('a line that has ended, and one that was left, count no longer', async () => {
     const shared = limits()
     for (let times = 0; times < 5; times += 1) {
       const input = new PassThrough()
-      const lines = openStreamTransport(input, new PassThrough(), shared).lines[Symbol.asyncIterator]()
-      const first = lines.next()
-      input.write(`${'x'.repeat(2 * MIB)}\n`)
-      expect((await first).value).toMatchObject([{ kind: 'line' }])
-      const next = lines.next()
+      const messages = openStreamTransport(input, new PassThrough(), shared).messages[Symbol.asyncIterator]()
+      const first = messages.next()
+      input.write(`{"jsonrpc":"2.0","method":"m","params":{"x":"${'x'.repeat(2 * MIB)}"}}\n`)
+      expect((await first).value).toMatchObject([{ kind: 'message' }])
+      const next = messages.next()
       input.write('x'.repeat(3 * MIB))
       input.destroy()
       expect((await next).done).toBe(true)
@@ -75,8 +74,8 @@ describe('what all connections hold together', () => {
     }
     const output = new PassThrough()
     const wire = openStreamTransport(new PassThrough(), output, { ...limits(), unread: new Watched(4 * MIB) })
-    wire.send('x'.repeat(2 * MIB))
-    expect([...told.values()]).toEqual([2 * MIB])
+    wire.send(['x'.repeat(2 * MIB)])
+    expect([...told.values()]).toEqual([2 * MIB + 1])
     output.destroy()
     await once(output, 'close')
     expect([...told.values()]).toEqual([0])
@@ -86,10 +85,10 @@ describe('what all connections hold together', () => {
     const shared = limits()
     const outputs = Array.from({ length: 3 }, () => new PassThrough())
     const [one, two, three] = outputs.map((output) => openStreamTransport(new PassThrough(), output, shared))
-    one?.send('x'.repeat(2 * MIB))
+    one?.send(['x'.repeat(2 * MIB)])
     outputs[0]?.read()
-    two?.send('x'.repeat(3 * MIB))
-    three?.send('x'.repeat(2 * MIB))
+    two?.send(['x'.repeat(3 * MIB)])
+    three?.send(['x'.repeat(2 * MIB)])
     expect(outputs.map(({ destroyed }) => destroyed)).toEqual([false, true, false])
   })
 })

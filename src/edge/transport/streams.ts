@@ -1,32 +1,30 @@
-/** A wire over a pair of Node streams: stdin and stdout, a socket, or a pipe within the process. */
+/** A transport over a pair of Node streams (stdin and stdout, a socket, a pipe within the process): one message per line. */
 import type { Readable, Writable } from 'node:stream'
-import { type Line, LineCutter } from './lines.ts'
-import { type Holder, SharedLimit } from './shared-limit.ts'
-import type { Transport } from './transport.ts'
+import { ParleyError } from '../../errors/parley-error.ts'
+import { type Frame, LineFraming, MAX_MESSAGE_BYTES, decodeUtf8 } from '../../rpc/framing.ts'
+import { type Received, type Transport, receive } from './transport.ts'
 
-/** Bytes; as in the SDK, so that both sides refuse the same. */
-const LONGEST_LINE = 32 * 1024 * 1024
-/** Bytes owed to a client before it is read for from the journal instead of memory. */
-const CONGESTED = 1024 * 1024
-/** Bytes owed to a client that does not read and yet asks: past these it is cut off. It can go on from its cursor. */
-const CUT_OFF = 64 * 1024 * 1024
+/** Bytes not yet read by a client from which on it is served from the journal instead of memory. */
+const BACKPRESSURE_BYTES = 1024 * 1024
+/** Bytes not yet read by a client that sends requests and does not read: past these it is cut off and can resume from its cursor. */
+const MAX_UNREAD_BYTES = 64 * 1024 * 1024
 
-/** Bytes that all connections together hold of lines that have not ended, and owe to clients that do not read. */
-const ALL_UNFINISHED = 64 * 1024 * 1024
-const ALL_UNREAD = 256 * 1024 * 1024
+/** Bytes that all connections together may hold: of lines that have not ended, and of what clients have not read. */
+const MAX_ALL_UNFINISHED_BYTES = 64 * 1024 * 1024
+const MAX_ALL_UNREAD_BYTES = 256 * 1024 * 1024
 
-/** What the connections of one server hold together. */
+/** What the connections of one server share. */
 export class SharedLimits {
-  readonly unfinished = new SharedLimit(ALL_UNFINISHED)
-  readonly unread = new SharedLimit(ALL_UNREAD)
+  readonly unfinished = new SharedLimit(MAX_ALL_UNFINISHED_BYTES)
+  readonly unread = new SharedLimit(MAX_ALL_UNREAD_BYTES)
 }
 
 export function openStreamTransport(input: Readable, output: Writable, limits = new SharedLimits()): Transport {
-  const room = roomOf(output)
-  let gone = false
+  const untilDrained = drainOf(output)
+  let isGone = false
   const lose = (): void => {
-    // EPIPE and its kin: the client is gone, and the session goes on without it.
-    gone = true
+    // EPIPE and its kin: the client is gone; its sessions stay.
+    isGone = true
   }
   const destroy = (): void => {
     lose()
@@ -40,31 +38,42 @@ export function openStreamTransport(input: Readable, output: Writable, limits = 
     limits.unread.changed(unread)
   })
   return {
-    lines: new LineReader(input, limits.unfinished).lines(),
-    send(lines) {
-      if (gone) return
-      output.write(lines)
-      if (output.writableLength > CUT_OFF) destroy()
-      if (output.writableLength > CONGESTED) limits.unread.changed(unread)
+    messages: new MessageReader(input, limits.unfinished).messages(),
+    send(messages) {
+      if (isGone) return
+      output.write(linesOf(messages))
+      if (output.writableLength > MAX_UNREAD_BYTES) destroy()
+      if (output.writableLength > BACKPRESSURE_BYTES) limits.unread.changed(unread)
     },
-    isBackpressured: () => !gone && !output.destroyed && output.writableLength > CONGESTED,
+    isBackpressured: () => !isGone && !output.destroyed && output.writableLength > BACKPRESSURE_BYTES,
     async drained() {
-      while (!output.destroyed && output.writableNeedDrain) await room()
+      while (!output.destroyed && output.writableNeedDrain) await untilDrained()
     },
     async close() {
-      if (!gone) {
-        gone = true
+      if (!isGone) {
+        isGone = true
         await new Promise<void>((resolve) => output.end(resolve)).catch(() => undefined)
       }
-      // Whoever still listened to a client that is no longer served would keep the process alive.
+      // An input that is still open keeps the process alive, though its client is no longer served.
       input.destroy()
     },
     destroy,
   }
 }
 
-/** Waits until `output` has been read, or never will be; one listener for all who wait. */
-function roomOf(output: Writable): () => Promise<void> {
+/** The bytes of messages that were sent to some client already: the same array for every client of a session. */
+const encoded = new WeakMap<readonly string[], Buffer>()
+
+function linesOf(messages: readonly string[]): Buffer {
+  const known = encoded.get(messages)
+  if (known !== undefined) return known
+  const bytes = Buffer.from(`${messages.join('\n')}\n`)
+  encoded.set(messages, bytes)
+  return bytes
+}
+
+/** Waits until `output` has been read, or is closed; one listener however many wait. */
+function drainOf(output: Writable): () => Promise<void> {
   const waiting: (() => void)[] = []
   const wake = (): void => {
     for (const resume of waiting.splice(0)) resume()
@@ -74,13 +83,13 @@ function roomOf(output: Writable): () => Promise<void> {
   return () => new Promise((resolve) => waiting.push(resolve))
 }
 
-/** Reads on only when what it has read has been taken. */
-class LineReader implements Holder {
+/** Reads from the stream only when what it has read before was taken. */
+class MessageReader implements Holder {
   readonly #input: Readable
   readonly #unfinished: SharedLimit
-  readonly #cutter = new LineCutter(LONGEST_LINE)
-  #arrived: (readonly Line[])[] = []
-  #isOver = false
+  readonly #framing = new LineFraming(MAX_MESSAGE_BYTES)
+  #arrived: (readonly Received[])[] = []
+  #hasEnded = false
   #wake: () => void = () => undefined
 
   constructor(input: Readable, unfinished: SharedLimit) {
@@ -88,44 +97,44 @@ class LineReader implements Holder {
     this.#unfinished = unfinished
   }
 
-  async *lines(): AsyncGenerator<readonly Line[]> {
+  async *messages(): AsyncGenerator<readonly Received[]> {
     this.#listen()
     for (;;) {
-      const lines = this.#arrived.shift()
-      if (lines !== undefined) yield lines
-      else if (this.#isOver) return
+      const messages = this.#arrived.shift()
+      if (messages !== undefined) yield messages
+      else if (this.#hasEnded) return
       else await this.#more()
     }
   }
 
   bytes(): number {
-    return this.#cutter.unfinished
+    return this.#framing.heldBytes
   }
 
   cutOff(): void {
-    this.#cutter.drop()
-    this.#arrived.push([{ kind: 'cut_off', limit: this.#unfinished.limit }])
+    this.#framing.drop()
+    this.#arrived.push([refused(new ParleyError('UNFINISHED_LIMIT', { limit: this.#unfinished.limitBytes }))])
     this.#end()
   }
 
   #listen(): void {
     const input = this.#input
-    if (input.destroyed || input.readableEnded) this.#isOver = true
+    if (input.destroyed || input.readableEnded) this.#hasEnded = true
     input.on('data', (bytes: Uint8Array) => this.#read(bytes))
     input.once('end', () => {
-      if (!this.#isOver) this.#arrived.push(this.#cutter.end())
+      if (!this.#hasEnded) this.#arrived.push(this.#framing.end().flatMap(receivedIn))
       this.#end()
     })
-    // A connection that breaks has ended; nobody is there to be told.
+    // A connection that breaks has ended; there is no client to answer.
     input.on('error', () => this.#end())
     input.once('close', () => this.#end())
   }
 
   #read(bytes: Uint8Array): void {
-    if (this.#isOver) return
-    const lines = this.#cutter.push(bytes)
-    if (lines.length > 0) {
-      this.#arrived.push(lines)
+    if (this.#hasEnded) return
+    const frames = this.#framing.push(bytes)
+    if (frames.length > 0) {
+      this.#arrived.push(frames.flatMap(receivedIn))
       this.#input.pause()
       this.#wake()
     }
@@ -138,9 +147,62 @@ class LineReader implements Holder {
   }
 
   #end(): void {
-    this.#isOver = true
-    this.#cutter.drop()
+    this.#hasEnded = true
+    this.#framing.drop()
     this.#unfinished.changed(this)
     this.#wake()
+  }
+}
+
+/** Nothing for a blank line. */
+function receivedIn(frame: Frame): readonly Received[] {
+  if (frame === 'too_long') return [refused(new ParleyError('MESSAGE_TOO_LONG', { limit: MAX_MESSAGE_BYTES }))]
+  const text = decodeUtf8(frame)
+  if (text === undefined) return [refused(new ParleyError('MESSAGE_MALFORMED', { reason: 'it is not UTF-8' }))]
+  return text.trim() === '' ? [] : [receive(text)]
+}
+
+function refused(error: ParleyError): Received {
+  return { kind: 'refused', id: null, error }
+}
+
+/** A connection that holds bytes in memory. */
+export interface Holder {
+  bytes(): number
+  /** Holds no bytes when this returns. */
+  cutOff(): void
+}
+
+/** A limit on what many connections hold together: past it, the one that holds most is cut off. */
+export class SharedLimit {
+  readonly limitBytes: number
+  /** Bytes of each holder when it last reported. */
+  readonly #held = new Map<Holder, number>()
+  #total = 0
+
+  constructor(limitBytes: number) {
+    this.limitBytes = limitBytes
+  }
+
+  /** A holder calls this at least whenever it holds more than before. */
+  changed(holder: Holder): void {
+    this.#note(holder)
+    while (this.#total > this.limitBytes) this.#relieve()
+  }
+
+  /** Some may hold less than when they last reported, so all are counted anew first. */
+  #relieve(): void {
+    for (const holder of this.#held.keys()) this.#note(holder)
+    if (this.#total <= this.limitBytes) return
+    const [largest] = [...this.#held].reduce((most, one) => (one[1] > most[1] ? one : most))
+    largest.cutOff()
+    this.#note(largest)
+  }
+
+  #note(holder: Holder): void {
+    const bytes = holder.bytes()
+    this.#total += bytes - (this.#held.get(holder) ?? 0)
+    if (bytes === 0) this.#held.delete(holder)
+    else this.#held.set(holder, bytes)
   }
 }

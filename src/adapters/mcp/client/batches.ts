@@ -2,7 +2,7 @@
  * Several messages in one array, as servers of protocol 2025-03-26 may send them. They are taken apart whatever protocol was agreed on:
  * a request whose answer stands in an array would otherwise wait until its time is over.
  */
-import { SHORT_JSON } from '../../../text/json-outline.ts'
+import { SHORT_JSON } from '../../../rpc/json-outline.ts'
 import { bearable } from './bearable.ts'
 import { isStream } from '../transport/read-throttle.ts'
 

@@ -1,5 +1,5 @@
 /** Messages that are too costly to parse are replaced, unparsed, by an error that says why; requests lose their parameters. */
-import { outlineOf, SHORT_JSON } from '../../../text/json-outline.ts'
+import { outlineOf, SHORT_JSON } from '../../../rpc/json-outline.ts'
 
 /** The code of the error that stands in place of such an answer; its message ends a sentence that begins "JSON that". */
 export const NOT_PARSED = -32096

@@ -9,8 +9,8 @@ import type { SessionConfig } from '../../../../session/session-config.ts'
 import type { Session } from '../../../../session/session.ts'
 import { isOpenPrompt } from '../../../../session/domain/state.ts'
 import type { Transport } from '../../../transport/transport.ts'
-import type { PendingRequests, Reply } from '../../pending-requests.ts'
-import type { RequestId } from '../../protocol.ts'
+import type { RequestId, Response } from '../../../../rpc/json-rpc.ts'
+import type { PendingRequests } from '../../../../rpc/pending-requests.ts'
 import { PermissionRequests, type PermissionAnswer } from './permission-requests.ts'
 import type { ClientCapabilities } from '../initialize/client-capabilities.ts'
 import type { ClientPeerRequests, ClientPeerServices } from '../client-peer/client-peer.ts'
@@ -19,7 +19,7 @@ import { type AdoptedPrompt, PendingPrompts } from './pending-prompts.ts'
 import { UpdateRenderer } from '../render/update-renderer.ts'
 import { LiveStatus, type LiveStatusView } from './live-status.ts'
 import { noticeUpdate, phaseUpdate, stateUpdates } from '../render/entry-to-update.ts'
-import { updateLine } from '../render/update-cache.ts'
+import { updateMessage } from '../render/update-cache.ts'
 
 export interface ClientSide {
   readonly wire: Transport
@@ -32,7 +32,7 @@ export interface ClientSide {
   readonly dialect: ClientCapabilities
   /** What it lends to the turns of its prompts. */
   readonly lending: ClientPeerRequests
-  answerOf(reply: Reply): PermissionAnswer
+  answerOf(reply: Response): PermissionAnswer
   report(error: unknown): void
 }
 
@@ -130,7 +130,7 @@ export class Attachment implements SubscriptionSink {
   /** What a client needs to know besides the conversation: only the latest of each. */
   tellState(): void {
     const updates = stateUpdates(this.session.requireCreated)
-    this.#send(updates.map((update) => updateLine(this.session.id, update, this.#told)).join(''))
+    this.#send(updates.map((update) => updateMessage(this.session.id, update, this.#told)))
   }
 
   /** From here on everything as it is stored; an open question is put to this client too. */
@@ -138,7 +138,7 @@ export class Attachment implements SubscriptionSink {
     await this.#feed.goLive()
     if (this.isLeft) return
     this.#place = 'live'
-    this.#send(this.#lent.calls.due() + this.#news())
+    this.#send(this.#lent.calls.due(), this.#news())
   }
 
   /** Takes over the prompts of an earlier view of the same session on this connection, and asks its question anew. */
@@ -194,7 +194,7 @@ export class Attachment implements SubscriptionSink {
 
   take(entries: readonly Entry[]): void {
     this.#told = entries.at(-1)?.seq ?? this.#told
-    this.#send(this.#linesOf(entries) + this.#lent.calls.due() + this.#news())
+    this.#send(this.#updatesOf(entries), this.#lent.calls.due(), this.#news())
   }
 
   congested(): boolean {
@@ -209,7 +209,7 @@ export class Attachment implements SubscriptionSink {
   notify(notice: Notice): void {
     const { dialect } = this.#client
     if (dialect.notices && this.#place === 'live')
-      this.#send(updateLine(this.session.id, noticeUpdate(notice), this.#told))
+      this.#send([updateMessage(this.session.id, noticeUpdate(notice), this.#told)])
   }
 
   /** On a connection of its own making again, it goes on from its cursor. */
@@ -233,7 +233,7 @@ export class Attachment implements SubscriptionSink {
 
   /** The client leaves the session, or could not open it: each of its prompts is answered with its end, or with what went wrong. */
   abandon(error: ParleyError): void {
-    this.#send(this.#prompts.answersOfAbandoned(error) + this.#asking.withdraw())
+    this.#send(this.#prompts.answersOfAbandoned(error), this.#asking.withdraw())
     this.#client.lending.leave(this.session.id)
     this.detach()
   }
@@ -265,29 +265,29 @@ export class Attachment implements SubscriptionSink {
     this.#asking.withdraw()
   }
 
-  #linesOf(entries: readonly Entry[]): string {
+  #updatesOf(entries: readonly Entry[]): readonly string[] {
     return this.#place === 'replaying' ? this.#lines.replayed(entries) : this.#lines.live(entries)
   }
 
   /** What no entry tells of, once the client has all entries: the open question, the end of the session, the notices. */
-  #news(): string {
-    if (this.#place !== 'live') return ''
+  #news(): readonly string[] {
+    if (this.#place !== 'live') return []
     const isDeleted = this.#over?.phase === 'deleted'
-    if (this.#told < this.session.state.seq && !isDeleted) return ''
-    return (
-      this.#prompts.answersOfWhatIsOver() +
-      this.#asking.ask() +
-      this.#endOfSession() +
-      this.#pictures.lines(this.#view(isDeleted))
-    )
+    if (this.#told < this.session.state.seq && !isDeleted) return []
+    return [
+      ...this.#prompts.answersOfWhatIsOver(),
+      ...this.#asking.ask(),
+      ...this.#endOfSession(),
+      ...this.#pictures.messages(this.#view(isDeleted)),
+    ]
   }
 
-  #endOfSession(): string {
-    if (this.#over === undefined || this.#over.isTold) return ''
+  #endOfSession(): readonly string[] {
+    if (this.#over === undefined || this.#over.isTold) return []
     const { phase } = this.#over
     this.#over = { phase, isTold: true }
     const { id, requireCreated: existing } = this.session
-    return updateLine(id, phaseUpdate(phase === 'reopened' ? existing.phase : phase), this.#told)
+    return [updateMessage(id, phaseUpdate(phase === 'reopened' ? existing.phase : phase), this.#told)]
   }
 
   #view(isDeleted: boolean): LiveStatusView {
@@ -295,7 +295,9 @@ export class Attachment implements SubscriptionSink {
     return { session: this.session, feed: this.#feed, isDeleted, isMine }
   }
 
-  #send(lines: string): void {
-    if (lines !== '') this.#client.wire.send(lines)
+  /** In one write. Updates that are the same for several clients stay the one array that all of them get. */
+  #send(...parts: readonly (readonly string[])[]): void {
+    const [first, ...more] = parts.filter((messages) => messages.length > 0)
+    if (first !== undefined) this.#client.wire.send(more.length === 0 ? first : [first, ...more].flat())
   }
 }

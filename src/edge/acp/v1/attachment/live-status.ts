@@ -3,7 +3,7 @@ import type { SubscribedClient } from '../../../../session/subscribers/subscribe
 import type { Subscription } from '../../../../session/subscribers/subscription.ts'
 import type { Session } from '../../../../session/session.ts'
 import { type Existing, type QueuedPrompt, isBusy } from '../../../../session/domain/state.ts'
-import { notificationLine } from '../../protocol.ts'
+import { notificationMessage } from '../../../../rpc/json-rpc.ts'
 import type { NoticeName } from './notices.ts'
 
 /** Characters of a queued prompt that others are shown. */
@@ -35,13 +35,13 @@ export class LiveStatus {
     this.#stale.add(name)
   }
 
-  /** The lines that bring the client up to date; none where it is. */
-  lines(view: LiveStatusView): string {
-    if (this.#wanted.size === 0) return ''
+  /** The messages that bring the client up to date; none where it is. */
+  messages(view: LiveStatusView): readonly string[] {
+    if (this.#wanted.size === 0) return []
     this.#look(view)
     const names = [...this.#stale].filter((name) => this.#wanted.has(name))
     this.#stale.clear()
-    return names.map((name) => this.#line(name, view)).join('')
+    return names.flatMap((name) => this.#message(name, view))
   }
 
   /** Most entries are words and change none of these. */
@@ -52,11 +52,11 @@ export class LiveStatus {
     this.#stale.add('turn').add('queue')
   }
 
-  #line(name: Name, view: LiveStatusView): string {
-    const line = notificationLine(`_parley/${name}`, { sessionId: view.session.id, ...PICTURES[name](view) })
-    if (this.#told.get(name) === line) return ''
-    this.#told.set(name, line)
-    return line
+  #message(name: Name, view: LiveStatusView): readonly string[] {
+    const message = notificationMessage(`_parley/${name}`, { sessionId: view.session.id, ...PICTURES[name](view) })
+    if (this.#told.get(name) === message) return []
+    this.#told.set(name, message)
+    return [message]
   }
 }
 

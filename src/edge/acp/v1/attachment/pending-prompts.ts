@@ -2,7 +2,7 @@
 import { ParleyError } from '../../../../errors/parley-error.ts'
 import type { Session } from '../../../../session/session.ts'
 import { type EndedPrompt, isBusy, isOpenPrompt } from '../../../../session/domain/state.ts'
-import { type RequestId, errorLine, failureLine, resultLine } from '../../protocol.ts'
+import { type RequestId, errorMessage, failureMessage, resultMessage } from '../../../../rpc/json-rpc.ts'
 
 /** A prompt of this client's former connection, and the request that still waits for its end. */
 export interface AdoptedPrompt {
@@ -86,50 +86,49 @@ export class PendingPrompts {
     this.mayBeOver()
   }
 
-  /** The lines that answer the requests of this prompt, if any wait. */
-  answers({ promptId, stopReason, error }: EndedPrompt): string {
+  /** The messages that answer the requests of this prompt, if any wait. */
+  answers({ promptId, stopReason, error }: EndedPrompt): readonly string[] {
     return this.#take(promptId, (id) => {
       switch (stopReason) {
         case 'interrupted':
-          return errorLine(id, new ParleyError('TURN_INTERRUPTED', { session: this.#session.id }))
+          return errorMessage(id, new ParleyError('TURN_INTERRUPTED', { session: this.#session.id }))
         case 'error':
-          return failureLine(id, error ?? { code: 'AGENT_FAILED', message: 'The agent failed.' })
+          return failureMessage(id, error ?? { code: 'AGENT_FAILED', message: 'The agent failed.' })
         case 'withdrawn':
-          return resultLine(id, { stopReason: 'cancelled' })
+          return resultMessage(id, { stopReason: 'cancelled' })
         default:
-          return resultLine(id, { stopReason })
+          return resultMessage(id, { stopReason })
       }
     })
   }
 
   /** Answers those whose end came before this view began. */
-  answersOfWhatIsOver(): string {
-    if (this.#isSettled) return ''
+  answersOfWhatIsOver(): readonly string[] {
+    if (this.#isSettled) return []
     this.#isSettled = true
     const { state } = this.#session
     const over = this.ids.filter((id) => !this.isArriving(id) && !isOpenPrompt(id, state))
-    return over.map((promptId) => this.#lateAnswers(promptId)).join('')
+    return over.flatMap((promptId) => this.#lateAnswers(promptId))
   }
 
   /** The session is deleted: nothing is left that could tell of the ends of these, which its closing cancelled. */
-  answersOfLost(): string {
-    return this.ids.map((promptId) => this.answers({ promptId, stopReason: 'withdrawn' })).join('')
+  answersOfLost(): readonly string[] {
+    return this.ids.flatMap((promptId) => this.answers({ promptId, stopReason: 'withdrawn' }))
   }
 
   /** Tells those whose end could not be stored. */
-  answersOfFailed(error: ParleyError): string {
+  answersOfFailed(error: ParleyError): readonly string[] {
     const lost = this.ids.filter((promptId) => !this.#stillComes(promptId))
-    return lost.map((promptId) => this.#failures(promptId, error)).join('')
+    return lost.flatMap((promptId) => this.#failures(promptId, error))
   }
 
   /** The client hears no more of the session: each is answered with its end, or with this. */
-  answersOfAbandoned(error: ParleyError): string {
+  answersOfAbandoned(error: ParleyError): readonly string[] {
     const { state } = this.#session
     const waiting = this.ids.filter((promptId) => !this.isArriving(promptId))
-    const answers = waiting.map((promptId) =>
+    return waiting.flatMap((promptId) =>
       isOpenPrompt(promptId, state) ? this.#failures(promptId, error) : this.#lateAnswers(promptId),
     )
-    return answers.join('')
   }
 
   /** A prompt that waits in the queue has its turn, whatever became of the one before it. */
@@ -140,19 +139,19 @@ export class PendingPrompts {
   }
 
   /** What the session does not know was never accepted. */
-  #lateAnswers(promptId: string): string {
+  #lateAnswers(promptId: string): readonly string[] {
     const ended = this.#session.requireCreated.recentPrompts.findLast((prompt) => prompt.promptId === promptId)
     return this.answers(ended ?? { promptId, stopReason: 'interrupted' })
   }
 
-  /** The lines that tell the requests of this prompt what went wrong. */
-  #failures(promptId: string, error: ParleyError): string {
-    return this.#take(promptId, (id) => errorLine(id, error))
+  /** The messages that tell the requests of this prompt what went wrong. */
+  #failures(promptId: string, error: ParleyError): readonly string[] {
+    return this.#take(promptId, (id) => errorMessage(id, error))
   }
 
-  #take(promptId: string, lineFor: (id: RequestId) => string): string {
+  #take(promptId: string, messageFor: (id: RequestId) => string): readonly string[] {
     const requestIds = this.#waiting.get(promptId) ?? []
     this.#waiting.delete(promptId)
-    return requestIds.map(lineFor).join('')
+    return requestIds.map(messageFor)
   }
 }

@@ -2,8 +2,8 @@
 import { isParleyError } from '../../../../errors/parley-error.ts'
 import type { Session } from '../../../../session/session.ts'
 import { type OpenQuestion, openQuestion } from '../../../../session/domain/state.ts'
-import type { PendingRequests, Reply } from '../../pending-requests.ts'
-import { notificationLine, requestLine } from '../../protocol.ts'
+import { type Response, notificationMessage, requestMessage } from '../../../../rpc/json-rpc.ts'
+import type { PendingRequests } from '../../../../rpc/pending-requests.ts'
 
 /** What a client made of a question: an option, nothing on purpose, or something that is no answer. */
 export type PermissionAnswer =
@@ -16,7 +16,7 @@ export interface PermissionRequestsHost {
   readonly outbox: PendingRequests
   /** What this client calls itself. */
   readonly name: string
-  answerOf(reply: Reply): PermissionAnswer
+  answerOf(reply: Response): PermissionAnswer
   /** This client has none, and why people should know of it. */
   decline(requestId: string, why?: string): Promise<void>
   report(error: unknown): void
@@ -41,26 +41,26 @@ export class PermissionRequests {
     return this.#asked !== undefined
   }
 
-  /** The line that puts the session's open question to the client, if there is one that it has not been asked. */
-  ask(): string {
+  /** The message that puts the session's open question to the client, if there is one that it has not been asked. */
+  ask(): readonly string[] {
     const { session, outbox } = this.#side
     const question = openQuestion(session.state)
-    if (question === undefined || this.#asked?.requestId === question.requestId) return ''
+    if (question === undefined || this.#asked?.requestId === question.requestId) return []
     const rpcId = outbox.open((reply) => this.#answered(question, reply))
     this.#asked = { requestId: question.requestId, rpcId }
-    return requestLine(rpcId, 'session/request_permission', permissionParams(session.id, question))
+    return [requestMessage(rpcId, 'session/request_permission', permissionParams(session.id, question))]
   }
 
-  /** The line that takes the question back; nothing when the client has answered it itself, or was never asked. */
-  withdraw(requestId?: string): string {
+  /** The message that takes the question back; nothing when the client has answered it itself, or was never asked. */
+  withdraw(requestId?: string): readonly string[] {
     const asked = this.#asked
-    if (asked === undefined || (requestId !== undefined && asked.requestId !== requestId)) return ''
+    if (asked === undefined || (requestId !== undefined && asked.requestId !== requestId)) return []
     this.#asked = undefined
     const isUnanswered = this.#side.outbox.withdraw(asked.rpcId)
-    return isUnanswered ? notificationLine('$/cancel_request', { requestId: asked.rpcId }) : ''
+    return isUnanswered ? [notificationMessage('$/cancel_request', { requestId: asked.rpcId })] : []
   }
 
-  #answered(question: OpenQuestion, reply: Reply): void {
+  #answered(question: OpenQuestion, reply: Response): void {
     this.#bringIn(question, this.#side.answerOf(reply)).catch((error: unknown) => {
       // Somebody else was first, or the session has closed meanwhile, which is how it should be.
       const comesTooLate = isParleyError(error, 'PERMISSION_UNKNOWN') || isParleyError(error, 'SESSION_CLOSED')

@@ -14,7 +14,7 @@ import type {
 } from '../../../../ports/client.ts'
 import type { Signal } from '../../../../ports/signal.ts'
 import type { Transport } from '../../../transport/transport.ts'
-import type { PendingRequests } from '../../pending-requests.ts'
+import type { PendingRequests } from '../../../../rpc/pending-requests.ts'
 import { OrderedRequests } from './ordered-requests.ts'
 import { fileText, formAnswer, terminalExit, terminalId, terminalOutput } from './client-answers.ts'
 import type { ClientServices } from '../initialize/client-services.ts'
@@ -64,7 +64,7 @@ export class ClientPeerServices implements ClientPeer {
 
   constructor(sessionId: string, { wire, outbox, offers }: ClientPeerHost) {
     this.#sessionId = sessionId
-    this.calls = new OrderedRequests(outbox, (lines) => wire.send(lines))
+    this.calls = new OrderedRequests(outbox, (messages) => wire.send(messages))
     if (offers.readTextFile) this.readTextFile = (file, signal) => this.#read(file, signal)
     if (offers.writeTextFile) this.writeTextFile = (file, signal) => this.#write(file, signal)
     if (offers.terminal) this.createTerminal = (command, signal) => this.#create(command, signal)

@@ -1,8 +1,8 @@
 /** Requests to one client about one session: after all that it must know before, and never waited for in vain. */
 import { ParleyError } from '../../../../errors/parley-error.ts'
 import type { Signal } from '../../../../ports/signal.ts'
-import type { PendingRequests, Reply } from '../../pending-requests.ts'
-import { notificationLine, requestLine } from '../../protocol.ts'
+import { type ResponseError, notificationMessage, requestMessage, singleLine } from '../../../../rpc/json-rpc.ts'
+import type { PendingRequests } from '../../../../rpc/pending-requests.ts'
 
 /** The view that the client has of the session now. */
 export interface RequestPosition {
@@ -14,7 +14,7 @@ export interface RequestPosition {
 
 interface Waiting {
   readonly after: number
-  readonly line: string
+  readonly message: string
 }
 
 export interface OrderedRequest {
@@ -26,13 +26,13 @@ export interface OrderedRequest {
 
 export class OrderedRequests {
   readonly #outbox: PendingRequests
-  readonly #send: (lines: string) => void
+  readonly #send: (messages: readonly string[]) => void
   readonly #gone = new AbortController()
   readonly #open = new Set<() => void>()
   #place: RequestPosition | undefined
   #waiting: readonly Waiting[] = []
 
-  constructor(outbox: PendingRequests, send: (lines: string) => void) {
+  constructor(outbox: PendingRequests, send: (messages: readonly string[]) => void) {
     this.#outbox = outbox
     this.#send = send
   }
@@ -48,10 +48,10 @@ export class OrderedRequests {
   }
 
   /** What has waited for the client to be told what comes before it. */
-  due(): string {
+  due(): readonly string[] {
     const due = this.#waiting.filter(({ after }) => this.#knows(after))
     this.#waiting = this.#waiting.filter((one) => !due.includes(one))
-    return due.map(({ line }) => line).join('')
+    return due.map(({ message }) => message)
   }
 
   /** Rejects with CLIENT_GONE, CLIENT_CANCELLED or CLIENT_REFUSED. */
@@ -70,20 +70,20 @@ export class OrderedRequests {
         reject(new ParleyError('CLIENT_GONE', { method }))
       }
       const id = this.#outbox.open((reply) => {
-        if (isOver) return late?.(reply.failed ? undefined : reply.result)
+        if (isOver) return late?.(reply.error === undefined ? reply.result : undefined)
         over()
-        if (reply.failed) reject(refusal(method, reply))
+        if (reply.error !== undefined) reject(refusal(method, reply.error))
         else resolve(reply.result)
       })
-      const line = requestLine(id, method, params)
+      const message = requestMessage(id, method, params)
       const cancelled = (): void => {
         over()
-        this.#withdraw(id, { line, isKept: late !== undefined })
+        this.#withdraw(id, { message, isKept: late !== undefined })
         reject(new ParleyError('CLIENT_CANCELLED', { method }))
       }
       this.#open.add(gone)
       signal.addEventListener('abort', cancelled, { once: true })
-      this.#say(line)
+      this.#say(message)
     })
   }
 
@@ -91,11 +91,11 @@ export class OrderedRequests {
   request(method: string, params: object): void {
     if (this.#gone.signal.aborted) return
     const nobody = (): void => {}
-    this.#say(requestLine(this.#outbox.open(nobody), method, params))
+    this.#say(requestMessage(this.#outbox.open(nobody), method, params))
   }
 
   notify(method: string, params: object): void {
-    if (!this.#gone.signal.aborted) this.#say(notificationLine(method, params))
+    if (!this.#gone.signal.aborted) this.#say(notificationMessage(method, params))
   }
 
   /** The client has left: whoever waits for it hears so at once. Idempotent. */
@@ -106,19 +106,19 @@ export class OrderedRequests {
   }
 
   /** What was never sent need not be taken back. */
-  #withdraw(id: string, { line, isKept }: { readonly line: string; readonly isKept: boolean }): void {
-    const unsent = this.#waiting.filter((one) => one.line !== line)
+  #withdraw(id: string, { message, isKept }: { readonly message: string; readonly isKept: boolean }): void {
+    const unsent = this.#waiting.filter((one) => one.message !== message)
     const wasSent = unsent.length === this.#waiting.length
     this.#waiting = unsent
     if (!isKept || !wasSent) this.#outbox.withdraw(id)
-    if (wasSent) this.#send(notificationLine('$/cancel_request', { requestId: id }))
+    if (wasSent) this.#send([notificationMessage('$/cancel_request', { requestId: id })])
   }
 
   /** The same road as the entries, so that nothing is asked about a call that the client has not heard of. */
-  #say(line: string): void {
+  #say(message: string): void {
     const after = this.#place?.head() ?? 0
-    if (this.#waiting.length === 0 && this.#knows(after)) return this.#send(line)
-    this.#waiting = [...this.#waiting, { after, line }]
+    if (this.#waiting.length === 0 && this.#knows(after)) return this.#send([message])
+    this.#waiting = [...this.#waiting, { after, message }]
   }
 
   #knows(seq: number): boolean {
@@ -126,6 +126,6 @@ export class OrderedRequests {
   }
 }
 
-function refusal(method: string, { reason = 'it did not say why' }: Reply): ParleyError {
-  return new ParleyError('CLIENT_REFUSED', { method, reason })
+function refusal(method: string, { message = 'it did not say why' }: ResponseError): ParleyError {
+  return new ParleyError('CLIENT_REFUSED', { method, reason: singleLine(message) })
 }

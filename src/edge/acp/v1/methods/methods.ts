@@ -1,7 +1,7 @@
 /** ACP v1's methods as commands to sessions: one row each. */
 import { ParleyError, fail } from '../../../../errors/parley-error.ts'
 import type { Session } from '../../../../session/session.ts'
-import type { RequestId } from '../../protocol.ts'
+import type { RequestId } from '../../../../rpc/json-rpc.ts'
 import { Attachments } from '../attachment/attachments.ts'
 import { list } from './list-sessions.ts'
 import { type Answer, OpenMethods, type OpenMethodsHost } from './open-methods.ts'

@@ -1,4 +1,4 @@
-/** Updates as lines of the wire, serialised once however many clients are told. */
+/** Updates as messages, serialised once however many clients get them. */
 import type { Entry } from '../../../../session/domain/entries.ts'
 import type { ClientCapabilities } from '../initialize/client-capabilities.ts'
 import { type Update, updateOf } from './entry-to-update.ts'
@@ -6,22 +6,22 @@ import { hasTerminals } from './terminal-content.ts'
 
 export interface UpdateCache {
   /** What everyone is told who neither sent a prompt that it speaks of, nor was asked a question that it settles, nor has its terminals. */
-  readonly text: string
-  /** The same, entry by entry. */
-  readonly lines: readonly string[]
+  readonly messages: readonly string[]
+  /** The message of each entry; undefined for an entry without one. */
+  readonly byEntry: readonly (string | undefined)[]
   /** Whether it speaks of prompts or terminals or settles questions at all. */
   readonly isPersonal: boolean
 }
 
-/** The line of one update; `seq` is the cursor of whoever has it. */
-export function updateLine(sessionId: string, update: Update, seq: number): string {
-  return lineOf(JSON.stringify(sessionId), update, seq)
+/** The message of one update; `seq` is the cursor of whoever has it. */
+export function updateMessage(sessionId: string, update: Update, seq: number): string {
+  return messageOf(JSON.stringify(sessionId), update, seq)
 }
 
-/** The line of an entry; empty for facts that ACP v1, or whoever speaks this dialect, has no word for. */
-export function entryLine(sessionId: string, entry: Entry, dialect: ClientCapabilities): string {
+/** The message of an entry; undefined for facts that ACP v1, or a client with these capabilities, has no update for. */
+export function entryMessage(sessionId: string, entry: Entry, dialect: ClientCapabilities): string | undefined {
   const update = updateOf(entry, dialect)
-  return update === undefined ? '' : updateLine(sessionId, update, entry.seq)
+  return update === undefined ? undefined : updateMessage(sessionId, update, entry.seq)
 }
 
 const batches = new WeakMap<ClientCapabilities, WeakMap<readonly Entry[], UpdateCache>>()
@@ -34,8 +34,9 @@ export function openUpdateCache(
 ): UpdateCache {
   const known = batchesIn(dialect).get(entries)
   if (known !== undefined) return known
-  const lines = entries.map((entry) => entryLine(sessionId, entry, dialect))
-  const shared = { text: lines.join(''), lines, isPersonal: entries.some(isPersonal) }
+  const byEntry = entries.map((entry) => entryMessage(sessionId, entry, dialect))
+  const messages = byEntry.filter((message) => message !== undefined)
+  const shared = { messages, byEntry, isPersonal: entries.some(isPersonal) }
   batchesIn(dialect).set(entries, shared)
   return shared
 }
@@ -62,6 +63,6 @@ function isPersonal(entry: Entry): boolean {
   }
 }
 
-function lineOf(session: string, update: Update, seq: number): string {
-  return `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":${session},"update":${JSON.stringify(update)},"_meta":{"parley/seq":${seq}}}}\n`
+function messageOf(session: string, update: Update, seq: number): string {
+  return `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":${session},"update":${JSON.stringify(update)},"_meta":{"parley/seq":${seq}}}}`
 }

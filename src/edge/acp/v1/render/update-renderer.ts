@@ -8,7 +8,7 @@ import type { ClientPeerServices } from '../client-peer/client-peer.ts'
 import type { PendingPrompts } from '../attachment/pending-prompts.ts'
 import { callUpdate, replayed } from './entry-to-update.ts'
 import { showsTerminals } from './terminal-content.ts'
-import { entryLine, openUpdateCache, updateLine } from './update-cache.ts'
+import { entryMessage, openUpdateCache, updateMessage } from './update-cache.ts'
 
 /** What is the client's own in a session. */
 export interface Own {
@@ -27,48 +27,47 @@ export class UpdateRenderer {
   }
 
   /** Built once for everyone where nothing in it is for this client alone. */
-  live(entries: readonly Entry[]): string {
+  live(entries: readonly Entry[]): readonly string[] {
     const { session, dialect, prompts, asking } = this.#own
-    const { text, lines, isPersonal } = openUpdateCache(session.id, entries, dialect)
+    const { messages, byEntry, isPersonal } = openUpdateCache(session.id, entries, dialect)
     const isForAll = !isPersonal || (prompts.isEmpty && !asking.isOpen)
-    return isForAll ? text : entries.map((entry, at) => this.#live(entry, lines[at])).join('')
+    return isForAll ? messages : entries.flatMap((entry, at) => this.#live(entry, byEntry[at]))
   }
 
   /** The whole conversation; whoever was slow may hear of the end of its own prompt only here. */
-  replayed(entries: readonly Entry[]): string {
-    return replayed(entries)
-      .map((entry) => this.#replayed(entry))
-      .join('')
+  replayed(entries: readonly Entry[]): readonly string[] {
+    return replayed(entries).flatMap((entry) => this.#replayed(entry))
   }
 
-  #live(entry: Entry, shared: string | undefined): string {
+  #live(entry: Entry, shared: string | undefined): readonly string[] {
     const { prompts, asking } = this.#own
     switch (entry.kind) {
       case 'prompt_withdrawn':
         return prompts.answers(withdrawn(entry))
       case 'turn_ended':
         // Its sender hears of the end in the response, everyone else in the transcript.
-        return prompts.has(entry.promptId) ? prompts.answers(entry) : this.#line(entry, shared)
+        return prompts.has(entry.promptId) ? prompts.answers(entry) : this.#message(entry, shared)
       case 'permission_resolved':
         return asking.withdraw(entry.requestId)
       default:
-        return this.#isOwnEcho(entry) ? '' : this.#line(entry, shared)
+        return this.#isOwnEcho(entry) ? [] : this.#message(entry, shared)
     }
   }
 
-  #replayed(entry: Entry): string {
+  #replayed(entry: Entry): readonly string[] {
     const { prompts } = this.#own
-    const line = this.#line(entry)
-    if (entry.kind === 'turn_ended') return line + prompts.answers(entry)
-    return entry.kind === 'prompt_withdrawn' ? line + prompts.answers(withdrawn(entry)) : line
+    const update = this.#message(entry)
+    if (entry.kind === 'turn_ended') return [...update, ...prompts.answers(entry)]
+    return entry.kind === 'prompt_withdrawn' ? [...update, ...prompts.answers(withdrawn(entry))] : update
   }
 
-  /** `shared` is its line for everyone, where that was made already. */
-  #line(entry: Entry, shared?: string): string {
+  /** `shared` is its message for everyone, where that was made already. */
+  #message(entry: Entry, shared?: string): readonly string[] {
     const { session, dialect, lent } = this.#own
     const isOwn = (terminalId: string) => lent.hasTerminal(terminalId)
-    if (showsTerminals(entry, isOwn)) return updateLine(session.id, callUpdate(entry, isOwn), entry.seq)
-    return shared ?? entryLine(session.id, entry, dialect)
+    if (showsTerminals(entry, isOwn)) return [updateMessage(session.id, callUpdate(entry, isOwn), entry.seq)]
+    const message = shared ?? entryMessage(session.id, entry, dialect)
+    return message === undefined ? [] : [message]
   }
 
   #isOwnEcho(entry: Entry): boolean {

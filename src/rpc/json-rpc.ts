@@ -1,0 +1,181 @@
+/** JSON-RPC 2.0 messages: parsing, checking and writing them. Used by the edge, the relay, the client and `server/admin`. */
+import { SHORT_JSON, outlineOf } from './json-outline.ts'
+
+export type RequestId = string | number | null
+
+export interface Request {
+  readonly kind: 'request'
+  readonly id: RequestId
+  readonly method: string
+  readonly params: unknown
+}
+
+export interface Notification {
+  readonly kind: 'notification'
+  readonly method: string
+  readonly params: unknown
+}
+
+export interface Response {
+  readonly kind: 'response'
+  readonly id: RequestId
+  readonly result: unknown
+  /** Undefined when the request succeeded. */
+  readonly error: ResponseError | undefined
+}
+
+export interface ResponseError {
+  /** The code in the error's data by which programs know it, else the number of JSON-RPC, else `unknown`. */
+  readonly code: string
+  /** As the other side wrote it; undefined where it gave none. */
+  readonly message: string | undefined
+}
+
+export type Message = Request | Notification | Response
+
+/** A text that is not a usable message. */
+export interface Unreadable {
+  readonly kind: 'unreadable'
+  /** The request that this refuses; null where it names none. */
+  readonly id: RequestId
+  readonly problem: 'malformed' | 'invalid' | 'too_large'
+  readonly reason: string
+}
+
+/** Parsing more values takes a good part of a second, in which no client is served; deeper nesting as well. */
+const MAX_VALUES = 500_000
+const MAX_LEVELS = 100_000
+
+/**
+ * `strict` is for the server, which must keep serving others. `lenient` is for a client of foreign agents: it accepts a message
+ * without `jsonrpc` and a response without a result.
+ */
+export function parseMessage(text: string, rules: 'strict' | 'lenient' = 'strict'): Message | Unreadable {
+  const costly = rules === 'strict' && text.length > SHORT_JSON ? refuseCostly(text) : undefined
+  if (costly !== undefined) return costly
+  let message: unknown
+  try {
+    message = JSON.parse(text)
+  } catch {
+    return unreadable('malformed', 'it does not parse')
+  }
+  if (typeof message !== 'object' || message === null) return invalid('it is not an object')
+  if (Array.isArray(message)) return invalid('batches are not part of ACP')
+  return messageIn(message as Record<string, unknown>, rules)
+}
+
+/** What stands for a message that is too costly to parse; undefined when it is not. */
+function refuseCostly(text: string): Message | Unreadable | undefined {
+  const { values, levels, id, method } = outlineOf(text)
+  if (values <= MAX_VALUES && levels <= MAX_LEVELS) return undefined
+  const reason =
+    levels > MAX_LEVELS ? `it is nested more than ${MAX_LEVELS} levels deep` : `it has more than ${MAX_VALUES} values`
+  const isResponse = id !== undefined && method === undefined
+  if (isResponse) return { kind: 'response', id, result: undefined, error: { code: 'unknown', message: reason } }
+  return { kind: 'unreadable', id: id ?? null, problem: 'too_large', reason }
+}
+
+function messageIn(message: Record<string, unknown>, rules: 'strict' | 'lenient'): Message | Unreadable {
+  const { jsonrpc, id, method } = message
+  // The schema of ACP lets `null` stand for absent parameters.
+  const params = message['params'] ?? undefined
+  if (rules === 'strict' && jsonrpc !== '2.0') return invalid('jsonrpc must be "2.0"')
+  if (method === undefined) return responseIn(message, rules)
+  if (typeof method !== 'string') return invalid('method must be a string')
+  if (params !== undefined && typeof params !== 'object') return invalid('params must be an object')
+  if (!('id' in message)) return { kind: 'notification', method, params }
+  return isId(id) ? { kind: 'request', id, method, params } : invalid('id must be a string or a number')
+}
+
+function responseIn(message: Record<string, unknown>, rules: 'strict' | 'lenient'): Response | Unreadable {
+  const { id, result, error } = message
+  const isComplete = result !== undefined || error !== undefined
+  if (!isId(id) || (rules === 'strict' && !isComplete)) return invalid('it has neither method nor result')
+  // Some programs write `error: null` beside a result.
+  return { kind: 'response', id, result, error: error === undefined || error === null ? undefined : errorIn(error) }
+}
+
+function errorIn(error: unknown): ResponseError {
+  const { code, message, data } = fieldsOf(error)
+  const known = [fieldsOf(data)['code'], code].find((one) => typeof one === 'string' || typeof one === 'number')
+  return {
+    code: String(known ?? 'unknown'),
+    message: typeof message === 'string' && message !== '' ? message : undefined,
+  }
+}
+
+function isId(id: unknown): id is RequestId {
+  return typeof id === 'string' || typeof id === 'number' || id === null
+}
+
+function invalid(reason: string): Unreadable {
+  return unreadable('invalid', reason)
+}
+
+function unreadable(problem: Unreadable['problem'], reason: string): Unreadable {
+  return { kind: 'unreadable', id: null, problem, reason }
+}
+
+/** The members of an object; none for anything else. */
+export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+  return isFields(value) ? value : {}
+}
+
+export function isFields(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+export function requestMessage(id: RequestId, method: string, params: unknown): string {
+  return JSON.stringify({ jsonrpc: '2.0', id, method, params })
+}
+
+export function notificationMessage(method: string, params: unknown): string {
+  return JSON.stringify({ jsonrpc: '2.0', method, params })
+}
+
+export function resultMessage(id: RequestId, result: unknown): string {
+  return JSON.stringify({ jsonrpc: '2.0', id, result })
+}
+
+/** An error of ours as `errorMessage` sends it: what `ParleyError` has. */
+export interface ErrorToSend {
+  readonly code: string
+  /** The code of JSON-RPC. */
+  readonly rpc: number
+  readonly message: string
+  readonly retryable: boolean
+  readonly details: object
+}
+
+/** The other side gets a code that programs know and a sentence for people, and nothing of our insides. */
+export function errorMessage(id: RequestId, { code, rpc, message, retryable, details }: ErrorToSend): string {
+  const data = { code, retryable, ...clipDetails(details) }
+  return JSON.stringify({ jsonrpc: '2.0', id, error: { code: rpc, message: singleLine(message), data } })
+}
+
+const INTERNAL_ERROR = -32603
+
+/** A failure that was stored: the journal holds its code and sentence alone. */
+export function failureMessage(id: RequestId, failure: { readonly code: string; readonly message: string }): string {
+  const { code, message } = failure
+  const error = { code: INTERNAL_ERROR, message: singleLine(message), data: { code } }
+  return JSON.stringify({ jsonrpc: '2.0', id, error })
+}
+
+/** Characters: as long as a path may be. */
+const MAX_TEXT_CHARS = 4_096
+
+/** A sentence that can be shown on one line, whatever it quotes of what the other side sent. */
+export function singleLine(message: string): string {
+  return clip(message.replace(/\p{Cc}+/gu, ' '))
+}
+
+function clipDetails(details: object): object {
+  return Object.fromEntries(
+    Object.entries(details).map(([key, value]) => [key, typeof value === 'string' ? clip(value) : value]),
+  )
+}
+
+function clip(text: string): string {
+  return text.length <= MAX_TEXT_CHARS ? text : `${text.slice(0, MAX_TEXT_CHARS - 1)}…`
+}
