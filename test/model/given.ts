@@ -2,7 +2,7 @@
 import { runTurn } from '../../src/adapters/agent/model/agent.ts'
 import { optionsOf } from '../../src/adapters/agent/model/options/options.ts'
 import { PERMISSION_MODES } from '../../src/adapters/agent/permission-modes.ts'
-import { Contexts } from '../../src/adapters/agent/model/context/contexts.ts'
+import { Contexts } from '../../src/adapters/agent/model/context/context.ts'
 import type { ModelAgentDeps } from '../../src/adapters/agent/model/loop/work.ts'
 import type { ModelMessage } from '../../src/ports/model.ts'
 import type { Entry } from '../../src/session/domain/entries.ts'

@@ -5,7 +5,7 @@ import type { Agent, Agents, LentVariables, PromptKinds } from '../../ports/agen
 import type { Clock } from '../../ports/clock.ts'
 import type { Models } from '../../ports/model.ts'
 import { ModelAgents, type ModelAgentsOptions } from './model/agents.ts'
-import { Contexts } from './model/context/contexts.ts'
+import { Contexts } from './model/context/context.ts'
 import { acceptedBy } from './script/accepts.ts'
 import { type ScriptFile, openScriptAgent } from './script/agent.ts'
 

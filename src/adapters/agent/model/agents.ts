@@ -5,9 +5,8 @@ import type { Clock } from '../../../ports/clock.ts'
 import type { Models, ModelTraits } from '../../../ports/model.ts'
 import { PERMISSION_MODES } from '../permission-modes.ts'
 import { OWN_COMMANDS, commandsFor } from './options/commands.ts'
-import type { Contexts } from './context/contexts.ts'
-import { KnownModels } from './options/known-models.ts'
-import { optionsOf } from './options/options.ts'
+import type { Contexts } from './context/context.ts'
+import { KnownModels, optionsOf } from './options/options.ts'
 
 export interface ModelAgentsOptions {
   readonly models: Models

@@ -3,6 +3,7 @@ import { STATUS_CODES } from 'node:http'
 import { Agent, type Dispatcher, request, fetch as undiciFetch } from 'undici'
 import { unpacked } from '../stream/unpacked.ts'
 import type { Watch } from '../stream/watch.ts'
+import type { Provider } from '../providers/provider.ts'
 
 export interface Transport {
   /** For the packages: a request is known by its signal. */
@@ -60,4 +61,21 @@ function headersOf(headers: Dispatcher.ResponseData['headers']): Headers {
     [value ?? []].flat().map((one) => [name, one] as const),
   )
   return new Headers(all.map(([name, value]): [string, string] => [name, value]))
+}
+
+const MOST = 400
+
+export function redact(words: string, { key, headers }: Pick<Provider, 'key' | 'headers'>): string {
+  let clean = words
+  for (const secret of [key, ...Object.values(headers)]) {
+    if (secret !== undefined && secret.length > 3) clean = clean.replaceAll(secret, '…')
+  }
+  clean = clean
+    .replaceAll(/(https?:\/\/)[^\s/@]*@/gu, '$1')
+    .replaceAll(/(https?:\/\/[^\s?"']*)\?[^\s"']*/gu, '$1')
+    .replaceAll(/\b(?:sk|pk|rk|gsk|xai|key|AIza)[-_]?[-\w*]{12,}/gu, '…')
+    .replaceAll(/\b(Bearer)\s+\S+/giu, '$1 …')
+    .replaceAll(/[\p{Cc}\s]+/gu, ' ')
+    .trim()
+  return clean.length > MOST ? `${clean.slice(0, MOST)}…` : clean
 }

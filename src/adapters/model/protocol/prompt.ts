@@ -5,6 +5,9 @@ import type {
   LanguageModelV3Prompt,
   LanguageModelV3ToolResultOutput,
   LanguageModelV3ToolResultPart,
+  LanguageModelV3FilePart,
+  LanguageModelV3TextPart,
+  SharedV3ProviderMetadata,
 } from '@ai-sdk/provider'
 import type {
   AssistantMessage,
@@ -14,11 +17,10 @@ import type {
   ModelTool,
   ModelToolResult,
   ToolMessage,
+  ModelToolCall,
 } from '../../../ports/model.ts'
-import { sentIds } from './call-ids.ts'
-import { type Shown, shown, type Takes, textOf } from './content.ts'
-import { ofProvider } from './provider-metadata.ts'
-import { stripLoneSurrogates } from './strip-lone-surrogates.ts'
+import type { Content, EmbeddedResource, ResourceLink } from '../../../ports/content.ts'
+import type { Clock } from '../../../ports/clock.ts'
 
 /** How a provider takes a conversation. */
 export interface Manner {
@@ -183,4 +185,152 @@ function outputOf(
 function picturesOf({ name, content }: ModelToolResult, takes: Takes): Shown[] {
   const pictures = content.map((one) => shown(one, takes)).filter((part) => part.type === 'file')
   return pictures.length === 0 ? [] : [{ type: 'text', text: `What ${name} showed:` }, ...pictures]
+}
+
+/** What a model takes besides text. */
+interface Takes {
+  readonly image: boolean
+  readonly audio: boolean
+  readonly pdf: boolean
+}
+
+type Shown = LanguageModelV3TextPart | LanguageModelV3FilePart
+
+function shown(content: Content, takes: Takes): Shown {
+  switch (content.type) {
+    case 'text':
+      return { type: 'text', text: content.text }
+    case 'image':
+      return takes.image ? picture(content, 'image') : leftOut('image', content.mimeType)
+    case 'audio':
+      return takes.audio && isCommonAudio(content.mimeType)
+        ? file(content, 'audio')
+        : leftOut('audio', content.mimeType)
+    case 'resource_link':
+      return { type: 'text', text: linkText(content) }
+    case 'resource':
+      return embedded(content, takes)
+  }
+}
+
+/** Only text: what tools gave, for providers whose results take nothing else. */
+function textOf(content: readonly Content[], takes: Takes): string {
+  const parts = content.map((one) => shown(one, takes))
+  return parts.map((part) => (part.type === 'text' ? part.text : `[${part.mediaType}: shown below]`)).join('\n')
+}
+
+function embedded({ resource }: EmbeddedResource, takes: Takes): Shown {
+  if ('text' in resource)
+    return { type: 'text', text: `<resource uri=${JSON.stringify(resource.uri)}>\n${resource.text}\n</resource>` }
+  const mimeType = resource.mimeType ?? 'application/octet-stream'
+  const data = { data: resource.blob, mimeType }
+  if (mimeType.startsWith('image/') && takes.image) return picture(data, resource.uri)
+  return mimeType === 'application/pdf' && takes.pdf ? file(data, resource.uri) : leftOut(resource.uri, mimeType)
+}
+
+interface Data {
+  readonly data: string
+  readonly mimeType: string
+}
+
+/** A provider refuses what it cannot show, and with it every later request of the conversation. */
+function picture({ data, mimeType }: Data, what: string): Shown {
+  const known = PICTURES[mimeType.toLowerCase()]
+  return known === undefined ? leftOut(what, mimeType) : file({ data, mimeType: known }, what)
+}
+
+const PICTURES: Readonly<Record<string, string>> = {
+  'image/png': 'image/png',
+  'image/jpeg': 'image/jpeg',
+  'image/jpg': 'image/jpeg',
+  'image/gif': 'image/gif',
+  'image/webp': 'image/webp',
+}
+
+function file({ data, mimeType }: Data, what: string): LanguageModelV3FilePart | LanguageModelV3TextPart {
+  const bare = data.replaceAll(/\s+/gu, '')
+  if (!/^[A-Za-z\d+/]+={0,2}$/u.test(bare)) return leftOut(what, mimeType, 'its data is not in base64')
+  return { type: 'file', data: bare, mediaType: mimeType }
+}
+
+function leftOut(what: string, mimeType: string, why = 'this model cannot take it'): LanguageModelV3TextPart {
+  return { type: 'text', text: `[${what} (${mimeType}) left out: ${why}]` }
+}
+
+function linkText({ uri, name, title, description }: ResourceLink): string {
+  const about = description ? `: ${description}` : ''
+  return `[${title ?? name}](${uri})${about}`
+}
+
+/** The formats that every provider with ears knows. */
+function isCommonAudio(mimeType: string): boolean {
+  return ['audio/wav', 'audio/mp3', 'audio/mpeg'].includes(mimeType)
+}
+
+/** Halves of characters taken out: providers refuse a request with one, and so every later request of its conversation. */
+
+const HALF = /\p{Surrogate}/u
+const HALVES = /\p{Surrogate}/gu
+
+/** The same value, in which no text and no name has half of a character; the very same where none had. */
+function stripLoneSurrogates<T>(value: T): T {
+  return soundly(value) as T
+}
+
+function soundly(value: unknown): unknown {
+  if (typeof value === 'string') return HALF.test(value) ? value.replaceAll(HALVES, '\uFFFD') : value
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) {
+    const all: readonly unknown[] = value
+    const made = all.map(soundly)
+    return made.every((one, at) => one === all[at]) ? value : made
+  }
+  const entries = Object.entries(value)
+  const made = entries.map(([name, one]) => [soundly(name), soundly(one)] as const)
+  const isSame = made.every(([name, one], at) => name === entries[at]?.[0] && one === entries[at]?.[1])
+  return isSame ? value : Object.fromEntries(made)
+}
+
+export interface ProviderMetadata {
+  /** The name of the provider. */
+  readonly from: string
+  /** What it called a tool call. */
+  readonly id?: string
+  readonly metadata?: SharedV3ProviderMetadata
+}
+
+/** Undefined for what another provider said, or a journal from elsewhere. */
+function ofProvider(kept: unknown, provider: string): ProviderMetadata | undefined {
+  if (typeof kept !== 'object' || kept === null) return undefined
+  const keepsake = kept as ProviderMetadata
+  return keepsake.from === provider ? keepsake : undefined
+}
+
+const LENGTH = 9
+
+/** Nine letters and digits, the strictest that any provider asks of an id that is sent to it. */
+export function newCallId(clock: Clock): string {
+  const chance = BigInt(`0x${clock.id().replaceAll(/[^0-9a-f]/gu, '') || '0'}`)
+  const id = (chance % 36n ** BigInt(LENGTH)).toString(36)
+  return id.padStart(LENGTH, '0')
+}
+
+/**
+ * What each call is called when it is sent. The first call of an id keeps it for ever, so what was sent before is sent
+ * unchanged however the conversation grows.
+ */
+function sentIds(messages: readonly ModelMessage[], provider: string): ReadonlyMap<string, string> {
+  const sent = new Map<string, string>()
+  const taken = new Set<string>()
+  for (const call of messages.flatMap(callsOf)) {
+    const own = ofProvider(call.provider, provider)?.id
+    const id = own === undefined || own === '' || taken.has(own) ? call.id : own
+    taken.add(id)
+    sent.set(call.id, id)
+  }
+  return sent
+}
+
+function callsOf(message: ModelMessage): readonly ModelToolCall[] {
+  return message.role === 'assistant' ? message.parts.filter((part) => part.kind === 'call') : []
 }

@@ -2,10 +2,11 @@
 import { reasonOf } from '../../../errors/parley-error.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Signal } from '../../../ports/signal.ts'
-import { redact } from '../http/redact.ts'
+import { redact } from '../http/transport.ts'
 import { isLocal, type KnownModel, type Provider } from './provider.ts'
+import { connect } from 'node:net'
 
-export interface Listing {
+interface Listing {
   readonly fetch: typeof globalThis.fetch
   readonly clock: Clock
   readonly limitMs: number
@@ -155,4 +156,21 @@ function codeOf(error: unknown): string | undefined {
     if (typeof code === 'string') return code
   }
   return undefined
+}
+
+/** True when it was refused; false when somebody is there, or when that cannot be told in this time. */
+export function isPortClosed(url: string, limitMs: number, clock: Clock): Promise<boolean> {
+  const { hostname, port, protocol } = new URL(url)
+  const host = hostname.replace(/^\[|\]$/gu, '')
+  return new Promise((resolve) => {
+    const socket = connect({ host, port: Number(port) || (protocol === 'https:' ? 443 : 80) })
+    const timer = clock.setTimer(limitMs, () => over(false))
+    function over(deaf: boolean): void {
+      timer.cancel()
+      socket.destroy()
+      resolve(deaf)
+    }
+    socket.once('connect', () => over(false))
+    socket.on('error', (error: NodeJS.ErrnoException) => over(error.code === 'ECONNREFUSED'))
+  })
 }

@@ -1,7 +1,6 @@
 /** What is known of models by their names, as of 2026-11. What is not known is left out; what a provider or a person says comes first. */
 import type { ModelPrice, ModelTraits } from '../../../ports/model.ts'
-import type { KnownModel, Provider } from './provider.ts'
-import { isLocal } from './provider.ts'
+import { type KnownModel, type Provider, isLocal } from './provider.ts'
 
 interface Row {
   readonly name: RegExp

@@ -1,11 +1,7 @@
 /** Makes a context short: a summary by its own model in place of what is old. The journal keeps all of it. */
 import { isParleyError, reasonOf } from '../../../../errors/parley-error.ts'
 import type { Model, ModelEnd, ModelMessage } from '../../../../ports/model.ts'
-import { spentWith } from '../options/cost.ts'
-import { pauseBefore } from '../loop/retry.ts'
-import { toolsFor } from '../options/model-tools.ts'
-import { type TurnWork, append, think } from '../loop/work.ts'
-
+import { spentWith, pauseBefore, type TurnWork, append, think, toolsFor } from '../loop/work.ts'
 /** Part of the window that may be full before a step. */
 const FULL = 0.8
 

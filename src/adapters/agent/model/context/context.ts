@@ -1,7 +1,7 @@
 /** The context of a session's model: what its memos fold to, the same after every restart. It only ever grows at its end. */
 import type { Cursor } from '../../../../ports/journal.ts'
-import type { ModelMessage, ModelToolCall, ModelToolResult } from '../../../../ports/model.ts'
-import type { AnsweredMemo, BaseMemo, ContextEvent, ResultMemo, Spent } from './context-event.ts'
+import type { ModelMessage, ModelToolCall, ModelToolResult, AssistantMessage } from '../../../../ports/model.ts'
+import type { Turn } from '../../../../ports/agent.ts'
 
 /** Of a token, in most languages at least. */
 const LETTERS = 4
@@ -139,4 +139,99 @@ export class Context {
 /** Pictures and other data count for little: no provider counts their letters. */
 function lettersOf(said: ModelMessage | ModelToolResult): number {
   return JSON.stringify(said, (key, value: unknown) => (key === 'data' || key === 'blob' ? '' : value)).length
+}
+
+/** Characters of all contexts together. */
+const ROOM = 48 * 1024 * 1024
+
+export class Contexts {
+  /** The one used last stands last. */
+  readonly #kept = new Map<string, Context>()
+  readonly #room: number
+
+  constructor(room = ROOM) {
+    this.#room = room
+  }
+
+  /** As it is now: only what was kept since it was last here is read. */
+  async of(turn: Turn): Promise<Context> {
+    const context = this.#kept.get(turn.sessionId) ?? new Context()
+    for await (const { place, memo } of turn.readCheckpoints(context.place))
+      if (isContextEvent(memo)) context.take(place, memo)
+    this.#keep(turn.sessionId, context)
+    return context
+  }
+
+  /** What the journal tells is read anew. */
+  forget(session: string): void {
+    this.#kept.delete(session)
+  }
+
+  #keep(session: string, context: Context): void {
+    this.#kept.delete(session)
+    this.#kept.set(session, context)
+    let size = [...this.#kept.values()].reduce((sum, one) => sum + one.size, 0)
+    for (const [id, one] of this.#kept) {
+      if (size <= this.#room) return
+      this.#kept.delete(id)
+      size -= one.size
+    }
+  }
+}
+
+export type ContextEvent = BaseMemo | AskedMemo | AnsweredMemo | ResultMemo | RefusedMemo
+
+/** Where the context begins: at the first prompt of the session, and again after each compaction. */
+export interface BaseMemo {
+  readonly agent: 'model'
+  readonly kind: 'base'
+  readonly system: string
+  readonly roots: readonly string[]
+  readonly messages: readonly ModelMessage[]
+  /** Files of instructions that stand in `system` or were told in the conversation. */
+  readonly told: readonly string[]
+  readonly spent: Spent
+  /** The model had the last word. */
+  readonly settled: boolean
+}
+
+/** What is said to the model next; before it, what people saw of an answer that was cut. */
+interface AskedMemo {
+  readonly agent: 'model'
+  readonly kind: 'asked'
+  readonly messages: readonly ModelMessage[]
+  readonly roots?: readonly string[]
+}
+
+/** A whole step of the model. */
+interface AnsweredMemo {
+  readonly agent: 'model'
+  readonly kind: 'answered'
+  /** Absent if it said nothing. */
+  readonly message?: AssistantMessage
+  /** Tokens of this step, prompt and answer. */
+  readonly used: number
+  readonly spent: Spent
+}
+
+/** The result of one call of the step before, as the model is given it. */
+interface ResultMemo {
+  readonly agent: 'model'
+  readonly kind: 'result'
+  readonly result: ModelToolResult
+  readonly told?: readonly string[]
+}
+
+/** The provider refused: what was asked last, and all that followed, is not said to it again. */
+interface RefusedMemo {
+  readonly agent: 'model'
+  readonly kind: 'refused'
+}
+
+/** What the session has cost so far, for each currency. */
+export type Spent = Readonly<Record<string, number>>
+
+/** Other agents of the session may have kept something too. */
+function isContextEvent(memo: unknown): memo is ContextEvent {
+  return typeof memo === 'object' && memo !== null && (memo as { readonly agent?: unknown }).agent === 'model'
 }

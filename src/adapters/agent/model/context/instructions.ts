@@ -3,10 +3,13 @@ import { open, realpath, stat } from 'node:fs/promises'
 import { constants } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import type { Bars } from '../../../../ports/bars.ts'
-import type { Instruction } from './system-prompt.ts'
+import { type Instruction, instructed } from './system-prompt.ts'
+import type { Content } from '../../../../ports/content.ts'
+import type { ModelToolCall } from '../../../../ports/model.ts'
+import type { TurnWork } from '../loop/work.ts'
 
 /** Where files are read, and what rules keep from being read. */
-export interface Inside {
+interface Inside {
   readonly roots: readonly string[]
   readonly bars: Bars
 }
@@ -28,7 +31,7 @@ export async function instructionsOf({ roots, bars }: Inside): Promise<readonly 
 }
 
 /** Those of the directories between a root and a file that was touched, the outermost first, without those told already. */
-export async function nestedInstructions(
+async function nestedInstructions(
   path: string,
   { roots, told, bars }: Inside & { readonly told: ReadonlySet<string> },
 ): Promise<readonly Instruction[]> {
@@ -99,4 +102,31 @@ function directoriesDown(root: string, file: string): readonly string[] {
 function isWithin(root: string, path: string): boolean {
   const way = relative(root, path)
   return way === '' || (way !== '..' && !way.startsWith(`..${sep}`))
+}
+
+export interface AnnouncedFiles {
+  readonly content: readonly Content[]
+  readonly told: readonly string[]
+}
+
+export async function directoryInstructions({ turn, context }: TurnWork, call: ModelToolCall): Promise<AnnouncedFiles> {
+  const paths = pathsIn(call.args)
+  if (paths.length === 0) return { content: [], told: [] }
+  const bars = await turn.bars()
+  const found = await Promise.all(
+    paths.map((path) => nestedInstructions(path, { roots: turn.roots, told: context.told, bars })),
+  )
+  const fresh = new Map(found.flat().map((one) => [one.path, one]))
+  return {
+    content: [...fresh.values()].map((one) => ({ type: 'text', text: instructed(one) })),
+    told: [...fresh.keys()],
+  }
+}
+
+/** What tools call the files that they work on. */
+function pathsIn(args: unknown): readonly string[] {
+  if (typeof args !== 'object' || args === null) return []
+  const { path, file_path: filePath, paths } = args as Readonly<Record<string, unknown>>
+  const all = [path, filePath, ...(Array.isArray(paths) ? (paths as readonly unknown[]).slice(0, 16) : [])]
+  return all.filter((one): one is string => typeof one === 'string' && !one.includes('\0'))
 }

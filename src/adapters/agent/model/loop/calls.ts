@@ -1,13 +1,12 @@
 /** The calls of one step: run in order, or side by side when none of them changes anything, and each result kept as it comes. */
 import type { ResumedCall, Resumption } from '../../../../ports/agent.ts'
 import type { ModelToolCall, ModelToolResult } from '../../../../ports/model.ts'
-import type { ToolResult } from '../../../../ports/tools.ts'
+import type { ToolResult, ToolList } from '../../../../ports/tools.ts'
 import { mayRun } from '../../may-run.ts'
-import type { RepeatedFailureDetector } from './repeated-failure-detector.ts'
 import { changesFor } from '../context/mentions.ts'
-import { forModel } from '../context/model-result.ts'
-import { type AnnouncedFiles, directoryInstructions } from '../context/directory-instructions.ts'
+import { type AnnouncedFiles, directoryInstructions } from '../context/instructions.ts'
 import { type TurnWork, append } from './work.ts'
+import type { Content } from '../../../../ports/content.ts'
 
 /** What one step may call; a model that wants more is told so. */
 const CALLS = 64
@@ -116,4 +115,92 @@ function isReadOnly({ turn }: TurnWork, { name, malformed }: ModelToolCall): boo
 
 function failed(text: string): ToolResult {
   return { content: [{ type: 'text', text }], isError: true }
+}
+
+const TOO_OFTEN = 3
+
+export class RepeatedFailureDetector {
+  readonly #times = new Map<string, number>()
+
+  judged(call: ModelToolCall, result: ToolResult): ToolResult {
+    if (!result.isError) {
+      this.#times.delete(keyOf(call))
+      return result
+    }
+    const warning = this.#count(call)
+    return warning === undefined ? result : { ...result, content: [...result.content, { type: 'text', text: warning }] }
+  }
+
+  /** The sentence that says why a call failed, with a warning if it has failed so before. */
+  remark(call: ModelToolCall, why: string): string {
+    return [why, this.#count(call) ?? []].flat().join('\n')
+  }
+
+  #count(call: ModelToolCall): string | undefined {
+    const times = (this.#times.get(keyOf(call)) ?? 0) + 1
+    this.#times.set(keyOf(call), times)
+    return times < TOO_OFTEN
+      ? undefined
+      : `This very call has failed ${times} times in this turn. Do not repeat it: try another way, or say what is in the way.`
+  }
+}
+
+function keyOf({ name, args, malformed }: ModelToolCall): string {
+  return JSON.stringify([name, args, malformed])
+}
+
+/** Characters of text in one result. */
+const LONGEST = 30_000
+
+interface Given {
+  /** Of the call. */
+  readonly id: string
+  readonly list: ToolList
+}
+
+function forModel(result: ToolResult, given: Given): Pick<ToolResult, 'content' | 'isError'> {
+  const content = result.brief ?? spoken(result)
+  return { content: shortened(content, advice(given)), isError: result.isError }
+}
+
+/** A server that answers with structure alone has said something too. */
+function spoken({ content, structured }: ToolResult): readonly Content[] {
+  if (content.length > 0) return content
+  return [{ type: 'text', text: structured === undefined ? '(no output)' : JSON.stringify(structured) }]
+}
+
+function shortened(content: readonly Content[], advice: string): readonly Content[] {
+  let room = LONGEST
+  return content.flatMap((block): readonly Content[] => {
+    const text = textOf(block)
+    if (text === undefined) return [block]
+    if (text.length <= room) {
+      room -= text.length
+      return [block]
+    }
+    const cut: Content = {
+      type: 'text',
+      text: `${whole(text, room)}\n[… ${text.length - room} more characters. ${advice}]`,
+    }
+    const wasFull = room === 0
+    room = 0
+    return wasFull ? [] : [cut]
+  })
+}
+
+function textOf(block: Content): string | undefined {
+  if (block.type === 'text') return block.text
+  return block.type === 'resource' && 'text' in block.resource ? block.resource.text : undefined
+}
+
+/** Never half of a character. */
+function whole(text: string, length: number): string {
+  return text.slice(0, length).replace(/[\uD800-\uDBFF]$/u, '')
+}
+
+function advice({ id, list }: Given): string {
+  const reader = list.tools.find(
+    ({ name, trusted, original }) => trusted && (name === 'read_result' || original === 'read_result'),
+  )
+  return reader === undefined ? 'Ask for less.' : `${reader.name} with the id ${id} gives the rest.`
 }

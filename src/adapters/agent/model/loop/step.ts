@@ -1,12 +1,8 @@
 /** One step of the model: what it says is passed on as it comes, and the whole of it is kept before anything follows from it. */
 import type { Model, ModelEnd, ModelRequest } from '../../../../ports/model.ts'
 import { compact, isTooLong } from '../context/compaction.ts'
-import { spentWith, tellUsage } from '../options/cost.ts'
+import { spentWith, tellUsage, pauseBefore, type TurnWork, append, think, toolsFor } from './work.ts'
 import { chosenEffort } from '../options/options.ts'
-import { pauseBefore } from './retry.ts'
-import { toolsFor } from '../options/model-tools.ts'
-import { type TurnWork, append, think } from './work.ts'
-
 /** Calls that are shown while they are being written; a model that wants a thousand is not shown to want them. */
 const ANNOUNCED = 64
 

@@ -1,6 +1,6 @@
 /** Every way in which providers say how long they want to be left alone. */
 import { expect, test } from 'vitest'
-import { retryAfter } from './retry-after.ts'
+import { retryAfter } from './failure.ts'
 
 const now = Date.UTC(2026, 10, 21, 12, 0, 0)
 
