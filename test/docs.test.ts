@@ -35,8 +35,10 @@ describe('docs/errors.md', () => {
   })
 })
 
-describe('docs/faults.md', () => {
-  const listed = [...read(root, 'docs/faults.md').matchAll(/^\| `([^`]+)` \|/gm)].map(([, name]) => name ?? '')
+describe('docs/internals/faults.md', () => {
+  const listed = [...read(root, 'docs/internals/faults.md').matchAll(/^\| `([^`]+)` \|/gm)].map(
+    ([, name]) => name ?? '',
+  )
 
   test('lists the points of ports/fault.ts in their order', () => expect(listed).toEqual(faultPoints()))
   test('has no point that nothing reaches', () => expect(listed.filter((name) => !isSaid(name))).toEqual([]))

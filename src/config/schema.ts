@@ -131,7 +131,7 @@ export const settings: readonly Setting[] = [
   },
 ]
 
-/** A fault as a test writes it; `docs/faults.md` lists the points. */
+/** A fault as a test writes it; `docs/internals/faults.md` lists the points. */
 export interface Fault {
   readonly point: string
   readonly action: 'kill' | 'throw' | 'delay' | 'hang'

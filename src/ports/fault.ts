@@ -1,6 +1,6 @@
 /** Named places where a test may cut the power, slow the disk, or make a step fail. A no-op in production. */
 
-/** Each name says what has just happened or is just about to. `docs/faults.md` lists them. */
+/** Each name says what has just happened or is just about to. `docs/internals/faults.md` lists them. */
 export type FaultPoint =
   | 'session.batch.decided'
   | 'journal.append.sent'

@@ -1,4 +1,4 @@
-/** The facts that a session's journal holds: a closed union, one format version, documented in `docs/journal.md`. */
+/** The facts that a session's journal holds: a closed union, one format version, documented in `docs/internals/journal.md`. */
 import type {
   CompactionPatch,
   Content,

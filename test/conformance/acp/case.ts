@@ -5,7 +5,7 @@ import type { Transcript } from './record.ts'
 import type { Stage } from './stage.ts'
 
 export interface Case<Seen = unknown> {
-  /** The row of the standard's requirements (docs/conformance.md explains the letters), or a decision of docs/protocol.md. */
+  /** The row of the standard's requirements (docs/internals/conformance.md explains the letters), or a decision of docs/internals/protocol.md. */
   readonly row: string
   /** In product words. */
   readonly name: string

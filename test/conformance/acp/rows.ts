@@ -1,6 +1,6 @@
 /**
  * The requirements of ACP v1 by their row: M must, N must not, S should, s should not, O may, d shape or description, – not
- * said. What the letters of a row stand for is in docs/conformance.md.
+ * said. What the letters of a row stand for is in docs/internals/conformance.md.
  */
 
 /** What the standard asks of an agent. */

@@ -1,4 +1,4 @@
-/** Reads a script: what its agent offers, and one step per line of JSON. `docs/script.md` shows the format. */
+/** Reads a script: what its agent offers, and one step per line of JSON. `docs/internals/script.md` shows the format. */
 import { fail, reasonOf } from '../../../errors/parley-error.ts'
 import type { StopReason } from '../../../ports/agent.ts'
 import type { Content, PermissionOption, PlanEntry, ToolCallPatch } from '../../../ports/content.ts'

@@ -1,4 +1,4 @@
-/** What docs/protocol.md decides for several clients in one session. */
+/** What docs/internals/protocol.md decides for several clients in one session. */
 import type { Fields, Message } from '../../../e2e/message.ts'
 import { type Case, first, one, unless } from '../case.ts'
 import type { LineConnection } from '../line-connection.ts'

@@ -1,4 +1,4 @@
-/** What the standard leaves open and docs/protocol.md decides, as far as one client can see it; the page names each by its name. */
+/** What the standard leaves open and docs/internals/protocol.md decides, as far as one client can see it; the page names each by its name. */
 import { rmSync } from 'node:fs'
 import type { Fields } from '../../../e2e/message.ts'
 import { type Case, first, one, unless } from '../case.ts'

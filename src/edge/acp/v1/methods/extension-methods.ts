@@ -1,4 +1,4 @@
-/** What may be asked of any session beyond ACP, attached to it or not; `docs/protocol.md` describes it. */
+/** What may be asked of any session beyond ACP, attached to it or not; `docs/internals/protocol.md` describes it. */
 import type { SessionRegistry } from '../../../../session/registry.ts'
 import type { Parsed } from './params.ts'
 
