@@ -218,10 +218,10 @@ export class Client {
     await this.#requests.ask('_parley/rename', { sessionId, title })
   }
 
-  /** What was always allowed in the session is asked about again. */
-  async revoke(sessionId: string, allowance: string): Promise<void> {
+  /** Takes back what the user has always or never allowed in the session; `grant` is as `parley rules ls --json` lists it. */
+  async revoke(sessionId: string, grant: object): Promise<void> {
     this.#requireMethod('_parley/revoke')
-    await this.#requests.ask('_parley/revoke', { sessionId, allowance })
+    await this.#requests.ask('_parley/revoke', { sessionId, grant })
   }
 
   /** The id of a new session that begins as this one does, up to `at`. */

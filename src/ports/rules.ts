@@ -13,8 +13,24 @@ export interface RuleSubject {
   readonly command?: string
   /** `docs.example.org`, or `*.example.org`. */
   readonly host?: string
-  /** The tool as it described itself when somebody said always. */
-  readonly mark?: string
+  /** The tool as it described itself when the user answered; see `GrantSubject`. */
+  readonly definition?: string
+}
+
+/** One tool, and of a tool that runs commands or fetches pages exactly this command or host. */
+export interface GrantSubject {
+  /** The tool's name in the registry. */
+  readonly tool: string
+  /** `parley` for a builtin tool; else the hash of what its server says of it: a tool that changes is another tool. */
+  readonly definition: string
+  /** The beginning of a command line that the user saw, like `npm test`. */
+  readonly command?: string
+  readonly host?: string
+}
+
+/** What the user has always allowed, or never allows, in one session. */
+export interface Grant extends GrantSubject {
+  readonly effect: 'allow' | 'deny'
 }
 
 export interface Rule {

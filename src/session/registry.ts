@@ -1,6 +1,7 @@
 /** All sessions of one owner: creates, opens, lists, closes, deletes and recovers them. */
 import { fail } from '../errors/parley-error.ts'
 import type { Cursor, ListQuery, SessionId, SessionPhase, SessionSummary } from '../ports/journal.ts'
+import type { Grant } from '../ports/rules.ts'
 import type { McpServer } from '../ports/tools.ts'
 import type { Command } from './domain/commands.ts'
 import { forkSession } from './lifecycle/fork.ts'
@@ -95,8 +96,8 @@ export class SessionRegistry {
   }
 
   /** What was always allowed in it is asked about again. Throws SESSION_NOT_FOUND. */
-  async revoke(id: SessionId, allowance: string): Promise<void> {
-    await this.#dispatchTo(id, { kind: 'revoke', allowance })
+  async revoke(id: SessionId, grant: Grant): Promise<void> {
+    await this.#dispatchTo(id, { kind: 'revoke', grant })
   }
 
   /** A new session that begins as a copy of this one, at `at` or now. Throws SESSION_NOT_FOUND and FORK_POINT_UNKNOWN. */

@@ -145,7 +145,7 @@ describe('an answer that is always', () => {
     await prompted(session, 'p1')
     await session.dispatch(answer(question(session), 'allow_always'))
     await quiet()
-    expect(session.requireCreated.allowedTools).toEqual(['run_command#parley command npm test'])
+    expect(session.requireCreated.grants).toEqual([{ ...npmTest, effect: 'allow' }])
     const next = await house.killed(session)
     next.house.tools.tools.set('run_command', { tool: tool(house), run: done, preview: command('npm test') })
     await prompted(next.session, 'p2')
@@ -171,9 +171,9 @@ describe('an answer that is always', () => {
     stored.give()
     await quiet()
     expect(house.tools.called).toHaveLength(2)
-    const subject = { tool: 'run_command', mark: 'parley', command: 'npm test' }
+    const subject = { tool: 'run_command', definition: 'parley', command: 'npm test' }
     expect(house.rules.remembered).toEqual([{ cwd: '/home/ada', subject }])
-    expect(session.requireCreated.allowedTools).toEqual([])
+    expect(session.requireCreated.grants).toEqual([])
     expect(reader.entries.find(({ kind }) => kind === 'permission_resolved')).toMatchObject({ by: 'zed' })
     expect(verdicts(reader.entries)).toMatchObject([
       { decision: 'ask', by: 'tool' },
@@ -186,8 +186,8 @@ describe('an answer that is always', () => {
     await prompted(session, 'p1')
     await session.dispatch(answer(question(session), 'reject_always'))
     await quiet()
-    const refused = '!run_command#parley command npm test'
-    expect(session.requireCreated.allowedTools).toEqual([refused])
+    const refused = { ...npmTest, effect: 'deny' } as const
+    expect(session.requireCreated.grants).toEqual([refused])
     const next = await house.killed(session)
     next.house.tools.tools.set('run_command', { tool: tool(house), run: done, preview: command('npm test') })
     await prompted(next.session, 'p2')
@@ -197,9 +197,9 @@ describe('an answer that is always', () => {
     await prompted(next.session, 'p3')
     await next.session.dispatch(answer(question(next.session), NEVER_IN_PROJECT))
     await quiet()
-    const subject = { tool: 'run_command', mark: 'parley', command: 'npm test' }
+    const subject = { tool: 'run_command', definition: 'parley', command: 'npm test' }
     expect(next.house.rules.rules).toMatchObject([{ effect: 'deny', subject }])
-    expect(next.session.requireCreated.allowedTools).toEqual([])
+    expect(next.session.requireCreated.grants).toEqual([])
     await prompted(next.session, 'p4')
     expect(next.session.state.phase).toBe('idle')
     expect(next.house.tools.called).toEqual([])
@@ -237,7 +237,7 @@ describe('an answer that is always', () => {
     await session.dispatch(answer(question(session), 'allow_always'))
     await quiet()
     expect(house.tools.called).toEqual([])
-    expect(session.requireCreated.allowedTools).toEqual([])
+    expect(session.requireCreated.grants).toEqual([])
   })
 
   test('is taken back: the next call is asked about, and so after a restart', async () => {
@@ -245,13 +245,15 @@ describe('an answer that is always', () => {
     await prompted(session, 'p1')
     await session.dispatch(answer(question(session), 'allow_always'))
     await quiet()
-    await house.sessions.revoke(session.id, 'run_command#parley command npm test')
+    await house.sessions.revoke(session.id, { ...npmTest, effect: 'allow' })
     await prompted(session, 'p2')
     expect(session.state.phase).toBe('waiting')
     const next = await house.killed(session)
-    expect(next.session.requireCreated.allowedTools).toEqual([])
+    expect(next.session.requireCreated.grants).toEqual([])
   })
 })
+
+const npmTest = { tool: 'run_command', definition: 'parley', command: 'npm test' }
 
 const done = async () => ({ content: [], isError: false })
 

@@ -295,6 +295,6 @@ describe('parley import', () => {
     const db = new DatabaseSync(join(home, 'journal.db'), { readOnly: true })
     const { state } = db.prepare('SELECT state FROM snapshots').get() as { readonly state: string }
     db.close()
-    expect(JSON.parse(state)).toMatchObject({ state: { allowedTools: [], phase: 'idle' } })
+    expect(JSON.parse(state)).toMatchObject({ state: { grants: [], phase: 'idle' } })
   })
 })

@@ -72,7 +72,7 @@ describe('a session, cut anywhere, that is exported and imported', () => {
         const { accepted, ends, openCalls, openQuestions } = account(after.map(decodeEntry))
         expect({ openCalls, openQuestions }).toEqual({ openCalls: [], openQuestions: [] })
         for (const promptId of accepted) expect([promptId, ends(promptId)]).toEqual([promptId, 1])
-        expect(state.allowedTools).toEqual([])
+        expect(state.grants).toEqual([])
         expect(['idle', 'closed']).toContain(row.phase)
         expect(row.lastSeq).toBe(after.length)
       }),
@@ -81,7 +81,7 @@ describe('a session, cut anywhere, that is exported and imported', () => {
 
   test('allows again what is always allowed here, after it was imported', async () => {
     const { stored, state } = await imported(exported([entry(1, { ...created })]))
-    expect(state).toMatchObject({ imported: 1, allowedTools: [] })
+    expect(state).toMatchObject({ imported: 1, grants: [] })
     expect(stored.map(decodeEntry)[0]).toMatchObject({ kind: 'session_created', imported: 1 })
     const prompt = { kind: 'prompt_accepted', promptId: 'p', content: [] } as const
     const asked = {
@@ -90,17 +90,17 @@ describe('a session, cut anywhere, that is exported and imported', () => {
       toolCallId: 'c',
       call: {},
       options: [],
-      tool: 'rm',
+      grant: { tool: 'rm', definition: 'd' },
       resume: null,
     } as const
     const always = { outcome: 'selected', optionId: 'a', kind: 'allow_always' } as const
     const answered = { kind: 'permission_resolved', requestId: 'r', outcome: always } as const
     const bodies = [prompt, { kind: 'turn_started', turnId: 't1', promptId: 'p' }, asked, answered] as const
     const now = replayed([...stored, ...bodies.map((body, index) => entry(index + 2, body))])
-    expect(now).toMatchObject({ allowedTools: ['rm'] })
+    expect(now).toMatchObject({ grants: [{ tool: 'rm', definition: 'd', effect: 'allow' }] })
     const whole = [entry(1, created), ...bodies.map((body, index) => entry(index + 2, body))]
-    expect(replayed(whole)).toMatchObject({ allowedTools: ['rm'] })
-    expect((await imported(exported(whole))).state.allowedTools).toEqual([])
+    expect(replayed(whole)).toMatchObject({ grants: [{ tool: 'rm', definition: 'd', effect: 'allow' }] })
+    expect((await imported(exported(whole))).state.grants).toEqual([])
   })
 })
 

@@ -7,7 +7,7 @@ import type { Content } from '../../src/ports/content.ts'
 import type { StoredEntry } from '../../src/ports/journal.ts'
 import { evolve } from '../../src/session/domain/evolve.ts'
 import { type State, absent, isBusy, openQuestion } from '../../src/session/domain/state.ts'
-import { configOptions, create, modes, options, text } from './words.ts'
+import { configOptions, create, modes, options, searching, text } from './words.ts'
 
 /** What a wish says for the turn or the question that is open when it is asked. */
 /** As it comes back from where it was stored: JSON has no negative zero. */
@@ -90,7 +90,7 @@ const ask = fc.record({
   toolCallId,
   patch: fc.constant({ title: 'Delete everything' }),
   options: fc.constant(options),
-  tool: fc.constant('docs__search'),
+  grant: fc.constant(searching),
   resume: json(2),
 })
 
@@ -107,7 +107,7 @@ const commands = {
   notice: fc.record({ kind: fc.constant('notice'), text: words }),
   answer: fc.record({ kind: fc.constant('answer'), requestId, optionId }),
   resume_paused: fc.constant({ kind: 'resume_paused' }),
-  revoke: fc.constant({ kind: 'revoke', allowance: 'docs__search' }),
+  revoke: fc.constant({ kind: 'revoke', grant: { ...searching, effect: 'allow' } }),
   rename: words.map((title) => ({ kind: 'rename' as const, title })),
   fork: fc.constant({ kind: 'fork', session: 's-0' }),
   close: fc.constant({ kind: 'close' }),

@@ -1,4 +1,5 @@
 /** The entries and commands of a session in the words that its tests tell their stories with. */
+import type { GrantSubject } from '../../src/ports/rules.ts'
 import type { ToolPause } from '../../src/ports/tools.ts'
 import type { PermissionKind, PermissionOption, PermissionOutcome, ToolStatus } from '../../src/ports/content.ts'
 import type { ConfigOption, Modes } from '../../src/ports/settings.ts'
@@ -66,14 +67,15 @@ export const patched = (toolCallId: string, status: ToolStatus, words?: string):
   toolCallId,
   patch: { status, ...(words === undefined ? {} : { content: [{ type: 'content', content: text(words) }] }) },
 })
-export const asked = (requestId: string, toolCallId: string, tool?: string): Body => ({
+export const searching: GrantSubject = { tool: 'docs__search', definition: 'd' }
+export const asked = (requestId: string, toolCallId: string, grant?: GrantSubject): Body => ({
   kind: 'permission_requested',
   requestId,
   toolCallId,
   call: { title: 'Delete everything' },
   options,
   resume: { step: 1 },
-  ...(tool === undefined ? {} : { tool }),
+  ...(grant && { grant }),
 })
 export const resolved = (requestId: string, outcome: PermissionOutcome): Body => ({
   kind: 'permission_resolved',

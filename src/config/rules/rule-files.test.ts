@@ -39,7 +39,7 @@ describe('[permissions]', () => {
     [{ deny: [{ path: '!x' }] }, 'permissions.deny[0].path'],
     [{ deny: [{ path: 'a/../../b' }] }, 'permissions.deny[0].path'],
     [{ deny: [{ host: 'https://example.org' }] }, 'permissions.deny[0].host'],
-    [{ allow: [{ tool: 'x', mark: 'parley' }] }, 'permissions.allow[0].mark'],
+    [{ allow: [{ tool: 'x', definition: 'parley' }] }, 'permissions.allow[0].definition'],
   ])('%j is wrong at %s', (permissions, key) => {
     expect(readPermissions(permissions, 'user').faults.map((fault) => fault.key)).toEqual([key])
   })

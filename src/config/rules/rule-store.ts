@@ -20,7 +20,7 @@ export function rulesDirectory(home: string): string {
 /** The same rule twice is one. */
 export function storeRule(home: string, rule: Omit<StoredRule, 'id'>): StoredRule {
   const { effect, subject, project } = rule
-  const { mark: _kept, ...written } = subject
+  const { definition: _kept, ...written } = subject
   const fault = faultIn('rule', written)
   if (fault !== undefined) return fail('CONFIG_INVALID', fault)
   const id = idOf([effect, inOrder(subject), project])
@@ -38,8 +38,15 @@ export function removeRule(home: string, id: string): boolean {
 }
 
 /** The order in which it was written changes nothing. */
-export function inOrder({ tool, server, path, command, host, mark }: RuleSubject): readonly (string | undefined)[] {
-  return [tool, server, path, command, host, mark]
+export function inOrder({
+  tool,
+  server,
+  path,
+  command,
+  host,
+  definition,
+}: RuleSubject): readonly (string | undefined)[] {
+  return [tool, server, path, command, host, definition]
 }
 
 /** Enough to name one by. */
@@ -90,9 +97,9 @@ async function readRule(home: string, name: string): Promise<StoredRule | undefi
   try {
     const text = await textOfFile(join(rulesDirectory(home), name))
     const { effect, subject, project } = JSON.parse(text ?? '') as Readonly<Record<string, unknown>>
-    const { mark, ...written } = subject as RuleSubject
+    const { definition, ...written } = subject as RuleSubject
     const isSound =
-      isEffect(effect) && faultIn('rule', written) === undefined && ['string', 'undefined'].includes(typeof mark)
+      isEffect(effect) && faultIn('rule', written) === undefined && ['string', 'undefined'].includes(typeof definition)
     if (!isSound || (project !== null && typeof project !== 'string')) return undefined
     return { id: name.replace(/\.json$/u, ''), effect, subject: subject as RuleSubject, project }
   } catch {

@@ -6,8 +6,8 @@ export const SUBJECT_KEYS = ['tool', 'server', 'path', 'command', 'host'] as con
 
 export type RuleEffect = (typeof EFFECTS)[number]
 
-/** What a rule is said of, as the session knows it. `mark` is in no file of a person. */
-export type RuleSubject = { readonly [Key in (typeof SUBJECT_KEYS)[number] | 'mark']?: string }
+/** What a rule is said of, as the session knows it. `definition` is in no file of a person. */
+export type RuleSubject = { readonly [Key in (typeof SUBJECT_KEYS)[number] | 'definition']?: string }
 
 export interface RuleEntry {
   readonly effect: RuleEffect

@@ -50,6 +50,8 @@ const outcome = z.discriminatedUnion('outcome', [
   z.looseObject({ outcome: z.literal('cancelled') }),
 ])
 
+const grantSubject = { tool: name, definition: name, command: z.string().optional(), host: z.string().optional() }
+
 const failure = z.looseObject({ code: z.string(), message: z.string() })
 const command = z.looseObject({ name: z.string(), description: z.string(), hint: z.string().optional() })
 const planEntry = z.looseObject({
@@ -98,10 +100,10 @@ export const shapes = {
     toolCallId: name,
     call: callPatch,
     options: z.array(permissionOption),
-    tool: name.optional(),
+    grant: z.looseObject(grantSubject).optional(),
   }),
   permission_resolved: z.looseObject({ requestId: name, outcome, by: z.string().optional() }),
-  permission_revoked: z.looseObject({ allowance: z.string() }),
+  permission_revoked: z.looseObject({ grant: z.looseObject({ ...grantSubject, effect: z.enum(['allow', 'deny']) }) }),
   elicitation_requested: z.looseObject({
     elicitationId: name,
     mode: z.enum(['form', 'url']),

@@ -4,8 +4,7 @@ import { type Update, replayed, updateOf } from '../../edge/acp/v1/render/entry-
 import { type SessionInfo, sessionInfo } from '../../edge/acp/v1/methods/session-info.ts'
 import { fail } from '../../errors/parley-error.ts'
 import type { SessionPhase, SessionSummary } from '../../ports/journal.ts'
-import type { RuleSubject } from '../../ports/rules.ts'
-import { grantEffect, grantSubject } from '../../session/permission/grants.ts'
+import type { Grant } from '../../ports/rules.ts'
 import { interruptTurn } from '../../session/domain/finish-turn.ts'
 import { type Entry, decodeEntry } from '../../session/domain/entries.ts'
 import { evolve } from '../../session/domain/evolve.ts'
@@ -30,12 +29,6 @@ export type Listed = SessionInfo & { readonly _meta?: { readonly 'parley/phase':
 /** How far the last turn is, when it has not ended. */
 export type Unfinished = 'working' | 'waiting'
 
-export interface StoredGrant {
-  readonly allowance: string
-  readonly effect: 'allow' | 'deny'
-  readonly subject: RuleSubject
-}
-
 export interface Reader {
   /** Newest first. */
   list(cwd?: string): AsyncIterable<Listed>
@@ -46,8 +39,8 @@ export interface Reader {
    * Returns how far the last turn is, if it goes on.
    */
   updates(sessionId: string): AsyncGenerator<UpdateParams, Unfinished | undefined>
-  /** What was always or never allowed in it, as the journal has it and as rules are said. */
-  standingAnswers(sessionId: string): Promise<readonly StoredGrant[]>
+  /** What the user has always or never allowed in it. */
+  grants(sessionId: string): Promise<readonly Grant[]>
   close(): Promise<void>
 }
 
@@ -62,14 +55,9 @@ export async function openReader(config: Config): Promise<Reader> {
       return sessionInfo(await findRow(journal, prefix))
     },
     updates: (sessionId) => updatesOf(journal, sessionId, () => hasOwner(config)),
-    async standingAnswers(sessionId) {
+    async grants(sessionId) {
       const state = await loadState({ journal }, sessionId)
-      const allowed = state.phase === 'absent' ? [] : state.allowedTools
-      return allowed.map((allowance) => ({
-        allowance,
-        effect: grantEffect(allowance),
-        subject: grantSubject(allowance),
-      }))
+      return state.phase === 'absent' ? [] : state.grants
     },
     close: () => journal.close(),
   }

@@ -11,6 +11,7 @@ import type {
   Usage,
 } from '../../ports/content.ts'
 import type { ConfigValue, Settings } from '../../ports/settings.ts'
+import type { Grant, GrantSubject } from '../../ports/rules.ts'
 import type { ToolPause } from '../../ports/tools.ts'
 import type { ElicitationOutcome, Failure } from './entries.ts'
 
@@ -50,8 +51,8 @@ export type Command =
     }
   /** Somebody is there who can give what the calls of a suspended turn wait for. */
   | { readonly kind: 'resume_paused' }
-  /** What was always allowed in this session is so no more. */
-  | { readonly kind: 'revoke'; readonly allowance: string }
+  /** Takes back what the user has always or never allowed in this session: the next such call is asked about again. */
+  | { readonly kind: 'revoke'; readonly grant: Grant }
   | { readonly kind: 'rename'; readonly title: string }
   /** The session is a copy of `session` up to here, and goes on by itself. */
   | { readonly kind: 'fork'; readonly session: string }
@@ -115,6 +116,6 @@ export interface Ask {
   readonly toolCallId: string
   readonly patch: ToolCallPatch
   readonly options: readonly PermissionOption[]
-  readonly tool?: string
+  readonly grant?: GrantSubject
   readonly resume: unknown
 }

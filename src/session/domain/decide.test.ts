@@ -166,9 +166,9 @@ describe('a question', () => {
       .when(say.answer('r2', 'allow_once'))
       .thenRefused('PERMISSION_UNKNOWN'))
   test('answered with always is not asked about that tool again, however often', () => {
-    const again = [asked('r2', 'c1', 'docs__search'), resolved('r2', say.always)]
+    const again = [asked('r2', 'c1', say.searching), resolved('r2', say.always)]
     const { state } = given(...working, ...again, ...again)
-    expect(state).toMatchObject({ allowedTools: ['docs__search'] })
+    expect(state).toMatchObject({ grants: [{ ...say.searching, effect: 'allow' }] })
   })
   test('of a suspended turn lets it go on when answered', () =>
     given(...suspended)
@@ -291,7 +291,7 @@ const commands: Record<Command['kind'], Command> = {
   answer: say.answer('r1', 'allow_once'),
   rename: say.rename('Better'),
   resume_paused: { kind: 'resume_paused' },
-  revoke: { kind: 'revoke', allowance: 'docs__search#d' },
+  revoke: { kind: 'revoke', grant: { ...say.searching, effect: 'allow' } },
   fork: say.fork,
   close: say.close,
   withdraw: say.withdraw('p1'),

@@ -12,6 +12,7 @@ import type {
 } from '../../ports/content.ts'
 import type { ConfigOption, Modes } from '../../ports/settings.ts'
 import type { StopReason } from '../../ports/agent.ts'
+import type { Grant, GrantSubject } from '../../ports/rules.ts'
 import type { ToolPause } from '../../ports/tools.ts'
 
 /** Raised when an old reader could misread a new entry. */
@@ -104,8 +105,8 @@ export type Body =
       /** What is asked about, for a client that has not heard of the call. */
       readonly call: ToolCallPatch
       readonly options: readonly PermissionOption[]
-      /** What an "always" or "never" is remembered for: the tool as it describes itself, its command or host. */
-      readonly tool?: string
+      /** What an "always" or "never" is kept for; absent where it cannot be answered for good. */
+      readonly grant?: GrantSubject
       /** What the agent needs to go on from here after a restart. */
       readonly resume: unknown
     }
@@ -116,8 +117,8 @@ export type Body =
       /** The client that it came from, as it calls itself. */
       readonly by?: string
     }
-  /** What was always or never allowed in this session is so no more; told to nobody. */
-  | { readonly kind: 'permission_revoked'; readonly allowance: string }
+  /** The user has taken back what was always or never allowed in this session; no client is sent this. */
+  | { readonly kind: 'permission_revoked'; readonly grant: Grant }
   /** A person is asked for something; what is asked and what comes back is between the agent and its client. */
   | {
       readonly kind: 'elicitation_requested'

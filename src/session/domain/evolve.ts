@@ -1,6 +1,7 @@
 /** What a fact makes of the state. Pure and total over every kind of entry. */
 import type { CompactionStatus, PermissionOutcome } from '../../ports/content.ts'
-import { ALWAYS_IN_PROJECT, NEVER_IN_PROJECT, denyKey } from '../permission/grants.ts'
+import type { Grant, GrantSubject } from '../../ports/rules.ts'
+import { ALWAYS_IN_PROJECT, NEVER_IN_PROJECT, isSameGrant } from '../permission/grants.ts'
 import { sequenceGapError } from './sequence-gap.ts'
 import { withoutPowers } from '../lifecycle/imported.ts'
 import type { Body, Entry } from './entries.ts'
@@ -58,7 +59,7 @@ const FRESH = {
   titleSetByUser: false,
   turns: 0,
   recentPrompts: [],
-  allowedTools: [],
+  grants: [],
   commands: [],
   offeredCommands: [],
   settings: { modes: null, configOptions: [] },
@@ -162,7 +163,7 @@ function about(state: Existing, entry: Entry): Existing {
     case 'notice':
       return { ...state, notice: entry.text }
     case 'permission_revoked':
-      return { ...state, allowedTools: state.allowedTools.filter((one) => one !== entry.allowance) }
+      return { ...state, grants: state.grants.filter((grant) => !isSameGrant(grant, entry.grant)) }
     case 'session_configured':
       return configured(state, entry)
     case 'forked_from':
@@ -183,7 +184,7 @@ function inMode(state: Existing, currentModeId: string): Existing {
 
 /** Another session, and so a new one: what was always allowed was allowed in the one that it comes from. */
 function forked<Now extends Existing>(state: Now, entry: Entry): Now {
-  return { ...state, createdAt: entry.at, allowedTools: [] }
+  return { ...state, createdAt: entry.at, grants: [] }
 }
 
 function configured<Now extends Existing>(state: Now, entry: Body & { readonly kind: 'session_configured' }): Now {
@@ -268,29 +269,29 @@ function withCompaction(state: Busy, compactionId: string, status: CompactionSta
 }
 
 function questionOf(entry: Body & { readonly kind: 'permission_requested' }) {
-  const { requestId, toolCallId, call, options, tool, resume } = entry
-  return { requestId, toolCallId, call, options, resume, ...(tool === undefined ? {} : { tool }) }
+  const { requestId, toolCallId, call, options, grant, resume } = entry
+  return { requestId, toolCallId, call, options, resume, ...(grant && { grant }) }
 }
 
 function answered(state: Busy, entry: Entry & { readonly kind: 'permission_resolved' }): Busy {
   const question = openQuestion(state)
   if (question === undefined) return state
   const rest = withoutQuestion(state)
-  const kept = isImported(state, entry) ? undefined : keptHere(entry.outcome, question.tool)
-  return { ...rest, phase: 'working', allowedTools: withTool(state, kept) }
+  const kept = isImported(state, entry) ? undefined : grantFor(entry.outcome, question.grant)
+  return { ...rest, phase: 'working', grants: withGrant(state, kept) }
 }
 
 /** What was said for the whole project is a rule, and kept with the rules. */
-function keptHere(outcome: PermissionOutcome, tool: string | undefined): string | undefined {
-  if (tool === undefined || outcome.outcome !== 'selected') return undefined
+function grantFor(outcome: PermissionOutcome, subject: GrantSubject | undefined): Grant | undefined {
+  if (subject === undefined || outcome.outcome !== 'selected') return undefined
   const { kind, optionId } = outcome
-  if (kind === 'allow_always' && optionId !== ALWAYS_IN_PROJECT) return tool
-  return kind === 'reject_always' && optionId !== NEVER_IN_PROJECT ? denyKey(tool) : undefined
+  if (kind === 'allow_always' && optionId !== ALWAYS_IN_PROJECT) return { ...subject, effect: 'allow' }
+  return kind === 'reject_always' && optionId !== NEVER_IN_PROJECT ? { ...subject, effect: 'deny' } : undefined
 }
 
 /** Two calls of one tool may both have asked before the first "always". */
-function withTool({ allowedTools }: Busy, tool: string | undefined): readonly string[] {
-  return tool === undefined || allowedTools.includes(tool) ? allowedTools : [...allowedTools, tool]
+function withGrant({ grants }: Busy, grant: Grant | undefined): readonly Grant[] {
+  return grant === undefined || grants.some((held) => isSameGrant(held, grant)) ? grants : [...grants, grant]
 }
 
 /** The next prompt of the queue begins at once; its `turn_started` is the next entry. */

@@ -2,7 +2,7 @@
 import { fail } from '../../errors/parley-error.ts'
 import type { PermissionOption, PermissionOutcome } from '../../ports/content.ts'
 import type { Rule } from '../../ports/rules.ts'
-import { ALWAYS_IN_PROJECT, NEVER_IN_PROJECT, grantSubject } from '../permission/grants.ts'
+import { ALWAYS_IN_PROJECT, NEVER_IN_PROJECT, isSameGrant } from '../permission/grants.ts'
 import type { Command } from './commands.ts'
 import type { Body } from './entries.ts'
 import { type Busy, type Existing, type OpenQuestion, type State, isBusy, openQuestion } from './state.ts'
@@ -16,7 +16,7 @@ export function isYes(outcome: PermissionOutcome): boolean {
 export function askPermission(command: Command & { readonly kind: 'ask' }, state: Busy): readonly Body[] {
   if (state.phase !== 'working') return []
   const { requestId, ask } = command
-  const { toolCallId, patch, options, tool, resume } = ask
+  const { toolCallId, patch, options, grant, resume } = ask
   const asked: Body = {
     kind: 'permission_requested',
     requestId,
@@ -24,7 +24,7 @@ export function askPermission(command: Command & { readonly kind: 'ask' }, state
     call: patch,
     options,
     resume,
-    ...(tool === undefined ? {} : { tool }),
+    ...(grant && { grant }),
   }
   return [...callSaid({ toolCallId, patch }, state), asked]
 }
@@ -43,21 +43,21 @@ export function resolvePermission(command: Command & { readonly kind: 'answer' }
 }
 
 /** What an answer makes a rule of, for all sessions of the directory. */
-export function ruleMadeBy({ tool }: Pick<OpenQuestion, 'tool'>, outcome: PermissionOutcome): MadeRule | undefined {
-  if (tool === undefined || outcome.outcome !== 'selected') return undefined
+export function ruleMadeBy({ grant }: Pick<OpenQuestion, 'grant'>, outcome: PermissionOutcome): MadeRule | undefined {
+  if (grant === undefined || outcome.outcome !== 'selected') return undefined
   const { optionId, kind } = outcome
   const effect =
     kind === 'allow_always' && optionId === ALWAYS_IN_PROJECT
       ? 'allow'
       : kind === 'reject_always' && optionId === NEVER_IN_PROJECT && 'deny'
-  return effect === false ? undefined : { effect, subject: grantSubject(tool) }
+  return effect === false ? undefined : { effect, subject: grant }
 }
 
 export type MadeRule = Pick<Rule, 'effect' | 'subject'>
 
-/** What was always or never allowed in this session, as it is remembered; nothing when it was somebody else's, or is no more. */
-export function revoke({ allowance }: Command & { readonly kind: 'revoke' }, state: Existing): readonly Body[] {
-  return state.allowedTools.includes(allowance) ? [{ kind: 'permission_revoked', allowance }] : []
+export function revoke({ grant }: Command & { readonly kind: 'revoke' }, state: Existing): readonly Body[] {
+  const isHeld = state.grants.some((held) => isSameGrant(held, grant))
+  return isHeld ? [{ kind: 'permission_revoked', grant }] : []
 }
 
 /** An option that was not offered is no answer: the call does not run. */

@@ -11,6 +11,7 @@ import type {
 } from '../../ports/content.ts'
 import type { SessionPhase, SessionSummary } from '../../ports/journal.ts'
 import type { Settings } from '../../ports/settings.ts'
+import type { Grant, GrantSubject } from '../../ports/rules.ts'
 import type { ToolPause } from '../../ports/tools.ts'
 import type { Failure, TurnEnd } from './entries.ts'
 
@@ -46,8 +47,8 @@ interface Base {
   readonly turns: number
   /** The latest prompts that ended and how, so that one sent again is not run again. */
   readonly recentPrompts: readonly EndedPrompt[]
-  /** What needs no further question in this session: always allowed, or, behind a `!`, never. */
-  readonly allowedTools: readonly string[]
+  /** What the user has always or never allowed in this session. */
+  readonly grants: readonly Grant[]
   readonly commands: readonly SlashCommand[]
   /** What its agent last offered by itself, between turns; null when that was another agent. */
   readonly offeredCommands: readonly SlashCommand[] | null
@@ -128,7 +129,7 @@ export interface OpenQuestion {
   readonly toolCallId: string
   readonly call: ToolCallPatch
   readonly options: readonly PermissionOption[]
-  readonly tool?: string
+  readonly grant?: GrantSubject
   readonly resume: unknown
 }
 

@@ -126,9 +126,11 @@ describe('a fork of a session', () => {
     if (state.phase !== 'waiting') throw new Error('it must have asked')
     await session.dispatch({ kind: 'answer', requestId: state.question.requestId, optionId: 'allow_always' })
     await quiet()
-    expect(session.requireCreated.allowedTools).toEqual(['files__delete#files__delete'])
+    expect(session.requireCreated.grants).toEqual([
+      { effect: 'allow', tool: 'files__delete', definition: 'files__delete' },
+    ])
     const fork = await house.sessions.open(await house.sessions.fork(session.id), here)
-    expect(fork.requireCreated.allowedTools).toEqual([])
+    expect(fork.requireCreated.grants).toEqual([])
   })
 
   test('that is closed, of a fork, and of one that nobody has open, is a session like any other', async () => {
@@ -186,7 +188,7 @@ test('in any life, cut anywhere, a fork has nothing open and each of its prompts
       const turns = (wanted: Entry['kind']) =>
         all.flatMap(({ kind, ...entry }) => (kind === wanted && 'turnId' in entry ? [entry.turnId] : []))
       expect(turns('turn_ended')).toEqual(turns('turn_started'))
-      expect(state).toMatchObject({ phase: 'idle', allowedTools: [] })
+      expect(state).toMatchObject({ phase: 'idle', grants: [] })
       expect({ strays, leftOpen, openQuestions }).toEqual({ strays: [], leftOpen: [], openQuestions: [] })
       for (const promptId of accepted) expect([cut, promptId, ends(promptId)]).toEqual([cut, promptId, 1])
     }

@@ -1,10 +1,10 @@
 /** Whether a call may run: what it would do is looked at, rules, mode and earlier answers decide, and a person where they must. */
 import type { Question, ToolRequest, Turn } from '../../ports/agent.ts'
 import type { PermissionOutcome, ToolCallPatch } from '../../ports/content.ts'
-import type { RuleSet } from '../../ports/rules.ts'
+import type { GrantSubject, RuleSet } from '../../ports/rules.ts'
 import type { Bars } from '../../ports/bars.ts'
 import type { Tool, ToolPreview } from '../../ports/tools.ts'
-import { allowKey, permissionOptionsFor } from './grants.ts'
+import { grantSubjectOf, permissionOptionsFor } from './grants.ts'
 import { pathAccessFilterFor } from './path-access-filter.ts'
 import { isYes } from '../domain/permission-answer.ts'
 import { type PolicyContext, type PolicyDecision, deniedBy, decidePolicy } from './policy.ts'
@@ -15,7 +15,7 @@ export interface AuthorizationContext {
   standing(): Promise<PolicyContext>
   /** Once every question before it was answered. */
   inLine<Result>(work: () => Promise<Result>): Promise<Result>
-  ask(question: Question, tool: string | undefined): Promise<PermissionOutcome>
+  ask(question: Question, grant: GrantSubject | undefined): Promise<PermissionOutcome>
 }
 
 export interface ToolCallAttempt {
@@ -89,7 +89,7 @@ async function asked(wanted: ToolCallAttempt, clearing: AuthorizationContext, ju
   const options = permissionOptionsFor(call, judged.verdict?.eachTime !== true)
   const canAlways = options.some(({ kind }) => kind === 'allow_always')
   const question = { toolCallId, patch: announced(wanted, judged), options, state: request.resume }
-  const outcome = await clearing.ask(question, canAlways ? allowKey(call) : undefined)
+  const outcome = await clearing.ask(question, canAlways ? grantSubjectOf(call) : undefined)
   return isYes(outcome) ? letRun(wanted, judged) : { refusal: 'Not allowed. The tool was not run.' }
 }
 

@@ -1,7 +1,7 @@
 /** What an "always" is said of: exactly this tool, and of one that runs commands or reaches out exactly this command or host. */
 import type { PermissionOption } from '../../ports/content.ts'
-import type { RuleSubject } from '../../ports/rules.ts'
-import { type ToolCallSubject, hostOf, isPlainCommand, markOf } from './rule-matcher.ts'
+import type { Grant, GrantSubject } from '../../ports/rules.ts'
+import { type ToolCallSubject, hostOf, isPlainCommand, definitionOf } from './rule-matcher.ts'
 
 /** The answers that make a rule for all sessions of the directory. */
 export const ALWAYS_IN_PROJECT = 'allow_always_project'
@@ -13,26 +13,27 @@ const REJECT: PermissionOption = { optionId: 'reject_once', name: 'Reject', kind
 /** More than this nobody reads in the name of an option. */
 const LONGEST = 120
 
-/** `files__write#4f0a…`, `run_command#parley command npm test`: stored with the question, remembered when the answer is always. */
-export function allowKey(call: ToolCallSubject): string {
+/** What an "always" or "never" to this call is kept for. It is stored with the question. */
+export function grantSubjectOf(call: ToolCallSubject): GrantSubject {
+  const { tool } = call
   const detail = detailOf(call)
-  return `${call.tool.name}#${markOf(call.tool)}${detail === undefined ? '' : ` ${detail.key} ${detail.value}`}`
+  return { tool: tool.name, definition: definitionOf(tool), ...(detail && { [detail.key]: detail.value }) }
 }
 
-/** What is remembered where the answer is never: the same behind a mark that no name of a tool begins with. */
-export function denyKey(allowance: string): string {
-  return `!${allowance}`
+/** Whether the user has answered for good about exactly this call. */
+export function hasGrant(grants: readonly Grant[], effect: Grant['effect'], call: ToolCallSubject): boolean {
+  const wanted = { ...grantSubjectOf(call), effect }
+  return grants.some((grant) => isSameGrant(grant, wanted))
 }
 
-export function grantEffect(remembered: string): 'allow' | 'deny' {
-  return remembered.startsWith('!') ? 'deny' : 'allow'
-}
-
-/** The same as the subject of a rule. */
-export function grantSubject(remembered: string): RuleSubject {
-  const [, tool = '', mark = '', key, value = ''] =
-    /^!?([^#]*)#(\S*)(?: (command|host) (.*))?$/su.exec(remembered) ?? []
-  return { tool, mark, ...(key !== undefined && { [key]: value }) }
+export function isSameGrant(one: Grant, other: Grant): boolean {
+  return (
+    one.effect === other.effect &&
+    one.tool === other.tool &&
+    one.definition === other.definition &&
+    one.command === other.command &&
+    one.host === other.host
+  )
 }
 
 /** The answers that are offered. Always is one only where it can be said of something that people see whole. */

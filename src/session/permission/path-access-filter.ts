@@ -36,9 +36,9 @@ export function pathAccessFilterForAgent(set: RuleSet): Bars {
 export function accessOf(tools: readonly Tool[], { rules, roots, own }: RuleSet): PathAccess {
   const patterns = (wanted: RuleEffect) =>
     rules.flatMap(({ effect, subject }) => {
-      const { path, command, host, tool, server, mark } = subject
+      const { path, command, host, tool, server, definition } = subject
       const isOfPlaces = path !== undefined && command === undefined && host === undefined
-      const isOfAll = tool === undefined && server === undefined && mark === undefined
+      const isOfAll = tool === undefined && server === undefined && definition === undefined
       const isMeant = isOfAll || tools.some((one) => isOfTool(subject, one))
       return effect === wanted && isOfPlaces && isMeant ? [path] : []
     })

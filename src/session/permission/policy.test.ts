@@ -1,11 +1,12 @@
 /** What becomes of a call: rules, modes and answers against each other, and that nothing widens them. */
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Rule, RuleEffect, RuleSet, RuleSubject } from '../../ports/rules.ts'
+import type { Grant, Rule, RuleEffect, RuleSet, RuleSubject } from '../../ports/rules.ts'
 import type { Modes, PermissionModeId } from '../../ports/settings.ts'
 import type { Tool, ToolPreview } from '../../ports/tools.ts'
-import { ALWAYS_IN_PROJECT, NEVER_IN_PROJECT, allowKey, permissionOptionsFor, denyKey, grantSubject } from './grants.ts'
+import { ALWAYS_IN_PROJECT, NEVER_IN_PROJECT, grantSubjectOf, permissionOptionsFor } from './grants.ts'
 import { type PolicyContext, deniedBy, modeOf, decidePolicy } from './policy.ts'
+import type { ToolCallSubject } from './rule-matcher.ts'
 import { pathAccessFilterFor } from './path-access-filter.ts'
 
 const stranger: Tool = {
@@ -55,8 +56,8 @@ function standing(
   rules: readonly Rule[] = [],
   more: Partial<RuleSet & PolicyContext> = {},
 ): PolicyContext {
-  const { allowed = [], ...set } = more
-  return { mode, allowed, rules: { rules, roots: [root], own: ['/state'], ...set } }
+  const { grants = [], ...set } = more
+  return { mode, grants, rules: { rules, roots: [root], own: ['/state'], ...set } }
 }
 
 const decision = (call: Parameters<typeof decidePolicy>[0], now: PolicyContext) => {
@@ -83,10 +84,10 @@ test('an edit that was not asked about gets to nothing that is executed later be
 
 test('an always for a tool says nothing of files that are executed later', () => {
   const call = edit(`${root}/.envrc`)
-  const always = { allowed: [allowKey(edit(`${root}/a.ts`))] }
-  expect(decidePolicy(call, standing('ask', [], always))).toMatchObject({ decision: 'ask', eachTime: true })
-  expect(decision(edit(`${root}/a.ts`), standing('ask', [], always))).toBe('allow by answer')
-  expect(decision(call, standing('ask', [rule('allow', { path: '.envrc' })], always))).toBe('allow by rule')
+  const given = { grants: [always(edit(`${root}/a.ts`))] }
+  expect(decidePolicy(call, standing('ask', [], given))).toMatchObject({ decision: 'ask', eachTime: true })
+  expect(decision(edit(`${root}/a.ts`), standing('ask', [], given))).toBe('allow by answer')
+  expect(decision(call, standing('ask', [rule('allow', { path: '.envrc' })], given))).toBe('allow by rule')
 })
 
 describe('a mode decides', () => {
@@ -170,10 +171,10 @@ describe('a rule', () => {
     [{ server: 'files', tool: 'write' }, { tool: stranger, preview: other }, true],
     [{ server: 'files', tool: 'read' }, { tool: stranger, preview: other }, false],
     [{ server: 'db' }, { tool: stranger, preview: other }, false],
-    [{ tool: 'files__write', mark: 'd1' }, { tool: stranger, preview: other }, true],
-    [{ tool: 'files__write', mark: 'd0' }, { tool: stranger, preview: other }, false],
-    [{ tool: 'edit_file', mark: 'parley' }, edit(`${root}/a`), true],
-    [{ tool: 'edit_file', mark: 'parley' }, { tool: { ...stranger, name: 'edit_file' }, preview: other }, false],
+    [{ tool: 'files__write', definition: 'd1' }, { tool: stranger, preview: other }, true],
+    [{ tool: 'files__write', definition: 'd0' }, { tool: stranger, preview: other }, false],
+    [{ tool: 'edit_file', definition: 'parley' }, edit(`${root}/a`), true],
+    [{ tool: 'edit_file', definition: 'parley' }, { tool: { ...stranger, name: 'edit_file' }, preview: other }, false],
     [{ host: 'example.org' }, fetching('https://example.org/x'), true],
     [{ host: 'example.org' }, fetching('https://EXAMPLE.org.:8080/'), true],
     [{ host: '*.example.org' }, fetching('https://docs.example.org'), true],
@@ -251,15 +252,14 @@ describe('always', () => {
   })
 
   test('holds for exactly what was shown', () => {
-    const allowed = [allowKey(run('npm test'))]
-    const now = standing('ask', [], { allowed })
+    const now = standing('ask', [], { grants: [always(run('npm test'))] })
     expect(decision(run('npm test'), now)).toBe('allow by answer')
     expect(decision(run('npm test -- -u', 'npm test'), now)).toBe('allow by answer')
     expect(decision(run('npm run lint'), now)).toBe('ask by tool')
     expect(
       decision(
         { tool: { ...stranger, digest: 'd2' }, preview: other },
-        standing('ask', [], { allowed: [allowKey({ tool: stranger, preview: other })] }),
+        standing('ask', [], { grants: [always({ tool: stranger, preview: other })] }),
       ),
     ).toBe('ask by tool')
     expect(permissionOptionsFor(run('npm test'), true).map(({ name }) => name)).toEqual([
@@ -273,8 +273,8 @@ describe('always', () => {
   })
 
   test('never holds whatever is allowed, for exactly what was shown', () => {
-    const allowed = [denyKey(allowKey(run('npm test'))), allowKey(run('npm test'))]
-    const now = standing('allow-all', [rule('allow', { tool: '*' })], { allowed })
+    const grants = [never(run('npm test')), always(run('npm test'))]
+    const now = standing('allow-all', [rule('allow', { tool: '*' })], { grants })
     expect(decision(run('npm test'), now)).toBe('deny by answer')
     expect(decision(run('npm run lint'), now)).toBe('allow by rule')
   })
@@ -285,10 +285,9 @@ describe('always', () => {
     { tool: stranger, preview: other },
     edit(`${root}/a`),
   ])('said for the project is a rule that fits it: %j', (call) => {
-    const subject = grantSubject(allowKey(call))
+    const subject = grantSubjectOf(call)
     expect(decision(call, standing('ask', [rule('allow', subject)]))).toBe('allow by rule')
     expect(decision(call, standing('allow-all', [rule('deny', subject)]))).toBe('deny by rule')
-    expect(grantSubject(denyKey(allowKey(call)))).toEqual(subject)
   })
 })
 
@@ -406,7 +405,7 @@ describe('whatever is allowed, in whatever mode', () => {
     fc.assert(
       fc.property(anyCall, anyMode, allowRules, ({ tool, preview }, mode, rules) => {
         const call = { tool, preview: { ...preview, destroys: true } }
-        const { decision } = decidePolicy(call, standing(mode, rules, { allowed: [allowKey(call)] }))
+        const { decision } = decidePolicy(call, standing(mode, rules, { grants: [always(call)] }))
         expect(decision).not.toBe('allow')
       }),
     )
@@ -416,7 +415,7 @@ describe('whatever is allowed, in whatever mode', () => {
     fc.assert(
       fc.property(anyCall, anyMode, allowRules, (call, mode, rules) => {
         const now = (effect: RuleEffect) =>
-          standing(mode, [...rules, rule(effect, { tool: call.tool.name })], { allowed: [allowKey(call)] })
+          standing(mode, [...rules, rule(effect, { tool: call.tool.name })], { grants: [always(call)] })
         expect(decidePolicy(call, now('deny')).decision).toBe('deny')
         expect(decidePolicy(call, now('ask')).decision).not.toBe('allow')
       }),
@@ -447,3 +446,11 @@ describe('whatever is allowed, in whatever mode', () => {
     )
   })
 })
+
+function always(call: ToolCallSubject): Grant {
+  return { ...grantSubjectOf(call), effect: 'allow' }
+}
+
+function never(call: ToolCallSubject): Grant {
+  return { ...grantSubjectOf(call), effect: 'deny' }
+}

@@ -3,9 +3,9 @@ import { executorOf } from '../../access/executed-later.ts'
 import { isGoverning, isOwnPlace, isWithin } from '../../access/path-access.ts'
 import { mayName } from '../../access/wildcard.ts'
 import type { PermissionModeId, Settings } from '../../ports/settings.ts'
-import type { Rule, RuleSet } from '../../ports/rules.ts'
+import type { Grant, Rule, RuleSet } from '../../ports/rules.ts'
 import type { PreviewedCommand } from '../../ports/tools.ts'
-import { allowKey, denyKey } from './grants.ts'
+import { hasGrant } from './grants.ts'
 import { type ToolCallSubject, findRule, ruleWords } from './rule-matcher.ts'
 
 export interface PolicyDecision {
@@ -21,8 +21,7 @@ export interface PolicyDecision {
 export interface PolicyContext {
   readonly mode: PermissionModeId
   readonly rules: RuleSet
-  /** What was always, or never, allowed in it. */
-  readonly allowed: readonly string[]
+  readonly grants: readonly Grant[]
 }
 
 const MODES: ReadonlySet<string> = new Set<PermissionModeId>(['ask', 'accept-edits', 'plan', 'allow-all'])
@@ -60,8 +59,8 @@ export function deniedBy(call: ToolCallSubject, { rules }: Pick<PolicyContext, '
   return rule && { decision: 'deny', by: 'rule', why: words(rule) }
 }
 
-function refusedBefore(call: ToolCallSubject, { allowed }: PolicyContext): PolicyDecision | undefined {
-  if (!allowed.includes(denyKey(allowKey(call)))) return undefined
+function refusedBefore(call: ToolCallSubject, { grants }: PolicyContext): PolicyDecision | undefined {
+  if (!hasGrant(grants, 'deny', call)) return undefined
   return { decision: 'deny', by: 'answer', why: 'the user has said never, for this session' }
 }
 
@@ -87,14 +86,14 @@ function askedEachTime(call: ToolCallSubject, { rules }: PolicyContext): PolicyD
   return rule && ask(words(rule), 'rule')
 }
 
-function allowed(call: ToolCallSubject, { mode, rules, allowed }: PolicyContext): PolicyDecision | undefined {
+function allowed(call: ToolCallSubject, { mode, rules, grants }: PolicyContext): PolicyDecision | undefined {
   const allow = (by: PolicyDecision['by'], why: string): PolicyDecision => ({ decision: 'allow', by, why })
   const rule = findRule('allow', rules, call)
   if (rule !== undefined) return allow('rule', words(rule))
   // An always was said of the tool, not of a file that runs by itself.
   const executed = mode === 'allow-all' ? undefined : executedLater(call)
   if (executed !== undefined) return { decision: 'ask', by: 'tool', why: executed, eachTime: true }
-  if (allowed.includes(allowKey(call))) return allow('answer', 'you, always in this session')
+  if (hasGrant(grants, 'allow', call)) return allow('answer', 'you, always in this session')
   if (mode === 'allow-all') return allow('mode', `mode allow all${effectWords(call)}`)
   if (mode === 'accept-edits' && isEditInside(call, rules)) return allow('mode', 'mode accept edits')
   return isHarmless(call) ? allow('tool', 'it only reads, and is of Parley itself') : undefined

@@ -46,24 +46,28 @@ export function matchesBroadly(subject: RuleSubject, call: ToolCallSubject, root
   )
 }
 
-export function isOfTool({ tool: name, server, mark }: RuleSubject, tool: Tool): boolean {
+export function isOfTool({ tool: name, server, definition }: RuleSubject, tool: Tool): boolean {
   return (
     (name === undefined || fitsWord(name, server === undefined ? tool.name : tool.original)) &&
     (server === undefined || fitsWord(server, tool.server)) &&
-    (mark === undefined || mark === markOf(tool))
+    (definition === undefined || definition === definitionOf(tool))
   )
 }
 
 /** A rule on a whole server also holds for what is asked of it by a tool of ours. */
-function isAtServer({ server, tool, mark }: RuleSubject, preview: ToolPreview): boolean {
+function isAtServer({ server, tool, definition }: RuleSubject, preview: ToolPreview): boolean {
   const named = preview.server
   return (
-    named !== undefined && server !== undefined && tool === undefined && mark === undefined && fitsWord(server, named)
+    named !== undefined &&
+    server !== undefined &&
+    tool === undefined &&
+    definition === undefined &&
+    fitsWord(server, named)
   )
 }
 
 /** The tool as it describes itself: one of Parley's own stays the same in another version. */
-export function markOf({ trusted, digest }: Tool): string {
+export function definitionOf({ trusted, digest }: Tool): string {
   return trusted ? 'parley' : digest
 }
 

@@ -3,6 +3,7 @@ import type { Question } from '../../ports/agent.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { PermissionOutcome } from '../../ports/content.ts'
 import type { Faults } from '../../ports/fault.ts'
+import type { GrantSubject } from '../../ports/rules.ts'
 import type { Command } from '../domain/commands.ts'
 import type { Entry } from '../domain/entries.ts'
 
@@ -35,13 +36,13 @@ export class PermissionPrompts {
   }
 
   /** Resolves `cancelled` when nothing is asked in this turn any more. */
-  async ask({ toolCallId, patch, options, state }: Question, tool?: string): Promise<PermissionOutcome> {
+  async ask({ toolCallId, patch, options, state }: Question, grant?: GrantSubject): Promise<PermissionOutcome> {
     const { turnId, clock, faults, dispatch } = this.#host
     const requestId = clock.id()
     const answer = new Promise<PermissionOutcome>((resolve) => {
       this.#open = { requestId, resolve }
     })
-    const ask = { toolCallId, patch, options, resume: state, ...(tool === undefined ? {} : { tool }) }
+    const ask = { toolCallId, patch, options, resume: state, ...(grant && { grant }) }
     const entries = await dispatch({ kind: 'ask', turnId, requestId, ask })
     if (entries.length === 0) return { outcome: 'cancelled' }
     await faults.at('permission.asked')

@@ -14,6 +14,7 @@ import type { Cursor } from '../../ports/journal.ts'
 import type { Settings } from '../../ports/settings.ts'
 import type { AbortSource, Signal } from '../../ports/signal.ts'
 import type { Bars } from '../../ports/bars.ts'
+import type { GrantSubject } from '../../ports/rules.ts'
 import type { ToolPause, ToolRegistry, ToolResult } from '../../ports/tools.ts'
 import { pathAccessFilterForAgent } from '../permission/path-access-filter.ts'
 import type { AnsweredQuestion } from '../domain/batch.ts'
@@ -174,16 +175,16 @@ export class RunningTurn extends TurnVoice implements Turn {
       standing: () => this.#standing(),
       begin: (toolCallId, more) => this.store({ kind: 'call', toolCallId, patch: { status: 'in_progress', ...more } }),
       inLine: (work) => this.#questions.inLine(work),
-      ask: (question, tool) => this.#askNow(question, tool),
+      ask: (question, grant) => this.#askNow(question, grant),
       caller: (toolCallId, bars) => this.#callerOf(toolCallId, bars),
       pauseOf: (toolCallId) => this.#pauses.get(toolCallId),
       inputFor: (pause, paused, isKept) => this.#pausing.inputFor(pause, paused, isKept),
     })
   }
 
-  async #askNow(question: Question, tool?: string): Promise<PermissionOutcome> {
+  async #askNow(question: Question, grant?: GrantSubject): Promise<PermissionOutcome> {
     this.requireOpen()
-    return this.#questions.ask(question, tool)
+    return this.#questions.ask(question, grant)
   }
 
   /** As it is at this moment; rules that cannot be read are told of, once. */
@@ -191,7 +192,7 @@ export class RunningTurn extends TurnVoice implements Turn {
     const { log, ports, roots } = this.#host
     const rules = await ports.rules.rulesFor(roots)
     if (rules.broken !== undefined) await log.dispatch({ kind: 'notice', text: rules.broken })
-    return { rules, mode: modeOf(this.settings), allowed: log.existing.allowedTools }
+    return { rules, mode: modeOf(this.settings), grants: log.existing.grants }
   }
 
   #callerOf(toolCallId: string, bars: Bars): OpenToolCallContext {

@@ -53,7 +53,7 @@ async function revoke(config: Config, prefix: string, session: string): Promise<
   const row = rows.find(({ id }) => id === onlyOne(ids, prefix))
   if (row === undefined) return refuse(missing(prefix, ids), FAILED)
   return workWith({ config, embedded: false }, nobody, async ({ client }) => {
-    await client.revoke(row.sessionId, row.allowance)
+    await client.revoke(row.sessionId, row.grant)
     process.stdout.write(`${row.id} is gone; the next call is asked about\n`)
     return OK
   })

@@ -1,7 +1,7 @@
 /** `parley rules ls`: every rule that holds in a directory, and with `--session` what was always or never allowed in that one. */
 import { configFor } from '../../configured.ts'
 import { type FoundRule, RuleReader } from '../../../config/rules/rule-files.ts'
-import { idOf } from '../../../config/rules/rule-store.ts'
+import { idOf, inOrder } from '../../../config/rules/rule-store.ts'
 import type { Config } from '../../../config/schema.ts'
 import { openReader } from '../../../server/offline/offline-sessions.ts'
 import { ruleLine } from '../../../server/compose/rules.ts'
@@ -23,7 +23,7 @@ export type Row =
       readonly from: 'session'
       readonly sessionId: string
       /** As the journal has it. */
-      readonly allowance: string
+      readonly grant: object
     })
 
 export async function listRules(_words: readonly string[], options: CommandInput['options']): Promise<number> {
@@ -47,16 +47,12 @@ export async function rowsOfSession(
   const reader = await openReader(config)
   try {
     const { sessionId } = await reader.find(prefix)
-    const answers = await reader.standingAnswers(sessionId)
-    return answers.map(({ allowance, effect, subject }) => ({
-      id: idOf(['session', sessionId, allowance]),
-      effect,
-      subject,
-      from: 'session',
-      standing: 'active',
-      sessionId,
-      allowance,
-    }))
+    const grants = await reader.grants(sessionId)
+    return grants.map((grant) => {
+      const { effect, ...subject } = grant
+      const id = idOf(['session', sessionId, effect, ...inOrder(subject)])
+      return { id, effect, subject, from: 'session', standing: 'active', sessionId, grant }
+    })
   } finally {
     await reader.close()
   }

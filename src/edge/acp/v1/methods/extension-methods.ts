@@ -16,7 +16,7 @@ export async function rename(sessions: SessionRegistry, params: Parsed<'_parley/
 
 /** The next call of it is asked about again. */
 export async function revoke(sessions: SessionRegistry, params: Parsed<'_parley/revoke'>): Promise<Answered> {
-  await sessions.revoke(params.sessionId, params.allowance)
+  await sessions.revoke(params.sessionId, params.grant)
   return { result: {} }
 }
 

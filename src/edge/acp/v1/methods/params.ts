@@ -13,6 +13,13 @@ const MOST_PARTS = 1_000
 
 const meta = z.record(z.string(), z.unknown()).nullish()
 const annotated = { annotations: z.record(z.string(), z.unknown()).nullish(), _meta: meta }
+const grant = z.object({
+  effect: z.enum(['allow', 'deny']),
+  tool: z.string(),
+  definition: z.string(),
+  command: z.string().exactOptional(),
+  host: z.string().exactOptional(),
+})
 const resource = z.union([
   z.looseObject({ uri: z.string(), text: z.string(), mimeType: z.string().nullish(), _meta: meta }),
   z.looseObject({ uri: z.string(), blob: z.string(), mimeType: z.string().nullish(), _meta: meta }),
@@ -114,7 +121,7 @@ export const schemas = {
   'session/close': z.object({ sessionId, _meta: meta }),
   'session/delete': z.object({ sessionId, _meta: meta }),
   '_parley/rename': z.object({ sessionId, title: z.string(), _meta: meta }),
-  '_parley/revoke': z.object({ sessionId, allowance: z.string(), _meta: meta }),
+  '_parley/revoke': z.object({ sessionId, grant, _meta: meta }),
   '_parley/fork': z.object({ sessionId, at: z.number().nullish(), _meta: meta }),
   'session/list': z.object({ cwd: z.string().nullish(), cursor: z.string().nullish(), _meta: meta }),
 } as const satisfies Partial<Readonly<Record<Method, z.ZodType>>>
