@@ -42,7 +42,7 @@ export class Owner {
       principal: { transport: 'unix socket', isLocalUser: true },
       info: { name: 'parley', title: 'Parley', version: '0' },
       agents,
-      newId: () => clock.id(),
+      clock,
       report: (error) => this.#report(error),
       patience: () => new Promise((resolve) => clock.setTimer(PATIENCE, resolve)),
     })

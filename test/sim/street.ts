@@ -1,6 +1,6 @@
 /** A house with a street before it: any number of plain ACP clients at its door. */
 import { afterEach } from 'vitest'
-import type { ConnectionHost } from '../../src/edge/acp/connection.ts'
+import type { ServerContext } from '../../src/edge/acp/version.ts'
 import type { Fields } from '../e2e/message.ts'
 import { House } from './house.ts'
 import { text } from './words.ts'
@@ -10,7 +10,7 @@ import { WireClient } from './wire-client.ts'
 export const cwd = '/'
 
 /** What a server may be set to. */
-type Settings = Partial<Pick<ConnectionHost, 'token' | 'unstable' | 'sessions' | 'methods' | 'principal'>>
+type Settings = Partial<Pick<ServerContext, 'token' | 'unstable' | 'sessions' | 'methods' | 'principal'>>
 
 export class Street {
   readonly house: House
@@ -30,7 +30,7 @@ export class Street {
       principal: { transport: 'stdio', isLocalUser: true },
       info: { name: 'parley', title: 'Parley', version: '0' },
       agents,
-      newId: () => clock.id(),
+      clock,
       report: (error) => reported.push(error),
       patience: () => Promise.resolve(),
       ...this.#settings,

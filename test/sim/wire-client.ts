@@ -1,6 +1,7 @@
 /** A plain ACP client over a pipe to an owner in this process: raw lines both ways, as many clients as a test wants. */
 import { PassThrough } from 'node:stream'
-import { type ConnectionHost, serveConnection } from '../../src/edge/acp/connection.ts'
+import { serveConnection } from '../../src/edge/acp/connection.ts'
+import type { ServerContext } from '../../src/edge/acp/version.ts'
 import { openStreamTransport } from '../../src/edge/transport/streams.ts'
 import { type Fields, type Message, type SeenUpdate, textOf, updatesIn } from '../e2e/message.ts'
 
@@ -15,12 +16,12 @@ export class WireClient {
   /** Whether the server has ended its side. */
   ended = false
 
-  constructor(host: ConnectionHost, highWaterMark = 64 * 1024) {
+  constructor(server: ServerContext, highWaterMark = 64 * 1024) {
     this.#output = new PassThrough({ highWaterMark })
     this.#output.setEncoding('utf8').on('data', (text: string) => this.#read(text))
     this.#output.on('close', () => this.#end())
     this.#output.on('end', () => this.#end())
-    this.#served = serveConnection(openStreamTransport(this.#input, this.#output), host)
+    this.#served = serveConnection(openStreamTransport(this.#input, this.#output), server)
   }
 
   /** The server has let go of it without being asked to. */

@@ -3,17 +3,18 @@ import { RequestScheduler } from './request-scheduler.ts'
 
 const MANY = 300
 
-test('a client that asked a lot is read on when some of it is done', async () => {
-  const work = new RequestScheduler(() => undefined)
+test('a client with many requests is read again when some of them are done', async () => {
+  const scheduler = new RequestScheduler(() => undefined)
   const ends: (() => void)[] = []
-  for (let n = 0; n < MANY; n += 1) void work.inOrder(undefined, () => new Promise((resolve) => ends.push(resolve)))
+  for (let n = 0; n < MANY; n += 1)
+    void scheduler.inOrder(undefined, () => new Promise((resolve) => ends.push(resolve)))
   let hasRoom = false
-  const room = work.room().then(() => (hasRoom = true))
+  const room = scheduler.untilRoom().then(() => (hasRoom = true))
   await new Promise((resolve) => setImmediate(resolve))
   expect(hasRoom).toBe(false)
   for (const end of ends.slice(0, 100)) end()
   await room
   expect(hasRoom).toBe(true)
   for (const end of ends.slice(100)) end()
-  await work.settled()
+  await scheduler.settled()
 })

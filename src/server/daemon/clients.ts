@@ -1,5 +1,6 @@
 /** Everyone who is connected to the server: served until they leave or the server does, each for itself. */
-import { type ConnectionHost, serveConnection } from '../../edge/acp/connection.ts'
+import { serveConnection } from '../../edge/acp/connection.ts'
+import type { ServerContext } from '../../edge/acp/version.ts'
 import type { Transport } from '../../edge/transport/transport.ts'
 import type { Clock } from '../../ports/clock.ts'
 
@@ -27,12 +28,12 @@ export class Clients {
   }
 
   /** Never rejects: a connection that breaks is its own end and nobody else's. */
-  async serve(wire: Transport, host: ConnectionHost): Promise<void> {
+  async serve(wire: Transport, server: ServerContext): Promise<void> {
     this.#wires.set(wire, undefined)
     try {
-      await serveConnection(wire, host)
+      await serveConnection(wire, server)
     } catch (error) {
-      host.report(error)
+      server.report(error)
     } finally {
       await this.#close(wire)
       this.#wires.delete(wire)

@@ -94,7 +94,7 @@ function serve(
     token,
     unstable,
     activity: owner.activity,
-    newId: () => owner.newId(),
+    clock: owner.clock,
     report: (error) => owner.report(error),
     patience: () => owner.after(PATIENCE),
     gone: () => owner.close(),

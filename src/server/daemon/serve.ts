@@ -1,7 +1,8 @@
 /** The server: owns the state, listens on its socket, serves every connection, and ends in order. */
 import type { Config } from '../../config/schema.ts'
 import { requirePrivate } from '../../config/socket.ts'
-import { type ConnectionHost, loadConnections } from '../../edge/acp/connection.ts'
+import type { ServerContext } from '../../edge/acp/version.ts'
+import { loadVersions } from '../../edge/acp/versions.ts'
 import { type ListeningSocket, listenOn } from '../../edge/transport/unix-socket.ts'
 import { fail } from '../../errors/parley-error.ts'
 import type { AbortSource } from '../../ports/signal.ts'
@@ -45,7 +46,7 @@ export interface RunningServer {
 export async function openServer(config: Config, options: ServeOptions): Promise<RunningServer> {
   const owner = await openOwner(config)
   try {
-    await Promise.all([owner.owned, loadConnections()])
+    await Promise.all([owner.owned, loadVersions()])
     putLongLogAside(config.home)
     noteServer(config.home)
     const server = new Server(config, owner)
@@ -102,7 +103,7 @@ class Server implements RunningServer {
     const { log, sessions } = this.#owner
     requirePrivate(socket, { make: true })
     this.#listening = await listenOn(socket, {
-      connected: (wire) => void this.#clients.serve(wire, this.#host()),
+      connected: (wire) => void this.#clients.serve(wire, this.#context()),
       report: log.report,
     })
     log.note('started', { version: serverInfo.version, socket, background })
@@ -122,7 +123,7 @@ class Server implements RunningServer {
     return this.#uncaught.judge(error, kind)
   }
 
-  #host(): ConnectionHost {
+  #context(): ServerContext {
     const { sessions, agents, search, clock, log, activity } = this.#owner
     const { authToken: token, unstable } = this.#config
     return {
@@ -142,7 +143,7 @@ class Server implements RunningServer {
       activity,
       stopping: this.#silence.signal,
       admit: (method) => this.#admit(method),
-      newId: () => clock.id(),
+      clock,
       report: log.report,
       patience: () => this.#owner.after(PATIENCE),
     }

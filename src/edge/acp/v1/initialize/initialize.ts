@@ -1,16 +1,11 @@
 /** The first exchange, exactly as ACP's initialization page and the founding exchange A have it. */
 import { fail } from '../../../../errors/parley-error.ts'
 import type { PromptKinds } from '../../../../ports/agent.ts'
+import type { ServerInfo } from '../../version.ts'
 import { SESSION_METHODS } from '../methods/extension-methods.ts'
 import { NOTICES } from '../attachment/notices.ts'
 
 const PROTOCOL_VERSION = 1
-
-export interface ServerInfo {
-  readonly name: string
-  readonly title: string
-  readonly version: string
-}
 
 /** What there is to offer; `methods` are those beyond ACP. */
 export interface Offer {

@@ -1,18 +1,15 @@
 /** Which agent a connection wants for its sessions, as it says in `initialize`. */
 import { fail } from '../../../../errors/parley-error.ts'
 import type { LentVariables } from '../../../../ports/agent.ts'
+import type { DefaultAgent } from '../../version.ts'
 
-export interface RequestedAgent {
-  /** The full name of the agent of sessions that this connection creates. */
-  readonly name: string
-  /** A person named it: sessions that this connection opens have it too, from their next turn on. */
-  readonly chosen: boolean
+export interface RequestedAgent extends DefaultAgent {
   /** What the client has lent for its models. */
   readonly lent?: LentVariables
 }
 
 /** What the client names, else `preset`. Whether there is such an agent is told to whoever asks for a session. */
-export function parseRequestedAgent(params: unknown, preset: RequestedAgent): RequestedAgent {
+export function parseRequestedAgent(params: unknown, preset: DefaultAgent): RequestedAgent {
   const { _meta } = (params ?? {}) as { readonly _meta?: Readonly<Record<string, unknown>> | null }
   const name = _meta?.['parley/agent'] ?? undefined
   const chosen = _meta?.['parley/agentChosen'] ?? false

@@ -2,9 +2,10 @@
 import { ParleyError, fail } from '../../../../errors/parley-error.ts'
 import type { Session } from '../../../../session/session.ts'
 import type { RequestId } from '../../../../rpc/json-rpc.ts'
+import type { Answer, Asker, VersionMethods } from '../../version.ts'
 import { Attachments } from '../attachment/attachments.ts'
 import { list } from './list-sessions.ts'
-import { type Answer, OpenMethods, type OpenMethodsHost } from './open-methods.ts'
+import { OpenMethods, type OpenMethodsHost } from './open-methods.ts'
 import { type Parsed, asContent, parseParams } from './params.ts'
 import { fork, rename, revoke } from './extension-methods.ts'
 import { setConfigOption, setMode } from './settings.ts'
@@ -15,14 +16,8 @@ export interface V1Host extends OpenMethodsHost {
   newId(): string
 }
 
-/** Who asks, and until when they want to know. */
-export interface Asker {
-  readonly id: RequestId
-  readonly signal: AbortSignal
-}
-
 /** One connection's sessions and what it may ask of them. */
-export class V1Methods {
+export class V1Methods implements VersionMethods {
   readonly #host: V1Host
   readonly #attachments: Attachments
   readonly #openings: OpenMethods

@@ -5,6 +5,7 @@ import type { SessionConfig } from '../../../../session/session-config.ts'
 import type { Session } from '../../../../session/session.ts'
 import type { SessionRegistry } from '../../../../session/registry.ts'
 import type { Access } from '../../../access.ts'
+import type { Answer } from '../../version.ts'
 import type { RequestedAgent } from '../initialize/requested-agent.ts'
 import type { Attachment, ClientSide, Start } from '../attachment/attachment.ts'
 import type { Attachments } from '../attachment/attachments.ts'
@@ -19,12 +20,6 @@ export interface OpenMethodsHost {
   readonly agents: Agents
   readonly agent: RequestedAgent
   readonly access: Access
-}
-
-/** What a request is answered with, and what follows the answer. */
-export interface Answer {
-  readonly result: unknown
-  readonly afterwards?: () => Promise<void>
 }
 
 /** A session that was opened for whoever attaches next. */

@@ -1,0 +1,112 @@
+/** What a version of ACP implements: with this, v2 can stand beside v1. The versions that there are stand in `versions.ts`. */
+import type { Activity } from '../../ports/activity.ts'
+import type { Agents } from '../../ports/agent.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Signal } from '../../ports/signal.ts'
+import type { RequestId } from '../../rpc/json-rpc.ts'
+import type { PendingRequests } from '../../rpc/pending-requests.ts'
+import type { SessionRegistry } from '../../session/registry.ts'
+import type { Access, Principal } from '../access.ts'
+import type { Transport } from '../transport/transport.ts'
+
+export interface ProtocolVersion {
+  /** As `initialize` names it. */
+  readonly number: number
+  /**
+   * Loads what a connection needs after `initialize`. A server calls it before it accepts clients: a module that fails to load
+   * once, for want of file descriptors for example, stays so for as long as the process lives.
+   */
+  load(): Promise<unknown>
+  /** Called once per connection, with its first `initialize`. */
+  open(connection: ConnectionContext): VersionConnection
+}
+
+/** One connection in one version. */
+export interface VersionConnection {
+  /** Methods that need no session, such as `authenticate`. */
+  readonly ownMethods: OwnMethods
+  /** Answers `initialize` before anything heavy is loaded: an editor shows the agent at once. Throws PARAMS_INVALID. */
+  initialize(params: unknown): object
+  /** All other methods, once sessions can be served; rejects when they cannot. Undefined before `initialize` has succeeded. */
+  readonly methods: Promise<VersionMethods> | undefined
+  /** The server is about to end the connection: clients that asked for that are notified. */
+  stopping(): void
+}
+
+export interface VersionMethods {
+  /** Undefined when this version has no such method. */
+  request(method: string, params: unknown, asker: Asker): Promise<Answer | 'answered later'> | undefined
+  /** `session/cancel`: a cancel of nothing is no error. */
+  cancel(params: unknown): Promise<void>
+  /** `$/cancel_request` of a request that is answered later. */
+  cancelRequest(requestId: RequestId): Promise<void>
+  /** The client is gone. */
+  detach(): void
+}
+
+export type OwnMethods = Readonly<Record<string, (params: unknown) => unknown>>
+
+/** The request that is being handled; `signal` aborts when its client no longer waits. */
+export interface Asker {
+  readonly id: RequestId
+  readonly signal: AbortSignal
+}
+
+export interface Answer {
+  readonly result: unknown
+  /** Runs when the answer has been sent. */
+  readonly afterwards?: () => Promise<void>
+}
+
+/** What a version works with on one connection. */
+export interface ConnectionContext {
+  readonly transport: Transport
+  /** Requests to the client that have no response yet. */
+  readonly pending: PendingRequests
+  readonly access: Access
+  readonly server: ServerContext
+}
+
+export interface ServerInfo {
+  readonly name: string
+  readonly title: string
+  readonly version: string
+}
+
+/** The agent of sessions that a connection creates. */
+export interface DefaultAgent {
+  /** Its full name. */
+  readonly name: string
+  /** A user named it: sessions that the connection opens get it too, from their next turn on. */
+  readonly chosen: boolean
+}
+
+/** What a server gives to each of its connections. */
+export interface ServerContext {
+  /** Resolves when the owner has its journal and has recovered; rejects when it cannot. */
+  readonly sessions: Promise<SessionRegistry>
+  readonly info: ServerInfo
+  readonly agents: Agents
+  /** For clients that name no agent; absent: the default of `agents`. */
+  readonly agent?: DefaultAgent
+  /** What a client must give before it can call a method that needs it; absent: nothing. */
+  readonly token?: string | undefined
+  /** Whether methods that ACP has not settled yet are offered. */
+  readonly unstable?: boolean
+  /** Who can be at the other end of the connection. */
+  readonly principal: Principal
+  /** Methods of the server itself beyond ACP (`_parley/…`); advertised in `initialize`. */
+  readonly methods?: OwnMethods
+  /** Absent: no watchdog runs. */
+  readonly activity?: Activity
+  /** Aborts when the server is about to end the connection. */
+  readonly stopping?: Signal
+  readonly clock: Pick<Clock, 'id'>
+  /** Throws the error that answers a request of this method while the server stops. */
+  admit?(method: string): void
+  report(error: unknown): void
+  /** Resolves when requests of a client that has left are no longer waited for. */
+  patience(): Promise<void>
+  /** Ends what belongs to this client alone; the client still gets what that says, if it reads. */
+  gone?(): Promise<void>
+}

@@ -1,0 +1,18 @@
+/** The versions of ACP that this server speaks. */
+import { fieldsOf } from '../../rpc/json-rpc.ts'
+import { protocolV1 } from './v1/protocol-v1.ts'
+import type { ProtocolVersion } from './version.ts'
+
+/** Newest first. */
+const VERSIONS: readonly [ProtocolVersion, ...ProtocolVersion[]] = [protocolV1]
+
+/** The version that `initialize` asks for, else the newest: the client decides whether it can speak that. */
+export function chooseVersion(params: unknown): ProtocolVersion {
+  const { protocolVersion } = fieldsOf(params)
+  return VERSIONS.find(({ number }) => number === protocolVersion) ?? VERSIONS[0]
+}
+
+/** Loads what connections of every version need after `initialize`. */
+export async function loadVersions(): Promise<void> {
+  await Promise.all(VERSIONS.map((version) => version.load()))
+}
