@@ -2,7 +2,7 @@
  * The gate that every way to a file passes: which paths the rules of permission keep from a call. Plain data, so that it can be
  * handed to the thread that holds an index. Pure.
  */
-import type { Bar } from '../ports/bars.ts'
+import type { PathRestriction } from '../ports/bars.ts'
 import { fitsPath } from './wildcard.ts'
 
 export interface PathAccess {
@@ -17,7 +17,7 @@ export interface PathAccess {
 }
 
 /** What keeps this path from a call that did not name it; undefined where nothing does. The path is absolute and without links. */
-export function barOf(path: string, { roots, denied, asked, own }: PathAccess): Bar | undefined {
+export function barOf(path: string, { roots, denied, asked, own }: PathAccess): PathRestriction | undefined {
   if (denied.some((pattern) => catchesPath(pattern, [path], roots))) return 'denied'
   if (isOwnPlace(path, { own, roots })) return 'own'
   return asked.some((pattern) => catchesPath(pattern, [path], roots)) ? 'asked' : undefined

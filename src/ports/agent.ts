@@ -15,7 +15,7 @@ import type { ConfigOption, ConfigValue, Modes, Settings } from './settings.ts'
 import type { TurnClient } from './client.ts'
 import type { Cursor } from './journal.ts'
 import type { Signal } from './signal.ts'
-import type { Bars } from './bars.ts'
+import type { PathAccessFilter } from './bars.ts'
 import type { ToolList, ToolRegistry, ToolResult } from './tools.ts'
 
 export type StopReason = 'end_turn' | 'max_tokens' | 'max_turn_requests' | 'refusal' | 'cancelled'
@@ -24,7 +24,7 @@ export type StopReason = 'end_turn' | 'max_tokens' | 'max_turn_requests' | 'refu
  * Variables of the environment of a client by which providers of models are reached: their keys and addresses. Secret: kept in
  * memory for the sessions that this client opens, and never stored, logged or told.
  */
-export type LentVariables = Readonly<Record<string, string>>
+export type ClientVariables = Readonly<Record<string, string>>
 
 /** Agents by their full names, which sessions keep: `guide`, `model`, `model:provider:name`, `script:/absolute/file`. */
 export interface Agents {
@@ -34,17 +34,17 @@ export interface Agents {
    * The full name that a wish comes to: `auto` is `model` where there is one, else `guide`; any other is itself. Waits only
    * for `auto`, and then only while it is not known yet which models this machine serves. Never throws.
    */
-  resolveAgentName(wish: string, lent?: LentVariables): Promise<string>
+  resolveAgentName(wish: string, lent?: ClientVariables): Promise<string>
   /**
    * The agent as it is now: a turn that has begun keeps the one that it was given, whatever becomes of its file. A model is
    * asked with what a client has lent, where that says how to reach its provider.
    * Throws AGENT_UNKNOWN, PATH_NOT_ABSOLUTE, SCRIPT_UNREADABLE or SCRIPT_INVALID.
    */
-  open(name: string, lent?: LentVariables): Promise<Agent>
+  open(name: string, lent?: ClientVariables): Promise<Agent>
   /** Calls `listener` when agents of this kind, like `model`, have something else to offer than when they were opened. */
   whenChanged(listener: (kind: string) => void): void
   /** The kinds of prompt content that an agent of this name takes besides text and links. Never throws, never waits. */
-  accepts(name: string, lent?: LentVariables): PromptKinds
+  accepts(name: string, lent?: ClientVariables): PromptKinds
 }
 
 export interface Agent {
@@ -118,11 +118,11 @@ export interface Turn {
   /** What the agents of this session kept after this place, in order, from the last reset on. Reads the journal. */
   readCheckpoints(after: Cursor): AsyncIterable<CheckpointEntry>
   /** The text that this session's agents said to people after this place, in whatever turn. Reads the journal. */
-  saidSince(place: Cursor): Promise<string>
+  assistantTextAfter(place: Cursor): Promise<string>
   /** What people asked after this place in turns of which a crash left nothing else. Reads the journal, if there were any. */
-  cutSince(place: Cursor): Promise<readonly (readonly Content[])[]>
+  interruptedPromptsAfter(place: Cursor): Promise<readonly (readonly Content[])[]>
   /** What rules keep from files that the agent reads of its own accord, such as instructions; as the rules are now. */
-  bars(): Promise<Bars>
+  pathAccess(): Promise<PathAccessFilter>
   /**
    * Runs a tool of the registry: reported, `in_progress` stored before its first effect, its result stored.
    * A tool that fails, times out or is unknown is a result with `isError`, never a throw.
@@ -154,8 +154,8 @@ export interface ToolRequest {
 }
 
 export interface CheckpointEntry {
-  readonly place: Cursor
-  readonly memo: unknown
+  readonly cursor: Cursor
+  readonly data: unknown
 }
 
 export interface Resumption {

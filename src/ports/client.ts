@@ -1,7 +1,7 @@
 /** What a client lends to the turns of its prompts: its files, its terminals, its person. What it did not offer is undefined. */
 import type { Signal } from './signal.ts'
 import type { ElicitationAnswer } from './elicitation.ts'
-import type { Bars } from './bars.ts'
+import type { PathAccessFilter } from './bars.ts'
 
 /** A text file as the client has it, unsaved changes and all. Paths are absolute; `line` counts from 1. */
 export interface FileRange {
@@ -120,7 +120,7 @@ export interface ClientPeer {
 export type WithRoots<Request> = Request & { readonly roots: readonly string[] }
 
 /** The edge refuses with PATH_NOT_ALLOWED what a link leads to that rules keep from this call. */
-export type FileWithRoots<Request> = WithRoots<Request> & { readonly bars: Bars }
+export type FileWithRoots<Request> = WithRoots<Request> & { readonly bars: PathAccessFilter }
 
 export interface ClientUrlRequest extends UrlRequest {
   /** Unique, so that its end can be told. */

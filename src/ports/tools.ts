@@ -1,5 +1,5 @@
 /** The tools that a session's agent may call: one list, always current, whatever its servers do. */
-import type { Bars } from './bars.ts'
+import type { PathAccessFilter } from './bars.ts'
 import type { TurnClient } from './client.ts'
 import type {
   Content,
@@ -33,7 +33,7 @@ export interface Tool {
   /** Unique in the registry, at most 64 of `[A-Za-z0-9_-]`: `server__tool`. */
   readonly name: string
   /** The name its server gave it; it goes out exactly so. */
-  readonly original: string
+  readonly serverToolName: string
   /** What people read: the server's title for it, else its own name. */
   readonly title: string
   readonly description: string
@@ -42,14 +42,14 @@ export interface Tool {
   /** The same in the words that every provider of models accepts. */
   readonly modelSchema?: Readonly<Record<string, unknown>>
   /** Why it is kept from models, if it is: people and scripts may call it all the same. */
-  readonly unfit?: string
+  readonly unsupportedReason?: string
   readonly server: string
   /** Parley's own servers are trusted; what others say of themselves is not believed. */
-  readonly trusted: boolean
+  readonly builtin: boolean
   /** The server says that the tool changes nothing. A claim, unless `trusted`. */
   readonly readOnly: boolean
   /** Differs when the server changed what it says of the tool: whoever allowed the former allowed something else. */
-  readonly digest: string
+  readonly definitionHash: string
 }
 
 /** What a server offers to be read. */
@@ -75,7 +75,7 @@ export interface ResourceTemplate extends Omit<Resource, 'uri' | 'size' | 'chang
 export interface PromptTemplate {
   /** Unique among the prompts of the registry, in the letters of `Tool.name`. */
   readonly name: string
-  readonly original: string
+  readonly serverPromptName: string
   readonly title: string
   readonly description: string
   readonly server: string
@@ -127,9 +127,9 @@ export interface ToolResult {
   /** Structured content where the server sent some. */
   readonly structured?: unknown
   /** What a model is given instead of a long `content`: its beginning, and how much there is. */
-  readonly brief?: readonly Content[]
+  readonly modelContent?: readonly Content[]
   /** What people are shown in the place of `content`: differences, a terminal. */
-  readonly shown?: readonly ToolCallContent[]
+  readonly displayContent?: readonly ToolCallContent[]
   /** The tool ran and says that it failed. */
   readonly isError: boolean
 }
@@ -149,13 +149,13 @@ export interface ToolCallOptions {
    * Asked when the server has ended its part until it is given more. Nothing runs there meanwhile; the call goes on when
    * this resolves, and ends with what it throws. Without it each question goes to `onElicit`.
    */
-  readonly onInputRequired?: (pause: ToolPause) => Promise<ToolInput>
+  readonly onInputRequired?: (pause: ToolInputRequest) => Promise<ToolInputResponse>
   /** The call is not begun: it goes on from this pause, whichever process began it. */
-  readonly resumeFrom?: ToolPause
+  readonly resumeFrom?: ToolInputRequest
 }
 
 /** Where a call stands whose server wants more before it goes on. JSON: it outlives the connection and the process. */
-export interface ToolPause {
+export interface ToolInputRequest {
   /** What a person is asked for, each under a key of the server's; there may be none. */
   readonly questions: Readonly<Record<string, Elicitation>>
   /** What goes back to the server. Whoever keeps it shows it to nobody: it is the server's own, and may be a secret. */
@@ -163,7 +163,7 @@ export interface ToolPause {
 }
 
 /** What became of each question of a pause. */
-export type ToolInput = Readonly<Record<string, ElicitationAnswer>>
+export type ToolInputResponse = Readonly<Record<string, ElicitationAnswer>>
 
 /** What is to be completed: a value of one argument of a prompt or of one hole of a template. */
 export interface CompletionRequest {
@@ -193,14 +193,14 @@ export interface ToolPreview {
   /** Why git executes or obeys what it writes, found by looking: always asked about, whatever is allowed. */
   readonly gitReason?: string
   /** Why the call cannot work: nobody is asked about it, and the agent reads this. */
-  readonly unfit?: string
+  readonly cannotRunReason?: string
 }
 
 /** A command line, and what can be told of it from the line alone. */
 export interface PreviewedCommand {
   readonly line: string
   /** The part that an "always" is said of, like `npm test`. */
-  readonly signature: string
+  readonly approvalPrefix: string
   /** `changes`: not known to only read. `destroys`: it may destroy what cannot be had back, or it cannot be told what it does. */
   readonly effect: 'reads' | 'changes' | 'destroys'
   /** What is said to people where it destroys. */
@@ -208,7 +208,7 @@ export interface PreviewedCommand {
   /** Options and variables with which a program does more than its name says: an allow rule must name each of them. */
   readonly extras: readonly string[]
   /** Absolute places that its words may name: `*` stands for letters of a name, `**` for any names. */
-  readonly places: readonly string[]
+  readonly pathPatterns: readonly string[]
   /** It goes through directories. */
   readonly isDeep: boolean
 }
@@ -226,7 +226,7 @@ export interface ToolCallContext {
   report(patch: ToolCallPatch): Promise<void>
   plan(entries: readonly PlanEntry[]): Promise<void>
   /** What lists and searches leave out, and links must not lead to; as the rules were when the call was decided on. */
-  readonly bars: Bars
+  readonly pathAccess: PathAccessFilter
   /** The whole result of an earlier call of this session; undefined where there is none. */
   resultOf(toolCallId: string): Promise<readonly Content[] | undefined>
 }
@@ -278,7 +278,7 @@ export interface ToolRegistry {
   /** Calls `listener` after each change of the list; returns how to stop that. */
   onChange(listener: (list: ToolList) => void): () => void
   /** Refuses calls from now on and closes when those that are under way have ended. */
-  retire(): Promise<void>
+  drain(): Promise<void>
   /** Ends open calls, and every server that no other registry shares, with its processes. Idempotent. */
   close(): Promise<void>
 }

@@ -13,7 +13,7 @@ import {
   requireOpened,
   requireSameCwd,
 } from './session-config.ts'
-import type { Agents, LentVariables } from '../ports/agent.ts'
+import type { Agents, ClientVariables } from '../ports/agent.ts'
 import { Session } from './session.ts'
 import { absent, isAtWork, isBusy, rowOf } from './domain/state.ts'
 import { parseTitle } from './domain/title.ts'
@@ -259,7 +259,7 @@ export class SessionRegistry {
     }
   }
 
-  #agent(name: string, lent: LentVariables | undefined): Promise<OpenedAgent> {
+  #agent(name: string, lent: ClientVariables | undefined): Promise<OpenedAgent> {
     return openedBy(
       agentsWith(this.#world.agents, () => lent),
       name,

@@ -1,7 +1,7 @@
 /** What a client brings when it opens a session and attaches to it. */
 import { fail } from '../errors/parley-error.ts'
 import type { ClientPeer } from '../ports/client.ts'
-import type { Agent, Agents, LentVariables } from '../ports/agent.ts'
+import type { Agent, Agents, ClientVariables } from '../ports/agent.ts'
 import type { SessionId } from '../ports/journal.ts'
 import type { McpServer } from '../ports/tools.ts'
 import type { SubscribedClient } from './subscribers/subscribers.ts'
@@ -15,7 +15,7 @@ export interface SessionConfig {
   /** The full name of the agent that answers from the next turn on; absent leaves that to the session. */
   readonly agent?: string | undefined
   /** What the client has lent for its models; absent where it has nothing. */
-  readonly lent?: LentVariables | undefined
+  readonly lent?: ClientVariables | undefined
   /** The feed that the same client has of this session, which leaves once the new one is attached. */
   readonly replaces?: object | undefined
 }
@@ -38,7 +38,7 @@ export function agentCapabilities(agent: string, { commands, modes, configOption
 }
 
 /** The same agents, with what the clients of one session have lent by the time that one is opened. */
-export function agentsWith(agents: Agents, lent: () => LentVariables | undefined): Agents {
+export function agentsWith(agents: Agents, lent: () => ClientVariables | undefined): Agents {
   return {
     default: agents.default,
     resolveAgentName: (wish) => agents.resolveAgentName(wish, lent()),

@@ -9,7 +9,7 @@ import type { Entry } from './domain/entries.ts'
 import { isEnd } from './domain/finish-turn.ts'
 import { Subscription, type SubscriptionSink } from './subscribers/subscription.ts'
 import { type AttachOptions, type SessionConfig, agentsWith, configuration } from './session-config.ts'
-import type { Agents, LentVariables } from '../ports/agent.ts'
+import type { Agents, ClientVariables } from '../ports/agent.ts'
 import { ClientProviders } from './client-services/client-providers.ts'
 import { SlashCommandSync } from './tools/slash-command-sync.ts'
 import { IdleTimer, mayUnload } from './lifecycle/idle-timer.ts'
@@ -37,7 +37,7 @@ export class Session {
   readonly #turns: TurnRunner
   #unload: () => void = () => {}
   /** Of the last client that brought any; the session keeps them when that client has left. */
-  #lent: LentVariables | undefined
+  #lent: ClientVariables | undefined
   #isClosing = false
 
   constructor(given: SessionPorts, state: State, config: SessionConfig) {

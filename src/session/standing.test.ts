@@ -13,7 +13,7 @@ import { openQuestion } from './domain/state.ts'
 
 const command = (line: string): ToolPreview => ({
   kind: 'execute',
-  command: { line, signature: line, effect: 'changes', extras: [], places: [], isDeep: false },
+  command: { line, approvalPrefix: line, effect: 'changes', extras: [], pathPatterns: [], isDeep: false },
 })
 
 /** A session whose agent runs `run_command` each time it is prompted, as often as `calls` says. */
@@ -24,7 +24,7 @@ async function working({
 }: { preview?: ToolPreview; mode?: PermissionModeId; calls?: number } = {}) {
   const house = new House()
   const results: unknown[] = []
-  house.tools.add('run_command', async () => ({ content: [], isError: false }), { trusted: true })
+  house.tools.add('run_command', async () => ({ content: [], isError: false }), { builtin: true })
   const tool = house.tools.tools.get('run_command')
   if (tool !== undefined) tool.preview = preview
   if (mode !== undefined) house.agent.modes = modesAt(mode)
@@ -60,7 +60,7 @@ function verdicts(entries: readonly Entry[]): readonly unknown[] {
 describe('a call', () => {
   test('that cannot work is asked about of nobody, and its agent reads why', async () => {
     const { house, session, reader, results } = await working({
-      preview: { ...command('npm test'), unfit: 'Read a.txt with read_file first.' },
+      preview: { ...command('npm test'), cannotRunReason: 'Read a.txt with read_file first.' },
     })
     await prompted(session, 'p1')
     expect(house.tools.called).toEqual([])

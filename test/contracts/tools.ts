@@ -114,7 +114,7 @@ export function toolsContract(start: () => Promise<ToolsUnderTest>): void {
       const abort = new AbortController()
       const open = registry.call(tools.slow, {}, { signal: abort.signal }).catch((error: unknown) => error)
       await registry.call(tools.say, { text: 'sent after it' }, calmly)
-      const retired = registry.retire()
+      const retired = registry.drain()
       await expect(registry.call(tools.say, { text: '' }, calmly)).rejects.toMatchObject({ code: 'TOOL_NOT_RUN' })
       expect(registry.list().servers[0]?.state).toBe('ready')
       abort.abort()

@@ -152,7 +152,7 @@ export const mutants: readonly Mutant[] = [
   {
     mechanism: 'a call that may change something is never repeated',
     file: 'src/session/tool-call/call-tool.ts',
-    text: 'return trusted && readOnly && ',
+    text: 'return builtin && readOnly && ',
     by: 'return ',
     test: [CALL_TEST, 'that %s is never tried again'],
   },

@@ -1,6 +1,6 @@
 /** Calls of the model agent whose servers want input before they go on: who gives it, and what a kill leaves of them. */
 import { describe, expect, test } from 'vitest'
-import type { ToolInput, ToolPause } from '../../src/ports/tools.ts'
+import type { ToolInputResponse, ToolInputRequest } from '../../src/ports/tools.ts'
 import { decodeEntry } from '../../src/session/domain/entries.ts'
 import type { Message } from '../e2e/message.ts'
 import { House } from '../sim/house.ts'
@@ -19,29 +19,29 @@ const question = (message: string) =>
 interface Ways {
   /** What the tools do whose names are not those of paused ones. */
   readonly hangs?: boolean
-  readonly trusted?: boolean
+  readonly builtin?: boolean
 }
 
 /** `a` and `b` want a name before they go on, as a registry has it; `c` does not. */
 function furnished(
   house: House,
-  { hangs = false, trusted = true }: Ways = {},
-): readonly (readonly [string, ToolInput])[] {
-  const given: (readonly [string, ToolInput])[] = []
+  { hangs = false, builtin = true }: Ways = {},
+): readonly (readonly [string, ToolInputResponse])[] {
+  const given: (readonly [string, ToolInputResponse])[] = []
   for (const name of ['a', 'b'])
     house.tools.add(
       name,
       async (_args, { onInputRequired: onPause, resumeFrom: goesOn }) => {
-        const pause: ToolPause = goesOn ?? { questions: { who: question(name) }, state: { of: name } }
+        const pause: ToolInputRequest = goesOn ?? { questions: { who: question(name) }, state: { of: name } }
         const input = (await onPause?.(pause)) ?? {}
         given.push([name, input])
         return { content: [{ type: 'text', text: `${name} has it` }], isError: false }
       },
-      { trusted, readOnly: true },
+      { builtin, readOnly: true },
     )
   const never = new Promise<never>(() => undefined)
   const done = { content: [{ type: 'text', text: 'c is done' }], isError: false } as const
-  house.tools.add('c', async () => (hangs ? never : done), { trusted, readOnly: true })
+  house.tools.add('c', async () => (hangs ? never : done), { builtin, readOnly: true })
   return given
 }
 
@@ -115,7 +115,7 @@ describe('calls that wait for input', () => {
 
   test('beside a question of permission go on when that is answered', async () => {
     const { house, model } = houseWith([calls({ id: '1', name: 'a' }, { id: '2', name: 'c' }), says('Good.')])
-    furnished(house, { trusted: false })
+    furnished(house, { builtin: false })
     const ada = await openStreet(house).client(able)
     const sessionId = await create(ada)
     ada.ask('session/prompt', prompt(sessionId, 'Go'))
@@ -124,7 +124,7 @@ describe('calls that wait for input', () => {
     ada.send({ id: (await ada.until(isQuestion)).id, result: allowed })
     await ada.until(isAsked)
     await until(() => ada.received.filter(isQuestion).length === 2)
-    const next = await killed(house, model, { trusted: false })
+    const next = await killed(house, model, { builtin: false })
     const bob = await next.street.client(able)
     await bob.request('session/load', opening(sessionId))
     const { id } = await bob.until(isQuestion)

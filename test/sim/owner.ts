@@ -62,7 +62,7 @@ export class Owner {
     const tools = new TestTools()
     tools.add('test__touch', (args) => this.#touch(args))
     tools.add('test__look', async () => ({ content: [text('seen')], isError: false }), {
-      trusted: true,
+      builtin: true,
       readOnly: true,
     })
     const { disk: journal, clock, agents } = this

@@ -34,14 +34,14 @@ export class TestTools implements ToolHost {
   add(name: string, run: Run, claims: Partial<Tool> = {}): void {
     const tool = {
       name,
-      original: name,
+      serverToolName: name,
       title: name,
       description: '',
       inputSchema: {},
       server: 'test',
-      trusted: false,
+      builtin: false,
       readOnly: false,
-      digest: name,
+      definitionHash: name,
     }
     this.tools.set(name, { tool: { ...tool, ...claims }, run })
   }
@@ -94,7 +94,7 @@ export class TestTools implements ToolHost {
         this.#listeners.add(told)
         return () => void this.#listeners.delete(told)
       },
-      retire: close,
+      drain: close,
       close,
     }
   }

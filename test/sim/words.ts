@@ -1,6 +1,6 @@
 /** The entries and commands of a session in the words that its tests tell their stories with. */
 import type { GrantSubject } from '../../src/ports/rules.ts'
-import type { ToolPause } from '../../src/ports/tools.ts'
+import type { ToolInputRequest } from '../../src/ports/tools.ts'
 import type { PermissionKind, PermissionOption, PermissionOutcome, ToolStatus } from '../../src/ports/content.ts'
 import type { ConfigOption, Modes } from '../../src/ports/settings.ts'
 import type { StopReason } from '../../src/ports/agent.ts'
@@ -82,7 +82,7 @@ export const resolved = (requestId: string, outcome: PermissionOutcome): Body =>
   requestId,
   outcome,
 })
-const pause: ToolPause = {
+const pause: ToolInputRequest = {
   questions: { who: { mode: 'form', server: 's', message: 'Who?', schema: {} } },
   state: { requestState: 'opaque' },
 }

@@ -1,7 +1,7 @@
 /** Calls that go wrong in every way that a server can find, and what the agent is told. */
 import { describe, expect, test } from 'vitest'
 import type { Elicitation, ElicitationAnswer } from '../../src/ports/elicitation.ts'
-import type { ToolPause, ToolProgress } from '../../src/ports/tools.ts'
+import type { ToolInputRequest, ToolProgress } from '../../src/ports/tools.ts'
 import { changeTo, never, originals, playStdio, ruled, wordsOf, type Case } from '../fixtures/mcp/torture.ts'
 import type { Fields } from '../e2e/message.ts'
 import { until } from '../fixtures/process/running.ts'
@@ -197,7 +197,7 @@ const answers: readonly Case[] = [
     does: 'answers with fifty megabytes',
     async check({ ready, call }) {
       await ready()
-      const { content, brief } = await call()
+      const { content, modelContent: brief } = await call()
       expect(JSON.stringify(content).length).toBeLessThan(11 * 1024 * 1024)
       expect(wordsOf({ content, isError: false })).toContain('[Left out: the rest of a text of 52428800 characters')
       expect(JSON.stringify(brief).length).toBeLessThan(40_000)
@@ -285,8 +285,8 @@ const questions: readonly Case[] = [
     does: 'asks for more in two rounds',
     async check({ ready, call, log }) {
       await ready()
-      const pauses: ToolPause[] = []
-      const onPause = async (pause: ToolPause) => {
+      const pauses: ToolInputRequest[] = []
+      const onPause = async (pause: ToolInputRequest) => {
         pauses.push(pause)
         return { who: john, again: { action: 'decline' }, page: { action: 'accept' } } as const
       }
@@ -305,15 +305,15 @@ const questions: readonly Case[] = [
     does: 'asks for more in two rounds',
     async check({ ready, call, log }) {
       await ready()
-      const pauses: ToolPause[] = []
-      const stop = async (pause: ToolPause) => {
+      const pauses: ToolInputRequest[] = []
+      const stop = async (pause: ToolInputRequest) => {
         pauses.push(pause)
         throw new Error('the server was killed')
       }
       await expect(call('do', { a: 1 }, { onInputRequired: stop })).rejects.toThrow('killed')
       const [kept] = pauses
       if (kept === undefined) throw new Error('nothing was asked')
-      const goesOn = JSON.parse(JSON.stringify(kept)) as ToolPause
+      const goesOn = JSON.parse(JSON.stringify(kept)) as ToolInputRequest
       const onPause = async () => ({ who: john })
       await call('do', { a: 1 }, { resumeFrom: goesOn, onInputRequired: onPause })
       expect(callsIn(log).map(({ requestState }) => requestState)).toEqual([undefined, 'opaque 1', 'opaque 2'])

@@ -70,7 +70,7 @@ const cases: readonly HttpCase[] = [
     options: patient,
     script: modern({ name: '搜索' }),
     async check({ ready, registry, call, http }) {
-      const tool = (await ready()).tools.find(({ original }) => original === '搜索')
+      const tool = (await ready()).tools.find(({ serverToolName }) => serverToolName === '搜索')
       expect(registry.list().servers[0]?.era).toBe('modern')
       await registry.call(tool?.name ?? '', {}, { signal: never })
       await call('say', { text: 'hi' })

@@ -40,7 +40,7 @@ const definitions: readonly Case[] = [
       expect(new Set(tools.map((tool) => tool.name)).size).toBe(9)
       for (const tool of tools) {
         expect(tool.name).toMatch(/^[A-Za-z0-9_-]{1,64}$/)
-        expect(wordsOf(await registry.call(tool.name, {}, { signal: never }))).toBe(tool.original)
+        expect(wordsOf(await registry.call(tool.name, {}, { signal: never }))).toBe(tool.serverToolName)
       }
     },
   },
@@ -79,7 +79,7 @@ const definitions: readonly Case[] = [
       await call()
       const { tools } = await changeTo(registry, (list) => list.tools[0]?.description === 'deletes a file')
       expect(tools[0]?.name).toBe(before?.name)
-      expect(tools[0]?.digest).not.toBe(before?.digest)
+      expect(tools[0]?.definitionHash).not.toBe(before?.definitionHash)
     },
   },
 ]
@@ -139,7 +139,7 @@ const changes: readonly Case[] = [
       await new Promise((resolve) => setTimeout(resolve, 300))
       expect(listings(log.methods())).toBe(1)
       await ready()
-      await changeTo(registry, (list) => originals(list).includes('v1') && list.prompts[0]?.original === 'p2')
+      await changeTo(registry, (list) => originals(list).includes('v1') && list.prompts[0]?.serverPromptName === 'p2')
     },
   },
   ...['honest', 'says that its list holds for an hour'].map((does) => ({

@@ -103,7 +103,7 @@ async function showOne({ title, server, show }: Shown): Promise<void> {
     console.log(
       `- ${status?.state}, MCP ${status?.protocol ?? '?'} (${status?.era ?? '?'}) ${status?.reason ?? ''}`.trimEnd(),
     )
-    console.log(`- ${tools.length} tools: ${tools.map(({ original }) => original).join(', ')}`)
+    console.log(`- ${tools.length} tools: ${tools.map(({ serverToolName }) => serverToolName).join(', ')}`)
     if (resources.length + prompts.length > 0) console.log(`- ${resources.length} resources, ${prompts.length} prompts`)
     await show(registry)
     for (const warning of bench.warnings) console.log(`- warned: ${warning}`)
@@ -119,7 +119,7 @@ async function showEverything(registry: ToolRegistry): Promise<void> {
   await shownCall(registry, { tool: `everything__${LONG}`, args: { duration: 1, steps: 4 }, options: { onProgress } })
   console.log(`  progress: ${seen.map(({ progress, total }) => `${progress}/${total}`).join(' ')}`)
   await cancelled(registry)
-  if (!registry.list().tools.some(({ original }) => original === 'trigger-elicitation-request')) return
+  if (!registry.list().tools.some(({ serverToolName }) => serverToolName === 'trigger-elicitation-request')) return
   const onElicit: ToolCallOptions['onElicit'] = async (question) => {
     console.log(`  ${question.server} asks (${question.mode}): ${question.message}`)
     return { action: 'accept', content: { name: 'Ada', check: true } }

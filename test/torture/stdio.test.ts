@@ -91,7 +91,7 @@ const starting: readonly Case[] = [
       expect(wordsOf(await call('say', { text: '软RAID' }))).toBe('软RAID')
       await until(() => log.methods().includes('subscriptions/listen'))
       await call()
-      await changeTo(registry, ({ tools }) => tools.some((tool) => tool.original === 'new'))
+      await changeTo(registry, ({ tools }) => tools.some((tool) => tool.serverToolName === 'new'))
       expect(log.methods()).not.toContain('initialize')
     },
   },
@@ -109,7 +109,7 @@ const starting: readonly Case[] = [
     does: 'ends its subscription again and again',
     async check({ ready, registry, log }) {
       await ready()
-      await changeTo(registry, ({ tools }) => tools[0]?.original === 'v4')
+      await changeTo(registry, ({ tools }) => tools[0]?.serverToolName === 'v4')
       expect(log.methods().filter((method) => method === 'subscriptions/listen')).toHaveLength(4)
     },
   },

@@ -1,7 +1,7 @@
 /** Every agent that there is, by the name that sessions keep. */
 import { isAbsolute } from 'node:path'
 import { fail } from '../../errors/parley-error.ts'
-import type { Agent, Agents, LentVariables, PromptKinds } from '../../ports/agent.ts'
+import type { Agent, Agents, ClientVariables, PromptKinds } from '../../ports/agent.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Models } from '../../ports/model.ts'
 import { ModelAgents, type ModelAgentsOptions } from './model/agents.ts'
@@ -20,7 +20,7 @@ export interface AgentsOptions extends ModelAgentsOptions {
   readonly clock: Clock
   readonly models: Models
   /** The models as they are with what a client has lent, the same for the same; undefined where that changes nothing. */
-  readonly modelsWith?: (lent: LentVariables) => Models | undefined
+  readonly modelsWith?: (lent: ClientVariables) => Models | undefined
 }
 
 export function openAgents(options: AgentsOptions): Agents {
@@ -32,7 +32,7 @@ export function openAgents(options: AgentsOptions): Agents {
   // Whoever opens the first session need not wait for what could be found out before.
   if (preset === 'auto') void ownAgents.found()
 
-  function modelAgents(lent: LentVariables | undefined): ModelAgents {
+  function modelAgents(lent: ClientVariables | undefined): ModelAgents {
     const models = lent === undefined ? undefined : modelsWith?.(lent)
     if (models === undefined) return ownAgents
     const known = lentAgents.get(models)
@@ -43,12 +43,12 @@ export function openAgents(options: AgentsOptions): Agents {
     return opened
   }
 
-  async function settle(wish: string, lent?: LentVariables): Promise<string> {
+  async function settle(wish: string, lent?: ClientVariables): Promise<string> {
     if (wish !== 'auto') return wish
     return (await modelAgents(lent).found()) ? 'model' : 'guide'
   }
 
-  async function open(wish: string, lent?: LentVariables): Promise<Agent> {
+  async function open(wish: string, lent?: ClientVariables): Promise<Agent> {
     const name = await settle(wish, lent)
     if (name === 'guide') return openGuide()
     if (name === SCRIPT_WITHOUT_FILE) return open(preset, lent)
@@ -61,7 +61,7 @@ export function openAgents(options: AgentsOptions): Agents {
     return openScriptAgent(script, clock)
   }
 
-  function accepts(name: string, lent?: LentVariables): PromptKinds {
+  function accepts(name: string, lent?: ClientVariables): PromptKinds {
     if (name === SCRIPT_WITHOUT_FILE) return preset === name ? ONLY_TEXT : accepts(preset, lent)
     const model = name === 'auto' ? '' : modelIn(name)
     if (model !== undefined) return modelAgents(lent).accepts(model) ?? ONLY_TEXT

@@ -60,7 +60,7 @@ export function openCompletions(clock: Clock): Complete {
       const place = template === undefined ? undefined : placeIn(template, text)
       if (template === undefined || place === undefined) continue
       const { argument, value } = place
-      const wanted = { of: { prompt: template.original }, ...place }
+      const wanted = { of: { prompt: template.serverPromptName }, ...place }
       const values = await ask(JSON.stringify([session, prompt, place]), () =>
         inTime((signal) => complete(template.server, wanted, signal)),
       )

@@ -316,7 +316,7 @@ describe("Parley's own server", () => {
       registry.ready(5000, signal),
     ])
     expect(called.isError).toBe(false)
-    expect(list.tools.find((tool) => tool.name === 'docs__echo')).toMatchObject({ trusted: true, server: 'docs' })
+    expect(list.tools.find((tool) => tool.name === 'docs__echo')).toMatchObject({ builtin: true, server: 'docs' })
     expect(asked).toBe(1)
   })
 
@@ -335,7 +335,7 @@ describe("Parley's own server", () => {
     const registry = open([], { builtin: [builtin] })
     const foreseen = await registry.ready(5000, signal)
     expect(foreseen.servers).toEqual([{ name: 'docs', title: 'Documents', state: 'idle', tools: 1 }])
-    expect(foreseen.tools.map(({ name, trusted }) => [name, trusted])).toEqual([['docs__echo', true]])
+    expect(foreseen.tools.map(({ name, builtin }) => [name, builtin])).toEqual([['docs__echo', true]])
     expect(asked).toBe(0)
     const called = await registry.call('docs__echo', {}, withoutSignal())
     expect(called.isError).toBe(false)

@@ -78,7 +78,7 @@ export class Registry implements ToolRegistry {
   call(name: string, args: unknown, options: ToolCallOptions): ReturnType<ToolRegistry['call']> {
     return this.#calls.run(name, options, async (own) => {
       const { server, item } = await this.#find(name, own, 'tools')
-      const given = { ...own, name, ...limitsFor(item.original, server.config.rules, own) }
+      const given = { ...own, name, ...limitsFor(item.serverToolName, server.config.rules, own) }
       if (item === LOG_IN) return await server.logIn(given)
       // What a person took their time for is not lost with a connection that is lost meanwhile.
       return await withInputRounds(given, this.#clock, (round) =>
@@ -103,7 +103,7 @@ export class Registry implements ToolRegistry {
     )
     const { label } = server.config
     return await this.#ask({ server: label, what }, options, (connection, own) =>
-      connection.prompt(item.original, args, own),
+      connection.prompt(item.serverPromptName, args, own),
     )
   }
 
@@ -116,7 +116,7 @@ export class Registry implements ToolRegistry {
     return () => void this.#listeners.delete(listener)
   }
 
-  async retire(): Promise<void> {
+  async drain(): Promise<void> {
     await this.#calls.finish()
     await this.close()
   }
@@ -195,10 +195,14 @@ function lookUp<Kind extends 'tools' | 'prompts'>(
 ): Found<Offer[Kind][number]> | undefined {
   for (const server of servers) {
     const known: readonly Offer[Kind][number][] = server.known()[kind]
-    const item = known.find(({ original }) => registryName(server.config.label, original) === name)
+    const item = known.find((one) => registryName(server.config.label, nameAtServer(one)) === name)
     if (item !== undefined) return { server, item }
   }
   return undefined
+}
+
+function nameAtServer(item: Offer['tools' | 'prompts'][number]): string {
+  return 'serverToolName' in item ? item.serverToolName : item.serverPromptName
 }
 
 interface Patience {

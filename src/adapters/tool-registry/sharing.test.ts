@@ -39,7 +39,7 @@ describe('registries of one session', () => {
     const first = made.open([stdioServer('a')], 'one')
     const pid = await pidOf(first, 'a')
     const second = made.open([stdioServer('a'), stdioServer('b')], 'one')
-    await first.retire()
+    await first.drain()
     expect((await second.ready(20_000, signal)).servers.map(({ state }) => state)).toEqual(['ready', 'ready'])
     expect(await pidOf(second, 'a')).toBe(pid)
     expect(await pidOf(second, 'b')).not.toBe(pid)
@@ -62,7 +62,7 @@ describe('registries of one session', () => {
     const [a, b] = [await pidOf(before, 'a'), await pidOf(before, 'b')]
     const open = before.call('b__think', { ms: 500 }, withoutSignal())
     const after = made.open([stdioServer('a'), stdioServer('b', { tools: [{ name: 'new', inputSchema: {} }] })], 'one')
-    const retired = before.retire()
+    const retired = before.drain()
     expect(await pidOf(after, 'a')).toBe(a)
     expect(await pidOf(after, 'b')).not.toBe(b)
     expect(namesOf(after)).toContain('b__new')

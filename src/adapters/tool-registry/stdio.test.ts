@@ -55,15 +55,15 @@ describe('connecting', () => {
     expect(list.servers).toMatchObject([{ name: 'docs', title: 'Scripted Server', state: 'ready', tools: 9 }])
     expect(list.servers[0]).toMatchObject({ era: 'legacy', protocol: '2025-11-25', latencyMs: expect.any(Number) })
     expect(list.tools[0]).toEqual({
-      digest: expect.stringMatching(/^[0-9a-f]{16}$/),
+      definitionHash: expect.stringMatching(/^[0-9a-f]{16}$/),
       name: 'docs__echo',
-      original: 'echo',
+      serverToolName: 'echo',
       title: 'Echo',
       description: 'Says it again',
       inputSchema: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] },
       modelSchema: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] },
       server: 'docs',
-      trusted: false,
+      builtin: false,
       readOnly: true,
     })
   })
@@ -217,8 +217,12 @@ describe('the list', () => {
     await readied(registry)
     const names = namesOf(registry)
     expect(new Set(names).size).toBe(26)
-    for (const tool of registry.list().tools.filter(({ original }) => odd.some(({ name }) => name === original))) {
-      expect(await registry.call(tool.name, {}, withoutSignal())).toMatchObject({ content: [{ text: tool.original }] })
+    for (const tool of registry
+      .list()
+      .tools.filter(({ serverToolName }) => odd.some(({ name }) => name === serverToolName))) {
+      expect(await registry.call(tool.name, {}, withoutSignal())).toMatchObject({
+        content: [{ text: tool.serverToolName }],
+      })
     }
     expect(registry.list().servers.map((server) => server.name)).toEqual(['docs', 'docs 2'])
   })
@@ -227,12 +231,12 @@ describe('the list', () => {
     const log = messageLog()
     const registry = bench().open([stdioServer('stormy', { log: log.path })])
     const before = await readied(registry)
-    const after = changeTo(registry, (list) => list.tools.some((tool) => tool.original === 'generation_40'))
+    const after = changeTo(registry, (list) => list.tools.some((tool) => tool.serverToolName === 'generation_40'))
     await registry.call('stormy__storm', { times: 40 }, withoutSignal())
     expect((await after).version).toBeGreaterThan(before.version)
     // Few even where the storm takes longer than it should.
     expect(log.methods().filter((method) => method === 'tools/list').length).toBeLessThanOrEqual(10)
-    expect(before.tools.some((tool) => tool.original === 'generation_0')).toBe(true)
+    expect(before.tools.some((tool) => tool.serverToolName === 'generation_0')).toBe(true)
   })
 
   test('its version grows by one with every change', async () => {

@@ -2,10 +2,10 @@
 import type { ToolKind } from '../../ports/content.ts'
 import type { Tool } from '../../ports/tools.ts'
 
-export function kindOf(tool: Pick<Tool, 'original' | 'readOnly'> | undefined): ToolKind {
+export function kindOf(tool: Pick<Tool, 'serverToolName' | 'readOnly'> | undefined): ToolKind {
   if (tool === undefined) return 'other'
-  if (/search|find|query/iu.test(tool.original)) return 'search'
-  if (/fetch|download/iu.test(tool.original)) return 'fetch'
+  if (/search|find|query/iu.test(tool.serverToolName)) return 'search'
+  if (/fetch|download/iu.test(tool.serverToolName)) return 'fetch'
   return tool.readOnly ? 'read' : 'other'
 }
 

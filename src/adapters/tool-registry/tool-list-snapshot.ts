@@ -28,11 +28,11 @@ export function lastSnapshot(servers: readonly McpServerLifecycle[], version: nu
 function toolOf({ config }: McpServerLifecycle, tool: ServerTool): Tool {
   const { outputSchema: _, ...told } = tool
   const { label: server, trusted } = config
-  return { name: registryName(server, tool.original), ...told, server, trusted: trusted || tool === LOG_IN }
+  return { name: registryName(server, tool.serverToolName), ...told, server, builtin: trusted || tool === LOG_IN }
 }
 
 function promptOf(server: McpServerLifecycle, prompt: ServerPrompt): PromptTemplate {
-  return of(server, { name: registryName(server.config.label, prompt.original), ...prompt })
+  return of(server, { name: registryName(server.config.label, prompt.serverPromptName), ...prompt })
 }
 
 function of<Item extends object>({ config }: McpServerLifecycle, item: Item): Item & { readonly server: string } {

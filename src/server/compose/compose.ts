@@ -27,7 +27,7 @@ import { promptDirectory, userFile } from '../../config/places.ts'
 import { readModels } from '../../config/models/models.ts'
 import type { Config } from '../../config/schema.ts'
 import type { Activity } from '../../ports/activity.ts'
-import type { Agents, LentVariables } from '../../ports/agent.ts'
+import type { Agents, ClientVariables } from '../../ports/agent.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { FaultsSpec } from '../../ports/fault.ts'
 import type { ImportingJournal, Journal } from '../../ports/journal.ts'
@@ -237,7 +237,7 @@ export type { OwnedModels as UserModels }
 interface Which {
   readonly only?: string | undefined
   /** What a client has lent. */
-  readonly lent?: LentVariables
+  readonly lent?: ClientVariables
 }
 
 /** With the models of the server's environment, and those with what clients lend. */

@@ -122,6 +122,6 @@ async function accessFor(roots: readonly string[], rules: Pick<Rules, 'rulesFor'
 
 /** As the registry of a session knows it; what it says of itself decides nothing here. */
 function toolOf({ name }: { readonly name: string }): Tool {
-  const about = { title: name, description: '', inputSchema: {}, trusted: true, readOnly: true, digest: '' }
-  return { ...about, name: `${SERVER}__${name}`, original: name, server: SERVER }
+  const about = { title: name, description: '', inputSchema: {}, builtin: true, readOnly: true, definitionHash: '' }
+  return { ...about, name: `${SERVER}__${name}`, serverToolName: name, server: SERVER }
 }

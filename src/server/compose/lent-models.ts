@@ -1,5 +1,5 @@
 /** The models of this user with the keys that clients have lent: in memory alone, and the same for clients that lend the same. */
-import type { LentVariables } from '../../ports/agent.ts'
+import type { ClientVariables } from '../../ports/agent.ts'
 import type { Models } from '../../ports/model.ts'
 
 interface Closable extends Models {
@@ -10,18 +10,18 @@ interface Closable extends Models {
 const MOST = 16
 
 export class LentModels {
-  readonly #open: (lent: LentVariables) => Closable
+  readonly #open: (lent: ClientVariables) => Closable
   readonly #environment: Readonly<Record<string, string | undefined>>
   /** The one asked for last stands last. */
   readonly #models = new Map<string, Closable>()
 
-  constructor(open: (lent: LentVariables) => Closable, environment: Readonly<Record<string, string | undefined>>) {
+  constructor(open: (lent: ClientVariables) => Closable, environment: Readonly<Record<string, string | undefined>>) {
     this.#open = open
     this.#environment = environment
   }
 
   /** Undefined where the server has all of it itself. */
-  with(lent: LentVariables): Models | undefined {
+  with(lent: ClientVariables): Models | undefined {
     const all = Object.entries(lent).toSorted(([one], [other]) => (one < other ? -1 : 1))
     if (all.every(([name, value]) => this.#environment[name] === value)) return undefined
     const key = JSON.stringify(all)

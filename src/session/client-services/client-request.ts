@@ -4,7 +4,7 @@ import type { ClientPeer } from '../../ports/client.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { ToolCallContent, ToolCallPatch } from '../../ports/content.ts'
 import type { Signal } from '../../ports/signal.ts'
-import type { Bars } from '../../ports/bars.ts'
+import type { PathAccessFilter } from '../../ports/bars.ts'
 import type { AgentEvent } from '../domain/commands.ts'
 
 /** An editor may ask its person before it writes a file or starts a command. Milliseconds. */
@@ -18,7 +18,7 @@ export interface ClientRequestHost {
   readonly signal: Signal
   readonly lent: () => ClientPeer | undefined
   /** What rules keep from this work, as they are now. */
-  bars(): Promise<Bars>
+  bars(): Promise<PathAccessFilter>
   newToolCallId(): string
   report(toolCallId: string, patch: ToolCallPatch): Promise<void>
   /** Resolves when that is durable, or with false when the turn was over before. */

@@ -12,7 +12,7 @@ import type {
 } from '../../ports/content.ts'
 import type { ConfigValue, Settings } from '../../ports/settings.ts'
 import type { Grant, GrantSubject } from '../../ports/rules.ts'
-import type { ToolPause } from '../../ports/tools.ts'
+import type { ToolInputRequest } from '../../ports/tools.ts'
 import type { ElicitationOutcome, Failure } from './entries.ts'
 
 export type Command =
@@ -97,7 +97,7 @@ export type AgentEvent =
   | {
       readonly kind: 'tool_input_requested'
       readonly toolCallId: string
-      readonly input: ToolPause
+      readonly input: ToolInputRequest
       readonly resume: unknown
     }
   | { readonly kind: 'tool_input_resolved'; readonly toolCallId: string }

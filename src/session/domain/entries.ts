@@ -13,7 +13,7 @@ import type {
 import type { ConfigOption, Modes } from '../../ports/settings.ts'
 import type { StopReason } from '../../ports/agent.ts'
 import type { Grant, GrantSubject } from '../../ports/rules.ts'
-import type { ToolPause } from '../../ports/tools.ts'
+import type { ToolInputRequest } from '../../ports/tools.ts'
 
 /** Raised when an old reader could misread a new entry. */
 export const ENTRY_FORMAT = 1
@@ -132,7 +132,7 @@ export type Body =
       readonly kind: 'tool_input_requested'
       readonly toolCallId: string
       /** Told to nobody; null in what was exported: there the call can be read of and not gone on with. */
-      readonly input: ToolPause | null
+      readonly input: ToolInputRequest | null
       /** What the agent needs to go on from here after a restart. */
       readonly resume: unknown
     }

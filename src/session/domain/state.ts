@@ -12,7 +12,7 @@ import type {
 import type { SessionPhase, SessionSummary } from '../../ports/journal.ts'
 import type { Settings } from '../../ports/settings.ts'
 import type { Grant, GrantSubject } from '../../ports/rules.ts'
-import type { ToolPause } from '../../ports/tools.ts'
+import type { ToolInputRequest } from '../../ports/tools.ts'
 import type { Failure, TurnEnd } from './entries.ts'
 
 export type State = Absent | Idle | Closed | Working | Cancelling | Waiting | Suspended
@@ -134,7 +134,7 @@ export interface OpenQuestion {
 }
 
 export interface RequiredInput {
-  readonly input: ToolPause
+  readonly input: ToolInputRequest
   readonly resume: unknown
 }
 

@@ -2,7 +2,7 @@
 import type { Question, ToolRequest, Turn } from '../../ports/agent.ts'
 import type { PermissionOutcome, ToolCallPatch } from '../../ports/content.ts'
 import type { GrantSubject, RuleSet } from '../../ports/rules.ts'
-import type { Bars } from '../../ports/bars.ts'
+import type { PathAccessFilter } from '../../ports/bars.ts'
 import type { Tool, ToolPreview } from '../../ports/tools.ts'
 import { grantSubjectOf, permissionOptionsFor } from './grants.ts'
 import { pathAccessFilterFor } from './path-access-filter.ts'
@@ -35,7 +35,7 @@ interface Judged {
 }
 
 /** What became of a call that wanted to run: what the agent reads instead of a result, or what it was let run with. */
-export type Authorization = { readonly refusal: string } | { readonly bars: Bars }
+export type Authorization = { readonly refusal: string } | { readonly bars: PathAccessFilter }
 
 /** Announces the call and asks where it must. */
 export async function authorizeToolCall(
@@ -44,7 +44,7 @@ export async function authorizeToolCall(
 ): Promise<Authorization> {
   const judged = await judge(wanted, clearing)
   if (judged.verdict?.decision !== 'ask') return settled(wanted, clearing, judged)
-  if (judged.preview.unfit !== undefined) return unfit(wanted, clearing, judged)
+  if (judged.preview.cannotRunReason !== undefined) return unfit(wanted, clearing, judged)
   return clearing.inLine(async () => {
     // Whoever was asked before this may have said always and meant this too, or it would do something else by now.
     const now = await judge(wanted, clearing)
@@ -76,7 +76,7 @@ async function settled(
 async function unfit(wanted: ToolCallAttempt, { turn }: AuthorizationContext, judged: Judged): Promise<Authorization> {
   const { verdict: _nobodyWasAsked, ...rest } = judged
   await turn.report(wanted.toolCallId, announced(wanted, rest))
-  return { refusal: judged.preview.unfit ?? '' }
+  return { refusal: judged.preview.cannotRunReason ?? '' }
 }
 
 function letRun({ tool }: ToolCallAttempt, { preview, rules }: Judged): Authorization {

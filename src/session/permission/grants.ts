@@ -56,7 +56,7 @@ export function permissionOptionsFor(call: ToolCallSubject, canAlways: boolean):
 function canBeKept(call: ToolCallSubject): boolean {
   const { tool, preview } = call
   const detail = detailOf(call)
-  if (detail === undefined) return !tool.trusted || !['execute', 'fetch'].includes(preview.kind)
+  if (detail === undefined) return !tool.builtin || !['execute', 'fetch'].includes(preview.kind)
   const isSaid = detail.key === 'command' || hostOf(preview.url ?? '') !== undefined
   return isSaid && detail.value.length <= LONGEST && !UNSEEN.test(detail.value)
 }
@@ -77,15 +77,15 @@ interface Detail {
 
 /** Of an address that has no plain host, all of it. */
 function detailOf({ preview: { command, url } }: ToolCallSubject): Detail | undefined {
-  if (command !== undefined) return { key: 'command', value: command.signature }
+  if (command !== undefined) return { key: 'command', value: command.approvalPrefix }
   return url === undefined ? undefined : { key: 'host', value: hostOf(url) ?? url }
 }
 
 function nameOf(call: ToolCallSubject): string {
-  const { title, server, trusted } = call.tool
+  const { title, server, builtin } = call.tool
   const detail = detailOf(call)
   if (detail?.key === 'command') return detail.value
-  const tool = shortened(trusted ? title : `${title} (${server})`)
+  const tool = shortened(builtin ? title : `${title} (${server})`)
   return detail === undefined ? tool : `${tool} from ${detail.value}`
 }
 

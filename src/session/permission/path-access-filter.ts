@@ -2,7 +2,7 @@
 import { executorOf } from '../../access/executed-later.ts'
 import { type PathAccess, barOf, isGoverning, isOwnPlace } from '../../access/path-access.ts'
 import type { RuleEffect, RuleSet } from '../../ports/rules.ts'
-import type { Bars } from '../../ports/bars.ts'
+import type { PathAccessFilter } from '../../ports/bars.ts'
 import type { Tool } from '../../ports/tools.ts'
 import { type ToolCallSubject, matchesBroadly, isOfTool } from './rule-matcher.ts'
 
@@ -10,7 +10,7 @@ import { type ToolCallSubject, matchesBroadly, isOfTool } from './rule-matcher.t
  * For a call that was decided on. A rule that asks was answered when it caught the call itself: the user said yes to all that
  * the call names.
  */
-export function pathAccessFilterFor(call: ToolCallSubject, set: RuleSet): Bars {
+export function pathAccessFilterFor(call: ToolCallSubject, set: RuleSet): PathAccessFilter {
   const isNamed = (call.preview.paths ?? []).some((path) => isOwnPlace(path, set))
   const unanswered = set.rules.filter(
     ({ effect, subject }) => effect === 'deny' || !matchesBroadly(subject, call, set.roots),
@@ -27,7 +27,7 @@ function isExecuted(path: string): boolean {
 }
 
 /** For what an agent reads of its own accord, such as instructions: no tool, no question, no answer. */
-export function pathAccessFilterForAgent(set: RuleSet): Bars {
+export function pathAccessFilterForAgent(set: RuleSet): PathAccessFilter {
   const access = accessOf([], set)
   return (path) => barOf(path, access)
 }

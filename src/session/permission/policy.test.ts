@@ -11,21 +11,21 @@ import { pathAccessFilterFor } from './path-access-filter.ts'
 
 const stranger: Tool = {
   name: 'files__write',
-  original: 'write',
+  serverToolName: 'write',
   title: 'Write',
   description: '',
   inputSchema: {},
   server: 'files',
-  trusted: false,
+  builtin: false,
   readOnly: false,
-  digest: 'd1',
+  definitionHash: 'd1',
 }
 const own = (name: string, readOnly = false): Tool => ({
   ...stranger,
   name,
-  original: name,
+  serverToolName: name,
   server: 'parley',
-  trusted: true,
+  builtin: true,
   readOnly,
 })
 const other: ToolPreview = { kind: 'other' }
@@ -36,10 +36,10 @@ const edit = (...paths: readonly string[]) => ({
   preview: { kind: 'edit', paths } as ToolPreview,
 })
 /** A command of which nothing is known. */
-const PLAIN = { effect: 'changes', extras: [], places: [], isDeep: false } as const
+const PLAIN = { effect: 'changes', extras: [], pathPatterns: [], isDeep: false } as const
 const run = (line: string, signature = line, more: Partial<ToolPreview> = {}) => ({
   tool: own('run_command'),
-  preview: { kind: 'execute', command: { ...PLAIN, line, signature }, ...more } as ToolPreview,
+  preview: { kind: 'execute', command: { ...PLAIN, line, approvalPrefix: signature }, ...more } as ToolPreview,
 })
 const fetching = (url: string) => ({ tool: own('fetch_url', true), preview: { kind: 'fetch', url } as ToolPreview })
 const reading = (path: string) => ({
@@ -258,7 +258,7 @@ describe('always', () => {
     expect(decision(run('npm run lint'), now)).toBe('ask by tool')
     expect(
       decision(
-        { tool: { ...stranger, digest: 'd2' }, preview: other },
+        { tool: { ...stranger, definitionHash: 'd2' }, preview: other },
         standing('ask', [], { grants: [always({ tool: stranger, preview: other })] }),
       ),
     ).toBe('ask by tool')
@@ -310,7 +310,7 @@ const anyCall = fc.record({
   tool: fc
     .record({
       name: fc.constantFrom('run_command', 'edit_file', 'x__y'),
-      trusted: fc.boolean(),
+      builtin: fc.boolean(),
       readOnly: fc.boolean(),
     })
     .map((claims): Tool => Object.assign({}, stranger, claims)),
@@ -319,8 +319,8 @@ const anyCall = fc.record({
       kind: fc.constantFrom<ToolPreview['kind']>('read', 'edit', 'execute', 'fetch', 'other', 'delete'),
       paths: fc.subarray([`${root}/src/a.ts`, '/etc/passwd']),
       command: fc.constantFrom(
-        { ...PLAIN, line: 'npm test', signature: 'npm test' },
-        { ...PLAIN, line: 'rm -rf /', signature: 'rm *' },
+        { ...PLAIN, line: 'npm test', approvalPrefix: 'npm test' },
+        { ...PLAIN, line: 'rm -rf /', approvalPrefix: 'rm *' },
       ),
       url: fc.constantFrom('https://example.org/', 'nonsense'),
       destroys: fc.boolean(),
@@ -334,7 +334,7 @@ describe('a command and Parley’s own state', () => {
   const everything = [rule('allow', { tool: '*' }), rule('allow', { command: 'cat *' })]
   const decision = (line: string, places: readonly string[], isDeep = false) => {
     const call = run(line)
-    const preview = { ...call.preview, command: { ...PLAIN, line, signature: line, places, isDeep } }
+    const preview = { ...call.preview, command: { ...PLAIN, line, approvalPrefix: line, pathPatterns: places, isDeep } }
     return decidePolicy({ ...call, preview }, standing('allow-all', everything, { own: ['/home/ada/.state/parley'] }))
       .decision
   }
@@ -366,7 +366,7 @@ describe('a command and Parley’s own state', () => {
 describe('a rule on a command', () => {
   const allowed = (pattern: string, line: string, extras: readonly string[]) => {
     const call = run(line)
-    const preview = { ...call.preview, command: { ...PLAIN, line, signature: line, extras } }
+    const preview = { ...call.preview, command: { ...PLAIN, line, approvalPrefix: line, extras } }
     return (
       decidePolicy({ ...call, preview }, standing('ask', [rule('allow', { command: pattern })])).decision === 'allow'
     )
@@ -385,7 +385,7 @@ describe('a rule on a command', () => {
   test('what it does is said with the decision', () => {
     const why = (effect: 'reads' | 'changes') => {
       const call = run('ls')
-      const preview = { ...call.preview, command: { ...PLAIN, line: 'ls', signature: 'ls', effect } }
+      const preview = { ...call.preview, command: { ...PLAIN, line: 'ls', approvalPrefix: 'ls', effect } }
       return decidePolicy({ ...call, preview }, standing('allow-all')).why
     }
     expect([why('reads'), why('changes')]).toEqual([
@@ -438,7 +438,7 @@ describe('whatever is allowed, in whatever mode', () => {
         anyCall,
         fc.constantFrom<PermissionModeId>('ask', 'accept-edits', 'plan'),
         ({ tool, preview }, mode) => {
-          expect(decidePolicy({ tool: { ...tool, trusted: false }, preview }, standing(mode)).decision).not.toBe(
+          expect(decidePolicy({ tool: { ...tool, builtin: false }, preview }, standing(mode)).decision).not.toBe(
             'allow',
           )
         },

@@ -110,12 +110,12 @@ function mayChange({ tool, preview }: ToolCallSubject): boolean {
 /** Whoever reaches out can tell others what it has read. */
 function isHarmless({ tool, preview }: ToolCallSubject): boolean {
   const reachesOut = preview.url !== undefined || preview.command !== undefined
-  return tool.trusted && tool.readOnly && READING.has(preview.kind) && !reachesOut
+  return tool.builtin && tool.readOnly && READING.has(preview.kind) && !reachesOut
 }
 
 function isEditInside({ tool, preview: { kind, paths = [] } }: ToolCallSubject, { roots }: RuleSet): boolean {
   const isInside = (path: string) => roots.some((root) => isWithin(path, root))
-  return tool.trusted && kind === 'edit' && paths.length > 0 && paths.every(isInside)
+  return tool.builtin && kind === 'edit' && paths.length > 0 && paths.every(isInside)
 }
 
 /** What executes a file that is edited later, without a person's doing. */
@@ -131,15 +131,17 @@ function protectedPath(call: ToolCallSubject, set: RuleSet): string | undefined 
   const ours = paths.find((path) => isOwnPlace(path, set)) ?? (command && ownPlaceNamed(command, set))
   if (ours !== undefined) return ours
   if (!mayChange(call) || command?.effect === 'reads') return undefined
-  return [...paths, ...(command?.places ?? [])].find(isGoverning)
+  return [...paths, ...(command?.pathPatterns ?? [])].find(isGoverning)
 }
 
 /** Also where the line leaves open what it names, and where it goes through a directory that Parley's own is in. */
-function ownPlaceNamed({ line, places, isDeep }: PreviewedCommand, set: RuleSet): string | undefined {
+function ownPlaceNamed({ line, pathPatterns, isDeep }: PreviewedCommand, set: RuleSet): string | undefined {
   const plain = line.replaceAll(/["'\\]/gu, '')
   const isIn = (place: string) => plain.split(place).some((after, at) => at > 0 && !/^[\w-]/u.test(after))
   const isOurs = (named: string, place: string) => !isOfRoot(named, place, set) && mayName(named, place, isDeep)
-  return set.own.find((place) => (!isGiven(place, set) && isIn(place)) || places.some((named) => isOurs(named, place)))
+  return set.own.find(
+    (place) => (!isGiven(place, set) && isIn(place)) || pathPatterns.some((named) => isOurs(named, place)),
+  )
 }
 
 function isOfRoot(path: string, place: string, { roots }: RuleSet): boolean {

@@ -48,7 +48,7 @@ export function matchesBroadly(subject: RuleSubject, call: ToolCallSubject, root
 
 export function isOfTool({ tool: name, server, definition }: RuleSubject, tool: Tool): boolean {
   return (
-    (name === undefined || fitsWord(name, server === undefined ? tool.name : tool.original)) &&
+    (name === undefined || fitsWord(name, server === undefined ? tool.name : tool.serverToolName)) &&
     (server === undefined || fitsWord(server, tool.server)) &&
     (definition === undefined || definition === definitionOf(tool))
   )
@@ -67,8 +67,8 @@ function isAtServer({ server, tool, definition }: RuleSubject, preview: ToolPrev
 }
 
 /** The tool as it describes itself: one of Parley's own stays the same in another version. */
-export function definitionOf({ trusted, digest }: Tool): string {
-  return trusted ? 'parley' : digest
+export function definitionOf({ builtin, definitionHash }: Tool): string {
+  return builtin ? 'parley' : definitionHash
 }
 
 function allowsPaths(pattern: string, paths: readonly string[], roots: readonly string[]): boolean {
@@ -84,11 +84,11 @@ export function isPlainCommand(line: string): boolean {
 }
 
 /** A pattern such as `git diff *` says nothing of an option with which the program writes a file or runs another program. */
-function allowsCommand(pattern: string, { line, signature, extras }: PreviewedCommand): boolean {
+function allowsCommand(pattern: string, { line, approvalPrefix, extras }: PreviewedCommand): boolean {
   if (line === pattern) return true
   const named = new Set(pattern.split(/\s+/u).map((word) => word.replace(/[=*?].*$/su, '')))
   const isNamed = extras.every((extra) => named.has(extra))
-  return isPlainCommand(line) && isNamed && (signature === pattern || fitsWord(pattern, line))
+  return isPlainCommand(line) && isNamed && (approvalPrefix === pattern || fitsWord(pattern, line))
 }
 
 /** The words in this order, wherever in the line: after `&&`, in quotes, with the directory of the program before it. */

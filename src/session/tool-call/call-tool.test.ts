@@ -12,7 +12,7 @@ import type { Entry } from '../domain/entries.ts'
 import type { Session } from '../session.ts'
 
 const found: ToolResult = { content: [text('Found it.')], structured: { total: 1 }, isError: false }
-const trusted: Partial<Tool> = { trusted: true, readOnly: true }
+const trusted: Partial<Tool> = { builtin: true, readOnly: true }
 const request: ToolRequest = { name: 'docs__search', args: { query: 'x' }, permission: 'policy' }
 
 const wayFaults = [
@@ -168,8 +168,8 @@ describe('a tool call', () => {
   })
 
   test.each([
-    ['changes something', wayFaults[1], { trusted: true, readOnly: false }],
-    ['is of a server that nobody vouches for', wayFaults[1], { trusted: false, readOnly: true }],
+    ['changes something', wayFaults[1], { builtin: true, readOnly: false }],
+    ['is of a server that nobody vouches for', wayFaults[1], { builtin: false, readOnly: true }],
     ['took too long', new ParleyError('TOOL_TIMEOUT', { tool: 't', ms: 10 }), trusted],
     ['failed by itself', new Error('something else'), trusted],
   ])('that %s is never tried again', async (_why, fault, claims) => {
@@ -191,12 +191,12 @@ describe('a tool call', () => {
     const { session, results } = await calling(async (_args, { onElicit }) => {
       for (let n = 0; n < 2; n++)
         await onElicit?.({ mode: 'url', server: 'docs', message: 'look', url: 'https://example.org' })
-      return { content: [text('long')], brief: [text('lo'), text('[offset 2]')], isError: false }
+      return { content: [text('long')], modelContent: [text('lo'), text('[offset 2]')], isError: false }
     })
     await prompted(session, 'p1')
     const remark = text('docs asked to open a page, which this client does not offer. It was declined.')
     expect(results).toEqual([
-      { content: [text('long'), remark], brief: [text('lo'), text('[offset 2]'), remark], isError: false },
+      { content: [text('long'), remark], modelContent: [text('lo'), text('[offset 2]'), remark], isError: false },
     ])
   })
 
@@ -221,7 +221,7 @@ describe('a tool that others must be asked about', () => {
     ['yes please', []],
     [null, []],
   ])('answered with %j runs %j', async (optionId, called) => {
-    const { house, session } = await calling(async () => found, { trusted: false, readOnly: true })
+    const { house, session } = await calling(async () => found, { builtin: false, readOnly: true })
     await prompted(session, 'p1')
     expect(house.tools.called).toEqual([])
     await session.dispatch(answer(question(session), optionId))
@@ -274,7 +274,7 @@ describe('a tool of our own', () => {
     const results: unknown[] = []
     const { session, reader } = await calling(async (_args, { caller }) => {
       for (const id of ['t1-c1', 't2-c1', 'never']) results.push(await caller?.resultOf(id))
-      return { ...found, shown: [shown('For people.')] }
+      return { ...found, displayContent: [shown('For people.')] }
     })
     await prompted(session, 'p1')
     await prompted(session, 'p2')

@@ -4,8 +4,8 @@ import type { ToolRequest, Turn } from '../../ports/agent.ts'
 import type { ToolCallContent, ToolCallPatch } from '../../ports/content.ts'
 import type { Faults } from '../../ports/fault.ts'
 import type { Elicitation } from '../../ports/elicitation.ts'
-import type { Bars } from '../../ports/bars.ts'
-import type { Tool, ToolInput, ToolList, ToolPause, ToolResult } from '../../ports/tools.ts'
+import type { PathAccessFilter } from '../../ports/bars.ts'
+import type { Tool, ToolInputResponse, ToolList, ToolInputRequest, ToolResult } from '../../ports/tools.ts'
 import type { OpenToolCallContext } from './tool-call-context.ts'
 import { type AuthorizationContext, authorizeToolCall } from '../permission/authorize.ts'
 import type { PausedCall } from './input-required.ts'
@@ -17,11 +17,11 @@ export interface ToolCalling extends AuthorizationContext {
   /** Stores `in_progress`; resolves when that is durable, or with false when the turn was over before. */
   begin(toolCallId: string, more?: ToolCallPatch): Promise<boolean>
   /** For tools of our own. */
-  caller(toolCallId: string, bars: Bars): OpenToolCallContext
+  caller(toolCallId: string, bars: PathAccessFilter): OpenToolCallContext
   /** The pause from which this call goes on: an owner before this one began it. */
-  pauseOf(toolCallId: string): ToolPause | undefined
+  pauseOf(toolCallId: string): ToolInputRequest | undefined
   /** What the server of the call wants; `isKept` when that is stored already. */
-  inputFor(pause: ToolPause, call: PausedCall, isKept: boolean): Promise<ToolInput>
+  inputFor(pause: ToolInputRequest, call: PausedCall, isKept: boolean): Promise<ToolInputResponse>
 }
 
 /** Whatever goes wrong is a result with `isError` that the agent reads; only a journal that fails throws. */
@@ -74,8 +74,8 @@ interface Call {
   readonly request: ToolRequest
   readonly tool: Tool
   readonly toolCallId: string
-  readonly bars: Bars
-  readonly goesOn: ToolPause | undefined
+  readonly bars: PathAccessFilter
+  readonly goesOn: ToolInputRequest | undefined
 }
 
 async function begin(call: Call, calling: ToolCalling): Promise<ToolResult> {
@@ -95,7 +95,7 @@ async function run(call: Call, calling: ToolCalling): Promise<ToolResult> {
   await faults.at('tool.finished')
   await turn.report(toolCallId, {
     status: result.isError ? 'failed' : 'completed',
-    content: result.shown ?? shown(result.content),
+    content: result.displayContent ?? shown(result.content),
     ...(result.structured === undefined ? {} : { rawOutput: result.structured }),
   })
   return result
@@ -118,8 +118,8 @@ async function outcomeOf(call: Call, calling: ToolCalling): Promise<ToolResult> 
 /** At the end, where they shift nothing that was counted in the words of the tool. */
 function remarked(result: ToolResult, { remarks }: ElicitationBroker): ToolResult {
   if (remarks.length === 0) return result
-  const brief = result.brief === undefined ? {} : { brief: [...result.brief, ...remarks] }
-  return { ...result, content: [...result.content, ...remarks], ...brief }
+  const forModel = result.modelContent === undefined ? {} : { modelContent: [...result.modelContent, ...remarks] }
+  return { ...result, content: [...result.content, ...remarks], ...forModel }
 }
 
 interface Means {
@@ -144,7 +144,7 @@ async function attempts(call: Call, calling: ToolCalling, means: Means): Promise
     turn.tools.call(name, args, {
       signal: turn.signal,
       onElicit: (question: Elicitation) => asking.answer(question, turn.client.elicit),
-      onInputRequired: (pause: ToolPause) =>
+      onInputRequired: (pause: ToolInputRequest) =>
         calling.inputFor(pause, { name, toolCallId, resume, asking }, pause === goesOn),
       ...(goesOn && { resumeFrom: goesOn }),
       onRetry: again,
@@ -162,8 +162,8 @@ async function attempts(call: Call, calling: ToolCalling, means: Means): Promise
 }
 
 /** Only what changes nothing, whoever claims that being trusted, and only where the way was at fault and not the tool. */
-function mayRepeat({ trusted, readOnly }: Tool, error: unknown): boolean {
-  return trusted && readOnly && (isParleyError(error, 'TOOL_LOST') || isParleyError(error, 'TOOL_NOT_RUN'))
+function mayRepeat({ builtin, readOnly }: Tool, error: unknown): boolean {
+  return builtin && readOnly && (isParleyError(error, 'TOOL_LOST') || isParleyError(error, 'TOOL_NOT_RUN'))
 }
 
 function shown(content: ToolResult['content']): readonly ToolCallContent[] {

@@ -3,7 +3,7 @@ import { fail, isParleyError } from '../../errors/parley-error.ts'
 import type { ClientPeer } from '../../ports/client.ts'
 import type { Elicitation, ElicitationAnswer } from '../../ports/elicitation.ts'
 import type { Faults } from '../../ports/fault.ts'
-import type { ToolInput, ToolPause } from '../../ports/tools.ts'
+import type { ToolInputResponse, ToolInputRequest } from '../../ports/tools.ts'
 import type { AskingHost } from '../client-services/client-request.ts'
 import type { AgentEvent } from '../domain/commands.ts'
 import { Elicitations } from '../client-services/elicitations.ts'
@@ -40,7 +40,7 @@ export class InputRequired {
    * What the server wants, once that is stored, and once it is stored that the call goes on with it. `isKept`: it was stored
    * before, by this owner or another. Throws TOOL_CANCELLED.
    */
-  async inputFor(pause: ToolPause, call: PausedCall, isKept: boolean): Promise<ToolInput> {
+  async inputFor(pause: ToolInputRequest, call: PausedCall, isKept: boolean): Promise<ToolInputResponse> {
     const { store, faults } = this.#host
     const { name, toolCallId, resume, asking } = call
     const stored = isKept || (await store({ kind: 'tool_input_requested', toolCallId, input: pause, resume }))

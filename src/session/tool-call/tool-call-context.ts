@@ -2,7 +2,7 @@
 import type { Turn } from '../../ports/agent.ts'
 import type { PlanEntry, ToolCallPatch } from '../../ports/content.ts'
 import type { Journal } from '../../ports/journal.ts'
-import type { Bars } from '../../ports/bars.ts'
+import type { PathAccessFilter } from '../../ports/bars.ts'
 import type { ToolCallContext } from '../../ports/tools.ts'
 import { findToolResult } from './find-tool-result.ts'
 import type { TurnClientServices } from '../turn/turn-client-services.ts'
@@ -12,7 +12,7 @@ export interface ToolCallContextHost {
   readonly journal: Journal
   /** The client of the turn, whose work is told as nothing but this call. */
   readonly client: TurnClientServices
-  readonly bars: Bars
+  readonly bars: PathAccessFilter
 }
 
 export interface OpenToolCallContext {
@@ -34,7 +34,7 @@ export function openToolCallContext(
       toolCallId,
       roots,
       client,
-      bars,
+      pathAccess: bars,
       report: async (patch: ToolCallPatch) => (isOver ? undefined : turn.report(toolCallId, patch)),
       plan: async (entries: readonly PlanEntry[]) => (isOver ? undefined : turn.plan(entries)),
       resultOf: (earlier: string) => findToolResult({ journal, session: sessionId }, earlier),

@@ -6,7 +6,7 @@ import type { Turn } from '../../ports/agent.ts'
 
 async function recalled(turn: Turn, after = 0): Promise<unknown[]> {
   const memos: unknown[] = []
-  for await (const { memo } of turn.readCheckpoints(after)) memos.push(memo)
+  for await (const { data: memo } of turn.readCheckpoints(after)) memos.push(memo)
   return memos
 }
 
@@ -57,7 +57,7 @@ test('what was said after a place can be had, whoever cut the turn', async () =>
     await turn.think(text('hm'))
     await turn.say(text('Half a '))
     await turn.say(text('sentence'))
-    expect(await turn.saidSince(place)).toBe('Half a sentence')
+    expect(await turn.assistantTextAfter(place)).toBe('Half a sentence')
     throw new Error('cut')
   }
   const { session } = await house.open()
@@ -65,7 +65,7 @@ test('what was said after a place can be had, whoever cut the turn', async () =>
   const { house: next, session: reopened } = await house.killed(session)
   let heard = ''
   next.agent.script = async (turn) => {
-    for await (const { place } of turn.readCheckpoints(0)) heard = await turn.saidSince(place)
+    for await (const { cursor: place } of turn.readCheckpoints(0)) heard = await turn.assistantTextAfter(place)
     return 'end_turn'
   }
   await prompted(reopened, 'p2')

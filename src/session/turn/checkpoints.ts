@@ -62,7 +62,7 @@ export async function* memos(
     for (const stored of page) {
       if (stored.seq > checkpointRange.last) return
       const entry = decodeEntry(stored)
-      if (entry.kind === 'agent_checkpoint') yield { place: entry.seq, memo: entry.data }
+      if (entry.kind === 'agent_checkpoint') yield { cursor: entry.seq, data: entry.data }
     }
     cursor = page.at(-1)?.seq ?? checkpointRange.last
   }

@@ -13,9 +13,9 @@ import type { Content, Meta, PermissionOutcome } from '../../ports/content.ts'
 import type { Cursor } from '../../ports/journal.ts'
 import type { Settings } from '../../ports/settings.ts'
 import type { AbortSource, Signal } from '../../ports/signal.ts'
-import type { Bars } from '../../ports/bars.ts'
+import type { PathAccessFilter } from '../../ports/bars.ts'
 import type { GrantSubject } from '../../ports/rules.ts'
-import type { ToolPause, ToolRegistry, ToolResult } from '../../ports/tools.ts'
+import type { ToolInputRequest, ToolRegistry, ToolResult } from '../../ports/tools.ts'
 import { pathAccessFilterForAgent } from '../permission/path-access-filter.ts'
 import type { AnsweredQuestion } from '../domain/batch.ts'
 import { type OpenToolCallContext, openToolCallContext } from '../tool-call/tool-call-context.ts'
@@ -62,7 +62,7 @@ export class RunningTurn extends TurnVoice implements Turn {
   readonly #abort: AbortSource
   readonly #questions: PermissionPrompts
   /** Where calls stood that an owner before this one began. */
-  readonly #pauses: Map<string, ToolPause>
+  readonly #pauses: Map<string, ToolInputRequest>
   readonly #pausing: InputRequired
   #calls = 0
   readonly #begun: OpenTurn
@@ -152,17 +152,17 @@ export class RunningTurn extends TurnVoice implements Turn {
     )
   }
 
-  async saidSince(place: Cursor): Promise<string> {
+  async assistantTextAfter(place: Cursor): Promise<string> {
     await this.store({ kind: 'flush' })
     return assistantTextAfter(this.#host.ports.journal, this.sessionId, place)
   }
 
-  async cutSince(place: Cursor): Promise<readonly (readonly Content[])[]> {
+  async interruptedPromptsAfter(place: Cursor): Promise<readonly (readonly Content[])[]> {
     const { log, ports } = this.#host
     return log.existing.turns > 1 ? interruptedPromptsAfter(ports.journal, this.sessionId, place) : []
   }
 
-  async bars(): Promise<Bars> {
+  async pathAccess(): Promise<PathAccessFilter> {
     const { ports, roots } = this.#host
     return pathAccessFilterForAgent(await ports.rules.rulesFor(roots))
   }
@@ -195,7 +195,7 @@ export class RunningTurn extends TurnVoice implements Turn {
     return { rules, mode: modeOf(this.settings), grants: log.existing.grants }
   }
 
-  #callerOf(toolCallId: string, bars: Bars): OpenToolCallContext {
+  #callerOf(toolCallId: string, bars: PathAccessFilter): OpenToolCallContext {
     // What a tool of our own does with the client is its call, which is told already.
     const quiet = {
       newToolCallId: () => toolCallId,
@@ -227,7 +227,7 @@ export class RunningTurn extends TurnVoice implements Turn {
       report: (toolCallId, patch) => this.report(toolCallId, patch),
       store: (toolCallId, patch) => this.store({ kind: 'call', toolCallId, patch }),
       tell: (event) => this.store(event),
-      bars: () => this.bars(),
+      bars: () => this.pathAccess(),
       ...quiet,
     }
   }

@@ -2,7 +2,7 @@
 import { fail, isParleyError } from '../../errors/parley-error.ts'
 import type { FileRange, FileText, ClientPeer, Terminal, TerminalCommand, TurnClient } from '../../ports/client.ts'
 import type { ToolCallContent } from '../../ports/content.ts'
-import type { Bars } from '../../ports/bars.ts'
+import type { PathAccessFilter } from '../../ports/bars.ts'
 import { type AskingHost, runAsToolCall, withTimeout } from '../client-services/client-request.ts'
 import { Elicitations } from '../client-services/elicitations.ts'
 import { resolveWithinRoots } from '../client-services/roots.ts'
@@ -105,14 +105,14 @@ export class TurnClientServices implements TurnClient {
   }
 
   /** Throws PATH_NOT_ALLOWED, by the words of the path; where links lead, the edge knows. */
-  async #barsFor(path: string): Promise<Bars> {
+  async #barsFor(path: string): Promise<PathAccessFilter> {
     const bars = await this.#host.bars()
     if (bars(path) !== undefined) fail('PATH_NOT_ALLOWED', { path })
     return bars
   }
 
   /** For the difference that people are shown; null for a file that cannot be read or is not there. */
-  async #contentOf(path: string, bars: Bars): Promise<string | null> {
+  async #contentOf(path: string, bars: PathAccessFilter): Promise<string | null> {
     const read = this.#lent?.readTextFile
     if (read === undefined) return null
     const { roots } = this.#host

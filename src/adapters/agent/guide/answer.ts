@@ -40,7 +40,7 @@ interface Gathered {
 }
 
 export async function answerQuestion(turn: Turn, list: ToolList, question: string): Promise<void> {
-  const search = list.tools.find((tool) => tool.trusted && tool.original === 'search_documents')
+  const search = list.tools.find((tool) => tool.builtin && tool.serverToolName === 'search_documents')
   if (search === undefined) return say(turn, unavailable(list))
   const result = await gather(turn, search, question)
   if (turn.signal.aborted) return

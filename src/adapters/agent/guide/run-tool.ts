@@ -12,7 +12,7 @@ interface NamedCall {
 
 export async function runTool(turn: Turn, { tools }: ToolList, call: NamedCall): Promise<void> {
   const named =
-    tools.find((tool) => tool.name === call.name) ?? onlyOne(tools.filter((tool) => tool.original === call.name))
+    tools.find((tool) => tool.name === call.name) ?? onlyOne(tools.filter((tool) => tool.serverToolName === call.name))
   const resume: NamedCall = { name: named?.name ?? call.name, args: call.args }
   await show(turn, await turn.call({ ...resume, permission: 'policy', resume }))
 }

@@ -270,7 +270,7 @@ class Player {
   #registryName(name: string): string {
     if (this.#has(name)) return name
     const { tools } = this.#turn.tools.list()
-    const [only, another] = tools.filter((tool) => tool.original === name)
+    const [only, another] = tools.filter((tool) => tool.serverToolName === name)
     return only !== undefined && another === undefined ? only.name : name
   }
 

@@ -48,7 +48,7 @@ describe('an edit', () => {
       content: [diff],
     })
     expect(await readFile(path, 'utf8')).toContain('10')
-    expect(await stage.call('edit_file', args)).toMatchObject({ isError: false, shown: [diff] })
+    expect(await stage.call('edit_file', args)).toMatchObject({ isError: false, displayContent: [diff] })
   })
 
   test('keeps what the file is: its encoding, its mark, its ends of lines and its rights', async () => {
@@ -93,7 +93,7 @@ describe('an edit', () => {
     const wide = 'var a=1;'.repeat(100_000)
     stage = await openStage({ files: { 'wide.js': `${wide}var b=2;${wide}` } })
     expect((await changed('wide.js', [edit('b=2', 'b=3')])).toString()).toBe(`${wide}var b=3;${wide}`)
-    const { shown } = await stage.call('edit_file', { path: 'wide.js', edits: [edit('b=3', 'b=4')] })
+    const { displayContent: shown } = await stage.call('edit_file', { path: 'wide.js', edits: [edit('b=3', 'b=4')] })
     expect(JSON.stringify(shown)).toMatch(/that is too long to show/u)
     for (const old_text of ['var a=1;', 'var c', wide.slice(1)]) {
       const said = await stage.say('edit_file', { path: 'wide.js', edits: [edit(old_text, 'x')] })

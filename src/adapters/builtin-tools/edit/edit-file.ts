@@ -42,7 +42,7 @@ export const editFile = defineTool({
       await saveText({ ...file, text }, call)
       const { content } = differenceOf(file.path, file.text, text)
       return textResult(`Edited ${file.shown} in ${places === 1 ? 'one place' : `${amount(places)} places`}.`, {
-        shown: content,
+        displayContent: content,
       })
     })
   },
@@ -53,7 +53,7 @@ async function changeOf(
   place: ResolvedPath,
   looking: PreviewContext,
   change: (text: string) => string,
-): Promise<Pick<ToolPreview, 'content' | 'locations' | 'unfit'>> {
+): Promise<Pick<ToolPreview, 'content' | 'locations' | 'cannotRunReason'>> {
   try {
     const file = await openText(place.real, looking)
     requireSeen(file, looking)

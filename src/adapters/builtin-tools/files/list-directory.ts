@@ -33,7 +33,7 @@ export const listDirectory = defineTool({
   },
   async run({ path = '.', depth = 1, ignored = false }, { caller, signal }) {
     const roots = await openRoots(caller.roots)
-    const left = countingExclusions(caller.bars, { isRead: false })
+    const left = countingExclusions(caller.pathAccess, { isRead: false })
     const lines: string[] = []
     let unnameable = 0
     await stroll(path, { roots, depth, ignored, signal, passes: left.has }, async (met) => {

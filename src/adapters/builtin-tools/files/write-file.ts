@@ -45,7 +45,7 @@ export const writeFile = defineTool({
       await saveText(file, call)
       const { content: shown } = differenceOf(file.path, former?.text ?? null, text)
       const verb = former === undefined ? 'Made' : 'Replaced'
-      return textResult(`${verb} ${file.shown}: ${amount(linesOf(text).length)} lines.`, { shown })
+      return textResult(`${verb} ${file.shown}: ${amount(linesOf(text).length)} lines.`, { displayContent: shown })
     })
   },
 })

@@ -52,7 +52,7 @@ function namesIn({ servers }: ToolList): string {
 function isTold(uri: string, server: string | undefined, { resources, tools }: ToolList): boolean {
   return (
     resources.some((one) => one.server === server && one.uri === uri) ||
-    tools.some((tool) => tool.server === server && tool.trusted)
+    tools.some((tool) => tool.server === server && tool.builtin)
   )
 }
 

@@ -149,7 +149,7 @@ describe('a command', () => {
     expect(await stage.preview('run_command', { command: 'npm test -- x' })).toMatchObject({
       title: 'Run npm test -- x',
       kind: 'execute',
-      command: { line: 'npm test -- x', signature: 'npm test', effect: 'changes', extras: [], isDeep: false },
+      command: { line: 'npm test -- x', approvalPrefix: 'npm test', effect: 'changes', extras: [], isDeep: false },
       paths: [stage.dir],
     })
     expect(await effectOf('rm -rf x')).toBe('destroys')
@@ -182,7 +182,7 @@ describe('a command', () => {
     symlinkSync('/etc', stage.path('away'))
     const places = async (command: string) => {
       const { command: previewed } = await stage.preview('run_command', { command })
-      return previewed?.places
+      return previewed?.pathPatterns
     }
     for (const line of [
       'cat /etc/passwd',
@@ -236,7 +236,7 @@ describe('a terminal of the client', () => {
       stage.client = { ...stage.client, terminals: lent }
       const result = await stage.call('run_command', { command: 'echo hello' })
       expect(textOf(result)).toBe('hello')
-      expect(result.shown).toEqual([{ type: 'terminal', terminalId: 'term1', output: 'hello' }])
+      expect(result.displayContent).toEqual([{ type: 'terminal', terminalId: 'term1', output: 'hello' }])
       expect(stage.reports).toEqual([{ content: [{ type: 'terminal', terminalId: 'term1' }] }])
       expect(told).toEqual([expect.objectContaining({ args: ['-c', 'echo hello'], cwd: stage.dir }), 'release'])
     },

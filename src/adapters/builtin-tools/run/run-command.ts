@@ -76,11 +76,11 @@ async function previewOf(line: string, { cwd, roots }: Where): Promise<Previewed
   const isReading = effect === 'reads' && cwd !== undefined && places.every(isInside)
   return {
     line,
-    signature: signatureOf(line),
+    approvalPrefix: signatureOf(line),
     effect: effect === 'destroys' ? effect : isReading ? 'reads' : 'changes',
     ...(why !== undefined && { why }),
     extras,
-    places,
+    pathPatterns: places,
     isDeep,
   }
 }
@@ -195,7 +195,7 @@ function told({ text, exit, why, terminalId }: Ended, { caller }: Call, timeout:
   return longResult(whole, caller.toolCallId, {
     isError,
     structured: { exitCode: code, signal },
-    ...(terminalId !== undefined && { shown: [{ type: 'terminal', terminalId, output: whole }] }),
+    ...(terminalId !== undefined && { displayContent: [{ type: 'terminal', terminalId, output: whole }] }),
   })
 }
 

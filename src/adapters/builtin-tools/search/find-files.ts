@@ -33,7 +33,7 @@ export const findFiles = defineTool({
   async run({ pattern, path = '.', ignored = false }, { caller, signal }) {
     const roots = await openRoots(caller.roots)
     const isWanted = pathTest(pattern)
-    const left = countingExclusions(caller.bars, { isRead: false })
+    const left = countingExclusions(caller.pathAccess, { isRead: false })
     const found: string[] = []
     await stroll(path, { roots, depth: EVERY_LEVEL, ignored, signal, passes: left.has }, async (met) => {
       if (met.kind === 'file' && isWanted(met.way)) found.push(shownName(met.way))

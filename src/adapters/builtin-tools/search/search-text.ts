@@ -65,7 +65,7 @@ export const searchText = defineTool({
       matches: 0,
       tooLarge: 0,
       began: call.means.clock.monotonicNow(),
-      left: countingExclusions(call.caller.bars, { isRead: true }),
+      left: countingExclusions(call.caller.pathAccess, { isRead: true }),
     }
     await searchIn(search)
     return longResult(told(search), call.caller.toolCallId)

@@ -28,8 +28,8 @@ export function withOwnTools(inner: ToolRegistry, own: Toolset): ToolRegistry {
     prompt: (name, args, options) => inner.prompt(name, args, options),
     complete: (server, request, options) => inner.complete(server, request, options),
     onChange: (listener) => inner.onChange((list) => listener(shown(list))),
-    async retire() {
-      await Promise.all([calls.finish(), inner.retire()])
+    async drain() {
+      await Promise.all([calls.finish(), inner.drain()])
       await close()
     },
     close,

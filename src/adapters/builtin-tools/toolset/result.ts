@@ -26,7 +26,7 @@ export function longResult(text: string, toolCallId: string, more: Partial<ToolR
   if (kept.length <= MODEL_LIMIT) return textResult(kept, more)
   const advice = (left: number, from: number) =>
     `[${amount(left)} characters are left out here. Read them with read_result: toolCallId "${toolCallId}", offset ${from}.]`
-  return textResult(kept, { brief: [textOf(cutInTheMiddle(kept, MODEL_LIMIT, advice))], ...more })
+  return textResult(kept, { modelContent: [textOf(cutInTheMiddle(kept, MODEL_LIMIT, advice))], ...more })
 }
 
 /** The beginning and the end, at lines where there are any near, and between them what `note` says. */

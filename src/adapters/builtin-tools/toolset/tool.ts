@@ -78,7 +78,7 @@ export function defineTool<Schema extends z.ZodType>(definition: Definition<Sche
     tool: describe(definition),
     async preview(args, looking) {
       const parsed = parse(args)
-      if (!parsed.success) return { title, kind, unfit: misfit(name, parsed.error).message }
+      if (!parsed.success) return { title, kind, cannotRunReason: misfit(name, parsed.error).message }
       if (definition.preview === undefined) return { title, kind }
       try {
         return { title, kind, ...(await definition.preview(parsed.data, looking)) }
@@ -99,15 +99,15 @@ function describe({ name, title, description, arguments: schema, readOnly }: Def
   const fit = forModels(inputSchema)
   return {
     name,
-    original: name,
+    serverToolName: name,
     title,
     description,
     inputSchema,
     ...('schema' in fit ? { modelSchema: { ...fit.schema, additionalProperties: false } } : {}),
     server: OWN_SERVER,
-    trusted: true,
+    builtin: true,
     readOnly,
-    digest: `${OWN_SERVER}:${name}`,
+    definitionHash: `${OWN_SERVER}:${name}`,
   }
 }
 
@@ -127,8 +127,8 @@ function withoutNulls(args: unknown): unknown {
 }
 
 /** What is no row of ours may be over when the call is made. */
-export function unfitBy(error: unknown): Pick<ToolPreview, 'unfit'> {
-  return isParleyError(error) ? { unfit: error.message } : {}
+export function unfitBy(error: unknown): Pick<ToolPreview, 'cannotRunReason'> {
+  return isParleyError(error) ? { cannotRunReason: error.message } : {}
 }
 
 function misfit(tool: string, error: z.ZodError): ParleyError<'TOOL_ARGUMENTS'> {

@@ -18,10 +18,10 @@ describe('the tools of our own', () => {
     expect(tools.map(({ name }) => name)).toEqual(NAMES)
     expect(tools.filter(({ readOnly }) => !readOnly).map(({ name }) => name)).toEqual(CHANGING)
     for (const tool of tools) {
-      expect(tool).toMatchObject({ server: 'parley', trusted: true, original: tool.name })
+      expect(tool).toMatchObject({ server: 'parley', builtin: true, serverToolName: tool.name })
       expect(tool.inputSchema).toMatchObject({ type: 'object', additionalProperties: false })
       expect(tool.modelSchema).toMatchObject({ type: 'object', additionalProperties: false })
-      expect(tool.unfit).toBeUndefined()
+      expect(tool.unsupportedReason).toBeUndefined()
       expect(tool.description.length).toBeGreaterThan(40)
     }
   })
@@ -52,7 +52,11 @@ describe('the tools of our own', () => {
       locations: [{ path: stage.path('a.txt') }],
       paths: [stage.path('a.txt')],
     })
-    const unfit = (why: string) => ({ title: 'Read file', kind: 'read', unfit: expect.stringContaining(why) as string })
+    const unfit = (why: string) => ({
+      title: 'Read file',
+      kind: 'read',
+      cannotRunReason: expect.stringContaining(why) as string,
+    })
     expect(await stage.preview('read_file', { path: '/etc/passwd' })).toEqual(unfit('outside the directories'))
     expect(await stage.preview('read_file', 7)).toEqual(unfit('expected object'))
   })

@@ -2,7 +2,7 @@
 import { fail } from '../../../errors/parley-error.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { ElicitationAnswer } from '../../../ports/elicitation.ts'
-import type { ToolInput, ToolPause, ToolResult } from '../../../ports/tools.ts'
+import type { ToolInputResponse, ToolInputRequest, ToolResult } from '../../../ports/tools.ts'
 import type { CallOptions, Given, Paused } from './mcp-types.ts'
 
 /** A server that is not content by then never will be. */
@@ -19,7 +19,7 @@ export async function withInputRounds(options: CallOptions, clock: Clock, part: 
   const { resumeFrom: goesOn } = options
   let spentMs = 0
   let wasDeclined = false
-  const next = async (pause: ToolPause): Promise<Given> => {
+  const next = async (pause: ToolInputRequest): Promise<Given> => {
     const input = await inputFor(pause, options)
     wasDeclined ||= Object.values(input).some(({ action }) => action !== 'accept')
     return { pause, input, spentMs }
@@ -39,8 +39,8 @@ export async function withInputRounds(options: CallOptions, clock: Clock, part: 
   return givenUp(`it still did after ${ROUNDS} rounds`)
 }
 
-async function inputFor(pause: ToolPause, options: CallOptions): Promise<ToolInput> {
-  const { onInputRequired: onPause = (asked: ToolPause) => oneByOne(asked, options), signal, name } = options
+async function inputFor(pause: ToolInputRequest, options: CallOptions): Promise<ToolInputResponse> {
+  const { onInputRequired: onPause = (asked: ToolInputRequest) => oneByOne(asked, options), signal, name } = options
   const input = await onPause(pause)
   return signal.aborted ? fail('TOOL_CANCELLED', { tool: name }) : input
 }
@@ -53,7 +53,7 @@ export function afterDecline(result: ToolResult): ToolResult {
 const DECLINED = { type: 'text', text: '[It needs input, which was declined.]' } as const
 
 /** For whoever keeps nothing. */
-async function oneByOne({ questions }: ToolPause, { onElicit }: CallOptions): Promise<ToolInput> {
+async function oneByOne({ questions }: ToolInputRequest, { onElicit }: CallOptions): Promise<ToolInputResponse> {
   const input: Record<string, ElicitationAnswer> = {}
   for (const [key, question] of Object.entries(questions))
     // Silence and errors are never a yes.

@@ -8,14 +8,14 @@ const NO_ARGUMENTS = { type: 'object', properties: {} } as const
 
 /** Ours, whatever the server calls its own tools: it changes nothing but who is let in, and asks before that. */
 export const LOG_IN: ServerTool = {
-  original: 'log_in',
+  serverToolName: 'log_in',
   title: 'Log in',
   description:
     'This server lets nobody in before the user has logged in. Call this to send the user to the page where that is done; the tools of the server are listed afterwards.',
   inputSchema: NO_ARGUMENTS,
   modelSchema: NO_ARGUMENTS,
   readOnly: true,
-  digest: 'parley',
+  definitionHash: 'parley',
 }
 
 export const LOCKED: Offer = { tools: [LOG_IN], resources: [], templates: [], prompts: [] }

@@ -11,8 +11,8 @@ import type {
   ResourceTemplate,
   ServerStatus,
   ToolCallOptions,
-  ToolInput,
-  ToolPause,
+  ToolInputResponse,
+  ToolInputRequest,
   ToolRegistry,
   ToolResult,
 } from '../../../ports/tools.ts'
@@ -24,15 +24,15 @@ import type { Logins, LoginSettings } from '../oauth/authorization.ts'
 
 /** A tool as its server describes it, cleaned of what we cannot use. */
 export interface ServerTool {
-  readonly original: string
+  readonly serverToolName: string
   readonly title: string
   readonly description: string
   readonly inputSchema: Readonly<Record<string, unknown>>
   readonly outputSchema?: Readonly<Record<string, unknown>>
   readonly readOnly: boolean
-  readonly digest: string
+  readonly definitionHash: string
   readonly modelSchema?: Readonly<Record<string, unknown>>
-  readonly unfit?: string
+  readonly unsupportedReason?: string
 }
 
 export type ServerResource = Omit<Resource, 'server'>
@@ -91,11 +91,11 @@ export interface CallOptions extends ToolCallOptions {
 
 /** The server wants more before the call goes on, and does nothing for it meanwhile. */
 export interface Paused {
-  readonly pause: ToolPause
+  readonly pause: ToolInputRequest
 }
 
 export interface Given extends Paused {
-  readonly input: ToolInput
+  readonly input: ToolInputResponse
   /** What its parts before took of the time for the whole call. */
   readonly spentMs: number
 }

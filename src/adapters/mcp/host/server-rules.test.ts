@@ -3,12 +3,12 @@ import { NOTHING, type ServerTool } from './mcp-types.ts'
 import { permitted } from './server-rules.ts'
 
 const tool = (original: string): ServerTool => ({
-  original,
+  serverToolName: original,
   title: original,
   description: '',
   inputSchema: {},
   readOnly: false,
-  digest: '',
+  definitionHash: '',
 })
 
 test.each([

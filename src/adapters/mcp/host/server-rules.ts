@@ -39,7 +39,7 @@ export function limitsFor(
 }
 
 function anyOf(patterns: readonly string[]): (tool: ServerTool) => boolean {
-  return ({ original }) => patterns.some((pattern) => fits(pattern, original))
+  return ({ serverToolName }) => patterns.some((pattern) => fits(pattern, serverToolName))
 }
 
 /** Each piece between two `*` is looked for behind the one before it, which is never slow. */

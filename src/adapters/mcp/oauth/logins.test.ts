@@ -91,7 +91,7 @@ describe('a server that wants somebody to log in', () => {
     const list = await registry.ready(30_000, signal)
     expect(list.servers).toMatchObject([{ state: 'failed', tools: 0 }])
     expect(list.servers[0]?.reason).toBe(`MCP server wiki wants you to log in. Run: parley mcp login ${server.url}`)
-    expect(list.tools).toMatchObject([{ name: 'wiki__log_in', trusted: true, readOnly: true }])
+    expect(list.tools).toMatchObject([{ name: 'wiki__log_in', builtin: true, readOnly: true }])
     expect(server.registered).toEqual([])
     const questions: Elicitation[] = []
     const onElicit = async (question: Elicitation): Promise<ElicitationAnswer> => (
@@ -176,7 +176,7 @@ describe('what a login brings', () => {
     const [asking, silent] = [await opened(made, server), await opened(made, server)]
     server.revoke()
     expect(await codeOf(silent.call('wiki__say', {}, withoutSignal()))).toBe('TOOL_NOT_RUN')
-    await changeTo(silent, ({ tools }) => tools[0]?.original === 'log_in')
+    await changeTo(silent, ({ tools }) => tools[0]?.serverToolName === 'log_in')
     expect(textOf(await asking.call('wiki__say', {}, withoutSignal({ onElicit: says })))).toBe('did say')
     await changeTo(silent, ({ servers }) => servers[0]?.state === 'ready')
   })

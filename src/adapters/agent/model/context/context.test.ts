@@ -198,7 +198,7 @@ describe('instructions', () => {
     symlinkSync('/etc/passwd', join(root, 'AGENTS.md'))
     const touch = (id: string) => calls({ id, name: 'read', args: { path: join(root, 'deep', 'x.ts') } })
     const { house, model } = houseWith([touch('c1'), touch('c2'), says('Done.')])
-    house.tools.add('read', async () => ({ content: [text('x')], isError: false }), { trusted: true, readOnly: true })
+    house.tools.add('read', async () => ({ content: [text('x')], isError: false }), { builtin: true, readOnly: true })
     const session = await house.sessions.create({ cwd: root, additionalDirectories: [], mcpServers: [] })
     await ask(session, 'p1')
     expect(model.requests[0]?.system).toContain('Be kind.')

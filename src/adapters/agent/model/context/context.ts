@@ -156,8 +156,8 @@ export class Contexts {
   /** As it is now: only what was kept since it was last here is read. */
   async of(turn: Turn): Promise<Context> {
     const context = this.#kept.get(turn.sessionId) ?? new Context()
-    for await (const { place, memo } of turn.readCheckpoints(context.place))
-      if (isContextEvent(memo)) context.take(place, memo)
+    for await (const { cursor, data } of turn.readCheckpoints(context.place))
+      if (isContextEvent(data)) context.take(cursor, data)
     this.#keep(turn.sessionId, context)
     return context
   }

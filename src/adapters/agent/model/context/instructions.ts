@@ -2,7 +2,7 @@
 import { open, realpath, stat } from 'node:fs/promises'
 import { constants } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
-import type { Bars } from '../../../../ports/bars.ts'
+import type { PathAccessFilter } from '../../../../ports/bars.ts'
 import { type Instruction, instructed } from './system-prompt.ts'
 import type { Content } from '../../../../ports/content.ts'
 import type { ModelToolCall } from '../../../../ports/model.ts'
@@ -11,12 +11,12 @@ import type { TurnWork } from '../loop/work.ts'
 /** Where files are read, and what rules keep from being read. */
 interface Inside {
   readonly roots: readonly string[]
-  readonly bars: Bars
+  readonly bars: PathAccessFilter
 }
 
 interface Place {
   readonly root: string
-  readonly bars: Bars
+  readonly bars: PathAccessFilter
 }
 
 const NAMES = ['AGENTS.md', 'CLAUDE.md', 'GEMINI.md']
@@ -112,7 +112,7 @@ export interface AnnouncedFiles {
 export async function directoryInstructions({ turn, context }: TurnWork, call: ModelToolCall): Promise<AnnouncedFiles> {
   const paths = pathsIn(call.args)
   if (paths.length === 0) return { content: [], told: [] }
-  const bars = await turn.bars()
+  const bars = await turn.pathAccess()
   const found = await Promise.all(
     paths.map((path) => nestedInstructions(path, { roots: turn.roots, told: context.told, bars })),
   )

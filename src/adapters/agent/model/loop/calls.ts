@@ -159,7 +159,7 @@ interface Given {
 }
 
 function forModel(result: ToolResult, given: Given): Pick<ToolResult, 'content' | 'isError'> {
-  const content = result.brief ?? spoken(result)
+  const content = result.modelContent ?? spoken(result)
   return { content: shortened(content, advice(given)), isError: result.isError }
 }
 
@@ -200,7 +200,7 @@ function whole(text: string, length: number): string {
 
 function advice({ id, list }: Given): string {
   const reader = list.tools.find(
-    ({ name, trusted, original }) => trusted && (name === 'read_result' || original === 'read_result'),
+    ({ name, builtin, serverToolName }) => builtin && (name === 'read_result' || serverToolName === 'read_result'),
   )
   return reader === undefined ? 'Ask for less.' : `${reader.name} with the id ${id} gives the rest.`
 }

@@ -8,7 +8,7 @@ import { type House, here } from '../../../../../test/sim/house.ts'
 const ok = (words: string) => async () => ({ content: [{ type: 'text', text: words }] as const, isError: false })
 
 function withTool(house: House, name: string, { words = 'done', readOnly = true } = {}): House {
-  house.tools.add(name, ok(words), { trusted: true, readOnly })
+  house.tools.add(name, ok(words), { builtin: true, readOnly })
   return house
 }
 
@@ -114,7 +114,7 @@ describe('a turn', () => {
         withTool(house, 'a')
         return { content: [], isError: false }
       },
-      { trusted: true, readOnly: true },
+      { builtin: true, readOnly: true },
     )
     const { session } = await house.open()
     await ask(session, 'p1')
@@ -128,11 +128,11 @@ describe('calls of one step', () => {
     let release = (): void => {}
     const both = new Promise<void>((resolve) => (release = resolve))
     house.tools.add('slow', async () => (await both, { content: [], isError: false }), {
-      trusted: true,
+      builtin: true,
       readOnly: true,
     })
     house.tools.add('quick', async () => (release(), { content: [], isError: false }), {
-      trusted: true,
+      builtin: true,
       readOnly: true,
     })
     const { session, reader } = await house.open()
@@ -226,7 +226,7 @@ describe('a turn that was cut', () => {
       says('Bye.'),
     ])
     withTool(house, 'look', { words: 'a cat' })
-    house.tools.add('stuck', () => new Promise(() => {}), { trusted: true, readOnly: true })
+    house.tools.add('stuck', () => new Promise(() => {}), { builtin: true, readOnly: true })
     const { session, reader } = await house.open()
     await begin(session, 'p1')
     await until(() => reader.entries.some((entry) => JSON.stringify(entry).includes('"kind":"result"')))

@@ -109,7 +109,7 @@ async function hear(work: TurnWork, said: readonly ModelMessage[]): Promise<{ re
 
 async function beginning({ turn, means }: TurnWork): Promise<BaseMemo> {
   const { roots } = turn
-  const instructions = await instructionsOf({ roots, bars: await turn.bars() })
+  const instructions = await instructionsOf({ roots, bars: await turn.pathAccess() })
   const system = systemPrompt({ roots, now: means.clock.now(), instructions })
   const told = instructions.map(({ path }) => path)
   return { agent: 'model', kind: 'base', system, roots, messages: [], told, spent: {}, settled: true }
@@ -141,7 +141,7 @@ async function cutBefore(work: TurnWork): Promise<Cut> {
 /** A crash may come before what was asked is stored as such; who sees it in the transcript takes it for said. */
 async function unheardBefore({ turn, context }: TurnWork): Promise<readonly ModelMessage[]> {
   if (!context.mayLack) return []
-  const prompts = await turn.cutSince(context.place)
+  const prompts = await turn.interruptedPromptsAfter(context.place)
   context.mayLack = false
   return prompts.filter((content) => !isOwnCommand(content)).map((content) => ({ role: 'user', content }))
 }
@@ -149,7 +149,7 @@ async function unheardBefore({ turn, context }: TurnWork): Promise<readonly Mode
 /** What people saw of an answer that never became whole. */
 async function cutAnswer({ turn, context }: TurnWork): Promise<Cut> {
   if (context.isSettled) return { messages: [], notes: [] }
-  const text = context.openCalls.length > 0 ? '' : await turn.saidSince(context.place)
+  const text = context.openCalls.length > 0 ? '' : await turn.assistantTextAfter(context.place)
   if (text === '') return { messages: [], notes: [UNANSWERED] }
   return {
     messages: [{ role: 'assistant', parts: [{ kind: 'text', text }] }],

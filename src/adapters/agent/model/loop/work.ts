@@ -144,7 +144,7 @@ export function toolsFor(list: ToolList): readonly ModelTool[] {
   return tools
 }
 
-function toolFor({ name, description, title, unfit, modelSchema }: Tool): readonly ModelTool[] {
-  if (unfit !== undefined) return []
+function toolFor({ name, description, title, unsupportedReason, modelSchema }: Tool): readonly ModelTool[] {
+  if (unsupportedReason !== undefined) return []
   return [{ name, description: description || title, schema: modelSchema ?? { type: 'object' } }]
 }

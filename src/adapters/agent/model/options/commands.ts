@@ -55,7 +55,7 @@ export async function wishOf(work: TurnWork): Promise<Wish> {
 
 /** The user's own prompts are no files of the project, so no rule of paths is about them. */
 async function textOf({ root, path }: PromptFile, { turn, means }: TurnWork): Promise<string | undefined> {
-  return readInside(path, { root, bars: root === means.promptDirectory ? () => undefined : await turn.bars() })
+  return readInside(path, { root, bars: root === means.promptDirectory ? () => undefined : await turn.pathAccess() })
 }
 
 /** It is for us, not for the model. */

@@ -116,15 +116,19 @@ function caller(line: CallLine, schemas: Schemas, { warn }: Session) {
   return async (tool: ServerTool, args: unknown, options: CallOptions) => {
     const given = args ?? {}
     if (!isObject(given)) return fail('TOOL_ARGUMENTS', { tool: options.name, reason: 'they must be an object' })
-    const what = `inputSchema of tool ${tool.original}`
+    const what = `inputSchema of tool ${tool.serverToolName}`
     const fit = await fitted(given, tool.inputSchema, (value) => schemas.check(tool.inputSchema, value, what))
     if ('wrong' in fit) return fail('TOOL_ARGUMENTS', { tool: options.name, reason: fit.wrong })
     const result = await callTool(line, { tool, args: fit.args, options })
     if ('pause' in result) return result
     if (tool.outputSchema !== undefined && !result.isError) {
-      const odd = await schemas.check(tool.outputSchema, result.structured, `outputSchema of tool ${tool.original}`)
+      const odd = await schemas.check(
+        tool.outputSchema,
+        result.structured,
+        `outputSchema of tool ${tool.serverToolName}`,
+      )
       // It ran: what it said is worth more than what it should have said.
-      if (odd !== undefined) warn(`a result of tool ${tool.original} does not fit its outputSchema`)
+      if (odd !== undefined) warn(`a result of tool ${tool.serverToolName} does not fit its outputSchema`)
     }
     return result
   }

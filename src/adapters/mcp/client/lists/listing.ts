@@ -56,10 +56,10 @@ async function listTools(
   // The protocol layer may have left some out; and a name that comes twice means one tool, for it is called by name.
   const byName = new Map<string, ServerTool>()
   for (const tool of listed) {
-    if (names?.has(tool.original) === false) continue
-    if (byName.has(tool.original))
-      warn(`tool ${JSON.stringify(tool.original.slice(0, 100))} is listed twice; the first counts`)
-    else byName.set(tool.original, tool)
+    if (names?.has(tool.serverToolName) === false) continue
+    if (byName.has(tool.serverToolName))
+      warn(`tool ${JSON.stringify(tool.serverToolName.slice(0, 100))} is listed twice; the first counts`)
+    else byName.set(tool.serverToolName, tool)
   }
   return [...byName.values()]
 }

@@ -26,7 +26,7 @@ export function readPrompt(entry: JsonObject): ServerPrompt | undefined {
   if (original === undefined) return undefined
   const { title, description } = describe(entry, original)
   const listed: readonly unknown[] = Array.isArray(entry.arguments) ? entry.arguments : []
-  return { original, title, description, arguments: keep(listed, readArgument) }
+  return { serverPromptName: original, title, description, arguments: keep(listed, readArgument) }
 }
 
 /** The readable ones, in order. */

@@ -44,8 +44,9 @@ export function cleanTools(raw: readonly unknown[]): CleanTools {
       tools.push(tool)
       chars += JSON.stringify(entry).length
       if (chars > MOST_CHARS_OF_ALL) break
-      if (tool.unfit !== undefined) faults.push(`tool ${nameFor(entry, index)} is kept from models: ${tool.unfit}`)
-      wire.push({ name: tool.original, inputSchema: schemaForWire(tool.inputSchema) })
+      if (tool.unsupportedReason !== undefined)
+        faults.push(`tool ${nameFor(entry, index)} is kept from models: ${tool.unsupportedReason}`)
+      wire.push({ name: tool.serverToolName, inputSchema: schemaForWire(tool.inputSchema) })
     }
   }
   return { wire, tools, faults, chars }
@@ -67,13 +68,13 @@ function readTool(entry: unknown, budget: UnfoldingBudget): ServerTool | string 
   if (inputSchema === undefined) return 'its inputSchema does not describe an object'
   const annotations = isObject(entry.annotations) ? entry.annotations : {}
   return {
-    original,
+    serverToolName: original,
     title: textIn(entry, 'title') ?? textIn(annotations, 'title') ?? original,
     description: textIn(entry, 'description') ?? '',
     inputSchema,
     ...(isObject(entry.outputSchema) && { outputSchema: entry.outputSchema }),
     readOnly: annotations.readOnlyHint === true,
-    digest: digestOf(entry),
+    definitionHash: digestOf(entry),
     ...fitness(inputSchema, budget),
   }
 }
@@ -93,9 +94,12 @@ function readInputSchema(schema: unknown): JsonObject | undefined {
   return schema.type === undefined ? { ...schema, type: 'object' } : undefined
 }
 
-function fitness(inputSchema: JsonObject, budget: UnfoldingBudget): Pick<ServerTool, 'modelSchema' | 'unfit'> {
+function fitness(
+  inputSchema: JsonObject,
+  budget: UnfoldingBudget,
+): Pick<ServerTool, 'modelSchema' | 'unsupportedReason'> {
   const fit = forModels(inputSchema, budget)
-  return 'schema' in fit ? { modelSchema: fit.schema } : { unfit: fit.unfit }
+  return 'schema' in fit ? { modelSchema: fit.schema } : { unsupportedReason: fit.unfit }
 }
 
 /** Of what says what the tool does and takes; the order in which it is said changes nothing, nor does its picture. */

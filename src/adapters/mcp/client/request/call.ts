@@ -75,7 +75,11 @@ async function declines(): Promise<{ readonly action: 'decline' }> {
 }
 
 async function request(line: CallLine, { tool, args, options }: Call): Promise<ToolResult | Paused> {
-  const params = { name: tool.original, arguments: args, ...(options.given && wordsFor(options.given, line.roots())) }
+  const params = {
+    name: tool.serverToolName,
+    arguments: args,
+    ...(options.given && wordsFor(options.given, line.roots())),
+  }
   const answer = await send(line, options, (own) => line.client.callTool(params, { ...own, allowInputRequired: true }))
   if (wantsInput(answer)) return pauseFor(answer, line.label)
   const raw = answer._meta?.[RAW_RESULT]

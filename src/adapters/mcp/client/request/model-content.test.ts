@@ -7,7 +7,7 @@ const text = (words: string): Content => ({ type: 'text', text: words })
 const picture: Content = { type: 'image', data: 'AAAA', mimeType: 'image/png' }
 
 function briefOf(content: readonly Content[], toolCallId: string | undefined = 'call-7') {
-  return withBrief({ content, isError: false }, toolCallId).brief
+  return withBrief({ content, isError: false }, toolCallId).modelContent
 }
 
 function joined(content: readonly Content[] = []): string {
@@ -33,7 +33,7 @@ describe('what a model is given of a result', () => {
   test('says so to whoever calls without an id as well', () => {
     const brief = withBrief({ content: [text('a'.repeat(50_000))], isError: true }, undefined)
     expect(brief).toMatchObject({ isError: true, content: [{ text: 'a'.repeat(50_000) }] })
-    expect(joined(brief.brief)).toMatch(/Ask the tool for less\.\]$/u)
+    expect(joined(brief.modelContent)).toMatch(/Ask the tool for less\.\]$/u)
   })
 
   test('ends at the end of a line where one is near', () => {

@@ -13,7 +13,7 @@ const NEAR = 500
 export function withBrief(result: ToolResult, toolCallId: string | undefined): ToolResult {
   const sizes = result.content.map((item) => wordsIn(item)?.length ?? 0)
   if (sizes.reduce((sum, size) => sum + size, 0) <= BRIEF_LIMIT) return result
-  return { ...result, brief: briefOf(result.content, toolCallId) }
+  return { ...result, modelContent: briefOf(result.content, toolCallId) }
 }
 
 /** Offsets count as `allWordsIn` does. */

@@ -2,7 +2,7 @@
 import { lstat, realpath } from 'node:fs/promises'
 import { basename, dirname, isAbsolute, join, relative } from 'node:path'
 import { fail } from '../../../../errors/parley-error.ts'
-import type { Bars } from '../../../../ports/bars.ts'
+import type { PathAccessFilter } from '../../../../ports/bars.ts'
 
 /**
  * Throws PATH_OUTSIDE_ROOTS where a link leads out of them, or may. By its words `path` is inside already; one that only
@@ -13,7 +13,7 @@ export async function requireReallyInside(path: string, roots: readonly string[]
 }
 
 /** Throws PATH_NOT_ALLOWED as well, where a link leads to what rules keep from this call. */
-export async function requireAllowed(path: string, roots: readonly string[], bars: Bars): Promise<void> {
+export async function requireAllowed(path: string, roots: readonly string[], bars: PathAccessFilter): Promise<void> {
   const real = await realInside(path, roots)
   if (real !== undefined && bars(real) !== undefined) fail('PATH_NOT_ALLOWED', { path })
 }

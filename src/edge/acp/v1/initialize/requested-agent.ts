@@ -1,11 +1,11 @@
 /** Which agent a connection wants for its sessions, as it says in `initialize`. */
 import { fail } from '../../../../errors/parley-error.ts'
-import type { LentVariables } from '../../../../ports/agent.ts'
+import type { ClientVariables } from '../../../../ports/agent.ts'
 import type { DefaultAgent } from '../../version.ts'
 
 export interface RequestedAgent extends DefaultAgent {
   /** What the client has lent for its models. */
-  readonly lent?: LentVariables
+  readonly lent?: ClientVariables
 }
 
 /** What the client names, else `preset`. Whether there is such an agent is told to whoever asks for a session. */
@@ -27,7 +27,7 @@ const LONGEST_LENT = 16_384
  * What the environment of a client has for providers of models, as it says in `initialize`: for a transport that only the
  * user of this server can reach. Throws PARAMS_INVALID, which quotes nothing of it.
  */
-export function lentVariables(params: unknown): LentVariables | undefined {
+export function lentVariables(params: unknown): ClientVariables | undefined {
   const { _meta } = (params ?? {}) as { readonly _meta?: Readonly<Record<string, unknown>> | null }
   const lent = _meta?.['parley/variables'] ?? undefined
   if (lent === undefined) return undefined
