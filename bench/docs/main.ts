@@ -1,4 +1,4 @@
-/** `npm run bench:docs`: how fast documents are indexed and found, at what cost, beside ripgrep and a plain FTS5 table. */
+/** `npm run bench -- docs`: how fast documents are indexed and found, at what cost, beside ripgrep and a plain FTS5 table. */
 import { mkdtemp, readdir, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ import { plainIndex, ripgrep } from './others.ts'
 import { type Question, questions } from './questions.ts'
 import { indexFolder, Served } from './served.ts'
 
-const USAGE = `npm run bench:docs -- [--documents N,…] [--rounds N] [--home DIR]
+const USAGE = `npm run bench -- docs [--documents N,…] [--rounds N] [--home DIR]
   --documents  the sizes to measure (10000,100000)
   --rounds     how often each kind of question is asked, with other words each time (30)
   --keep DIR   where documents and index are made, and stay; a second run goes on with them

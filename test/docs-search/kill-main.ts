@@ -1,4 +1,4 @@
-/** `npm run kill:docs -- --runs N`: kills a document server while it indexes, and fails when anything is found half. */
+/** `npm run kill -- docs --runs N`: kills a document server while it indexes, and fails when anything is found half. */
 import { parseArgs } from 'node:util'
 import { killWhileIndexing } from './kill.ts'
 

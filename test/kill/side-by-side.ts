@@ -1,5 +1,5 @@
 /**
- * `npm run show:join`: two plain clients on one session through two relays, and what each of them was told, side by side: a join in
+ * `npm run kill -- side-by-side`: two plain clients on one session through two relays, and what each of them was told, side by side: a join in
  * mid-message, a prompt by the other, a permission answered by one. Nothing here knows more than ACP.
  */
 import { type Message, textOf, updateIn } from '../e2e/message.ts'

@@ -1,4 +1,4 @@
-/** `npm run model-server -- FILE [PORT]`: the scripted model for people, at http://127.0.0.1:4010/v1 unless told otherwise. */
+/** `npx tsx test/model-server/main.ts FILE [PORT]`: the scripted model for people, at http://127.0.0.1:4010/v1 unless told otherwise. */
 import { readFileSync } from 'node:fs'
 import type { Script } from './script.ts'
 import { startModelServer } from './server.ts'

@@ -1,4 +1,4 @@
-/** `npm run kill:model -- --runs 200`: kills the model agent at random moments and says what came of it. */
+/** `npm run kill -- model --runs 200`: kills the model agent at random moments and says what came of it. */
 import { parseArgs } from 'node:util'
 import { setup as build } from '../build.setup.ts'
 import { type KillResult, killRun } from './kill.ts'

@@ -1,4 +1,4 @@
-/** `npm run stall`: feeds the real server every kind of input from outside, and prints the longest wait of another client for each. */
+/** `npm run bench -- stall`: feeds the real server every kind of input from outside, and prints the longest wait of another client for each. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { setup } from '../build.setup.ts'

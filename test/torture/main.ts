@@ -1,4 +1,4 @@
-/** `npm run torture:mcp -- --sessions 100`: opens, closes and kills sessions with MCP servers, and prints what is left; `--slow` waits for quiet servers as well. */
+/** `npm run kill -- mcp --sessions 100`: opens, closes and kills sessions with MCP servers, and prints what is left; `--slow` waits for quiet servers as well. */
 import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

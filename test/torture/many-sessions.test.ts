@@ -1,4 +1,4 @@
-/** The short version of `npm run torture:mcp`. */
+/** The short version of `npm run kill -- mcp`. */
 import { expect, test } from 'vitest'
 import { cleanUpServers, placeWith } from '../e2e/server.ts'
 import { manySessions } from './many-sessions.ts'

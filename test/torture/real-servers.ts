@@ -1,4 +1,4 @@
-/** `npm run show:mcp`: servers that others wrote, from the registry, through our host over every transport that they speak; prints a transcript. */
+/** `npm run conformance -- mcp-servers`: servers that others wrote, from the registry, through our host over every transport that they speak; prints a transcript. */
 import { execFile, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'

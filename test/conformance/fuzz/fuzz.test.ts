@@ -1,4 +1,4 @@
-/** A small part of `npm run fuzz`, from a seed that is always the same. */
+/** A small part of `npm run conformance -- fuzz`, from a seed that is always the same. */
 import { expect, test } from 'vitest'
 import { fuzz } from './fuzz.ts'
 import { Chance, seedOf } from './chance.ts'

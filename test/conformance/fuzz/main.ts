@@ -1,4 +1,4 @@
-/** `npm run fuzz -- [--inputs N] [--seed S] [--wave W]`: hostile input at a real server; a wave that failed plays again by its number. */
+/** `npm run conformance -- fuzz [--inputs N] [--seed S] [--wave W]`: hostile input at a real server; a wave that failed plays again by its number. */
 import { setup } from '../../build.setup.ts'
 import { fuzz } from './fuzz.ts'
 
@@ -22,6 +22,6 @@ console.log(
   `${inputs} inputs in ${seconds} s: ${crashes.length} crashes, ${hangs.length} hangs, ${lost.length} lost sessions, ${faults.length} other faults; at most ${peakMegabytes} MB, by quarters ${megabytes.join(', ')}`,
 )
 if (crashes.length + hangs.length + lost.length + faults.length > 0) {
-  console.log(`again: npm run fuzz -- --seed ${seed} --inputs ${inputs}, or one wave of it with --wave N`)
+  console.log(`again: npm run conformance -- fuzz --seed ${seed} --inputs ${inputs}, or one wave of it with --wave N`)
   process.exitCode = 1
 }

@@ -1,5 +1,5 @@
 /**
- * Runs the official MCP conformance suite against our tool host and prints a table: `npm run conformance:mcp`. With `--quick`
+ * Runs the official MCP conformance suite against our tool host and prints a table: `npm run conformance -- mcp`. With `--quick`
  * those scenarios that both revisions have run in the newest one alone.
  */
 import { execFile } from 'node:child_process'

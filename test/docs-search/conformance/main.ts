@@ -1,4 +1,4 @@
-/** `npm run conformance:docs`: the official suite against the document server, with its features mounted, and as it is. */
+/** `npm run conformance -- docs`: the official suite against the document server, with its features mounted, and as it is. */
 import { execFile } from 'node:child_process'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

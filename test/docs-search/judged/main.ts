@@ -1,4 +1,4 @@
-/** `npm run judge:docs`: the server beside substring search and trigrams, on the judged queries, in one run. */
+/** `npm run eval -- search`: the server beside substring search and trigrams, on the judged queries, in one run. */
 import { setup } from '../../build.setup.ts'
 import { compare } from './compare.ts'
 

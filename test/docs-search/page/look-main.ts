@@ -1,4 +1,4 @@
-/** `npm run look:docs`: the search page in a real browser, page by page; fails where axe, the keyboard or a page finds fault. */
+/** `npm run eval -- page`: the search page in a real browser, page by page; fails where axe, the keyboard or a page finds fault. */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -9,7 +9,7 @@ import { setup as build } from '../../build.setup.ts'
 import { browserPath, faultsOf, HOW_TO_GET_ONE, openBrowser, type Screen, SCREENS, type Sight } from './look.ts'
 
 const { values } = parseArgs({ options: { shots: { type: 'string' }, help: { type: 'boolean', default: false } } })
-const USAGE = `npm run look:docs -- [--shots DIR]
+const USAGE = `npm run eval -- page [--shots DIR]
   --shots  keeps a picture of each page there`
 
 const KEY = 'a-key-for-looking-only'
