@@ -1,4 +1,5 @@
 /** All sessions of one owner: creates, opens, lists, closes, deletes and recovers them. */
+import { waitAtMost } from '../async/with-timeout.ts'
 import { fail } from '../errors/parley-error.ts'
 import type { Cursor, ListQuery, SessionId, SessionPhase, SessionSummary } from '../ports/journal.ts'
 import type { Grant } from '../ports/rules.ts'
@@ -164,18 +165,18 @@ export class SessionRegistry {
   }
 
   async #halt(): Promise<void> {
-    let stopWaiting: () => void = () => {}
-    const late = new Promise<undefined>((resolve) => (stopWaiting = () => resolve(undefined)))
-    const timer = this.#world.clock.setTimer(OPENING_GRACE, stopWaiting)
+    const { clock } = this.#world
     const halting = [...this.#live.values()].map(async ({ opening }) => {
       // A session that could not be opened has nothing to halt; its client was told why.
-      const session = await Promise.race([opening.catch(() => undefined), late])
+      const session = await waitAtMost(
+        opening.catch(() => undefined),
+        { clock, ms: OPENING_GRACE },
+      )
       await session?.shutdown()
     })
     for (const outcome of await Promise.allSettled([...halting, ...this.#leaving.values()])) {
       if (outcome.status === 'rejected') this.#world.report(outcome.reason)
     }
-    timer.cancel()
     this.#live.clear()
   }
 

@@ -2,6 +2,7 @@
 import { dirname } from 'node:path'
 import { mkdirSync } from 'node:fs'
 import { DatabaseSync } from '@photostructure/sqlite'
+import { waitAtMost } from '../async/with-timeout.ts'
 import { fail } from '../errors/parley-error.ts'
 import type { Clock } from '../ports/clock.ts'
 import { createPrivate } from './atomic-file.ts'
@@ -52,9 +53,10 @@ const queues = new Map<string, Promise<unknown>>()
 export async function locked<Result>(path: string, clock: Clock, work: () => Promise<Result>): Promise<Result> {
   const giveUpAt = clock.monotonicNow() + PATIENCE_MS
   const before = queues.get(path) ?? Promise.resolve()
-  const mine = endsInTime(before, clock).then((isMyTurn) =>
-    isMyTurn ? lockAndRun(path, { clock, giveUpAt }, work) : busy(path),
-  )
+  const mine = waitAtMost(
+    before.then(() => 'my turn' as const),
+    { clock, ms: PATIENCE_MS },
+  ).then((turn) => (turn === 'my turn' ? lockAndRun(path, { clock, giveUpAt }, work) : busy(path)))
   // Who gives up lets no later one pass what still runs.
   const settled = Promise.allSettled([before, mine])
   queues.set(path, settled)
@@ -63,13 +65,6 @@ export async function locked<Result>(path: string, clock: Clock, work: () => Pro
   } finally {
     if (queues.get(path) === settled) queues.delete(path)
   }
-}
-
-function endsInTime(before: Promise<unknown>, clock: Clock): Promise<boolean> {
-  return new Promise((resolve) => {
-    const timer = clock.setTimer(PATIENCE_MS, () => resolve(false))
-    void before.then(() => (timer.cancel(), resolve(true)))
-  })
 }
 
 interface Waiting {

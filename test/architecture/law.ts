@@ -26,7 +26,7 @@ export const walls: Readonly<Record<string, Wall>> = {
   rpc: { may: [], node: pure },
   async: { may: ['errors', 'ports'], node: pure },
   sqlite: { may: ['errors', 'ports', 'async'], node: 'any' },
-  'state-files': { may: ['ports', 'errors'], node: 'any' },
+  'state-files': { may: ['ports', 'errors', 'async'], node: 'any' },
   workspace: { may: ['ports', 'errors', 'text'], node: 'any' },
   'net-policy': { may: [], node: ['net', 'dns/promises', 'util'] },
   'adapters/clock': { may: ['ports', 'errors'], node: 'any' },

@@ -1,5 +1,6 @@
 /** What the tools of one session remember from call to call: which files were read, and what runs in the background. */
 import { createHash } from 'node:crypto'
+import { SerialQueues } from '../../async/serial.ts'
 import { type Background, openBackground } from './run/background.ts'
 
 export interface SessionMemory {
@@ -25,20 +26,11 @@ export function openMemory(): SessionMemory {
 
 function openFilesRead(): FilesRead {
   const seen = new Map<string, string>()
-  const changing = new Map<string, Promise<unknown>>()
+  const changes = new SerialQueues<string>()
   return {
     saw: (real, text) => void seen.set(real, digestOf(text)),
     isAsSeen: (real, text) => (seen.has(real) ? seen.get(real) === digestOf(text) : undefined),
-    async alone(real, change) {
-      const changed = (changing.get(real) ?? Promise.resolve()).then(change)
-      const settled = changed.catch(() => undefined)
-      changing.set(real, settled)
-      try {
-        return await changed
-      } finally {
-        if (changing.get(real) === settled) changing.delete(real)
-      }
-    },
+    alone: (real, change) => changes.run(real, change),
   }
 }
 

@@ -1,5 +1,6 @@
 /** A running child behind the port: its streams, its end, and the end of everything that it started. */
 import type { Readable, Writable } from 'node:stream'
+import { waitAtMost } from '../../async/with-timeout.ts'
 import { fail } from '../../errors/parley-error.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Child, ProcessExit } from '../../ports/process.ts'
@@ -81,14 +82,12 @@ async function stop(
 }
 
 /** Whether `event` comes within `ms`. */
-function within(event: Promise<unknown>, clock: Clock, ms: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const timer = clock.setTimer(ms, () => resolve(false))
-    void event.then(() => {
-      timer.cancel()
-      resolve(true)
-    })
-  })
+async function within(event: Promise<unknown>, clock: Clock, ms: number): Promise<boolean> {
+  const came = await waitAtMost(
+    event.then(() => true),
+    { clock, ms },
+  )
+  return came === true
 }
 
 function write(stdin: Writable, bytes: Uint8Array): Promise<void> {

@@ -1,4 +1,5 @@
 /** Suggestions for the words behind a slash command that an MCP server offers, asked for sparingly. */
+import { withTimeout } from '../../async/with-timeout.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { CompletionRequest, PromptTemplate, ToolList } from '../../ports/tools.ts'
 
@@ -44,15 +45,7 @@ export function openCompletions(clock: Clock): Complete {
     return values
   }
 
-  async function inTime<Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
-    const late = new AbortController()
-    const timer = clock.setTimer(PATIENCE_MS, () => late.abort())
-    try {
-      return await work(late.signal)
-    } finally {
-      timer.cancel()
-    }
-  }
+  const timedOut = (): Error => new Error('the server did not answer in time')
 
   return async (session, { prompt, text }, from) => {
     for (const { list, complete } of from) {
@@ -62,7 +55,11 @@ export function openCompletions(clock: Clock): Complete {
       const { argument, value } = place
       const wanted = { of: { prompt: template.serverPromptName }, ...place }
       const values = await ask(JSON.stringify([session, prompt, place]), () =>
-        inTime((signal) => complete(template.server, wanted, signal)),
+        withTimeout((signal) => complete(template.server, wanted, signal as AbortSignal), {
+          clock,
+          ms: PATIENCE_MS,
+          timedOut,
+        }),
       )
       return { argument, value, values }
     }

@@ -1,4 +1,5 @@
 /** The tools of one session: one list over all of its servers, always current, each server on its own. */
+import { waitAtMost } from '../../async/with-timeout.ts'
 import { fail, isParleyError, reasonOf } from '../../errors/parley-error.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Signal } from '../../ports/signal.ts'
@@ -213,14 +214,5 @@ interface Patience {
 
 /** Resolves when none of the servers is connecting, when the limit is over, or when the signal aborts. */
 async function settled(servers: readonly McpServerLifecycle[], { clock, limitMs, signal }: Patience): Promise<void> {
-  if (signal.aborted) return
-  await new Promise<void>((resolve) => {
-    const timer = clock.setTimer(limitMs, resolve)
-    signal.addEventListener('abort', resolve, { once: true })
-    void Promise.all(servers.map((server) => server.settled())).then(() => {
-      timer.cancel()
-      signal.removeEventListener('abort', resolve)
-      resolve()
-    })
-  })
+  await waitAtMost(Promise.all(servers.map((server) => server.settled())), { clock, ms: limitMs, signals: [signal] })
 }

@@ -1,4 +1,5 @@
 /** Permission questions: put to the person at the keyboard, or refused where nobody can be asked. */
+import { SerialQueue } from '../../async/serial.ts'
 import type { ClientDelegate } from '../../client/client-delegate.ts'
 import type { PermissionQuestion, Withdrawal } from '../../client/incoming/permission-requests.ts'
 import type { PermissionOption } from '../../client/incoming/updates.ts'
@@ -19,13 +20,8 @@ export type InTurn = <Answer>(ask: () => Promise<Answer>) => Promise<Answer>
 
 /** One question at a time; the next one waits for this one's answer. */
 export function oneByOne(): InTurn {
-  let before: Promise<unknown> = Promise.resolve()
-  return (ask) => {
-    const answer = before.then(ask)
-    // Whoever asked hears that it failed.
-    before = answer.catch(() => undefined)
-    return answer
-  }
+  const queue = new SerialQueue()
+  return (ask) => queue.run(ask)
 }
 
 /** The number of an option is its answer; no other key is. */

@@ -1,4 +1,5 @@
 /** Terminals that tool calls show: what one has said stays to be seen when the agent lets go of it. */
+import { LruMap } from '../../async/lru.ts'
 import { fieldsOf } from '../initialize/capabilities.ts'
 import type { Services } from '../incoming/client-methods.ts'
 import type { ToolCallContent, Update, UpdateParams } from '../incoming/updates.ts'
@@ -11,7 +12,7 @@ type Parts = readonly ToolCallContent[]
 
 export class ShownTerminals {
   /** What those said that are gone. */
-  readonly #said = new Map<string, string>()
+  readonly #said = new LruMap<string, string>(MOST)
   /** The last content of each call that shows a terminal which is there. */
   readonly #calls = new Map<string, { readonly params: UpdateParams; readonly content: Parts }>()
 
@@ -31,8 +32,6 @@ export class ShownTerminals {
   /** The calls that show it, told once more. */
   released(terminalId: string, output: string): readonly UpdateParams[] {
     this.#said.set(terminalId, output.slice(-LONGEST))
-    const [oldest = ''] = this.#said.size > MOST ? this.#said.keys() : []
-    this.#said.delete(oldest)
     const shown = [...this.#calls.values()].filter(({ content }) =>
       content.some((part) => isTerminal(part) && part.terminalId === terminalId),
     )

@@ -1,5 +1,6 @@
 /** Documents that rules of permission keep from the asker: in no result, no count and no list, and refused by their address. */
 import { join } from 'node:path'
+import { LruMap } from '../../async/lru.ts'
 import { type PathAccess, barOf } from '../../access/path-access.ts'
 import { fail } from '../../errors/parley-error.ts'
 import type { IndexReader } from './store/index-reader.ts'
@@ -10,7 +11,7 @@ const MOST_LATELY = 8
 
 export class Hidden {
   readonly #lookup: IndexReader
-  readonly #lately = new Map<string, readonly number[]>()
+  readonly #lately = new LruMap<string, readonly number[]>(MOST_LATELY)
 
   constructor(lookup: IndexReader) {
     this.#lookup = lookup
@@ -20,12 +21,7 @@ export class Hidden {
   among(present: readonly ServedCollection[], access: PathAccess | undefined): readonly number[] {
     if (access === undefined) return []
     const asked = JSON.stringify([this.#lookup.generation, present.map(({ id, real }) => [id, real]), access])
-    const hidden = this.#lately.get(asked) ?? this.#look(present, access)
-    this.#lately.delete(asked)
-    this.#lately.set(asked, hidden)
-    const [oldest = ''] = this.#lately.keys()
-    if (this.#lately.size > MOST_LATELY) this.#lately.delete(oldest)
-    return hidden
+    return this.#lately.getOrMake(asked, () => this.#look(present, access))
   }
 
   #look(present: readonly ServedCollection[], access: PathAccess): readonly number[] {

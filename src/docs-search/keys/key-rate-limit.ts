@@ -1,4 +1,5 @@
 /** Wrong keys are counted, so that nobody tries many: for each address, and for all of them together. */
+import { LruMap } from '../../async/lru.ts'
 
 const WINDOW_MS = 60_000
 const MOST_OF_ONE = 10
@@ -12,7 +13,7 @@ interface Count {
 
 export class Attempts {
   readonly #now: () => number
-  readonly #counts = new Map<string, Count>()
+  readonly #counts = new LruMap<string, Count>(MOST_ADDRESSES)
   #all: Count
 
   /** `now` in milliseconds, of a clock that never goes back. */
@@ -32,10 +33,7 @@ export class Attempts {
     this.#all.wrong += 1
     const count = this.#current(this.#counts.get(name))
     count.wrong += 1
-    this.#counts.delete(name)
     this.#counts.set(name, count)
-    const [oldest] = this.#counts.keys()
-    if (this.#counts.size > MOST_ADDRESSES && oldest !== undefined) this.#counts.delete(oldest)
   }
 
   #current(count: Count | undefined): Count {

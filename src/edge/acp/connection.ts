@@ -1,4 +1,5 @@
 /** One client's connection from its first message to its last: what it asks is done in order per session, in the version of ACP that it negotiated. */
+import { unlessAborted } from '../../async/abort.ts'
 import { ParleyError, fail, isParleyError } from '../../errors/parley-error.ts'
 import {
   type Message,
@@ -147,7 +148,9 @@ class Connection {
     this.#server.admit?.(method)
     const own = [version.ownMethods, this.#server.methods ?? {}].find((methods) => Object.hasOwn(methods, method))
     if (own !== undefined) return this.#transport.send([resultMessage(id, await own[method]?.(params))])
-    const methods = await Promise.race([version.methods, whenCancelled(method, signal)])
+    const methods = await (CANCELLABLE.has(method)
+      ? unlessAborted(version.methods, signal, () => new ParleyError('REQUEST_CANCELLED', { method }))
+      : version.methods)
     const answer = await (methods.request(method, params, { id, signal }) ?? fail('METHOD_UNKNOWN', { method }))
     if (answer === 'answered later') return
     this.#transport.send([resultMessage(id, answer.result)])
@@ -180,16 +183,6 @@ class Connection {
 
 /** Requests that may take long and that a client can cancel while they wait for the server; a prompt has its own way to end. */
 const CANCELLABLE: ReadonlySet<string> = new Set(['session/new', 'session/load', 'session/resume', 'session/fork'])
-
-/** Rejects when the client no longer waits for the answer. */
-function whenCancelled(method: string, signal: AbortSignal): Promise<never> {
-  return new Promise((_resolve, reject) => {
-    const onAbort = (): void => reject(new ParleyError('REQUEST_CANCELLED', { method }))
-    if (!CANCELLABLE.has(method)) return
-    if (signal.aborted) onAbort()
-    else signal.addEventListener('abort', onAbort, { once: true })
-  })
-}
 
 /** For the log of the watchdog: which request of which session blocks the main thread. */
 function describe({ method, params }: Request | Notification): string {

@@ -1,12 +1,13 @@
 /** The requests of one client that are being handled: in order per session, and no more at once than memory allows. */
+import { SerialQueues } from '../../async/serial.ts'
 
 /** Past these, nothing more is read from the client until some of its requests are done: a disk may hang. */
 const MAX_UNFINISHED = { messages: 256, chars: 64 * 1024 * 1024 }
 
 export class RequestScheduler {
   readonly #report: (error: unknown) => void
-  /** The last request of each session. */
-  readonly #last = new Map<string, Promise<void>>()
+  /** By session. */
+  readonly #queues = new SerialQueues<string>()
   /** Requests and notifications that are being handled. */
   readonly #open = new Set<Promise<void>>()
   /** The length of all of these. */
@@ -19,14 +20,12 @@ export class RequestScheduler {
 
   /** Begins when everything scheduled before under the same key is done; without a key, soon. */
   inOrder(key: string | undefined, work: () => Promise<void>): Promise<void> {
-    const before = key === undefined ? undefined : this.#last.get(key)
-    const settled = (before ?? Promise.resolve()).then(work).catch((error: unknown) => this.#report(error))
+    const done = key === undefined ? Promise.resolve().then(work) : this.#queues.run(key, work)
+    const settled = done.catch((error: unknown) => this.#report(error))
     this.#open.add(settled)
-    if (key !== undefined) this.#last.set(key, settled)
     void settled.then(() => {
       this.#open.delete(settled)
       this.#wake()
-      if (key !== undefined && this.#last.get(key) === settled) this.#last.delete(key)
     })
     return settled
   }

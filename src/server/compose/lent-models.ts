@@ -1,4 +1,5 @@
 /** The models of this user with the keys that clients have lent: in memory alone, and the same for clients that lend the same. */
+import { LruMap } from '../../async/lru.ts'
 import type { ClientVariables } from '../../ports/agent.ts'
 import type { Models } from '../../ports/model.ts'
 
@@ -12,8 +13,7 @@ const MOST = 16
 export class LentModels {
   readonly #open: (lent: ClientVariables) => Closable
   readonly #environment: Readonly<Record<string, string | undefined>>
-  /** The one asked for last stands last. */
-  readonly #models = new Map<string, Closable>()
+  readonly #models = new LruMap<string, Closable>(MOST)
 
   constructor(open: (lent: ClientVariables) => Closable, environment: Readonly<Record<string, string | undefined>>) {
     this.#open = open
@@ -25,12 +25,7 @@ export class LentModels {
     const all = Object.entries(lent).toSorted(([one], [other]) => (one < other ? -1 : 1))
     if (all.every(([name, value]) => this.#environment[name] === value)) return undefined
     const key = JSON.stringify(all)
-    const models = this.#models.get(key) ?? this.#open(lent)
-    this.#models.delete(key)
-    this.#models.set(key, models)
-    const [oldest] = this.#models.keys()
-    if (this.#models.size > MOST && oldest !== undefined) this.#models.delete(oldest)
-    return models
+    return this.#models.getOrMake(key, () => this.#open(lent))
   }
 
   async close(): Promise<void> {

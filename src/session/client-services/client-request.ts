@@ -1,5 +1,6 @@
 /** Calls to a client as a turn makes them: within a time, no longer than the turn, and told as tool calls. */
-import { fail, isParleyError, reasonOf } from '../../errors/parley-error.ts'
+import { withTimeout } from '../../async/with-timeout.ts'
+import { fail, isParleyError, ParleyError, reasonOf } from '../../errors/parley-error.ts'
 import type { ClientPeer } from '../../ports/client.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { ToolCallContent, ToolCallPatch } from '../../ports/content.ts'
@@ -58,30 +59,14 @@ export async function runAsToolCall<Result>(work: ClientRequest<Result>, host: C
 }
 
 /** Ends with the turn, with `signal`, and after a while: then it throws CLIENT_TIMEOUT. */
-export async function withTimeout<Result>(
+export function withClientTimeout<Result>(
   { method, signal, limit = CLIENT_LIMIT }: TimeoutBounds,
   host: Pick<ClientRequestHost, 'clock' | 'signal'>,
   ask: (signal: Signal) => Promise<Result>,
 ): Promise<Result> {
-  const own = host.clock.abortSource()
-  let isLate = false
-  const giveUp = () => own.abort()
-  const timer = host.clock.setTimer(limit, () => {
-    isLate = true
-    giveUp()
-  })
-  const wishes = signal === undefined ? [host.signal] : [host.signal, signal]
-  for (const wish of wishes) wish.addEventListener('abort', giveUp, { once: true })
-  if (wishes.some(({ aborted }) => aborted)) giveUp()
-  try {
-    return await ask(own.signal)
-  } catch (error) {
-    if (isLate) fail('CLIENT_TIMEOUT', { method, seconds: limit / 1_000 }, error)
-    throw error
-  } finally {
-    timer.cancel()
-    for (const wish of wishes) wish.removeEventListener('abort', giveUp)
-  }
+  const signals = signal === undefined ? [host.signal] : [host.signal, signal]
+  const timedOut = (cause: unknown) => new ParleyError('CLIENT_TIMEOUT', { method, seconds: limit / 1_000 }, cause)
+  return withTimeout(ask, { clock: host.clock, ms: limit, signals, timedOut })
 }
 
 export interface TimeoutBounds {

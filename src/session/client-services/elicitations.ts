@@ -3,7 +3,7 @@ import { fail, isParleyError } from '../../errors/parley-error.ts'
 import type { Elicit, FormRequest, ClientPeer, UrlAnswer, UrlRequest } from '../../ports/client.ts'
 import type { ElicitationAnswer } from '../../ports/elicitation.ts'
 import type { Signal } from '../../ports/signal.ts'
-import { type AskingHost, ONE_DAY_MS, withTimeout } from './client-request.ts'
+import { type AskingHost, ONE_DAY_MS, withClientTimeout } from './client-request.ts'
 import { assertElicitationSchema, parseElicitationContent } from '../domain/elicitation-form.ts'
 
 const METHOD = 'elicitation/create'
@@ -55,7 +55,7 @@ export class Elicitations {
     if (!begun) return fail('CLIENT_CANCELLED', { method: METHOD })
     try {
       const limits = { method: METHOD, limit: ONE_DAY_MS }
-      const answer = await withTimeout(limits, this.#host, (signal) => ask(elicitationId, signal))
+      const answer = await withClientTimeout(limits, this.#host, (signal) => ask(elicitationId, signal))
       await this.#host.tell({ kind: 'elicited', elicitationId, outcome: answer.action })
       return answer
     } catch (error) {

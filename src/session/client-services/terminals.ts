@@ -10,7 +10,7 @@ import type {
 } from '../../ports/client.ts'
 import type { ToolCallContent, ToolStatus } from '../../ports/content.ts'
 import type { AbortSource, Signal } from '../../ports/signal.ts'
-import { type ClientRequestHost, ONE_DAY_MS, withTimeout, sentenceOf, textContent } from './client-request.ts'
+import { type ClientRequestHost, ONE_DAY_MS, withClientTimeout, sentenceOf, textContent } from './client-request.ts'
 import { resolveWithinRoots } from './roots.ts'
 
 const CREATE = 'terminal/create'
@@ -61,7 +61,7 @@ export class Terminals {
     const { createTerminal } = client
     if (this.#isClosed || createTerminal === undefined) return fail('CLIENT_CANCELLED', { method: CREATE })
     const placed = { ...command, roots: this.#host.roots }
-    const lent = await withTimeout({ method: CREATE }, this.#host, (signal) => createTerminal(placed, signal))
+    const lent = await withClientTimeout({ method: CREATE }, this.#host, (signal) => createTerminal(placed, signal))
     if (!this.#isClosed) return lent
     lent.release()
     return fail('CLIENT_CANCELLED', { method: CREATE })
@@ -153,7 +153,7 @@ class TurnTerminal implements Terminal {
   /** Once its turn is cancelled or its client has gone, the edge has the word for that. */
   async #ask<Result>(method: string, ask: (signal: Signal) => Promise<Result>, limit?: number): Promise<Result> {
     if (this.#isReleased) return fail('TERMINAL_RELEASED', { terminal: this.id })
-    return withTimeout({ method, limit, signal: this.#end.signal }, this.#host, ask)
+    return withClientTimeout({ method, limit, signal: this.#end.signal }, this.#host, ask)
   }
 
   #status(): ToolStatus {

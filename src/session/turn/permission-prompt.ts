@@ -1,4 +1,5 @@
 /** The questions of a running turn: one at a time, each stored before it is asked, and answered from outside. */
+import { SerialQueue } from '../../async/serial.ts'
 import type { Question } from '../../ports/agent.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { PermissionOutcome } from '../../ports/content.ts'
@@ -22,7 +23,7 @@ interface Open {
 export class PermissionPrompts {
   readonly #host: PermissionPromptsHost
   #open: Open | undefined
-  #line: Promise<unknown> = Promise.resolve()
+  readonly #queue = new SerialQueue()
 
   constructor(host: PermissionPromptsHost) {
     this.#host = host
@@ -30,9 +31,7 @@ export class PermissionPrompts {
 
   /** One question at a time: the next one is asked when this one was answered. */
   inLine<Result>(work: () => Promise<Result>): Promise<Result> {
-    const asked = this.#line.then(work)
-    this.#line = asked.catch(() => undefined)
-    return asked
+    return this.#queue.run(work)
   }
 
   /** Resolves `cancelled` when nothing is asked in this turn any more. */

@@ -3,7 +3,7 @@ import { fail, isParleyError } from '../../errors/parley-error.ts'
 import type { FileRange, FileText, ClientPeer, Terminal, TerminalCommand, TurnClient } from '../../ports/client.ts'
 import type { ToolCallContent } from '../../ports/content.ts'
 import type { PathAccessFilter } from '../../ports/bars.ts'
-import { type AskingHost, runAsToolCall, withTimeout } from '../client-services/client-request.ts'
+import { type AskingHost, runAsToolCall, withClientTimeout } from '../client-services/client-request.ts'
 import { Elicitations } from '../client-services/elicitations.ts'
 import { resolveWithinRoots } from '../client-services/roots.ts'
 import { Terminals } from '../client-services/terminals.ts'
@@ -78,7 +78,7 @@ export class TurnClientServices implements TurnClient {
         rawInput: place,
       },
       effect: async () => {
-        const result = await withTimeout({ method: READ }, this.#host, (signal) =>
+        const result = await withClientTimeout({ method: READ }, this.#host, (signal) =>
           read({ ...place, roots, bars }, signal),
         )
         return { result, patch: { status: 'completed' as const } }
@@ -97,7 +97,9 @@ export class TurnClientServices implements TurnClient {
       patch: { title: `Write ${path}`, kind: 'edit' as const, locations: [{ path }], rawInput: { path } },
       effect: async () => {
         const before = await this.#contentOf(path, bars)
-        await withTimeout({ method: WRITE }, this.#host, (signal) => write({ path, content, roots, bars }, signal))
+        await withClientTimeout({ method: WRITE }, this.#host, (signal) =>
+          write({ path, content, roots, bars }, signal),
+        )
         return { result: undefined, patch: { status: 'completed' as const, content: change(path, before, content) } }
       },
     }
@@ -117,7 +119,7 @@ export class TurnClientServices implements TurnClient {
     if (read === undefined) return null
     const { roots } = this.#host
     try {
-      return await withTimeout({ method: READ }, this.#host, (signal) => read({ path, roots, bars }, signal))
+      return await withClientTimeout({ method: READ }, this.#host, (signal) => read({ path, roots, bars }, signal))
     } catch (error) {
       // Nothing is written for a turn that is cancelled, or to a client that has left.
       if (isParleyError(error, 'CLIENT_REFUSED') || isParleyError(error, 'CLIENT_ANSWER_INVALID')) return null

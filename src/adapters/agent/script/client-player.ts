@@ -1,4 +1,5 @@
 /** Plays the steps that ask something of the client. What it does not offer or will not do is said, and the script goes on. */
+import { waitAtMost } from '../../../async/with-timeout.ts'
 import { isParleyError } from '../../../errors/parley-error.ts'
 import type { Turn } from '../../../ports/agent.ts'
 import type { Terminal, TerminalCommand, TerminalExit } from '../../../ports/client.ts'
@@ -85,22 +86,10 @@ export class ClientPlayer {
     // Whoever has lost patience no longer hears how it went wrong.
     exit.catch(() => undefined)
     if (timeoutMs === undefined) return exit
-    const inTime = await this.#within(timeoutMs, exit)
+    const inTime = await waitAtMost(exit, { clock: this.#clock, ms: timeoutMs })
     if (inTime !== undefined) return inTime
     await terminal.kill()
-    return this.#within(DYING, exit)
-  }
-
-  async #within<Value>(ms: number, value: Promise<Value>): Promise<Value | undefined> {
-    let timer: { cancel(): void } | undefined
-    const late = new Promise<undefined>((resolve) => {
-      timer = this.#clock.setTimer(ms, () => resolve(undefined))
-    })
-    try {
-      return await Promise.race([value, late])
-    } finally {
-      timer?.cancel()
-    }
+    return waitAtMost(exit, { clock: this.#clock, ms: DYING })
   }
 
   async #say(text: string): Promise<void> {

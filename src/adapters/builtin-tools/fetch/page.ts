@@ -1,5 +1,7 @@
 /** Gets a page of the web: within limits of size and time, and no further than the host that was allowed. */
 import { type Agent, fetch as undiciFetch } from 'undici'
+import { withTimeout } from '../../../async/with-timeout.ts'
+import { ParleyError } from '../../../errors/parley-error.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Signal } from '../../../ports/signal.ts'
 import { refuse } from '../toolset/result.ts'
@@ -35,20 +37,16 @@ interface Body {
 
 export async function getPage(url: URL, { mayReach, clock, signal }: Getting): Promise<Got> {
   const agent = guardedAgent(mayReach)
-  const own = new AbortController()
-  const cancel = (): void => own.abort()
-  const timer = clock.setTimer(PATIENCE, cancel)
-  signal.addEventListener('abort', cancel, { once: true })
-  if (signal.aborted) cancel()
+  const reason = `${url.host} did not answer within ${PATIENCE / 1_000} seconds.`
+  const timedOut = (cause: unknown): Error => new ParleyError('TOOL_FAILED', { reason }, cause)
   try {
-    return await follow(url, { agent, mayReach, signal: own.signal })
-  } catch (error) {
-    if (own.signal.aborted && !signal.aborted)
-      refuse(`${url.host} did not answer within ${PATIENCE / 1_000} seconds.`, error)
-    throw error
+    return await withTimeout((own) => follow(url, { agent, mayReach, signal: own as AbortSignal }), {
+      clock,
+      ms: PATIENCE,
+      signals: [signal],
+      timedOut,
+    })
   } finally {
-    timer.cancel()
-    signal.removeEventListener('abort', cancel)
     // Whatever is still on its way is not wanted.
     await agent.destroy()
   }

@@ -1,5 +1,6 @@
 /** `run_command`: a line for the shell, in a terminal of the client where it lends one, else by ourselves. */
 import { z } from 'zod'
+import { waitAtMost } from '../../../async/with-timeout.ts'
 import type { ProcessExit } from '../../../ports/process.ts'
 import type { Terminal, TurnTerminals } from '../../../ports/client.ts'
 import type { PreviewedCommand, ToolResult } from '../../../ports/tools.ts'
@@ -121,7 +122,7 @@ async function byOurselves(line: string, { place, call, timeout }: Manner): Prom
   try {
     const why = await endOrReason(running, { call, timeout })
     // Whoever cancels wants to know now, and not when the last of its children is buried.
-    if (why !== undefined) await Promise.race([running.stop(), means.clock.sleep(LAST_WORDS)])
+    if (why !== undefined) await waitAtMost(running.stop(), { clock: means.clock, ms: LAST_WORDS })
     return { text: running.output.from(0), exit: running.exit ?? {}, why }
   } finally {
     endShow()

@@ -1,4 +1,5 @@
 /** A command that runs: what it says, and its end with all that it started. */
+import { waitAtMost } from '../../../async/with-timeout.ts'
 import type { Child, ProcessExit, Processes } from '../../../ports/process.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Signal } from '../../../ports/signal.ts'
@@ -50,7 +51,7 @@ export async function startCommand(starting: Starting): Promise<Running> {
   const said = drain(child, output)
   let exit: ProcessExit | undefined
   const ended = child.exited.then(async (how) => {
-    await Promise.race([said, clock.sleep(LAST_WORDS)])
+    await waitAtMost(said, { clock, ms: LAST_WORDS })
     exit = how
     await child.stop(0)
     return how

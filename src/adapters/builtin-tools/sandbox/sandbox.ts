@@ -2,9 +2,10 @@
 import { realpath, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
+import { waitAtMost } from '../../../async/with-timeout.ts'
 import { fail, reasonOf } from '../../../errors/parley-error.ts'
 import type { Clock } from '../../../ports/clock.ts'
-import type { Child, Processes } from '../../../ports/process.ts'
+import type { Processes } from '../../../ports/process.ts'
 import type { OwnPrograms } from '../../../ports/programs.ts'
 import { obeyedByGit } from '../../../workspace/git-directory.ts'
 import { type Hidden, SECRET_PLACES, sandboxArguments } from './bubblewrap.ts'
@@ -89,22 +90,14 @@ export class CommandSandbox {
     try {
       const args = [...enclosure, '--', '/bin/sh', '-c', ':']
       const child = await processes.spawn({ command: program, args, cwd: '/', env: {} })
-      const code = await this.#codeInTime(child)
+      const exit = await waitAtMost(child.exited, { clock: this.#means.clock, ms: TRIAL_MS })
       await child.stop(0, 0)
-      if (code === 0) return { program }
-      if (code === 'late') return { reason: `${program} did not end within ${TRIAL_MS / 1000} seconds` }
+      if (exit?.code === 0) return { program }
+      if (exit === undefined) return { reason: `${program} did not end within ${TRIAL_MS / 1000} seconds` }
       return { reason: `${program} failed: ${child.stderrTail().trim().slice(0, 300)}` }
     } catch (error) {
       return { reason: reasonOf(error) }
     }
-  }
-
-  #codeInTime(child: Child): Promise<number | null | 'late'> {
-    return new Promise((resolve, reject) => {
-      const timer = this.#means.clock.setTimer(TRIAL_MS, () => resolve('late'))
-      const ended = child.exited.finally(() => timer.cancel())
-      ended.then(({ code }) => resolve(code), reject)
-    })
   }
 
   /** Looked at before each command: a key may have come meanwhile. */

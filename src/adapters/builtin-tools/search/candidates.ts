@@ -1,4 +1,5 @@
 /** Asks ripgrep, where there is one, which files may hold a text. It only saves us from opening the others. */
+import { waitAtMost } from '../../../async/with-timeout.ts'
 import { isParleyError } from '../../../errors/parley-error.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Child, Processes } from '../../../ports/process.ts'
@@ -43,7 +44,7 @@ export async function candidatesFor(asking: Asking): Promise<ReadonlySet<string>
   const args = [...FLAGS, ...more, '-e', `${literal}|${[...literal].join('\\x00')}`, '--', '.']
   try {
     const child = await processes.spawn({ command: program, args, cwd: directory, env: {} }, signal)
-    const answer = await Promise.race([outputOf(child), clock.sleep(PATIENCE, signal)])
+    const answer = await waitAtMost(outputOf(child), { clock, ms: PATIENCE, signals: [signal] })
     await child.stop(0)
     return answer === undefined ? undefined : waysIn(answer)
   } catch (error) {

@@ -1,5 +1,7 @@
 /** The tools of our own, and what the sessions that use them share for as long as they are open. */
-import { fail, isParleyError, reasonOf } from '../../../errors/parley-error.ts'
+import { onAbort } from '../../../async/abort.ts'
+import { withTimeout } from '../../../async/with-timeout.ts'
+import { fail, isParleyError, reasonOf, ParleyError } from '../../../errors/parley-error.ts'
 import type { Signal } from '../../../ports/signal.ts'
 import type { ToolCallContext, Tool, ToolCallOptions, ToolPreview, ToolResult } from '../../../ports/tools.ts'
 import { commandOutput } from '../run/command-output.ts'
@@ -115,35 +117,20 @@ function openSessions() {
 type Bounds = Pick<ToolCallOptions, 'signal' | 'timeoutMs'> & { readonly means: ToolServices }
 
 /** Ends soon after it is cancelled or its time is over, whatever the tool does. */
-async function bounded(
+function bounded(
   name: string,
   { signal, timeoutMs, means: { clock } }: Bounds,
   run: (signal: Signal) => Promise<ToolResult>,
 ): Promise<ToolResult> {
-  const own = clock.abortSource()
-  const cancel = () => own.abort(signal.reason)
-  const timer = timeoutMs === undefined ? undefined : clock.setTimer(timeoutMs, () => own.abort(TOO_LATE))
-  signal.addEventListener('abort', cancel, { once: true })
-  if (signal.aborted) cancel()
-  try {
-    const outOfPatience = abortOf(own.signal).then(() => clock.sleep(LAST_WORDS))
-    const ended = await Promise.race([run(own.signal).catch((error: unknown) => failure(error)), outOfPatience])
-    if (ended !== undefined) return ended
-    if (own.signal.reason === TOO_LATE) fail('TOOL_TIMEOUT', { tool: name, ms: timeoutMs ?? 0 })
-    return fail('TOOL_CANCELLED', { tool: name })
-  } finally {
-    timer?.cancel()
-    signal.removeEventListener('abort', cancel)
+  async function runUntilAborted(own: Signal): Promise<ToolResult> {
+    const aborted = new Promise<void>((resolve) => onAbort(own, resolve))
+    const patienceOver = aborted.then(() => clock.sleep(LAST_WORDS))
+    const ended = await Promise.race([run(own).catch((error: unknown) => failure(error)), patienceOver])
+    return ended ?? fail('TOOL_CANCELLED', { tool: name })
   }
-}
 
-const TOO_LATE = 'too late'
-
-function abortOf(signal: Signal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve()
-    else signal.addEventListener('abort', resolve, { once: true })
-  })
+  const timedOut = (): Error => new ParleyError('TOOL_TIMEOUT', { tool: name, ms: timeoutMs ?? 0 })
+  return withTimeout(runUntilAborted, { clock, ms: timeoutMs, signals: [signal], timedOut })
 }
 
 /** What the system says, without the path that it was said of: that is one of ours. */

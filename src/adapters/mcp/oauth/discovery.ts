@@ -9,6 +9,7 @@ import {
   type FetchLike,
   type OAuthServerInfo,
 } from '@modelcontextprotocol/client'
+import { withTimeout } from '../../../async/with-timeout.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { HttpServer } from '../transport/headers.ts'
 import { BlockedAddressError, openNetwork } from '../transport/network.ts'
@@ -26,24 +27,28 @@ const PATIENCE_MS = 20_000
 export function openWeb(server: HttpServer, clock: Clock): Web {
   const network = openNetwork(server)
   let forbidden: BlockedAddressError | undefined
+
+  /** Reads the response here, so that all of it has to come in time. */
+  async function whole(url: string | URL, init: RequestInit): Promise<Response> {
+    const response = await network.fetch(url, init)
+    const body = await response.arrayBuffer()
+    const { status, statusText, headers } = response
+    return new Response([204, 205, 304].includes(status) ? null : body, { status, statusText, headers })
+  }
+
   return {
     async fetch(url, init) {
       if (forbidden !== undefined) throw forbidden
-      const late = new AbortController()
-      const timer = clock.setTimer(PATIENCE_MS, () =>
-        late.abort(new Error(`${new URL(url).host} did not answer in time`)),
-      )
+      const timedOut = (): Error => new Error(`${new URL(url).host} did not answer in time`)
       try {
-        const response = await network.fetch(url, { ...init, signal: late.signal })
-        // Read here, so that the whole answer has to come in time.
-        const body = await response.arrayBuffer()
-        const { status, statusText, headers } = response
-        return new Response([204, 205, 304].includes(status) ? null : body, { status, statusText, headers })
+        return await withTimeout((signal) => whole(url, { ...init, signal: signal as AbortSignal }), {
+          clock,
+          ms: PATIENCE_MS,
+          timedOut,
+        })
       } catch (error) {
         if (error instanceof BlockedAddressError) forbidden = error
         throw error
-      } finally {
-        timer.cancel()
       }
     },
     close: () => network.destroy(),

@@ -8,7 +8,10 @@ import {
   type OAuthDiscoveryState,
   type StoredOAuthClientInformation,
 } from '@modelcontextprotocol/client'
+import { unlessAborted } from '../../../async/abort.ts'
+import { withTimeout } from '../../../async/with-timeout.ts'
 import type { Clock } from '../../../ports/clock.ts'
+import type { Signal } from '../../../ports/signal.ts'
 import type { HttpServer } from '../transport/headers.ts'
 import type { LoginSettings } from './authorization.ts'
 import { discover, openWeb, wordsFor, type Found, type Web } from './discovery.ts'
@@ -187,21 +190,8 @@ async function finish({ server, web, landing, provider, clock, signal }: Finishi
   }
 }
 
-async function withinPatience<Value>(coming: Promise<Value>, clock: Clock, signal: AbortSignal): Promise<Value> {
-  const over = new AbortController()
-  const cancel = (): void => over.abort(new Error('it was cancelled'))
-  signal.addEventListener('abort', cancel, { once: true })
-  if (signal.aborted) cancel()
-  const timer = clock.setTimer(PATIENCE_MS, () => over.abort(new Error('nobody finished it within ten minutes')))
-  try {
-    return await new Promise<Value>((resolve, reject) => {
-      const leave = (): void => reject(over.signal.reason as Error)
-      over.signal.addEventListener('abort', leave, { once: true })
-      if (over.signal.aborted) leave()
-      void coming.then(resolve)
-    })
-  } finally {
-    timer.cancel()
-    signal.removeEventListener('abort', cancel)
-  }
+function withinPatience<Value>(coming: Promise<Value>, clock: Clock, signal: AbortSignal): Promise<Value> {
+  const timedOut = (): Error => new Error('nobody finished it within ten minutes')
+  const untilAborted = (own: Signal): Promise<Value> => unlessAborted(coming, own, () => new Error('it was cancelled'))
+  return withTimeout(untilAborted, { clock, ms: PATIENCE_MS, signals: [signal], timedOut })
 }

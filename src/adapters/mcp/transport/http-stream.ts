@@ -1,5 +1,6 @@
 /** Keeps the streams of Streamable HTTP alive: that of the server's own messages for ever, that of an answer while it can come. */
 import type { FetchLike, StreamableHTTPClientTransportOptions } from '@modelcontextprotocol/client'
+import { backoffMs } from '../../../async/backoff.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Resumptions } from './response-sanitizer.ts'
 
@@ -15,9 +16,7 @@ interface Keeping {
   readonly resumptions: Resumptions
 }
 
-const FIRST_PAUSE_MS = 300
-const GROWTH = 1.5
-const LONGEST_PAUSE_MS = 30_000
+const BACKOFF = { firstMs: 300, longestMs: 30_000, factor: 1.5 }
 /** A server that wants to be asked again sooner than this would be asked in a loop. */
 const SHORTEST_PAUSE_MS = 50
 /** So often the server may be out of reach, or busy with a stream of ours that it takes for alive. */
@@ -31,15 +30,15 @@ export function reconnection(
 ): Pick<StreamableHTTPClientTransportOptions, 'reconnectionOptions' | 'reconnectionScheduler'> {
   return {
     reconnectionOptions: {
-      initialReconnectionDelay: FIRST_PAUSE_MS,
-      maxReconnectionDelay: LONGEST_PAUSE_MS,
-      reconnectionDelayGrowFactor: GROWTH,
+      initialReconnectionDelay: BACKOFF.firstMs,
+      maxReconnectionDelay: BACKOFF.longestMs,
+      reconnectionDelayGrowFactor: BACKOFF.factor,
       maxRetries: Number.MAX_SAFE_INTEGER,
     },
     reconnectionScheduler(reconnect, wanted, attempt) {
       // A server's own wish counts for the first attempt; after a failure it is asked less often, whatever it wished.
-      const grown = attempt === 0 ? SHORTEST_PAUSE_MS : FIRST_PAUSE_MS * GROWTH ** Math.min(attempt, 20)
-      const timer = clock.setTimer(Math.min(Math.max(wanted, grown), LONGEST_PAUSE_MS), reconnect)
+      const grown = attempt === 0 ? SHORTEST_PAUSE_MS : backoffMs(attempt + 1, BACKOFF)
+      const timer = clock.setTimer(Math.min(Math.max(wanted, grown), BACKOFF.longestMs), reconnect)
       return () => timer.cancel()
     },
   }

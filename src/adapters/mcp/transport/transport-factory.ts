@@ -1,5 +1,6 @@
 /** A transport to one server, fresh for every attempt to connect. */
 import { SdkError, SdkErrorCode, type Transport } from '@modelcontextprotocol/client'
+import { waitAtMost } from '../../../async/with-timeout.ts'
 import type { McpServer } from '../../../ports/tools.ts'
 import type { ConnectRequest, McpHostContext } from '../host/mcp-types.ts'
 import type { Authorization } from '../oauth/authorization.ts'
@@ -82,8 +83,10 @@ function httpLink(
     async close() {
       end ??= 'the connection was closed'
       // A server that cannot hear the goodbye has already forgotten us, or will.
-      const patience = new Promise<void>((over) => clock.setTimer(GOODBYE_MS, over))
-      await Promise.race([http.end().catch(() => undefined), patience])
+      await waitAtMost(
+        http.end().catch(() => undefined),
+        { clock, ms: GOODBYE_MS },
+      )
       await http.transport.close()
       await http.destroy()
     },

@@ -1,4 +1,5 @@
 /** Asks a provider which models it has. What it answers is believed only as far as it has the shape of a list. */
+import { withTimeout } from '../../../async/with-timeout.ts'
 import { reasonOf } from '../../../errors/parley-error.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Signal } from '../../../ports/signal.ts'
@@ -28,25 +29,24 @@ const LISTLESS: ReadonlySet<number> = new Set([404, 405, 501])
 
 /** Never throws. */
 export async function listModels(provider: Provider, { fetch, clock, limitMs, signal }: Listing): Promise<Listed> {
-  const source = clock.abortSource()
-  const stop = () => source.abort()
-  const timer = clock.setTimer(limitMs, stop)
-  signal.addEventListener('abort', stop, { once: true })
+  const late = new Error('it did not answer in time')
   try {
-    const { url, headers } = requestOf(provider)
-    const response = await fetch(url, { headers, signal: source.signal as AbortSignal })
-    if (!response.ok) {
-      await response.body?.cancel()
-      return { reason: refusal(provider, response.status), isThere: LISTLESS.has(response.status) }
-    }
-    const models = modelsIn(JSON.parse(await textIn(response)), provider)
-    return models.length === 0 ? { reason: nothing(provider) } : { models }
+    const limits = { clock, ms: limitMs, signals: [signal], timedOut: () => late }
+    return await withTimeout((own) => fetchList(provider, fetch, own), limits)
   } catch (error) {
-    return { reason: source.signal.aborted ? silent(provider) : unreachable(provider, error) }
-  } finally {
-    timer.cancel()
-    signal.removeEventListener('abort', stop)
+    return { reason: error === late || signal.aborted ? silent(provider) : unreachable(provider, error) }
   }
+}
+
+async function fetchList(provider: Provider, fetch: Listing['fetch'], signal: Signal): Promise<Listed> {
+  const { url, headers } = requestOf(provider)
+  const response = await fetch(url, { headers, signal: signal as AbortSignal })
+  if (!response.ok) {
+    await response.body?.cancel()
+    return { reason: refusal(provider, response.status), isThere: LISTLESS.has(response.status) }
+  }
+  const models = modelsIn(JSON.parse(await textIn(response)), provider)
+  return models.length === 0 ? { reason: nothing(provider) } : { models }
 }
 
 function requestOf({ kind, url, key, headers }: Provider): {

@@ -1,5 +1,6 @@
 /** Which models there are: those of configured and well-known providers, and of servers on this machine. */
 import { explainNonStream } from '../stream/collect.ts'
+import { LruMap } from '../../../async/lru.ts'
 import { fail } from '../../../errors/parley-error.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Model, ModelListing, Models, ModelSource, ModelTraits } from '../../../ports/model.ts'
@@ -117,15 +118,10 @@ const MOST_KEPT = 16
 
 /** Opened models: a package compiles what it expects of answers anew for each, which takes longer than most steps need. */
 class Kept {
-  /** The one opened last stands last. */
-  readonly #models = new Map<string, Promise<Model>>()
+  readonly #models = new LruMap<string, Promise<Model>>(MOST_KEPT)
 
   of(key: string, make: () => Promise<Model>): Promise<Model> {
-    const model = this.#models.get(key) ?? make()
-    this.#models.delete(key)
-    this.#models.set(key, model)
-    const [oldest] = this.#models.keys()
-    if (this.#models.size > MOST_KEPT && oldest !== undefined) this.#models.delete(oldest)
+    const model = this.#models.getOrMake(key, make)
     // What could not be opened is tried anew.
     model.catch(() => this.#models.delete(key))
     return model

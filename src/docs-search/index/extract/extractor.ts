@@ -1,6 +1,7 @@
 /** Reads packed documents in a thread of its own, so that a poisoned file costs only itself. */
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
+import { SerialQueue } from '../../../async/serial.ts'
 import type { Packed } from '../collect/formats.ts'
 import type { Outline } from '../document/outline.ts'
 
@@ -29,7 +30,7 @@ export class Extractor implements AsyncDisposable {
   readonly #workerUrl: URL
   readonly #limits: ExtractLimits
   #worker: Worker | undefined
-  #last: Promise<unknown> = Promise.resolve()
+  readonly #queue = new SerialQueue()
   #idle: NodeJS.Timeout | undefined
   #closed = false
 
@@ -40,10 +41,7 @@ export class Extractor implements AsyncDisposable {
 
   /** One file at a time. Throws what is wrong with it, or which limit it went beyond. */
   extract(request: ExtractRequest): Promise<Outline> {
-    const result = this.#last.then(() => this.#extract(request))
-    // The next file does not care how this one went.
-    this.#last = result.catch(() => undefined)
-    return result
+    return this.#queue.run(() => this.#extract(request))
   }
 
   async #extract(request: ExtractRequest): Promise<Outline> {
@@ -106,6 +104,6 @@ export class Extractor implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed = true
     await this.#end()
-    await this.#last
+    await this.#queue.settled()
   }
 }

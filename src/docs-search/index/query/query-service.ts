@@ -1,5 +1,6 @@
 /** Answers what the server asks of the index: passages, documents, or the text of one. */
 import { join } from 'node:path'
+import { LruMap } from '../../../async/lru.ts'
 import { fail } from '../../../errors/parley-error.ts'
 import { highlightsOf } from './highlight.ts'
 import { Hidden } from '../hidden.ts'
@@ -55,7 +56,7 @@ export class QueryService implements DocumentIndex {
   readonly #standing: IndexStatus
   readonly #load: (found: FoundFile) => Promise<LoadedFile>
   readonly #hidden: Hidden
-  readonly #lately = new Map<string, FoundPassages>()
+  readonly #lately = new LruMap<string, FoundPassages>(MOST_LATELY)
 
   constructor({ lookup, standing, unpack }: SearchParts) {
     this.#lookup = lookup
@@ -78,12 +79,7 @@ export class QueryService implements DocumentIndex {
   /** Who turns pages, or opens what was found, asks the same again, and the index is often still the same too. */
   #found(request: Pick<SearchRequest, 'query' | 'mode'>, filter: Filter): FoundPassages {
     const asked = JSON.stringify([this.#lookup.generation, request.query, request.mode, filter])
-    const found = this.#lately.get(asked) ?? this.#firstThatFinds(plansFor(request), filter)
-    this.#lately.delete(asked)
-    this.#lately.set(asked, found)
-    const [oldest = ''] = this.#lately.keys()
-    if (this.#lately.size > MOST_LATELY) this.#lately.delete(oldest)
-    return found
+    return this.#lately.getOrMake(asked, () => this.#firstThatFinds(plansFor(request), filter))
   }
 
   #ranked(found: FoundPassages, filter: Filter, { offset, limit }: SearchRequest): readonly Ranked[] {
@@ -214,15 +210,11 @@ const MOST_REMEMBERED = 8
 
 /** Who reads a document reads on in it, and some take seconds to unpack. */
 function remembering(read: (found: FoundFile) => Promise<LoadedFile>): (found: FoundFile) => Promise<LoadedFile> {
-  const remembered = new Map<string, Promise<LoadedFile>>()
+  const remembered = new LruMap<string, Promise<LoadedFile>>(MOST_REMEMBERED)
   return (found) => {
     const name = `${found.path}\n${found.stamp}`
-    const loading = remembered.get(name) ?? read(found)
-    remembered.delete(name)
-    remembered.set(name, loading)
+    const loading = remembered.getOrMake(name, () => read(found))
     loading.catch(() => remembered.delete(name))
-    const [oldest = ''] = remembered.keys()
-    if (remembered.size > MOST_REMEMBERED) remembered.delete(oldest)
     return loading
   }
 }

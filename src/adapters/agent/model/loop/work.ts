@@ -1,4 +1,5 @@
 /** One turn of the model agent: what it works with, and how it keeps each step before the next begins. */
+import { backoffMs } from '../../../../async/backoff.ts'
 import type { Turn } from '../../../../ports/agent.ts'
 import type { Clock } from '../../../../ports/clock.ts'
 import type { Cursor } from '../../../../ports/journal.ts'
@@ -96,7 +97,7 @@ export async function pauseBefore(work: TurnWork, { error, model, attempt }: Fai
 
 function pauseOf(error: unknown, attempt: number): number {
   const told = isParleyError(error) ? (error.details as { readonly retryAfterMs?: number }).retryAfterMs : undefined
-  return told ?? Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** (attempt - 1))
+  return told ?? backoffMs(attempt, { firstMs: FIRST_PAUSE, longestMs: LONGEST_PAUSE })
 }
 
 /** After a step. */

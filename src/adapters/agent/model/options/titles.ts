@@ -1,4 +1,5 @@
 /** A short title for a new session by its model, asked beside the first turn. Whatever goes wrong with it is nobody's harm. */
+import { waitAtMost } from '../../../../async/with-timeout.ts'
 import type { Content } from '../../../../ports/content.ts'
 import type { TurnWork } from '../loop/work.ts'
 
@@ -18,7 +19,7 @@ export function entitle(work: TurnWork): () => Promise<void> {
   const given = ask(work, said).catch(() => undefined)
   const { clock } = work.means
   return async () => {
-    if (!work.turn.signal.aborted) await Promise.race([given, clock.sleep(PATIENCE)])
+    if (!work.turn.signal.aborted) await waitAtMost(given, { clock, ms: PATIENCE })
   }
 }
 

@@ -1,8 +1,8 @@
 /** Keeps what a server offers true: listed again, each kind on its own, when the server says that it changed. */
-import type { Clock, Timer } from '../../../../ports/clock.ts'
+import { coalesce } from '../../../../async/coalesce.ts'
+import { waitAtMost } from '../../../../async/with-timeout.ts'
 import type { McpServer } from '../../../../ports/tools.ts'
 import { NOTHING, type Offer } from '../../host/mcp-types.ts'
-import { coalesce, type Coalesced } from './coalesce.ts'
 import { followChanges } from './follow.ts'
 import { KINDS, list, type Kind, type Listing } from './listing.ts'
 import { reasonIn } from '../request/request.ts'
@@ -58,21 +58,21 @@ export async function keepOffer(session: Session, attempt: ConnectAttempt, { ove
     (kind) => new Promise<void>((resolve) => firstListed.set(kind, resolve)),
   )
   const { listPauseMs: pauseMs, idleListPauseMs: idlePauseMs } = limits
-  const wishes = new Map<Kind, Coalesced>(
+  const requestListing = new Map<Kind, () => void>(
     KINDS.map((kind) => [kind, coalesce(() => relist(kind), { clock, pauseMs, idlePauseMs, signal: over })]),
   )
   let begun = false
   let changedEarly = false
   const onChanged = (kind: Kind): void => {
     // Two listings of the tools at once would mix their pages.
-    if (begun || kind !== 'tools') wishes.get(kind)?.wish()
+    if (begun || kind !== 'tools') requestListing.get(kind)?.()
     else changedEarly = true
   }
   const freshen = (): void => {
     for (const kind of KINDS) {
       const age = clock.monotonicNow() - (listedAt.get(kind) ?? 0)
       const isOld = age >= Math.max(limits.staleMs, listing.holds.get(kind) ?? 0)
-      if (isOld && !tells(kind, session, request.server)) wishes.get(kind)?.wish()
+      if (isOld && !tells(kind, session, request.server)) requestListing.get(kind)?.()
     }
   }
   session.listen({ onChanged, onGone: lose })
@@ -80,7 +80,7 @@ export async function keepOffer(session: Session, attempt: ConnectAttempt, { ove
   await listNow('tools', request.signal)
   begun = true
   for (const kind of KINDS) if (kind !== 'tools' || changedEarly) onChanged(kind)
-  await settledWithin(Promise.all(others), limits.moreMs, { clock, signals: [over, request.signal] })
+  await waitAtMost(Promise.all(others), { clock, ms: limits.moreMs, signals: [over, request.signal] })
   return { offer: () => offer, latencyMs: () => latencyMs, freshen }
 }
 
@@ -88,21 +88,4 @@ export async function keepOffer(session: Session, attempt: ConnectAttempt, { ove
 function tells(kind: Kind, { client }: Session, server: McpServer): boolean {
   const announced = client.getServerCapabilities()?.[kind]?.listChanged === true
   return announced && (server.type === 'stdio' || client.getProtocolEra() === 'modern')
-}
-
-interface Patience {
-  readonly clock: Clock
-  readonly signals: readonly AbortSignal[]
-}
-
-async function settledWithin(work: Promise<unknown>, ms: number, { clock, signals }: Patience): Promise<void> {
-  const signal = AbortSignal.any([...signals])
-  if (signal.aborted) return
-  let timer: Timer | undefined
-  const over = new Promise<void>((resolve) => {
-    timer = clock.setTimer(ms, resolve)
-    signal.addEventListener('abort', () => resolve(), { once: true })
-  })
-  await Promise.race([work, over])
-  timer?.cancel()
 }

@@ -1,42 +1,42 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { systemClock } from '../../../clock.ts'
+import { systemClock } from '../adapters/clock.ts'
 import { coalesce } from './coalesce.ts'
 
-test('one run at a time, few of them, and the last wish is always followed by a run', async () => {
+test('one run at a time, few of them, and the last request is always followed by a run', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.nat(3), { maxLength: 30 }), async (turns) => {
       const over = new AbortController()
-      const counts = { running: 0, wished: 0, done: 0 }
+      const counts = { running: 0, requested: 0, done: 0 }
       const work = async (): Promise<boolean> => {
         expect(++counts.running).toBe(1)
-        const seen = counts.wished
+        const seen = counts.requested
         await new Promise((resolve) => setImmediate(resolve))
         counts.done = seen
         counts.running--
         return true
       }
-      const { wish } = coalesce(work, { clock: systemClock, pauseMs: 0, idlePauseMs: 0, signal: over.signal })
+      const request = coalesce(work, { clock: systemClock, pauseMs: 0, idlePauseMs: 0, signal: over.signal })
       for (const turn of turns) {
-        counts.wished++
-        wish()
+        counts.requested++
+        request()
         for (let i = 0; i < turn; i++) await new Promise((resolve) => setImmediate(resolve))
       }
-      while (counts.done < counts.wished) await new Promise((resolve) => setImmediate(resolve))
+      while (counts.done < counts.requested) await new Promise((resolve) => setImmediate(resolve))
       over.abort()
     }),
     { numRuns: 50 },
   )
 })
 
-test('a pause lies between two runs, and the end of the connection ends it', async () => {
+test('a pause lies between two runs, and the signal ends it', async () => {
   const over = new AbortController()
   let runs = 0
   const count = async (): Promise<boolean> => runs++ > 0
-  const { wish } = coalesce(count, { clock: systemClock, pauseMs: 60_000, idlePauseMs: 60_000, signal: over.signal })
-  wish()
-  wish()
-  wish()
+  const request = coalesce(count, { clock: systemClock, pauseMs: 60_000, idlePauseMs: 60_000, signal: over.signal })
+  request()
+  request()
+  request()
   await new Promise((resolve) => setImmediate(resolve))
   expect(runs).toBe(1)
   over.abort()
@@ -44,7 +44,7 @@ test('a pause lies between two runs, and the end of the connection ends it', asy
   expect(runs).toBe(1)
 })
 
-test('wishes without a cause are followed less and less often, and one with a cause soon again', async () => {
+test('runs that find nothing to do come less and less often, and after one that does the pause is short again', async () => {
   const over = new AbortController()
   const pauses: number[] = []
   const clock = { ...systemClock, sleep: async (ms: number) => void pauses.push(Math.ceil(ms / 10) * 10) }
@@ -52,12 +52,12 @@ test('wishes without a cause are followed less and less often, and one with a ca
   const done = new Promise<void>((resolve) => {
     const work = async (): Promise<boolean> => {
       runs++
-      if (runs < 8) wish()
+      if (runs < 8) request()
       else resolve()
       return runs === 6
     }
-    const { wish } = coalesce(work, { clock, pauseMs: 100, idlePauseMs: 800, signal: over.signal })
-    wish()
+    const request = coalesce(work, { clock, pauseMs: 100, idlePauseMs: 800, signal: over.signal })
+    request()
   })
   await done
   expect(pauses.slice(0, 7)).toEqual([100, 200, 400, 800, 800, 100, 200])
