@@ -85,7 +85,7 @@ export type ToolKind =
   | 'switch_mode'
   | 'other'
 
-export type ToolStatus = 'pending' | 'in_progress' | 'completed' | 'failed'
+export type ToolStatus = 'pending' | 'in_progress' | 'completed' | 'failed' | 'cancelled'
 
 /** `path` is absolute, `line` counts from 1. */
 export interface ToolLocation {

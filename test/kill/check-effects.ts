@@ -33,7 +33,8 @@ function countCalls(journal: readonly JournalRow[]): ReadonlyMap<string, Counts>
     labels.set(id, label)
     const count = counts.get(label) ?? { begun: 0, completed: 0 }
     if (patch['status'] === 'in_progress') count.begun += 1
-    if (patch['status'] === 'failed' && JSON.stringify(patch['content'] ?? '').includes('was not run')) count.begun -= 1
+    const isRefused = patch['status'] === 'failed' || patch['status'] === 'cancelled'
+    if (isRefused && JSON.stringify(patch['content'] ?? '').includes('was not run')) count.begun -= 1
     if (patch['status'] === 'completed') count.completed += 1
     counts.set(label, count)
   }

@@ -90,7 +90,8 @@ function checkCuts({ journal }: Evidence): readonly Finding[] {
     const { status, content } = (body['patch'] ?? {}) as Fields
     const id = String(body['toolCallId'])
     if (status === 'in_progress') begun.add(id)
-    if (status !== 'failed' || !begun.has(id) || CUT.test(JSON.stringify(content ?? ''))) return []
+    if ((status !== 'failed' && status !== 'cancelled') || !begun.has(id) || CUT.test(JSON.stringify(content ?? '')))
+      return []
     return [
       { kind: 'wrong', what: `call ${id} was cut, and does not say that it may have run: ${JSON.stringify(content)}` },
     ]

@@ -93,7 +93,7 @@ export const mutants: readonly Mutant[] = [
   {
     mechanism: 'recovery: a call that had begun may have run',
     file: 'src/session/domain/finish-turn.ts',
-    text: "failOpenCalls(state, () => 'Interrupted; it may have run.')",
+    text: "endOpenCalls(state, isCancelled ? 'cancelled' : 'failed', () => 'Interrupted; it may have run.')",
     by: '[]',
     test: [CALL_TEST, 'cut by kill -9 is failed as perhaps run, and not run again'],
   },

@@ -70,5 +70,5 @@ export function account(entries: readonly Entry[]): Account {
 }
 
 function isOpen(status: string | undefined): boolean {
-  return status !== 'completed' && status !== 'failed'
+  return status === undefined || status === 'pending' || status === 'in_progress'
 }

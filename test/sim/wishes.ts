@@ -22,7 +22,7 @@ const requestId = mostly('r1', 'r2', 'r3')
 const freshRequestId = fc.integer({ min: 1, max: 1_000_000 }).map((n) => `r${n}`)
 const toolCallId = fc.constantFrom('c1', 'c2', 'constructor', '__proto__')
 const optionId = fc.constantFrom('allow_once', 'allow_always', 'reject_once', 'made up', null)
-const status = fc.constantFrom('pending', 'in_progress', 'completed', 'failed')
+const status = fc.constantFrom('pending', 'in_progress', 'completed', 'failed', 'cancelled')
 const patch = fc.record(
   {
     status,

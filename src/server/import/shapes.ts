@@ -36,7 +36,7 @@ const patch = {
   title: z.string().optional(),
   name: z.string().optional(),
   kind: z.string().optional(),
-  status: z.enum(['pending', 'in_progress', 'completed', 'failed']).optional(),
+  status: z.enum(['pending', 'in_progress', 'completed', 'failed', 'cancelled']).optional(),
   content: z.array(callContent).optional(),
   locations: z.array(z.looseObject({ path: z.string(), line: z.number().optional() })).optional(),
   _meta: open.optional(),

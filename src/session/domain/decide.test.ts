@@ -100,7 +100,7 @@ describe('a cancel', () => {
       .then(
         resolved('r1', nobody),
         say.cancelRequested(1),
-        say.patched('c1', 'failed', 'Cancelled.'),
+        say.patched('c1', 'cancelled', 'Cancelled.'),
         ended(1, 'p1', 'cancelled'),
       ))
 })
@@ -260,7 +260,7 @@ describe('a call whose server wants input', () => {
       .when(say.cancel())
       .then(
         say.cancelRequested(1),
-        failedWith('Cancelled; it waited for input, and what it did before that stays done.'),
+        say.patched('c1', 'cancelled', 'Cancelled; it waited for input, and what it did before that stays done.'),
         ended(1, 'p1', 'cancelled'),
       ))
   test('is kept out of a fork', () =>

@@ -21,7 +21,8 @@ export function endTurn(state: Busy, ending: Ending): readonly Body[] {
   }
   const error = stopReason === 'error' ? ending.error : undefined
   const compactions = endCompactions(state, stopReason === 'cancelled' ? 'cancelled' : 'failed')
-  const open = [...withdrawQuestion(state), ...failOpenCalls(state, sentence), ...compactions]
+  const calls = endOpenCalls(state, stopReason === 'cancelled' ? 'cancelled' : 'failed', sentence)
+  const open = [...withdrawQuestion(state), ...calls, ...compactions]
   return [...open, ended(state, stopReason, error), ...nextOf(state)]
 }
 
@@ -51,8 +52,9 @@ const COPIED: Failure = {
 }
 
 function abortTurn(state: Busy, error?: Failure): readonly Body[] {
-  const stopReason = state.phase === 'cancelling' ? 'cancelled' : 'interrupted'
-  const calls = failOpenCalls(state, () => 'Interrupted; it may have run.')
+  const isCancelled = state.phase === 'cancelling'
+  const stopReason = isCancelled ? 'cancelled' : 'interrupted'
+  const calls = endOpenCalls(state, isCancelled ? 'cancelled' : 'failed', () => 'Interrupted; it may have run.')
   const open = [...withdrawQuestion(state), ...calls, ...endCompactions(state, 'failed')]
   return [...withdrawQueue(state), ...open, ended(state, stopReason, error)]
 }
@@ -67,12 +69,15 @@ export function withdrawQuestion(state: Busy): readonly Body[] {
   return [{ kind: 'permission_resolved', requestId: question.requestId, outcome: { outcome: 'cancelled' } }]
 }
 
-/** ACP v1 has no status `cancelled`: a call that did not finish has failed. */
-function failOpenCalls({ turn }: Busy, why: (status: ToolStatus, isPaused: boolean) => string): readonly Body[] {
-  return Object.entries(turn.calls).map(([toolCallId, status]): Body => {
-    const text = why(status, Object.hasOwn(turn.inputRequired, toolCallId))
+function endOpenCalls(
+  { turn }: Busy,
+  status: 'failed' | 'cancelled',
+  why: (was: ToolStatus, isPaused: boolean) => string,
+): readonly Body[] {
+  return Object.entries(turn.calls).map(([toolCallId, was]): Body => {
+    const text = why(was, Object.hasOwn(turn.inputRequired, toolCallId))
     const content = [{ type: 'content', content: { type: 'text', text } }] as const
-    return { kind: 'tool_call_patched', toolCallId, patch: { status: 'failed', content } }
+    return { kind: 'tool_call_patched', toolCallId, patch: { status, content } }
   })
 }
 

@@ -66,7 +66,7 @@ describe('a tool call', () => {
     await cancelled
     await quiet()
     expect(house.tools.called).toEqual([])
-    expect(statuses(reader.entries).at(-1)).toBe('failed')
+    expect(statuses(reader.entries).at(-1)).toBe('cancelled')
     expect(reader.entries.at(-1)).toMatchObject({ kind: 'turn_ended', stopReason: 'cancelled' })
   })
 

@@ -1,7 +1,7 @@
 /** Runs a tool of the registry: reported, allowed, its beginning stored before its first effect, its result told. */
 import { fail, isParleyError, reasonOf } from '../../errors/parley-error.ts'
 import type { ToolRequest, Turn } from '../../ports/agent.ts'
-import type { ToolCallContent, ToolCallPatch } from '../../ports/content.ts'
+import type { ToolCallContent, ToolCallPatch, ToolStatus } from '../../ports/content.ts'
 import type { Faults } from '../../ports/fault.ts'
 import type { Elicitation } from '../../ports/elicitation.ts'
 import type { PathAccessFilter } from '../../ports/bars.ts'
@@ -66,8 +66,13 @@ async function previewOf(request: ToolRequest, toolCallId: string, calling: Tool
 
 async function refuse(turn: Turn, toolCallId: string, why: string): Promise<ToolResult> {
   const content = [{ type: 'text', text: why }] as const
-  await turn.report(toolCallId, { status: 'failed', content: shown(content) })
+  await turn.report(toolCallId, { status: unsuccessful(turn), content: shown(content) })
   return { content, isError: true }
+}
+
+/** How a call ends that did not succeed: one that the user cancelled says so. */
+function unsuccessful({ signal }: Turn): ToolStatus {
+  return signal.aborted ? 'cancelled' : 'failed'
 }
 
 interface Call {
@@ -94,7 +99,7 @@ async function run(call: Call, calling: ToolCalling): Promise<ToolResult> {
   const result = await outcomeOf(call, calling)
   await faults.at('tool.finished')
   await turn.report(toolCallId, {
-    status: result.isError ? 'failed' : 'completed',
+    status: result.isError ? unsuccessful(turn) : 'completed',
     content: result.displayContent ?? shown(result.content),
     ...(result.structured === undefined ? {} : { rawOutput: result.structured }),
   })

@@ -1,9 +1,11 @@
 /** What a tool call of the session came to, read back from the journal. */
-import type { Content, ToolCallContent, ToolCallPatch } from '../../ports/content.ts'
+import type { Content, ToolCallContent, ToolCallPatch, ToolStatus } from '../../ports/content.ts'
 import type { Journal, SessionId } from '../../ports/journal.ts'
 import { type Entry, decodeEntry } from '../domain/entries.ts'
 
 const PAGE = { entries: 2_000, chars: 4 * 1024 * 1024 } as const
+
+const OPEN: ReadonlySet<ToolStatus> = new Set(['pending', 'in_progress'])
 
 export interface StoredToolResult {
   readonly journal: Journal
@@ -19,7 +21,7 @@ export async function findToolResult(
   let hasEnded = false
   for await (const patch of patchesOf(kept, toolCallId)) {
     content = patch.content ?? content
-    hasEnded ||= patch.status === 'completed' || patch.status === 'failed'
+    hasEnded ||= patch.status !== undefined && !OPEN.has(patch.status)
   }
   return hasEnded ? content.map(readable) : undefined
 }

@@ -1,6 +1,6 @@
 /** What an ACP v1 client is told of an entry: one `session/update`, or nothing. */
 import { reasonOf } from '../../../../errors/parley-error.ts'
-import type { Notice, SlashCommand, Usage } from '../../../../ports/content.ts'
+import type { Notice, SlashCommand, ToolStatus, Usage } from '../../../../ports/content.ts'
 import type { ConfigOption, Settings } from '../../../../ports/settings.ts'
 import type { Entry, ForkPoint } from '../../../../session/domain/entries.ts'
 import type { Existing } from '../../../../session/domain/state.ts'
@@ -68,8 +68,13 @@ function wordFor(entry: Entry, dialect: ClientCapabilities): Update | undefined 
 function wordForCall(entry: CallEntry, isOwn: (terminalId: string) => boolean): Update {
   const { toolCallId } = entry
   return entry.kind === 'tool_call'
-    ? { sessionUpdate: 'tool_call', toolCallId, ...withTerminals(entry.call, isOwn) }
-    : { sessionUpdate: 'tool_call_update', toolCallId, ...withTerminals(entry.patch, isOwn) }
+    ? { sessionUpdate: 'tool_call', toolCallId, ...withKnownStatus(withTerminals(entry.call, isOwn)) }
+    : { sessionUpdate: 'tool_call_update', toolCallId, ...withKnownStatus(withTerminals(entry.patch, isOwn)) }
+}
+
+/** v1 has no status for a cancelled call; its content says that it was cancelled. */
+function withKnownStatus<Patch extends { readonly status?: ToolStatus }>(patch: Patch): Patch {
+  return patch.status === 'cancelled' ? { ...patch, status: 'failed' } : patch
 }
 
 /**
