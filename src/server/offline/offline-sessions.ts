@@ -1,7 +1,7 @@
 /** What `ls` and `show` see: sessions and their updates straight from the journal, without an owner, a recovery or an agent. */
 import type { Config } from '../../config/schema.ts'
 import { type Update, replayed, updateOf } from '../../edge/acp/v1/render/entry-to-update.ts'
-import { type SessionInfo, sessionInfo } from '../../edge/acp/v1/methods/session-info.ts'
+import { type SessionInfo, sessionInfo } from '../../edge/acp/v1/methods/list-sessions.ts'
 import { fail } from '../../errors/parley-error.ts'
 import type { SessionPhase, SessionSummary } from '../../ports/journal.ts'
 import type { Grant } from '../../ports/rules.ts'

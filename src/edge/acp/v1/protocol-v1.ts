@@ -1,10 +1,7 @@
 /** ACP v1 as the connection sees it: `initialize` and authentication at once, everything about sessions once that is loaded. */
-import { type Response, notificationMessage } from '../../../rpc/json-rpc.ts'
+import { notificationMessage } from '../../../rpc/json-rpc.ts'
 import type { ConnectionContext, OwnMethods, ProtocolVersion, VersionConnection } from '../version.ts'
-import { type NoticeName, wantedNotices } from './attachment/notices.ts'
-import { parseClientCapabilities } from './initialize/client-capabilities.ts'
-import { parseClientInfo } from './initialize/client-info.ts'
-import { parseClientServices } from './initialize/client-services.ts'
+import { type ClientCapabilities, parseClientCapabilities } from './initialize/client-capabilities.ts'
 import { initializeResult } from './initialize/initialize.ts'
 import { type RequestedAgent, lentVariables, parseRequestedAgent } from './initialize/requested-agent.ts'
 import { TokenAuth } from './initialize/token-auth.ts'
@@ -17,22 +14,19 @@ export const protocolV1: ProtocolVersion = {
 }
 
 async function loadModules() {
-  const [{ V1Methods: Methods }, { ClientPeerRequests }, { parseOutcome }] = await Promise.all([
+  const [{ V1Methods: Methods }, { ClientPeers }] = await Promise.all([
     import('./methods/methods.ts'),
     import('./client-peer/client-peer.ts'),
-    import('./methods/params.ts'),
   ])
-  return { Methods, ClientPeerRequests, parseOutcome }
+  return { Methods, ClientPeers }
 }
-
-const NO_ANSWER = { kind: 'no answer' } as const
 
 class V1Connection implements VersionConnection {
   readonly ownMethods: OwnMethods
   methods: Promise<V1Methods> | undefined
   readonly #connection: ConnectionContext
   readonly #auth: TokenAuth
-  #wanted: ReadonlySet<NoticeName> = new Set()
+  #capabilities: ClientCapabilities | undefined
 
   constructor(connection: ConnectionContext) {
     this.#connection = connection
@@ -56,30 +50,27 @@ class V1Connection implements VersionConnection {
       authMethods: this.#auth.methods,
     })
     this.#auth.initialized(params)
-    this.#wanted = wantedNotices(params)
-    this.methods ??= this.#open(requested, params)
+    const capabilities = parseClientCapabilities(params)
+    this.#capabilities = capabilities
+    this.methods ??= this.#open(requested, capabilities)
     // A request for a session is answered with the failure; here no request waits yet.
     this.methods.catch(() => undefined)
     return result
   }
 
   stopping(): void {
-    if (this.#wanted.has('server'))
+    if (this.#capabilities?.notifications.has('server') === true)
       this.#connection.transport.send([notificationMessage('_parley/server', { state: 'stopping' })])
   }
 
-  async #open(agent: RequestedAgent, params: unknown): Promise<V1Methods> {
-    const { transport: wire, pending: outbox, access, server } = this.#connection
-    const wanted = this.#wanted
-    const { Methods, ClientPeerRequests, parseOutcome } = await loadModules()
+  async #open(agent: RequestedAgent, capabilities: ClientCapabilities): Promise<V1Methods> {
+    const { transport, pending: requests, access, server } = this.#connection
+    const { Methods, ClientPeers } = await loadModules()
     const client = {
-      wire,
-      outbox,
-      info: parseClientInfo(params),
-      wanted,
-      dialect: parseClientCapabilities(params),
-      lending: new ClientPeerRequests({ wire, outbox, offers: parseClientServices(params) }),
-      answerOf: ({ result, error }: Response) => (error === undefined ? parseOutcome(result) : NO_ANSWER),
+      transport,
+      requests,
+      capabilities,
+      peers: new ClientPeers({ transport, requests, services: capabilities.services }),
       report: (error: unknown) => server.report(error),
     }
     const { agents, clock, unstable = false } = server

@@ -1,7 +1,6 @@
 /** One client's view of one session: entries become updates, ends become responses, questions become requests. */
 import { ParleyError, fail, isParleyError } from '../../../../errors/parley-error.ts'
 import type { Content, Meta, Notice } from '../../../../ports/content.ts'
-import type { SubscribedClient } from '../../../../session/subscribers/subscribers.ts'
 import { QUEUE_LIMIT } from '../../../../session/domain/decide.ts'
 import type { Entry } from '../../../../session/domain/entries.ts'
 import type { Change, Subscription, SubscriptionSink } from '../../../../session/subscribers/subscription.ts'
@@ -9,30 +8,23 @@ import type { SessionConfig } from '../../../../session/session-config.ts'
 import type { Session } from '../../../../session/session.ts'
 import { isOpenPrompt } from '../../../../session/domain/state.ts'
 import type { Transport } from '../../../transport/transport.ts'
-import type { RequestId, Response } from '../../../../rpc/json-rpc.ts'
+import type { RequestId } from '../../../../rpc/json-rpc.ts'
 import type { PendingRequests } from '../../../../rpc/pending-requests.ts'
-import { PermissionRequests, type PermissionAnswer } from './permission-requests.ts'
+import { PermissionRequests } from './permission-requests.ts'
 import type { ClientCapabilities } from '../initialize/client-capabilities.ts'
-import type { ClientPeerRequests, ClientPeerServices } from '../client-peer/client-peer.ts'
-import type { NoticeName } from './notices.ts'
+import type { ClientPeers, ClientPeerServices } from '../client-peer/client-peer.ts'
 import { type AdoptedPrompt, PendingPrompts } from './pending-prompts.ts'
 import { UpdateRenderer } from '../render/update-renderer.ts'
 import { LiveStatus, type LiveStatusView } from './live-status.ts'
 import { noticeUpdate, phaseUpdate, stateUpdates } from '../render/entry-to-update.ts'
 import { updateMessage } from '../render/update-cache.ts'
 
-export interface ClientSide {
-  readonly wire: Transport
-  readonly outbox: PendingRequests
-  /** What it calls itself. */
-  readonly info: SubscribedClient
-  /** What it asked to be told beyond the standard. */
-  readonly wanted: ReadonlySet<NoticeName>
-  /** What it can show. */
-  readonly dialect: ClientCapabilities
-  /** What it lends to the turns of its prompts. */
-  readonly lending: ClientPeerRequests
-  answerOf(reply: Response): PermissionAnswer
+/** The client of one connection, as the sessions that it opened need it. */
+export interface ConnectedClient {
+  readonly transport: Transport
+  readonly requests: PendingRequests
+  readonly capabilities: ClientCapabilities
+  readonly peers: ClientPeers
   report(error: unknown): void
 }
 
@@ -54,7 +46,7 @@ type Place = 'joining' | 'replaying' | 'live' | 'left'
 
 export class Attachment implements SubscriptionSink {
   readonly session: Session
-  readonly #client: ClientSide
+  readonly #client: ConnectedClient
   readonly #feed: Subscription
   readonly #prompts: PendingPrompts
   readonly #asking: PermissionRequests
@@ -70,26 +62,26 @@ export class Attachment implements SubscriptionSink {
   /** Something has changed while the client had no room to be told of it. */
   #isOwed = false
 
-  constructor(session: Session, client: ClientSide, { from, opening }: Start) {
+  constructor(session: Session, client: ConnectedClient, { from, opening }: Start) {
     this.session = session
     this.#client = client
     this.#opening = opening
-    const { outbox, info } = client
+    const { requests, capabilities } = client
+    const { info, display, notifications } = capabilities
     this.#prompts = new PendingPrompts(session)
-    this.#pictures = new LiveStatus(client.wanted)
+    this.#pictures = new LiveStatus(notifications)
     this.#asking = new PermissionRequests({
       session,
-      outbox,
+      outbox: requests,
       name: info.name,
-      answerOf: (reply) => client.answerOf(reply),
       decline: (requestId, why) => session.decline(this.#feed, requestId, why),
       report: (error) => client.report(error),
     })
     this.#told = from
-    this.#lent = client.lending.of(session.id)
+    this.#lent = client.peers.of(session.id)
     this.#lines = new UpdateRenderer({
       session,
-      dialect: client.dialect,
+      display,
       prompts: this.#prompts,
       asking: this.#asking,
       lent: this.#lent,
@@ -198,24 +190,24 @@ export class Attachment implements SubscriptionSink {
   }
 
   congested(): boolean {
-    return this.#client.wire.isBackpressured()
+    return this.#client.transport.isBackpressured()
   }
 
   room(): Promise<void> {
-    return this.#client.wire.drained()
+    return this.#client.transport.drained()
   }
 
   /** Whoever cannot show it hears nothing of it. */
   notify(notice: Notice): void {
-    const { dialect } = this.#client
-    if (dialect.notices && this.#place === 'live')
+    const { display } = this.#client.capabilities
+    if (display.notices && this.#place === 'live')
       this.#send([updateMessage(this.session.id, noticeUpdate(notice), this.#told)])
   }
 
   /** On a connection of its own making again, it goes on from its cursor. */
   cutOff(error: unknown): void {
     this.#client.report(error)
-    this.#client.wire.destroy()
+    this.#client.transport.destroy()
   }
 
   /** What could not be stored will not be told; whoever waits for it hears why. */
@@ -234,7 +226,7 @@ export class Attachment implements SubscriptionSink {
   /** The client leaves the session, or could not open it: each of its prompts is answered with its end, or with what went wrong. */
   abandon(error: ParleyError): void {
     this.#send(this.#prompts.answersOfAbandoned(error), this.#asking.withdraw())
-    this.#client.lending.leave(this.session.id)
+    this.#client.peers.leave(this.session.id)
     this.detach()
   }
 
@@ -298,6 +290,6 @@ export class Attachment implements SubscriptionSink {
   /** In one write. Updates that are the same for several clients stay the one array that all of them get. */
   #send(...parts: readonly (readonly string[])[]): void {
     const [first, ...more] = parts.filter((messages) => messages.length > 0)
-    if (first !== undefined) this.#client.wire.send(more.length === 0 ? first : [first, ...more].flat())
+    if (first !== undefined) this.#client.transport.send(more.length === 0 ? first : [first, ...more].flat())
   }
 }

@@ -2,15 +2,15 @@
 import { type ParleyError, fail } from '../../../../errors/parley-error.ts'
 import type { Session } from '../../../../session/session.ts'
 import type { SessionRegistry } from '../../../../session/registry.ts'
-import { Attachment, type ClientSide, type Start } from './attachment.ts'
+import { Attachment, type ConnectedClient, type Start } from './attachment.ts'
 
 export interface AttachmentsHost {
   readonly sessions: Pick<SessionRegistry, 'whenOpened'>
-  readonly client: ClientSide
+  readonly client: ConnectedClient
 }
 
 export class Attachments {
-  readonly #client: ClientSide
+  readonly #client: ConnectedClient
   readonly #views = new Map<string, Attachment>()
   /** Where views that are still being replayed go on afterwards. */
   readonly #next = new Map<string, Session>()

@@ -4,7 +4,7 @@ import type { Subscription } from '../../../../session/subscribers/subscription.
 import type { Session } from '../../../../session/session.ts'
 import { type Existing, type QueuedPrompt, isBusy } from '../../../../session/domain/state.ts'
 import { notificationMessage } from '../../../../rpc/json-rpc.ts'
-import type { NoticeName } from './notices.ts'
+import type { NotificationName } from '../initialize/client-capabilities.ts'
 
 /** Characters of a queued prompt that others are shown. */
 const QUEUED_TEXT = 200
@@ -17,17 +17,17 @@ export interface LiveStatusView {
   isMine(promptId: string): boolean
 }
 
-type Name = Exclude<NoticeName, 'server'>
+type Name = Exclude<NotificationName, 'server'>
 
 /** Of one session for one client: each is told again only when it has changed. */
 export class LiveStatus {
-  readonly #wanted: ReadonlySet<NoticeName>
+  readonly #wanted: ReadonlySet<NotificationName>
   readonly #told = new Map<Name, string>()
   /** What may no longer be as it was told. */
   readonly #stale = new Set<Name>(['turn', 'queue', 'presence', 'mcp'])
   #seen: readonly unknown[] = []
 
-  constructor(wanted: ReadonlySet<NoticeName>) {
+  constructor(wanted: ReadonlySet<NotificationName>) {
     this.#wanted = wanted
   }
 

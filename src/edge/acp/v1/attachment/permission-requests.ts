@@ -3,20 +3,14 @@ import { isParleyError } from '../../../../errors/parley-error.ts'
 import type { Session } from '../../../../session/session.ts'
 import { type OpenQuestion, openQuestion } from '../../../../session/domain/state.ts'
 import { type Response, notificationMessage, requestMessage } from '../../../../rpc/json-rpc.ts'
+import { type PermissionAnswer, parsePermissionAnswer } from '../methods/params.ts'
 import type { PendingRequests } from '../../../../rpc/pending-requests.ts'
-
-/** What a client made of a question: an option, nothing on purpose, or something that is no answer. */
-export type PermissionAnswer =
-  | { readonly kind: 'option'; readonly optionId: string }
-  | { readonly kind: 'dismissed' }
-  | { readonly kind: 'no answer' }
 
 export interface PermissionRequestsHost {
   readonly session: Session
   readonly outbox: PendingRequests
   /** What this client calls itself. */
   readonly name: string
-  answerOf(reply: Response): PermissionAnswer
   /** This client has none, and why people should know of it. */
   decline(requestId: string, why?: string): Promise<void>
   report(error: unknown): void
@@ -61,7 +55,7 @@ export class PermissionRequests {
   }
 
   #answered(question: OpenQuestion, reply: Response): void {
-    this.#bringIn(question, this.#side.answerOf(reply)).catch((error: unknown) => {
+    this.#bringIn(question, parsePermissionAnswer(reply)).catch((error: unknown) => {
       // Somebody else was first, or the session has closed meanwhile, which is how it should be.
       const comesTooLate = isParleyError(error, 'PERMISSION_UNKNOWN') || isParleyError(error, 'SESSION_CLOSED')
       if (!comesTooLate) this.#side.report(error)

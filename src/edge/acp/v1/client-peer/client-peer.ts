@@ -17,26 +17,26 @@ import type { Transport } from '../../../transport/transport.ts'
 import type { PendingRequests } from '../../../../rpc/pending-requests.ts'
 import { OrderedRequests } from './ordered-requests.ts'
 import { fileText, formAnswer, terminalExit, terminalId, terminalOutput } from './client-answers.ts'
-import type { ClientServices } from '../initialize/client-services.ts'
+import type { ClientServices } from '../initialize/client-capabilities.ts'
 import { requireAllowed, requireReallyInside } from './realpath-guard.ts'
 
-export interface ClientPeerHost {
-  readonly wire: Transport
-  readonly outbox: PendingRequests
-  readonly offers: ClientServices
+export interface PeerConnection {
+  readonly transport: Transport
+  readonly requests: PendingRequests
+  readonly services: ClientServices
 }
 
 /** What one connection lends, session by session; opening a session again goes on with what is open. */
-export class ClientPeerRequests {
-  readonly #side: ClientPeerHost
+export class ClientPeers {
+  readonly #connection: PeerConnection
   readonly #sessions = new Map<string, ClientPeerServices>()
 
-  constructor(side: ClientPeerHost) {
-    this.#side = side
+  constructor(connection: PeerConnection) {
+    this.#connection = connection
   }
 
   of(sessionId: string): ClientPeerServices {
-    const lent = this.#sessions.get(sessionId) ?? new ClientPeerServices(sessionId, this.#side)
+    const lent = this.#sessions.get(sessionId) ?? new ClientPeerServices(sessionId, this.#connection)
     this.#sessions.set(sessionId, lent)
     return lent
   }
@@ -62,14 +62,14 @@ export class ClientPeerServices implements ClientPeer {
   /** Those that it made for this session: nobody else can show them. */
   readonly #terminals = new Set<string>()
 
-  constructor(sessionId: string, { wire, outbox, offers }: ClientPeerHost) {
+  constructor(sessionId: string, { transport, requests, services }: PeerConnection) {
     this.#sessionId = sessionId
-    this.calls = new OrderedRequests(outbox, (messages) => wire.send(messages))
-    if (offers.readTextFile) this.readTextFile = (file, signal) => this.#read(file, signal)
-    if (offers.writeTextFile) this.writeTextFile = (file, signal) => this.#write(file, signal)
-    if (offers.terminal) this.createTerminal = (command, signal) => this.#create(command, signal)
-    if (offers.form) this.form = (request, signal) => this.#form(request, signal)
-    if (offers.url) this.url = (request, signal) => this.#url(request, signal)
+    this.calls = new OrderedRequests(requests, (messages) => transport.send(messages))
+    if (services.readTextFile) this.readTextFile = (file, signal) => this.#read(file, signal)
+    if (services.writeTextFile) this.writeTextFile = (file, signal) => this.#write(file, signal)
+    if (services.terminal) this.createTerminal = (command, signal) => this.#create(command, signal)
+    if (services.form) this.form = (request, signal) => this.#form(request, signal)
+    if (services.url) this.url = (request, signal) => this.#url(request, signal)
   }
 
   get gone(): Signal {

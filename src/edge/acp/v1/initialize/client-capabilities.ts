@@ -1,36 +1,108 @@
-/** What a client can show besides the baseline, as it says in `initialize`: what it does not name is kept from it. */
+/** What a client says of itself in `initialize`: its name, what it can show, what it serves to agents, what it wants to hear. */
+import type { SubscribedClient } from '../../../../session/subscribers/subscribers.ts'
 
 export interface ClientCapabilities {
+  /** How it names itself; other clients of the same session are shown this. */
+  readonly info: SubscribedClient
+  readonly display: DisplayCapabilities
+  readonly services: ClientServices
+  readonly notifications: ReadonlySet<NotificationName>
+}
+
+/** What a client can show besides the baseline of ACP. Updates that it did not name are not sent to it. */
+export interface DisplayCapabilities {
   /** Options that are true or false. */
   readonly booleans: boolean
   readonly compaction: boolean
   readonly notices: boolean
 }
 
-/** What whoever knows everything is told. */
-export const allCapabilities: ClientCapabilities = { booleans: true, compaction: true, notices: true }
+/** What the turns of a client's prompts may ask of that client. */
+export interface ClientServices {
+  readonly readTextFile: boolean
+  readonly writeTextFile: boolean
+  readonly terminal: boolean
+  readonly form: boolean
+  readonly url: boolean
+}
 
-/** The same object for the same words: what is told in one dialect is written once for all who speak it. */
+/** The `_parley/<name>` notifications that exist; the answer to `initialize` lists them. */
+export const NOTIFICATIONS = ['turn', 'queue', 'presence', 'mcp', 'server'] as const
+
+export type NotificationName = (typeof NOTIFICATIONS)[number]
+
+/** For readers that are no client, as `parley show`: everything is shown. */
+export const FULL_DISPLAY: DisplayCapabilities = { booleans: true, compaction: true, notices: true }
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** Never throws: what is malformed counts as not offered. */
 export function parseClientCapabilities(params: unknown): ClientCapabilities {
-  const { configOptions, compaction, notices } = fieldsOf(fieldsOf(fieldsOf(params)['clientCapabilities'])['session'])
+  const { clientInfo, clientCapabilities } = fieldsOf(params)
+  const capabilities = fieldsOf(clientCapabilities)
+  return {
+    info: parseClientInfo(fieldsOf(clientInfo)),
+    display: parseDisplay(fieldsOf(capabilities['session'])),
+    services: parseServices(capabilities),
+    notifications: parseNotifications(fieldsOf(capabilities['_meta'])),
+  }
+}
+
+/** Characters of a name that other clients are shown. */
+const MAX_NAME_CHARS = 200
+
+function parseClientInfo(clientInfo: Fields): SubscribedClient {
+  const [name, title, version] = [clientInfo['name'], clientInfo['title'], clientInfo['version']].map(nameFrom)
+  return {
+    name: name ?? 'unknown',
+    ...(title === undefined ? {} : { title }),
+    ...(version === undefined ? {} : { version }),
+  }
+}
+
+function nameFrom(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value.slice(0, MAX_NAME_CHARS) : undefined
+}
+
+/** Returns the same object for equal capabilities: updates are serialised once per object. */
+function parseDisplay({ configOptions, compaction, notices }: Fields): DisplayCapabilities {
   const { boolean } = fieldsOf(configOptions)
-  return interned({ booleans: isOffered(boolean), compaction: isOffered(compaction), notices: isOffered(notices) })
+  const display = { booleans: isObject(boolean), compaction: isObject(compaction), notices: isObject(notices) }
+  const key = JSON.stringify(display)
+  const known = displays.get(key) ?? display
+  displays.set(key, known)
+  return known
 }
 
-const known = new Map<string, ClientCapabilities>([[JSON.stringify(allCapabilities), allCapabilities]])
+const displays = new Map<string, DisplayCapabilities>([[JSON.stringify(FULL_DISPLAY), FULL_DISPLAY]])
 
-function interned(dialect: ClientCapabilities): ClientCapabilities {
-  const key = JSON.stringify(dialect)
-  const first = known.get(key) ?? dialect
-  known.set(key, first)
-  return first
+function parseServices({ fs, terminal, elicitation }: Fields): ClientServices {
+  const { readTextFile, writeTextFile } = fieldsOf(fs)
+  // An empty `elicitation` names no mode, and so offers none.
+  const { form, url } = fieldsOf(elicitation)
+  return {
+    readTextFile: readTextFile === true,
+    writeTextFile: writeTextFile === true,
+    terminal: terminal === true,
+    form: isFields(form),
+    url: isFields(url),
+  }
 }
 
-/** These capabilities are objects; anything else offers nothing. */
-function isOffered(value: unknown): boolean {
+/** Names that are not ours are for other servers. */
+function parseNotifications(meta: Fields): ReadonlySet<NotificationName> {
+  const wanted = meta['parley/notifications']
+  return new Set(Array.isArray(wanted) ? NOTIFICATIONS.filter((name) => wanted.includes(name)) : [])
+}
+
+function fieldsOf(value: unknown): Fields {
+  return isFields(value) ? value : {}
+}
+
+function isFields(value: unknown): value is Fields {
+  return isObject(value) && !Array.isArray(value)
+}
+
+function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null
-}
-
-function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
-  return isOffered(value) ? (value as Readonly<Record<string, unknown>>) : {}
 }

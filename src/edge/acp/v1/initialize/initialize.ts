@@ -2,10 +2,12 @@
 import { fail } from '../../../../errors/parley-error.ts'
 import type { PromptKinds } from '../../../../ports/agent.ts'
 import type { ServerInfo } from '../../version.ts'
-import { SESSION_METHODS } from '../methods/extension-methods.ts'
-import { NOTICES } from '../attachment/notices.ts'
+import { NOTIFICATIONS } from './client-capabilities.ts'
 
 const PROTOCOL_VERSION = 1
+
+/** What may be asked of any session beyond ACP; `docs/internals/protocol.md` describes it. */
+const SESSION_METHODS = ['_parley/rename', '_parley/fork', '_parley/revoke'] as const
 
 /** What there is to offer; `methods` are those beyond ACP. */
 export interface Offer {
@@ -40,7 +42,7 @@ export function initializeResult(params: unknown, { info, accepts, methods, auth
           cursor: {},
           promptId: {},
           adopt: {},
-          notifications: NOTICES,
+          notifications: NOTIFICATIONS,
           methods: [...SESSION_METHODS, ...methods],
         },
       },

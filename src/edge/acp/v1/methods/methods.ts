@@ -1,44 +1,47 @@
 /** ACP v1's methods as commands to sessions: one row each. */
 import { ParleyError, fail } from '../../../../errors/parley-error.ts'
-import type { Session } from '../../../../session/session.ts'
 import type { RequestId } from '../../../../rpc/json-rpc.ts'
+import type { SessionRegistry } from '../../../../session/registry.ts'
+import type { Session } from '../../../../session/session.ts'
 import type { Answer, Asker, VersionMethods } from '../../version.ts'
+import type { Attachment } from '../attachment/attachment.ts'
 import { Attachments } from '../attachment/attachments.ts'
-import { list } from './list-sessions.ts'
-import { OpenMethods, type OpenMethodsHost } from './open-methods.ts'
+import { shownOptions } from '../render/entry-to-update.ts'
+import { listSessions } from './list-sessions.ts'
+import { type OpenContext, OpenMethods } from './open-methods.ts'
 import { type Parsed, asContent, parseParams } from './params.ts'
-import { fork, rename, revoke } from './extension-methods.ts'
-import { setConfigOption, setMode } from './settings.ts'
 
-export interface V1Host extends OpenMethodsHost {
-  /** What ACP itself has not settled yet can be asked too. */
+export interface MethodsContext extends OpenContext {
+  /** Methods that ACP has not settled yet are offered too. */
   readonly unstable: boolean
   newId(): string
 }
 
-/** One connection's sessions and what it may ask of them. */
+/** The methods of one connection, and the sessions that it has open. */
 export class V1Methods implements VersionMethods {
-  readonly #host: V1Host
+  readonly #context: MethodsContext
+  readonly #sessions: SessionRegistry
   readonly #attachments: Attachments
-  readonly #openings: OpenMethods
+  readonly #open: OpenMethods
 
-  constructor(host: V1Host) {
-    this.#host = host
-    this.#attachments = new Attachments(host)
-    this.#openings = new OpenMethods(host, this.#attachments)
+  constructor(context: MethodsContext) {
+    this.#context = context
+    this.#sessions = context.sessions
+    this.#attachments = new Attachments(context)
+    this.#open = new OpenMethods(context, this.#attachments)
   }
 
-  /** Undefined when there is no such request. */
+  /** Undefined when there is no such method. */
   request(method: string, params: unknown, { id, signal }: Asker): Promise<Answer | 'answered later'> | undefined {
     switch (method) {
       case 'session/new':
-        return this.#openings.new(parseParams(method, params), signal)
+        return this.#open.new(parseParams(method, params), signal)
       case 'session/load':
-        return this.#openings.load(parseParams(method, params), signal)
+        return this.#open.load(parseParams(method, params), signal)
       case 'session/resume':
-        return this.#openings.resume(parseParams(method, params), signal)
+        return this.#open.resume(parseParams(method, params), signal)
       case 'session/list':
-        return list(this.#host.sessions, parseParams(method, params))
+        return listSessions(this.#sessions, parseParams(method, params))
       case 'session/prompt':
         return this.#prompt(parseParams(method, params), id)
       case 'session/set_mode':
@@ -46,23 +49,23 @@ export class V1Methods implements VersionMethods {
       case 'session/set_config_option':
         return this.#setConfigOption(parseParams(method, params))
       case 'session/fork':
-        return this.#host.unstable ? this.#openings.fork(parseParams(method, params), signal) : undefined
+        return this.#context.unstable ? this.#open.fork(parseParams(method, params), signal) : undefined
       case 'session/close':
         return this.#close(parseParams(method, params))
       case 'session/delete':
         return this.#delete(parseParams(method, params))
       case '_parley/rename':
-        return rename(this.#host.sessions, parseParams(method, params))
+        return this.#rename(parseParams(method, params))
       case '_parley/revoke':
-        return revoke(this.#host.sessions, parseParams(method, params))
+        return this.#revoke(parseParams(method, params))
       case '_parley/fork':
-        return fork(this.#host.sessions, parseParams(method, params))
+        return this.#fork(parseParams(method, params))
       default:
         return undefined
     }
   }
 
-  /** A cancel of nothing is no error, and a notification has no answer. */
+  /** To cancel where nothing runs is no error, and a notification has no answer. */
   async cancel(params: unknown): Promise<void> {
     const attachment = this.#attachments.get(parseParams('session/cancel', params).sessionId)
     await attachment?.session.dispatch({ kind: 'cancel', queued: attachment.openPrompts() })
@@ -76,82 +79,97 @@ export class V1Methods implements VersionMethods {
     }
   }
 
-  /** The client may hear no more: each of its prompts is answered so, and goes on without it. */
+  /** The client may hear no more of its sessions: its open prompts are answered so, and their turns run on without it. */
   logOut(): void {
     this.#attachments.abandonAll(new ParleyError('AUTH_REQUIRED', { method: 'session/prompt' }))
   }
 
-  /** The client is gone: its sessions go on without it. */
+  /** The client has disconnected: its sessions run on without it. */
   detach(): void {
-    this.#host.client.lending.leave()
+    this.#context.client.peers.leave()
     this.#attachments.detach()
   }
 
   async #prompt(params: Parsed<'session/prompt'>, id: RequestId): Promise<'answered later'> {
-    const { sessionId } = params
-    const attachment = this.#attachments.get(sessionId) ?? (await this.#notAttached(sessionId))
+    const attachment = await this.#attached(params.sessionId)
     const content = asContent(params.prompt)
-    this.#requireAccepted(content, attachment.session)
-    // The client's own name for the prompt, by which one sent again is recognised.
-    const promptId = params._meta?.['parley/promptId'] ?? this.#host.newId()
-    if (attachment.session.isDisposed) await this.#gone(sessionId)
-    await attachment.prompt({ promptId, content, meta: attachedTo(params) }, id)
+    requireAccepted(content, attachment.session)
+    // The client's own id for the prompt: a prompt that is sent again with the same id runs once.
+    const promptId = params._meta?.['parley/promptId'] ?? this.#context.newId()
+    await attachment.prompt({ promptId, content, meta: metaOfPrompt(params) }, id)
     return 'answered later'
   }
 
-  async #setMode(params: Parsed<'session/set_mode'>): Promise<Answer> {
-    return setMode(await this.#attached(params.sessionId), params)
+  /** Everyone attached hears of the change, the client that made it too. */
+  async #setMode({ sessionId, modeId }: Parsed<'session/set_mode'>): Promise<Answer> {
+    const { session } = await this.#attached(sessionId)
+    await session.dispatch({ kind: 'set_mode', modeId })
+    return { result: {} }
   }
 
+  /** Answers with all options as they are then. An option that this client cannot show does not exist for it. */
   async #setConfigOption(params: Parsed<'session/set_config_option'>): Promise<Answer> {
-    return setConfigOption(await this.#attached(params.sessionId), params, this.#host.client.dialect)
+    const { sessionId, configId, value } = params
+    const { session } = await this.#attached(sessionId)
+    const { display } = this.#context.client.capabilities
+    const shown = () => shownOptions(session.requireCreated.settings.configOptions, display)
+    if (!shown().some((option) => option.id === configId)) fail('CONFIG_OPTION_UNKNOWN', { option: configId })
+    await session.dispatch({ kind: 'set_config_option', configId, value })
+    return { result: { configOptions: shown() } }
   }
 
-  async #attached(sessionId: string): Promise<Session> {
-    const { session } = this.#attachments.get(sessionId) ?? (await this.#notAttached(sessionId))
-    return session.isDisposed ? this.#gone(sessionId) : session
-  }
-
-  async #notAttached(session: string): Promise<never> {
-    const known = await this.#host.sessions.find(session)
-    return known === undefined || known.phase === 'closed'
-      ? this.#gone(session)
-      : fail('SESSION_NOT_ATTACHED', { session })
-  }
-
-  /** Somebody has closed or deleted it. */
-  async #gone(session: string): Promise<never> {
-    const known = await this.#host.sessions.find(session)
-    return fail(known === undefined ? 'SESSION_NOT_FOUND' : 'SESSION_CLOSED', { session })
-  }
-
-  #requireAccepted(content: ReturnType<typeof asContent>, { requireCreated: existing, agents }: Session): void {
-    const { image, audio, embeddedContext } = agents.accepts(existing.agent)
-    const accepted = { text: true, resource_link: true, image, audio, resource: embeddedContext }
-    const refused = content.find(({ type }) => !accepted[type])
-    if (refused === undefined) return
-    fail('PARAMS_INVALID', { method: 'session/prompt', reason: `this agent does not take ${refused.type} content` })
+  async #attached(sessionId: string): Promise<Attachment> {
+    const attachment = this.#attachments.get(sessionId)
+    if (attachment?.session.isDisposed === false) return attachment
+    const stored = await this.#sessions.find(sessionId)
+    if (stored === undefined) return fail('SESSION_NOT_FOUND', { session: sessionId })
+    // Another client has closed it, or it was closed before this client came.
+    if (attachment !== undefined || stored.phase === 'closed') return fail('SESSION_CLOSED', { session: sessionId })
+    return fail('SESSION_NOT_ATTACHED', { session: sessionId })
   }
 
   async #close({ sessionId }: Parsed<'session/close'>): Promise<Answer> {
-    await this.#host.sessions.close(sessionId)
+    await this.#sessions.close(sessionId)
     this.#attachments.abandon(sessionId, new ParleyError('SESSION_CLOSED', { session: sessionId }))
     return { result: {} }
   }
 
   async #delete({ sessionId }: Parsed<'session/delete'>): Promise<Answer> {
-    await this.#host.sessions.delete(sessionId)
+    await this.#sessions.delete(sessionId)
     this.#attachments.abandon(sessionId, new ParleyError('SESSION_CLOSED', { session: sessionId }))
     return { result: {} }
   }
+
+  // The three below work on any stored session, attached or not.
+
+  /** Attached clients hear of it as of any title. */
+  async #rename({ sessionId, title }: Parsed<'_parley/rename'>): Promise<Answer> {
+    await this.#sessions.rename(sessionId, title)
+    return { result: {} }
+  }
+
+  /** The next call that the grant covered needs a permission again. */
+  async #revoke({ sessionId, grant }: Parsed<'_parley/revoke'>): Promise<Answer> {
+    await this.#sessions.revoke(sessionId, grant)
+    return { result: {} }
+  }
+
+  /** Unlike `session/fork`, does not open the new session. */
+  async #fork({ sessionId, at }: Parsed<'_parley/fork'>): Promise<Answer> {
+    return { result: { sessionId: await this.#sessions.fork(sessionId, at ?? undefined) } }
+  }
 }
 
-interface WithMeta {
-  readonly _meta?: Readonly<Record<string, unknown>> | null | undefined
+function requireAccepted(content: ReturnType<typeof asContent>, { requireCreated, agents }: Session): void {
+  const { image, audio, embeddedContext } = agents.accepts(requireCreated.agent)
+  const accepted = { text: true, resource_link: true, image, audio, resource: embeddedContext }
+  const refused = content.find(({ type }) => !accepted[type])
+  if (refused === undefined) return
+  fail('PARAMS_INVALID', { method: 'session/prompt', reason: `this agent does not take ${refused.type} content` })
 }
 
-/** What belongs to the prompt and not to its way here: our own keys say how it is to be taken, and no more. */
-function attachedTo({ _meta }: WithMeta): Readonly<Record<string, unknown>> | undefined {
+/** The `_meta` that is stored with the prompt. Our own keys only say how to take it, and are left out. */
+function metaOfPrompt({ _meta }: Parsed<'session/prompt'>): Readonly<Record<string, unknown>> | undefined {
   const theirs = Object.entries(_meta ?? {}).filter(([key]) => !key.startsWith('parley/'))
   return theirs.length === 0 ? undefined : Object.fromEntries(theirs)
 }

@@ -1,4 +1,6 @@
 /** How a client comes to have a session open: a new one, a copy, or one that is stored; what it is told first, and what follows. */
+import { stat } from 'node:fs/promises'
+import { isAbsolute } from 'node:path'
 import { ParleyError, fail, isParleyError } from '../../../../errors/parley-error.ts'
 import type { Agents } from '../../../../ports/agent.ts'
 import type { SessionConfig } from '../../../../session/session-config.ts'
@@ -7,17 +9,17 @@ import type { SessionRegistry } from '../../../../session/registry.ts'
 import type { Access } from '../../../access.ts'
 import type { Answer } from '../../version.ts'
 import type { RequestedAgent } from '../initialize/requested-agent.ts'
-import type { Attachment, ClientSide, Start } from '../attachment/attachment.ts'
+import type { Attachment, ConnectedClient, Start } from '../attachment/attachment.ts'
 import type { Attachments } from '../attachment/attachments.ts'
-import { requireDirectories, requireDirectoriesOfStored } from './directories.ts'
-import { type ResumeParams, adoptedIn, startOf } from './resume-params.ts'
+import type { AdoptedPrompt } from '../attachment/pending-prompts.ts'
 import type { Parsed } from './params.ts'
 import { settingsResult } from '../render/entry-to-update.ts'
 
-export interface OpenMethodsHost {
+export interface OpenContext {
   readonly sessions: SessionRegistry
-  readonly client: ClientSide
+  readonly client: ConnectedClient
   readonly agents: Agents
+  /** The agent that the client asked for in `initialize`. */
   readonly agent: RequestedAgent
   readonly access: Access
 }
@@ -30,6 +32,8 @@ interface Opened {
   readonly after: number | undefined
 }
 
+type ResumeParams = Pick<Parsed<'session/load'>, '_meta'>
+
 /** What a client asks to open, and whether it still wants that: it may take it back, or leave. */
 interface Wish {
   readonly method: 'session/new' | 'session/load' | 'session/resume' | 'session/fork'
@@ -37,17 +41,17 @@ interface Wish {
 }
 
 export class OpenMethods {
-  readonly #host: OpenMethodsHost
+  readonly #context: OpenContext
   readonly #attachments: Attachments
 
-  constructor(host: OpenMethodsHost, attachments: Attachments) {
-    this.#host = host
+  constructor(context: OpenContext, attachments: Attachments) {
+    this.#context = context
     this.#attachments = attachments
   }
 
   async new(params: Parsed<'session/new'>, signal: AbortSignal): Promise<Answer> {
     await requireDirectories(params)
-    const { sessions, agents, agent } = this.#host
+    const { sessions, agents, agent } = this.#context
     const opening = { ...params, agent: await agents.resolveAgentName(agent.name, agent.lent), lent: agent.lent }
     const session = await sessions.create(opening)
     return this.#kept(session.id, async () => this.#begun(session, opening, { method: 'session/new', signal }))
@@ -58,7 +62,7 @@ export class OpenMethods {
     try {
       return await begin()
     } catch (error) {
-      const { sessions, client } = this.#host
+      const { sessions, client } = this.#context
       await sessions.delete(sessionId).catch((reason: unknown) => client.report(reason))
       throw error
     }
@@ -79,7 +83,7 @@ export class OpenMethods {
   /** A copy of a session as it is now, opened. It belongs where its source does. */
   async fork({ sessionId, ...params }: Parsed<'session/fork'>, signal: AbortSignal): Promise<Answer> {
     await requireDirectories(params)
-    const { sessions, agent } = this.#host
+    const { sessions, agent } = this.#context
     const cwd = (await sessions.find(sessionId))?.cwd ?? fail('SESSION_NOT_FOUND', { session: sessionId })
     if (cwd !== params.cwd) fail('SESSION_CWD_DIFFERS', { session: sessionId, cwd, given: params.cwd })
     const forked = await sessions.fork(sessionId)
@@ -94,7 +98,7 @@ export class OpenMethods {
   /** What every answer to whoever opens a session says of it; `seq` is the last entry, or the last that a load has told. */
   #opened({ requireCreated: { settings, agent, seq: last } }: Session, seq = last) {
     return {
-      ...settingsResult(settings, this.#host.client.dialect),
+      ...settingsResult(settings, this.#context.client.capabilities.display),
       _meta: { 'parley/seq': seq, 'parley/agent': agent },
     }
   }
@@ -121,7 +125,7 @@ export class OpenMethods {
     // A disk that is full must keep nobody from reading on; such a prompt is not stored either.
     await session
       .dispatch({ kind: 'reject_unknown_prompts', promptIds })
-      .catch((error: unknown) => this.#host.client.report(error))
+      .catch((error: unknown) => this.#context.client.report(error))
   }
 
   /** A load that fails or is cancelled leaves nothing open behind. One that would answer prompts too is not cancelled. */
@@ -163,15 +167,15 @@ export class OpenMethods {
   }
 
   async #open(params: Parsed<'session/load' | 'session/resume'>, wish: Wish): Promise<Opened> {
-    const cwdIsThere = await requireDirectoriesOfStored(params)
-    const { sessions, agents, agent } = this.#host
+    const cwdExists = await requireDirectoriesOfStored(params)
+    const { sessions, agents, agent } = this.#context
     const named = agent.chosen ? { agent: await agents.resolveAgentName(agent.name, agent.lent) } : {}
     const replaces = this.#attachments.get(params.sessionId)?.feed
     const opening = { ...params, ...named, lent: agent.lent, replaces }
     const session = await sessions.open(params.sessionId, opening)
     try {
       requireWanted(wish)
-      if (!cwdIsThere) await session.dispatchIfStorable({ kind: 'notice', text: cwdIsGone(params.cwd) })
+      if (!cwdExists) await session.dispatchIfStorable({ kind: 'notice', text: cwdIsGone(params.cwd) })
       return { session, opening, after: startOf(params, session) }
     } catch (error) {
       session.releaseConfig(opening)
@@ -184,7 +188,7 @@ export class OpenMethods {
     try {
       requireWanted(wish)
       // It may have logged out meanwhile.
-      this.#host.access.require(wish.method)
+      this.#context.access.require(wish.method)
       return this.#attachments.attach(session, start)
     } catch (error) {
       session.releaseConfig(start.opening)
@@ -199,4 +203,56 @@ function requireWanted({ method, signal }: Wish): void {
 
 function cwdIsGone(cwd: string): string {
   return `The directory ${cwd} of this session is gone. The conversation is whole, but tools that work in it will fail.`
+}
+
+/** The cursor that the client goes on from, if it names one. Throws CURSOR_BEYOND. */
+function startOf({ _meta }: ResumeParams, { id, state }: Session): number | undefined {
+  const after = _meta?.['parley/after'] ?? undefined
+  if (after !== undefined && after > state.seq) fail('CURSOR_BEYOND', { session: id, after, head: state.seq })
+  return after
+}
+
+/** The prompts of the client's former connection that have had no answer. */
+function adoptedIn({ _meta }: ResumeParams): readonly AdoptedPrompt[] {
+  return _meta?.['parley/prompts'] ?? []
+}
+
+interface Directories {
+  readonly cwd: string
+  readonly additionalDirectories: readonly string[]
+}
+
+/** Throws PATH_NOT_ABSOLUTE or DIRECTORY_MISSING; no directory is ignored silently. */
+async function requireDirectories({ cwd, additionalDirectories }: Directories): Promise<void> {
+  requireAbsolute({ cwd, additionalDirectories })
+  if (!(await isDirectory(cwd))) fail('DIRECTORY_MISSING', { what: 'cwd', path: cwd })
+  await requireAdditional(additionalDirectories)
+}
+
+/** Throws the same, but for a missing cwd: a stored session opens without it, and false says that it is missing. */
+async function requireDirectoriesOfStored({ cwd, additionalDirectories }: Directories): Promise<boolean> {
+  requireAbsolute({ cwd, additionalDirectories })
+  await requireAdditional(additionalDirectories)
+  return isDirectory(cwd)
+}
+
+function requireAbsolute({ cwd, additionalDirectories }: Directories): void {
+  if (!isAbsolute(cwd)) fail('PATH_NOT_ABSOLUTE', { what: 'cwd', path: cwd })
+  const index = additionalDirectories.findIndex((path) => !isAbsolute(path))
+  const path = additionalDirectories[index]
+  if (path !== undefined) fail('PATH_NOT_ABSOLUTE', { what: `additionalDirectories[${index}]`, path })
+}
+
+async function requireAdditional(directories: readonly string[]): Promise<void> {
+  for (const [index, path] of directories.entries())
+    if (!(await isDirectory(path))) fail('DIRECTORY_MISSING', { what: `additionalDirectories[${index}]`, path })
+}
+
+async function isDirectory(path: string): Promise<boolean> {
+  try {
+    return (await stat(path)).isDirectory()
+  } catch {
+    // What keeps the server from looking at it keeps tools from working in it too.
+    return false
+  }
 }

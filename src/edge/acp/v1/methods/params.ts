@@ -4,9 +4,9 @@ import { fail } from '../../../../errors/parley-error.ts'
 import type { Content } from '../../../../ports/content.ts'
 import type { McpServer } from '../../../../ports/tools.ts'
 import { MOST_SERVERS } from '../../../../session/tools/client-configs.ts'
+import type { Response } from '../../../../rpc/json-rpc.ts'
 import type { Method } from '../../../access.ts'
 import { isNestedDeeper } from '../../../../text/nesting.ts'
-import type { PermissionAnswer } from '../attachment/permission-requests.ts'
 
 /** Of a prompt: each is stored and told by itself. */
 const MOST_PARTS = 1_000
@@ -146,10 +146,16 @@ export function parseParams<Method extends keyof typeof schemas>(method: Method,
 /** What is stored must be written and read again by recursion. */
 const DEEPEST = 100
 
+/** What a client made of a permission request: an option, a refusal to choose, or something that is no answer. */
+export type PermissionAnswer =
+  | { readonly kind: 'option'; readonly optionId: string }
+  | { readonly kind: 'dismissed' }
+  | { readonly kind: 'no answer' }
+
 /** What a client answered to a permission request. */
-export function parseOutcome(result: unknown): PermissionAnswer {
-  const parsed = outcome.safeParse(result)
-  if (!parsed.success) return { kind: 'no answer' }
+export function parsePermissionAnswer({ result, error }: Response): PermissionAnswer {
+  const parsed = error === undefined ? outcome.safeParse(result) : undefined
+  if (parsed?.success !== true) return { kind: 'no answer' }
   const chosen = parsed.data.outcome
   return chosen.outcome === 'selected' ? { kind: 'option', optionId: chosen.optionId } : { kind: 'dismissed' }
 }

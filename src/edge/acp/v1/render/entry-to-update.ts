@@ -4,7 +4,7 @@ import type { Notice, SlashCommand, ToolStatus, Usage } from '../../../../ports/
 import type { ConfigOption, Settings } from '../../../../ports/settings.ts'
 import type { Entry, ForkPoint } from '../../../../session/domain/entries.ts'
 import type { Existing } from '../../../../session/domain/state.ts'
-import { type ClientCapabilities, allCapabilities } from '../initialize/client-capabilities.ts'
+import { type DisplayCapabilities, FULL_DISPLAY } from '../initialize/client-capabilities.ts'
 import { type CallEntry, withTerminals } from './terminal-content.ts'
 
 export type Update = { readonly sessionUpdate: string } & Readonly<Record<string, unknown>>
@@ -13,8 +13,8 @@ const INTERRUPTED =
   'Interrupted: the server stopped while it was working on this. What was said until then is kept; prompt again to go on.'
 
 /** Undefined for facts that v1, or this client, has no word for. Never throws: what cannot be shown is told of in its place. */
-export function updateOf(entry: Entry, dialect: ClientCapabilities = allCapabilities): Update | undefined {
-  return shown(entry, () => wordFor(entry, dialect))
+export function updateOf(entry: Entry, display: DisplayCapabilities = FULL_DISPLAY): Update | undefined {
+  return shown(entry, () => wordFor(entry, display))
 }
 
 /** A tool call, as whoever has `isOwn` terminals is told of it. Never throws either. */
@@ -32,7 +32,7 @@ function shown<Shown extends Update | undefined>({ seq }: Entry, show: () => Sho
   }
 }
 
-function wordFor(entry: Entry, dialect: ClientCapabilities): Update | undefined {
+function wordFor(entry: Entry, display: DisplayCapabilities): Update | undefined {
   switch (entry.kind) {
     case 'message_chunk':
       return chunkUpdate(entry)
@@ -50,12 +50,12 @@ function wordFor(entry: Entry, dialect: ClientCapabilities): Update | undefined 
     case 'mode':
       return { sessionUpdate: 'current_mode_update', currentModeId: entry.modeId }
     case 'config_options':
-      return { sessionUpdate: 'config_option_update', configOptions: shownOptions(entry.configOptions, dialect) }
+      return { sessionUpdate: 'config_option_update', configOptions: shownOptions(entry.configOptions, display) }
     case 'usage':
       return usageUpdate(entry.usage)
     case 'compaction':
     case 'compaction_summary':
-      return dialect.compaction ? compactionUpdate(entry) : undefined
+      return display.compaction ? compactionUpdate(entry) : undefined
     case 'notice':
       return spoken(entry.text, `notice-${entry.seq}`)
     case 'turn_ended':
@@ -99,15 +99,15 @@ export function stateUpdates({ title, commands, usage }: Existing): readonly Upd
 }
 
 /** What the answer to whoever opens a session says of it; nothing for an agent that cannot be set. */
-export function settingsResult({ modes, configOptions }: Settings, dialect: ClientCapabilities) {
-  const shown = shownOptions(configOptions, dialect)
+export function settingsResult({ modes, configOptions }: Settings, display: DisplayCapabilities) {
+  const shown = shownOptions(configOptions, display)
   return { ...(modes !== null && { modes }), ...(shown.length > 0 && { configOptions: shown }) }
 }
 
 /** All that this client can show, in the agent's order. */
 export function shownOptions(
   options: readonly ConfigOption[],
-  { booleans }: ClientCapabilities,
+  { booleans }: DisplayCapabilities,
 ): readonly ConfigOption[] {
   return booleans ? options : options.filter(({ type }) => type !== 'boolean')
 }

@@ -1,6 +1,6 @@
 /** Updates as messages, serialised once however many clients get them. */
 import type { Entry } from '../../../../session/domain/entries.ts'
-import type { ClientCapabilities } from '../initialize/client-capabilities.ts'
+import type { DisplayCapabilities } from '../initialize/client-capabilities.ts'
 import { type Update, updateOf } from './entry-to-update.ts'
 import { hasTerminals } from './terminal-content.ts'
 
@@ -19,31 +19,31 @@ export function updateMessage(sessionId: string, update: Update, seq: number): s
 }
 
 /** The message of an entry; undefined for facts that ACP v1, or a client with these capabilities, has no update for. */
-export function entryMessage(sessionId: string, entry: Entry, dialect: ClientCapabilities): string | undefined {
-  const update = updateOf(entry, dialect)
+export function entryMessage(sessionId: string, entry: Entry, display: DisplayCapabilities): string | undefined {
+  const update = updateOf(entry, display)
   return update === undefined ? undefined : updateMessage(sessionId, update, entry.seq)
 }
 
-const batches = new WeakMap<ClientCapabilities, WeakMap<readonly Entry[], UpdateCache>>()
+const batches = new WeakMap<DisplayCapabilities, WeakMap<readonly Entry[], UpdateCache>>()
 
-/** The same for everyone who is told this very batch in this dialect. */
+/** The same for everyone who is told this very batch in this display. */
 export function openUpdateCache(
   sessionId: string,
   entries: readonly Entry[],
-  dialect: ClientCapabilities,
+  display: DisplayCapabilities,
 ): UpdateCache {
-  const known = batchesIn(dialect).get(entries)
+  const known = batchesIn(display).get(entries)
   if (known !== undefined) return known
-  const byEntry = entries.map((entry) => entryMessage(sessionId, entry, dialect))
+  const byEntry = entries.map((entry) => entryMessage(sessionId, entry, display))
   const messages = byEntry.filter((message) => message !== undefined)
   const shared = { messages, byEntry, isPersonal: entries.some(isPersonal) }
-  batchesIn(dialect).set(entries, shared)
+  batchesIn(display).set(entries, shared)
   return shared
 }
 
-function batchesIn(dialect: ClientCapabilities): WeakMap<readonly Entry[], UpdateCache> {
-  const known = batches.get(dialect) ?? new WeakMap<readonly Entry[], UpdateCache>()
-  batches.set(dialect, known)
+function batchesIn(display: DisplayCapabilities): WeakMap<readonly Entry[], UpdateCache> {
+  const known = batches.get(display) ?? new WeakMap<readonly Entry[], UpdateCache>()
+  batches.set(display, known)
   return known
 }
 

@@ -3,7 +3,7 @@ import type { Entry } from '../../../../session/domain/entries.ts'
 import { withdrawn } from '../../../../session/domain/evolve.ts'
 import type { Session } from '../../../../session/session.ts'
 import type { PermissionRequests } from '../attachment/permission-requests.ts'
-import type { ClientCapabilities } from '../initialize/client-capabilities.ts'
+import type { DisplayCapabilities } from '../initialize/client-capabilities.ts'
 import type { ClientPeerServices } from '../client-peer/client-peer.ts'
 import type { PendingPrompts } from '../attachment/pending-prompts.ts'
 import { callUpdate, replayed } from './entry-to-update.ts'
@@ -13,7 +13,7 @@ import { entryMessage, openUpdateCache, updateMessage } from './update-cache.ts'
 /** What is the client's own in a session. */
 export interface Own {
   readonly session: Session
-  readonly dialect: ClientCapabilities
+  readonly display: DisplayCapabilities
   readonly prompts: PendingPrompts
   readonly asking: PermissionRequests
   readonly lent: ClientPeerServices
@@ -28,8 +28,8 @@ export class UpdateRenderer {
 
   /** Built once for everyone where nothing in it is for this client alone. */
   live(entries: readonly Entry[]): readonly string[] {
-    const { session, dialect, prompts, asking } = this.#own
-    const { messages, byEntry, isPersonal } = openUpdateCache(session.id, entries, dialect)
+    const { session, display, prompts, asking } = this.#own
+    const { messages, byEntry, isPersonal } = openUpdateCache(session.id, entries, display)
     const isForAll = !isPersonal || (prompts.isEmpty && !asking.isOpen)
     return isForAll ? messages : entries.flatMap((entry, at) => this.#live(entry, byEntry[at]))
   }
@@ -63,10 +63,10 @@ export class UpdateRenderer {
 
   /** `shared` is its message for everyone, where that was made already. */
   #message(entry: Entry, shared?: string): readonly string[] {
-    const { session, dialect, lent } = this.#own
+    const { session, display, lent } = this.#own
     const isOwn = (terminalId: string) => lent.hasTerminal(terminalId)
     if (showsTerminals(entry, isOwn)) return [updateMessage(session.id, callUpdate(entry, isOwn), entry.seq)]
-    const message = shared ?? entryMessage(session.id, entry, dialect)
+    const message = shared ?? entryMessage(session.id, entry, display)
     return message === undefined ? [] : [message]
   }
 
