@@ -14,10 +14,9 @@ import { PermissionRequests } from './permission-requests.ts'
 import type { ClientCapabilities } from '../initialize/client-capabilities.ts'
 import type { ClientPeers, ClientPeerServices } from '../client-peer/client-peer.ts'
 import { type AdoptedPrompt, PendingPrompts } from './pending-prompts.ts'
-import { UpdateRenderer } from '../render/update-renderer.ts'
+import { UpdateRenderer, updateMessage } from '../render/update-renderer.ts'
 import { LiveStatus, type LiveStatusView } from './live-status.ts'
 import { noticeUpdate, phaseUpdate, stateUpdates } from '../render/entry-to-update.ts'
-import { updateMessage } from '../render/update-cache.ts'
 
 /** The client of one connection, as the sessions that it opened need it. */
 export interface ConnectedClient {

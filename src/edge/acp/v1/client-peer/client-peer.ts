@@ -1,4 +1,5 @@
-/** A client's files, terminals and person as ACP v1 asks for them, for the turns of its own prompts. */
+/** A client's files, terminals and user, as ACP v1 asks for them on behalf of the turns of its prompts. */
+import { fail } from '../../../../errors/parley-error.ts'
 import type {
   FileRange,
   FileText,
@@ -10,13 +11,15 @@ import type {
   FileWithRoots,
   RawFormAnswer,
   TerminalCommand,
+  TerminalExit,
+  TerminalOutput,
   UrlAnswer,
 } from '../../../../ports/client.ts'
 import type { Signal } from '../../../../ports/signal.ts'
+import { fieldsOf, isFields } from '../../../../rpc/json-rpc.ts'
 import type { Transport } from '../../../transport/transport.ts'
 import type { PendingRequests } from '../../../../rpc/pending-requests.ts'
 import { OrderedRequests } from './ordered-requests.ts'
-import { fileText, formAnswer, terminalExit, terminalId, terminalOutput } from './client-answers.ts'
 import type { ClientServices } from '../initialize/client-capabilities.ts'
 import { requireAllowed, requireReallyInside } from './realpath-guard.ts'
 
@@ -154,4 +157,43 @@ export class ClientPeerServices implements ClientPeer {
 
 function named(toolCallId: string | undefined): { readonly toolCallId?: string } {
   return toolCallId === undefined ? {} : { toolCallId }
+}
+
+// The responses of clients. One that cannot be read is never taken for an acceptance.
+
+function fileText(result: unknown): string {
+  const { content } = fieldsOf(result)
+  return typeof content === 'string' ? content : unusable('fs/read_text_file', 'it has no content')
+}
+
+function terminalId(result: unknown): string {
+  const { terminalId: id } = fieldsOf(result)
+  return typeof id === 'string' && id !== '' ? id : unusable('terminal/create', 'it has no terminalId')
+}
+
+function terminalOutput(result: unknown): TerminalOutput {
+  const { output, truncated, exitStatus } = fieldsOf(result)
+  if (typeof output !== 'string') return unusable('terminal/output', 'it has no output')
+  const exit = isFields(exitStatus) ? { exit: terminalExit(exitStatus) } : {}
+  return { output, truncated: truncated === true, ...exit }
+}
+
+function terminalExit(result: unknown): TerminalExit {
+  const { exitCode, signal } = fieldsOf(result)
+  return {
+    exitCode: typeof exitCode === 'number' ? exitCode : null,
+    signal: typeof signal === 'string' ? signal : null,
+  }
+}
+
+/** An unknown action may come from a later version of ACP; it never counts as an acceptance. */
+function formAnswer(result: unknown): RawFormAnswer {
+  const { action, content } = fieldsOf(result)
+  if (typeof action !== 'string') return unusable('elicitation/create', 'it has no action')
+  if (action === 'accept') return { action, content: content ?? {} }
+  return { action: action === 'decline' ? action : 'cancel', content: undefined }
+}
+
+function unusable(method: string, reason: string): never {
+  return fail('CLIENT_ANSWER_INVALID', { method, reason })
 }

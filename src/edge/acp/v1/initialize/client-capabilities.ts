@@ -1,4 +1,5 @@
 /** What a client says of itself in `initialize`: its name, what it can show, what it serves to agents, what it wants to hear. */
+import { fieldsOf, isFields } from '../../../../rpc/json-rpc.ts'
 import type { SubscribedClient } from '../../../../session/subscribers/subscribers.ts'
 
 export interface ClientCapabilities {
@@ -67,7 +68,7 @@ function nameFrom(value: unknown): string | undefined {
 /** Returns the same object for equal capabilities: updates are serialised once per object. */
 function parseDisplay({ configOptions, compaction, notices }: Fields): DisplayCapabilities {
   const { boolean } = fieldsOf(configOptions)
-  const display = { booleans: isObject(boolean), compaction: isObject(compaction), notices: isObject(notices) }
+  const display = { booleans: isFields(boolean), compaction: isFields(compaction), notices: isFields(notices) }
   const key = JSON.stringify(display)
   const known = displays.get(key) ?? display
   displays.set(key, known)
@@ -93,16 +94,4 @@ function parseServices({ fs, terminal, elicitation }: Fields): ClientServices {
 function parseNotifications(meta: Fields): ReadonlySet<NotificationName> {
   const wanted = meta['parley/notifications']
   return new Set(Array.isArray(wanted) ? NOTIFICATIONS.filter((name) => wanted.includes(name)) : [])
-}
-
-function fieldsOf(value: unknown): Fields {
-  return isFields(value) ? value : {}
-}
-
-function isFields(value: unknown): value is Fields {
-  return isObject(value) && !Array.isArray(value)
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null
 }

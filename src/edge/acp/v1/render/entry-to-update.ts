@@ -1,29 +1,35 @@
-/** What an ACP v1 client is told of an entry: one `session/update`, or nothing. */
+/** Turns an entry of the journal into the `session/update` that ACP v1 has for it, if it has one. */
 import { reasonOf } from '../../../../errors/parley-error.ts'
-import type { Notice, SlashCommand, ToolStatus, Usage } from '../../../../ports/content.ts'
+import type {
+  Notice,
+  SlashCommand,
+  ToolCallContent,
+  ToolCallPatch,
+  ToolStatus,
+  Usage,
+} from '../../../../ports/content.ts'
 import type { ConfigOption, Settings } from '../../../../ports/settings.ts'
 import type { Entry, ForkPoint } from '../../../../session/domain/entries.ts'
 import type { Existing } from '../../../../session/domain/state.ts'
 import { type DisplayCapabilities, FULL_DISPLAY } from '../initialize/client-capabilities.ts'
-import { type CallEntry, withTerminals } from './terminal-content.ts'
 
 export type Update = { readonly sessionUpdate: string } & Readonly<Record<string, unknown>>
 
 const INTERRUPTED =
   'Interrupted: the server stopped while it was working on this. What was said until then is kept; prompt again to go on.'
 
-/** Undefined for facts that v1, or this client, has no word for. Never throws: what cannot be shown is told of in its place. */
+/** Undefined for an entry that v1, or this client, has no update for. Never throws: an entry that cannot be shown becomes a sentence. */
 export function updateOf(entry: Entry, display: DisplayCapabilities = FULL_DISPLAY): Update | undefined {
-  return shown(entry, () => wordFor(entry, display))
+  return showing(entry, () => updateFor(entry, display))
 }
 
-/** A tool call, as whoever has `isOwn` terminals is told of it. Never throws either. */
+/** The update of a tool call for the client that has the terminals of `isOwn`. Never throws either. */
 export function callUpdate(entry: CallEntry, isOwn: (terminalId: string) => boolean): Update {
-  return shown(entry, () => wordForCall(entry, isOwn))
+  return showing(entry, () => callUpdateOf(entry, isOwn))
 }
 
-/** An entry may come from a journal that was damaged or written by another version; those after it are told all the same. */
-function shown<Shown extends Update | undefined>({ seq }: Entry, show: () => Shown): Shown | Update {
+/** An entry may come from a damaged journal or from another version of Parley. The entries after it must be sent all the same. */
+function showing<Shown extends Update | undefined>({ seq }: Entry, show: () => Shown): Shown | Update {
   try {
     return show()
   } catch (error) {
@@ -32,13 +38,13 @@ function shown<Shown extends Update | undefined>({ seq }: Entry, show: () => Sho
   }
 }
 
-function wordFor(entry: Entry, display: DisplayCapabilities): Update | undefined {
+function updateFor(entry: Entry, display: DisplayCapabilities): Update | undefined {
   switch (entry.kind) {
     case 'message_chunk':
       return chunkUpdate(entry)
     case 'tool_call':
     case 'tool_call_patched':
-      return wordForCall(entry, () => false)
+      return callUpdateOf(entry, () => false)
     case 'plan':
       return { sessionUpdate: 'plan', entries: entry.entries }
     case 'title':
@@ -65,7 +71,7 @@ function wordFor(entry: Entry, display: DisplayCapabilities): Update | undefined
   }
 }
 
-function wordForCall(entry: CallEntry, isOwn: (terminalId: string) => boolean): Update {
+function callUpdateOf(entry: CallEntry, isOwn: (terminalId: string) => boolean): Update {
   const { toolCallId } = entry
   return entry.kind === 'tool_call'
     ? { sessionUpdate: 'tool_call', toolCallId, ...withKnownStatus(withTerminals(entry.call, isOwn)) }
@@ -78,18 +84,18 @@ function withKnownStatus<Patch extends { readonly status?: ToolStatus }>(patch: 
 }
 
 /**
- * What a replay tells of these entries, which follow each other: of what a session is besides its conversation only the latest,
- * where it stands, so that every update has a `seq` of its own; nothing of what the answer says as it is by then.
+ * The entries of a page that a replay sends. Of titles, commands and usage only the latest, at its own place, so that every update
+ * keeps a `seq` of its own. None of modes and options: the response carries them as they are by then.
  */
 export function replayed(entries: readonly Entry[]): readonly Entry[] {
   const latest = new Map(entries.map(({ kind, seq }) => [kind, seq]))
-  return entries.filter(({ kind, seq }) => !IN_ANSWER.has(kind) && (!REPLACING.has(kind) || latest.get(kind) === seq))
+  return entries.filter(({ kind, seq }) => !IN_RESPONSE.has(kind) && (!REPLACING.has(kind) || latest.get(kind) === seq))
 }
 
-const IN_ANSWER: ReadonlySet<Entry['kind']> = new Set(['modes', 'mode', 'config_options'])
+const IN_RESPONSE: ReadonlySet<Entry['kind']> = new Set(['modes', 'mode', 'config_options'])
 const REPLACING: ReadonlySet<Entry['kind']> = new Set(['title', 'commands', 'usage'])
 
-/** What a client needs to know besides the conversation and its answer: only the latest of each. */
+/** Title, commands and usage as they are now, for a client that gets no replay. */
 export function stateUpdates({ title, commands, usage }: Existing): readonly Update[] {
   return [
     ...(title === null ? [] : [titleUpdate(title)]),
@@ -98,7 +104,7 @@ export function stateUpdates({ title, commands, usage }: Existing): readonly Upd
   ]
 }
 
-/** What the answer to whoever opens a session says of it; nothing for an agent that cannot be set. */
+/** Modes and options for the response that opens a session; empty for an agent without settings. */
 export function settingsResult({ modes, configOptions }: Settings, display: DisplayCapabilities) {
   const shown = shownOptions(configOptions, display)
   return { ...(modes !== null && { modes }), ...(shown.length > 0 && { configOptions: shown }) }
@@ -139,12 +145,12 @@ function titleUpdate(title: string): Update {
   return { sessionUpdate: 'session_info_update', title }
 }
 
-/** v1 has no word for that either. */
+/** v1 has no update for that either. */
 function forkedUpdate({ session: sessionId, seq }: ForkPoint): Update {
   return { sessionUpdate: 'session_info_update', _meta: { 'parley/forkedFrom': { sessionId, seq } } }
 }
 
-/** Somebody has closed, deleted or reopened the session; v1 has no word for that, so it stands in a slot of our own. */
+/** A client has closed, deleted or reopened the session. v1 has no update for that, so it stands in `_meta`. */
 export function phaseUpdate(phase: Existing['phase'] | 'deleted'): Update {
   return { sessionUpdate: 'session_info_update', _meta: { 'parley/phase': phase } }
 }
@@ -158,7 +164,7 @@ function commandsUpdate(commands: readonly SlashCommand[]): Update {
   return { sessionUpdate: 'available_commands_update', availableCommands }
 }
 
-/** v1 has no update for an end that no response carries; the transcript says it in words. */
+/** In v1 only the response to the prompt tells how a turn ended. Other clients, and later loads, read it as a message. */
 function endUpdate(entry: Entry & { readonly kind: 'turn_ended' }): Update | undefined {
   const messageId = `${entry.turnId}-end`
   switch (entry.stopReason) {
@@ -173,4 +179,36 @@ function endUpdate(entry: Entry & { readonly kind: 'turn_ended' }): Update | und
 
 function spoken(text: string, messageId: string): Update {
   return { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text }, messageId }
+}
+
+/** True when the update differs between clients: only the one that has a terminal can show it. */
+export function hasTerminals(entry: Entry): boolean {
+  return contentOf(entry).some(({ type }) => type === 'terminal')
+}
+
+export type CallEntry = Entry & { readonly kind: 'tool_call' | 'tool_call_patched' }
+
+/** True when a client with these terminals can show at least one of them in this call. */
+export function showsTerminals(entry: Entry, isOwn: (terminalId: string) => boolean): entry is CallEntry {
+  return contentOf(entry).some((content) => content.type === 'terminal' && isOwn(content.terminalId))
+}
+
+/** The client that has a terminal gets its id; all others get its output as text. */
+function withTerminals<Patch extends ToolCallPatch>(patch: Patch, isOwn: (terminalId: string) => boolean) {
+  const { content } = patch
+  return content === undefined ? patch : { ...patch, content: content.map((one) => terminalOrText(one, isOwn)) }
+}
+
+function terminalOrText(content: ToolCallContent, isOwn: (terminalId: string) => boolean): object {
+  if (content.type !== 'terminal') return content
+  const { type, terminalId, output } = content
+  if (isOwn(terminalId)) return { type, terminalId }
+  return { type: 'content', content: { type: 'text', text: output ?? RUNS_ELSEWHERE } }
+}
+
+const RUNS_ELSEWHERE = 'This runs in a terminal of the client that asked for it.'
+
+function contentOf(entry: Entry): readonly ToolCallContent[] {
+  if (entry.kind === 'tool_call') return entry.call.content ?? []
+  return entry.kind === 'tool_call_patched' ? (entry.patch.content ?? []) : []
 }

@@ -1,4 +1,4 @@
-/** What one client is told of entries: the line for everyone, but for its own prompts, questions and terminals. */
+/** Renders entries for one client: shared with all clients, except for its own prompts, permission requests and terminals. */
 import type { Entry } from '../../../../session/domain/entries.ts'
 import { withdrawn } from '../../../../session/domain/evolve.ts'
 import type { Session } from '../../../../session/session.ts'
@@ -6,9 +6,7 @@ import type { PermissionRequests } from '../attachment/permission-requests.ts'
 import type { DisplayCapabilities } from '../initialize/client-capabilities.ts'
 import type { ClientPeerServices } from '../client-peer/client-peer.ts'
 import type { PendingPrompts } from '../attachment/pending-prompts.ts'
-import { callUpdate, replayed } from './entry-to-update.ts'
-import { showsTerminals } from './terminal-content.ts'
-import { entryMessage, openUpdateCache, updateMessage } from './update-cache.ts'
+import { type Update, callUpdate, hasTerminals, replayed, showsTerminals, updateOf } from './entry-to-update.ts'
 
 /** What is the client's own in a session. */
 export interface Own {
@@ -29,7 +27,7 @@ export class UpdateRenderer {
   /** Built once for everyone where nothing in it is for this client alone. */
   live(entries: readonly Entry[]): readonly string[] {
     const { session, display, prompts, asking } = this.#own
-    const { messages, byEntry, isPersonal } = openUpdateCache(session.id, entries, display)
+    const { messages, byEntry, isPersonal } = sharedUpdates(session.id, entries, display)
     const isForAll = !isPersonal || (prompts.isEmpty && !asking.isOpen)
     return isForAll ? messages : entries.flatMap((entry, at) => this.#live(entry, byEntry[at]))
   }
@@ -72,5 +70,61 @@ export class UpdateRenderer {
 
   #isOwnEcho(entry: Entry): boolean {
     return entry.kind === 'message_chunk' && entry.role === 'user' && this.#own.prompts.has(entry.promptId)
+  }
+}
+
+/** The messages of one batch for all clients with the same display. */
+interface SharedUpdates {
+  readonly messages: readonly string[]
+  /** The message of each entry; undefined for an entry without one. */
+  readonly byEntry: readonly (string | undefined)[]
+  /** True when some clients get something else: prompts and terminals of their own, or permission requests that they were sent. */
+  readonly isPersonal: boolean
+}
+
+/** One `session/update`; `seq` is the cursor of a client that has it. */
+export function updateMessage(sessionId: string, update: Update, seq: number): string {
+  const session = JSON.stringify(sessionId)
+  return `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":${session},"update":${JSON.stringify(update)},"_meta":{"parley/seq":${seq}}}}`
+}
+
+/** Undefined for an entry that ACP v1, or a client with this display, has no update for. */
+function entryMessage(sessionId: string, entry: Entry, display: DisplayCapabilities): string | undefined {
+  const update = updateOf(entry, display)
+  return update === undefined ? undefined : updateMessage(sessionId, update, entry.seq)
+}
+
+const batches = new WeakMap<DisplayCapabilities, WeakMap<readonly Entry[], SharedUpdates>>()
+
+/** The same array for all clients with this display: a batch is serialised and encoded once. */
+function sharedUpdates(sessionId: string, entries: readonly Entry[], display: DisplayCapabilities): SharedUpdates {
+  const known = batchesIn(display).get(entries)
+  if (known !== undefined) return known
+  const byEntry = entries.map((entry) => entryMessage(sessionId, entry, display))
+  const messages = byEntry.filter((message) => message !== undefined)
+  const shared = { messages, byEntry, isPersonal: entries.some(isPersonal) }
+  batchesIn(display).set(entries, shared)
+  return shared
+}
+
+function batchesIn(display: DisplayCapabilities): WeakMap<readonly Entry[], SharedUpdates> {
+  const known = batches.get(display) ?? new WeakMap<readonly Entry[], SharedUpdates>()
+  batches.set(display, known)
+  return known
+}
+
+function isPersonal(entry: Entry): boolean {
+  switch (entry.kind) {
+    case 'message_chunk':
+      return entry.role === 'user'
+    case 'turn_ended':
+    case 'prompt_withdrawn':
+    case 'permission_resolved':
+      return true
+    case 'tool_call':
+    case 'tool_call_patched':
+      return hasTerminals(entry)
+    default:
+      return false
   }
 }
