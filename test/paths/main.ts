@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { buildInstrumented } from './instrument.ts'
 import { Stage } from './stage.ts'
-import { type Way, type Window, ways } from './ways.ts'
+import { type Way, type Window, ambient, ways } from './ways.ts'
 
 const lists = !process.argv.includes('--counts')
 const bin = await buildInstrumented()
@@ -29,7 +29,7 @@ async function filesOf(way: Way): Promise<readonly string[]> {
 function within(stage: Stage, { from, to }: Window): readonly string[] {
   return stage
     .visits()
-    .filter(({ at }) => at >= from && at <= to)
+    .filter(({ at, file }) => at >= from && at <= to && !ambient.some((path) => file.startsWith(path)))
     .map(({ file }) => file)
 }
 

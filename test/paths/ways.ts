@@ -23,7 +23,14 @@ export interface Way {
 
 /** Long enough for what came before to have come to rest, shorter than the pause that the agent makes. */
 const SETTLE_MS = 400
-const PAUSE_MS = 1_000
+const PAUSE_MS = 1_500
+
+/** Called at every step of everything; a reader opens them once and not for a way. */
+export const ambient: readonly string[] = [
+  'src/adapters/clock.ts', // time and ids, passed in
+  'src/adapters/fault.ts', // places where tests cut the power; does nothing in production
+  'src/adapters/watchdog/', // the heartbeat that shows a hanging main thread
+]
 
 export const ways: readonly Way[] = [
   {
@@ -77,7 +84,7 @@ export const ways: readonly Way[] = [
     },
   },
   {
-    name: 'a tool call of the model, from its words to the next request with the result',
+    name: 'a tool call of the model, from its words to the next request with the result, no client attached',
     limit: 35,
     script: [],
     model: [
@@ -90,6 +97,8 @@ export const ways: readonly Way[] = [
       const said = nextUpdate(one, isChunk)
       one.ask('session/prompt', promptOf(sessionId, 'list'))
       await said
+      // The turn runs on without a client: how entries reach clients is the way of a prompt, not of a tool call.
+      await one.kill()
       await sleep(SETTLE_MS)
       const from = process.hrtime.bigint()
       await stage.modelRequest(1)
