@@ -28,7 +28,7 @@ import { markdown } from '../src/docs-search/index/formats/markdown.ts'
 import { snippetOf } from '../src/docs-search/index/query/snippet.ts'
 import { stemText, stemsOf } from '../src/docs-search/index/query/stems.ts'
 import { LineFraming } from '../src/rpc/framing.ts'
-import { scanUpdateCursor } from '../src/relay/state/update-cursor.ts'
+import { scanUpdateCursor } from '../src/relay/state/open-sessions.ts'
 import { usuallyIgnored } from '../src/workspace/ignore.ts'
 
 interface Reader {

@@ -1,4 +1,4 @@
-/** The entry of `parley acp`: what an editor starts and waits for, so it loads nothing that it does not need at once. */
+/** The entry of `parley acp`, which an editor starts and waits for: it loads only what it needs at once. */
 import { fstatSync } from 'node:fs'
 import { Socket } from 'node:net'
 import { agentName } from '../config/agent-choice.ts'
@@ -6,13 +6,13 @@ import { loadConfig } from '../config/load.ts'
 import type { Config } from '../config/schema.ts'
 import { requirePrivate } from '../config/socket.ts'
 import { reasonOf } from '../errors/parley-error.ts'
-import { dial } from '../relay/dial.ts'
+import { dial } from '../relay/connector.ts'
 import { relay } from '../relay/relay.ts'
 import { serverInfo } from '../server/version.ts'
 import { OK, exitOfError } from './runtime/exit-codes.ts'
 import { complain } from './say.ts'
 
-/** For `acp` with no other option than `--agent`. Undefined for what only the whole command line understands. */
+/** For `acp` with no option but `--agent`. Undefined for arguments that need the whole command line. */
 export async function main(argv: readonly string[]): Promise<number | undefined> {
   const agent = agentIn(argv)
   if (agent === null) return undefined
@@ -20,15 +20,15 @@ export async function main(argv: readonly string[]): Promise<number | undefined>
   process.stderr.on('error', () => undefined)
   try {
     await relayStdio(agent)
-    // Whatever still tries to start a server has nobody left to do it for.
+    // An attempt to start a server may still run; no client is left for it.
     process.exit(OK)
   } catch (error) {
-    say(reasonOf(error))
+    complain(reasonOf(error))
     return exitOfError(error)
   }
 }
 
-/** Undefined when none is named, null when there is more to understand. */
+/** Undefined when no agent is named, null when there are other arguments. */
 function agentIn(argv: readonly string[]): string | undefined | null {
   const [, first, second, ...more] = argv
   if (first === undefined) return undefined
@@ -36,24 +36,27 @@ function agentIn(argv: readonly string[]): string | undefined | null {
   return first.startsWith('--agent=') && second === undefined ? first.slice('--agent='.length) : null
 }
 
-/** Passes on what the editor says until it closes stdin. Rejects with CONFIG_INVALID. */
+/** Relays between the editor and the server until the editor closes stdin. Rejects with CONFIG_INVALID. */
 export async function relayStdio(agent: string | undefined): Promise<void> {
   const config = await loadConfig({ agent })
   await relay({
     input: process.stdin,
     output: unblockedStdout(),
-    introduction: {
+    handshake: {
       version: serverInfo.version,
       agent: agentName(config.agent),
       agentChosen: config.agentChosen,
       token: config.token,
       lent: config.providerVariables,
     },
-    dial: () => dialPrivately(config),
-    start: () => start(config),
-    pause: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+    server: {
+      dial: () => dialPrivately(config),
+      start: () => start(config),
+      pause: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+    },
     newId: () => crypto.randomUUID(),
-    say,
+    // For the user; stdout carries the protocol alone.
+    say: complain,
   })
 }
 
@@ -64,17 +67,12 @@ async function dialPrivately({ socket }: Config): Promise<Socket> {
 
 async function start({ home, socket, environment }: Config): Promise<void> {
   const { startServer } = await import('../server/launch/launch.ts')
-  // That it takes its time is no news for an editor, which shows every word on stderr as an error of the agent.
+  // Says nothing of a start that takes long: an editor shows everything on stderr as an error of the agent.
   await startServer({ home, socket, environment, program: process.argv[1] ?? '' })
 }
 
-/** Node writes to pipes synchronously on stdout; an editor that does not read would stop us from hearing it. */
+/** Node writes to pipes synchronously on stdout; an editor that does not read would block the relay. */
 function unblockedStdout(): NodeJS.WritableStream {
   const stdout = fstatSync(1)
   return stdout.isFIFO() || stdout.isSocket() ? new Socket({ fd: 1, readable: false, writable: true }) : process.stdout
-}
-
-/** What failed, for people; stdout carries nothing but protocol. */
-function say(sentence: string): void {
-  complain(sentence)
 }

@@ -1,4 +1,4 @@
-/** How long a server is looked for, with a clock of the test's own. */
+/** How long the relay tries to reach a server, with a clock of the test's own. */
 import { Socket } from 'node:net'
 import { expect, test } from 'vitest'
 import { ParleyError } from '../errors/parley-error.ts'
@@ -9,7 +9,7 @@ function around(ends: readonly (ParleyError | 'found')[]) {
   const pauses: number[] = []
   let tries = 0
   let last: ParleyError | 'found' | undefined
-  const search = new Connector({
+  const connector = new Connector({
     async dial() {
       if (last === 'found') return new Socket()
       throw new Error('ENOENT')
@@ -23,42 +23,42 @@ function around(ends: readonly (ParleyError | 'found')[]) {
       pauses.push(ms)
     },
   })
-  return { search, pauses, tries: () => tries }
+  return { connector, pauses, tries: () => tries }
 }
 
 const failed = new ParleyError('SERVER_START_FAILED', { log: '/log', reason: 'it fell over.' })
 
-test('a server that cannot be started is tried again, with more and more patience', async () => {
-  const { search, pauses } = around([failed, failed, 'found'])
-  await search.find()
+test('a server that cannot be started is tried again, with growing pauses', async () => {
+  const { connector, pauses } = around([failed, failed, 'found'])
+  await connector.connect()
   expect(pauses).toEqual([300, 2_700])
 })
 
-test('after some tries it is given up with the reason, and each wish is one more try, at once', async () => {
-  const { search, tries, pauses } = around(Array.from({ length: 10 }, () => failed))
-  await expect(search.find()).rejects.toBe(failed)
+test('after some tries it is given up with the reason, and each request is one more try, at once', async () => {
+  const { connector, tries, pauses } = around(Array.from({ length: 10 }, () => failed))
+  await expect(connector.connect()).rejects.toBe(failed)
   expect(tries()).toBe(3)
   const waited = pauses.length
-  search.wanted()
-  await expect(search.find()).rejects.toBe(failed)
+  connector.hurry()
+  await expect(connector.connect()).rejects.toBe(failed)
   expect(tries()).toBe(4)
   expect(pauses).toHaveLength(waited)
 })
 
-test('what another try cannot mend is given up at once', async () => {
-  const lasting = new ParleyError('SOCKET_UNUSABLE', { path: '/s', reason: 'it belongs to another user' })
-  const { search, tries } = around([lasting, 'found'])
-  await expect(search.find()).rejects.toBe(lasting)
+test('a permanent failure is given up at once', async () => {
+  const permanent = new ParleyError('SOCKET_UNUSABLE', { path: '/s', reason: 'it belongs to another user' })
+  const { connector, tries } = around([permanent, 'found'])
+  await expect(connector.connect()).rejects.toBe(permanent)
   expect(tries()).toBe(1)
 })
 
-test('servers that come and go without a word are given up too, until one has proved itself', async () => {
-  const { search } = around(['found'])
+test('servers that end before they answer are given up too, until one has answered', async () => {
+  const { connector } = around(['found'])
   for (let times = 0; times < 5; times += 1) {
-    await search.find()
-    search.failed()
+    await connector.connect()
+    connector.failed()
   }
-  await expect(search.find()).rejects.toMatchObject({ code: 'SERVER_LOST' })
-  search.succeeded()
-  await search.find()
+  await expect(connector.connect()).rejects.toMatchObject({ code: 'SERVER_LOST' })
+  connector.succeeded()
+  await connector.connect()
 })

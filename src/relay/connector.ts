@@ -1,79 +1,93 @@
-/** Finds the server, or starts one: at once, then with more and more patience, up to the point where somebody must be told. */
-import type { Socket } from 'node:net'
+/** Connects to the server and starts one where none runs: at once, then with growing pauses, until the user must be told. */
+import { type Socket, connect } from 'node:net'
 import { ParleyError, isParleyError, reasonOf } from '../errors/parley-error.ts'
 
-export interface ConnectorDeps {
+export interface ServerAccess {
   /** A connection to the server that runs, if one does. */
   dial(): Promise<Socket>
-  /** Resolves when a server accepts connections, whoever started it. */
+  /** Resolves when a server accepts connections, whichever program started it. */
   start(): Promise<void>
   pause(ms: number): Promise<void>
 }
 
-/** Milliseconds to wait before each try in a row. */
-const PATIENCE: readonly number[] = [0, 0, 300, 900, 2_700]
-/** What a start that failed counts: it has been patient itself, and somebody waits. */
-const START_FAILED = 2
+/** Before each attempt in a row. */
+const PAUSES_MS: readonly number[] = [0, 0, 300, 900, 2_700]
+/** What a failed start counts: it has waited itself, and so does the client. */
+const FAILURES_PER_START = 2
 
 export class Connector {
-  readonly #around: ConnectorDeps
-  /** Tries and servers in a row that came to nothing. */
+  readonly #server: ServerAccess
+  /** Attempts in a row that failed, and servers that ended before they had answered. */
   #failures = 0
   #isUrgent = false
 
-  constructor(around: ConnectorDeps) {
-    this.#around = around
+  constructor(server: ServerAccess) {
+    this.#server = server
   }
 
-  /** A server has proved to be one. */
+  /** The server has answered as one does. */
   succeeded(): void {
     this.#failures = 0
   }
 
-  /** It was found, and ended before it had proved anything. */
+  /** The server ended before it had answered. */
   failed(): void {
     this.#failures += 1
   }
 
-  /** Somebody waits for it: that is worth a try at once, however many came to nothing. */
-  wanted(): void {
-    this.#failures = Math.min(this.#failures, PATIENCE.length - 1)
+  /** A request waits for the server: one attempt is made at once, however many have failed. */
+  hurry(): void {
+    this.#failures = Math.min(this.#failures, PAUSES_MS.length - 1)
     this.#isUrgent = true
   }
 
-  /** Starts a server where none runs. Throws what is in the way, once it is not worth another try. */
-  async find(): Promise<Socket> {
+  /** Starts a server where none runs. Throws why that failed, once another attempt is not worth it. */
+  async connect(): Promise<Socket> {
     let reason: unknown = new Error(`it ended ${this.#failures} times in a row`)
-    while (this.#failures < PATIENCE.length) {
-      await this.#patience()
+    while (this.#failures < PAUSES_MS.length) {
+      await this.#pause()
       try {
         return await this.#dialOrStart()
       } catch (error) {
         reason = error
-        this.#failures += isLasting(error) ? PATIENCE.length : START_FAILED
+        this.#failures += isPermanent(error) ? PAUSES_MS.length : FAILURES_PER_START
       }
     }
     if (isParleyError(reason)) throw reason
     throw new ParleyError('SERVER_LOST', { reason: reasonOf(reason) }, reason)
   }
 
-  async #patience(): Promise<void> {
-    const ms = this.#isUrgent ? 0 : (PATIENCE[this.#failures] ?? 0)
+  async #pause(): Promise<void> {
+    const ms = this.#isUrgent ? 0 : (PAUSES_MS[this.#failures] ?? 0)
     this.#isUrgent = false
-    if (ms > 0) await this.#around.pause(ms)
+    if (ms > 0) await this.#server.pause(ms)
   }
 
   async #dialOrStart(): Promise<Socket> {
     try {
-      return await this.#around.dial()
+      return await this.#server.dial()
     } catch {
-      // Nobody listens, or nobody who can be reached: starting one says which.
-      await this.#around.start()
-      return this.#around.dial()
+      // No server listens, or none that can be reached: starting one tells which.
+      await this.#server.start()
+      return this.#server.dial()
     }
   }
 }
 
-function isLasting(error: unknown): boolean {
+function isPermanent(error: unknown): boolean {
   return isParleyError(error) && !error.retryable
+}
+
+/** A connection to the server's socket. Rejects with the error of the system when no server listens. */
+export function dial(path: string): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(path)
+    socket.once('error', reject)
+    socket.once('connect', () => {
+      socket.off('error', reject)
+      // The reader of the socket sees it end; a writer needs no error of its own.
+      socket.on('error', () => undefined)
+      resolve(socket)
+    })
+  })
 }

@@ -1,57 +1,63 @@
-/** What the relay adds to the client's `initialize`: who is behind it, and that it wants to hear when the server stops. */
-import { type Fields, fieldsOf, isFields } from './messages.ts'
+/** The client's `initialize` and `authenticate`: what the relay adds to them, and what it repeats to a new server. */
+import { fieldsOf, isFields } from '../rpc/json-rpc.ts'
 
+type Fields = Readonly<Record<string, unknown>>
+
+/** What the relay adds to the client's `initialize`. */
 export interface Handshake {
+  /** The version of this program. */
   readonly version: string
   /** The full name of the agent of new sessions. */
   readonly agent: string
-  /** A person named it. */
+  /** A user named it. */
   readonly agentChosen: boolean
-  /** What a server may demand. */
+  /** What the server may demand. */
   readonly token?: string | undefined
-  /** What of the editor's environment reaches providers of models. It lives only here, in memory, for the next server too. */
+  /** Variables of the editor's environment with keys of model providers. They live only here, in memory, for the next server too. */
   readonly lent?: Readonly<Record<string, string>>
 }
 
-/** What a client has said of itself to its servers: a new one is told the same before anything else. */
+/** The handshake that succeeded last: a new server gets the same before anything else. */
 export class HandshakeResult {
-  /** The `initialize` that was answered last, as it was sent. */
-  #greeting: Fields | undefined
-  /** The `authenticate` that holds. Its secret lives only here, in memory. */
-  #admission: Fields | undefined
+  /** Parameters of the last `initialize` that was answered, as it was sent. */
+  #initialize: Fields | undefined
+  /** Parameters of the `authenticate` that is in force. Its secret lives only here, in memory. */
+  #authenticate: Fields | undefined
 
-  get isMade(): boolean {
-    return this.#greeting !== undefined
+  get isInitialized(): boolean {
+    return this.#initialize !== undefined
   }
 
-  made(greeting: Fields): void {
-    this.#greeting = greeting
+  initialized(params: Fields): void {
+    this.#initialize = params
   }
 
-  admitted(admission: Fields): void {
-    this.#admission = admission
+  authenticated(params: Fields): void {
+    this.#authenticate = params
   }
 
   loggedOut(): void {
-    this.#admission = undefined
-    if (this.#greeting !== undefined) this.#greeting = withoutToken(this.#greeting)
+    this.#authenticate = undefined
+    if (this.#initialize !== undefined) this.#initialize = withoutToken(this.#initialize)
   }
 
   requests(): readonly (readonly [method: string, params: Fields])[] {
     return [
-      ...(this.#greeting === undefined ? [] : [['initialize', this.#greeting] as const]),
-      ...(this.#admission === undefined ? [] : [['authenticate', this.#admission] as const]),
+      ...(this.#initialize === undefined ? [] : [['initialize', this.#initialize] as const]),
+      ...(this.#authenticate === undefined ? [] : [['authenticate', this.#authenticate] as const]),
     ]
   }
 }
 
-/** What a client says for itself stands. What is not as ACP has it is left for the server to refuse. */
+/** The client's own values take precedence. Invalid parameters are left for the server to refuse. */
 export function withHandshake(params: Fields, { agent, agentChosen, token, lent }: Handshake): Fields {
   const { _meta: meta = {}, clientCapabilities = {} } = params
   return {
     ...params,
-    ...(isOptional(clientCapabilities) && { clientCapabilities: listening(fieldsOf(clientCapabilities)) }),
-    ...(isOptional(meta) && {
+    ...(isOptionalObject(clientCapabilities) && {
+      clientCapabilities: withServerNotices(fieldsOf(clientCapabilities)),
+    }),
+    ...(isOptionalObject(meta) && {
       _meta: {
         'parley/agent': agent,
         ...(agentChosen && { 'parley/agentChosen': true }),
@@ -69,13 +75,14 @@ function withoutToken(params: Fields): Fields {
   return { ...params, _meta: meta }
 }
 
-function listening(capabilities: Fields): Fields {
+/** The relay must know when the server stops. */
+function withServerNotices(capabilities: Fields): Fields {
   const { _meta: meta } = capabilities
   const wanted = fieldsOf(meta)['parley/notifications']
   const notifications = [...new Set([...(Array.isArray(wanted) ? (wanted as readonly unknown[]) : []), 'server'])]
   return { ...capabilities, _meta: { ...fieldsOf(meta), 'parley/notifications': notifications } }
 }
 
-function isOptional(value: unknown): boolean {
+function isOptionalObject(value: unknown): boolean {
   return value === null || isFields(value)
 }

@@ -1,230 +1,261 @@
-/** `parley acp`: an editor's stdin and stdout on one side, the server on the other, whatever becomes of the server. */
+/** `parley acp`: passes messages between an editor's stdin and stdout and the server, and outlives that server. */
 import type { Socket } from 'node:net'
 import { ParleyError, isParleyError, reasonOf } from '../errors/parley-error.ts'
-import { RelayState } from './state/relay-state.ts'
+import { type Frame, LineFraming, MAX_MESSAGE_BYTES, decodeUtf8 } from '../rpc/framing.ts'
+import { errorMessage, parseMessage } from '../rpc/json-rpc.ts'
+import { Connector, type ServerAccess } from './connector.ts'
 import type { Handshake } from './handshake.ts'
-import { LONGEST_LINE, LineCutter, linesOf } from './lines.ts'
-import { errorLine, read } from './messages.ts'
-import { Connector, type ConnectorDeps } from './connector.ts'
+import { RelayState } from './state/relay-state.ts'
 
-export interface RelayDeps extends ConnectorDeps {
+export interface RelayDeps {
   readonly input: AsyncIterable<Buffer>
   readonly output: NodeJS.WritableStream
-  readonly introduction: Handshake
+  readonly handshake: Handshake
+  readonly server: ServerAccess
   newId(): string
-  /** To a person; never to the client. */
+  /** Tells the user; never the client. */
   say(sentence: string): void
 }
 
-/** How long a client that has left may still be answered. Milliseconds. */
-const FAREWELL = 2_000
-/** How often it is looked whether somebody else has started a server. Milliseconds. */
-const GLANCE = { first: 50, longest: 1_000 }
+/** How long a client that has closed its side may still be answered. */
+const DRAIN_TIMEOUT_MS = 2_000
+/** How often the relay checks whether another program has started a server, once it does not start one itself. */
+const PROBE_INTERVAL_MS = { first: 50, longest: 1_000 }
 
-/** Resolves when the client has closed its side and what it sent has been passed on; the sessions live on. */
-export async function relay(surroundings: RelayDeps): Promise<void> {
-  await new Relay(surroundings).run()
+/** Resolves when the client has closed its side and its messages have been passed on; the sessions stay. */
+export async function relay(deps: RelayDeps): Promise<void> {
+  await new Relay(deps).run()
 }
 
 type Server =
-  | { readonly kind: 'sought' }
-  | { readonly kind: 'there'; readonly socket: Socket }
-  /** It stopped in order, or cannot be had; it is sought when the client wants something. */
-  | { readonly kind: 'not wanted'; readonly why: ParleyError }
+  | { readonly kind: 'connecting' }
+  /** `isProven`: it has answered all that it was asked at first. */
+  | { readonly kind: 'connected'; readonly socket: Socket; isProven: boolean }
+  /** It was stopped, or cannot be reached. The next request of the client starts one. */
+  | { readonly kind: 'absent'; readonly why: ParleyError }
 
 class Relay {
-  readonly #around: RelayDeps
-  readonly #search: Connector
-  readonly #conversation: RelayState
-  readonly #bell = new Bell()
-  #server: Server = { kind: 'sought' }
+  readonly #deps: RelayDeps
+  readonly #connector: Connector
+  readonly #state: RelayState
+  /** Signals that the server, or what it has answered, has changed. */
+  readonly #changed = new Condition()
+  #server: Server = { kind: 'connecting' }
   #isLeaving = false
 
-  constructor(around: RelayDeps) {
-    this.#around = around
-    this.#search = new Connector(around)
-    this.#conversation = new RelayState({
-      introduction: around.introduction,
-      newId: () => around.newId(),
-      ask: (line) => void (this.#server.kind === 'there' && this.#server.socket.write(line)),
-      tell: (line) => void this.#tell(line),
-      say: (sentence) => around.say(sentence),
+  constructor(deps: RelayDeps) {
+    this.#deps = deps
+    this.#connector = new Connector(deps.server)
+    this.#state = new RelayState({
+      handshake: deps.handshake,
+      newId: () => deps.newId(),
+      toServer: (lines) => void (this.#server.kind === 'connected' && this.#server.socket.write(lines)),
+      toClient: (lines) => void this.#toClient(lines),
+      say: (sentence) => deps.say(sentence),
     })
   }
 
   async run(): Promise<void> {
-    this.#around.output.on('error', () => {
-      // The client reads no more; what it has still to say is passed on, and then it ends.
+    this.#deps.output.on('error', () => {
+      // The client reads no more. Its remaining messages are passed on, then the relay ends.
     })
     const serving = this.#serve()
-    await this.#listen()
+    await this.#readClient()
     await this.#leave(serving)
   }
 
-  /** Passes the client's lines on for as long as it has some. Where there is no server they wait, and the client with them. */
-  async #listen(): Promise<void> {
-    const cutter = new LineCutter(LONGEST_LINE)
+  /** Passes the client's messages on. While there is no server they wait, and reading stops. */
+  async #readClient(): Promise<void> {
+    const framing = new LineFraming(MAX_MESSAGE_BYTES)
     try {
-      for await (const bytes of this.#around.input) {
-        for (const line of linesOf(cutter.push(bytes))) await this.#pass(line)
-        if (cutter.refuse())
-          await this.#tell(errorLine(null, new ParleyError('MESSAGE_TOO_LONG', { limit: LONGEST_LINE })))
-      }
+      for await (const bytes of this.#deps.input) for (const frame of framing.push(bytes)) await this.#fromClient(frame)
     } catch {
-      // A pipe that breaks is one that was closed.
+      // A pipe that breaks has closed.
     }
-    const last = cutter.rest()
-    if (read(last) !== undefined) await this.#pass(Buffer.concat([last, Buffer.from('\n')]))
+    for (const frame of framing.end())
+      if (isComplete(frame)) await this.#toServer(Buffer.concat([frame, Buffer.from('\n')]))
   }
 
-  async #pass(line: Buffer): Promise<void> {
-    const socket = await this.#reached()
-    const passed = this.#conversation.fromClient(line)
-    if (socket instanceof ParleyError) return this.#tell(this.#conversation.giveUp(socket))
-    if (passed.length > 0 && !socket.write(passed)) await drained(socket)
+  async #fromClient(frame: Frame): Promise<void> {
+    if (frame !== 'too_long') return this.#toServer(asBuffer(frame))
+    const error = new ParleyError('MESSAGE_TOO_LONG', { limit: MAX_MESSAGE_BYTES })
+    await this.#toClient(Buffer.from(`${errorMessage(null, error)}\n`))
   }
 
-  /** The server, once it can be asked; or why there is none. */
-  async #reached(): Promise<Socket | ParleyError> {
-    let wasWanted = this.#server.kind !== 'not wanted'
+  async #toServer(line: Buffer): Promise<void> {
+    const socket = await this.#connectedServer()
+    const lines = this.#state.fromClient(line)
+    if (socket instanceof ParleyError) return this.#toClient(this.#state.giveUp(socket))
+    if (lines.length > 0 && !socket.write(lines)) await drained(socket)
+  }
+
+  /** The server as soon as it may be sent something, or why there is none. */
+  async #connectedServer(): Promise<Socket | ParleyError> {
+    let hasTried = this.#server.kind !== 'absent'
     for (;;) {
       const server = this.#server
-      if (server.kind === 'there' && !this.#conversation.waitsForRoom) return server.socket
-      if (server.kind === 'not wanted') {
-        if (wasWanted) return server.why
-        wasWanted = true
-        this.#search.wanted()
-        this.#become({ kind: 'sought' })
+      if (server.kind === 'connected' && !this.#state.isUpgrading) return server.socket
+      if (server.kind === 'absent') {
+        if (hasTried) return server.why
+        hasTried = true
+        this.#connector.hurry()
+        this.#become({ kind: 'connecting' })
       }
-      await this.#bell.rung()
+      await this.#changed.wait()
     }
   }
 
   /** One server after the other, for as long as there is a client. */
   async #serve(): Promise<void> {
-    for (let socket = await this.#find(); ; socket = await this.#next()) {
-      this.#become({ kind: 'there', socket })
-      const restored = this.#conversation.restore()
+    for (let socket = await this.#connect(); ; socket = await this.#nextServer()) {
+      this.#become({ kind: 'connected', socket, isProven: false })
+      const restored = this.#state.restore()
       if (restored.length > 0) socket.write(restored)
-      await this.#hear(socket)
+      await this.#readServer(socket)
       if (this.#isLeaving) return
     }
   }
 
-  /** The one after a server that is gone: at once, or when somebody wants one if it stopped because somebody wanted that. */
-  async #next(): Promise<Socket> {
-    const { end } = this.#conversation
+  /** A server is gone: the next one is started at once, or with the next request if a user stopped the server. */
+  async #nextServer(): Promise<Socket> {
+    const { ending } = this.#state
     const why = new ParleyError('SERVER_STOPPING', {})
-    // Before the client is told, which may take its time: nothing more goes to the one that is gone.
-    this.#become(end === 'stops' ? { kind: 'not wanted', why } : { kind: 'sought' })
-    if (end === 'unforeseen') this.#search.failed()
-    else this.#search.succeeded()
-    await this.#tell(this.#conversation.lose())
-    return this.#server.kind === 'not wanted' ? this.#rest(why) : this.#find()
+    // Before the client is sent anything, which may take time: no message goes to the server that is gone.
+    this.#become(ending === 'stopping' ? { kind: 'absent', why } : { kind: 'connecting' })
+    if (ending === 'unexpected') this.#connector.failed()
+    else this.#connector.succeeded()
+    await this.#toClient(this.#state.lose())
+    return this.#server.kind === 'absent' ? this.#awaitServer(why) : this.#connect()
   }
 
-  async #find(): Promise<Socket> {
+  async #connect(): Promise<Socket> {
     try {
-      return await this.#search.find()
+      return await this.#connector.connect()
     } catch (error) {
       const why = isParleyError(error) ? error : new ParleyError('SERVER_LOST', { reason: reasonOf(error) }, error)
-      this.#around.say(why.message)
-      await this.#tell(this.#conversation.giveUp(why))
-      return this.#rest(why)
+      this.#deps.say(why.message)
+      await this.#toClient(this.#state.giveUp(why))
+      return this.#awaitServer(why)
     }
   }
 
-  /** Until a server appears or the client wants one. */
-  async #rest(why: ParleyError): Promise<Socket> {
-    this.#become({ kind: 'not wanted', why })
-    for (let ms = GLANCE.first; ; ms = Math.min(ms * 2, GLANCE.longest)) {
-      await Promise.race([this.#around.pause(ms), this.#bell.rung()])
-      if (this.#server.kind === 'sought') return this.#find()
-      const socket = await this.#around.dial().catch(() => undefined)
+  /** Until another program starts a server, or the client sends a request. */
+  async #awaitServer(why: ParleyError): Promise<Socket> {
+    const { server } = this.#deps
+    this.#become({ kind: 'absent', why })
+    for (let ms = PROBE_INTERVAL_MS.first; ; ms = Math.min(ms * 2, PROBE_INTERVAL_MS.longest)) {
+      await Promise.race([server.pause(ms), this.#changed.wait()])
+      if (this.#server.kind === 'connecting') return this.#connect()
+      const socket = await server.dial().catch(() => undefined)
       if (socket !== undefined) return socket
     }
   }
 
-  /** What the server says, for as long as it does; it is read no faster than the client reads. */
-  async #hear(socket: Socket): Promise<void> {
-    const cutter = new LineCutter()
+  /** Until the server's side closes. It is read no faster than the client reads. */
+  async #readServer(socket: Socket): Promise<void> {
+    // A server of ours sends no line without end.
+    const framing = new LineFraming(Number.POSITIVE_INFINITY)
     try {
       for await (const bytes of socket) {
-        const whole = cutter.push(bytes as Buffer)
-        if (whole.length === 0) continue
-        await this.#tell(this.#heard(whole))
-        if (this.#conversation.isWhole) this.#search.succeeded()
+        const frames = framing.push(bytes as Buffer)
+        if (frames.length === 0) continue
+        await this.#toClient(this.#fromServer(frames))
+        if (this.#server.kind === 'connected' && !this.#server.isProven) this.#prove(this.#server)
       }
     } catch {
-      // A connection that breaks has ended; what comes next is decided by how.
+      // A connection that breaks has ended.
     }
+  }
+
+  #prove(server: Server & { readonly kind: 'connected' }): void {
+    if (!this.#state.isRestored) return
+    server.isProven = true
+    this.#connector.succeeded()
   }
 
   /** Mostly the very bytes that came. */
-  #heard(whole: Buffer): Buffer {
-    const parts: Buffer[] = []
-    let passed = 0
-    let at = 0
-    for (const line of linesOf(whole)) {
-      const told = this.#conversation.fromServer(line)
-      at += line.length
-      if (told === line) continue
-      parts.push(whole.subarray(passed, at - line.length), told)
-      passed = at
-    }
-    if (parts.length === 0) return whole
-    // Something was said between the server and us; somebody may have waited for it.
-    this.#bell.ring()
-    return Buffer.concat([...parts, whole.subarray(passed)])
+  #fromServer(frames: readonly Frame[]): Buffer {
+    const lines = frames.filter((frame) => frame !== 'too_long').map(asBuffer)
+    const passed = lines.map((line) => this.#state.fromServer(line))
+    // The relay and the server have exchanged something; a request of the client may have waited for that.
+    if (passed.some((line, index) => line !== lines[index])) this.#changed.signal()
+    return joinAdjacent(passed)
   }
 
-  async #tell(lines: Buffer): Promise<void> {
-    const { output } = this.#around
+  async #toClient(lines: Buffer): Promise<void> {
+    const { output } = this.#deps
     if (lines.length > 0 && output.writable && !output.write(lines)) await drained(output)
   }
 
-  /** The client is gone. What it still waits for is given a moment; what runs goes on without it. */
+  /** The client has closed its side. Responses that it waits for get a moment; turns that run go on without it. */
   async #leave(serving: Promise<void>): Promise<void> {
-    if (this.#conversation.isOwed) await this.#reached()
+    if (this.#state.awaitsResponse) await this.#connectedServer()
     this.#isLeaving = true
-    if (this.#server.kind === 'there') {
+    if (this.#server.kind === 'connected') {
       this.#server.socket.end()
       await this.#inTime(serving)
     }
-    await this.#inTime(ended(this.#around.output))
+    await this.#inTime(ended(this.#deps.output))
   }
 
-  async #inTime(what: Promise<void>): Promise<void> {
-    await Promise.race([what, this.#around.pause(FAREWELL)])
+  async #inTime(work: Promise<void>): Promise<void> {
+    await Promise.race([work, this.#deps.server.pause(DRAIN_TIMEOUT_MS)])
   }
 
   #become(server: Server): void {
     this.#server = server
-    this.#bell.ring()
+    this.#changed.signal()
   }
 }
 
-/** Wakes whoever waits for something to have changed. */
-class Bell {
-  #ring: () => void = () => undefined
-  #next = this.#another()
+/** Wakes everything that waits for a change. */
+class Condition {
+  #signal: () => void = () => undefined
+  #next = this.#renew()
 
-  ring(): void {
-    const ring = this.#ring
-    this.#next = this.#another()
-    ring()
+  signal(): void {
+    const signal = this.#signal
+    this.#next = this.#renew()
+    signal()
   }
 
-  rung(): Promise<void> {
+  wait(): Promise<void> {
     return this.#next
   }
 
-  #another(): Promise<void> {
-    return new Promise((resolve) => (this.#ring = resolve))
+  #renew(): Promise<void> {
+    return new Promise((resolve) => (this.#signal = resolve))
   }
 }
 
-/** Resolves when there is room again; nobody need wait for a stream that is closed. */
+/** Whether a last line that lacks its newline is a whole message all the same. */
+function isComplete(frame: Frame): frame is Uint8Array {
+  if (frame === 'too_long') return false
+  const text = decodeUtf8(frame)
+  return text !== undefined && parseMessage(text).kind !== 'unreadable'
+}
+
+function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+}
+
+/** One piece. Lines that stand side by side in memory, as they mostly do, are not copied. */
+function joinAdjacent(lines: readonly Buffer[]): Buffer {
+  const pieces: Buffer[] = []
+  let start = 0
+  for (const [index, line] of lines.entries()) {
+    const next = lines[index + 1]
+    if (next?.buffer === line.buffer && next.byteOffset === line.byteOffset + line.length) continue
+    const first = lines[start] ?? line
+    const length = line.byteOffset + line.length - first.byteOffset
+    pieces.push(first === line ? line : Buffer.from(first.buffer, first.byteOffset, length))
+    start = index + 1
+  }
+  const [only] = pieces
+  return only !== undefined && pieces.length === 1 ? only : Buffer.concat(pieces)
+}
+
+/** Resolves when there is room again, or the stream is closed. */
 function drained(stream: NodeJS.WritableStream): Promise<void> {
   return new Promise((resolve) => {
     if (!stream.writable) return resolve()
@@ -236,7 +267,7 @@ function drained(stream: NodeJS.WritableStream): Promise<void> {
   })
 }
 
-/** All that was written has been handed over, or nobody takes it. */
+/** Resolves when everything written has been handed over, or the stream is closed. */
 function ended(stream: NodeJS.WritableStream): Promise<void> {
   return new Promise((resolve) => {
     stream.once('close', resolve)

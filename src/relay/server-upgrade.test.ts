@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { Talk, metaOf, of, opened } from '../../test/fixtures/relay/talk.ts'
-import { isOlder, versionIn } from './server-upgrade.ts'
+import { isOlder, stoppableVersion } from './server-upgrade.ts'
 
 test.each([
   ['0.1.0', '0.1.1', true],
@@ -19,25 +19,25 @@ test('only a server that can be asked to stop has a version to compare', () => {
     agentInfo,
     agentCapabilities: { _meta: { parley: { methods } } },
   })
-  expect(versionIn(offering(['_parley/stop']))).toBe('0.1.0')
-  expect(versionIn(offering([]))).toBeUndefined()
-  expect(versionIn({ agentInfo })).toBeUndefined()
+  expect(stoppableVersion(offering(['_parley/stop']))).toBe('0.1.0')
+  expect(stoppableVersion(offering([]))).toBeUndefined()
+  expect(stoppableVersion({ agentInfo })).toBeUndefined()
 })
 
 describe('a server that stops in order', () => {
-  test('is not told to the client; calls that it left open are answered, prompts wait on', () => {
+  test('is not shown to the client; calls that it left open are answered, prompts still wait', () => {
     const talk = opened()
     talk.prompt(2)
     talk.client({ id: 5, method: 'session/list', params: {} })
     expect(talk.server({ method: '_parley/server', params: { state: 'stopping' } })).toEqual([])
-    expect(talk.conversation.end).toBe('stops')
+    expect(talk.conversation.ending).toBe('stopping')
     expect(talk.lose()).toMatchObject([{ id: 5, error: { data: { code: 'SERVER_STOPPING' } } }])
     expect(metaOf(of(talk.restore(), 'session/resume')[0])['parley/prompts']).toEqual([
       { requestId: 2, promptId: 'p-1' },
     ])
   })
 
-  test('that is older and idle makes room before the client has its first answer', () => {
+  test('that is older and idle is replaced before the client has its first answer', () => {
     const talk = new Talk()
     talk.client({ id: 0, method: 'initialize', params: { protocolVersion: 1 } })
     const result = {
@@ -46,14 +46,14 @@ describe('a server that stops in order', () => {
     }
     expect(talk.server({ id: 0, result })).toEqual([])
     expect(talk.asked).toMatchObject([{ method: '_parley/stop', params: { ifIdle: true } }])
-    expect(talk.conversation.waitsForRoom).toBe(true)
+    expect(talk.conversation.isUpgrading).toBe(true)
     expect(talk.server({ id: talk.asked[0]?.id, result: { stopping: true, working: 0 } })).toEqual([])
-    expect(talk.conversation.end).toBe('makes room')
+    expect(talk.conversation.ending).toBe('upgrading')
     expect(talk.lose()).toEqual([])
     expect(talk.restore()).toMatchObject([{ id: 0, method: 'initialize' }])
   })
 
-  test('that is older and busy is worked with', () => {
+  test('that is older and busy is used', () => {
     const talk = new Talk()
     talk.client({ id: 0, method: 'initialize', params: { protocolVersion: 1 } })
     const result = {
@@ -64,6 +64,6 @@ describe('a server that stops in order', () => {
     expect(talk.server({ id: talk.asked[0]?.id, result: { stopping: false, working: 1 } })).toMatchObject([
       { id: 0, result },
     ])
-    expect(talk.conversation.waitsForRoom).toBe(false)
+    expect(talk.conversation.isUpgrading).toBe(false)
   })
 })

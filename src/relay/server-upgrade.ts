@@ -1,69 +1,57 @@
-/** Whether a server makes room for a newer version of itself, and how the connection to it ends. */
-import { type Fields, fieldsOf } from './messages.ts'
-import type { InternalRequests } from './state/internal-requests.ts'
+/** Asks an older server to stop, so that a newer one of our version takes its place, and knows how the connection to a server ends. */
+import { fieldsOf } from '../rpc/json-rpc.ts'
 
-export type End = 'unforeseen' | 'stops' | 'makes room'
+type Fields = Readonly<Record<string, unknown>>
+
+/** `stopping`: a user or an administrator stopped the server. `upgrading`: it stops for us. */
+export type Ending = 'unexpected' | 'stopping' | 'upgrading'
 
 export class ServerUpgrade {
   readonly #version: string
-  readonly #own: InternalRequests
-  #waitsForRoom = false
-  #end: End = 'unforeseen'
+  /** How the connection to the server ends if it ends now. */
+  ending: Ending = 'unexpected'
+  /** An older server has been asked to stop: nothing more is sent to it until it answers or is gone. */
+  isPending = false
 
   /** `version` is ours. */
-  constructor(version: string, own: InternalRequests) {
+  constructor(version: string) {
     this.#version = version
-    this.#own = own
   }
 
-  /** How the connection to the server ends if it ends now. */
-  get end(): End {
-    return this.#end
-  }
-
-  /** Nothing more may be asked: an older server has been asked to make room. */
-  get waitsForRoom(): boolean {
-    return this.#waitsForRoom
-  }
-
-  /** Whether a server that answers `initialize` so is older, and can be asked. */
-  isDue(greeted: Fields): boolean {
-    const version = versionIn(greeted)
+  /** Whether the server that answered `initialize` so is older than we are, and can be asked to stop. */
+  isDue(initializeResult: Fields): boolean {
+    const version = stoppableVersion(initializeResult)
     return version !== undefined && isOlder(version, this.#version)
   }
 
-  /** What it is asked; `answered` gives what the client is told then. */
-  ask(answered: (makesRoom: boolean) => Buffer): Buffer {
-    this.#waitsForRoom = true
-    return this.#own.line('_parley/stop', { ifIdle: true }, (response) => {
-      this.#waitsForRoom = false
-      if (response.result['stopping'] === true) this.#end = 'makes room'
-      return answered(this.#end === 'makes room')
-    })
+  /** The server has answered whether it stops; a server whose turns run does not. */
+  answered(isStopping: boolean): void {
+    this.isPending = false
+    if (isStopping) this.ending = 'upgrading'
   }
 
-  /** The server has said that it ends. */
+  /** The server has announced that it stops. */
   stopping(): void {
-    if (this.#end === 'unforeseen') this.#end = 'stops'
+    if (this.ending === 'unexpected') this.ending = 'stopping'
   }
 
-  /** The connection is gone: how it was to end. */
-  lose(): End {
-    const end = this.#end
-    this.#end = 'unforeseen'
-    this.#waitsForRoom = false
-    return end
+  /** The connection is gone. Returns how it was to end. */
+  lose(): Ending {
+    const { ending } = this
+    this.ending = 'unexpected'
+    this.isPending = false
+    return ending
   }
 }
 
 /** The version of a server that can be asked to stop, from its answer to `initialize`. */
-export function versionIn(result: Fields): string | undefined {
+export function stoppableVersion(result: Fields): string | undefined {
   const { methods } = fieldsOf(fieldsOf(fieldsOf(result['agentCapabilities'])['_meta'])['parley'])
   const { version } = fieldsOf(result['agentInfo'])
   return typeof version === 'string' && Array.isArray(methods) && methods.includes('_parley/stop') ? version : undefined
 }
 
-/** By the three numbers of semver; what is no version is not older. */
+/** Compares the three numbers of semantic versions; a text that is no version is not older. */
 export function isOlder(version: string, than: string): boolean {
   const [numbers, others] = [numbersOf(version), numbersOf(than)]
   if (numbers === undefined || others === undefined) return false

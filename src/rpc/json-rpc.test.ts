@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { errorMessage, parseMessage } from './json-rpc.ts'
+import { errorMessage, parseMessage, refuseCostly } from './json-rpc.ts'
 
 const many = `[${'1,'.repeat(500_000)}1]`
 const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`
@@ -11,22 +11,22 @@ test.each([
 ])('a request that is too costly to parse is refused under its id, unread', (value, reason) => {
   // Not even JSON: whatever parsed it would say so.
   const text = message(`"id":"x","method":"session/list","params":{"a":${value},"b":nonsense}`)
-  const refused = parseMessage(text)
-  expect(refused).toEqual({ kind: 'unreadable', id: 'x', problem: 'too_large', reason })
+  expect(refuseCostly(text)).toEqual({ kind: 'unreadable', id: 'x', problem: 'too_large', reason })
 })
 
 test('a response that is too costly to parse is a failure, and a notification an error', () => {
-  expect(parseMessage(message(`"result":${many},"id":7`))).toMatchObject({
+  expect(refuseCostly(message(`"result":${many},"id":7`))).toMatchObject({
     kind: 'response',
     id: 7,
     error: { message: 'it has more than 500000 values' },
   })
-  const notification = parseMessage(message(`"method":"session/cancel","params":{"a":${many}}`))
+  const notification = refuseCostly(message(`"method":"session/cancel","params":{"a":${many}}`))
   expect(notification).toMatchObject({ kind: 'unreadable', id: null, problem: 'too_large' })
 })
 
 test('a long text is read', () => {
   const text = '[,'.repeat(1_000_000)
+  expect(refuseCostly(message(`"id":1,"method":"m","params":{"text":"${text}"}`))).toBeUndefined()
   expect(parseMessage(message(`"id":1,"method":"m","params":{"text":"${text}"}`))).toMatchObject({ params: { text } })
 })
 

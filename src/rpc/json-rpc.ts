@@ -46,13 +46,8 @@ export interface Unreadable {
 const MAX_VALUES = 500_000
 const MAX_LEVELS = 100_000
 
-/**
- * `strict` is for the server, which must keep serving others. `lenient` is for a client of foreign agents: it accepts a message
- * without `jsonrpc` and a response without a result.
- */
+/** `lenient` is for a client of foreign agents: it accepts a message without `jsonrpc` and a response without a result. */
 export function parseMessage(text: string, rules: 'strict' | 'lenient' = 'strict'): Message | Unreadable {
-  const costly = rules === 'strict' && text.length > SHORT_JSON ? refuseCostly(text) : undefined
-  if (costly !== undefined) return costly
   let message: unknown
   try {
     message = JSON.parse(text)
@@ -64,8 +59,9 @@ export function parseMessage(text: string, rules: 'strict' | 'lenient' = 'strict
   return messageIn(message as Record<string, unknown>, rules)
 }
 
-/** What stands for a message that is too costly to parse; undefined when it is not. */
-function refuseCostly(text: string): Message | Unreadable | undefined {
+/** For a server, which must keep serving others: what stands for a message that is too costly to parse; undefined when it is not. */
+export function refuseCostly(text: string): Response | Unreadable | undefined {
+  if (text.length <= SHORT_JSON) return undefined
   const { values, levels, id, method } = outlineOf(text)
   if (values <= MAX_VALUES && levels <= MAX_LEVELS) return undefined
   const reason =

@@ -1,6 +1,6 @@
 /** A connection to one client as the protocol sees it: whole JSON-RPC messages in both directions. How they are framed is the transport's matter. */
 import { ParleyError } from '../../errors/parley-error.ts'
-import { type Message, type RequestId, parseMessage } from '../../rpc/json-rpc.ts'
+import { type Message, type RequestId, parseMessage, refuseCostly } from '../../rpc/json-rpc.ts'
 
 export interface Transport {
   /** Messages as they arrive; ends when the client has closed its side. */
@@ -28,7 +28,7 @@ export type Received =
 
 /** What each transport makes of the text of one message. */
 export function receive(text: string): Received {
-  const message = parseMessage(text)
+  const message = refuseCostly(text) ?? parseMessage(text)
   if (message.kind !== 'unreadable') return { kind: 'message', message, chars: text.length }
   const { id, problem, reason } = message
   switch (problem) {

@@ -147,7 +147,7 @@ describe('after the loss of the server', () => {
       [7, 'SERVER_RESTARTED', true],
     ])
     expect(of(talk.restore(), 'session/list')).toMatchObject([{ id: 5 }])
-    expect(talk.conversation.isWhole).toBe(false)
+    expect(talk.conversation.isRestored).toBe(false)
   })
 
   test('a session that cannot be resumed has its open prompts answered, and no later one', () => {
@@ -204,7 +204,7 @@ test('when no server can be had, everyone who waits is told why', () => {
     [5, 'SERVER_LOST'],
     [2, 'TURN_INTERRUPTED'],
   ])
-  expect(talk.conversation.isOwed).toBe(false)
+  expect(talk.conversation.awaitsResponse).toBe(false)
 })
 
 test('secrets of MCP servers are in no error and on no screen', () => {

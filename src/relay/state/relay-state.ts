@@ -1,297 +1,333 @@
-/** What client and server said to each other, as far as it takes to bring the client to a new server without its noticing. Pure. */
+/** What client and server have said to each other, as far as it takes to move the client to a new server unnoticed. Does no I/O. */
 import { ParleyError } from '../../errors/parley-error.ts'
-import { isOpening, repeated, resumption } from '../resume-params.ts'
-import { HandshakeResult, type Handshake, withHandshake } from '../handshake.ts'
-import { NOTHING } from '../lines.ts'
+import { decodeUtf8 } from '../../rpc/framing.ts'
 import {
-  type Fields,
+  type Message,
   type Notification,
   type Request,
-  type RequestId,
   type Response,
-  errorLine,
+  errorMessage,
   fieldsOf,
-  keyOf,
-  notificationLine,
-  read,
-  requestLine,
-} from '../messages.ts'
-import { InternalRequests } from './internal-requests.ts'
-import { type OpenCall, type OpenPrompt, ClientRequests, adoptedBy, named } from './client-requests.ts'
-import { ServerRequests } from './server-requests.ts'
-import { type End, ServerUpgrade } from '../server-upgrade.ts'
-import { scanUpdateCursor } from './update-cursor.ts'
-import { OpenSessions } from './open-sessions.ts'
+  notificationMessage,
+  parseMessage,
+  requestMessage,
+} from '../../rpc/json-rpc.ts'
+import { PendingRequests } from '../../rpc/pending-requests.ts'
+import { type Handshake, HandshakeResult, withHandshake } from '../handshake.ts'
+import { type Ending, ServerUpgrade } from '../server-upgrade.ts'
+import {
+  ClientRequests,
+  type OpenCall,
+  type OpenPrompt,
+  RELAY_ID_PREFIX,
+  ServerRequests,
+  adoptedPrompts,
+  withPromptId,
+} from './open-requests.ts'
+import { OpenSessions, repeatedOpening, resumeParams, scanUpdateCursor } from './open-sessions.ts'
+
+type Fields = Readonly<Record<string, unknown>>
 
 export interface RelayStateOptions {
-  readonly introduction: Handshake
+  readonly handshake: Handshake
   newId(): string
-  /** To the server that is there now. */
-  ask(line: Buffer): void
-  tell(line: Buffer): void
+  /** Sends lines to the present server, besides what the methods return. */
+  toServer(lines: Buffer): void
+  /** Sends lines to the client, besides what the methods return. */
+  toClient(lines: Buffer): void
+  /** Tells the user; never the client. */
   say(sentence: string): void
 }
 
-export class RelayState {
-  readonly #host: RelayStateOptions
-  readonly #requests = new ClientRequests()
-  readonly #views = new OpenSessions()
-  readonly #asked = new ServerRequests()
-  readonly #own = new InternalRequests()
-  /** Requests of the client that were sent again and wait for their answer. */
-  readonly #repeated = new Set<string>()
-  readonly #acquaintance = new HandshakeResult()
-  readonly #takeover: ServerUpgrade
+const NOTHING = Buffer.alloc(0)
 
-  constructor(host: RelayStateOptions) {
-    this.#host = host
-    this.#takeover = new ServerUpgrade(host.introduction.version, this.#own)
+const CANCELS: ReadonlySet<string> = new Set(['session/cancel', '$/cancel_request'])
+
+export class RelayState {
+  readonly #options: RelayStateOptions
+  readonly #requests = new ClientRequests()
+  readonly #serverRequests = new ServerRequests()
+  readonly #sessions = new OpenSessions()
+  /** The relay's own requests to the server. The client never sees the responses; it gets what each function returns. */
+  readonly #own = new PendingRequests<(response: Response) => Buffer>(RELAY_ID_PREFIX)
+  /** Requests of the client that were sent to a new server again. */
+  readonly #repeated = new Set<unknown>()
+  readonly #handshake = new HandshakeResult()
+  readonly #upgrade: ServerUpgrade
+
+  constructor(options: RelayStateOptions) {
+    this.#options = options
+    this.#upgrade = new ServerUpgrade(options.handshake.version)
   }
 
   /** How the connection to the server ends if it ends now. */
-  get end(): End {
-    return this.#takeover.end
+  get ending(): Ending {
+    return this.#upgrade.ending
   }
 
-  get waitsForRoom(): boolean {
-    return this.#takeover.waitsForRoom
+  /** Nothing may be sent to the server: it is older, and has been asked to stop. */
+  get isUpgrading(): boolean {
+    return this.#upgrade.isPending
   }
 
-  /** The client waits for an answer that should not take long. */
-  get isOwed(): boolean {
+  /** The client waits for a response that should not take long. */
+  get awaitsResponse(): boolean {
     return this.#requests.calls().length > 0
   }
 
-  /** All that was lost with the former server is restored. */
-  get isWhole(): boolean {
-    return this.#own.areAnswered && this.#repeated.size === 0
+  /** Everything that was lost with the former server is restored. */
+  get isRestored(): boolean {
+    return this.#own.isEmpty && this.#repeated.size === 0
   }
 
   /** What the server gets for a line of the client. */
   fromClient(line: Buffer): Buffer {
-    const message = read(line)
+    const message = parseLine(line)
     switch (message?.kind) {
       case undefined:
+        // The server refuses it.
         return line
       case 'response':
-        return this.#settled(message, line)
+        return this.#clientResponded(message, line)
       case 'notification':
-        if (CANCELS.has(message.method)) this.#requests.noteCancel(message.method, message.params)
+        if (CANCELS.has(message.method)) this.#requests.noteCancel(message.method, fieldsOf(message.params))
         return line
       case 'request':
-        return this.#requested(message, line)
+        return this.#clientRequested(message, line)
     }
   }
 
   /** What the client gets for a line of the server: mostly the same line. */
   fromServer(line: Buffer): Buffer {
-    const seen = scanUpdateCursor(line)
-    if (seen !== undefined) {
-      this.#views.saw(seen)
+    const cursor = scanUpdateCursor(line)
+    if (cursor !== undefined) {
+      this.#sessions.seen(cursor)
       return line
     }
-    const message = read(line)
+    const message = parseLine(line)
     switch (message?.kind) {
       case undefined:
         return line
       case 'response':
-        return this.#answered(message, line)
+        return this.#serverResponded(message, line)
       case 'notification':
-        return this.#notified(message, line)
+        return this.#serverNotified(message, line)
       case 'request':
-        this.#asked.asked(message)
+        this.#serverRequests.add(message)
         return line
     }
   }
 
-  /** The server is gone. What the client is told of that: what it was asked is withdrawn, what cannot be repeated has failed. */
+  /**
+   * The server is gone. Returns what the client gets: requests of the server are withdrawn, and requests that must not be repeated
+   * have failed.
+   */
   lose(): Buffer {
-    const withdrawn = this.#asked.lose()
-    this.#own.clear()
+    const withdrawn = this.#serverRequests.lose().map(lineOf)
+    this.#own.takeAll()
     this.#repeated.clear()
-    const stopped = this.#takeover.lose() === 'stops'
-    const lost = stopped ? this.#requests.takeCalls() : this.#requests.takeUnrepeatable()
-    const failed = lost.map((call) =>
-      this.#failed(call, stopped ? new ParleyError('SERVER_STOPPING', {}) : restarted(call)),
-    )
-    this.#views.lose()
+    const isStopping = this.#upgrade.lose() === 'stopping'
+    const lost = isStopping ? this.#requests.takeCalls() : this.#requests.takeUnrepeatable()
+    const failed = lost.map((call) => {
+      const { method } = call
+      const error = isStopping
+        ? new ParleyError('SERVER_STOPPING', {})
+        : new ParleyError('SERVER_RESTARTED', { method })
+      return this.#fail(call, error)
+    })
+    this.#sessions.lose()
     this.#requests.orphan()
-    return Buffer.concat([withdrawn, ...failed, this.#interrupt(({ sessionId }) => !this.#willBeOpen(sessionId))])
+    return Buffer.concat([...withdrawn, ...failed, this.#interrupt(({ sessionId }) => !this.#willBeOpen(sessionId))])
   }
 
-  /** What a new server is told, so that all goes on where it was. */
+  /** What a new server gets, so that everything continues where it was. */
   restore(): Buffer {
-    const lines = this.#acquaintance.requests().map(([method, params]) => this.#own.line(method, params, () => NOTHING))
-    for (const [sessionId, view] of this.#views.open()) {
-      const params = resumption(view, this.#requests.promptsOf(sessionId))
-      lines.push(this.#own.line('session/resume', params, (response) => this.#resumed(sessionId, response)))
+    const lines = this.#handshake.requests().map(([method, params]) => this.#ask(method, params, () => NOTHING))
+    for (const [sessionId, session] of this.#sessions.open()) {
+      const params = resumeParams(session, this.#requests.promptsOf(sessionId))
+      lines.push(this.#ask('session/resume', params, (response) => this.#resumed(sessionId, response)))
     }
-    for (const call of this.#requests.calls()) lines.push(this.#again(call))
+    for (const call of this.#requests.calls()) lines.push(this.#repeat(call))
     return Buffer.concat(lines)
   }
 
-  /** No server can be reached: whoever waits is told why. */
+  /** No server can be reached: returns the failure of every request that waits. */
   giveUp(error: ParleyError): Buffer {
-    const failed = this.#requests.takeCalls().map((call) => this.#failed(call, error))
+    const failed = this.#requests.takeCalls().map((call) => this.#fail(call, error))
     return Buffer.concat([...failed, this.#interrupt(() => true)])
   }
 
-  #settled(response: Response, line: Buffer): Buffer {
-    const { isAwaited, toClient } = this.#asked.answered(response)
-    if (toClient.length > 0) this.#host.tell(toClient)
+  #ask(method: string, params: Fields, answered: (response: Response) => Buffer): Buffer {
+    return lineOf(requestMessage(this.#own.open(answered), method, params))
+  }
+
+  #clientResponded(response: Response, line: Buffer): Buffer {
+    const { isAwaited, toClient } = this.#serverRequests.answered(response)
+    if (toClient.length > 0) this.#options.toClient(Buffer.concat(toClient.map(lineOf)))
     return isAwaited ? line : NOTHING
   }
 
-  #requested(request: Request, line: Buffer): Buffer {
-    const { id, method, params } = request
-    if (method === 'initialize') return this.#call(request, withHandshake(params, this.#host.introduction))
-    const prompt = method === 'session/prompt' ? named(request, () => this.#host.newId()) : undefined
+  #clientRequested(request: Request, line: Buffer): Buffer {
+    const { id, method } = request
+    const params = fieldsOf(request.params)
+    if (method === 'initialize') return this.#initialize(request, withHandshake(params, this.#options.handshake))
+    const prompt = method === 'session/prompt' ? withPromptId(request, () => this.#options.newId()) : undefined
     if (prompt !== undefined) {
       const { sessionId, promptId } = prompt
-      this.#requests.add({ kind: 'prompt', id, sessionId, promptId, wantsEnd: false, isOrphan: false })
-      return requestLine(id, method, prompt.params)
+      this.#requests.add({ kind: 'prompt', id, sessionId, promptId, isCancelled: false, isOrphan: false })
+      return lineOf(requestMessage(id, method, prompt.params))
     }
-    const adopts = isOpening(request) ? adoptedBy(params) : []
+    const adopts = isOpening(method) ? adoptedPrompts(params) : []
     this.#requests.add({ kind: 'call', id, method, params, line, adopts })
     for (const adopted of adopts) this.#requests.add(adopted)
-    this.#views.asked(request)
+    this.#sessions.requested({ method, params })
     return line
   }
 
-  #call({ id, method }: Request, params: Fields): Buffer {
-    const line = requestLine(id, method, params)
+  #initialize({ id, method }: Request, params: Fields): Buffer {
+    const line = lineOf(requestMessage(id, method, params))
     this.#requests.add({ kind: 'call', id, method, params, line, adopts: [] })
     return line
   }
 
-  #answered(response: Response, line: Buffer): Buffer {
-    const own = this.#own.answer(response)
-    if (own !== undefined) return own
+  #serverResponded(response: Response, line: Buffer): Buffer {
+    const own = this.#own.take(response.id)
+    if (own !== undefined) return own(response)
     const request = this.#requests.take(response.id)
-    // What could not be read has no id; anything else that nobody waits for was answered by us.
+    // The server answers a message that it could not read with a null id. To any other unknown id the relay has responded itself.
     if (request === undefined) return response.id === null ? line : NOTHING
-    if (request.kind === 'prompt') return this.#promptEnded(request, line)
-    const told = this.#callAnswered(request, response, line)
-    return this.#repeated.delete(keyOf(response.id)) ? Buffer.concat([told, this.#abandoned(request)]) : told
-  }
-
-  #promptEnded({ sessionId, promptId }: OpenPrompt, line: Buffer): Buffer {
-    this.#views.promptEnded(sessionId, promptId)
-    return line
+    if (request.kind === 'prompt') {
+      this.#sessions.promptEnded(request.sessionId, request.promptId)
+      return line
+    }
+    const toClient = this.#callAnswered(request, response, line)
+    return this.#repeated.delete(response.id) ? Buffer.concat([toClient, this.#interruptUnopened(request)]) : toClient
   }
 
   #callAnswered(call: OpenCall, response: Response, line: Buffer): Buffer {
-    this.#views.answered(call, response)
-    if (response.errorCode !== undefined) {
-      // What it was to take over is not answered on this connection.
+    this.#sessions.answered(call, response)
+    if (response.error !== undefined) {
+      // The prompts that it was to take over are not answered on this connection.
       this.#requests.takePrompts((prompt) => call.adopts.includes(prompt))
       return line
     }
-    if (call.method === 'initialize') return this.#greeted(call, response, line)
-    if (call.method === 'authenticate') this.#acquaintance.admitted(call.params)
+    if (call.method === 'initialize') return this.#initialized(call, response, line)
+    if (call.method === 'authenticate') this.#handshake.authenticated(call.params)
     if (call.method === 'logout') this.#loggedOut()
-    if (isOpening(call)) this.#cancelAgain(call.params['sessionId'])
+    if (isOpening(call.method)) this.#repeatCancels(call.params['sessionId'])
     return line
   }
 
   #loggedOut(): void {
-    this.#acquaintance.loggedOut()
-    for (const [sessionId] of this.#views.open()) this.#views.forget(sessionId)
+    this.#handshake.loggedOut()
+    for (const [sessionId] of this.#sessions.open()) this.#sessions.forget(sessionId)
   }
 
-  /** A session that was to be opened again and was not: nobody will answer for its prompts. */
-  #abandoned(call: OpenCall): Buffer {
-    const { sessionId } = call.params
-    if (!isOpening(call) || this.#views.get(sessionId)?.isOpen === true) return NOTHING
+  /** A session that was to be opened on the new server was not: no server will answer its prompts. */
+  #interruptUnopened({ method, params: { sessionId } }: OpenCall): Buffer {
+    if (!isOpening(method) || this.#sessions.get(sessionId)?.isOpen === true) return NOTHING
     return this.#interrupt((prompt) => prompt.isOrphan && prompt.sessionId === sessionId)
   }
 
-  /** An older server is asked to make room, as long as the client has not begun to work with it and nobody else does. */
-  #greeted(call: OpenCall, { result }: Response, line: Buffer): Buffer {
-    const isFirst = !this.#acquaintance.isMade && !this.isOwed
-    if (!isFirst || !this.#takeover.isDue(result)) return this.#met(call, line)
+  /** An older server is asked to stop, unless the client has begun to work with it, or turns of other clients run. */
+  #initialized(call: OpenCall, { result }: Response, line: Buffer): Buffer {
+    const isFirst = !this.#handshake.isInitialized && !this.awaitsResponse
+    if (!isFirst || !this.#upgrade.isDue(fieldsOf(result))) {
+      this.#handshake.initialized(call.params)
+      return line
+    }
     this.#requests.add(call)
-    const stop = this.#takeover.ask((makesRoom) => {
-      if (makesRoom) return NOTHING
+    this.#upgrade.isPending = true
+    const stop = this.#ask('_parley/stop', { ifIdle: true }, (response) => {
+      const isStopping = fieldsOf(response.result)['stopping'] === true
+      this.#upgrade.answered(isStopping)
+      // Otherwise the next server answers the client.
+      if (isStopping) return NOTHING
       this.#requests.take(call.id)
-      return this.#met(call, line)
+      this.#handshake.initialized(call.params)
+      return line
     })
-    this.#host.ask(stop)
+    this.#options.toServer(stop)
     return NOTHING
   }
 
-  #met({ params }: OpenCall, line: Buffer): Buffer {
-    this.#acquaintance.made(params)
-    return line
-  }
-
-  #notified({ method, params }: Notification, line: Buffer): Buffer {
-    const { requestId, sessionId, state, phase, _meta, update } = params
+  #serverNotified({ method, params }: Notification, line: Buffer): Buffer {
+    const { requestId, sessionId, state, phase, _meta, update } = fieldsOf(params)
     switch (method) {
       case '_parley/server':
-        if (state === 'stopping') this.#takeover.stopping()
+        if (state === 'stopping') this.#upgrade.stopping()
         return NOTHING
       case '$/cancel_request':
-        this.#asked.withdrawn(requestId as RequestId)
+        this.#serverRequests.withdraw(requestId)
         return line
       case 'session/update':
-        this.#views.updated(String(sessionId), fieldsOf(_meta), fieldsOf(update))
+        this.#sessions.updated(String(sessionId), fieldsOf(_meta), fieldsOf(update))
         return line
       case '_parley/turn':
-        this.#views.stands(sessionId, phase)
+        this.#sessions.setPhase(sessionId, phase)
         return line
       default:
         return line
     }
   }
 
-  /** The same request, but for what the client has of its answer already. */
-  #again(call: OpenCall): Buffer {
+  /** The same request for a new server; of a load, without what the client has of its replay already. */
+  #repeat(call: OpenCall): Buffer {
     const { sessionId } = call.params
-    this.#repeated.add(keyOf(call.id))
-    return repeated(call, this.#views.get(sessionId), this.#requests.promptsOf(String(sessionId)))
+    this.#repeated.add(call.id)
+    const session = this.#sessions.get(sessionId)
+    if (session?.isOpen === true || !isOpening(call.method)) return call.line
+    return lineOf(repeatedOpening(call, session, this.#requests.promptsOf(String(sessionId))))
   }
 
-  #resumed(sessionId: string, { errorCode }: Response): Buffer {
-    // Such a server is about to leave, and the next one is asked again.
-    if (errorCode === 'SERVER_STOPPING') return NOTHING
-    if (errorCode === undefined) return this.#cancelAgain(sessionId)
-    this.#host.say(`Session ${sessionId} could not be resumed after the server was restarted (${errorCode}).`)
-    this.#views.forget(sessionId)
+  #resumed(sessionId: string, { error }: Response): Buffer {
+    // Such a server is about to end, and the next one is asked again.
+    if (error?.code === 'SERVER_STOPPING') return NOTHING
+    if (error === undefined) return this.#repeatCancels(sessionId)
+    this.#options.say(`Session ${sessionId} could not be resumed after the server was restarted (${error.code}).`)
+    this.#sessions.forget(sessionId)
     return this.#interrupt((prompt) => prompt.isOrphan && prompt.sessionId === sessionId)
   }
 
-  /** A cancel may have been lost with the server, while what it cancelled waits still. */
-  #cancelAgain(sessionId: unknown): Buffer {
-    for (const { id, wantsEnd } of this.#requests.promptsOf(String(sessionId))) {
-      if (wantsEnd) this.#host.ask(notificationLine('$/cancel_request', { requestId: id }))
+  /** A cancel may have been lost with the server, while the prompt that it cancels still waits. */
+  #repeatCancels(sessionId: unknown): Buffer {
+    for (const { id, isCancelled } of this.#requests.promptsOf(String(sessionId))) {
+      if (isCancelled) this.#options.toServer(lineOf(notificationMessage('$/cancel_request', { requestId: id })))
     }
     return NOTHING
   }
 
   /** Answers prompts that no server will answer. */
   #interrupt(isLost: (prompt: OpenPrompt) => boolean): Buffer {
-    return Buffer.concat(this.#requests.takePrompts(isLost).map((prompt) => this.#cut(prompt)))
+    const lines = this.#requests.takePrompts(isLost).map(({ id, sessionId, promptId }) => {
+      this.#sessions.promptEnded(sessionId, promptId)
+      return lineOf(errorMessage(id, new ParleyError('TURN_INTERRUPTED', { session: sessionId })))
+    })
+    return Buffer.concat(lines)
   }
 
-  #failed(call: OpenCall, error: ParleyError): Buffer {
-    this.#views.failed(call)
-    return errorLine(call.id, error)
-  }
-
-  #cut({ id, sessionId, promptId }: OpenPrompt): Buffer {
-    this.#views.promptEnded(sessionId, promptId)
-    return errorLine(id, new ParleyError('TURN_INTERRUPTED', { session: sessionId }))
+  #fail(call: OpenCall, error: ParleyError): Buffer {
+    this.#sessions.failed(call)
+    return lineOf(errorMessage(call.id, error))
   }
 
   #willBeOpen(sessionId: string): boolean {
-    if (this.#views.get(sessionId)?.isOpen === true) return true
-    return this.#requests.calls().some((call) => isOpening(call) && call.params['sessionId'] === sessionId)
+    if (this.#sessions.get(sessionId)?.isOpen === true) return true
+    return this.#requests.calls().some((call) => isOpening(call.method) && call.params['sessionId'] === sessionId)
   }
 }
 
-const CANCELS: ReadonlySet<string> = new Set(['session/cancel', '$/cancel_request'])
+/** Undefined for a line that the server would refuse to read: it says so to the client. */
+function parseLine(line: Buffer): Message | undefined {
+  const text = decodeUtf8(line)
+  const message = text === undefined ? undefined : parseMessage(text)
+  return message?.kind === 'unreadable' ? undefined : message
+}
 
-function restarted({ method }: OpenCall): ParleyError {
-  return new ParleyError('SERVER_RESTARTED', { method })
+function lineOf(message: string): Buffer {
+  return Buffer.from(`${message}\n`)
+}
+
+function isOpening(method: string): boolean {
+  return method === 'session/load' || method === 'session/resume'
 }
