@@ -1,6 +1,6 @@
 /** `read_result`: what was left out of the long result of an earlier call. */
 import { z } from 'zod'
-import { allWordsIn } from '../mcp/client/request/content-text.ts'
+import { allWordsIn } from '../mcp/client/request/model-content.ts'
 import { MODEL_LIMIT, amount, refuse, textResult } from './toolset/result.ts'
 import { defineTool } from './toolset/tool.ts'
 

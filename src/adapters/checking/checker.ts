@@ -8,9 +8,9 @@ import type { Signal } from '../../ports/signal.ts'
 import type { LinesJob, FoundLine, Posted, SchemaAnswer, SchemaJob } from './messages.ts'
 
 /** Whoever hands in jobs: an MCP connection, a search. Compared by identity. */
-export type JobSource = object
+type JobSource = object
 
-export interface CheckerOptions {
+interface CheckerOptions {
   readonly workerUrl: URL
   readonly clock: Clock
   readonly limits?: Partial<CheckerLimits>

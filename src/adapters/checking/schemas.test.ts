@@ -1,7 +1,6 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import { openChecker } from '../../../test/fixtures/tools/checker.ts'
-import { isCheapCheck, isCheapSchema } from './cheap.ts'
-import { Schemas } from './schemas.ts'
+import { isCheapCheck, isCheapSchema, Schemas } from './schemas.ts'
 
 const threads = openChecker()
 afterAll(() => threads.close())

@@ -37,7 +37,7 @@ export function markerOf(boot: Boot): string {
   return `${boot.home}-${boot.id}`
 }
 
-export interface Surroundings {
+interface Surroundings {
   readonly cwd: string
   readonly added: Readonly<Record<string, string>>
   /** The owner's, and behind it what tells this child and all that comes of it from the others. */

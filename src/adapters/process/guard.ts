@@ -50,7 +50,7 @@ export interface Guard {
   close(): Promise<void>
 }
 
-export interface GuardOptions {
+interface GuardOptions {
   readonly marker: string
   readonly path: string | undefined
   readonly clock: Clock

@@ -2,16 +2,18 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import type { Readable, Writable } from 'node:stream'
+import { constants } from 'node:fs'
+import { access, stat } from 'node:fs/promises'
+import { isAbsolute, resolve } from 'node:path'
 import { fail, reasonOf } from '../../errors/parley-error.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Child, Processes, ProcessExit, ProcessSpec } from '../../ports/process.ts'
 import type { Signal } from '../../ports/signal.ts'
 import { openChild, type Started } from './child.ts'
-import { findCommand } from './command.ts'
 import { childEnvironment, markerOf, unpassableName, type Boot } from './environment.ts'
 import { openGuard, type Guard } from './guard.ts'
 
-export interface ProcessesOptions {
+interface ProcessesOptions {
   readonly boot: Boot
   /** The whole environment of this process; children get the allow-listed part. */
   readonly environment: Readonly<Record<string, string | undefined>>
@@ -144,4 +146,44 @@ async function hears(stream: Readable): Promise<boolean> {
   })
   stream.destroy()
   return heard
+}
+
+interface Lookup {
+  readonly command: string
+  readonly cwd: string
+  /** PATH of the child, not ours. */
+  readonly path: string | undefined
+}
+
+/** The absolute path to execute. Throws COMMAND_NOT_FOUND or COMMAND_NOT_EXECUTABLE. */
+async function findCommand({ command, cwd, path }: Lookup): Promise<string> {
+  let blocked: string | undefined
+  for (const candidate of candidates({ command, cwd, path })) {
+    const state = await examine(candidate)
+    if (state === 'executable') return candidate
+    if (state === 'blocked') blocked ??= candidate
+  }
+  if (blocked !== undefined) fail('COMMAND_NOT_EXECUTABLE', { command: blocked })
+  return fail('COMMAND_NOT_FOUND', { command })
+}
+
+function candidates({ command, cwd, path }: Lookup): readonly string[] {
+  if (command === '') return []
+  if (command.includes('/')) return [resolve(cwd, command)]
+  // An empty or relative entry would mean the directory of the session, and so a program of whoever wrote what is there.
+  const folders = (path ?? '/usr/local/bin:/usr/bin:/bin').split(':').filter((folder) => isAbsolute(folder))
+  return folders.map((folder) => resolve(folder, command))
+}
+
+async function examine(file: string): Promise<'missing' | 'blocked' | 'executable'> {
+  try {
+    if (!(await stat(file)).isFile()) return 'blocked'
+  } catch {
+    // Whatever keeps us from seeing the file keeps us from running it: the search goes on.
+    return 'missing'
+  }
+  return access(file, constants.X_OK).then(
+    () => 'executable',
+    () => 'blocked',
+  )
 }

@@ -27,7 +27,7 @@ const MOST = 200
 /** A person who waits for longer types on. */
 const PATIENCE_MS = 3000
 
-export type Complete = (session: string, typed: Typed, from: readonly Completing[]) => Promise<Suggestions | undefined>
+type Complete = (session: string, typed: Typed, from: readonly Completing[]) => Promise<Suggestions | undefined>
 
 /** Undefined where no prompt is called so or it has no such argument. A server that fails, or is late, suggests nothing. */
 export function openCompletions(clock: Clock): Complete {

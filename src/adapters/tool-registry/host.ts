@@ -17,7 +17,7 @@ import { type Completing, openCompletions, type Suggestions, type Typed } from '
 import { openProtocolCache } from '../mcp/host/protocol-cache.ts'
 import { type BuiltinServer, type ConfiguredServer, serversOf } from './server-sources.ts'
 import type { Logins } from '../mcp/oauth/authorization.ts'
-import { Openings } from '../mcp/host/openings.ts'
+import { ConnectQueue } from '../mcp/host/connect-queue.ts'
 import { openPool } from '../mcp/host/pool.ts'
 import { Registry } from './registry.ts'
 
@@ -75,7 +75,7 @@ export function openToolHost({ builtin = [], configured = () => [], own, ...opti
     logins,
     started,
   } = options
-  const around: McpHostContext = {
+  const context: McpHostContext = {
     clock,
     processes,
     checker,
@@ -83,21 +83,21 @@ export function openToolHost({ builtin = [], configured = () => [], own, ...opti
     clientInfo,
     warn,
     elicitation,
-    eras: openProtocolCache(clock),
-    openings: new Openings(clock),
+    protocolCache: openProtocolCache(clock),
+    connectQueue: new ConnectQueue(clock),
     limits: { ...DEFAULT_LIMITS, ...limits },
     ...(logins && { logins }),
     ...(started && { started }),
   }
-  const pool = openPool(around)
+  const pool = openPool(context)
   const open = new Map<Registry, string>()
   const completions = openCompletions(clock)
   return {
     open(request) {
       const configs = serversOf(request, { builtin, configured: configured(request.cwd) })
       const registry = new Registry({
-        clock: around.clock,
-        patienceMs: around.limits.callMs,
+        clock: context.clock,
+        patienceMs: context.limits.callMs,
         lease: (changed) => configs.map((config) => pool.take(config, changed)),
         onClose: () => void open.delete(registry),
       })

@@ -3,19 +3,28 @@ import { waitAtMost } from '../../async/with-timeout.ts'
 import { fail, isParleyError, reasonOf } from '../../errors/parley-error.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Signal } from '../../ports/signal.ts'
-import type { CompletionRequest, ToolCallOptions, ToolList, ToolPreview, ToolRegistry } from '../../ports/tools.ts'
+import type {
+  CompletionRequest,
+  ToolCallOptions,
+  ToolList,
+  ToolPreview,
+  ToolRegistry,
+  Tool,
+  PromptTemplate,
+  Resource,
+  ResourceTemplate,
+} from '../../ports/tools.ts'
 import { openInFlightCalls } from '../mcp/host/in-flight-calls.ts'
-import type { CallOptions, Connection, Offer } from '../mcp/host/mcp-types.ts'
+import type { CallOptions, Connection, Offer, ServerPrompt, ServerTool } from '../mcp/host/mcp-types.ts'
 import { LOG_IN } from '../mcp/host/login-tool.ts'
 import { registryName, registryPrefix } from './names.ts'
-import { kindOf, titleOf } from './tool-kind.ts'
-import { lastSnapshot, snapshotOf } from './tool-list-snapshot.ts'
 import type { Lease } from '../mcp/host/pool.ts'
 import { withInputRounds } from '../mcp/host/input-required-loop.ts'
-import { limitsFor } from '../mcp/host/server-rules.ts'
+import { limitsFor } from '../mcp/host/server-config.ts'
 import type { McpServerLifecycle } from '../mcp/host/mcp-server-lifecycle.ts'
+import type { ToolKind } from '../../ports/content.ts'
 
-export interface RegistryOptions {
+interface RegistryOptions {
   readonly clock: Clock
   /** Takes a share in each server; `changed` hears of its state and of what it offers. */
   readonly lease: (changed: () => void) => readonly Lease[]
@@ -215,4 +224,62 @@ interface Patience {
 /** Resolves when none of the servers is connecting, when the limit is over, or when the signal aborts. */
 async function settled(servers: readonly McpServerLifecycle[], { clock, limitMs, signal }: Patience): Promise<void> {
   await waitAtMost(Promise.all(servers.map((server) => server.settled())), { clock, ms: limitMs, signals: [signal] })
+}
+
+function kindOf(tool: Pick<Tool, 'serverToolName' | 'readOnly'> | undefined): ToolKind {
+  if (tool === undefined) return 'other'
+  if (/search|find|query/iu.test(tool.serverToolName)) return 'search'
+  if (/fetch|download/iu.test(tool.serverToolName)) return 'fetch'
+  return tool.readOnly ? 'read' : 'other'
+}
+
+/** How much of a query is said. Characters. */
+const LONGEST = 80
+
+/** What is searched for tells one search from the next; undefined where nothing is. */
+function titleOf({ title, server }: Pick<Tool, 'title' | 'server'>, args: unknown): string | undefined {
+  const { query } = (args ?? {}) as { readonly query?: unknown }
+  if (typeof query !== 'string' || query.trim() === '') return undefined
+  const words = query.trim().replace(/\s+/gu, ' ')
+  const said = words.length > LONGEST ? `${words.slice(0, LONGEST).replace(/\p{Cs}$/u, '')} …` : words
+  return `${title}: “${said}” (${server})`
+}
+
+function snapshotOf(servers: readonly McpServerLifecycle[], version: number): ToolList {
+  return frozen({
+    version,
+    tools: servers.flatMap((server) => server.offer().tools.map((tool) => toolOf(server, tool))),
+    resources: servers.flatMap((server) => server.offer().resources.map((one): Resource => of(server, one))),
+    templates: servers.flatMap((server) => server.offer().templates.map((one): ResourceTemplate => of(server, one))),
+    prompts: servers.flatMap((server) => server.offer().prompts.map((one) => promptOf(server, one))),
+    servers: servers.map((server) => server.status()),
+  })
+}
+
+/** Its servers may live on in another registry; for this one they are closed. */
+function lastSnapshot(servers: readonly McpServerLifecycle[], version: number): ToolList {
+  const closed = servers.map((server) => {
+    const { name, title } = server.status()
+    return { name, title, state: 'closed', tools: 0 } as const
+  })
+  return frozen({ version, tools: [], resources: [], templates: [], prompts: [], servers: closed })
+}
+
+function toolOf({ config }: McpServerLifecycle, tool: ServerTool): Tool {
+  const { outputSchema: _, ...told } = tool
+  const { label: server, trusted } = config
+  return { name: registryName(server, tool.serverToolName), ...told, server, builtin: trusted || tool === LOG_IN }
+}
+
+function promptOf(server: McpServerLifecycle, prompt: ServerPrompt): PromptTemplate {
+  return of(server, { name: registryName(server.config.label, prompt.serverPromptName), ...prompt })
+}
+
+function of<Item extends object>({ config }: McpServerLifecycle, item: Item): Item & { readonly server: string } {
+  return { ...item, server: config.label }
+}
+
+function frozen(list: ToolList): ToolList {
+  for (const part of Object.values(list)) Object.freeze(part)
+  return Object.freeze(list)
 }

@@ -2,8 +2,7 @@
 import type { McpServer, ToolHostRequest } from '../../ports/tools.ts'
 import type { LoginSettings } from '../mcp/oauth/authorization.ts'
 import { serverLabels } from './names.ts'
-import type { ServerRules } from '../mcp/host/server-rules.ts'
-import type { ServerConfig } from '../mcp/host/server-config.ts'
+import type { ServerRules, ServerConfig } from '../mcp/host/server-config.ts'
 
 /** One of Parley's own servers: trusted, and started when it is first needed. */
 export interface BuiltinServer {
@@ -34,7 +33,7 @@ export interface ConfiguredServer {
   }
 }
 
-export interface Known {
+interface Known {
   readonly builtin: readonly BuiltinServer[]
   readonly configured: readonly ConfiguredServer[]
 }
@@ -78,7 +77,7 @@ function ownConfig(server: BuiltinServer, label: string, request: ToolHostReques
     rules: {},
     key: JSON.stringify([scope, label, cwd, roots]),
     locate: () => server.connect(request),
-    ...(server.tools && { foresee: async () => (await server.tools?.(request)) ?? [] }),
+    ...(server.tools && { staticTools: async () => (await server.tools?.(request)) ?? [] }),
     release: async () => server.release?.(request),
   }
 }

@@ -13,7 +13,7 @@ import { runs, until } from '../../../test/fixtures/process/running.ts'
 import type { ElicitationAnswer } from '../../ports/elicitation.ts'
 import type { ToolCallContext, ToolRegistry } from '../../ports/tools.ts'
 import type { ToolHostOptions } from './host.ts'
-import type { ServerRules } from '../mcp/host/server-rules.ts'
+import type { ServerRules } from '../mcp/host/server-config.ts'
 
 const benches: Bench[] = []
 afterEach(async () => {

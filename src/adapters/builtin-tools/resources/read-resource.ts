@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import type { Content, EmbeddedResource } from '../../../ports/content.ts'
 import type { ToolList } from '../../../ports/tools.ts'
-import { withBrief } from '../../mcp/client/request/model-content.ts'
+import { withModelContent } from '../../mcp/client/request/model-content.ts'
 import { withinLimit } from '../../mcp/client/request/content.ts'
 import { SERVERS_MS, requireServer } from './list-resources.ts'
 import { refuse } from '../toolset/result.ts'
@@ -33,7 +33,7 @@ export const readResource = defineTool({
     const owner = server ?? ownerIn(uri, list) ?? refuse(`Name the server: ${namesIn(list)}.`)
     const bodies = await servers.read(owner, uri, { signal })
     if (bodies.length === 0) return refuse(`${owner} has nothing under ${uri}.`)
-    return withBrief({ content: withinLimit(bodies.map(shownAs)), isError: false }, caller.toolCallId)
+    return withModelContent({ content: withinLimit(bodies.map(shownAs)), isError: false }, caller.toolCallId)
   },
 })
 

@@ -2,7 +2,7 @@
 import { fail, isParleyError } from '../../../errors/parley-error.ts'
 import type { ToolCallOptions } from '../../../ports/tools.ts'
 
-export interface InFlightCalls {
+interface InFlightCalls {
   /** Runs a call with a signal of its own; throws TOOL_NOT_RUN when no more calls are taken. */
   run<Result>(name: string, options: ToolCallOptions, work: Work<Result>): Promise<Result>
   /** Takes no more calls and resolves when those under way have ended. */

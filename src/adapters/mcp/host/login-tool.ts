@@ -20,7 +20,7 @@ export const LOG_IN: ServerTool = {
 
 export const LOCKED: Offer = { tools: [LOG_IN], resources: [], templates: [], prompts: [] }
 
-export interface LogIn {
+interface LogIn {
   readonly label: string
   readonly authorization: Authorization
   /** Connects the server with what the login brought, and says what keeps it from that. */

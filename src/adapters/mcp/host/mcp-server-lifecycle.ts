@@ -1,14 +1,12 @@
 /** One server of a registry through its life: waiting, connecting, ready, lost, connected again, closed. */
-import { fail, isParleyError, reasonOf } from '../../../errors/parley-error.ts'
+import { fail, isParleyError, reasonOf, ParleyError } from '../../../errors/parley-error.ts'
 import type { Timer } from '../../../ports/clock.ts'
 import type { McpServer, ServerStatus, ToolResult } from '../../../ports/tools.ts'
 import { NOTHING, type CallOptions, type Connection, type Offer, type McpHostContext } from './mcp-types.ts'
 import { LOCKED, LOG_IN, loginTool } from './login-tool.ts'
 import type { Authorization } from '../oauth/authorization.ts'
-import { permitted } from './server-rules.ts'
-import { countRestarts, type Restarts } from './restarts.ts'
-import type { ServerConfig } from './server-config.ts'
-import { unlessCancelled } from './unless-cancelled.ts'
+import { permitted, type ServerConfig } from './server-config.ts'
+import { unlessAborted } from '../../../async/abort.ts'
 
 type Phase =
   | { readonly state: 'idle' }
@@ -25,29 +23,29 @@ const BREATH_MS = 10
 
 export class McpServerLifecycle {
   readonly config: ServerConfig
-  readonly #around: McpHostContext
+  readonly #context: McpHostContext
   readonly #changed: () => void
   readonly #restarts: Restarts
   /** Connections of no more use that still wait for answers. */
-  readonly #retired = new Set<Connection>()
+  readonly #draining = new Set<Connection>()
   #phase: Phase = { state: 'idle' }
   #title: string
   #known: Offer | undefined
-  #foreseen: Offer | undefined
-  #foreseeing: Promise<void> | undefined
+  #staticOffer: Offer | undefined
+  #readingStaticTools: Promise<void> | undefined
   #roots: readonly string[]
   #located: McpServer | undefined
   /** What was read over connections that were lost. */
   #watched: readonly string[] = []
 
   /** `changed` is called when the state or what it offers did. */
-  constructor(config: ServerConfig, around: McpHostContext, changed: () => void) {
+  constructor(config: ServerConfig, context: McpHostContext, changed: () => void) {
     this.config = config
-    this.#around = around
+    this.#context = context
     this.#changed = changed
     this.#title = config.title
     this.#roots = config.roots
-    const { restartPausesMs: pausesMs, steadyMs } = around.limits
+    const { restartPausesMs: pausesMs, steadyMs } = context.limits
     this.#restarts = countRestarts({ pausesMs, steadyMs, forEver: !config.isProcess })
   }
 
@@ -64,23 +62,23 @@ export class McpServerLifecycle {
 
   /** What it offers, as long as it can be asked for it. */
   offer(): Offer {
-    if (this.#phase.state === 'locked') return this.#around.elicitation ? LOCKED : NOTHING
+    if (this.#phase.state === 'locked') return this.#context.elicitation ? LOCKED : NOTHING
     if (this.#phase.state === 'ready') return this.known()
     const isComing = this.#phase.state === 'idle' || this.#phase.state === 'connecting'
-    return (isComing ? this.#foreseen : undefined) ?? NOTHING
+    return (isComing ? this.#staticOffer : undefined) ?? NOTHING
   }
 
   /** What it offers, or did when it was lost. */
   known(): Offer {
-    const known = this.#known ?? this.#foreseen ?? NOTHING
+    const known = this.#known ?? this.#staticOffer ?? NOTHING
     return this.#phase.state === 'locked' ? { ...known, tools: [LOG_IN, ...known.tools] } : known
   }
 
   /** Makes its offer known, for which it need not be connected if it can be foreseen. */
   prepare(): void {
-    if (this.#phase.state === 'ready') return this.#phase.connection.freshen()
-    if (this.config.foresee === undefined || this.#phase.state !== 'idle') return this.start()
-    if (this.#foreseen === undefined) this.#foreseeing ??= this.#foresee(this.config.foresee)
+    if (this.#phase.state === 'ready') return this.#phase.connection.refreshIfStale()
+    if (this.config.staticTools === undefined || this.#phase.state !== 'idle') return this.start()
+    if (this.#staticOffer === undefined) this.#readingStaticTools ??= this.#readStaticTools(this.config.staticTools)
   }
 
   /** Connects it, also again after it was lost, unless it has to wait. */
@@ -104,7 +102,7 @@ export class McpServerLifecycle {
 
   /** Resolves when it is not connecting. */
   async settled(): Promise<void> {
-    await this.#foreseeing
+    await this.#readingStaticTools
     if (this.#phase.state === 'connecting') await this.#phase.done
   }
 
@@ -145,27 +143,27 @@ export class McpServerLifecycle {
       await before.done
     }
     if (before.state === 'ready') await before.connection.close()
-    await Promise.all([...this.#retired].map((connection) => connection.close()))
+    await Promise.all([...this.#draining].map((connection) => connection.close()))
     await this.config.release?.()
   }
 
-  async #foresee(foresee: () => Promise<readonly unknown[]>): Promise<void> {
+  async #readStaticTools(staticTools: () => Promise<readonly unknown[]>): Promise<void> {
     try {
-      const [listed, { cleanTools }] = await Promise.all([foresee(), import('../client/lists/tool-list.ts')])
-      this.#foreseen = permitted({ ...NOTHING, tools: cleanTools(listed).tools }, this.config.rules)
+      const [listed, { cleanTools }] = await Promise.all([staticTools(), import('../client/lists/tool-list.ts')])
+      this.#staticOffer = permitted({ ...NOTHING, tools: cleanTools(listed).tools }, this.config.rules)
       if (this.#phase.state !== 'closed') this.#changed()
     } catch {
       // Whatever it is, starting it says so.
       this.start()
     } finally {
-      this.#foreseeing = undefined
+      this.#readingStaticTools = undefined
     }
   }
 
   #mayStart(): boolean {
     if (this.#phase.state === 'idle') return true
     if (this.#phase.state !== 'failed') return false
-    return this.#phase.retryAt <= this.#around.clock.monotonicNow()
+    return this.#phase.retryAt <= this.#context.clock.monotonicNow()
   }
 
   #connectNow(): void {
@@ -195,8 +193,8 @@ export class McpServerLifecycle {
   /** Starting a process stops this one for some milliseconds: the answer to `session/new` goes first. */
   async #openInTurn(signal: AbortSignal): Promise<Connection> {
     if (this.config.lazy) return await this.#open(signal)
-    await this.#around.clock.sleep(BREATH_MS, signal)
-    const over = await this.#around.openings.turn(this.config.session, signal)
+    await this.#context.clock.sleep(BREATH_MS, signal)
+    const over = await this.#context.connectQueue.turn(this.config.session, signal)
     try {
       return await this.#open(signal)
     } finally {
@@ -228,11 +226,11 @@ export class McpServerLifecycle {
         ...(login && { login }),
         ...events,
       },
-      this.#around,
+      this.#context,
     )
     this.#title = connection.about.title
     this.#known = permitted(connection.offer(), this.config.rules)
-    this.#enter({ state: 'ready', connection, since: this.#around.clock.monotonicNow() })
+    this.#enter({ state: 'ready', connection, since: this.#context.clock.monotonicNow() })
     // It may have gone in the very moment in which it came.
     if (lost !== undefined) this.#lose(lost)
     return connection
@@ -248,15 +246,15 @@ export class McpServerLifecycle {
     if (this.#phase.state !== 'ready') return
     const { connection, since } = this.#phase
     this.#watched = connection.watched()
-    this.#retired.add(connection)
-    void connection.retire().then(() => this.#retired.delete(connection))
-    this.#waitAfter(`MCP server ${this.config.label} was lost: ${reason}.`, this.#around.clock.monotonicNow() - since)
+    this.#draining.add(connection)
+    void connection.drain().then(() => this.#draining.delete(connection))
+    this.#waitAfter(`MCP server ${this.config.label} was lost: ${reason}.`, this.#context.clock.monotonicNow() - since)
   }
 
   /** Nobody has to say it again: whoever logs in, wherever, lets it go on. */
   #lock(reason: string): void {
     const located = this.#located
-    const { logins } = this.#around
+    const { logins } = this.#context
     if (logins === undefined || located === undefined || located.type === 'stdio') return this.#failed(reason)
     const authorization = logins.at(located, this.config.login)
     const timer = authorization.onChange(() => this.#connectNow())
@@ -265,7 +263,7 @@ export class McpServerLifecycle {
 
   /** A server that never worked is tried again only when somebody wants it. */
   #failed(reason: string): void {
-    const { clock, limits } = this.#around
+    const { clock, limits } = this.#context
     if (this.#known === undefined)
       this.#enter({ state: 'failed', reason, retryAt: clock.monotonicNow() + limits.retryMs })
     else this.#waitAfter(reason, 0)
@@ -273,7 +271,7 @@ export class McpServerLifecycle {
 
   #waitAfter(reason: string, livedMs: number): void {
     if (this.#phase.state === 'closed') return
-    const { clock, limits } = this.#around
+    const { clock, limits } = this.#context
     const pause = this.#restarts.lost(livedMs)
     if (pause === undefined) {
       const given = `${reason} It was lost ${this.#restarts.count} times soon after its start and rests for now.`
@@ -292,5 +290,45 @@ export class McpServerLifecycle {
     if (this.#phase.state === 'ready') return this.#phase.connection
     const reason = this.status().reason?.replace(/\.$/, '') ?? 'its server is closed'
     return fail('TOOL_NOT_RUN', { tool: name, reason })
+  }
+}
+
+/** Throws TOOL_NOT_RUN once the call is cancelled. */
+function unlessCancelled<Result>(work: Promise<Result>, { signal, name }: CallOptions): Promise<Result> {
+  const reason = 'it was cancelled before it began'
+  return unlessAborted(work, signal, () => new ParleyError('TOOL_NOT_RUN', { tool: name, reason }))
+}
+
+interface RestartRules {
+  /** Milliseconds to wait after each loss in a row. */
+  readonly pausesMs: readonly number[]
+  /** Whoever ran this long is not counted as lost in a row. */
+  readonly steadyMs: number
+  /** Whether the last pause holds for ever after, or no restart follows it. */
+  readonly forEver: boolean
+}
+
+interface Restarts {
+  /** It was lost after a life of `livedMs`: how long to wait now, or undefined when it was lost too often. */
+  lost(livedMs: number): number | undefined
+  /** How often it was lost in a row. */
+  readonly count: number
+  /** Somebody asks for it anew: what was is forgotten. */
+  forgive(): void
+}
+
+function countRestarts({ pausesMs, steadyMs, forEver }: RestartRules): Restarts {
+  let count = 0
+  return {
+    lost(livedMs) {
+      count = livedMs >= steadyMs ? 1 : count + 1
+      return pausesMs[count - 1] ?? (forEver ? pausesMs.at(-1) : undefined)
+    },
+    get count() {
+      return count
+    },
+    forgive() {
+      count = 0
+    },
   }
 }

@@ -19,7 +19,7 @@ import type {
 
 import type { Checker } from '../../checking/checker.ts'
 import type { ProtocolCache } from './protocol-cache.ts'
-import type { Openings } from './openings.ts'
+import type { ConnectQueue } from './connect-queue.ts'
 import type { Logins, LoginSettings } from '../oauth/authorization.ts'
 
 /** A tool as its server describes it, cleaned of what we cannot use. */
@@ -39,7 +39,11 @@ export type ServerResource = Omit<Resource, 'server'>
 export type ServerTemplate = Omit<ResourceTemplate, 'server'>
 export type ServerPrompt = Omit<PromptTemplate, 'server' | 'name'>
 
-/** All that a server has, as last listed. */
+/** The lists of a server that can change, each on its own. */
+export const LIST_KINDS = ['tools', 'resources', 'prompts'] as const
+export type ListKind = (typeof LIST_KINDS)[number]
+
+/** Everything that a server offers, as last listed. */
 export interface Offer {
   readonly tools: readonly ServerTool[]
   readonly resources: readonly ServerResource[]
@@ -61,7 +65,7 @@ export interface Connection {
   /** The resources that it tells the changes of. */
   watched(): readonly string[]
   /** Somebody is about to use what it offers: asks for lists that have grown old and whose changes nobody tells. Nobody waits. */
-  freshen(): void
+  refreshIfStale(): void
   /** What the last listing took. */
   latencyMs(): number
   /** Throws what `ToolRegistry.call` throws; `name` is what the errors call the tool. A pause is the end of this part of it. */
@@ -76,7 +80,7 @@ export interface Connection {
   /** The root set is another now. */
   rootsChanged(): void
   /** Closes it when its last call has ended: a connection of no more use may still bring answers. */
-  retire(): Promise<void>
+  drain(): Promise<void>
   /** Ends the connection, its session at the server, and its process. Idempotent. */
   close(): Promise<void>
 }
@@ -181,8 +185,8 @@ export interface McpHostContext {
   /** Told of every process that is started as a server. */
   readonly started?: (started: StartedServer) => void
   /** Which configurations turned out to speak the older protocol. */
-  readonly eras: ProtocolCache
-  readonly openings: Openings
+  readonly protocolCache: ProtocolCache
+  readonly connectQueue: ConnectQueue
   /** Whether there is somebody whom servers may ask. */
   readonly elicitation: boolean
   /** What lets us in at servers that want somebody to log in. */

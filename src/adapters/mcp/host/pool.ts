@@ -11,7 +11,7 @@ export interface Lease {
   release(): Promise<void>
 }
 
-export interface Pool {
+interface Pool {
   /** `changed` is called, until the share is given back, when the state or the tools of the server did change. */
   take(config: ServerConfig, changed: () => void): Lease
   /** Ends the servers that nobody has a share in any more. */
@@ -25,7 +25,7 @@ interface Shared {
   idle?: Timer | undefined
 }
 
-export function openPool(around: McpHostContext): Pool {
+export function openPool(context: McpHostContext): Pool {
   const shared = new Map<string, Shared>()
   const leaving = new Map<string, Promise<void>>()
 
@@ -34,16 +34,16 @@ export function openPool(around: McpHostContext): Pool {
     const changed = (): void => {
       for (const listener of listeners) listener()
     }
-    const server = new McpServerLifecycle(after(leaving.get(config.key), config), around, changed)
+    const server = new McpServerLifecycle(after(leaving.get(config.key), config), context, changed)
     const started: Shared = { server, listeners }
     shared.set(config.key, started)
     return started
   }
 
   async function leave({ key, isShared, rules }: ServerConfig, one: Shared): Promise<void> {
-    const idleMs = isShared && one.server.status().state === 'ready' ? (rules.idleMs ?? around.limits.idleMs) : 0
+    const idleMs = isShared && one.server.status().state === 'ready' ? (rules.idleMs ?? context.limits.idleMs) : 0
     if (idleMs === 0) return end(key, one)
-    one.idle = around.clock.setTimer(idleMs, () => void end(key, one))
+    one.idle = context.clock.setTimer(idleMs, () => void end(key, one))
   }
 
   async function end(key: string, { server, idle }: Shared): Promise<void> {

@@ -18,7 +18,7 @@ import { discover, openWeb, wordsFor, type Found, type Web } from './discovery.t
 import { openCallbackServer, type CallbackServer } from './oauth-callback-server.ts'
 import { accountOf, withAccount, type Kept, type Store } from './store.ts'
 
-export interface LoginOptions {
+interface LoginOptions {
   readonly server: HttpServer
   readonly settings: LoginSettings
   readonly store: Store

@@ -7,7 +7,7 @@ import type { Authorization, Login, LoginSettings, Logins, Refusal } from './aut
 import type { Begun } from './login.ts'
 import { accountOf, openStore, type Store } from './store.ts'
 
-export interface LoginsOptions {
+interface LoginsOptions {
   /** In the state directory; nobody else reads it. */
   readonly directory: string
   readonly clock: Clock

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-export interface CallbackAnswer {
+interface CallbackAnswer {
   readonly params: URLSearchParams
   /** Tells the person how it went. */
   readonly answer: (sentence: string) => void
@@ -17,7 +17,7 @@ export interface CallbackServer {
   close(): void
 }
 
-export interface CallbackServerOptions {
+interface CallbackServerOptions {
   /** The address of last time; its port is taken if it is free. */
   readonly wanted: string | undefined
   /** Whether it must be that address. */

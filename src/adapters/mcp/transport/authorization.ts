@@ -82,7 +82,7 @@ async function challengeOf(response: Response): Promise<ReturnType<typeof extrac
   return extractWWWAuthenticateParams(response)
 }
 
-export interface Asking {
+interface Asking {
   readonly label: string
   readonly authorization: Authorization | undefined
 }

@@ -8,14 +8,14 @@ import {
 import type { Clock } from '../../../ports/clock.ts'
 import type { Authorization } from '../oauth/authorization.ts'
 import { authorized, type LoginNeeded } from './authorization.ts'
-import { withoutBatches } from '../client/batches.ts'
+import { withoutBatches } from './incoming-json.ts'
 import { configuredHeaders, type HttpServer } from './headers.ts'
 import { keepingStream, reconnection, type StreamEvents } from './http-stream.ts'
 import { openNetwork } from './network.ts'
 import { openReadThrottle, type ReadThrottle } from './read-throttle.ts'
 import type { Resumptions } from './response-sanitizer.ts'
 
-export interface HttpSurroundings {
+interface HttpOptions {
   readonly clock: Clock
   readonly events: StreamEvents
   readonly resumptions: Resumptions
@@ -24,7 +24,7 @@ export interface HttpSurroundings {
   readonly onLocked: (login: LoginNeeded) => void
 }
 
-export interface HttpLink {
+interface HttpLink {
   readonly transport: Transport
   /** Tells the server that its session is over. */
   end(): Promise<void>
@@ -32,8 +32,8 @@ export interface HttpLink {
   destroy(): Promise<void>
 }
 
-export function openHttp(server: HttpServer, around: HttpSurroundings): HttpLink {
-  const { clock, events, resumptions, authorization, onLocked } = around
+export function openHttp(server: HttpServer, context: HttpOptions): HttpLink {
+  const { clock, events, resumptions, authorization, onLocked } = context
   const network = openNetwork(server)
   const pace = openReadThrottle(clock)
   const paced: FetchLike = async (address, init) => pace.paced(await withoutBatches(await network.fetch(address, init)))

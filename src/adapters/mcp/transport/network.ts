@@ -4,13 +4,13 @@ import type { FetchLike } from '@modelcontextprotocol/client'
 import { Agent, fetch as undiciFetch } from 'undici'
 import { isWithin, reachOf, type Reach } from '../../../net-policy/addresses.ts'
 import { guardedLookup, systemResolve, type Resolve } from '../../../net-policy/guarded-lookup.ts'
-import { limitResponse } from './response-limit.ts'
 import { configuredHeaders, type HttpServer } from './headers.ts'
+import { isStream } from './read-throttle.ts'
 
 /** The server sent us where it may not. */
 export class BlockedAddressError extends Error {}
 
-export interface Network {
+interface Network {
   readonly fetch: FetchLike
   destroy(): Promise<void>
 }
@@ -120,4 +120,42 @@ function deepest(reaches: readonly Reach[]): Reach {
 /** A URL writes an IPv6 address in brackets. */
 function bare(hostname: string): string {
   return hostname.replace(/^\[|\]$/g, '')
+}
+
+/** Far more than a result may hold. */
+const LIMIT_BYTES = 64 * 1024 * 1024
+const BLANK_LINES = ['\n\n', '\r\r', '\r\n\r\n'] as const
+
+/** Of a stream each event counts, of anything else the whole. */
+function limitResponse(response: Response): Response {
+  if (response.body === null) return response
+  const measure = isStream(response) ? eventSize() : totalSize()
+  const counter = new TransformStream<Uint8Array, Uint8Array>({
+    transform(chunk, controller) {
+      if (measure(chunk) > LIMIT_BYTES) throw new Error(`the answer is longer than ${LIMIT_BYTES} bytes`)
+      controller.enqueue(chunk)
+    },
+  })
+  const { status, statusText, headers } = response
+  return new Response(response.body.pipeThrough(counter), { status, statusText, headers })
+}
+
+type Measure = (chunk: Uint8Array) => number
+
+function totalSize(): Measure {
+  let size = 0
+  return (chunk) => (size += chunk.length)
+}
+
+/** A blank line ends an event; it may come in two pieces. */
+function eventSize(): Measure {
+  let size = 0
+  let tail = ''
+  return (chunk) => {
+    const text = tail + Buffer.from(chunk).toString('latin1')
+    const end = Math.max(...BLANK_LINES.map((blank) => text.lastIndexOf(blank)))
+    tail = text.slice(-3)
+    size = end === -1 ? size + chunk.length : text.length - end
+    return size
+  }
 }

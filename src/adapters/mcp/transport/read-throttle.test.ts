@@ -95,8 +95,8 @@ async function hearing(url: string): Promise<() => number> {
   const events = { onStreamBack: () => undefined, onStreamGone: () => undefined }
   // How long it rests is not what is looked at here.
   const clock = { ...systemClock, sleep: () => systemClock.sleep(0) }
-  const around = { clock, events, resumptions: { has: () => false }, onLocked: () => undefined }
-  const link = openHttp({ name: 'demanding', type: 'http', url, headers: [] }, around)
+  const context = { clock, events, resumptions: { has: () => false }, onLocked: () => undefined }
+  const link = openHttp({ name: 'demanding', type: 'http', url, headers: [] }, context)
   closing.push(async () => {
     await link.transport.close()
     await link.destroy()

@@ -2,7 +2,7 @@
 import type { JSONRPCMessage, Transport, TransportSendOptions } from '@modelcontextprotocol/client'
 import { isNestedDeeper } from '../../../text/nesting.ts'
 import type { ServerTool } from '../host/mcp-types.ts'
-import { DEEPEST, NOT_PARSED } from '../client/bearable.ts'
+import { DEEPEST, NOT_PARSED } from './incoming-json.ts'
 import { isObject, textIn, type JsonObject } from '../../checking/json.ts'
 import { cleanTools } from '../client/lists/tool-list.ts'
 
@@ -16,12 +16,12 @@ export interface Resumptions {
   has(token: string): boolean
 }
 
-export interface OpenRequests extends Resumptions {
+interface OpenRequests extends Resumptions {
   readonly methods: Map<string | number, string>
   readonly tokens: Map<string | number, string>
 }
 
-export interface ResponseEvents {
+interface ResponseEvents {
   /** What the server is called in sentences. */
   readonly label: string
   /** It is about to be read. */
@@ -32,7 +32,7 @@ export interface ResponseEvents {
 
 type Mutable = Record<string, unknown>
 
-export function openRequests(): OpenRequests {
+export function trackRequests(): OpenRequests {
   const tokens = new Map<string | number, string>()
   return { methods: new Map(), tokens, has: (token) => [...tokens.values()].includes(token) }
 }
@@ -57,7 +57,7 @@ export function sanitizeResponses(
     onAnswer(method ?? 'an unknown request')
     // Some servers answer 7 with "7".
     ;(message as Mutable).id = id
-    if ('result' in message && isObject(message.result)) tame(method, message.result, onTools)
+    if ('result' in message && isObject(message.result)) sanitize(method, message.result, onTools)
   }
 
   transport.send = async (message, options) => {
@@ -114,15 +114,15 @@ const LISTS: Readonly<Record<string, string>> = {
   'prompts/get': 'messages',
 }
 
-function tame(method: string | undefined, result: Mutable, onTools: ResponseEvents['onTools']): void {
+function sanitize(method: string | undefined, result: Mutable, onTools: ResponseEvents['onTools']): void {
   if (method === undefined || isUnfinished(result)) return
   if (!isObject(result._meta)) delete result._meta
-  tameCaching(result)
+  sanitizeCaching(result)
   const list = LISTS[method]
-  if (method === 'initialize') tameGreeting(result)
-  else if (method === 'tools/list') tameTools(result, onTools)
-  else if (method === 'tools/call') tameCall(result)
-  else if (method === 'completion/complete') tameCompletion(result)
+  if (method === 'initialize') sanitizeGreeting(result)
+  else if (method === 'tools/list') sanitizeTools(result, onTools)
+  else if (method === 'tools/call') sanitizeCall(result)
+  else if (method === 'completion/complete') sanitizeCompletion(result)
   else if (list !== undefined) hide(result, [list, 'nextCursor', 'description'], { [list]: [], ...cursorOf(result) })
 }
 
@@ -132,7 +132,7 @@ function isUnfinished({ resultType }: Mutable): boolean {
 }
 
 /** How long an answer holds is a hint; a malformed one means not at all. */
-function tameCaching(result: Mutable): void {
+function sanitizeCaching(result: Mutable): void {
   const { ttlMs, cacheScope } = result
   if (ttlMs !== undefined && !(Number.isSafeInteger(ttlMs) && Number(ttlMs) >= 0)) result.ttlMs = 0
   if (cacheScope !== undefined && cacheScope !== 'public' && cacheScope !== 'private') result.cacheScope = 'private'
@@ -142,7 +142,7 @@ function tameCaching(result: Mutable): void {
 const LONGEST_NAME = 200
 
 /** What a server says of itself is for people; only its protocol and its capabilities matter. */
-function tameGreeting(result: Mutable): void {
+function sanitizeGreeting(result: Mutable): void {
   const info = isObject(result.serverInfo) ? result.serverInfo : {}
   const title = textIn(info, 'title')
   const short = (text: string): string => text.slice(0, LONGEST_NAME)
@@ -155,7 +155,7 @@ function tameGreeting(result: Mutable): void {
   if (!isObject(result.capabilities)) result.capabilities = {}
 }
 
-function tameTools(result: Mutable, onTools: ResponseEvents['onTools']): void {
+function sanitizeTools(result: Mutable, onTools: ResponseEvents['onTools']): void {
   const { wire, tools, faults, chars } = cleanTools(
     Array.isArray(result.tools) ? (result.tools as readonly unknown[]) : [],
   )
@@ -164,14 +164,14 @@ function tameTools(result: Mutable, onTools: ResponseEvents['onTools']): void {
 }
 
 /** The protocol layer gets an empty answer that no rule can refuse; ours is read from what stands beside it. */
-function tameCall(result: Mutable): void {
+function sanitizeCall(result: Mutable): void {
   hide(result, ['content', 'structuredContent', 'isError', 'task'], { content: [] })
 }
 
 /** A server may suggest a hundred values; one that suggests more is not refused for it. */
 const MOST_SUGGESTIONS = 100
 
-function tameCompletion(result: Mutable): void {
+function sanitizeCompletion(result: Mutable): void {
   const { values } = isObject(result.completion) ? result.completion : {}
   const words = Array.isArray(values) ? values.filter((one) => typeof one === 'string') : []
   result.completion = { values: words.slice(0, MOST_SUGGESTIONS) }

@@ -1,12 +1,12 @@
 /** MCP over the standard streams of a child process that dies with us. */
 import { parseJSONRPCMessage, type JSONRPCMessage, type Transport } from '@modelcontextprotocol/client'
+import { LineFraming } from '../../../rpc/framing.ts'
 import { fail } from '../../../errors/parley-error.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Child, ProcessExit, Processes, ProcessSpec } from '../../../ports/process.ts'
-import { saidIn } from '../client/batches.ts'
-import { LineTooLong, lineCutter } from './lines.ts'
+import { saidIn } from './incoming-json.ts'
 
-export interface StdioOptions {
+interface StdioOptions {
   readonly processes: Processes
   readonly clock: Clock
   readonly spec: ProcessSpec
@@ -15,7 +15,7 @@ export interface StdioOptions {
 }
 
 /** Far more than a result may hold; a server that never ends its line is cut off here. */
-const LINE_LIMIT_BYTES = 64 * 1024 * 1024
+const MAX_LINE_BYTES = 64 * 1024 * 1024
 /** After so many messages in one breath, more than anyone asked for, a server is read on after a rest. */
 const TALKATIVE = 64
 /** The rest, in times of what it took to read them: the better part of this thread is for the others. */
@@ -78,24 +78,25 @@ export class StdioTransport implements Transport {
   }
 
   async #pump(child: Child): Promise<void> {
-    const cut = lineCutter(LINE_LIMIT_BYTES)
-    try {
-      for await (const chunk of child.stdout) await this.#hear(cut(chunk))
-    } catch (error) {
-      if (!(error instanceof LineTooLong)) throw error
-      this.#end = error.message
+    const framing = new LineFraming(MAX_LINE_BYTES)
+    for await (const chunk of child.stdout) {
+      const frames = framing.push(chunk)
+      await this.#hear(frames.filter((frame) => frame !== 'too_long'))
+      if (!frames.includes('too_long')) continue
+      this.#end = `a line is longer than ${MAX_LINE_BYTES} bytes`
       void child.stop(0)
+      break
     }
     // A server that closed its output can answer nothing any more, whether or not it runs on.
     if (!this.#closed) void child.stop(this.#options.graceMs)
   }
 
-  async #hear(lines: Iterable<string>): Promise<void> {
+  async #hear(lines: readonly Uint8Array[]): Promise<void> {
     const { clock } = this.#options
     let since = clock.monotonicNow()
     let heard = 0
     for (const line of lines) {
-      for (const said of saidIn(line)) {
+      for (const said of saidIn(Buffer.from(line).toString('utf8'))) {
         this.#receive(said)
         // The protocol layer tells of progress a step later, and of none once it has seen the answer.
         await Promise.resolve()

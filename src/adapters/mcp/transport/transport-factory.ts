@@ -21,8 +21,8 @@ export interface OpenTransport {
   close(): Promise<void>
 }
 
-export interface TransportContext {
-  readonly around: McpHostContext
+interface TransportContext {
+  readonly context: McpHostContext
   readonly request: Pick<ConnectRequest, 'label' | 'session' | 'signal'>
   readonly events: StreamEvents
   readonly resumptions: Resumptions
@@ -34,7 +34,7 @@ const GOODBYE_MS = 2000
 
 /** Throws when nobody wants the server any more. */
 export async function openTransport(server: McpServer, cwd: string, here: TransportContext): Promise<OpenTransport> {
-  const { around, request } = here
+  const { context, request } = here
   if (server.type !== 'stdio') {
     // An HTTP client of our own is a megabyte of code; only who has a server behind a URL pays for it.
     const http = await import('./http.ts')
@@ -43,10 +43,10 @@ export async function openTransport(server: McpServer, cwd: string, here: Transp
   }
   const { command, args, env } = server
   const transport = new StdioTransport({
-    processes: around.processes,
-    clock: around.clock,
-    graceMs: around.limits.graceMs,
-    onStart: (pid) => around.started?.({ server: request.label, session: request.session, command, args, pid }),
+    processes: context.processes,
+    clock: context.clock,
+    graceMs: context.limits.graceMs,
+    onStart: (pid) => context.started?.({ server: request.label, session: request.session, command, args, pid }),
     spec: { command, args, env, cwd },
   })
   return { transport, locked: () => undefined, end: () => transport.end, close: () => transport.close() }
@@ -54,10 +54,10 @@ export async function openTransport(server: McpServer, cwd: string, here: Transp
 
 function httpLink(
   server: HttpServer,
-  { around, events, resumptions, authorization }: TransportContext,
+  { context, events, resumptions, authorization }: TransportContext,
   open: typeof openHttp,
 ): OpenTransport {
-  const { clock } = around
+  const { clock } = context
   let end: string | undefined
   let needed: LoginNeeded | undefined
   const http = open(server, {

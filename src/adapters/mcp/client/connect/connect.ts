@@ -15,22 +15,22 @@ import type { McpServer } from '../../../../ports/tools.ts'
 import type { Connection, ConnectRequest, ServerTool, McpHostContext } from '../../host/mcp-types.ts'
 import { LoginNeeded, loginIn } from '../../transport/authorization.ts'
 import type { Authorization } from '../../oauth/authorization.ts'
-import { answerServer, capabilities, type AnswerableRequests } from '../request/pending-requests.ts'
+import { answerServer, capabilities, type OpenCall } from '../request/server-requests.ts'
 import { configuredHeaders } from '../../transport/headers.ts'
 import { isObject } from '../../../checking/json.ts'
 import { openTransport } from '../../transport/transport-factory.ts'
 import { placeOf, redactor } from '../request/redact.ts'
 import { isUnreachable, reasonIn } from '../request/request.ts'
-import type { ConnectAttempt, Session, SessionEvents } from './connect-attempt.ts'
-import { serve } from './session.ts'
+import type { ConnectAttempt, Session, ServerEvents } from './connect-attempt.ts'
+import { serve } from './connection.ts'
 import { MOST_CHARS_OF_ALL, MOST_TOOLS, TOO_MANY_TOOLS } from '../lists/tool-list.ts'
-import { openRequests, sanitizeResponses } from '../../transport/response-sanitizer.ts'
+import { trackRequests, sanitizeResponses } from '../../transport/response-sanitizer.ts'
 
 /**
  * `auto` asks for the newest protocol first, `patient` waits longer for the answer; `modern` takes nothing else, and `assumed`
  * takes it for granted; `sse` is the first one over HTTP.
  */
-type Way = 'auto' | 'patient' | 'legacy' | 'modern' | 'assumed' | 'sse'
+type Handshake = 'auto' | 'patient' | 'legacy' | 'modern' | 'assumed' | 'sse'
 
 const NEWEST = '2026-07-28'
 
@@ -59,10 +59,10 @@ const TOO_OLD = -32022
 const TOO_LATE = 'it did not answer in time'
 
 /** Throws MCP_CONNECT with a reason that holds no secret. Nothing is left open then. */
-export async function connect(request: ConnectRequest, around: McpHostContext): Promise<Connection> {
+export async function connect(request: ConnectRequest, context: McpHostContext): Promise<Connection> {
   const redact = redactor(request.server)
   try {
-    return await firstThatWorks({ request, around, redact, authorization: authorizationFor(request, around) })
+    return await connectWithFallback({ request, context, redact, authorization: authorizationFor(request, context) })
   } catch (error) {
     if (error instanceof LoginNeeded) return wantsLogin(request)
     const reason = redact(isParleyError(error) ? error.message : reasonFor(error, request)).replace(/\.$/, '')
@@ -84,26 +84,26 @@ function wantsLogin({ server, label, isConfigured }: ConnectRequest): never {
 
 /** Why an attempt failed, and which other way may work. */
 class AttemptFailed extends Error {
-  readonly next: Way | undefined
+  readonly next: Handshake | undefined
 
-  constructor(reason: string, next: Way | undefined) {
+  constructor(reason: string, next: Handshake | undefined) {
     super(reason)
     this.next = next
   }
 }
 
 /** The question for the newest protocol must do no harm: whoever takes it badly is met anew as if it had not been asked. */
-async function firstThatWorks(attempt: ConnectAttempt): Promise<Connection> {
+async function connectWithFallback(attempt: ConnectAttempt): Promise<Connection> {
   const { server, signal } = attempt.request
-  const tried: { readonly way: Way; readonly error: unknown }[] = []
-  let next: Way | undefined = firstWay(attempt)
+  const tried: { readonly way: Handshake; readonly error: unknown }[] = []
+  let next: Handshake | undefined = firstHandshake(attempt)
   while (next !== undefined) {
-    const way: Way = next
+    const way: Handshake = next
     try {
-      return await throughWay(attempt, way)
+      return await connectBy(attempt, way)
     } catch (error) {
       tried.push({ way, error })
-      if (way === 'legacy') attempt.around.eras.forget(server)
+      if (way === 'legacy') attempt.context.protocolCache.forget(server)
       if (error instanceof LoginNeeded) throw error
       next = signal.aborted || !(error instanceof AttemptFailed) ? undefined : error.next
       if (tried.filter((one) => one.way === next).length >= (next === way ? 2 : 1)) next = undefined
@@ -113,18 +113,18 @@ async function firstThatWorks(attempt: ConnectAttempt): Promise<Connection> {
   throw tried.findLast(({ way }) => way !== 'sse' || server.type === 'sse')?.error
 }
 
-function firstWay({ request: { server, protocol }, around: { eras } }: ConnectAttempt): Way {
+function firstHandshake({ request: { server, protocol }, context: { protocolCache } }: ConnectAttempt): Handshake {
   if (server.type === 'sse') return 'sse'
   if (protocol !== 'auto') return protocol
-  return eras.isLegacy(server) ? 'legacy' : 'auto'
+  return protocolCache.isLegacy(server) ? 'legacy' : 'auto'
 }
 
-async function throughWay(attempt: ConnectAttempt, way: Way): Promise<Connection> {
+async function connectBy(attempt: ConnectAttempt, way: Handshake): Promise<Connection> {
   const session = await open(attempt, way)
   try {
     const connection = await serve(session, attempt)
     if (way === 'auto' && connection.about.speaks.era === 'legacy')
-      attempt.around.eras.foundLegacy(attempt.request.server)
+      attempt.context.protocolCache.foundLegacy(attempt.request.server)
     return connection
   } catch (error) {
     if (error instanceof LoginNeeded) throw error
@@ -134,17 +134,17 @@ async function throughWay(attempt: ConnectAttempt, way: Way): Promise<Connection
   }
 }
 
-async function open(attempt: ConnectAttempt, way: Way): Promise<Session> {
-  const { request, around, redact } = attempt
-  let events: SessionEvents = { onChanged: () => undefined, onGone: () => undefined }
+async function open(attempt: ConnectAttempt, way: Handshake): Promise<Session> {
+  const { request, context, redact } = attempt
+  let events: ServerEvents = { onChanged: () => undefined, onGone: () => undefined }
   const warned = new Set<string>()
   const warn = (sentence: string): void => {
-    if (!warned.has(sentence)) around.warn(`MCP server ${request.label}: ${redact(sentence)}.`)
+    if (!warned.has(sentence)) context.warn(`MCP server ${request.label}: ${redact(sentence)}.`)
     warned.add(sentence)
   }
-  const requests = openRequests()
+  const requests = trackRequests()
   const link = await openTransport(serverFor(request.server, way), request.cwd, {
-    around,
+    context,
     request,
     resumptions: requests,
     authorization: attempt.authorization,
@@ -157,7 +157,7 @@ async function open(attempt: ConnectAttempt, way: Way): Promise<Session> {
   let said = 0
   sanitizeResponses(link.transport, requests, {
     label: request.label,
-    onAnswer: (method) => around.activity.began(`to read what MCP server ${request.label} answers to ${method}`),
+    onAnswer: (method) => context.activity.began(`to read what MCP server ${request.label} answers to ${method}`),
     onTools(tools, faults, chars) {
       // A listing begins with nothing.
       if (listed.length === 0) said = 0
@@ -172,34 +172,34 @@ async function open(attempt: ConnectAttempt, way: Way): Promise<Session> {
       return !isEnough
     },
   })
-  const client = new Client(around.clientInfo, {
-    capabilities: capabilities(around),
+  const client = new Client(context.clientInfo, {
+    capabilities: capabilities(context),
     jsonSchemaValidator: UNCHECKED,
     versionNegotiation: {
       mode: negotiated(way),
-      probe: { timeoutMs: way === 'patient' ? around.limits.connectMs : around.limits.probeMs, maxRetries: 0 },
+      probe: { timeoutMs: way === 'patient' ? context.limits.connectMs : context.limits.probeMs, maxRetries: 0 },
     },
   })
-  const askable = new Set<AnswerableRequests>()
-  answerServer(client, around, { request, askable })
+  const openCalls = new Set<OpenCall>()
+  answerServer(client, context, { request, openCalls })
   client.onclose = () => events.onGone(link.end() ?? 'the connection was closed')
-  const session: Session = { client, link, askable, listed, warn, listen: (next) => void (events = next) }
-  await shakeHands(session, attempt, way)
+  const session: Session = { client, link, openCalls, listed, warn, listen: (next) => void (events = next) }
+  await connectWithTimeout(session, attempt, way)
   return session
 }
 
-function negotiated(way: Way): 'auto' | 'legacy' | { readonly pin: string } {
+function negotiated(way: Handshake): 'auto' | 'legacy' | { readonly pin: string } {
   if (way === 'modern') return { pin: NEWEST }
   return way === 'auto' || way === 'patient' ? 'auto' : 'legacy'
 }
 
-function serverFor(server: McpServer, way: Way): McpServer {
+function serverFor(server: McpServer, way: Handshake): McpServer {
   return server.type === 'http' && way === 'sse' ? { ...server, type: 'sse' } : server
 }
 
-async function shakeHands({ client, link }: Session, attempt: ConnectAttempt, way: Way): Promise<void> {
-  const { request, around } = attempt
-  const { connectMs, silenceMs, probeMs } = around.limits
+async function connectWithTimeout({ client, link }: Session, attempt: ConnectAttempt, way: Handshake): Promise<void> {
+  const { request, context } = attempt
+  const { connectMs, silenceMs, probeMs } = context.limits
   const isTrial =
     (way === 'auto' && request.server.type === 'stdio') || (way === 'sse' && request.server.type === 'http')
   const patience = isTrial ? silenceMs : connectMs
@@ -212,7 +212,7 @@ async function shakeHands({ client, link }: Session, attempt: ConnectAttempt, wa
     void link.close()
   }
   request.signal.addEventListener('abort', leave, { once: true })
-  const timer = around.clock.setTimer(patience + probeMs, () => {
+  const timer = context.clock.setTimer(patience + probeMs, () => {
     late = true
     leave()
   })
@@ -226,10 +226,10 @@ async function shakeHands({ client, link }: Session, attempt: ConnectAttempt, wa
     const login = loginIn(error) ?? link.locked()
     if (login !== undefined) throw login
     if (late)
-      throw new AttemptFailed(TOO_LATE, otherWay(new SdkError(SdkErrorCode.RequestTimeout, TOO_LATE), request, way))
+      throw new AttemptFailed(TOO_LATE, fallbackFor(new SdkError(SdkErrorCode.RequestTimeout, TOO_LATE), request, way))
     // A command that cannot be started is not started better a second time.
     if (isParleyError(error) && error.code !== 'PROCESS_GONE') throw error
-    throw new AttemptFailed(end ?? reasonFor(error, request), otherWay(error, request, way))
+    throw new AttemptFailed(end ?? reasonFor(error, request), fallbackFor(error, request, way))
   } finally {
     timer.cancel()
     request.signal.removeEventListener('abort', leave)
@@ -237,7 +237,7 @@ async function shakeHands({ client, link }: Session, attempt: ConnectAttempt, wa
 }
 
 /** A process may have ended or gone silent because of the question; over HTTP only silence leaves it open. */
-function otherWay(error: unknown, { server, protocol }: ConnectRequest, way: Way): Way | undefined {
+function fallbackFor(error: unknown, { server, protocol }: ConnectRequest, way: Handshake): Handshake | undefined {
   if (way === 'modern') return isUnreachable(error) ? undefined : 'assumed'
   if (protocol !== 'auto') return undefined
   if (knowsNoHandshake(error)) return 'patient'

@@ -3,7 +3,7 @@
 type JsonObject = Readonly<Record<string, unknown>>
 
 /** `unfit` is why the tool is kept from models: one schema that a provider refuses would cost the whole turn. */
-export type ModelSchema = { readonly schema: JsonObject } | { readonly unfit: string }
+type ModelSchema = { readonly schema: JsonObject } | { readonly unfit: string }
 
 /** Words that all of them understand; what the others say is checked by us before a call goes out. */
 const KEPT = ['title', 'description', 'format', 'minimum', 'maximum', 'minLength', 'maxLength', 'minItems', 'maxItems']

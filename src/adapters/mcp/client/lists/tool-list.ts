@@ -5,7 +5,7 @@ import type { ServerTool } from '../../host/mcp-types.ts'
 import { forModels, UnfoldingBudget } from './model-schema.ts'
 import { isObject, textIn, type JsonObject } from '../../../checking/json.ts'
 
-export interface CleanTools {
+interface CleanTools {
   /** What the protocol layer may see: nothing that it could stumble over. */
   readonly wire: readonly JsonObject[]
   readonly tools: readonly ServerTool[]

@@ -1,27 +1,27 @@
 /** One call of one tool, from its arguments to what it brought. */
 import type { Client } from '@modelcontextprotocol/client'
 import { fail, reasonOf } from '../../../../errors/parley-error.ts'
-import type { ToolResult } from '../../../../ports/tools.ts'
+import type { ToolResult, CompletionRequest, PromptMessage, ToolRegistry } from '../../../../ports/tools.ts'
 import type { CallOptions, Paused, ServerTool } from '../../host/mcp-types.ts'
 import type { Authorization } from '../../oauth/authorization.ts'
 import { afterDecline } from '../../host/input-required-loop.ts'
-import { askForUrls } from './pending-requests.ts'
+import { askForUrls, pauseFor, wantsInput, wordsFor } from './server-requests.ts'
 import { askToLogIn, LoginNeeded } from '../../transport/authorization.ts'
-import { withBrief } from './model-content.ts'
+import { withModelContent } from './model-content.ts'
 import { readResult } from './content.ts'
-import { pauseFor, wantsInput, wordsFor } from './input.ts'
 import { isObject, type JsonObject } from '../../../checking/json.ts'
 import { Refused, send, type RequestContext } from './request.ts'
 import { RAW_RESULT } from '../../transport/response-sanitizer.ts'
+import { readBodies, readMessages } from '../lists/entries.ts'
 
-export interface CallLine extends RequestContext {
+export interface CallContext extends RequestContext {
   readonly client: Client
   readonly label: string
   readonly authorization: Authorization | undefined
   readonly roots: () => readonly string[]
 }
 
-export interface Call {
+interface Call {
   readonly tool: ServerTool
   readonly args: JsonObject
   readonly options: CallOptions
@@ -30,7 +30,7 @@ export interface Call {
 const NEEDS_URL = -32042
 
 /** A server's refusal is an answer, for the agent to read; everything else is thrown. */
-export async function callTool(line: CallLine, call: Call): Promise<ToolResult | Paused> {
+export async function callTool(line: CallContext, call: Call): Promise<ToolResult | Paused> {
   const { onElicit } = call.options
   if (onElicit === undefined) return await attempt(line, call)
   let declined = false
@@ -43,7 +43,7 @@ export async function callTool(line: CallLine, call: Call): Promise<ToolResult |
   return declined && !('pause' in end) ? afterDecline(end) : end
 }
 
-async function attempt(line: CallLine, call: Call): Promise<ToolResult | Paused> {
+async function attempt(line: CallContext, call: Call): Promise<ToolResult | Paused> {
   try {
     return await request(line, call)
   } catch (error) {
@@ -58,7 +58,7 @@ async function attempt(line: CallLine, call: Call): Promise<ToolResult | Paused>
 }
 
 /** It was refused unread, so it is sent again when somebody has logged in; but people are not asked twice for one call. */
-async function afterLogin(line: CallLine, call: Call, needed: LoginNeeded): Promise<ToolResult | Paused> {
+async function afterLogin(line: CallContext, call: Call, needed: LoginNeeded): Promise<ToolResult | Paused> {
   const { options } = call
   const isIn = await askToLogIn(line, options).catch((error: unknown) =>
     fail('TOOL_NOT_RUN', { tool: options.name, reason: line.redact(reasonOf(error).replace(/\.$/, '')) }),
@@ -74,7 +74,7 @@ async function declines(): Promise<{ readonly action: 'decline' }> {
   return { action: 'decline' }
 }
 
-async function request(line: CallLine, { tool, args, options }: Call): Promise<ToolResult | Paused> {
+async function request(line: CallContext, { tool, args, options }: Call): Promise<ToolResult | Paused> {
   const params = {
     name: tool.serverToolName,
     arguments: args,
@@ -90,5 +90,42 @@ async function request(line: CallLine, { tool, args, options }: Call): Promise<T
       reason: 'the server answered with a task, which Parley does not speak yet',
     })
   }
-  return withBrief(readResult(result), options.caller?.toolCallId)
+  return withModelContent(readResult(result), options.caller?.toolCallId)
+}
+
+export async function read(line: CallContext, uri: string, options: CallOptions): ReturnType<ToolRegistry['read']> {
+  const answer = await send(line, options, (own) => line.client.readResource({ uri }, { ...own, cacheMode: 'bypass' }))
+  return readBodies(rawOf(answer))
+}
+
+export async function prompt(
+  line: CallContext,
+  { original, args }: { readonly original: string; readonly args: Readonly<Record<string, string>> },
+  options: CallOptions,
+): Promise<readonly PromptMessage[]> {
+  const answer = await send(line, options, (own) =>
+    line.client.getPrompt({ name: original, arguments: { ...args } }, own),
+  )
+  return readMessages(rawOf(answer))
+}
+
+export async function complete(
+  line: CallContext,
+  { of, argument, value, known }: CompletionRequest,
+  options: CallOptions,
+): Promise<readonly string[]> {
+  if (line.client.getServerCapabilities()?.completions === undefined) return []
+  const ref =
+    'prompt' in of
+      ? { type: 'ref/prompt' as const, name: of.prompt }
+      : { type: 'ref/resource' as const, uri: of.uriTemplate }
+  const context = known === undefined ? {} : { context: { arguments: { ...known } } }
+  const wanted = { ref, argument: { name: argument, value }, ...context }
+  const { completion } = await send(line, options, (own) => line.client.complete(wanted, own))
+  return completion.values
+}
+
+function rawOf(answer: { readonly _meta?: JsonObject | undefined }): JsonObject {
+  const raw = answer._meta?.[RAW_RESULT]
+  return isObject(raw) ? raw : {}
 }

@@ -1,13 +1,13 @@
 import { array, assert, property, string } from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Content } from '../../../../ports/content.ts'
-import { BRIEF_LIMIT, withBrief } from './model-content.ts'
+import { BRIEF_LIMIT, withModelContent } from './model-content.ts'
 
 const text = (words: string): Content => ({ type: 'text', text: words })
 const picture: Content = { type: 'image', data: 'AAAA', mimeType: 'image/png' }
 
 function briefOf(content: readonly Content[], toolCallId: string | undefined = 'call-7') {
-  return withBrief({ content, isError: false }, toolCallId).modelContent
+  return withModelContent({ content, isError: false }, toolCallId).modelContent
 }
 
 function joined(content: readonly Content[] = []): string {
@@ -31,7 +31,7 @@ describe('what a model is given of a result', () => {
   })
 
   test('says so to whoever calls without an id as well', () => {
-    const brief = withBrief({ content: [text('a'.repeat(50_000))], isError: true }, undefined)
+    const brief = withModelContent({ content: [text('a'.repeat(50_000))], isError: true }, undefined)
     expect(brief).toMatchObject({ isError: true, content: [{ text: 'a'.repeat(50_000) }] })
     expect(joined(brief.modelContent)).toMatch(/Ask the tool for less\.\]$/u)
   })

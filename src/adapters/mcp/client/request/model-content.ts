@@ -1,7 +1,6 @@
 /** What a model is given of a long result: its beginning, how much there is, and which call reads on. */
 import type { Content } from '../../../../ports/content.ts'
 import type { ToolResult } from '../../../../ports/tools.ts'
-import { allWordsIn, wordsIn } from './content-text.ts'
 
 /** Characters of text, with the sentence that ends it and what is remarked on the call. */
 export const BRIEF_LIMIT = 30_000
@@ -10,7 +9,7 @@ const REMARKS = 1000
 const NEAR = 500
 
 /** Pictures and sounds are not made of characters to a model: they stay. */
-export function withBrief(result: ToolResult, toolCallId: string | undefined): ToolResult {
+export function withModelContent(result: ToolResult, toolCallId: string | undefined): ToolResult {
   const sizes = result.content.map((item) => wordsIn(item)?.length ?? 0)
   if (sizes.reduce((sum, size) => sum + size, 0) <= BRIEF_LIMIT) return result
   return { ...result, modelContent: briefOf(result.content, toolCallId) }
@@ -64,4 +63,15 @@ function beginningOf(text: string, length: number): string {
 
 function amount(count: number): string {
   return count.toLocaleString('en-US')
+}
+
+/** Undefined for what is not made of characters. */
+function wordsIn(item: Content): string | undefined {
+  if (item.type === 'text') return item.text
+  return item.type === 'resource' && 'text' in item.resource ? item.resource.text : undefined
+}
+
+/** One break stands between two texts. */
+export function allWordsIn(content: readonly Content[]): string {
+  return content.flatMap((item) => wordsIn(item) ?? []).join('\n')
 }

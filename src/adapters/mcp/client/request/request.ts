@@ -5,8 +5,7 @@ import type { Clock, Timer } from '../../../../ports/clock.ts'
 import type { ToolProgress } from '../../../../ports/tools.ts'
 import type { CallOptions, Limits } from '../../host/mcp-types.ts'
 import { loginIn, RenewalFailed } from '../../transport/authorization.ts'
-import type { AnswerableRequests } from './pending-requests.ts'
-import { startDeadline, type Deadline } from './deadline.ts'
+import type { OpenCall } from './server-requests.ts'
 import type { Redact } from './redact.ts'
 import { ANSWER_LOST } from '../../transport/response-sanitizer.ts'
 
@@ -16,7 +15,7 @@ export interface RequestContext {
   readonly limits: Limits
   readonly redact: Redact
   /** Whom the server may ask while a request is open. */
-  readonly askable: Set<AnswerableRequests>
+  readonly openCalls: Set<OpenCall>
   /** Why the connection is gone, if it is. */
   readonly end: () => string | undefined
   /** Called when a request shows that the connection is of no more use. */
@@ -46,7 +45,7 @@ const LONGEST_PROGRESS = 1000
 
 /** Throws Refused, or what `ToolRegistry.call` throws. */
 export async function send<Result>(line: RequestContext, options: CallOptions, work: Work<Result>): Promise<Result> {
-  const { clock, limits, askable } = line
+  const { clock, limits, openCalls } = line
   const { name, signal, timeoutMs: quietMs = limits.callMs } = options
   const totalMs = Math.max(1, (options.totalMs ?? limits.callTotalMs) - (options.given?.spentMs ?? 0))
   if (signal.aborted) fail('TOOL_NOT_RUN', { tool: name, reason: 'it was cancelled before it began' })
@@ -59,8 +58,8 @@ export async function send<Result>(line: RequestContext, options: CallOptions, w
     abort.abort('the time for one request is over')
   }
   const deadline = startDeadline({ clock, quietMs, totalMs, onOver })
-  const asked: AnswerableRequests = { options, hold: () => deadline.hold() }
-  askable.add(asked)
+  const asked: OpenCall = { options, hold: () => deadline.hold() }
+  openCalls.add(asked)
   const telling = progressTo(options, deadline, clock)
   try {
     return await work({ signal: abort.signal, timeout: NO_LIMIT_MS, onprogress: telling.onprogress })
@@ -70,7 +69,7 @@ export async function send<Result>(line: RequestContext, options: CallOptions, w
     return failedWith(error, line, name)
   } finally {
     telling.end()
-    askable.delete(asked)
+    openCalls.delete(asked)
     deadline.cancel()
     signal.removeEventListener('abort', cancel)
   }
@@ -167,4 +166,70 @@ export function reasonIn(error: unknown): string {
 function rootOf(error: unknown): unknown {
   if (error instanceof AggregateError && error.errors.length > 0) return rootOf(error.errors[0])
   return error instanceof Error && error.cause !== undefined ? rootOf(error.cause) : (error ?? 'no reason was given')
+}
+
+interface DeadlineOptions {
+  readonly clock: Clock
+  /** Without an answer or progress. */
+  readonly quietMs: number
+  /** Whatever progress there is. */
+  readonly totalMs: number
+  /** Called once, with the limit that was passed. */
+  readonly onOver: (ms: number) => void
+}
+
+interface Deadline {
+  /** A sign of life. */
+  touch(): void
+  /** Somebody is asked; the time until the returned function is called does not count. */
+  hold(): () => void
+  cancel(): void
+}
+
+function startDeadline({ clock, quietMs, totalMs, onOver }: DeadlineOptions): Deadline {
+  let left = totalMs
+  let since = clock.monotonicNow()
+  let held = 0
+  let over = false
+  let timer: Timer | undefined
+
+  function spend(): void {
+    if (held === 0) left -= clock.monotonicNow() - since
+    since = clock.monotonicNow()
+  }
+
+  function arm(): void {
+    timer?.cancel()
+    if (held > 0 || over) return
+    const [ms, limit] = left < quietMs ? [left, totalMs] : [quietMs, quietMs]
+    timer = clock.setTimer(Math.max(ms, 0), () => {
+      over = true
+      onOver(limit)
+    })
+  }
+
+  arm()
+  return {
+    touch() {
+      spend()
+      arm()
+    },
+    hold() {
+      spend()
+      held += 1
+      arm()
+      let done = false
+      return () => {
+        if (done) return
+        done = true
+        spend()
+        held -= 1
+        arm()
+      }
+    },
+    cancel() {
+      over = true
+      timer?.cancel()
+    },
+  }
 }

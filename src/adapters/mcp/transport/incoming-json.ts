@@ -2,9 +2,8 @@
  * Several messages in one array, as servers of protocol 2025-03-26 may send them. They are taken apart whatever protocol was agreed on:
  * a request whose answer stands in an array would otherwise wait until its time is over.
  */
-import { SHORT_JSON } from '../../../rpc/json-outline.ts'
-import { bearable } from './bearable.ts'
-import { isStream } from '../transport/read-throttle.ts'
+import { SHORT_JSON, outlineOf } from '../../../rpc/json-outline.ts'
+import { isStream } from './read-throttle.ts'
 
 /** What a line says, one message after the other. What is no JSON is given back as it came. */
 export function saidIn(line: string): readonly unknown[] {
@@ -108,4 +107,27 @@ function inPieces(event: string): string {
 
 function eventOf(message: unknown, head = ''): string {
   return `${head}data: ${JSON.stringify(message)}\n\n`
+}
+
+/** The code of the error that stands in place of such an answer; its message ends a sentence that begins "JSON that". */
+export const NOT_PARSED = -32096
+
+/** Deeper messages are never shown to anything that goes through them by recursion: it would run out of stack. */
+export const DEEPEST = 1_000
+/** Lists, objects, texts, numbers: more take a good part of a second to parse, in which no client is served. */
+export const MOST_VALUES = 1_000_000
+
+/** The same text, if it may be parsed. */
+export function bearable(text: string): string {
+  if (text.length <= SHORT_JSON) return text
+  const { values, levels, id, method } = outlineOf(text)
+  const why = wordsFor(values, levels)
+  if (why === undefined) return text
+  const rest = method === undefined ? { error: { code: NOT_PARSED, message: why } } : { method, params: {} }
+  return JSON.stringify({ jsonrpc: '2.0', id, ...rest })
+}
+
+function wordsFor(values: number, levels: number): string | undefined {
+  if (levels > DEEPEST) return `is nested more than ${DEEPEST} levels deep`
+  return values > MOST_VALUES ? `has more than ${MOST_VALUES} values` : undefined
 }

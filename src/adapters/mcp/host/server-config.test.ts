@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { NOTHING, type ServerTool } from './mcp-types.ts'
-import { permitted } from './server-rules.ts'
+import { permitted } from './server-config.ts'
 
 const tool = (original: string): ServerTool => ({
   serverToolName: original,

@@ -1,7 +1,7 @@
 /** Arguments as they fit the schema of a tool: what is sent to its server is what was checked. */
 import type { JsonObject } from './json.ts'
 
-export type Fitted = { readonly args: JsonObject } | { readonly wrong: string }
+type Fitted = { readonly args: JsonObject } | { readonly wrong: string }
 
 type Check = (value: JsonObject) => Promise<string | undefined>
 

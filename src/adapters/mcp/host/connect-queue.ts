@@ -16,7 +16,7 @@ interface Waiting {
   readonly begin: (over: () => void) => void
 }
 
-export class Openings {
+export class ConnectQueue {
   readonly #clock: Clock
   /** By session, in the order of their turns. */
   readonly #waiting = new Map<string, Waiting[]>()

@@ -1,22 +1,21 @@
 /** A server that has answered: what it offers kept up to date, its calls checked, its end noticed. */
+import type { Client } from '@modelcontextprotocol/client'
 import { fail } from '../../../../errors/parley-error.ts'
-import { fitted } from '../../../checking/fitted.ts'
+import { fitted } from '../../../checking/coerce-arguments.ts'
 import { Schemas } from '../../../checking/schemas.ts'
-import type { CallOptions, Connection, ServerTool } from '../../host/mcp-types.ts'
-import { aboutOf } from './about.ts'
+import type { CallOptions, Connection, ServerTool, About } from '../../host/mcp-types.ts'
 import type { ConnectAttempt, Session } from './connect-attempt.ts'
 import { LoginNeeded } from '../../transport/authorization.ts'
-import { callTool, type CallLine } from '../request/call.ts'
+import { callTool, type CallContext, complete, prompt, read } from '../request/call.ts'
 import { isObject } from '../../../checking/json.ts'
 import { keepOffer } from '../lists/offer.ts'
-import { complete, prompt, read } from '../lists/reading.ts'
 import { reasonIn } from '../request/request.ts'
-import { type Watching, watchResources } from '../lists/watching.ts'
+import { type Watching, watchResources } from '../lists/change-notifications.ts'
 
 /** Throws, with nothing left open, when the tools cannot be listed. */
 export async function serve(session: Session, attempt: ConnectAttempt): Promise<Connection> {
-  const { client, link, askable } = session
-  const { request, around, redact } = attempt
+  const { client, link, openCalls } = session
+  const { request, context, redact } = attempt
   const over = new AbortController()
   const open = new Set<Promise<unknown>>()
   let closed: Promise<void> | undefined
@@ -32,12 +31,12 @@ export async function serve(session: Session, attempt: ConnectAttempt): Promise<
     if (over.signal.aborted) return
     over.abort()
     // What answers there next may be a newer one; to ask it costs a request. A process says so itself, or is believed for a day.
-    if (request.server.type !== 'stdio') around.eras.forget(request.server)
+    if (request.server.type !== 'stdio') context.protocolCache.forget(request.server)
     request.onLost(redact(reason))
   }
 
   const watching = watchResources(client, {
-    clock: around.clock,
+    clock: context.clock,
     signal: over.signal,
     onChanged: () => void (over.signal.aborted || request.onOffer()),
     onGone: lose,
@@ -48,12 +47,12 @@ export async function serve(session: Session, attempt: ConnectAttempt): Promise<
     throw new Error(`its tools could not be listed (${link.end() ?? reasonIn(error)})`)
   })
   watching.resume(request.watched)
-  const { clock, limits } = around
+  const { clock, limits } = context
   const { authorization } = attempt
   const line = {
     client,
     authorization,
-    askable,
+    openCalls,
     label: request.label,
     roots: request.roots,
     clock,
@@ -63,7 +62,7 @@ export async function serve(session: Session, attempt: ConnectAttempt): Promise<
     lose,
   }
   const counted = counting(open)
-  const schemas = new Schemas(around.checker, (what, fault) =>
+  const schemas = new Schemas(context.checker, (what, fault) =>
     session.warn(`the ${what} is wrong and was not followed to the letter (${fault})`),
   )
   const call = caller(line, schemas, session)
@@ -71,7 +70,7 @@ export async function serve(session: Session, attempt: ConnectAttempt): Promise<
     about: aboutOf(client, request.label),
     offer: () => watching.marked(kept.offer()),
     watched: () => watching.watched(),
-    freshen: kept.freshen,
+    refreshIfStale: kept.refreshIfStale,
     latencyMs: kept.latencyMs,
     call: (tool, args, options) => counted(call(tool, args, options)),
     read: (uri, options) => counted(watched(watching, uri, () => read(line, uri, options))),
@@ -81,7 +80,7 @@ export async function serve(session: Session, attempt: ConnectAttempt): Promise<
       // The newest protocol asks when it wants to know; and whoever cannot be told learns of it with the next question.
       if (client.getProtocolEra() === 'legacy') client.sendRootsListChanged().catch(() => undefined)
     },
-    async retire() {
+    async drain() {
       over.abort()
       await Promise.allSettled(open)
       await close()
@@ -112,7 +111,7 @@ function counting(open: Set<Promise<unknown>>): <Result>(running: Promise<Result
   }
 }
 
-function caller(line: CallLine, schemas: Schemas, { warn }: Session) {
+function caller(line: CallContext, schemas: Schemas, { warn }: Session) {
   return async (tool: ServerTool, args: unknown, options: CallOptions) => {
     const given = args ?? {}
     if (!isObject(given)) return fail('TOOL_ARGUMENTS', { tool: options.name, reason: 'they must be an object' })
@@ -131,5 +130,24 @@ function caller(line: CallLine, schemas: Schemas, { warn }: Session) {
       if (odd !== undefined) warn(`a result of tool ${tool.serverToolName} does not fit its outputSchema`)
     }
     return result
+  }
+}
+
+/** Features of the protocol that a server may have and Parley does not use yet. */
+const UNUSED = ['logging', 'tasks', 'experimental', 'extensions'] as const
+
+function aboutOf(client: Client, label: string): About {
+  const info = client.getServerVersion()
+  const era = client.getProtocolEra()
+  const protocol = client.getNegotiatedProtocolVersion()
+  const has = client.getServerCapabilities() as Readonly<Record<string, unknown>> | undefined
+  const unused = UNUSED.filter((feature) => isObject(has?.[feature]))
+  return {
+    title: info?.title ?? info?.name ?? label,
+    speaks: {
+      ...(era !== undefined && { era }),
+      ...(protocol !== undefined && { protocol }),
+      ...(unused.length > 0 && { unused }),
+    },
   }
 }
