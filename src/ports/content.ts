@@ -5,7 +5,7 @@ export type Meta = Readonly<Record<string, unknown>>
 
 interface Annotated {
   readonly annotations?: Readonly<Record<string, unknown>> | null
-  readonly _meta?: Meta | null
+  readonly meta?: Meta | null
 }
 
 export type Content = TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource
@@ -50,7 +50,7 @@ export interface TextResource {
   readonly uri: string
   readonly text: string
   readonly mimeType?: string | null
-  readonly _meta?: Meta | null
+  readonly meta?: Meta | null
 }
 
 /** `blob` is base64. */
@@ -58,20 +58,21 @@ export interface BlobResource {
   readonly uri: string
   readonly blob: string
   readonly mimeType?: string | null
-  readonly _meta?: Meta | null
+  readonly meta?: Meta | null
 }
 
 /** What a tool call shows. Paths are absolute; `oldText` is null for a new file. */
 export type ToolCallContent =
-  | { readonly type: 'content'; readonly content: Content }
+  | { readonly type: 'content'; readonly content: Content; readonly meta?: Meta }
   | {
       readonly type: 'diff'
       readonly path: string
       readonly oldText: string | null
       readonly newText: string
+      readonly meta?: Meta
     }
   /** Only the client that has the terminal can show it; `output` is what everyone else is shown, as far as it is known. */
-  | { readonly type: 'terminal'; readonly terminalId: string; readonly output?: string }
+  | { readonly type: 'terminal'; readonly terminalId: string; readonly output?: string; readonly meta?: Meta }
 
 export type ToolKind =
   | 'read'
@@ -91,6 +92,7 @@ export type ToolStatus = 'pending' | 'in_progress' | 'completed' | 'failed' | 'c
 export interface ToolLocation {
   readonly path: string
   readonly line?: number
+  readonly meta?: Meta
 }
 
 /**
@@ -106,7 +108,16 @@ export interface ToolCallPatch {
   readonly locations?: readonly ToolLocation[]
   readonly rawInput?: unknown
   readonly rawOutput?: unknown
-  readonly _meta?: Meta
+  /** Who decided whether the call may run, and why; absent where nothing had to be decided. */
+  readonly permission?: PermissionDecision
+  readonly meta?: Meta
+}
+
+/** `answer`: what the user said in this session; `tool`: what the call would do, or that nothing is known of it. */
+export interface PermissionDecision {
+  readonly decision: 'allow' | 'ask' | 'deny'
+  readonly by: 'rule' | 'mode' | 'answer' | 'tool'
+  readonly why: string
 }
 
 export interface PlanEntry {
@@ -133,7 +144,7 @@ export interface Notice {
   readonly severity: string
   readonly title: string
   readonly description?: string
-  readonly _meta?: Meta
+  readonly meta?: Meta
 }
 
 /** How full the agent's context is, in tokens; `cost` is what the session has cost so far. */
@@ -152,7 +163,7 @@ export interface CompactionPatch {
   readonly summary?: readonly Content[]
   /** Only of one that has failed. */
   readonly error?: string
-  readonly _meta?: Meta
+  readonly meta?: Meta
 }
 
 /** A slash command that people may type; `hint` says what may follow its name. */

@@ -5,7 +5,7 @@ export interface Mode {
   readonly id: string
   readonly name: string
   readonly description?: string
-  readonly _meta?: Meta
+  readonly meta?: Meta
 }
 
 /**
@@ -26,16 +26,17 @@ interface OptionBase {
   readonly description?: string
   /** For the eye only: `mode`, `model`, `model_config`, `thought_level`, or `_…`. One of `mode` keeps step with the modes. */
   readonly category?: string
-  readonly _meta?: Meta
+  readonly meta?: Meta
 }
 
-/**
- * `currentValue` is one of the choices. In `_meta`, `parley/open` says that the list need not be whole: a value that was set
- * stays; `parley/named` is a value that somebody has named for the agent, which counts when it changes.
- */
 export interface SelectOption extends OptionBase {
   readonly type: 'select'
+  /** One of the choices, unless `allowsOther`. */
   readonly currentValue: string
+  /** The list of choices may be incomplete: a value that the user has set stays, even if the list does not have it. */
+  readonly allowsOther?: true
+  /** The value that the configuration names for the agent; when it changes it replaces what the user has set. */
+  readonly configuredValue?: string
   /** All of them in groups, or none. */
   readonly options: readonly Choice[] | readonly ChoiceGroup[]
 }
@@ -51,14 +52,14 @@ export interface Choice {
   readonly value: string
   readonly name: string
   readonly description?: string
-  readonly _meta?: Meta
+  readonly meta?: Meta
 }
 
 export interface ChoiceGroup {
   readonly group: string
   readonly name: string
   readonly options: readonly Choice[]
-  readonly _meta?: Meta
+  readonly meta?: Meta
 }
 
 /** How an agent is set now. */

@@ -51,9 +51,13 @@ function question({ state }: Session): string {
 
 function verdicts(entries: readonly Entry[]): readonly unknown[] {
   return entries.flatMap((entry) => {
-    const meta =
-      entry.kind === 'tool_call' ? entry.call._meta : entry.kind === 'tool_call_patched' ? entry.patch._meta : null
-    return meta?.['parley/permission'] ?? []
+    const permission =
+      entry.kind === 'tool_call'
+        ? entry.call.permission
+        : entry.kind === 'tool_call_patched'
+          ? entry.patch.permission
+          : undefined
+    return permission ?? []
   })
 }
 

@@ -39,7 +39,7 @@ const content: fc.Arbitrary<Content> = words.chain((said) =>
   fc.constantFrom<Content[]>(
     text(said),
     { ...text(said), annotations: { audience: ['user'] } },
-    { ...text(said), _meta: { k: 1 } },
+    { ...text(said), meta: { k: 1 } },
   ),
 )
 

@@ -15,16 +15,17 @@ const directory = z
 const directories = z.array(directory)
 const open = z.record(z.string(), z.unknown())
 
+const meta = open.nullish()
 const resource = z.union([
-  z.looseObject({ uri: z.string(), text: z.string() }),
-  z.looseObject({ uri: z.string(), blob: z.string() }),
+  z.looseObject({ uri: z.string(), text: z.string(), meta }),
+  z.looseObject({ uri: z.string(), blob: z.string(), meta }),
 ])
 const content = z.discriminatedUnion('type', [
-  z.looseObject({ type: z.literal('text'), text: z.string() }),
-  z.looseObject({ type: z.literal('image'), data: z.string(), mimeType: z.string() }),
-  z.looseObject({ type: z.literal('audio'), data: z.string(), mimeType: z.string() }),
-  z.looseObject({ type: z.literal('resource_link'), uri: z.string(), name: z.string() }),
-  z.looseObject({ type: z.literal('resource'), resource }),
+  z.looseObject({ type: z.literal('text'), text: z.string(), meta }),
+  z.looseObject({ type: z.literal('image'), data: z.string(), mimeType: z.string(), meta }),
+  z.looseObject({ type: z.literal('audio'), data: z.string(), mimeType: z.string(), meta }),
+  z.looseObject({ type: z.literal('resource_link'), uri: z.string(), name: z.string(), meta }),
+  z.looseObject({ type: z.literal('resource'), resource, meta }),
 ])
 
 const callContent = z.discriminatedUnion('type', [
@@ -39,7 +40,14 @@ const patch = {
   status: z.enum(['pending', 'in_progress', 'completed', 'failed', 'cancelled']).optional(),
   content: z.array(callContent).optional(),
   locations: z.array(z.looseObject({ path: z.string(), line: z.number().optional() })).optional(),
-  _meta: open.optional(),
+  permission: z
+    .looseObject({
+      decision: z.enum(['allow', 'ask', 'deny']),
+      by: z.enum(['rule', 'mode', 'answer', 'tool']),
+      why: z.string(),
+    })
+    .optional(),
+  meta: open.optional(),
 }
 const callPatch = z.looseObject(patch)
 

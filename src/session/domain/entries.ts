@@ -181,7 +181,7 @@ export function decodeEntry(stored: { readonly seq: number; readonly at: number;
 function shortened(body: Body): ShortChunk | undefined {
   if (body.kind !== 'message_chunk' || body.role === 'user') return undefined
   const { role, messageId, content } = body
-  const isBare = content.type === 'text' && content.annotations === undefined && content._meta === undefined
+  const isBare = content.type === 'text' && content.annotations === undefined && content.meta === undefined
   return isBare ? [role, messageId, content.text] : undefined
 }
 

@@ -5,7 +5,7 @@ import { given } from '../../../test/sim/given.ts'
 import { signal } from '../../../test/sim/puppet.ts'
 import { quiet } from '../../../test/sim/clock.ts'
 import * as say from '../../../test/sim/words.ts'
-import type { ConfigOption } from '../../ports/settings.ts'
+import type { ConfigOption, SelectOption } from '../../ports/settings.ts'
 import { modelOption } from '../../../test/sim/words.ts'
 import type { Command } from './commands.ts'
 import type { Body } from './entries.ts'
@@ -234,8 +234,9 @@ test('a notice reaches who looks on now, after all that was said before, and is 
 
 describe('an option whose list of choices need not be whole', () => {
   const open = (named?: string): ConfigOption => ({
-    ...modelOption,
-    _meta: { 'parley/open': true, ...(named !== undefined && { 'parley/named': named }) },
+    ...(modelOption as SelectOption),
+    allowsOther: true,
+    ...(named !== undefined && { configuredValue: named }),
   })
   const offer = (option: ConfigOption): Command => ({
     kind: 'set_agent_capabilities',

@@ -54,14 +54,14 @@ function keptMode(offered: Modes | null, now: Modes | null): Modes | null {
  * not be whole it stays even if the list does not have it.
  */
 function keptValue(offered: ConfigOption, now: ConfigOption | undefined): ConfigOption {
-  if (now === undefined || now.type !== offered.type || !sameJson(namedIn(offered), namedIn(now))) return offered
+  if (now === undefined || now.type !== offered.type || configuredIn(offered) !== configuredIn(now)) return offered
   if (allows(offered, now.currentValue)) return withValue(offered, now.currentValue)
-  const isKept = offered._meta?.['parley/open'] === true && offered.type === 'select' && now.type === 'select'
+  const isKept = offered.type === 'select' && now.type === 'select' && offered.allowsOther === true
   return isKept ? withValue(alsoOffering(offered, now.currentValue), now.currentValue) : offered
 }
 
-function namedIn({ _meta }: ConfigOption): unknown {
-  return _meta?.['parley/named'] ?? null
+function configuredIn(option: ConfigOption): string | undefined {
+  return option.type === 'select' ? option.configuredValue : undefined
 }
 
 function alsoOffering(option: SelectOption, value: string): SelectOption {

@@ -1,6 +1,6 @@
 /** Whether a call may run: what it would do is looked at, rules, mode and earlier answers decide, and a person where they must. */
 import type { Question, ToolRequest, Turn } from '../../ports/agent.ts'
-import type { PermissionOutcome, ToolCallPatch } from '../../ports/content.ts'
+import type { PermissionDecision, PermissionOutcome, ToolCallPatch } from '../../ports/content.ts'
 import type { GrantSubject, RuleSet } from '../../ports/rules.ts'
 import type { PathAccessFilter } from '../../ports/bars.ts'
 import type { Tool, ToolPreview } from '../../ports/tools.ts'
@@ -108,11 +108,11 @@ function announced({ request, tool }: ToolCallAttempt, { preview, verdict }: Jud
     // The agent can search the journal: the difference of an edit would give away what a rule keeps from it.
     ...(content && !isDeniedByRule && { content }),
     ...(locations && { locations }),
-    ...(verdict && { _meta: { 'parley/permission': told(verdict) } }),
+    ...(verdict && { permission: permissionOf(verdict) }),
   }
 }
 
-function told({ decision, by, why }: PolicyDecision) {
+function permissionOf({ decision, by, why }: PolicyDecision): PermissionDecision {
   return { decision, by, why }
 }
 

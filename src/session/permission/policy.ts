@@ -2,17 +2,14 @@
 import { executorOf } from '../../access/executed-later.ts'
 import { isGoverning, isOwnPlace, isWithin } from '../../access/path-access.ts'
 import { mayName } from '../../access/wildcard.ts'
+import type { PermissionDecision } from '../../ports/content.ts'
 import type { PermissionModeId, Settings } from '../../ports/settings.ts'
 import type { Grant, Rule, RuleSet } from '../../ports/rules.ts'
 import type { PreviewedCommand } from '../../ports/tools.ts'
 import { hasGrant } from './grants.ts'
 import { type ToolCallSubject, findRule, ruleWords } from './rule-matcher.ts'
 
-export interface PolicyDecision {
-  readonly decision: 'allow' | 'ask' | 'deny'
-  /** `answer`: what somebody said in this session; `tool`: what the call would do, or that nothing is known of it. */
-  readonly by: 'rule' | 'mode' | 'answer' | 'tool'
-  readonly why: string
+export interface PolicyDecision extends PermissionDecision {
   /** A yes cannot be said once and for all. */
   readonly eachTime?: true
 }

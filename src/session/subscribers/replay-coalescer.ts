@@ -96,9 +96,9 @@ function isUntold({ kind }: Entry): boolean {
   return UNTOLD.has(kind)
 }
 
-/** Only bare text merges: annotations and `_meta` belong to the block that carried them. */
+/** Only bare text merges: annotations and `meta` belong to the block that carried them. */
 function isSpoken(entry: Entry): entry is SpokenChunk {
   if (entry.kind !== 'message_chunk' || entry.role === 'user') return false
   const { content } = entry
-  return content.type === 'text' && content.annotations === undefined && content._meta === undefined
+  return content.type === 'text' && content.annotations === undefined && content.meta === undefined
 }

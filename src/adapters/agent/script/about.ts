@@ -61,7 +61,7 @@ function notice(fields: Fields): Notice {
     severity: text({ severity }, 'severity'),
     title: text({ title }, 'title'),
     ...(said !== undefined && { description: said }),
-    ...(_meta !== undefined && { _meta: object(_meta, '_meta') }),
+    ...(_meta !== undefined && { meta: object(_meta, '_meta') }),
   }
 }
 

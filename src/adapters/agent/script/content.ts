@@ -1,7 +1,7 @@
 /** Content and tool calls as a script writes them: the shapes of ACP, checked before anyone is told of them. */
 import { isAbsolute } from 'node:path'
 import type { Content, ToolCallPatch } from '../../../ports/content.ts'
-import { type Fields, given, list, object, oneOf, only, optionalText, text, whole } from './fields.ts'
+import { type Fields, given, list, object, oneOf, only, optionalText, text, whole, withMeta } from './fields.ts'
 
 const KINDS = ['read', 'edit', 'delete', 'move', 'search', 'execute', 'think', 'fetch', 'switch_mode', 'other'] as const
 const STATUSES = ['pending', 'in_progress', 'completed', 'failed'] as const
@@ -28,23 +28,24 @@ export function contentBlock(value: unknown): Content {
   for (const key of optional.filter((key) => key !== 'size' && key !== 'resource')) optionalText(block[key], key)
   if ('size' in block) whole(block, 'size')
   if ('annotations' in block) object(block['annotations'], 'annotations')
-  if (type === 'resource') resource(object(block['resource'], 'resource'))
-  return block as unknown as Content
+  const held = type === 'resource' && { resource: resource(object(block['resource'], 'resource')) }
+  return { ...withMeta(block), ...held } as unknown as Content
 }
 
-function resource(fields: Fields): void {
+function resource(fields: Fields): Fields {
   only(fields, ['uri', 'text', 'blob', 'mimeType'], 'a resource')
   text(fields, 'uri')
   if ('text' in fields === 'blob' in fields) throw new Error('a resource must have a text or a blob')
   text(fields, 'text' in fields ? 'text' : 'blob')
   optionalText(fields['mimeType'] ?? undefined, 'mimeType')
+  return withMeta(fields)
 }
 
 const PATCH = ['title', 'name', 'kind', 'status', 'content', 'locations', 'rawInput', 'rawOutput'] as const
 
 /** Any fields of an ACP tool call. */
 export function toolCallPatch(fields: Fields): ToolCallPatch {
-  const { content, locations, ...patch } = only(given(fields), PATCH, 'a tool call')
+  const { content, locations, ...patch } = withMeta(only(given(fields), PATCH, 'a tool call'))
   for (const key of ['title', 'name']) optionalText(patch[key], key)
   if ('kind' in patch) oneOf(KINDS, patch['kind'], 'kind')
   if ('status' in patch) oneOf(STATUSES, patch['status'], 'status')
@@ -60,14 +61,15 @@ function toolContent(value: unknown): Fields {
   const part = given(object(value, 'a part of the content'))
   switch (oneOf(['content', 'diff', 'terminal'], part['type'], 'type')) {
     case 'content':
-      return { ...only(part, ['type', 'content'], 'a part of the content'), content: contentBlock(part['content']) }
+      only(part, ['type', 'content'], 'a part of the content')
+      return { ...withMeta(part), content: contentBlock(part['content']) }
     case 'diff':
       only(part, ['type', 'path', 'oldText', 'newText'], 'a diff')
       text(part, 'newText')
-      return { ...part, path: absolute(part), oldText: optionalText(part['oldText'], 'oldText') ?? null }
+      return { ...withMeta(part), path: absolute(part), oldText: optionalText(part['oldText'], 'oldText') ?? null }
     case 'terminal':
       text(only(part, ['type', 'terminalId'], 'a terminal'), 'terminalId')
-      return part
+      return withMeta(part)
   }
 }
 
@@ -75,7 +77,7 @@ function location(value: unknown): Fields {
   const fields = only(given(object(value, 'a location')), ['path', 'line'], 'a location')
   absolute(fields)
   if ('line' in fields && whole(fields, 'line') === 0) throw new Error('line must be a whole number from 1')
-  return fields
+  return withMeta(fields)
 }
 
 function absolute(fields: Fields): string {

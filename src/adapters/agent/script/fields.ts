@@ -43,6 +43,11 @@ export function only(fields: Fields, known: readonly string[], what: string): Fi
   return fields
 }
 
+/** `_meta`, as scripts write it, is `meta` inside. */
+export function withMeta({ _meta, ...fields }: Fields): Fields {
+  return isGiven(_meta) ? { ...fields, meta: _meta } : fields
+}
+
 /** The fields that are there: null is as good as absent. */
 export function given(fields: Fields): Fields {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => isGiven(value)))

@@ -124,14 +124,17 @@ describe('a tool call that is only reported', () => {
   const report = (fields: object) => parse({ toolCall: { title: 'Edits', ...fields } })
 
   test('may have content of every kind, locations and raw values', () => {
+    const text = { type: 'text', text: 'x', annotations: { audience: ['user'] } }
     const content = [
-      { type: 'content', content: { type: 'text', text: 'x', annotations: { audience: ['user'] }, _meta: { k: 1 } } },
+      { type: 'content', content: { ...text, _meta: { k: 1 } } },
       { type: 'diff', path: '/a', oldText: null, newText: 'b' },
       { type: 'terminal', terminalId: 't-1' },
     ]
     const patch = { kind: 'edit', status: 'pending', content, locations: [{ path: '/a', line: 1 }], rawInput: [1] }
+    const [words, ...others] = content
+    const within = [{ ...words, content: { ...text, meta: { k: 1 } } }, ...others]
     expect(report({ ...patch, _meta: { own: true } })).toMatchObject([
-      { kind: 'report', patch: { ...patch, _meta: { own: true } } },
+      { kind: 'report', patch: { ...patch, content: within, meta: { own: true } } },
     ])
   })
 

@@ -1,7 +1,7 @@
 /** The first line of a script may say what its agent offers: modes, options, and the prompt content that it takes. */
 import type { PromptKinds } from '../../../ports/agent.ts'
 import type { Choice, ConfigOption, ConfigValue, Mode, Modes } from '../../../ports/settings.ts'
-import { type Fields, given, list, object, oneOf, only, optionalText, text } from './fields.ts'
+import { type Fields, given, list, object, oneOf, only, optionalText, text, withMeta } from './fields.ts'
 
 export interface ScriptOffer {
   readonly modes?: Modes
@@ -54,7 +54,7 @@ function mode(value: unknown): Mode {
   const fields = only(given(object(value, 'a mode')), ['id', 'name', 'description'], 'a mode')
   for (const key of ['id', 'name']) text(fields, key)
   optionalText(fields['description'], 'description')
-  return fields as unknown as Mode
+  return withMeta(fields) as unknown as Mode
 }
 
 const OPTION = ['id', 'name', 'description', 'category', 'type', 'currentValue', 'options']
@@ -65,7 +65,9 @@ function option(value: unknown): ConfigOption {
   for (const key of ['description', 'category']) optionalText(fields[key], key)
   if (oneOf(['select', 'boolean'], fields['type'], 'type') === 'boolean') flag(fields, 'currentValue')
   else oneOf(choices(fields['options']), fields['currentValue'], 'currentValue')
-  return fields as unknown as ConfigOption
+  const offered = withMeta(fields)
+  const held = Array.isArray(offered['options']) && { options: offered['options'].map(choiceWithMeta) }
+  return { ...offered, ...held } as unknown as ConfigOption
 }
 
 /** The values that may be chosen, in groups or not. */
@@ -82,6 +84,11 @@ function choice(fields: Fields): string {
   text({ name }, 'name')
   optionalText(description, 'description')
   return text({ value }, 'value')
+}
+
+function choiceWithMeta(choice: Fields): Fields {
+  const { options } = choice
+  return withMeta(Array.isArray(options) ? { ...choice, options: options.map(withMeta) } : choice)
 }
 
 function choicesOf(options: (ConfigOption & { readonly type: 'select' })['options']): readonly Choice[] {

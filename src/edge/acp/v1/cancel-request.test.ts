@@ -34,7 +34,7 @@ test('a session/load that is cancelled in the middle has one answer, and its cli
   const house = new House()
   const street = openStreet(house)
   house.agent.script = async (turn) => {
-    for (let n = 0; n < 40; n += 1) await turn.say({ ...text('x'.repeat(64 * 1024)), _meta: { n } })
+    for (let n = 0; n < 40; n += 1) await turn.say({ ...text('x'.repeat(64 * 1024)), meta: { n } })
     return 'end_turn'
   }
   const author = await street.client()
@@ -62,7 +62,7 @@ test('a session/load on which a prompt of its client waits goes on, and answers 
   const house = new House()
   const go = signal()
   house.agent.script = async (turn) => {
-    for (let n = 0; n < 40; n += 1) await turn.say({ ...text('x'.repeat(64 * 1024)), _meta: { n } })
+    for (let n = 0; n < 40; n += 1) await turn.say({ ...text('x'.repeat(64 * 1024)), meta: { n } })
     await go.given
     return 'end_turn'
   }

@@ -54,7 +54,7 @@ function store(turn: Turn, memo: ContextEvent): Promise<Cursor> {
 
 /** What we have to tell ourselves, among the thoughts of the model; the mark tells them apart. */
 export function think({ turn }: TurnWork, text: string): Promise<void> {
-  return turn.think({ type: 'text', text: `${text}\n`, _meta: { 'parley/notice': true } })
+  return turn.think({ type: 'text', text: `${text}\n`, meta: { 'parley/notice': true } })
 }
 
 /** Of one step, the first included. */

@@ -51,7 +51,8 @@ function modelOption({ preset, isNamed, sources }: Choosing): SelectOption {
     type: 'select',
     currentValue: preset,
     options: isListed ? listed : [own, ...listed],
-    _meta: { 'parley/open': true, ...(isNamed && { 'parley/named': preset }) },
+    allowsOther: true,
+    ...(isNamed && { configuredValue: preset }),
   }
 }
 
@@ -77,7 +78,7 @@ function thoughtOption({ sources, efforts }: Choosing): readonly SelectOption[] 
       type: 'select',
       currentValue: BY_ITSELF,
       options: [BY_ITSELF, ...levels].map((value) => ({ value, name: value })),
-      _meta: { 'parley/open': true },
+      allowsOther: true,
     },
   ]
 }

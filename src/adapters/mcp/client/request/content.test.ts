@@ -5,8 +5,8 @@ const text = (value: string) => ({ type: 'text', text: value })
 
 describe('what a tool answered', () => {
   test('keeps every type of content that there is, with its annotations', () => {
+    const words = { ...text('words'), annotations: { audience: ['user'] } }
     const content = [
-      { ...text('words'), annotations: { audience: ['user'] }, _meta: { k: 1 } },
       { type: 'image', data: 'aGk=', mimeType: 'image/png' },
       { type: 'audio', data: 'aGk=', mimeType: 'audio/wav' },
       {
@@ -21,7 +21,11 @@ describe('what a tool answered', () => {
       { type: 'resource', resource: { uri: 'file:///b', text: 'b', mimeType: 'text/plain' } },
       { type: 'resource', resource: { uri: 'file:///c', blob: 'aGk=' } },
     ]
-    expect(readResult({ content, isError: false })).toEqual({ content, isError: false })
+    const sent = [{ ...words, _meta: { k: 1 } }, ...content]
+    expect(readResult({ content: sent, isError: false })).toEqual({
+      content: [{ ...words, meta: { k: 1 } }, ...content],
+      isError: false,
+    })
   })
 
   test('leaves out what is wrong beside the content, so that no client refuses the rest', () => {

@@ -91,15 +91,15 @@ function optionalTexts(item: JsonObject, keys: readonly string[]): Readonly<Reco
   return Object.fromEntries(keys.flatMap((key) => (typeof item[key] === 'string' ? [[key, item[key]]] : [])))
 }
 
-function extras(item: JsonObject): Pick<Content, 'annotations' | '_meta'> {
+function extras(item: JsonObject): Pick<Content, 'annotations' | 'meta'> {
   return {
     ...(isObject(item.annotations) && { annotations: readAnnotations(item.annotations) }),
     ...metaOf(item),
   }
 }
 
-function metaOf({ _meta }: JsonObject): Pick<Content, '_meta'> {
-  return isObject(_meta) && !isNestedDeeper(_meta, DEEPEST) ? { _meta } : {}
+function metaOf({ _meta }: JsonObject): Pick<Content, 'meta'> {
+  return isObject(_meta) && !isNestedDeeper(_meta, DEEPEST) ? { meta: _meta } : {}
 }
 
 /** Clients throw a whole update away for one annotation that is not as the protocol has it. */

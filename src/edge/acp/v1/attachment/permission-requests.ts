@@ -2,6 +2,7 @@
 import { isParleyError } from '../../../../errors/parley-error.ts'
 import type { Session } from '../../../../session/session.ts'
 import { type OpenQuestion, openQuestion } from '../../../../session/domain/state.ts'
+import { callOut } from '../render/entry-to-update.ts'
 import { type Response, notificationMessage, requestMessage } from '../../../../rpc/json-rpc.ts'
 import { type PermissionAnswer, parsePermissionAnswer } from '../methods/params.ts'
 import type { PendingRequests } from '../../../../rpc/pending-requests.ts'
@@ -89,5 +90,5 @@ export class PermissionRequests {
 }
 
 function permissionParams(sessionId: string, { toolCallId, call, options }: OpenQuestion) {
-  return { sessionId, toolCall: { ...call, toolCallId }, options }
+  return { sessionId, toolCall: { ...callOut(call, () => false), toolCallId }, options }
 }

@@ -7,6 +7,7 @@ import type { Answer, Asker, VersionMethods } from '../../version.ts'
 import type { Attachment } from '../attachment/attachment.ts'
 import { Attachments } from '../attachment/attachments.ts'
 import { shownOptions } from '../render/entry-to-update.ts'
+import { optionOut } from '../render/wire-meta.ts'
 import { listSessions } from './list-sessions.ts'
 import { type OpenContext, OpenMethods } from './open-methods.ts'
 import { type Parsed, asContent, parseParams } from './params.ts'
@@ -115,7 +116,7 @@ export class V1Methods implements VersionMethods {
     const shown = () => shownOptions(session.requireCreated.settings.configOptions, display)
     if (!shown().some((option) => option.id === configId)) fail('CONFIG_OPTION_UNKNOWN', { option: configId })
     await session.dispatch({ kind: 'set_config_option', configId, value })
-    return { result: { configOptions: shown() } }
+    return { result: { configOptions: shown().map(optionOut) } }
   }
 
   async #attached(sessionId: string): Promise<Attachment> {

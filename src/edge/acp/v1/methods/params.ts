@@ -7,6 +7,7 @@ import { MOST_SERVERS } from '../../../../session/tools/client-configs.ts'
 import type { Response } from '../../../../rpc/json-rpc.ts'
 import type { Method } from '../../../access.ts'
 import { isNestedDeeper } from '../../../../text/nesting.ts'
+import { contentIn } from '../render/wire-meta.ts'
 
 /** Of a prompt: each is stored and told by itself. */
 const MOST_PARTS = 1_000
@@ -189,5 +190,6 @@ function asMcpServer(
 
 /** The prompt as the core takes it: undefined and absent are one. */
 export function asContent(prompt: Parsed<'session/prompt'>['prompt']): readonly Content[] {
-  return JSON.parse(JSON.stringify(prompt)) as readonly Content[]
+  const blocks = JSON.parse(JSON.stringify(prompt)) as readonly Parameters<typeof contentIn>[0][]
+  return blocks.map(contentIn)
 }

@@ -14,3 +14,20 @@ test('a cancelled call has failed, and its content says why', () => {
     content,
   })
 })
+
+test('who decided about a call, and what the core has further fields for, stands in _meta', () => {
+  const permission = { decision: 'allow', by: 'rule', why: 'rule “allow command npm test”' } as const
+  const call = { title: 'npm test', permission, meta: { own: 1 } }
+  expect(updateOf({ ...place, kind: 'tool_call', toolCallId: 'c1', call })).toEqual({
+    sessionUpdate: 'tool_call',
+    toolCallId: 'c1',
+    title: 'npm test',
+    _meta: { own: 1, 'parley/permission': permission },
+  })
+  const option = { id: 'model', name: 'Model', type: 'select', currentValue: 'a', options: [] } as const
+  const configOptions = [{ ...option, allowsOther: true, configuredValue: 'a' }] as const
+  expect(updateOf({ ...place, kind: 'config_options', configOptions })).toEqual({
+    sessionUpdate: 'config_option_update',
+    configOptions: [{ ...option, _meta: { 'parley/open': true, 'parley/named': 'a' } }],
+  })
+})

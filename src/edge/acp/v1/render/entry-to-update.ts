@@ -1,17 +1,18 @@
 /** Turns an entry of the journal into the `session/update` that ACP v1 has for it, if it has one. */
 import { reasonOf } from '../../../../errors/parley-error.ts'
 import type {
+  CompactionPatch,
   Notice,
   SlashCommand,
   ToolCallContent,
   ToolCallPatch,
-  ToolStatus,
   Usage,
 } from '../../../../ports/content.ts'
 import type { ConfigOption, Settings } from '../../../../ports/settings.ts'
 import type { Entry, ForkPoint } from '../../../../session/domain/entries.ts'
 import type { Existing } from '../../../../session/domain/state.ts'
 import { type DisplayCapabilities, FULL_DISPLAY } from '../initialize/client-capabilities.ts'
+import { callMetaOut, contentOut, metaOut, modesOut, optionOut } from './wire-meta.ts'
 
 export type Update = { readonly sessionUpdate: string } & Readonly<Record<string, unknown>>
 
@@ -56,7 +57,10 @@ function updateFor(entry: Entry, display: DisplayCapabilities): Update | undefin
     case 'mode':
       return { sessionUpdate: 'current_mode_update', currentModeId: entry.modeId }
     case 'config_options':
-      return { sessionUpdate: 'config_option_update', configOptions: shownOptions(entry.configOptions, display) }
+      return {
+        sessionUpdate: 'config_option_update',
+        configOptions: shownOptions(entry.configOptions, display).map(optionOut),
+      }
     case 'usage':
       return usageUpdate(entry.usage)
     case 'compaction':
@@ -74,13 +78,15 @@ function updateFor(entry: Entry, display: DisplayCapabilities): Update | undefin
 function callUpdateOf(entry: CallEntry, isOwn: (terminalId: string) => boolean): Update {
   const { toolCallId } = entry
   return entry.kind === 'tool_call'
-    ? { sessionUpdate: 'tool_call', toolCallId, ...withKnownStatus(withTerminals(entry.call, isOwn)) }
-    : { sessionUpdate: 'tool_call_update', toolCallId, ...withKnownStatus(withTerminals(entry.patch, isOwn)) }
+    ? { sessionUpdate: 'tool_call', toolCallId, ...callOut(entry.call, isOwn) }
+    : { sessionUpdate: 'tool_call_update', toolCallId, ...callOut(entry.patch, isOwn) }
 }
 
 /** v1 has no status for a cancelled call; its content says that it was cancelled. */
-function withKnownStatus<Patch extends { readonly status?: ToolStatus }>(patch: Patch): Patch {
-  return patch.status === 'cancelled' ? { ...patch, status: 'failed' } : patch
+export function callOut(patch: ToolCallPatch, isOwn: (terminalId: string) => boolean): object {
+  const { content, ...rest } = patch
+  const known = patch.status === 'cancelled' ? ({ ...rest, status: 'failed' } as const) : rest
+  return { ...callMetaOut(known), ...(content && { content: content.map((one) => terminalOrText(one, isOwn)) }) }
 }
 
 /**
@@ -107,7 +113,10 @@ export function stateUpdates({ title, commands, usage }: Existing): readonly Upd
 /** Modes and options for the response that opens a session; empty for an agent without settings. */
 export function settingsResult({ modes, configOptions }: Settings, display: DisplayCapabilities) {
   const shown = shownOptions(configOptions, display)
-  return { ...(modes !== null && { modes }), ...(shown.length > 0 && { configOptions: shown }) }
+  return {
+    ...(modes !== null && { modes: modesOut(modes) }),
+    ...(shown.length > 0 && { configOptions: shown.map(optionOut) }),
+  }
 }
 
 /** All that this client can show, in the agent's order. */
@@ -119,7 +128,7 @@ export function shownOptions(
 }
 
 export function noticeUpdate(notice: Notice): Update {
-  return { sessionUpdate: 'notice', ...notice }
+  return { sessionUpdate: 'notice', ...metaOut(notice) }
 }
 
 function usageUpdate(usage: Usage): Update {
@@ -129,14 +138,18 @@ function usageUpdate(usage: Usage): Update {
 function compactionUpdate(entry: Entry & { readonly kind: 'compaction' | 'compaction_summary' }): Update {
   const { compactionId } = entry
   return entry.kind === 'compaction'
-    ? { sessionUpdate: 'compaction_update', compactionId, ...entry.patch }
-    : { sessionUpdate: 'compaction_summary_chunk', compactionId, content: entry.content }
+    ? { sessionUpdate: 'compaction_update', compactionId, ...compactionOut(entry.patch) }
+    : { sessionUpdate: 'compaction_summary_chunk', compactionId, content: contentOut(entry.content) }
+}
+
+function compactionOut({ summary, ...patch }: CompactionPatch): object {
+  return { ...metaOut(patch), ...(summary && { summary: summary.map(contentOut) }) }
 }
 
 function chunkUpdate(entry: Entry & { readonly kind: 'message_chunk' }): Update {
   const { role, content, messageId } = entry
   const attached = role === 'user' && entry.meta !== undefined ? { _meta: entry.meta } : {}
-  return { sessionUpdate: CHUNK_OF[role], content, messageId, ...attached }
+  return { sessionUpdate: CHUNK_OF[role], content: contentOut(content), messageId, ...attached }
 }
 
 const CHUNK_OF = { user: 'user_message_chunk', agent: 'agent_message_chunk', thought: 'agent_thought_chunk' } as const
@@ -194,13 +207,9 @@ export function showsTerminals(entry: Entry, isOwn: (terminalId: string) => bool
 }
 
 /** The client that has a terminal gets its id; all others get its output as text. */
-function withTerminals<Patch extends ToolCallPatch>(patch: Patch, isOwn: (terminalId: string) => boolean) {
-  const { content } = patch
-  return content === undefined ? patch : { ...patch, content: content.map((one) => terminalOrText(one, isOwn)) }
-}
-
 function terminalOrText(content: ToolCallContent, isOwn: (terminalId: string) => boolean): object {
-  if (content.type !== 'terminal') return content
+  if (content.type === 'content') return { ...metaOut(content), content: contentOut(content.content) }
+  if (content.type !== 'terminal') return metaOut(content)
   const { type, terminalId, output } = content
   if (isOwn(terminalId)) return { type, terminalId }
   return { type: 'content', content: { type: 'text', text: output ?? RUNS_ELSEWHERE } }
