@@ -4,6 +4,8 @@ import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { errorsDocument } from '../scripts/errors-document.ts'
+import type { CommandRow } from '../src/cli/runtime/command.ts'
+import { commands } from '../src/cli/table.ts'
 import { catalogue } from '../src/errors/catalogue.ts'
 import { isTest, listFiles, parse, read, readSources } from './architecture/source.ts'
 import { blocksOf, deadLinks, deadPaths, deadTests, unknownCommands, type Block, type Page } from './docs/page.ts'
@@ -16,11 +18,7 @@ const pages: readonly Page[] = [
 ].map((path) => ({ path, text: read(root, path) }))
 const blocks = pages.flatMap(blocksOf)
 const { scripts }: { scripts: Readonly<Record<string, string>> } = JSON.parse(read(root, 'package.json'))
-const groups = ['.', 'sessions', 'server', 'mcp', 'rules', 'docs']
-const words = {
-  scripts: Object.keys(scripts),
-  isVerb: (verb: string) => groups.some((group) => there(`src/cli/commands/${group}/${verb}.ts`)),
-}
+const words = { scripts: Object.keys(scripts), isCommand: (typed: readonly string[]) => isCommand(typed, commands) }
 const code = readSources(root, ['src'])
   .filter(({ path }) => !isTest(path))
   .filter(({ path }) => path !== 'src/errors/catalogue.ts' && path !== 'src/ports/fault.ts')
@@ -89,7 +87,7 @@ describe('a rule catches', () => {
 
   test('a command and a script that do not exist', () => {
     const text = '```sh\n$ parley ls --json\nPARLEY_AGENT=guide parley dance\nnpm run fly && npm start\nparley\n```\n'
-    const known = { scripts: ['start'], isVerb: (verb: string) => verb === 'ls' }
+    const known = { scripts: ['start'], isCommand: ([verb]: readonly string[]) => verb === 'ls' }
     expect(unknownCommands(blocksOf(page(text)), known)).toEqual([
       'docs/a.md:3 says parley dance, which is not a command',
       'docs/a.md:4 says npm run fly, which is not a script',
@@ -109,6 +107,15 @@ function isJson(text: string): boolean {
   } catch {
     return false // Not JSON is the answer here, not a failure.
   }
+}
+
+/** A group without words of its own, such as `parley mcp`, is followed by one of its commands. */
+function isCommand([name, ...rest]: readonly string[], rows: readonly CommandRow[]): boolean {
+  const row = rows.find(({ usage }) => usage.split(' ', 1)[0] === name)
+  const inner = row?.commands ?? []
+  return (
+    row !== undefined && (inner.length === 0 || row.usage.includes(' ') || rest.length === 0 || isCommand(rest, inner))
+  )
 }
 
 function textOf(path: string): string {

@@ -73,7 +73,7 @@ describe('the settings of a project', () => {
     expect(rows.map(({ name }) => name).toSorted()).toEqual(known.toSorted())
   })
 
-  const values: Readonly<Record<string, string>> = { agent: '"guide"', model: '"here:big"', unstable: 'true' }
+  const values: Readonly<Record<string, string>> = { agent: '"guide"', model: '"here:big"', experimental: 'true' }
   const plain = rows.filter(({ name }) => !tables.includes(name))
 
   test.each(plain)('$name: a project $may', async ({ name, may }) => {

@@ -11,8 +11,8 @@ export async function main(argv: readonly string[]): Promise<number> {
   if (argv[0] === '--version' || argv[0] === '-V') return printVersion()
   let code = OK
   try {
-    const act: Act = async (row, input) => (code = await (await row.load()).run(input))
-    await programFor(argv, act).parseAsync(argv, { from: 'user' })
+    const run: Run = async ({ load }, input) => (code = (await (await load?.())?.run(input)) ?? USAGE)
+    await programFor(argv, run).parseAsync(argv, { from: 'user' })
     return output.failed ? FAILED : code
   } catch (error) {
     return explain(error)
@@ -33,36 +33,61 @@ function outliveReaders(): { readonly failed: boolean } {
   return output
 }
 
-/** What becomes of a command line that is understood. */
-export type Act = (row: CommandRow, input: CommandInput) => Promise<unknown>
+/** Runs a command whose command line has been parsed. */
+type Run = (row: CommandRow, input: CommandInput) => Promise<unknown>
 
-export function programFor(argv: readonly string[], act: Act): Command {
+/** The parser of `argv`. A test passes a `run` of its own to see which command a line means. */
+export function programFor(argv: readonly string[], run: Run): Command {
   const program = new Command('parley')
     .description('The session server for AI agents that you can kill.')
     .usage('[options] [command]')
     .option('-V, --version', 'print the version')
     .enablePositionalOptions()
-    .showHelpAfterError('(parley --help tells more)')
+    .showHelpAfterError('(see parley --help)')
     .configureOutput({ writeErr: (text) => process.stderr.write(printable(text)) })
     .exitOverride()
-  const hasDashes = argv.includes('--')
-  const noted: Act = (row, input) => act(row, { ...input, hasDashes })
-  for (const row of commands) fill(program.command(row.usage).description(row.summary), row, noted)
+  const parsing: Parsing = { argv, run: (row, input) => run(row, { ...input, hasDashes: argv.includes('--') }) }
+  for (const row of commands) addCommand(program, row, parsing)
   program.addHelpText('after', `\nWithout a command: ${chat.summary}.\n${examplesText(chat)}`)
-  for (const option of chat.options) program.option(option.flags, option.summary)
-  // With a word that is no command, the program must not take it for a chat but suggest the command that was meant.
-  const [first] = argv
-  return first === undefined || first.startsWith('-') ? fill(program, { ...chat, options: [] }, noted) : program
+  for (const option of chat.options) program.addOption(optionFor(option))
+  if (!isCommandNamed(argv)) setAction(program, chat, parsing)
+  return program
 }
 
-function fill(command: Command, row: CommandRow, act: Act): Command {
+interface Parsing {
+  readonly argv: readonly string[]
+  readonly run: Run
+}
+
+/** With its own commands, each of which has a `--help` of its own. */
+function addCommand(parent: Command, row: CommandRow, parsing: Parsing): void {
+  const command = parent.command(row.usage).description(row.summary)
   for (const option of row.options) command.addOption(optionFor(option))
-  if (command.parent !== null) command.showHelpAfterError(`(parley ${command.name()} --help tells more)`)
-  if (command.parent !== null) command.addHelpText('after', examplesText(row))
-  return command.action(async () => {
+  command.showHelpAfterError(`(see ${pathOf(command)} --help)`)
+  command.addHelpText('after', examplesText(row))
+  const inner = row.commands ?? []
+  for (const one of inner) addCommand(command, one, parsing)
+  const takesWords = inner.length === 0 || row.usage.includes(' ')
+  const words = parsing.argv.slice(parsing.argv.indexOf(command.name()) + 1)
+  if (takesWords || !isCommandNamed(words)) setAction(command, row, parsing)
+}
+
+/** Where the first word is the name of a command, known or not: without an action, commander suggests the command that was meant. */
+function isCommandNamed([first]: readonly string[]): boolean {
+  return first !== undefined && !first.startsWith('-')
+}
+
+function setAction(command: Command, row: CommandRow, { run }: Parsing): void {
+  if (row.load === undefined) return
+  command.action(async () => {
     // Options may also stand before the command.
-    await act(row, { args: command.args, options: command.optsWithGlobals() satisfies CommandInput['options'] })
+    await run(row, { args: command.args, options: command.optsWithGlobals() satisfies CommandInput['options'] })
   })
+}
+
+/** `parley docs key`. */
+function pathOf(command: Command): string {
+  return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`
 }
 
 function examplesText({ examples }: CommandRow): string {

@@ -46,7 +46,7 @@ export async function relayStdio(agent: string | undefined): Promise<void> {
       version: serverInfo.version,
       agent: agentName(config.agent),
       agentChosen: config.agentChosen,
-      token: config.token,
+      token: config.clientToken,
       lent: config.providerVariables,
     },
     server: {

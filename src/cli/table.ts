@@ -1,12 +1,15 @@
 /** Every command of `parley`, loaded only when it runs. */
+import { docs } from './commands/docs/docs.ts'
+import { mcp } from './commands/mcp/mcp.ts'
+import { rules } from './commands/rules/rules.ts'
 import type { CommandRow, OptionRow } from './runtime/command.ts'
+import { json, jsonObject } from './runtime/options.ts'
 
 const cwd: OptionRow = { flags: '--cwd <dir>', summary: 'the directory to work in; default: current directory' }
 const session: OptionRow = {
   flags: '--session <id>',
   summary: 'the session to continue; the beginning of its id is enough',
 }
-const json: OptionRow = { flags: '--json', summary: 'one line of JSON per item, for programs' }
 const agent: OptionRow = { flags: '--agent <agent>', summary: 'guide, model, or script:FILE (env PARLEY_AGENT)' }
 const model: OptionRow = { flags: '--model <model>', summary: 'PROVIDER:NAME; parley models lists them' }
 
@@ -20,7 +23,7 @@ const agentCommand: OptionRow = {
 }
 
 const set: OptionRow = {
-  flags: '--set <name=value>',
+  flags: '--option <name=value>',
   summary: 'set an option or the mode of the agent first, as in model=large; repeatable',
   many: true,
 }
@@ -116,8 +119,8 @@ export const commands: readonly CommandRow[] = [
   {
     usage: 'fork <id>',
     summary: 'fork a session; prints the new id',
-    options: [json, { flags: '--at <seq>', summary: 'only as far as this entry; parley show prints their numbers' }],
-    examples: ['parley fork 1f3a', 'parley fork 1f3a --at 42'],
+    options: [json, { flags: '--up-to <seq>', summary: 'only as far as this entry; parley show prints their numbers' }],
+    examples: ['parley fork 1f3a', 'parley fork 1f3a --up-to 42'],
     load: () => import('./commands/sessions/fork.ts'),
   },
   {
@@ -151,7 +154,7 @@ export const commands: readonly CommandRow[] = [
   {
     usage: 'status',
     summary: 'show server status',
-    options: [{ flags: '--json', summary: 'one object, for programs' }],
+    options: [jsonObject],
     examples: ['parley status', 'parley status --json'],
     load: () => import('./commands/server/status.ts'),
   },
@@ -180,44 +183,8 @@ export const commands: readonly CommandRow[] = [
     examples: ['parley models', 'parley models --provider ollama'],
     load: () => import('./commands/models.ts'),
   },
-  {
-    usage: 'mcp [verb] [words...]',
-    summary: 'the MCP servers of the configuration: ls, test, add, allow, login, logout, rm, import',
-    options: [
-      { flags: '--url <url>', summary: 'with add: where the server is, instead of -- COMMAND ARGS' },
-      { flags: '--sse', summary: 'the URL speaks SSE, the first protocol over HTTP' },
-      { flags: '--header <header>', summary: 'a header for the URL: NAME=VALUE; repeatable', many: true },
-      {
-        flags: '--env <variable>',
-        summary: 'with add: a variable for the command: NAME=VALUE; repeatable',
-        many: true,
-      },
-      { flags: '--json', summary: 'for programs' },
-    ],
-    examples: [
-      'parley mcp ls',
-      'parley mcp add files -- npx -y @modelcontextprotocol/server-filesystem ~/notes',
-      'parley mcp add search --url https://example.com/mcp',
-    ],
-    load: () => import('./commands/mcp/mcp.ts'),
-  },
-  {
-    usage: 'rules [verb] [words...]',
-    summary: 'manage permission rules: ls, add, rm, consent',
-    options: [
-      { flags: '--cwd <dir>', summary: 'the directory whose sessions are meant; default: current directory' },
-      { flags: '--session <id>', summary: 'with ls and rm: what was always allowed in this session' },
-      { flags: '--everywhere', summary: 'with add: in every directory' },
-      { flags: '--tool <name>', summary: 'with add: calls of this tool; * stands for any letters' },
-      { flags: '--server <name>', summary: 'with add: calls of this MCP server' },
-      { flags: '--path <pattern>', summary: 'with add: calls that name such a path, as in a .gitignore' },
-      { flags: '--command <words>', summary: 'with add: commands that begin so; * stands for more' },
-      { flags: '--host <name>', summary: 'with add: addresses of this host' },
-      json,
-    ],
-    examples: ['parley rules', "parley rules add allow --command 'npm test'"],
-    load: () => import('./commands/rules/rules.ts'),
-  },
+  mcp,
+  rules,
   {
     usage: 'doctor',
     summary: 'look for what is wrong and say what would help; changes nothing',
@@ -225,23 +192,5 @@ export const commands: readonly CommandRow[] = [
     examples: ['parley doctor', 'parley doctor --json'],
     load: () => import('./commands/server/doctor.ts'),
   },
-  {
-    usage: 'docs [dir...]',
-    summary: 'serve documents to any MCP client: full-text search over HTTP or stdio',
-    options: [
-      { flags: '--stdio', summary: 'serve the program that started this one, over stdin and stdout' },
-      { flags: '--port <port>', summary: 'where to listen; default: a free port' },
-      { flags: '--host <host>', summary: 'on which address; default: 127.0.0.1' },
-      { flags: '--key-file <file>', summary: 'holds the key, and is made if it is not there (env PARLEY_DOCS_KEY)' },
-      { flags: '--tls-cert <file>', summary: 'the certificate, with those above it, as PEM' },
-      { flags: '--tls-key <file>', summary: 'the private key of the certificate, as PEM' },
-      { flags: '--allow-plain-http', summary: 'listen without TLS on other addresses than loopback too' },
-      { flags: '--allow-host <names>', summary: 'further names of this host, separated by commas' },
-      { flags: '--allow-query-key', summary: 'take ?api_key= on other addresses than loopback too' },
-      { flags: '--collections <names>', summary: 'with key add: what the key opens, separated by commas' },
-      json,
-    ],
-    examples: ['parley docs ~/notes', 'parley docs --stdio ~/notes'],
-    load: () => import('./commands/docs/docs.ts'),
-  },
+  docs,
 ]

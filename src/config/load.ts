@@ -74,14 +74,14 @@ function judged({ flags, environment, cwd, warnings, lent }: Given, said: Settin
     idleMinutes: minutesOf(values['idle_minutes'] ?? '10'),
     maxStallSeconds: stallOf(values['max_stall_seconds'] ?? '30'),
     docsKey: values['docs_key'],
-    authToken: values['auth_token'],
-    token: values['token'],
-    maxTurnRequests: requestsOf(values['max_turn_requests'] ?? '100'),
+    serverToken: values['server_token'],
+    clientToken: values['client_token'],
+    maxSteps: requestsOf(values['max_steps'] ?? '100'),
     modelTitles: switchOf('model_titles', values['model_titles'] ?? 'true'),
-    localModels: switchOf('local_models', values['local_models'] ?? 'true'),
+    discoverLocalModels: switchOf('discover_local_models', values['discover_local_models'] ?? 'true'),
     commandSandbox: sandboxOf(values['command_sandbox'] ?? 'off'),
     commandNetwork: switchOf('command_network', values['command_network'] ?? 'true'),
-    unstable: switchOf('unstable', values['unstable']),
+    experimental: switchOf('experimental', values['experimental']),
     faults: faultsOf(values['faults']),
     warnings,
     providerVariables: lent,
@@ -132,7 +132,7 @@ function requestsOf(value: string): number {
   const requests = Number(value)
   if (Number.isInteger(requests) && requests >= 1) return requests
   return fail('CONFIG_INVALID', {
-    key: 'max_turn_requests',
+    key: 'max_steps',
     value: JSON.stringify(value),
     reason: 'it must be a whole number from 1',
   })

@@ -6,18 +6,18 @@ export interface Setting {
   readonly key:
     | 'home'
     | 'agent'
-    | 'max_turn_requests'
+    | 'max_steps'
     | 'model_titles'
-    | 'local_models'
+    | 'discover_local_models'
     | 'model'
     | 'idle_minutes'
     | 'max_stall_seconds'
     | 'docs_key'
-    | 'auth_token'
-    | 'token'
+    | 'server_token'
+    | 'client_token'
     | 'command_sandbox'
     | 'command_network'
-    | 'unstable'
+    | 'experimental'
     | 'faults'
   readonly env: string
   /**
@@ -44,8 +44,8 @@ export const settings: readonly Setting[] = [
       'What answers prompts: `guide`, `model`, `model:PROVIDER:NAME`, `script:FILE`, or `auto`: a model where there is one, else the guide. Default: `auto`.',
   },
   {
-    key: 'max_turn_requests',
-    env: 'PARLEY_MAX_TURN_REQUESTS',
+    key: 'max_steps',
+    env: 'PARLEY_MAX_STEPS',
     files: 'user',
     sentence: 'How many steps a model may take in one turn before it is stopped. Default: 100.',
   },
@@ -57,8 +57,8 @@ export const settings: readonly Setting[] = [
       'Whether a model is asked, beside the first turn of a session, for a short title of it. `true` or `false`. Default: `true`.',
   },
   {
-    key: 'local_models',
-    env: 'PARLEY_LOCAL_MODELS',
+    key: 'discover_local_models',
+    env: 'PARLEY_DISCOVER_LOCAL_MODELS',
     files: 'user',
     sentence:
       'Whether servers of models are looked for on the usual ports of this machine. `true` or `false`. Default: `true`.',
@@ -91,14 +91,14 @@ export const settings: readonly Setting[] = [
     sentence: 'The key that `parley docs` asks for. Default: one is made and kept in the state directory.',
   },
   {
-    key: 'auth_token',
-    env: 'PARLEY_AUTH_TOKEN',
+    key: 'server_token',
+    env: 'PARLEY_SERVER_TOKEN',
     files: 'none',
     sentence: 'What a client must give a server before it hears of any session. Default: nothing.',
   },
   {
-    key: 'token',
-    env: 'PARLEY_TOKEN',
+    key: 'client_token',
+    env: 'PARLEY_CLIENT_TOKEN',
     files: 'none',
     sentence: 'What the commands of Parley give a server that demands a token.',
   },
@@ -116,8 +116,8 @@ export const settings: readonly Setting[] = [
     sentence: 'Whether commands in the sandbox reach the network. `true` or `false`. Default: `true`.',
   },
   {
-    key: 'unstable',
-    env: 'PARLEY_UNSTABLE',
+    key: 'experimental',
+    env: 'PARLEY_EXPERIMENTAL',
     files: 'user',
     sentence:
       'Whether a server offers what ACP has not settled yet: `session/fork`. `true` or `false`. Default: `false`.',
@@ -150,10 +150,10 @@ export interface Config {
   readonly agentChosen: boolean
   /** What of the settings was left out and why, one sentence each, without secrets: for the user who runs the command. */
   readonly warnings: readonly string[]
-  readonly maxTurnRequests: number
+  readonly maxSteps: number
   readonly modelTitles: boolean
   /** Those of this machine are looked for where nobody has named them. */
-  readonly localModels: boolean
+  readonly discoverLocalModels: boolean
   /** `provider:name`; absent where nobody has chosen. */
   readonly model: string | undefined
   /** Somebody named it now, by flag or in the environment. */
@@ -164,12 +164,12 @@ export interface Config {
   readonly maxStallSeconds: number
   readonly docsKey: string | undefined
   /** What this server demands of its clients. */
-  readonly authToken: string | undefined
+  readonly serverToken: string | undefined
   /** What our own clients give a server. */
-  readonly token: string | undefined
+  readonly clientToken: string | undefined
   readonly commandSandbox: 'off' | 'auto' | 'on'
   readonly commandNetwork: boolean
-  readonly unstable: boolean
+  readonly experimental: boolean
   readonly faults: readonly Fault[]
   /** What of the environment reaches providers of models: lent to a server that runs already. Secret. */
   readonly providerVariables: Readonly<Record<string, string>>

@@ -47,7 +47,7 @@ export interface DocsServerOptions extends LibrarySettings {
   readonly host?: string
   /** Without it, other addresses than loopback are refused. */
   readonly tls?: Certificate
-  readonly allowPlainHttp?: boolean
+  readonly insecureHttp?: boolean
   /** Further names by which requests may call this host, when it listens on more than loopback. */
   readonly allowedHosts?: readonly string[]
   /** Whether `?api_key=` is accepted; by default only on loopback, because addresses end up in logs. */
@@ -129,7 +129,7 @@ export async function openDocsServer(options: DocsServerOptions): Promise<DocsSe
 const HTTP = {
   host: '127.0.0.1',
   port: 0,
-  allowPlainHttp: false,
+  insecureHttp: false,
   allowedHosts: [],
   sessionIdleMs: HALF_AN_HOUR,
   mostSessions: MOST_SESSIONS,

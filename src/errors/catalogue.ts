@@ -184,7 +184,7 @@ export const catalogue = {
     AUTH_REQUIRED,
     false,
     (d) =>
-      `${d.method} needs a token, and this connection has given none. Set PARLEY_TOKEN, or call authenticate first.`,
+      `${d.method} needs a token, and this connection has given none. Set PARLEY_CLIENT_TOKEN, or call authenticate first.`,
   ),
   LOCAL_USER_ONLY: row<{ method: string }>(
     INVALID_REQUEST,

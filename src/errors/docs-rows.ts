@@ -52,7 +52,7 @@ export const docsRows = {
     INVALID_PARAMS,
     false,
     (d) =>
-      `On ${d.host} the key and the documents would cross the network unencrypted. Give --tls-cert and --tls-key, or say --allow-plain-http.`,
+      `On ${d.host} the key and the documents would cross the network unencrypted. Give --tls-cert and --tls-key, or say --insecure-http.`,
   ),
   DOCS_TLS: row<{ reason: string }>(
     INVALID_PARAMS,

@@ -96,7 +96,7 @@ test('pages of this machine may call, also by name', async () => {
 })
 
 test('a server on every address is reached by any of them, or by the name of its machine, and by no other name', async () => {
-  const { server } = await serve({ 'a.md': 'a' }, { host: '0.0.0.0', allowPlainHttp: true })
+  const { server } = await serve({ 'a.md': 'a' }, { host: '0.0.0.0', insecureHttp: true })
   const local = await serve({ 'a.md': 'a' })
   const asked = async (to: typeof server, host: string) => {
     const headers = { ...JSON_ONLY, 'X-API-Key': KEY, Host: `${host}:${server.port}` }

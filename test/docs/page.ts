@@ -59,7 +59,8 @@ export function deadTests(page: Page, textAt: (path: string) => string | undefin
 
 interface Words {
   readonly scripts: readonly string[]
-  readonly isVerb: (verb: string) => boolean
+  /** The words behind `parley`, as far as they may be the names of commands. */
+  readonly isCommand: (words: readonly string[]) => boolean
 }
 
 /** What a shell block runs of ours: `parley VERB` and the scripts of package.json. */
@@ -72,12 +73,16 @@ export function unknownCommands(blocks: readonly Block[], words: Words): readonl
 }
 
 function unknownIn(command: string, words: Words, at: string): readonly string[] {
-  const verbs = [...command.matchAll(/(?:^|[\s;&|(])parley ([a-z][\w-]*)/g)].map(([, verb = '']) => verb)
+  const typed = [...command.matchAll(/(?:^|[\s;&|(])parley ([a-z][\w-]*(?: [a-z][\w-]*)*)/g)].map(
+    ([, words = '']) => words,
+  )
   const scripts = [...command.matchAll(/\bnpm (?:run ([\w:-]+)|(start|test)\b)/g)].map(
     ([, run, own]) => run ?? own ?? '',
   )
   return [
-    ...verbs.filter((verb) => !words.isVerb(verb)).map((verb) => `${at} says parley ${verb}, which is not a command`),
+    ...typed
+      .filter((one) => !words.isCommand(one.split(' ')))
+      .map((one) => `${at} says parley ${one}, which is not a command`),
     ...scripts
       .filter((script) => !words.scripts.includes(script))
       .map((script) => `${at} says npm run ${script}, which is not a script`),

@@ -146,7 +146,7 @@ test('a client that knows nothing of it is told what every client knows, and can
 
 test('a server that demands a token tells nobody of a session before', async () => {
   const stage = await stageWith([{ chunk: 'Hello.' }])
-  const client = start(stage, { env: { PARLEY_AUTH_TOKEN: 'open sesame' } })
+  const client = start(stage, { env: { PARLEY_SERVER_TOKEN: 'open sesame' } })
   const { authMethods, agentCapabilities } = await introduced(client, {})
   expect(agentCapabilities).toMatchObject({ auth: { logout: {} } })
   const [method] = authMethods as readonly Fields[]
@@ -160,7 +160,7 @@ test('a server that demands a token tells nobody of a session before', async () 
 
 test('a fork is there where it is wanted, as the unstable schema has it', async () => {
   const stage = await stageWith(talk)
-  const client = start(stage, { env: { PARLEY_UNSTABLE: 'true' } })
+  const client = start(stage, { env: { PARLEY_EXPERIMENTAL: 'true' } })
   await introduced(client, everything)
   const sessionId = await newSession(client, stage.cwd)
   const { result } = await client.request('session/fork', { sessionId, cwd: stage.cwd, mcpServers: [] })

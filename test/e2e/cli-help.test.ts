@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { programFor } from '../../src/cli/main.ts'
+import type { CommandRow } from '../../src/cli/runtime/command.ts'
 import { chat, commands } from '../../src/cli/table.ts'
 import { parley } from './cli.ts'
 import { freshDirectory } from './parley.ts'
@@ -9,7 +10,16 @@ import { freshDirectory } from './parley.ts'
 const root = new URL('../..', import.meta.url)
 const page = readFileSync(new URL('docs/commands.md', root), 'utf8')
 const { version } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8')) as { readonly version: string }
-const rows = [{ ...chat, heading: 'parley' }, ...commands.map((row) => ({ ...row, heading: `parley ${nameOf(row)}` }))]
+const rows = [{ ...chat, heading: 'parley', row: chat }, ...commands.flatMap((row) => rowsBelow('parley', row))]
+
+/** A command and its own commands, each under the words that a user types. */
+function rowsBelow(
+  parent: string,
+  row: CommandRow,
+): readonly (CommandRow & { readonly heading: string; readonly row: CommandRow })[] {
+  const heading = `${parent} ${nameOf(row)}`
+  return [{ ...row, heading, row }, ...(row.commands ?? []).flatMap((one) => rowsBelow(heading, one))]
+}
 
 function nameOf({ usage }: { readonly usage: string }): string {
   return usage.split(' ', 1)[0] ?? ''
@@ -17,13 +27,13 @@ function nameOf({ usage }: { readonly usage: string }): string {
 
 describe('docs/commands.md', () => {
   test('has a section for every command, in their order, and for no other', () => {
-    const headings = [...page.matchAll(/^## (parley.*)$/gmu)].map(([, heading]) => heading)
+    const headings = [...page.matchAll(/^##+ (parley.*)$/gmu)].map(([, heading]) => heading)
     expect(headings).toEqual(rows.map(({ heading }) => heading))
   })
 
   test.each(rows)('lists every option of $heading, and no other', ({ heading, options }) => {
     const [, section = ''] = page.split(`## ${heading}\n`)
-    const own = section.split('\n## ', 1)[0] ?? ''
+    const own = section.split(/\n##+ /u, 1)[0] ?? ''
     const listed = [...own.matchAll(/^\| `(-.*?)` \| (.*) \|$/gmu)].map(([, flags, summary]) => ({ flags, summary }))
     const shown = options.filter(({ hidden }) => hidden !== true)
     expect(listed).toEqual(shown.map(({ flags, summary }) => ({ flags, summary })))
@@ -43,10 +53,10 @@ describe('the examples of --help', () => {
     expect([1, 2, 3]).toContain(examples.length)
     for (const example of examples) {
       const words = wordsOf(example)
-      const understood: string[] = []
-      await programFor(words, async (row) => void understood.push(row.usage)).parseAsync(words, { from: 'user' })
-      expect(`parley ${understood.join(' ')}`.startsWith(heading) || understood[0] === chat.usage).toBe(true)
-      expect(understood).toHaveLength(1)
+      const understood: (string | undefined)[] = []
+      const note = async (row: CommandRow) => void understood.push(rows.find((one) => one.row === row)?.heading)
+      await programFor(words, note).parseAsync(words, { from: 'user' })
+      expect(understood).toEqual([expect.stringMatching(new RegExp(`^${heading}`, 'u'))])
     }
   })
 
@@ -68,10 +78,12 @@ describe('the real binary', () => {
     expect(stdout).toContain('--version')
   })
 
-  test.each(commands)('parley $usage --help lists its options', async (row) => {
-    const { code, stdout } = await parley([nameOf(row), '--help'], { home })
+  test.each(rows.slice(1))('$heading --help lists its options and its commands', async ({ heading, row }) => {
+    const { code, stdout } = await parley([...heading.split(' ').slice(1), '--help'], { home })
     expect(code).toBe(0)
+    expect(stdout).toContain(`Usage: ${heading} `)
     for (const { flags, hidden } of row.options) expect(stdout.includes(flags)).toBe(hidden !== true)
+    for (const one of row.commands ?? []) expect(stdout).toMatch(new RegExp(`^  ${nameOf(one)} `, 'mu'))
   })
 
   test.each([['--version'], ['-V']])('%s prints the version and nothing else', async (flag) => {
@@ -82,15 +94,24 @@ describe('the real binary', () => {
     ['rnu', '(Did you mean run?)'],
     ['sohw', '(Did you mean show?)'],
     ['dance', "unknown command 'dance'"],
-  ])('parley %s is wrong usage and says %s', async (word, says) => {
-    const { code, stdout, stderr } = await parley([word], { home })
+    ['mcp tset', '(Did you mean test?)'],
+    ['rules dance', "unknown command 'dance'"],
+    ['docs key lss', '(Did you mean ls?)'],
+    ['docs key', 'Usage: parley docs key'],
+  ])('parley %s is wrong usage and says %s', async (words, says) => {
+    const { code, stdout, stderr } = await parley(words.split(' '), { home })
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
     expect(stderr).toContain(says)
   })
 
   test('a command whose argument is missing names its own help', async () => {
     const { code, stderr } = await parley(['rename'], { home })
-    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('(parley rename --help tells more)') })
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('(see parley rename --help)') })
+  })
+
+  test('so does one of a command within a command', async () => {
+    const { code, stderr } = await parley(['docs', 'key', 'add'], { home })
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('(see parley docs key add --help)') })
   })
 
   test('a wrong flag suggests the right one', async () => {

@@ -55,7 +55,7 @@ test('a live session says which command to run, and is connected when it was', a
   expect(guard.shown.size).toBe(1)
   expect(logOf(place) + login.stdout).not.toContain('sentinel')
   expect(await parley(['mcp', 'logout', 'wiki'], place)).toMatchObject({ code: 0, stdout: 'Logged out of wiki.\n' })
-  expect((await parley(['mcp', 'logout', guard.url], place)).stdout).toContain('Nobody was logged in')
+  expect((await parley(['mcp', 'logout', guard.url], place)).stdout).toContain('Not logged in')
 })
 
 const LOGGING_IN = [{ toolCall: { name: 'wiki__log_in' } }, { toolCall: { name: 'wiki__say' } }, { end: 'end_turn' }]

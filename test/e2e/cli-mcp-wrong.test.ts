@@ -18,7 +18,7 @@ function configured() {
 
 describe('parley mcp', () => {
   const cases: readonly (readonly [words: readonly string[], code: number, says: string])[] = [
-    [['rm'], 2, 'usage: parley mcp rm NAME'],
+    [['rm'], 2, "missing required argument 'name'"],
     [['test', 'mark'], 1, 'no MCP server is called "mark" (configured: files, wiki, rules). For a command'],
     [['test', 'mark', 'more'], 2, 'a command stands behind --'],
     [['test', 'http://'], 2, 'that is no URL'],

@@ -98,7 +98,7 @@ describe('the servers of the configuration', () => {
     expect(existsSync(mark)).toBe(false)
     expect((await mcp('ls')).stdout).toContain('waits for your consent')
     expect(JSON.parse((await mcp('ls', '--json')).stdout)).toMatchObject({ name: 'sly', standing: 'waiting' })
-    expect((await mcp('allow', 'sly')).stdout).toContain(`touch '${mark}'`)
+    expect((await mcp('trust', 'sly')).stdout).toContain(`touch '${mark}'`)
     expect((await ask()).stdout).toContain('done')
     expect(existsSync(mark)).toBe(true)
     expect((await mcp('rm', 'sly')).stdout).toContain('allowed no longer')

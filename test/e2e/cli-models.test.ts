@@ -40,7 +40,7 @@ test('lists what is there, which one is chosen, and why the rest cannot be used'
 
 test('--json is a line for each provider, and --provider leaves the others out', async () => {
   server = await startModelServer([], { models: ['llama'] })
-  const env = { ...without, PARLEY_LOCAL_MODELS: 'true', OLLAMA_HOST: new URL(server.url).host }
+  const env = { ...without, PARLEY_DISCOVER_LOCAL_MODELS: 'true', OLLAMA_HOST: new URL(server.url).host }
   const { code, stdout } = await parley(['models', '--json', '--provider', 'ollama'], { home: freshDirectory(), env })
   expect(code).toBe(0)
   expect(JSON.parse(stdout)).toMatchObject({ provider: 'ollama', models: [{ name: 'ollama:llama' }] })

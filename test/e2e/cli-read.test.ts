@@ -102,7 +102,7 @@ describe('parley show', () => {
     const [session] = jsonLines((await parley(['ls', '--json'], { home })).stdout)
     const { stdout } = await parley(['show', String(session?.['sessionId'])], { home })
     const [, entry = ''] = /\(entry (\d+)\)\n› second/u.exec(stdout) ?? []
-    const fork = await parley(['fork', String(session?.['sessionId']), '--at', entry], { home })
+    const fork = await parley(['fork', String(session?.['sessionId']), '--up-to', entry], { home })
     const forked = (await parley(['show', fork.stdout.trim()], { home })).stdout
     const said = /› first\n\nHi\.\n/u
     expect([said.test(stdout), said.test(forked), forked.includes('› second')]).toEqual([true, true, false])

@@ -75,13 +75,13 @@ describe('parley fork', () => {
     expect((await parley(['show', '--json', id], run)).stdout).toBe(before)
   })
 
-  test('--at says how far, and --json prints its SessionInfo', async () => {
+  test('--up-to says how far, and --json prints its SessionInfo', async () => {
     const run = await stage({ chunk: 'Hi.' })
     const id = await newSession(run)
     await parley(['run', '--session', id, 'one'], run)
     const seq = lastSeq((await parley(['show', '--json', id], run)).stdout)
     await parley(['run', '--session', id, 'two'], run)
-    const { code, stdout } = await parley(['fork', id, '--at', String(seq), '--json'], run)
+    const { code, stdout } = await parley(['fork', id, '--up-to', String(seq), '--json'], run)
     expect(code).toBe(0)
     const [info] = jsonLines(stdout)
     expect(info).toMatchObject({ cwd: workIn(run.home) })
@@ -90,13 +90,13 @@ describe('parley fork', () => {
     expect(shown).not.toContain('› two')
   })
 
-  test.each(['0', '-1', 'x', '1.5', ''])('--at %j is wrong usage, exit 2', async (at) => {
-    expect(await parley(['fork', 'x', `--at=${at}`], await stage())).toMatchObject({ code: 2, stdout: '' })
+  test.each(['0', '-1', 'x', '1.5', ''])('--up-to %j is wrong usage, exit 2', async (at) => {
+    expect(await parley(['fork', 'x', `--up-to=${at}`], await stage())).toMatchObject({ code: 2, stdout: '' })
   })
 
   test('an entry that is not there is one clear line, exit 1', async () => {
     const run = await stage()
-    const { code, stderr } = await parley(['fork', await newSession(run), '--at', '999'], run)
+    const { code, stderr } = await parley(['fork', await newSession(run), '--up-to', '999'], run)
     expect(code).toBe(1)
     expect(stderr.trimEnd().split('\n')).toHaveLength(1)
   })

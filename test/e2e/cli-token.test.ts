@@ -1,4 +1,4 @@
-/** Commands before a server that demands a token: it is taken from PARLEY_TOKEN, and without it nobody hears of any session. */
+/** Commands before a server that demands a token: it is taken from PARLEY_CLIENT_TOKEN, and without it nobody hears of any session. */
 import { expect, test } from 'vitest'
 import { type Run, endServers, jsonLines, parley } from './cli.ts'
 import { freshDirectory, scriptAgent } from './parley.ts'
@@ -12,13 +12,13 @@ const TOKEN = 'open sesame'
 /** Whoever runs a command here has this token, or none. */
 async function demanding(): Promise<(token?: string) => Run> {
   const place = await placeWith([{ chunk: 'Hello.' }])
-  await serve(place, { PARLEY_AUTH_TOKEN: TOKEN, PARLEY_TOKEN: TOKEN })
+  await serve(place, { PARLEY_SERVER_TOKEN: TOKEN, PARLEY_CLIENT_TOKEN: TOKEN })
   const agent = await scriptAgent(freshDirectory(), [{ chunk: 'Hello.' }])
   return (token) => ({
     home: place.home,
     cwd: place.cwd,
     agent,
-    env: token === undefined ? {} : { PARLEY_TOKEN: token },
+    env: token === undefined ? {} : { PARLEY_CLIENT_TOKEN: token },
   })
 }
 
@@ -37,7 +37,7 @@ test.each([
   await parley(['run', 'A secret prompt'], as(TOKEN))
   const { code, stdout, stderr } = await parley(['run', 'Hi'], as(token))
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
-  expect(stderr).toContain('PARLEY_TOKEN')
+  expect(stderr).toContain('PARLEY_CLIENT_TOKEN')
   expect(stderr).not.toContain(TOKEN)
   expect(stderr.trim().split('\n')).toHaveLength(1)
 })

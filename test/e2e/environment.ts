@@ -7,5 +7,5 @@ export function cleanEnvironment(): Record<string, string> {
   const inherited = Object.entries(process.env).filter(
     (entry): entry is [string, string] => entry[1] !== undefined && !THEIRS.test(entry[0]),
   )
-  return { ...Object.fromEntries(inherited), PARLEY_LOCAL_MODELS: 'false' }
+  return { ...Object.fromEntries(inherited), PARLEY_DISCOVER_LOCAL_MODELS: 'false' }
 }

@@ -113,7 +113,7 @@ test('a rule that is written while the server runs binds the next search', async
   const run = { ...place, agent }
   const search = ['run', '--json', `/call docs__search_documents {"query":"${SECRET}"}`]
   expect((await parley(search, run)).stdout).toContain('4711')
-  expect((await parley(['rules', 'add', 'deny', '--path', 'secret/**', '--everywhere'], run)).code).toBe(0)
+  expect((await parley(['rules', 'add', 'deny', '--path', 'secret/**', '--global'], run)).code).toBe(0)
   expect((await parley(search, run)).stdout).not.toMatch(LEAKS)
 })
 

@@ -149,7 +149,7 @@ test('what a project denies holds at once; what it allows holds when the user ha
   writeFileSync(theirs, '[permissions]\nallow = [{ tool = "files__think" }]\n')
   expect(await outcome(client, session)).toBe(asked)
   expect((await parley(['rules'], run)).stdout).toContain('waits for your consent')
-  expect((await parley(['rules', 'consent'], run)).stdout).toContain('allow tool files__think')
+  expect((await parley(['rules', 'trust'], run)).stdout).toContain('allow tool files__think')
   expect(await outcome(client, session)).toBe(ran)
   writeFileSync(theirs, '[permissions]\nallow = [{ tool = "*" }]\n')
   expect(await outcome(client, session)).toBe(asked)
@@ -164,7 +164,7 @@ test('rules are added by command, and what cannot be a rule is refused', async (
     code: 0,
   })
   expect(await outcome(client, session)).toBe(ran)
-  expect(await parley(['rules', 'add', 'deny', '--server', 'files', '--everywhere'], place)).toMatchObject({ code: 0 })
+  expect(await parley(['rules', 'add', 'deny', '--server', 'files', '--global'], place)).toMatchObject({ code: 0 })
   expect(await outcome(client, session)).toBe(refused)
   for (const words of [
     ['allow'],

@@ -54,9 +54,9 @@ function environment() {
     MINE_KEY: secret('providerkey'),
     OPENAI_API_KEY: secret('openai'),
     PARLEY_DOCS_KEY: secret('docskey'),
-    PARLEY_AUTH_TOKEN: token,
-    PARLEY_TOKEN: token,
-    PARLEY_LOCAL_MODELS: 'false',
+    PARLEY_SERVER_TOKEN: token,
+    PARLEY_CLIENT_TOKEN: token,
+    PARLEY_DISCOVER_LOCAL_MODELS: 'false',
     HTTPS_PROXY: `http://u:${secret('proxy')}@127.0.0.1:1`,
   }
 }
@@ -74,7 +74,7 @@ function wrongSettings(): readonly string[] {
     `[providers.p]\nurl = "http://x/v1"\nkey = "${secret('inline')}"\n`,
     `[providers.p]\nurl = "http://x/v1?key=${secret('providerquery')}"\n`,
     `docs_key = "${secret('docsinfile')}"\n`,
-    `auth_token = "${secret('tokeninfile')}"\n`,
+    `server_token = "${secret('tokeninfile')}"\n`,
   ]
 }
 

@@ -94,7 +94,7 @@ test('secrets of servers and clients are in nothing that anyone else can read', 
   newSentinels()
   const token = secret('authtoken')
   const docsKey = secret('docskey')
-  const env = { PARLEY_AUTH_TOKEN: token, PARLEY_TOKEN: token, PARLEY_DOCS_KEY: docsKey }
+  const env = { PARLEY_SERVER_TOKEN: token, PARLEY_CLIENT_TOKEN: token, PARLEY_DOCS_KEY: docsKey }
   const place = await placeWith([{ chunk: 'needle' }, { toolCall: { name: 'echoes__any', arguments: {} } }])
   const { servers, close } = await hostileServers()
   const outputs: string[] = []

@@ -11,7 +11,7 @@ function atOnce(home: string, argsOf: (name: string) => readonly string[]) {
   return Promise.all(NAMES.map((name) => parley(argsOf(name), { home })))
 }
 
-test('parley mcp allow for several servers at once keeps every consent', async () => {
+test('parley mcp trust for several servers at once keeps every consent', async () => {
   const home = freshDirectory()
   const tables = NAMES.map((name) => `[mcp.${name}]\ncommand = "true"\n`)
   writeFileSync(join(workIn(home), '.parley.toml'), tables.join(''))
@@ -21,7 +21,7 @@ test('parley mcp allow for several servers at once keeps every consent', async (
     { file: `/project-${n}/.parley.toml`, name: 'x' },
   ])
   writeFileSync(join(home, 'mcp-consent.json'), JSON.stringify(Object.fromEntries(others)))
-  const finished = await atOnce(home, (name) => ['mcp', 'allow', name])
+  const finished = await atOnce(home, (name) => ['mcp', 'trust', name])
   expect(finished.map(({ code }) => code)).toEqual(NAMES.map(() => 0))
   const { stdout } = await parley(['mcp', 'ls', '--json'], { home })
   expect(jsonLines(stdout).map(({ name, standing }) => [name, standing])).toEqual(NAMES.map((name) => [name, 'active']))

@@ -203,7 +203,7 @@ describe('a hostile model', () => {
     const place = await given([{ always: true, say: [{ call: 'list_directory', args: { path: '.' } }] }])
     const run = await parley(['run', 'go', '--embedded', '--model', 'openai:scripted'], {
       ...place,
-      env: { ...place.env, PARLEY_MAX_TURN_REQUESTS: '5' },
+      env: { ...place.env, PARLEY_MAX_STEPS: '5' },
     })
     expect(run.code).toBe(5)
     expect(place.server.requests).toHaveLength(5)

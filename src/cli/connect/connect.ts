@@ -151,7 +151,7 @@ async function withinProcess(reaching: ConnectOptions, face: ClientDelegate): Pr
 }
 
 function helloOf({ config, notices = [], pages, forms, doing }: ConnectOptions): Hello {
-  const { token } = config
+  const { clientToken: token } = config
   return {
     info: doing === undefined ? serverInfo : { ...serverInfo, title: `${userAtHost()} (${doing})` },
     notices,

@@ -1,34 +1,36 @@
-/** What a command declares: its name, its words for `--help`, its options, and where its code is. */
+/** A command as it is declared: its name, its text for `--help`, its options, and the file with its code. */
 
 export interface CommandRow {
   /** With its arguments, as commander writes them: `run <prompt>`. */
   readonly usage: string
   readonly summary: string
   readonly options: readonly OptionRow[]
-  /** What a person may type, for `--help`: each can be run as it stands. */
+  /** Shown below `--help`; each can be run as it stands. */
   readonly examples: readonly string[]
-  /** Loaded when the command runs. */
-  readonly load: () => Promise<CommandModule>
+  /** Loaded when the command runs; a group of commands may have nothing to run by itself. */
+  readonly load?: () => Promise<CommandModule>
+  /** Commands of its own, as `parley mcp` has `add`. */
+  readonly commands?: readonly CommandRow[]
 }
 
 /** `flags` and its sentence; an option that takes a value names it: `--cwd <dir>`. */
 export interface OptionRow {
   readonly flags: string
   readonly summary: string
-  /** For Parley itself: `--help` does not show it. */
+  /** Only Parley itself passes it; `--help` does not show it. */
   readonly hidden?: true
-  /** It may be given again and again. */
+  /** Repeatable. */
   readonly many?: true
 }
 
 export interface CommandModule {
-  /** Resolves with the exit code (DESIGN section 5). Throws what main explains in one line. */
+  /** Resolves with the exit code. `main` prints what it throws as one line. */
   run(input: CommandInput): Promise<number>
 }
 
 export interface CommandInput {
   readonly args: readonly string[]
-  /** Whether words stand behind `--`: they are a command, whatever they look like. */
+  /** Whether the command line has `--`: the words after it are a command, whatever they look like. */
   readonly hasDashes?: boolean
   readonly options: Readonly<Record<string, string | boolean | readonly string[] | undefined>>
 }

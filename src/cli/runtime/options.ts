@@ -1,5 +1,8 @@
-/** Reads parsed options: a text, several, or nothing. */
-import type { CommandInput } from './command.ts'
+/** Options that several commands have, and how the values of options are read. */
+import type { CommandInput, OptionRow } from './command.ts'
+
+export const json: OptionRow = { flags: '--json', summary: 'one line of JSON per item, for programs' }
+export const jsonObject: OptionRow = { flags: '--json', summary: 'one object, for programs' }
 
 export function textOption(options: CommandInput['options'], key: string): string | undefined {
   const value = options[key]

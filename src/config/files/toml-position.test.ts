@@ -34,7 +34,7 @@ test.each([
   ['\nagent = "robot"\n', 'or auto (FILE:2).'],
   ['agent = "guide"\nmodel = "robot"\n', '(FILE:2).'],
   ['home = "/tmp"\n', 'home cannot be set: no file may set it; use PARLEY_HOME (FILE:1).'],
-  ['[mcp.a]\ncommand = "a"\n[mcp.b]\ncomand = "b"\n', 'total_seconds; perhaps command is meant (FILE:4).'],
+  ['[mcp.a]\ncommand = "a"\n[mcp.b]\ncomand = "b"\n', 'max_seconds; perhaps command is meant (FILE:4).'],
   ['[mcp.a]\ncommand = 1\n[mcp.b]\ncommand = "b"\n', 'it must be a text (FILE:2).'],
   ['[permissions]\nallow = [\n  { tol = "x" },\n]\n', 'perhaps tool is meant (FILE:3).'],
   ['[permissions]\ndenny = []\n', 'perhaps deny is meant (FILE:2).'],

@@ -67,7 +67,7 @@ describe('what a table may say', () => {
     [{ url: 'http://a', env: { A: '1' } }, 'mcp.s.env', 'it goes with a command'],
     [{ url: 'http://a', type: 'stdio' }, 'mcp.s.type', 'stdio goes with a command, http and sse go with a url'],
     [{ command: 'x', timeout_seconds: 0 }, 'mcp.s.timeout_seconds', 'it must be a number of seconds above 0'],
-    [{ tools: { a: { total_seconds: '1' } } }, 'mcp.s.tools.a.total_seconds', 'it must be a number of seconds above 0'],
+    [{ tools: { a: { max_seconds: '1' } } }, 'mcp.s.tools.a.max_seconds', 'it must be a number of seconds above 0'],
     ['x', 'mcp.s', 'a server is a table: command, or url'],
   ])('not %j', (table, key, reason) => {
     expect(readMcp({ s: table }, 'user')).toMatchObject([{ fault: { key, reason: expect.stringContaining(reason) } }])

@@ -68,7 +68,7 @@ const headerFields: Kind = {
 }
 const seconds: Kind = { words: 'a number of seconds above 0', holds: (value) => typeof value === 'number' && value > 0 }
 
-const LIMITS: Readonly<Record<string, Kind>> = { timeout_seconds: seconds, total_seconds: seconds }
+const LIMITS: Readonly<Record<string, Kind>> = { timeout_seconds: seconds, max_seconds: seconds }
 
 const LOGIN: Readonly<Record<string, Kind>> = {
   client_id: text,
@@ -81,6 +81,9 @@ const LOGIN: Readonly<Record<string, Kind>> = {
   redirect_url: { words: 'an http URL of 127.0.0.1 or localhost, with a port', holds: isLanding },
 }
 
+/** MCP has two generations: up to 2025-11-25 a connection begins with a handshake, from 2026-07-28 on it does not. */
+const HANDSHAKES = { '2025-11-25': 'legacy', '2026-07-28': 'modern' } as const
+
 const KEYS: Readonly<Record<string, Kind>> = {
   command: text,
   args: texts,
@@ -90,7 +93,7 @@ const KEYS: Readonly<Record<string, Kind>> = {
   headers: headerFields,
   include: texts,
   exclude: texts,
-  protocol: oneOf('auto', 'legacy', 'modern'),
+  protocol: oneOf('auto', ...Object.keys(HANDSHAKES)),
   shared: { words: 'true or false', holds: (value) => typeof value === 'boolean' },
   idle_seconds: { words: 'a number of seconds from 0', holds: (value) => typeof value === 'number' && value >= 0 },
   enabled: { words: 'true or false', holds: (value) => typeof value === 'boolean' },
@@ -199,7 +202,7 @@ function rulesIn(table: Table): McpRules {
   return {
     ...(include !== undefined && { include }),
     ...(exclude !== undefined && { exclude }),
-    ...(protocol !== undefined && { protocol }),
+    ...(protocol !== undefined && { protocol: HANDSHAKES[protocol as keyof typeof HANDSHAKES] ?? 'auto' }),
     ...(shared !== undefined && { shared }),
     ...(idle !== undefined && { idleMs: Math.round((idle as number) * 1000) }),
     ...(each.length > 0 && { tools: Object.fromEntries(each) }),
@@ -207,7 +210,7 @@ function rulesIn(table: Table): McpRules {
   } as McpRules
 }
 
-function limitsIn({ timeout_seconds: quiet, total_seconds: total }: Table): McpRules {
+function limitsIn({ timeout_seconds: quiet, max_seconds: total }: Table): McpRules {
   return {
     ...(quiet !== undefined && { timeoutMs: Math.round((quiet as number) * 1000) }),
     ...(total !== undefined && { totalMs: Math.round((total as number) * 1000) }),

@@ -34,7 +34,7 @@ export async function askToImport(place: Asking, order: ImportOrder): Promise<Im
 
 /** Which server, and the token with which it lets one in if it asks for one. */
 export interface Asking extends Place {
-  readonly token?: string | undefined
+  readonly clientToken?: string | undefined
 }
 
 interface Asked extends Asking {
@@ -48,7 +48,7 @@ interface Reply {
 }
 
 async function ask(
-  { home, socket, token, patience = PATIENCE }: Asked,
+  { home, socket, clientToken, patience = PATIENCE }: Asked,
   method: string,
   params: object,
 ): Promise<unknown> {
@@ -59,7 +59,7 @@ async function ask(
     connection.destroy()
   })
   try {
-    const _meta = { 'parley/token': token }
+    const _meta = { 'parley/token': clientToken }
     send(connection, { id: 0, method: 'initialize', params: { protocolVersion: 1, clientCapabilities: {}, _meta } })
     send(connection, { id: 1, method, params })
     const answer = await answerOn(connection, method)

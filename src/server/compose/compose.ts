@@ -223,10 +223,15 @@ async function openFollowedJournal(
 }
 
 /** The models of this user, or of one of their providers. Nothing is asked or loaded before somebody wants one. */
-export function openUserModels({ environment, model, localModels }: Config, { only, lent }: Which = {}): OwnedModels {
+export function openUserModels(
+  { environment, model, discoverLocalModels }: Config,
+  { only, lent }: Which = {},
+): OwnedModels {
   const { providers } = readModels(environment, lent)
   // Without a key and not written down: a usual port of this machine.
-  const allowed = providers.filter(({ keyNames, isConfigured }) => localModels || isConfigured || keyNames.length > 0)
+  const allowed = providers.filter(
+    ({ keyNames, isConfigured }) => discoverLocalModels || isConfigured || keyNames.length > 0,
+  )
   const wanted = only === undefined ? allowed : allowed.filter(({ name }) => name === only)
   return openModels({ providers: wanted, preset: model, clock: systemClock })
 }
@@ -247,12 +252,12 @@ function openUserAgents(config: Config) {
   return { agents, models: { close: async () => void (await Promise.all([own.close(), lent.close()])) } }
 }
 
-function agentsOptions({ agent, maxTurnRequests, modelTitles, environment }: Config, models: Models) {
+function agentsOptions({ agent, maxSteps, modelTitles, environment }: Config, models: Models) {
   return {
     default: agentName(agent),
     clock: systemClock,
     models,
-    maxSteps: maxTurnRequests,
+    maxSteps,
     titles: modelTitles,
     promptDirectory: promptDirectory(environment),
   }

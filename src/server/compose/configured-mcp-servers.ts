@@ -76,7 +76,7 @@ function needs({ missing }: { readonly missing: readonly string[] }): string {
 }
 
 function waitingReason({ file, entry }: FoundMcp): string {
-  return `${file} wants it, and you have not allowed that; parley mcp allow ${JSON.stringify(entry.name)} does, in that directory`
+  return `${file} wants it, and you have not allowed that; parley mcp trust ${JSON.stringify(entry.name)} does, in that directory`
 }
 
 function serverAt(name: string, place: McpPlace): McpServer {

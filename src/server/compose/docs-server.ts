@@ -30,7 +30,7 @@ export interface HttpDocsRequest extends DocsRequest {
   /** 0: a free one. */
   readonly port: number
   readonly tls?: { readonly certFile: string; readonly keyFile: string }
-  readonly allowPlainHttp: boolean
+  readonly insecureHttp: boolean
   readonly allowQueryKey?: boolean
   /** Further names by which requests may call this host. */
   readonly allowedHosts?: readonly string[]

@@ -80,7 +80,7 @@ async function openWithAgent(config: Config): Promise<Owner> {
 
 function serve(
   owner: Owner,
-  { agentChosen: chosen, authToken: token, unstable }: Config,
+  { agentChosen: chosen, serverToken: token, experimental: unstable }: Config,
   wire: Transport,
 ): Promise<void> {
   const { sessions, agents, search } = owner

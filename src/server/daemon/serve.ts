@@ -125,7 +125,7 @@ class Server implements RunningServer {
 
   #context(): ServerContext {
     const { sessions, agents, search, clock, log, activity } = this.#owner
-    const { authToken: token, unstable } = this.#config
+    const { serverToken: token, experimental: unstable } = this.#config
     return {
       sessions,
       info: serverInfo,

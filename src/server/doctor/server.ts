@@ -41,7 +41,7 @@ function unanswered({ socket }: Config, holder: ServerProcess | undefined, error
 
 function remedyFor(error: unknown): string {
   if (isParleyError(error, 'SERVER_SILENT')) return 'Wait, or end it with kill -9: what was said is kept.'
-  if (isParleyError(error, 'PEER_REFUSED')) return 'Set PARLEY_TOKEN to the token that this server asks for.'
+  if (isParleyError(error, 'PEER_REFUSED')) return 'Set PARLEY_CLIENT_TOKEN to the token that this server asks for.'
   return 'Remove what stands in its place, or set PARLEY_HOME to another directory.'
 }
 

@@ -72,7 +72,7 @@ describe('what can be set', () => {
   })
 })
 
-describe('parley run --set', () => {
+describe('parley run --option', () => {
   const answer = [
     {
       result: {
@@ -86,7 +86,7 @@ describe('parley run --set', () => {
 
   test('sets options by their names before the prompt', async () => {
     const agent = scene({ modes: MODES, configOptions: [MODEL, LOUD] }, { 'session/set_config_option': answer })
-    expect(await agent.run('--set', 'model=large', '--set', 'loud=true')).toMatchObject({ code: 0 })
+    expect(await agent.run('--option', 'model=large', '--option', 'loud=true')).toMatchObject({ code: 0 })
     const set = agent.messages.filter(({ method }) => method === 'session/set_config_option')
     expect(set.map(({ params }) => params)).toEqual([
       { sessionId: 's', configId: 'model', value: 'large' },
@@ -97,7 +97,7 @@ describe('parley run --set', () => {
 
   test('sets the mode of an agent that has no options', async () => {
     const agent = scene({ modes: MODES }, { 'session/set_mode': [{ result: {} }] })
-    expect(await agent.run('--set', 'mode=code')).toMatchObject({ code: 0 })
+    expect(await agent.run('--option', 'mode=code')).toMatchObject({ code: 0 })
     expect(agent.paramsOf('session/set_mode')).toEqual({ sessionId: 's', modeId: 'code' })
   })
 
@@ -107,7 +107,7 @@ describe('parley run --set', () => {
     ['model', 'must be NAME=VALUE'],
   ])('with %s asks the agent nothing, and says what there is', async (wish, why) => {
     const agent = scene({ configOptions: [MODEL] })
-    const { code, stderr } = await agent.run('--set', wish)
+    const { code, stderr } = await agent.run('--option', wish)
     expect(code).not.toBe(0)
     expect(stderr).toContain(why)
     expect(agent.methods).not.toContain('session/prompt')

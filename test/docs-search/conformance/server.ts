@@ -22,7 +22,7 @@ export async function openConformanceDoor(): Promise<HttpListener> {
     log: () => undefined,
     host: '127.0.0.1',
     port: 0,
-    allowPlainHttp: false,
+    insecureHttp: false,
     allowedHosts: [],
     allowQueryKey: true,
     sessionIdleMs: 60_000,

@@ -1,16 +1,18 @@
-/** `parley docs DIR…`: serves until it is told to stop. */
-import { resolve } from 'node:path'
+/** `parley docs DIR…`: serves until a signal stops it. */
 import type { Config } from '../../../config/schema.ts'
 import { fail } from '../../../errors/parley-error.ts'
 import { docsKey, openDocs, openDocsOverStdio } from '../../../server/compose/docs-server.ts'
 import { addedCollections, collectionRecords } from '../../../docs-search/collections/state.ts'
+import { configFor } from '../../configured.ts'
 import type { CommandInput } from '../../runtime/command.ts'
 import { textOption } from '../../runtime/options.ts'
+import { directoryFrom } from './directory.ts'
 
 type Options = CommandInput['options']
 
-export async function serve(config: Config, { args, options }: CommandInput): Promise<number> {
-  const directories = args.map(directoryOf)
+export async function run({ args, options }: CommandInput): Promise<number> {
+  const config = await configFor()
+  const directories = args.map(directoryFrom)
   const added = addedCollections(await collectionRecords(config.home).all())
   if (directories.length + added.length === 0) {
     fail('CONFIG_INVALID', { key: 'DIR', value: 'absent', reason: 'name a directory to serve, or parley docs add one' })
@@ -29,7 +31,7 @@ async function overHttp(config: Config, directories: readonly string[], options:
     host,
     port: portOf(textOption(options, 'port')),
     log: say,
-    allowPlainHttp: options['allowPlainHttp'] === true,
+    insecureHttp: options['insecureHttp'] === true,
     ...(options['allowQueryKey'] === true ? { allowQueryKey: true } : {}),
     ...hostsOf(textOption(options, 'allowHost')),
     ...tlsOf(options),
@@ -42,7 +44,7 @@ async function overHttp(config: Config, directories: readonly string[], options:
       : `The key is in ${key.path}. Send it as Authorization: Bearer, X-API-Key or ?api_key=.`,
   )
   say(`The search page for people is ${server.page} (sign in with the same key).`)
-  await untilTold()
+  await untilSignal()
   await server.close()
   return 0
 }
@@ -50,7 +52,7 @@ async function overHttp(config: Config, directories: readonly string[], options:
 async function overStdio(config: Config, directories: readonly string[]): Promise<number> {
   const { stdin: input, stdout: output } = process
   const docs = await openDocsOverStdio(config, { directories, log: say, input, output })
-  await Promise.race([docs.ended, untilTold()])
+  await Promise.race([docs.ended, untilSignal()])
   await docs[Symbol.asyncDispose]()
   return 0
 }
@@ -58,12 +60,6 @@ async function overStdio(config: Config, directories: readonly string[]): Promis
 /** stdout has the address or the protocol and nothing else, so that a program can read it. */
 function say(line: string): void {
   process.stderr.write(`${line}\n`)
-}
-
-/** An empty text is a variable that was not set, and not this directory. */
-function directoryOf(directory: string): string {
-  if (directory !== '') return resolve(directory)
-  return fail('CONFIG_INVALID', { key: 'DIR', value: '""', reason: 'name the directory to serve' })
 }
 
 function hostsOf(names: string | undefined): { readonly allowedHosts?: readonly string[] } {
@@ -91,7 +87,7 @@ function portOf(text = '0'): number {
   })
 }
 
-function untilTold(): Promise<void> {
+function untilSignal(): Promise<void> {
   return new Promise((stop) => {
     process.once('SIGINT', () => stop())
     process.once('SIGTERM', () => stop())

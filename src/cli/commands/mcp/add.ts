@@ -1,9 +1,8 @@
-/** `parley mcp add` and `rm`: the servers of the user's own file. */
+/** `parley mcp add NAME`: a server in the user's own parley.toml. */
 import { resolve } from 'node:path'
-import { withdraw } from '../../../config/mcp/edit-trust.ts'
 import { dangerOf } from '../../../config/mcp/danger.ts'
-import { configDespite, configFor } from '../../configured.ts'
-import { addMcp, hasMcp, type McpTable, removeMcp } from '../../../config/mcp/edit-servers.ts'
+import { configFor } from '../../configured.ts'
+import { addMcp, type McpTable } from '../../../config/mcp/edit-servers.ts'
 import { readMcpFiles } from '../../../config/mcp/server-files.ts'
 import { userFile } from '../../../config/places.ts'
 import type { CommandInput } from '../../runtime/command.ts'
@@ -11,11 +10,11 @@ import { FAILED, OK, USAGE } from '../../runtime/exit-codes.ts'
 import { textOption, textsOption } from '../../runtime/options.ts'
 import { complain } from '../../say.ts'
 import { oneLine } from '../../output/terminal/text.ts'
-import { pairsOf, unknownServer } from './words.ts'
+import { pairsOf } from './words.ts'
 
 type Options = CommandInput['options']
 
-export async function addServer([name = '', ...command]: readonly string[], options: Options): Promise<number> {
+export async function run({ args: [name = '', ...command], options }: CommandInput): Promise<number> {
   const url = textOption(options, 'url')
   const wrong = contradiction(command, url, options)
   if (wrong !== undefined) {
@@ -58,26 +57,4 @@ function tableOf([command, ...args]: readonly string[], url: string | undefined,
 /** A path counts from where the user types it; a name is looked up on PATH by each session. */
 function anywhere(command: string): string {
   return command.includes('/') ? resolve(command) : command
-}
-
-/** Of the user's file; for a project's server, which is not ours to remove, the consent. */
-export async function removeServer([name = '']: readonly string[]): Promise<number> {
-  const config = await configDespite()
-  const { servers } = readMcpFiles(config, process.cwd())
-  const file = userFile(config.environment)
-  const allowed = servers.find(
-    ({ entry, from, standing }) => entry.name === name && from === 'project' && standing !== 'waiting',
-  )
-  // Also one that is wrong, and so is no server: somebody wants to be rid of it.
-  if (hasMcp(file, name)) {
-    removeMcp(file, name)
-    process.stdout.write(`Removed ${oneLine(name, 80)} from ${file}.\n`)
-  } else if (allowed !== undefined) {
-    withdraw(config.home, { file: allowed.file, name })
-    process.stdout.write(`${oneLine(name, 80)} of ${allowed.file} is allowed no longer.\n`)
-  } else {
-    complain(unknownServer(name, servers))
-    return FAILED
-  }
-  return OK
 }

@@ -7,12 +7,13 @@ import { importedFrom } from '../../../config/mcp/import-servers.ts'
 import { userFile } from '../../../config/places.ts'
 import { textOfFile } from '../../../config/files/read-text-file.ts'
 import { fail, reasonOf } from '../../../errors/parley-error.ts'
+import type { CommandInput } from '../../runtime/command.ts'
 import { FAILED, OK } from '../../runtime/exit-codes.ts'
 import { oneLine } from '../../output/terminal/text.ts'
 import { complain } from '../../say.ts'
 
 /** One that cannot be taken keeps no other back. */
-export async function importServers([path = '']: readonly string[]): Promise<number> {
+export async function run({ args: [path = ''] }: CommandInput): Promise<number> {
   const config = await configFor()
   const file = userFile(config.environment)
   const { servers } = readMcpFiles(config, process.cwd())

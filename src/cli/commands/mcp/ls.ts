@@ -28,7 +28,7 @@ interface Row {
   readonly sessions: readonly (Status & { readonly sessionId: string })[]
 }
 
-export async function listServers(_words: readonly string[], options: CommandInput['options']): Promise<number> {
+export async function run({ options }: CommandInput): Promise<number> {
   const config = await configFor()
   const rows = rowsOf(readMcpFiles(config, process.cwd()).servers, await live(config))
   if (options['json'] === true) rows.forEach(printJson)
@@ -74,7 +74,7 @@ function print(rows: readonly Row[], paint: Paint): void {
       `${paint('bold', oneLine(name, 60))}  ${standingWords(standing, paint)}${oneLine(what, 200)}\n`,
     )
     process.stdout.write(`  ${paint('dim', oneLine(source, 200))}\n`)
-    if (standing === 'waiting') process.stdout.write(`  ${oneLine(`Allow it with: parley mcp allow ${name}`, 200)}\n`)
+    if (standing === 'waiting') process.stdout.write(`  ${oneLine(`Allow it with: parley mcp trust ${name}`, 200)}\n`)
     for (const one of sessions) process.stdout.write(`  ${sessionWords(one, paint)}\n`)
   }
 }

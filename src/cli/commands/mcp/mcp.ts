@@ -1,50 +1,92 @@
-/** `parley mcp`: the MCP servers of the configuration, and a look at any server as a session would see it. */
-import type { CommandInput } from '../../runtime/command.ts'
-import { USAGE } from '../../runtime/exit-codes.ts'
-import { complain } from '../../say.ts'
+/** `parley mcp` and its commands: the MCP servers of the configuration, and a test of any MCP server. */
+import type { CommandRow, OptionRow } from '../../runtime/command.ts'
+import { json, jsonObject } from '../../runtime/options.ts'
 
-type Verb = (words: readonly string[], options: CommandInput['options'], hasDashes: boolean) => Promise<number>
-
-interface Row {
-  readonly usage: string
-  /** How many words it takes at least and at most. */
-  readonly takes: readonly [number, number]
-  readonly load: () => Promise<Verb>
+const url: OptionRow = {
+  flags: '--url <url>',
+  summary: 'the address of a server over HTTP, instead of -- COMMAND ARGS',
+}
+const sse: OptionRow = { flags: '--sse', summary: 'the server speaks the older HTTP+SSE transport' }
+const header: OptionRow = {
+  flags: '--header <header>',
+  summary: 'an HTTP header to send: NAME=VALUE; repeatable',
+  many: true,
+}
+const env: OptionRow = {
+  flags: '--env <variable>',
+  summary: 'an environment variable for the command: NAME=VALUE; repeatable',
+  many: true,
 }
 
-const verbs: Readonly<Record<string, Row>> = {
-  ls: { usage: 'ls', takes: [0, 0], load: async () => (await import('./ls.ts')).listServers },
-  test: {
-    usage: 'test NAME, test URL, or test -- COMMAND ARGS',
-    takes: [1, Infinity],
-    load: async () => (await import('./test.ts')).testServer,
-  },
-  add: {
-    usage: 'add NAME -- COMMAND ARGS, or add NAME --url URL',
-    takes: [1, Infinity],
-    load: async () => (await import('./add.ts')).addServer,
-  },
-  allow: { usage: 'allow NAME', takes: [1, 1], load: async () => (await import('./trust.ts')).allowServer },
-  login: { usage: 'login NAME, or login URL', takes: [1, 1], load: async () => (await import('./login.ts')).login },
-  logout: {
-    usage: 'logout NAME, or logout URL',
-    takes: [1, 1],
-    load: async () => (await import('./login.ts')).logout,
-  },
-  rm: { usage: 'rm NAME', takes: [1, 1], load: async () => (await import('./add.ts')).removeServer },
-  import: { usage: 'import FILE', takes: [1, 1], load: async () => (await import('./import.ts')).importServers },
-}
-
-export async function run({ args, options, hasDashes = false }: CommandInput): Promise<number> {
-  const [verb = 'ls', ...words] = args
-  const row = Object.hasOwn(verbs, verb) ? verbs[verb] : undefined
-  if (row === undefined) return refuse(`say what to do: ${Object.keys(verbs).join(', ')}`)
-  const [least, most] = row.takes
-  if (words.length < least || words.length > most) return refuse(`usage: parley mcp ${row.usage}`)
-  return (await row.load())(words, options, hasDashes)
-}
-
-function refuse(reason: string): number {
-  complain(reason)
-  return USAGE
+export const mcp: CommandRow = {
+  usage: 'mcp',
+  summary: 'manage MCP servers; without a command, list them',
+  options: [json],
+  examples: ['parley mcp', 'parley mcp test files'],
+  load: () => import('./ls.ts'),
+  commands: [
+    {
+      usage: 'ls',
+      summary: 'list the configured servers and their state in live sessions',
+      options: [json],
+      examples: ['parley mcp ls', 'parley mcp ls --json'],
+      load: () => import('./ls.ts'),
+    },
+    {
+      usage: 'test <server...>',
+      summary: 'connect to a server as a session would, and show what it offers',
+      options: [sse, header, jsonObject],
+      examples: [
+        'parley mcp test files',
+        'parley mcp test https://example.com/mcp',
+        'parley mcp test -- npx -y @modelcontextprotocol/server-everything',
+      ],
+      load: () => import('./test.ts'),
+    },
+    {
+      usage: 'add <name> [command...]',
+      summary: 'add a server to your parley.toml',
+      options: [url, sse, header, env],
+      examples: [
+        'parley mcp add files -- npx -y @modelcontextprotocol/server-filesystem ~/notes',
+        'parley mcp add search --url https://example.com/mcp',
+      ],
+      load: () => import('./add.ts'),
+    },
+    {
+      usage: 'rm <name>',
+      summary: 'remove a server from your parley.toml, or stop trusting one of .parley.toml',
+      options: [],
+      examples: ['parley mcp rm files'],
+      load: () => import('./rm.ts'),
+    },
+    {
+      usage: 'trust <name>',
+      summary: 'allow a server of .parley.toml, exactly as it stands there now',
+      options: [],
+      examples: ['parley mcp trust files'],
+      load: () => import('./trust.ts'),
+    },
+    {
+      usage: 'login <server>',
+      summary: 'log in to a server, named or by its URL, in your browser',
+      options: [json],
+      examples: ['parley mcp login wiki', 'parley mcp login https://example.com/mcp'],
+      load: () => import('./login.ts'),
+    },
+    {
+      usage: 'logout <server>',
+      summary: 'forget a login',
+      options: [jsonObject],
+      examples: ['parley mcp logout wiki'],
+      load: () => import('./logout.ts'),
+    },
+    {
+      usage: 'import <file>',
+      summary: 'add the servers of another tool, from its JSON file with "mcpServers"',
+      options: [],
+      examples: ['parley mcp import ~/.config/other/mcp.json'],
+      load: () => import('./import.ts'),
+    },
+  ],
 }

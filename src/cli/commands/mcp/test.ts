@@ -18,13 +18,9 @@ import { pairsOf, unknownServer } from './words.ts'
 type Target = Parameters<typeof examine>[1]
 
 /** A server of the configuration by its name, or any by its URL or, behind `--`, its command. */
-export async function testServer(
-  words: readonly string[],
-  options: CommandInput['options'],
-  hasDashes: boolean,
-): Promise<number> {
+export async function run({ args, options, hasDashes = false }: CommandInput): Promise<number> {
   const config = await configFor()
-  const target = hasDashes ? commandOf(words) : targetOf(config, words, options)
+  const target = hasDashes ? commandOf(args) : targetOf(config, args, options)
   if ('refused' in target) {
     complain(oneLine(target.refused, 1000))
     return target.code

@@ -1,17 +1,18 @@
-/** `parley mcp allow`: the user agrees to exactly what a project's file says of one server. */
+/** `parley mcp trust`: the user agrees to exactly what a project's file says of one server. */
 import { allow } from '../../../config/mcp/edit-trust.ts'
 import { dangerOf } from '../../../config/mcp/danger.ts'
 import { configFor } from '../../configured.ts'
 import { readMcpFiles } from '../../../config/mcp/server-files.ts'
 import type { McpLogin, McpPlace } from '../../../config/mcp/mcp-servers.ts'
 import { variablesIn } from '../../../config/files/variables.ts'
+import type { CommandInput } from '../../runtime/command.ts'
 import { FAILED, OK } from '../../runtime/exit-codes.ts'
 import { oneLine } from '../../output/terminal/text.ts'
 import { complain } from '../../say.ts'
 
 const LONGEST = 2000
 
-export async function allowServer([name = '']: readonly string[]): Promise<number> {
+export async function run({ args: [name = ''] }: CommandInput): Promise<number> {
   const config = await configFor()
   const { servers } = readMcpFiles(config, process.cwd())
   const found = servers.find(({ entry, from }) => entry.name === name && from === 'project')

@@ -26,7 +26,7 @@ export type Row =
       readonly grant: object
     })
 
-export async function listRules(_words: readonly string[], options: CommandInput['options']): Promise<number> {
+export async function run({ options }: CommandInput): Promise<number> {
   const config = await configFor()
   const { rules, broken } = await new RuleReader(config).read(cwdOf(options))
   const prefix = textOption(options, 'session')
@@ -63,7 +63,7 @@ function print(row: Row, paint: Paint): void {
   const id = paint('code', (row.id ?? '').padEnd(10))
   process.stdout.write(`${id}  ${waits}${oneLine(ruleLine(row), 200)}\n`)
   process.stdout.write(`${' '.repeat(12)}${paint('dim', oneLine(placeOf(row), 200))}\n`)
-  if (row.standing === 'waiting') process.stdout.write(`${' '.repeat(12)}Agree with: parley rules consent\n`)
+  if (row.standing === 'waiting') process.stdout.write(`${' '.repeat(12)}Agree with: parley rules trust\n`)
 }
 
 function placeOf(row: Row): string {

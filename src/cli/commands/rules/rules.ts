@@ -1,32 +1,56 @@
-/** `parley rules`: what is allowed, asked about or denied without anybody being asked anew, and how to change it. */
-import type { CommandInput } from '../../runtime/command.ts'
-import { USAGE } from '../../runtime/exit-codes.ts'
-import { complain } from '../../say.ts'
+/** `parley rules` and its commands: which tool calls are allowed, denied or asked about without a question each time. */
+import type { CommandRow, OptionRow } from '../../runtime/command.ts'
+import { json } from '../../runtime/options.ts'
 
-type Verb = (words: readonly string[], options: CommandInput['options']) => Promise<number>
-
-const verbs: Readonly<
-  Record<string, { readonly words: number; readonly usage: string; readonly load: () => Promise<Verb> }>
-> = {
-  ls: { words: 0, usage: 'ls', load: async () => (await import('./ls.ts')).listRules },
-  add: {
-    words: 1,
-    usage: 'add allow|ask|deny with --tool, --server, --path, --command or --host',
-    load: async () => (await import('./edit.ts')).addRule,
-  },
-  rm: { words: 1, usage: 'rm ID', load: async () => (await import('./edit.ts')).removeRule },
-  consent: { words: 0, usage: 'consent', load: async () => (await import('./trust.ts')).consentToRules },
+const cwd: OptionRow = {
+  flags: '--cwd <dir>',
+  summary: 'the directory whose sessions follow the rules; default: current directory',
 }
+const session: OptionRow = { flags: '--session <id>', summary: 'also what was always allowed in this session' }
 
-export async function run({ args, options }: CommandInput): Promise<number> {
-  const [verb = 'ls', ...words] = args
-  const row = Object.hasOwn(verbs, verb) ? verbs[verb] : undefined
-  if (row === undefined) return refuse(`say what to do: ${Object.keys(verbs).join(', ')}`)
-  if (words.length !== row.words) return refuse(`usage: parley rules ${row.usage}`)
-  return (await row.load())(words, options)
-}
-
-function refuse(reason: string): number {
-  complain(reason)
-  return USAGE
+export const rules: CommandRow = {
+  usage: 'rules',
+  summary: 'manage permission rules; without a command, list them',
+  options: [cwd, session, json],
+  examples: ['parley rules', 'parley rules --json'],
+  load: () => import('./ls.ts'),
+  commands: [
+    {
+      usage: 'ls',
+      summary: 'list every rule that holds in a directory',
+      options: [cwd, session, json],
+      examples: ['parley rules ls', 'parley rules ls --json --session 1f3a'],
+      load: () => import('./ls.ts'),
+    },
+    {
+      usage: 'add <effect>',
+      summary: 'add a rule; the effect is allow, ask or deny',
+      options: [
+        cwd,
+        { flags: '--global', summary: 'in every directory' },
+        { flags: '--tool <name>', summary: 'calls of this tool; * stands for any letters' },
+        { flags: '--server <name>', summary: 'calls of this MCP server' },
+        { flags: '--path <pattern>', summary: 'calls that name such a path, as in a .gitignore' },
+        { flags: '--command <words>', summary: 'commands that begin so; * stands for more' },
+        { flags: '--host <name>', summary: 'addresses of this host' },
+        json,
+      ],
+      examples: ["parley rules add allow --command 'npm test'", "parley rules add deny --path 'secret/**' --global"],
+      load: () => import('./add.ts'),
+    },
+    {
+      usage: 'rm <id>',
+      summary: 'remove a rule; the beginning of its id is enough',
+      options: [cwd, { flags: '--session <id>', summary: 'what was always allowed in this session' }],
+      examples: ['parley rules rm 4be1', 'parley rules rm 4be1 --session 1f3a'],
+      load: () => import('./rm.ts'),
+    },
+    {
+      usage: 'trust',
+      summary: 'agree to what .parley.toml allows, exactly as it stands there now',
+      options: [cwd],
+      examples: ['parley rules trust'],
+      load: () => import('./trust.ts'),
+    },
+  ],
 }

@@ -1,4 +1,4 @@
-/** `parley rules consent`: the user agrees to exactly what the project's file allows now. */
+/** `parley rules trust`: the user agrees to exactly what the project's file allows now. */
 import { allow } from '../../../config/mcp/edit-trust.ts'
 import { configFor } from '../../configured.ts'
 import { CONSENT, RuleReader, consentTo } from '../../../config/rules/rule-files.ts'
@@ -9,7 +9,7 @@ import { cwdOf } from '../../sessions/session-resolution.ts'
 import { oneLine } from '../../output/terminal/text.ts'
 import { complain } from '../../say.ts'
 
-export async function consentToRules(_words: readonly string[], options: CommandInput['options']): Promise<number> {
+export async function run({ options }: CommandInput): Promise<number> {
   const { home, environment } = await configFor()
   const { rules } = await new RuleReader({ home, environment }).read(cwdOf(options))
   const theirs = rules.filter(({ from, effect }) => from === 'project' && effect === 'allow')

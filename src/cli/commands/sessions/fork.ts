@@ -10,7 +10,7 @@ import { nobody, workWith } from '../../connect/with-client.ts'
 
 export async function run({ args, options }: CommandInput): Promise<number> {
   const [id = ''] = args
-  const at = seqOf(textOption(options, 'at'))
+  const at = seqOf(textOption(options, 'upTo'))
   const config = await configFor()
   return workWith({ config, embedded: false }, nobody, async ({ client }) => {
     const { sessionId } = await findSession(client, id)
@@ -25,7 +25,7 @@ function seqOf(text: string | undefined): number | undefined {
   if (text === undefined) return undefined
   if (/^[1-9]\d{0,14}$/u.test(text)) return Number(text)
   return fail('CONFIG_INVALID', {
-    key: '--at',
+    key: '--up-to',
     value: JSON.stringify(text),
     reason: 'it must be the number of an entry',
   })

@@ -93,7 +93,7 @@ function onlyOurs(company: SessionPresence, face: ClientDelegate): ClientDelegat
 }
 
 async function sessionFor({ client, stops }: Working, company: SessionPresence, options: Options): Promise<string> {
-  const wishes = textsOption(options, 'set').map(wishIn)
+  const wishes = textsOption(options, 'option').map(wishIn)
   const sessionId = await openedFor(client, options)
   for (const { id, value } of wishes) await client.set(sessionId, id, value)
   await company.known(client)
@@ -105,7 +105,7 @@ async function sessionFor({ client, stops }: Working, company: SessionPresence, 
 /** `model=large`. */
 function wishIn(text: string): { readonly id: string; readonly value: string } {
   const at = text.indexOf('=')
-  if (at < 1) fail('CONFIG_INVALID', { key: '--set', value: text, reason: 'it must be NAME=VALUE' })
+  if (at < 1) fail('CONFIG_INVALID', { key: '--option', value: text, reason: 'it must be NAME=VALUE' })
   return { id: text.slice(0, at), value: text.slice(at + 1) }
 }
 

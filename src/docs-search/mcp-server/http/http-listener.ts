@@ -36,7 +36,7 @@ export interface HttpListenerOptions {
   readonly port: number
   readonly tls?: Certificate
   /** Whether the key and the documents may cross a network that others can read. */
-  readonly allowPlainHttp: boolean
+  readonly insecureHttp: boolean
   /** Further names by which requests may call this host. */
   readonly allowedHosts: readonly string[]
   readonly allowQueryKey: boolean
@@ -58,7 +58,7 @@ export interface HttpListener {
 /** Throws DOCS_PLAIN_HTTP, DOCS_TLS or DOCS_LISTEN. */
 export async function openHttpListener(options: HttpListenerOptions): Promise<HttpListener> {
   const { host, port, service, log, tls } = options
-  if (tls === undefined && !isLoopback(host) && !options.allowPlainHttp) fail('DOCS_PLAIN_HTTP', { host })
+  if (tls === undefined && !isLoopback(host) && !options.insecureHttp) fail('DOCS_PLAIN_HTTP', { host })
   const sessions = new Sessions({
     build: (principal) => service.open(principal, 'legacy'),
     idleMs: options.sessionIdleMs,

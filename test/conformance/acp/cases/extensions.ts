@@ -146,7 +146,7 @@ export const errorCases: readonly Case[] = [
   }),
 ]
 
-const TOKEN = { PARLEY_AUTH_TOKEN: 'open sesame' }
+const TOKEN = { PARLEY_SERVER_TOKEN: 'open sesame' }
 
 const signIn = (method: Fields | undefined, token: string): Fields => ({
   methodId: method?.['id'] ?? 'none',

@@ -7,7 +7,7 @@ import type { Stage } from '../stage.ts'
 import { isRefused } from './json-rpc.ts'
 
 const AUTH_REQUIRED = -32_000
-const TOKEN = { PARLEY_AUTH_TOKEN: 'open sesame' }
+const TOKEN = { PARLEY_SERVER_TOKEN: 'open sesame' }
 
 async function signIn(stage: Stage, on: LineConnection, token: string): Promise<unknown> {
   const [method] = listOf(stage.offer['authMethods'])

@@ -7,7 +7,7 @@ const METHOD = {
   id: 'parley-token',
   name: 'Access token',
   description:
-    'Set PARLEY_TOKEN for the command that starts Parley, or send the token as _meta["parley/token"] of authenticate.',
+    'Set PARLEY_CLIENT_TOKEN for the command that starts Parley, or send the token as _meta["parley/token"] of authenticate.',
 } as const
 
 export class TokenAuth {

@@ -1,37 +1,17 @@
-/** `parley rules add` and `rm`: rules of the state directory, and what was always allowed in a session. */
-import { realpathSync } from 'node:fs'
+/** `parley rules rm ID`: takes away a rule of the state directory, or with `--session` what was always allowed in that session. */
 import { configFor } from '../../configured.ts'
 import { RuleReader } from '../../../config/rules/rule-files.ts'
-import { removeRule as removeStored, storeRule } from '../../../config/rules/rule-store.ts'
-import { EFFECTS, type RuleSubject, SUBJECT_KEYS, isEffect } from '../../../config/rules/rules.ts'
+import { removeRule } from '../../../config/rules/rule-store.ts'
 import type { Config } from '../../../config/schema.ts'
-import { ruleLine } from '../../../server/compose/rules.ts'
 import type { CommandInput } from '../../runtime/command.ts'
-import { FAILED, OK, USAGE } from '../../runtime/exit-codes.ts'
-import { printJson } from '../../output/json.ts'
+import { FAILED, OK } from '../../runtime/exit-codes.ts'
 import { cwdOf } from '../../sessions/session-resolution.ts'
 import { textOption } from '../../runtime/options.ts'
-import { oneLine } from '../../output/terminal/text.ts'
 import { nobody, workWith } from '../../connect/with-client.ts'
 import { rowsOfSession } from './ls.ts'
 import { complain } from '../../say.ts'
 
-export async function addRule([effect = '']: readonly string[], options: CommandInput['options']): Promise<number> {
-  if (!isEffect(effect)) return refuse(`a rule is one of ${EFFECTS.join(', ')}`, USAGE)
-  const { home } = await configFor()
-  const project = options['everywhere'] === true ? null : realpathSync(cwdOf(options))
-  const rule = storeRule(home, { effect, subject: subjectIn(options), project })
-  if (options['json'] === true) printJson(rule)
-  else process.stdout.write(`${rule.id}  ${oneLine(ruleLine(rule), 200)}, for ${project ?? 'every directory'}\n`)
-  return OK
-}
-
-function subjectIn(options: CommandInput['options']): RuleSubject {
-  const named = SUBJECT_KEYS.map((key) => [key, textOption(options, key)] as const)
-  return Object.fromEntries(named.filter(([, value]) => value !== undefined))
-}
-
-export async function removeRule([prefix = '']: readonly string[], options: CommandInput['options']): Promise<number> {
+export async function run({ args: [prefix = ''], options }: CommandInput): Promise<number> {
   const config = await configFor()
   const session = textOption(options, 'session')
   return session === undefined ? removeHere(config, prefix, cwdOf(options)) : revoke(config, prefix, session)
@@ -41,8 +21,8 @@ async function removeHere(config: Config, prefix: string, cwd: string): Promise<
   const { rules } = await new RuleReader(config).read(cwd)
   const ids = rules.flatMap(({ id }) => id ?? [])
   const id = onlyOne(ids, prefix)
-  if (id === undefined) return refuse(missing(prefix, ids), FAILED)
-  removeStored(config.home, id)
+  if (id === undefined) return refuse(missing(prefix, ids))
+  removeRule(config.home, id)
   process.stdout.write(`${id} is gone; the next call is decided without it\n`)
   return OK
 }
@@ -51,7 +31,7 @@ async function revoke(config: Config, prefix: string, session: string): Promise<
   const rows = await rowsOfSession(config, session)
   const ids = rows.map(({ id }) => id)
   const row = rows.find(({ id }) => id === onlyOne(ids, prefix))
-  if (row === undefined) return refuse(missing(prefix, ids), FAILED)
+  if (row === undefined) return refuse(missing(prefix, ids))
   return workWith({ config, embedded: false }, nobody, async ({ client }) => {
     await client.revoke(row.sessionId, row.grant)
     process.stdout.write(`${row.id} is gone; the next call is asked about\n`)
@@ -70,7 +50,7 @@ function missing(prefix: string, ids: readonly string[]): string {
   return `no single rule has an id that begins with ${JSON.stringify(prefix)}; ${known}. A rule of a file is removed in that file.`
 }
 
-function refuse(reason: string, code: number): number {
+function refuse(reason: string): number {
   complain(reason)
-  return code
+  return FAILED
 }

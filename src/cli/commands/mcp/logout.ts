@@ -1,0 +1,23 @@
+/** `parley mcp logout SERVER`: forgets what a login brought. */
+import { configFor } from '../../configured.ts'
+import { logOut } from '../../../server/admin/login.ts'
+import type { CommandInput } from '../../runtime/command.ts'
+import { FAILED, OK } from '../../runtime/exit-codes.ts'
+import { printJson } from '../../output/json.ts'
+import { oneLine } from '../../output/terminal/text.ts'
+import { complain } from '../../say.ts'
+import { loginTarget } from './login-target.ts'
+
+export async function run({ args: [word = ''], options }: CommandInput): Promise<number> {
+  const config = await configFor()
+  const place = loginTarget(config, word)
+  if ('unknown' in place) {
+    complain(place.unknown)
+    return FAILED
+  }
+  const was = await logOut(config, place)
+  if (options['json'] === true) printJson({ loggedOut: was })
+  else
+    process.stdout.write(was ? `Logged out of ${oneLine(word, 200)}.\n` : `Not logged in to ${oneLine(word, 200)}.\n`)
+  return OK
+}

@@ -1,0 +1,32 @@
+/** `parley mcp rm NAME`: removes a server from the user's parley.toml, or takes back the trust in one of a project. */
+import { withdraw } from '../../../config/mcp/edit-trust.ts'
+import { configDespite } from '../../configured.ts'
+import { hasMcp, removeMcp } from '../../../config/mcp/edit-servers.ts'
+import { readMcpFiles } from '../../../config/mcp/server-files.ts'
+import { userFile } from '../../../config/places.ts'
+import type { CommandInput } from '../../runtime/command.ts'
+import { FAILED, OK } from '../../runtime/exit-codes.ts'
+import { complain } from '../../say.ts'
+import { oneLine } from '../../output/terminal/text.ts'
+import { unknownServer } from './words.ts'
+
+export async function run({ args: [name = ''] }: CommandInput): Promise<number> {
+  const config = await configDespite()
+  const { servers } = readMcpFiles(config, process.cwd())
+  const file = userFile(config.environment)
+  const allowed = servers.find(
+    ({ entry, from, standing }) => entry.name === name && from === 'project' && standing !== 'waiting',
+  )
+  // A table that is wrong can be removed too.
+  if (hasMcp(file, name)) {
+    removeMcp(file, name)
+    process.stdout.write(`Removed ${oneLine(name, 80)} from ${file}.\n`)
+  } else if (allowed !== undefined) {
+    withdraw(config.home, { file: allowed.file, name })
+    process.stdout.write(`${oneLine(name, 80)} of ${allowed.file} is allowed no longer.\n`)
+  } else {
+    complain(unknownServer(name, servers))
+    return FAILED
+  }
+  return OK
+}
