@@ -18,7 +18,7 @@ import type { Signal } from './signal.ts'
 import type { PathAccessFilter } from './bars.ts'
 import type { ToolList, ToolRegistry, ToolResult } from './tools.ts'
 
-export type StopReason = 'end_turn' | 'max_tokens' | 'max_turn_requests' | 'refusal' | 'cancelled'
+export type StopReason = 'end_turn' | 'max_tokens' | 'max_steps' | 'refusal' | 'cancelled'
 
 /**
  * Variables of the environment of a client by which providers of models are reached: their keys and addresses. Secret: kept in
@@ -86,6 +86,8 @@ export interface Turn {
   say(content: Content): Promise<void>
   think(content: Content): Promise<void>
   plan(entries: readonly PlanEntry[]): Promise<void>
+  /** Stores and passes on what the agent said in another protocol (like `acp/v1`) and no other method here can say. */
+  foreign(protocol: string, update: unknown): Promise<void>
   /** Names the session, unless a person has. */
   title(title: string): Promise<void>
   usage(usage: Usage): Promise<void>

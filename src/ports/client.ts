@@ -40,7 +40,7 @@ export interface TerminalExit {
 
 export interface FormRequest {
   readonly message: string
-  /** JSON Schema of a flat object, in the words that ACP allows. Never asks for a secret: a form is shown, kept and logged. */
+  /** JSON Schema of a flat object, of texts, numbers, choices and yes or no. Never asks for a secret: a form is shown, kept and logged. */
   readonly schema: Readonly<Record<string, unknown>>
   /** The call that it is asked for, if it is asked for one. */
   readonly toolCallId?: string

@@ -13,7 +13,7 @@ import type {
 import type { Elicitation, ElicitationAnswer } from './elicitation.ts'
 import type { Signal } from './signal.ts'
 
-/** How to reach an MCP server, as `session/new`, `load` and `resume` name it. `env` and `headers` are secrets. */
+/** How to reach an MCP server that a client declares when it opens a session. `env` and `headers` are secrets. */
 export type McpServer =
   | {
       readonly type: 'stdio'

@@ -64,6 +64,10 @@ const event: fc.Arbitrary<AgentEvent> = fc.oneof(
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('tool_input_resolved'), toolCallId }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('title'), title: words }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constant('foreign'), protocol: fc.constant('acp/v1'), update: json(2) }),
+  },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('mode'), modeId }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('config_option'), configId, value }) },
   {

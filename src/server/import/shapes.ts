@@ -60,6 +60,7 @@ const outcome = z.discriminatedUnion('outcome', [
 
 const grantSubject = { tool: name, definition: name, command: z.string().optional(), host: z.string().optional() }
 
+const turnEnd = z.enum(['end_turn', 'max_tokens', 'max_steps', 'refusal', 'cancelled', 'interrupted', 'error'])
 const failure = z.looseObject({ code: z.string(), message: z.string() })
 const command = z.looseObject({ name: z.string(), description: z.string(), hint: z.string().optional() })
 const planEntry = z.looseObject({
@@ -95,7 +96,7 @@ export const shapes = {
   turn_suspended: z.looseObject(turn),
   turn_resumed: z.looseObject(turn),
   turn_cancel_requested: z.looseObject(turn),
-  turn_ended: z.looseObject({ ...turn, ...prompt, stopReason: name, error: failure.optional() }),
+  turn_ended: z.looseObject({ ...turn, ...prompt, stopReason: turnEnd, error: failure.optional() }),
   message_chunk: z.discriminatedUnion('role', [
     z.looseObject({ role: z.enum(['agent', 'thought']), messageId: name, content }),
     z.looseObject({ role: z.literal('user'), messageId: name, ...prompt, content, meta: attached }),
@@ -127,6 +128,7 @@ export const shapes = {
   modes: z.looseObject({ modes: modes.nullable() }),
   mode: z.looseObject({ modeId: z.string() }),
   config_options: z.looseObject({ configOptions: z.array(z.looseObject({ id: z.string(), name: z.string() })) }),
+  foreign: z.looseObject({ protocol: name, update: z.unknown() }),
   usage: z.looseObject({ usage: z.looseObject({ used: z.number(), size: z.number() }) }),
   agent_checkpoint: z.looseObject({ data: z.unknown(), reset: z.literal(true).optional() }),
   compaction: z.looseObject({

@@ -6,7 +6,7 @@ import type { Signal } from '../../ports/signal.ts'
 import { type AskingHost, ONE_DAY_MS, withClientTimeout } from './client-request.ts'
 import { assertElicitationSchema, parseElicitationContent } from '../domain/elicitation-form.ts'
 
-const METHOD = 'elicitation/create'
+const METHOD = 'elicitation'
 
 interface Asked<Answer> {
   readonly mode: 'form' | 'url'

@@ -13,7 +13,7 @@ import type { AbortSource, Signal } from '../../ports/signal.ts'
 import { type ClientRequestHost, ONE_DAY_MS, withClientTimeout, sentenceOf, textContent } from './client-request.ts'
 import { resolveWithinRoots } from './roots.ts'
 
-const CREATE = 'terminal/create'
+const CREATE = 'create_terminal'
 
 export class Terminals {
   readonly #host: ClientRequestHost
@@ -107,20 +107,20 @@ class TurnTerminal implements Terminal {
   }
 
   async output(): Promise<TerminalOutput> {
-    const output = await this.#ask('terminal/output', (signal) => this.#lent.output(signal))
+    const output = await this.#ask('terminal_output', (signal) => this.#lent.output(signal))
     this.#output = output
     this.#exit = output.exit ?? this.#exit
     return output
   }
 
   async waitForExit(): Promise<TerminalExit> {
-    const exit = await this.#ask('terminal/wait_for_exit', (signal) => this.#lent.waitForExit(signal), ONE_DAY_MS)
+    const exit = await this.#ask('wait_for_terminal_exit', (signal) => this.#lent.waitForExit(signal), ONE_DAY_MS)
     this.#exit = exit
     return exit
   }
 
   kill(): Promise<void> {
-    return this.#ask('terminal/kill', (signal) => this.#lent.kill(signal))
+    return this.#ask('kill_terminal', (signal) => this.#lent.kill(signal))
   }
 
   async release(): Promise<void> {

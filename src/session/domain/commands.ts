@@ -79,6 +79,7 @@ export type AgentEvent =
   | { readonly kind: 'call'; readonly toolCallId: string; readonly patch: ToolCallPatch }
   | { readonly kind: 'plan'; readonly entries: readonly PlanEntry[] }
   | { readonly kind: 'title'; readonly title: string }
+  | { readonly kind: 'foreign'; readonly protocol: string; readonly update: unknown }
   | { readonly kind: 'usage'; readonly usage: Usage }
   | { readonly kind: 'commands'; readonly commands: readonly SlashCommand[] }
   | { readonly kind: 'mode'; readonly modeId: string }

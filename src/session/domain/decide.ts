@@ -185,6 +185,8 @@ function agentSaid(event: AgentEvent, state: Busy): readonly Body[] {
       return setMode(event.modeId, state.settings)
     case 'config_option':
       return setConfigOption(event.configId, event.value, state.settings)
+    case 'foreign':
+      return [event]
     case 'compaction':
     case 'compaction_summary':
       return compacting(event, state)

@@ -1,4 +1,4 @@
-/** The forms that a person may be asked to fill in, and whether what came back is as the form has it. Flat, as ACP allows them. */
+/** The forms that a person may be asked to fill in, and whether what came back is as the form has it. Forms are flat: an object of texts, numbers, choices and yes or no. */
 import { fail } from '../../errors/parley-error.ts'
 import { choicesOf, isFields, isTexts } from '../../form/choices.ts'
 import { fitOf } from '../../form/validate-field.ts'
@@ -75,5 +75,5 @@ function refuse(reason: string): never {
 
 /** Says which value, never what it is: it may be private. */
 function wrong(reason: string): never {
-  return fail('CLIENT_ANSWER_INVALID', { method: 'elicitation/create', reason })
+  return fail('CLIENT_ANSWER_INVALID', { method: 'elicitation', reason })
 }

@@ -151,6 +151,11 @@ export type Body =
   | { readonly kind: 'mode'; readonly modeId: string }
   /** All of them with their current values, whenever one has changed. */
   | { readonly kind: 'config_options'; readonly configOptions: readonly ConfigOption[] }
+  /**
+   * What an external agent said in its own protocol and the core has no entry for. It is kept and passed on as it came, to
+   * clients that speak that protocol.
+   */
+  | { readonly kind: 'foreign'; readonly protocol: string; readonly update: unknown }
   | { readonly kind: 'usage'; readonly usage: Usage }
   /** What the agent needs to rebuild its context; told to nobody. One with `reset` makes those before it obsolete. */
   | { readonly kind: 'agent_checkpoint'; readonly data: unknown; readonly reset?: true }

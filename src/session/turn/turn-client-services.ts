@@ -8,8 +8,8 @@ import { Elicitations } from '../client-services/elicitations.ts'
 import { resolveWithinRoots } from '../client-services/roots.ts'
 import { Terminals } from '../client-services/terminals.ts'
 
-const READ = 'fs/read_text_file'
-const WRITE = 'fs/write_text_file'
+const READ = 'read_text_file'
+const WRITE = 'write_text_file'
 
 /** A change that is longer is told without its text. Characters. */
 const LONGEST_DIFF = 1024 * 1024

@@ -46,6 +46,10 @@ export abstract class TurnVoice {
     return this.#emit({ kind: 'plan', entries })
   }
 
+  foreign(protocol: string, update: unknown): Promise<void> {
+    return this.#emit({ kind: 'foreign', protocol, update })
+  }
+
   title(title: string): Promise<void> {
     return this.#emit({ kind: 'title', title })
   }

@@ -89,10 +89,15 @@ const STEPS: Readonly<Record<string, (fields: Fields) => Step>> = {
   permission: (fields) => ({ kind: 'permission', permission: permission(object(fields['permission'], 'permission')) }),
   sleepMs: (fields) => ({ kind: 'sleep', ms: whole(fields, 'sleepMs') }),
   fail: (fields) => ({ kind: 'fail', reason: text(fields, 'fail') }),
-  end: (fields) => ({ kind: 'end', stopReason: oneOf(STOP_REASONS, fields['end'], 'end') }),
+  end: (fields) => ({ kind: 'end', stopReason: stopReasonOf(oneOf(STOP_REASONS, fields['end'], 'end')) }),
 }
 
-const STOP_REASONS: readonly StopReason[] = ['end_turn', 'max_tokens', 'max_turn_requests', 'refusal', 'cancelled']
+/** Scripts use the words of ACP. */
+const STOP_REASONS = ['end_turn', 'max_tokens', 'max_turn_requests', 'refusal', 'cancelled'] as const
+
+function stopReasonOf(name: (typeof STOP_REASONS)[number]): StopReason {
+  return name === 'max_turn_requests' ? 'max_steps' : name
+}
 
 function stepOf(line: unknown, offer: ScriptOffer): Step {
   const fields = object(line, 'a line')

@@ -63,7 +63,7 @@ describe('a turn', () => {
     const { house } = houseWith(forever, { maxSteps: 3 })
     const { session, reader } = await withTool(house, 'look').open()
     await ask(session, 'p1')
-    expect(ends(reader.entries)).toEqual(['max_turn_requests'])
+    expect(ends(reader.entries)).toEqual(['max_steps'])
     expect(house.tools.called).toHaveLength(3)
   })
 

@@ -40,7 +40,7 @@ async function steps(work: TurnWork, stored?: Promise<unknown>): Promise<StopRea
     if (context.openCalls.length === 0) return ended(work, stopOf(end))
     await runCalls(work, failures)
   }
-  return turn.signal.aborted ? 'cancelled' : 'max_turn_requests'
+  return turn.signal.aborted ? 'cancelled' : 'max_steps'
 }
 
 /** ACP: the message that was refused, and what followed it, is no part of the next turn. */

@@ -97,7 +97,7 @@ export class PendingPrompts {
         case 'withdrawn':
           return resultMessage(id, { stopReason: 'cancelled' })
         default:
-          return resultMessage(id, { stopReason })
+          return resultMessage(id, { stopReason: stopReason === 'max_steps' ? 'max_turn_requests' : stopReason })
       }
     })
   }

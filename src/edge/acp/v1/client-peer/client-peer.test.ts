@@ -313,7 +313,7 @@ describe('a terminal is released', () => {
     const { id: requestId } = await ada.until(isAsked('terminal/create'))
     await scene.street.house.clock.advance(120_000)
     await ada.answerTo(id)
-    expect(ada.text).toContain('did not answer terminal/create within 120 s')
+    expect(ada.text).toContain('did not answer create_terminal within 120 s')
     ada.send({ id: requestId, result: { terminalId: 'late' } })
     await ada.until(isAsked('terminal/release'))
     expect(withdrawn(ada)).toEqual([requestId])

@@ -31,3 +31,10 @@ test('who decided about a call, and what the core has further fields for, stands
     configOptions: [{ ...option, _meta: { 'parley/open': true, 'parley/named': 'a' } }],
   })
 })
+
+test('what an external agent said in v1 goes out as it came, and in another protocol not at all', () => {
+  const update = { sessionUpdate: 'weather_update', sky: 'blue' }
+  expect(updateOf({ ...place, kind: 'foreign', protocol: 'acp/v1', update })).toEqual(update)
+  expect(updateOf({ ...place, kind: 'foreign', protocol: 'acp/v1', update: 'rain' })).toBeUndefined()
+  expect(updateOf({ ...place, kind: 'foreign', protocol: 'acp/v9', update })).toBeUndefined()
+})

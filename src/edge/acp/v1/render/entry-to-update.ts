@@ -66,6 +66,8 @@ function updateFor(entry: Entry, display: DisplayCapabilities): Update | undefin
     case 'compaction':
     case 'compaction_summary':
       return display.compaction ? compactionUpdate(entry) : undefined
+    case 'foreign':
+      return entry.protocol === PROTOCOL && isUpdate(entry.update) ? entry.update : undefined
     case 'notice':
       return spoken(entry.text, `notice-${entry.seq}`)
     case 'turn_ended':
@@ -73,6 +75,18 @@ function updateFor(entry: Entry, display: DisplayCapabilities): Update | undefin
     default:
       return undefined
   }
+}
+
+/** The protocol of the updates that an external agent sent and v1 clients are sent as they came. */
+const PROTOCOL = 'acp/v1'
+
+function isUpdate(update: unknown): update is Update {
+  return (
+    typeof update === 'object' &&
+    update !== null &&
+    'sessionUpdate' in update &&
+    typeof update.sessionUpdate === 'string'
+  )
 }
 
 function callUpdateOf(entry: CallEntry, isOwn: (terminalId: string) => boolean): Update {
