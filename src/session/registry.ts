@@ -5,15 +5,9 @@ import type { Cursor, ListQuery, SessionId, SessionPhase, SessionSummary } from 
 import type { Grant } from '../ports/rules.ts'
 import type { McpServer } from '../ports/tools.ts'
 import type { Command } from './domain/commands.ts'
+import type { SessionConfig, SessionDirectory } from './handle.ts'
 import { forkSession } from './lifecycle/fork.ts'
-import {
-  type OpenedAgent,
-  type SessionConfig,
-  agentsWith,
-  agentCapabilities,
-  requireOpened,
-  requireSameCwd,
-} from './session-config.ts'
+import { type OpenedAgent, agentsWith, agentCapabilities, requireOpened, requireSameCwd } from './session-config.ts'
 import type { Agents, ClientVariables } from '../ports/agent.ts'
 import { Session } from './session.ts'
 import { absent, isAtWork, isBusy, rowOf } from './domain/state.ts'
@@ -41,7 +35,7 @@ export interface SessionCounts {
   readonly mcpServers: number
 }
 
-export class SessionRegistry {
+export class SessionRegistry implements SessionDirectory {
   readonly #world: SessionPorts
   /** Opening counts as live, so that a session is never opened twice. */
   readonly #live = new Map<SessionId, Live>()

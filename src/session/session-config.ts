@@ -1,32 +1,9 @@
-/** What a client brings when it opens a session and attaches to it. */
+/** What the config of a client means for a session: its commands, its agents, and what must agree with what is stored. */
 import { fail } from '../errors/parley-error.ts'
-import type { ClientPeer } from '../ports/client.ts'
 import type { Agent, Agents, ClientVariables } from '../ports/agent.ts'
 import type { SessionId } from '../ports/journal.ts'
-import type { McpServer } from '../ports/tools.ts'
-import type { SubscribedClient } from './subscribers/subscribers.ts'
 import type { Command } from './domain/commands.ts'
-
-export interface SessionConfig {
-  /** As the client gave it. */
-  readonly cwd: string
-  readonly additionalDirectories: readonly string[]
-  readonly mcpServers: readonly McpServer[]
-  /** The full name of the agent that answers from the next turn on; absent leaves that to the session. */
-  readonly agent?: string | undefined
-  /** What the client has lent for its models; absent where it has nothing. */
-  readonly lent?: ClientVariables | undefined
-  /** The feed that the same client has of this session, which leaves once the new one is attached. */
-  readonly replaces?: object | undefined
-}
-
-/** Who attaches, and with which opening: the turns of its prompts have those directories, and the session its servers. */
-export interface AttachOptions {
-  readonly opening: SessionConfig
-  readonly client: SubscribedClient
-  /** What it lends to the turns of its prompts. */
-  readonly lends?: ClientPeer
-}
+import type { SessionConfig } from './handle.ts'
 
 export function configuration({ additionalDirectories, agent }: SessionConfig): Command {
   return { kind: 'configure', additionalDirectories, ...(agent === undefined ? {} : { agent }) }

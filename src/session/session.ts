@@ -2,50 +2,54 @@
 import { fail, isParleyError } from '../errors/parley-error.ts'
 import type { Content, Meta } from '../ports/content.ts'
 import type { Cursor, SessionId } from '../ports/journal.ts'
+import type { Signal } from '../ports/signal.ts'
 import type { ServerStatus } from '../ports/tools.ts'
-import { Subscribers, type SubscribedClient } from './subscribers/subscribers.ts'
+import { AttachedClients } from './subscribers/attached-clients.ts'
+import { type AttachOptions, type SubscriptionSink, sessionSink } from './subscribers/subscription-sink.ts'
+import { Subscribers } from './subscribers/subscribers.ts'
 import type { Command } from './domain/commands.ts'
 import type { Entry } from './domain/entries.ts'
 import { isEnd } from './domain/finish-turn.ts'
-import { Subscription, type SubscriptionSink } from './subscribers/subscription.ts'
-import { type AttachOptions, type SessionConfig, agentsWith, configuration } from './session-config.ts'
-import type { Agents, ClientVariables } from '../ports/agent.ts'
+import { type Subscribing, Subscription } from './subscribers/subscription.ts'
+import {
+  type SessionConfig,
+  type SessionHandle,
+  type SessionSink,
+  type SessionView,
+  type SubscribeOptions,
+  viewOf,
+} from './handle.ts'
+import { agentsWith, configuration } from './session-config.ts'
+import type { Agents, ClientVariables, PromptKinds } from '../ports/agent.ts'
 import { ClientProviders } from './client-services/client-providers.ts'
 import { SlashCommandSync } from './tools/slash-command-sync.ts'
 import { IdleTimer, mayUnload } from './lifecycle/idle-timer.ts'
 import { TurnRunner } from './turn/turn-runner.ts'
-import { type Existing, type State, isBusy, isOpenPrompt } from './domain/state.ts'
+import { type Existing, type State } from './domain/state.ts'
 import { RegistryPool } from './tools/registry-pool.ts'
 import type { SessionPorts } from './session-ports.ts'
 import { SessionLog } from './log/session-log.ts'
 
-/** Who sends a prompt, and what they attach to it. */
-export interface Sending {
-  readonly sender?: Subscription
-  readonly meta?: Meta | undefined
-}
-
-export class Session {
+export class Session implements SessionHandle {
   readonly id: SessionId
   readonly #ports: SessionPorts
   readonly #log: SessionLog
-  readonly #subscribers: Subscribers
   readonly #registries: RegistryPool
-  readonly #clients = new ClientProviders()
+  readonly #clients: AttachedClients
+  readonly #subscribers: Subscribers
   readonly #slashCommands: SlashCommandSync
   readonly #idleTimer: IdleTimer
   readonly #turns: TurnRunner
   #unload: () => void = () => {}
   /** Of the last client that brought any; the session keeps them when that client has left. */
   #lent: ClientVariables | undefined
-  #isClosing = false
+  #accepts: { readonly of: readonly unknown[]; readonly kinds: PromptKinds } | undefined
 
   constructor(given: SessionPorts, state: State, config: SessionConfig) {
     const ports = { ...given, agents: agentsWith(given.agents, () => this.#lent) }
     this.id = state.id
     this.#ports = ports
     this.#lent = config.lent
-    this.#subscribers = new Subscribers(ports.report)
     const log = new SessionLog(ports, state, {
       published: (entries) => this.#publish(entries),
       effect: (effect) => this.#turns.act(effect),
@@ -56,20 +60,17 @@ export class Session {
       id: state.id,
       cwd: config.cwd,
       toolsChanged: () => {
-        this.#subscribers.changed('mcp')
+        this.#subscribers.serversChanged()
         this.#slashCommands.refresh()
       },
     })
     this.#registries = registries
+    const providers = new ClientProviders()
+    this.#clients = new AttachedClients({ ports, log, registries, providers })
+    this.#subscribers = new Subscribers(ports.report)
     this.#slashCommands = new SlashCommandSync(ports, log, registries)
+    this.#turns = new TurnRunner({ ports, log, registries, clients: providers, subscribers: this.#subscribers })
     registries.declare(config, config)
-    this.#turns = new TurnRunner({
-      ports,
-      log,
-      registries,
-      clients: this.#clients,
-      subscribers: this.#subscribers,
-    })
     this.#idleTimer = new IdleTimer(
       ports.clock,
       () => this.#isUnused(),
@@ -86,9 +87,20 @@ export class Session {
     return this.#log.existing
   }
 
-  /** Who is attached, in the order in which they came. */
-  get clients(): readonly (readonly [Subscription, SubscribedClient])[] {
-    return this.#subscribers.clients
+  get closed(): Signal {
+    return this.#log.closed
+  }
+
+  async snapshot(): Promise<SessionView> {
+    return this.#view()
+  }
+
+  async subscribe(from: Cursor | 'head', sink: SessionSink, options: SubscribeOptions): Promise<Subscription> {
+    return this.#attach({ from, sink }, options)
+  }
+
+  get clients(): AttachedClients {
+    return this.#clients
   }
 
   /** Its agents, with what its clients have lent. */
@@ -99,6 +111,18 @@ export class Session {
   /** What its turns have besides an agent. */
   get tools(): RegistryPool {
     return this.#registries
+  }
+
+  decline(subscription: Subscription, requestId: string, why?: string): Promise<void> {
+    return subscription.decline(requestId, why)
+  }
+
+  adoptPrompt(promptId: string, subscription: Subscription): void {
+    subscription.adoptPrompts([promptId])
+  }
+
+  setClientConfig(subscription: Subscription, config: SessionConfig): void {
+    subscription.setConfig(config)
   }
 
   /** The MCP servers as the turns of this reader have them. */
@@ -112,51 +136,38 @@ export class Session {
   }
 
   /** Throws SESSION_CLOSED once the session is gone, and for a prompt that would keep it from closing. */
-  async dispatch(command: Command): Promise<readonly Entry[]> {
-    const comesTooLate = this.#log.closed.aborted || (this.#isClosing && command.kind === 'prompt')
-    return comesTooLate ? fail('SESSION_CLOSED', { session: this.id }) : this.#log.dispatch(command)
+  dispatch(command: Command): Promise<readonly Entry[]> {
+    return this.#log.request(command)
   }
 
-  /**
-   * Accepts a prompt; its end comes as an entry. Sent again with the same id, it runs once. Its turn has the directories
-   * that `sender` declared, and the session keeps the servers that it named until then, whether it stays or not.
-   */
-  async prompt(promptId: string, content: readonly Content[], sending: Sending = {}): Promise<readonly Entry[]> {
-    const { sender, meta } = sending
-    const said = { kind: 'prompt', promptId, content, ...(meta && { meta }) } as const
-    if (sender === undefined) return this.dispatch(said)
-    const additionalDirectories = this.#registries.directoriesOf(sender)
-    this.#registries.began(promptId, sender)
-    this.#clients.lend(promptId, sender)
-    try {
-      return await this.dispatch({ ...said, additionalDirectories })
-    } finally {
-      if (!isOpenPrompt(promptId, this.state)) this.#ended(promptId)
-    }
-  }
-
-  /** This reader waits for the end of a prompt whose client has lost its connection: it lends what that one lent. */
-  adoptPrompt(promptId: string, feed: Subscription): void {
-    if (!isOpenPrompt(promptId, this.state)) return
-    this.#clients.lend(promptId, feed)
-    this.#goOn()
+  /** A prompt that belongs to no client. */
+  prompt(promptId: string, content: readonly Content[], meta?: Meta): Promise<readonly Entry[]> {
+    return this.dispatch({ kind: 'prompt', promptId, content, ...(meta && { meta }) })
   }
 
   /** A reader from `from` on; it is told nothing before it asks to replay or go live. Throws SESSION_CLOSED. */
-  attach(sink: SubscriptionSink, from: Cursor, attaching?: AttachOptions): Subscription {
-    if (this.#log.closed.aborted) fail('SESSION_CLOSED', { session: this.id })
+  attach(sink: SubscriptionSink, from: Cursor, attaching: AttachOptions): Subscription {
+    const options = {
+      config: attaching.opening,
+      client: attaching.client,
+      ...(attaching.lends && { peer: attaching.lends }),
+    }
+    return this.#attach({ from, sink: sessionSink(sink) }, options)
+  }
+
+  #attach(subscribing: Subscribing, options: SubscribeOptions): Subscription {
+    if (this.closed.aborted) fail('SESSION_CLOSED', { session: this.id })
     const source = {
       ports: this.#ports,
-      log: this.#log,
+      clients: this.#clients,
+      view: () => this.#view(),
       onEnd: (subscription: Subscription) => this.#left(subscription),
     }
-    const feed = new Subscription(source, sink, from)
-    if (attaching !== undefined) this.setClientConfig(feed, attaching.opening)
-    if (attaching?.lends !== undefined) this.#clients.joined(feed, attaching.lends)
-    this.#subscribers.join(feed, attaching?.client)
+    const subscription = new Subscription(this.id, source, subscribing)
+    this.#clients.join(subscription, options)
+    this.#subscribers.add(subscription)
     this.#idleTimer.cancel()
-    this.#goOn()
-    return feed
+    return subscription
   }
 
   /** Opened again while live: the directories of the request hold, and its MCP servers join those that others named. */
@@ -172,24 +183,8 @@ export class Session {
     }
   }
 
-  /** From now on this reader's prompts have these directories, and these servers are its word. */
-  setClientConfig(feed: Subscription, opening: SessionConfig): void {
-    this.#registries.declare(feed, opening)
-    this.releaseConfig(opening)
-  }
-
-  /** Whoever opened it will not attach, or has attached and speaks for itself. */
-  releaseConfig(opening: SessionConfig): void {
-    this.#registries.leave(opening)
-  }
-
-  /**
-   * A reader has no answer to this question, and `why`. While others might have one it stays open; when nobody who is
-   * attached is left who might, it is a no.
-   */
-  async decline(feed: Subscription, requestId: string, why?: string): Promise<void> {
-    if (!this.#subscribers.declines(feed, requestId)) return
-    await this.dispatch({ kind: 'answer', requestId, optionId: null, ...(why === undefined ? {} : { why }) })
+  releaseConfig(config: SessionConfig): void {
+    this.#clients.releaseConfig(config)
   }
 
   /** Calls `unload` when no client has been attached for a while and nothing runs. */
@@ -200,7 +195,7 @@ export class Session {
 
   /** It is no longer stored: there is nothing to come back to. */
   deleted(): void {
-    this.#subscribers.changed('deleted')
+    this.#subscribers.ended('deleted')
   }
 
   /** Ends what an owner that died left running; a disk that takes nothing puts that off. */
@@ -230,16 +225,9 @@ export class Session {
 
   /** Cancels what runs, then closes the session and frees what it held. The transcript stays. */
   async close(): Promise<void> {
-    this.#isClosing = true
-    try {
-      await this.#log.dispatch({ kind: 'close' })
-      await this.#log.until((state) => !isBusy(state))
-      await this.#log.dispatch({ kind: 'close' })
-    } finally {
-      this.#isClosing = false
-    }
+    await this.#log.endSession()
     await this.dispose()
-    this.#subscribers.changed('closed')
+    this.#subscribers.ended('closed')
   }
 
   /** The owner stops, or nobody has wanted it: a waiting turn is suspended, any other is interrupted. Nothing is stored after this. */
@@ -263,36 +251,33 @@ export class Session {
     await this.#registries.close()
   }
 
-  #left(feed: Subscription): void {
-    this.#registries.leave(feed)
-    this.#clients.left(feed)
-    this.#subscribers.leave(feed)
+  #left(subscription: Subscription): void {
+    this.#clients.leave(subscription)
+    this.#subscribers.remove(subscription)
     this.#idleTimer.restart()
   }
 
-  /** Calls that wait for input wait for whoever can give it, and that is whoever has just come. */
-  #goOn(): void {
-    if (!this.#log.closed.aborted && this.#clients.canGoOn(this.state))
-      this.#runInBackground(this.dispatch({ kind: 'resume_paused' }))
+  /** There is a view for every batch; which content the agent takes is looked up again only when something says so. */
+  #view(): SessionView {
+    const state = this.#log.existing
+    const of = [state.agent, state.settings, this.#lent]
+    if (this.#accepts === undefined || of.some((part, at) => part !== this.#accepts?.of[at]))
+      this.#accepts = { of, kinds: this.#ports.agents.accepts(state.agent) }
+    return viewOf(state, this.#accepts.kinds)
   }
 
   /** Nobody is here, and nothing would be lost. */
   #isUnused(): boolean {
-    return !this.#log.closed.aborted && this.#subscribers.size === 0 && mayUnload(this.state)
+    return !this.#log.closed.aborted && this.#clients.size === 0 && mayUnload(this.state)
   }
 
   #publish(entries: readonly Entry[]): void {
     try {
-      this.#subscribers.publish(entries)
-      for (const entry of entries) if (isEnd(entry)) this.#ended(entry.promptId)
+      this.#subscribers.publish(entries, this.#view())
+      for (const entry of entries) if (isEnd(entry)) this.#clients.promptEnded(entry.promptId)
     } finally {
       this.#idleTimer.restart()
     }
-  }
-
-  #ended(promptId: string): void {
-    this.#registries.ended(promptId)
-    this.#clients.ended(promptId)
   }
 
   #notStored(error: unknown, ahead: boolean): void {
@@ -300,8 +285,8 @@ export class Session {
     const isLost = isParleyError(error, 'JOURNAL_CONFLICT')
     // First of all gone, so that what is told of the failure is told as the last word.
     if (isLost) this.#runInBackground(this.dispose())
-    this.#subscribers.failed(error)
-    if (isLost) this.#subscribers.changed('closed')
+    if (this.state.phase !== 'absent') this.#subscribers.failed(error, this.#view())
+    if (isLost) this.#subscribers.ended('closed')
     else if (ahead || this.#log.isDirty) this.#turns.recovery.begin()
   }
 

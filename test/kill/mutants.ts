@@ -169,8 +169,8 @@ export const mutants: readonly Mutant[] = [
   {
     mechanism: 'cursor: what was stored while a reader caught up is told as well',
     file: 'src/session/subscribers/subscription.ts',
-    text: 'if (this.#sink.congested() || first > this.#cursor + 1) return this.#catchUp()',
-    by: 'if (this.#sink.congested()) return this.#catchUp()',
+    text: 'if (this.#sink.isBackpressured() || first > this.#cursor + 1) return this.#catchUp()',
+    by: 'if (this.#sink.isBackpressured()) return this.#catchUp()',
     test: [
       'src/session/subscribers/subscription.test.ts',
       'a reader that was not told of some entries finds them in the journal before it is told of later ones',
@@ -237,7 +237,7 @@ export const mutants: readonly Mutant[] = [
   {
     mechanism: 'back-pressure: a client that does not read is owed nothing in memory',
     file: 'src/session/subscribers/subscription.ts',
-    text: 'if (this.#sink.congested() || first > this.#cursor + 1) return this.#catchUp()',
+    text: 'if (this.#sink.isBackpressured() || first > this.#cursor + 1) return this.#catchUp()',
     by: 'if (first > this.#cursor + 1) return this.#catchUp()',
     test: [
       'src/session/subscribers/subscription.test.ts',

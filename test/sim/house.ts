@@ -47,9 +47,9 @@ export class House {
 
   async join(session: Session, from = 0): Promise<Reader> {
     const reader = new Reader(this.disk, session.id)
-    const feed = session.attach(reader, from)
-    await feed.replay(session.state.seq)
-    await feed.goLive()
+    const subscription = await session.subscribe(from, reader, { config: here, client: { name: 'reader' } })
+    await subscription.replay()
+    await subscription.goLive()
     return reader
   }
 

@@ -1,14 +1,17 @@
 /** A client's end of a session: what it was told, whether it was told too early, and whether it keeps up. */
 import type { Entry } from '../../src/session/domain/entries.ts'
-import type { SubscriptionSink } from '../../src/session/subscribers/subscription.ts'
+import type { SessionPush, SessionSink, SessionView } from '../../src/session/handle.ts'
 import type { Disk } from './disk.ts'
 
-export class Reader implements SubscriptionSink {
+export class Reader implements SessionSink {
   readonly entries: Entry[] = []
   readonly failures: unknown[] = []
+  /** The last view that it was given; undefined while it was behind. */
+  view: SessionView | undefined
   /** What it was told before it was stored: there must never be any. */
   readonly early: Entry[] = []
-  /** What its `take` throws. */
+  onNotice: () => void = () => {}
+  /** What its `push` of entries throws. */
   refuses: Error | undefined
   readonly cutOffs: unknown[] = []
   /** What it was told while it did not read. */
@@ -23,23 +26,27 @@ export class Reader implements SubscriptionSink {
     this.#session = session
   }
 
-  take(entries: readonly Entry[]): void {
+  push(push: SessionPush): void {
+    if (push.kind === 'failed') this.failures.push(push.error)
+    if (push.kind === 'notice') this.onNotice()
+    if (push.kind !== 'entries') return
+    this.view = push.view
+    this.#take(push.entries)
+  }
+
+  #take(entries: readonly Entry[]): void {
     if (this.refuses !== undefined) throw this.refuses
     this.early.push(...entries.filter(({ seq }) => seq > this.#disk.stored(this.#session)))
     this.entries.push(...entries)
     if (this.#stalled) this.owed += entries.length
   }
 
-  congested(): boolean {
+  isBackpressured(): boolean {
     return this.#stalled
   }
 
-  async room(): Promise<void> {
+  async drained(): Promise<void> {
     if (this.#stalled) await new Promise<void>((resolve) => this.#waiting.push(resolve))
-  }
-
-  failed(error: unknown): void {
-    this.failures.push(error)
   }
 
   cutOff(error: unknown): void {

@@ -1,6 +1,5 @@
 /** Which client lends its files, its terminals and its person to the turn of which prompt: the one whose prompt it is. */
 import type { ClientPeer } from '../../ports/client.ts'
-import type { Subscription } from '../subscribers/subscription.ts'
 import type { State } from '../domain/state.ts'
 
 /** What a person is asked by. */
@@ -12,22 +11,22 @@ export type AskingMode = 'form' | 'url'
  * of its prompt has gone, any other that is attached may give it. All who reach a server are one person, its owner.
  */
 export class ClientProviders {
-  readonly #clients = new Map<Subscription, ClientPeer>()
+  readonly #clients = new Map<object, ClientPeer>()
   readonly #prompts = new Map<string, readonly ClientPeer[]>()
   readonly #onJoined = new Set<() => void>()
 
-  joined(feed: Subscription, client: ClientPeer): void {
-    this.#clients.set(feed, client)
+  joined(subscription: object, client: ClientPeer): void {
+    this.#clients.set(subscription, client)
     this.#tell()
   }
 
-  left(feed: Subscription): void {
-    this.#clients.delete(feed)
+  left(subscription: object): void {
+    this.#clients.delete(subscription)
   }
 
   /** From now on this reader waits for the end of the prompt. */
-  lend(promptId: string, feed: Subscription): void {
-    const client = this.#clients.get(feed)
+  lend(promptId: string, subscription: object): void {
+    const client = this.#clients.get(subscription)
     const former = this.#prompts.get(promptId) ?? []
     if (client === undefined || former.includes(client)) return
     this.#prompts.set(promptId, [...former, client])

@@ -225,11 +225,11 @@ test('a notice reaches who looks on now, after all that was said before, and is 
   const { session, reader } = await house.open()
   const before = reader.entries.length
   const heard: unknown[] = []
-  const sink = Object.assign(reader, { notify: () => heard.push(reader.entries.slice(before).map(({ kind }) => kind)) })
+  reader.onNotice = () => heard.push(reader.entries.slice(before).map(({ kind }) => kind))
   await prompted(session, 'p1')
   await quiet()
   expect(heard).toEqual([['prompt_accepted', 'turn_started', 'message_chunk', 'title', 'message_chunk']])
-  expect(sink.entries.map(({ kind }) => kind)).not.toContain('notice')
+  expect(reader.entries.map(({ kind }) => kind)).not.toContain('notice')
 })
 
 describe('an option whose list of choices need not be whole', () => {

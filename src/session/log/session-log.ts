@@ -5,7 +5,7 @@ import type { AbortSource, Signal } from '../../ports/signal.ts'
 import { type Batch, type Effect, decideBatch } from '../domain/batch.ts'
 import type { Command } from '../domain/commands.ts'
 import type { Entry } from '../domain/entries.ts'
-import { type Existing, type State, encodeState, rowOf } from '../domain/state.ts'
+import { type Existing, type State, encodeState, isBusy, rowOf } from '../domain/state.ts'
 import type { SessionPorts } from '../session-ports.ts'
 import { loadState } from './read-journal.ts'
 
@@ -41,6 +41,7 @@ export class SessionLog {
   readonly #listener: LogListener
   readonly #closing: AbortSource
   #state: State
+  #isClosing = false
   #snapshotAt: number
   #pending: Pending[] = []
   #chars = 0
@@ -84,6 +85,12 @@ export class SessionLog {
     return new Promise((done, refused) => this.#add({ command, chars: 0, done, refused }))
   }
 
+  /** Like `dispatch`, for a command from outside. Throws SESSION_CLOSED once the log is closed, and for a prompt while it closes. */
+  async request(command: Command): Promise<readonly Entry[]> {
+    const isTooLate = this.closed.aborted || (this.#isClosing && command.kind === 'prompt')
+    return isTooLate ? fail('SESSION_CLOSED', { session: this.#state.id }) : this.dispatch(command)
+  }
+
   /** Adds a command without waiting for the disk; resolves when there is room for another. `listener.failed` gets a failure. */
   async post(command: Command, chars: number): Promise<void> {
     this.#add({ command, chars })
@@ -101,6 +108,18 @@ export class SessionLog {
   async until(holds: (state: State) => boolean): Promise<void> {
     while (!this.closed.aborted && !holds(this.#state)) {
       await new Promise<void>((resolve) => this.#waitingForState.push(resolve))
+    }
+  }
+
+  /** Cancels the open turn, waits for its end, and stores that the session is closed. No prompt is accepted meanwhile. */
+  async endSession(): Promise<void> {
+    this.#isClosing = true
+    try {
+      await this.dispatch({ kind: 'close' })
+      await this.until((state) => !isBusy(state))
+      await this.dispatch({ kind: 'close' })
+    } finally {
+      this.#isClosing = false
     }
   }
 

@@ -1,77 +1,59 @@
-/** Everyone who is attached to a live session: each is told on its own, and nobody's trouble is another's. */
+/** The subscriptions of a live session. Each gets every push on its own; a failure of one does not affect the others. */
 import type { Notice } from '../../ports/content.ts'
 import type { Entry } from '../domain/entries.ts'
-import type { Change, Subscription } from './subscription.ts'
-
-/** A program at the other end, as it calls itself. */
-export interface SubscribedClient {
-  readonly name: string
-  readonly title?: string
-  readonly version?: string
-}
-
-interface Member {
-  readonly client: SubscribedClient
-  /** The question that it has no answer to. */
-  declined: string | undefined
-}
+import type { SessionView } from '../handle.ts'
+import type { Subscription } from './subscription.ts'
 
 export class Subscribers {
-  readonly #members = new Map<Subscription, Member>()
+  readonly #all = new Set<Subscription>()
   readonly #report: (error: unknown) => void
 
   constructor(report: (error: unknown) => void) {
     this.#report = report
   }
 
-  get size(): number {
-    return this.#members.size
+  add(subscription: Subscription): void {
+    this.#all.add(subscription)
+    this.#presenceChanged()
+    subscription.serversChanged()
   }
 
-  /** In the order in which they came. */
-  get clients(): readonly (readonly [Subscription, SubscribedClient])[] {
-    return [...this.#members].map(([feed, { client }]) => [feed, client])
+  remove(subscription: Subscription): void {
+    if (this.#all.delete(subscription)) this.#presenceChanged()
   }
 
-  join(feed: Subscription, client: SubscribedClient = { name: 'unknown' }): void {
-    this.#members.set(feed, { client, declined: undefined })
-    this.changed('presence')
+  publish(entries: readonly Entry[], view: SessionView): void {
+    this.#each((subscription) => subscription.pushEntries(entries, view))
   }
 
-  leave(feed: Subscription): void {
-    if (this.#members.delete(feed)) this.changed('presence')
+  failed(error: unknown, view: SessionView): void {
+    this.#each((subscription) => subscription.failed(error, view))
   }
 
-  publish(entries: readonly Entry[]): void {
-    this.#each((feed) => feed.push(entries))
-  }
-
-  failed(error: unknown): void {
-    this.#each((feed) => feed.failed(error))
-  }
-
+  /** What is of no interest later: only clients that are up to date get it. */
   notify(notice: Notice): void {
-    this.#each((feed) => feed.notify(notice))
+    this.#each((subscription) => subscription.notify(notice))
   }
 
-  changed(what: Change): void {
-    this.#each((feed) => feed.changed(what))
+  /** The state of an MCP server has changed, or which of them the session has. */
+  serversChanged(): void {
+    this.#each((subscription) => subscription.serversChanged())
   }
 
-  /** `feed` has no answer to this question. True when nobody who is here is left who might have one. */
-  declines(feed: Subscription, requestId: string): boolean {
-    const member = this.#members.get(feed)
-    if (member === undefined) return false
-    member.declined = requestId
-    return [...this.#members.values()].every(({ declined }) => declined === requestId)
+  ended(how: 'closed' | 'deleted'): void {
+    this.#each((subscription) => subscription.sessionEnded(how))
   }
 
-  #each(tell: (feed: Subscription) => void): void {
-    for (const feed of this.#members.keys()) {
+  #presenceChanged(): void {
+    this.#each((subscription) => subscription.presenceChanged())
+  }
+
+  #each(tell: (subscription: Subscription) => void): void {
+    for (const subscription of this.#all) {
       try {
-        tell(feed)
+        tell(subscription)
       } catch (error) {
-        // The journal has what this one missed.
+        // What this subscriber missed is in the journal.
         this.#report(error)
       }
     }

@@ -1,12 +1,15 @@
 /** Join without a seam, and slow harms nobody: what one reader of a session is told. */
 import { describe, expect, test } from 'vitest'
 import { quiet } from '../../../test/sim/clock.ts'
-import { House, prompted } from '../../../test/sim/house.ts'
+import { House, here, prompted } from '../../../test/sim/house.ts'
 import { Reader } from '../../../test/sim/reader.ts'
 import { told } from '../../../test/sim/told.ts'
 import { text } from '../../../test/sim/words.ts'
+import { viewOf } from '../handle.ts'
 import { Subscription } from './subscription.ts'
 import type { Session } from '../session.ts'
+
+const attaching = { config: here, client: { name: 'reader' } }
 
 async function speak(house: House, session: Session, { promptId, words }: { promptId: string; words: number }) {
   house.agent.script = async (turn) => {
@@ -33,13 +36,13 @@ describe('a client that joins', () => {
     const house = new House()
     const { session } = await house.open()
     const reader = new Reader(house.disk, session.id)
-    const feed = session.attach(reader, 0)
+    const feed = await session.subscribe(0, reader, attaching)
     await feed.goLive()
     feed.end()
     feed.end()
     await speak(house, session, { promptId: 'p1', words: 1 })
     expect(reader.kinds).toEqual(['session_created'])
-    expect(session.clients).toHaveLength(1)
+    expect(session.clients.size).toBe(1)
   })
 
   test('and leaves while it is replayed to hears no more', async () => {
@@ -47,9 +50,9 @@ describe('a client that joins', () => {
     const { session } = await house.open()
     await speak(house, session, { promptId: 'p1', words: 1 })
     const reader = new Reader(house.disk, session.id)
-    const feed = session.attach(reader, 0)
+    const feed = await session.subscribe(0, reader, attaching)
     house.disk.hold()
-    const replayed = feed.replay(session.state.seq)
+    const replayed = feed.replay()
     await quiet()
     feed.end()
     house.disk.release()
@@ -63,9 +66,9 @@ describe('a client that joins', () => {
     const { session } = await house.open()
     await speak(house, session, { promptId: 'p1', words: 2_000 })
     const reader = new Reader(house.disk, session.id)
-    const feed = session.attach(reader, 0)
+    const feed = await session.subscribe(0, reader, attaching)
     house.disk.hold()
-    const replayed = feed.replay(session.state.seq)
+    const replayed = feed.replay()
     await quiet()
     house.disk.serve()
     await quiet()
@@ -85,7 +88,7 @@ describe('a client that joins', () => {
     const { session } = await house.open()
     await speak(house, session, { promptId: 'p1', words: 3 })
     const reader = new Reader(house.disk, session.id)
-    const feed = session.attach(reader, 0)
+    const feed = await session.subscribe(0, reader, attaching)
     house.disk.trouble = 'unreadable'
     void feed.goLive()
     await house.clock.advance(5_000)
@@ -99,30 +102,63 @@ describe('a client that joins', () => {
 test('a sink that throws is cut off at once, with its cursor before what it did not take', async () => {
   const house = new House()
   const { session } = await house.open()
-  const reader = await house.join(session)
+  const reader = new Reader(house.disk, session.id)
+  const subscription = await session.subscribe(0, reader, attaching)
+  await subscription.goLive()
   const cursor = session.state.seq
-  const feed = session.clients.at(-1)?.[0]
   reader.refuses = new Error('no such luck')
   await speak(house, session, { promptId: 'p1', words: 3 })
   reader.refuses = undefined
   await speak(house, session, { promptId: 'p2', words: 3 })
-  expect({ cursor: feed?.cursor, cutOff: reader.cutOffs }).toEqual({ cursor, cutOff: [new Error('no such luck')] })
+  expect({ cursor: subscription.cursor, cutOff: reader.cutOffs }).toEqual({
+    cursor,
+    cutOff: [new Error('no such luck')],
+  })
   expect(reader.entries.at(-1)?.seq).toBe(cursor)
-  expect(session.clients).toHaveLength(1)
+  expect(session.clients.size).toBe(1)
 })
 
 test('a reader that was not told of some entries finds them in the journal before it is told of later ones', async () => {
   const house = new House()
   const { session } = await house.open()
   const reader = new Reader(house.disk, session.id)
-  const source = { ports: { journal: house.disk, clock: house.clock }, log: session, onEnd: () => {} }
-  const feed = new Subscription(source, reader, 0)
-  await feed.goLive()
+  const view = () => viewOf(session.requireCreated, { image: false, audio: false, embeddedContext: false })
+  const ports = { journal: house.disk, clock: house.clock }
+  const source = { ports, clients: session.clients, view, onEnd: () => {} }
+  const subscription = new Subscription(session.id, source, { sink: reader, from: 0 })
+  await subscription.goLive()
   await speak(house, session, { promptId: 'p1', words: 3 })
   const stored = await house.disk.entries(session.id)
-  feed.push(stored.slice(-1))
+  subscription.pushEntries(stored.slice(-1), view())
   await quiet()
   expect(told(reader.entries)).toEqual(told(stored))
+})
+
+describe('the view of a client', () => {
+  test('holds after the last entry that it got, and tells of an open question', async () => {
+    const house = new House()
+    house.agent.script = async (turn) => {
+      await turn.ask({ toolCallId: 'c1', patch: { title: 'Look' }, options: [], state: null })
+      return 'end_turn'
+    }
+    const { session, reader } = await house.open()
+    expect(reader.view).toMatchObject({ seq: 1, phase: 'idle', turn: null, question: null })
+    await prompted(session, 'p1')
+    expect(reader.view).toMatchObject({ phase: 'waiting', turn: { promptId: 'p1' }, question: { toolCallId: 'c1' } })
+    expect(reader.view?.seq).toBe(reader.entries.at(-1)?.seq)
+    expect(await session.snapshot()).toEqual(reader.view)
+  })
+
+  test('is undefined while it is behind', async () => {
+    const house = new House()
+    const { session, reader } = await house.open()
+    reader.stall()
+    await speak(house, session, { promptId: 'p1', words: 3 })
+    expect(reader.view).toBeUndefined()
+    reader.readOn()
+    await quiet()
+    expect(reader.view).toMatchObject({ seq: session.state.seq, phase: 'idle', recentPrompts: [{ promptId: 'p1' }] })
+  })
 })
 
 describe('a client that does not read', () => {

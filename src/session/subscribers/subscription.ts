@@ -1,182 +1,225 @@
-/** One reader's place in a session: it is told every entry once, in order, from its cursor on, without a seam. */
+/** One client's subscription to a session: it gets every entry once, in order, from its cursor on, without a gap. */
 import { fail, isParleyError } from '../../errors/parley-error.ts'
 import type { Notice } from '../../ports/content.ts'
-import type { Cursor, StoredEntry } from '../../ports/journal.ts'
+import type { Cursor, SessionId, StoredEntry } from '../../ports/journal.ts'
 import { type Entry, decodeEntry } from '../domain/entries.ts'
+import type {
+  ClientPrompt,
+  SessionConfig,
+  SessionPush,
+  SessionSink,
+  SessionSubscription,
+  SessionView,
+} from '../handle.ts'
 import { RETRY_MS, retryRead } from '../log/read-journal.ts'
-import type { SessionLog } from '../log/session-log.ts'
 import type { SessionPorts } from '../session-ports.ts'
+import type { AttachedClients } from './attached-clients.ts'
 import { ReplayCoalescer } from './replay-coalescer.ts'
 
 const PAGE = { entries: 512, chars: 512 * 1024 }
 
-/** Where entries go: a client's connection. */
-export interface SubscriptionSink {
-  /** Entries in order; never waits. */
-  take(entries: readonly Entry[]): void
-  /** More than a client should be owed: the feed stops pushing and reads on from the journal when there is room. */
-  congested(): boolean
-  room(): Promise<void>
-  /** Something could not be stored, or not be read for long: the prompts that wait for an end must be answered now. */
-  failed(error: unknown): void
-  /** `take` threw this: the client is told nothing more, so that it resumes from its cursor and misses nothing. */
-  cutOff(error: unknown): void
-  /** Of no interest later. */
-  notify?(notice: Notice): void
-  /** What no entry tells of is no longer as it was. */
-  changed?(what: Change): void
-}
-
-/** `presence`: who is here; `mcp`: how the servers are; `closed`, `deleted`: somebody has ended the session for all. */
-export type Change = 'presence' | 'mcp' | 'closed' | 'deleted'
-
-/** The session that a subscription reads. */
-export interface SubscriptionSource {
+/** The session of a subscription. */
+export interface SubscribedSession {
   readonly ports: Pick<SessionPorts, 'journal' | 'clock'>
-  readonly log: Pick<SessionLog, 'state'>
+  readonly clients: AttachedClients
+  /** The session as it is now. */
+  readonly view: () => SessionView
   readonly onEnd: (subscription: Subscription) => void
 }
 
-/**
- * `joining`: whoever attached it replays and goes live. `catching up`: its client was slow, or something was missed.
- * `behind`: catching up failed; after a pause, or with the next push, it is tried again.
- */
-type Place = 'joining' | 'live' | 'catching up' | 'behind' | 'ended'
+export interface Subscribing {
+  readonly sink: SessionSink
+  readonly from: Cursor | 'head'
+}
 
 /**
- * Replaying or live. While it replays or its client is slow, nothing is kept for it in memory: the journal has it all.
+ * `joining`: the client has subscribed and its connection calls `replay` and `goLive`. `catching up`: the client was slow, or an
+ * entry is missing. `lagging`: catching up failed; it is tried again after a pause, or with the next entries.
+ */
+type Phase = 'joining' | 'live' | 'catching up' | 'lagging' | 'ended'
+
+/**
+ * While a subscription replays or its client is slow, no entries are kept for it in memory: it reads them from the journal.
  * Promises 4 and 8 of DESIGN section 2.
  */
-export class Subscription {
-  readonly #source: SubscriptionSource
-  readonly #sink: SubscriptionSink
+export class Subscription implements SessionSubscription {
+  readonly opened: SessionView
+  readonly #id: SessionId
+  readonly #session: SubscribedSession
+  readonly #sink: SessionSink
   #cursor: Cursor
-  #place: Place = 'joining'
-  #isTryingLater = false
+  #phase: Phase = 'joining'
+  #isRetrying = false
 
-  constructor(source: SubscriptionSource, sink: SubscriptionSink, from: Cursor) {
-    this.#source = source
+  constructor(id: SessionId, session: SubscribedSession, { sink, from }: Subscribing) {
+    this.#id = id
+    this.#session = session
     this.#sink = sink
-    this.#cursor = from
+    this.opened = session.view()
+    this.#cursor = from === 'head' ? this.opened.seq : from
   }
 
-  /** The last `seq` that its sink has taken. */
   get cursor(): Cursor {
     return this.#cursor
   }
 
-  /** Tells everything up to and including `until`, adjacent chunks merged. */
-  async replay(until: Cursor): Promise<void> {
-    const replay = new ReplayCoalescer()
-    try {
-      while (this.#cursor < until && !this.#isEnded()) {
-        // Another session of the same client may have taken the room.
-        while (this.#sink.congested()) await this.#sink.room()
-        const page = await this.#page()
-        if (page.length === 0) break
-        const wanted = page.filter((stored) => stored.seq <= until).map(decodeEntry)
-        this.#tell(replay.push(wanted), wanted.at(-1)?.seq)
-      }
-    } finally {
-      // Also when a page could not be read: the cursor has passed what is held back.
-      this.#tell(replay.flush(), undefined)
-    }
+  async replay(): Promise<SessionView> {
+    const view = this.#session.view()
+    await this.#replayTo(view.seq)
+    return view
   }
 
-  #page(): Promise<readonly StoredEntry[]> {
-    const { ports, log } = this.#source
-    const read = () => ports.journal.page(log.state.id, this.#cursor, PAGE)
-    return retryRead(ports.clock, read, () => !this.#isEnded())
-  }
-
-  /** From here on entries come as they are stored, after those missed meanwhile. What cannot be read is tried again. */
   async goLive(): Promise<void> {
     try {
       await this.#reachHead()
     } catch (error) {
-      this.#stayBehind(error)
+      this.#lag(error)
     }
+  }
+
+  prompt(prompt: ClientPrompt): Promise<'open' | 'ended'> {
+    return this.#session.clients.prompt(this, prompt)
+  }
+
+  adoptPrompts(promptIds: readonly string[]): void {
+    this.#session.clients.adoptPrompts(this, promptIds)
+  }
+
+  decline(requestId: string, why?: string): Promise<void> {
+    return this.#session.clients.decline(this, requestId, why)
+  }
+
+  setConfig(config: SessionConfig): void {
+    this.#session.clients.setConfig(this, config)
+  }
+
+  end(): void {
+    this.#phase = 'ended'
+    this.#session.onEnd(this)
+  }
+
+  /** The newest entries of the session. A subscription that is not live reads them from the journal when it gets there. */
+  pushEntries(entries: readonly Entry[], view: SessionView): void {
+    if (this.#phase === 'lagging') return this.#catchUp()
+    if (this.#phase !== 'live') return
+    const first = entries[0]?.seq ?? 0
+    // Entries are missing when an append was reported as failed although it was stored.
+    if (this.#sink.isBackpressured() || first > this.#cursor + 1) return this.#catchUp()
+    const last = entries.at(-1)?.seq ?? this.#cursor
+    const fresh = first > this.#cursor ? entries : entries.filter((entry) => entry.seq > this.#cursor)
+    if (this.#pushView(fresh, view)) this.#cursor = Math.max(last, this.#cursor)
+  }
+
+  failed(error: unknown, view: SessionView): void {
+    this.#push(() => ({ kind: 'failed', error, view }))
+    if (this.#phase === 'live' && this.#cursor < view.seq) this.#catchUp()
+  }
+
+  /** Only for clients that are up to date: a notice is about now. */
+  notify(notice: Notice): void {
+    if (this.#phase === 'live' && !this.#sink.isBackpressured()) this.#push(() => ({ kind: 'notice', notice }))
+  }
+
+  presenceChanged(): void {
+    this.#push(() => ({ kind: 'presence', clients: this.#session.clients.presentTo(this) }))
+  }
+
+  serversChanged(): void {
+    this.#push(() => ({ kind: 'mcp', servers: this.#session.clients.serversFor(this) }))
+  }
+
+  sessionEnded(how: 'closed' | 'deleted'): void {
+    this.#push(() => ({ kind: 'ended', how }))
+  }
+
+  async #replayTo(until: Cursor): Promise<void> {
+    const coalescer = new ReplayCoalescer()
+    try {
+      while (this.#cursor < until && !this.#isEnded()) {
+        // Another session of the same client may fill its connection.
+        while (this.#sink.isBackpressured()) await this.#sink.drained()
+        const page = await this.#page()
+        if (page.length === 0) break
+        const wanted = page.filter((stored) => stored.seq <= until).map(decodeEntry)
+        this.#pushReplayed(coalescer.push(wanted), wanted.at(-1)?.seq)
+      }
+    } finally {
+      // Also when a page could not be read: the cursor has passed the entry that the coalescer holds.
+      this.#pushReplayed(coalescer.flush(), undefined)
+    }
+  }
+
+  #page(): Promise<readonly StoredEntry[]> {
+    const { ports } = this.#session
+    const read = () => ports.journal.page(this.#id, this.#cursor, PAGE)
+    return retryRead(ports.clock, read, () => !this.#isEnded())
   }
 
   async #reachHead(): Promise<void> {
-    while (!this.#isEnded() && this.#cursor < this.#source.log.state.seq) {
+    for (;;) {
+      const view = this.#session.view()
+      if (this.#isEnded() || this.#cursor >= view.seq) return this.#beginLive(view)
       const before = this.#cursor
-      await this.replay(this.#source.log.state.seq)
-      // Deleted meanwhile: whoever waits for something in it waits in vain.
-      if (this.#cursor === before) fail('SESSION_NOT_FOUND', { session: this.#source.log.state.id })
+      await this.#replayTo(view.seq)
+      // The journal no longer has the entries: the session was deleted, and what the client waits for will not come.
+      if (this.#cursor === before) fail('SESSION_NOT_FOUND', { session: this.#id })
     }
-    if (!this.#isEnded()) this.#place = 'live'
   }
 
-  /** The session's newest entries. A feed that is not live finds them in the journal when it gets there. */
-  push(entries: readonly Entry[]): void {
-    if (this.#place === 'behind') return this.#catchUp()
-    if (this.#place !== 'live') return
-    const first = entries[0]?.seq ?? 0
-    // A gap is what was stored although its writer was told that it was not.
-    if (this.#sink.congested() || first > this.#cursor + 1) return this.#catchUp()
-    const last = entries.at(-1)?.seq ?? this.#cursor
-    const fresh = first > this.#cursor ? entries : entries.filter((entry) => entry.seq > this.#cursor)
-    this.#tell(fresh, Math.max(last, this.#cursor))
-  }
-
-  failed(error: unknown): void {
-    this.#sink.failed(error)
-    if (this.#place === 'live' && this.#cursor < this.#source.log.state.seq) this.#catchUp()
-  }
-
-  /** Only who is up to date hears of it: it is about now. */
-  notify(notice: Notice): void {
-    if (this.#place === 'live' && !this.#sink.congested()) this.#sink.notify?.(notice)
-  }
-
-  changed(what: Change): void {
-    this.#sink.changed?.(what)
-  }
-
-  /** A detach: the session goes on without this reader. Idempotent. */
-  end(): void {
-    this.#place = 'ended'
-    this.#source.onEnd(this)
+  #beginLive(view: SessionView): void {
+    if (this.#isEnded()) return
+    this.#phase = 'live'
+    this.#pushView([], view)
   }
 
   #isEnded(): boolean {
-    return this.#place === 'ended'
+    return this.#phase === 'ended'
   }
 
-  /** Only what was taken is behind the cursor. */
-  #tell(entries: readonly Entry[], cursor: Cursor | undefined): void {
-    if (this.#isEnded()) return
+  #pushReplayed(entries: readonly Entry[], cursor: Cursor | undefined): void {
+    if (entries.length > 0 && !this.#pushView(entries, undefined)) return
+    this.#cursor = cursor ?? this.#cursor
+  }
+
+  #pushView(entries: readonly Entry[], view: SessionView | undefined): boolean {
+    return this.#push(() => ({ kind: 'entries', entries, view }))
+  }
+
+  /** False when the subscription is over; the cursor then stays before the entries that were not taken. */
+  #push(make: () => SessionPush): boolean {
+    if (this.#isEnded()) return false
     try {
-      if (entries.length > 0) this.#sink.take(entries)
-      if (cursor !== undefined) this.#cursor = cursor
+      this.#sink.push(make())
+      return true
     } catch (error) {
       this.end()
       this.#sink.cutOff(error)
+      return false
     }
   }
 
   #catchUp(): void {
-    this.#place = 'catching up'
-    this.#sink.room().then(
+    this.#phase = 'catching up'
+    this.#pushView([], undefined)
+    this.#sink.drained().then(
       () => this.goLive(),
       () => this.end(),
     )
   }
 
-  async #tryLater(): Promise<void> {
-    if (this.#isTryingLater) return
-    this.#isTryingLater = true
-    await this.#source.ports.clock.sleep(RETRY_MS)
-    this.#isTryingLater = false
-    if (this.#place === 'behind') this.#catchUp()
+  #lag(error: unknown): void {
+    if (this.#isEnded()) return
+    this.#phase = 'lagging'
+    this.#push(() => ({ kind: 'failed', error, view: this.#session.view() }))
+    // Also without new entries: an open question must reach a client that could not be told of it.
+    if (!isParleyError(error, 'SESSION_NOT_FOUND')) void this.#retryLater()
   }
 
-  #stayBehind(error: unknown): void {
-    if (this.#isEnded()) return
-    this.#place = 'behind'
-    this.#sink.failed(error)
-    // With a question open nothing is pushed: whoever could not be told of it must not wait for more to be said.
-    if (!isParleyError(error, 'SESSION_NOT_FOUND')) void this.#tryLater()
+  async #retryLater(): Promise<void> {
+    if (this.#isRetrying) return
+    this.#isRetrying = true
+    await this.#session.ports.clock.sleep(RETRY_MS)
+    this.#isRetrying = false
+    if (this.#phase === 'lagging') this.#catchUp()
   }
 }

@@ -1,9 +1,7 @@
 /** What the clients of a live session declared, for as long as it counts: which MCP servers it has, and for which directories. */
 import { fail } from '../../errors/parley-error.ts'
 import type { McpServer } from '../../ports/tools.ts'
-
-/** That clients may name for one session, all of them together: ten times what people use, and as many processes as a machine takes. */
-export const MOST_SERVERS = 100
+import { MAX_SESSION_SERVERS } from '../handle.ts'
 
 export interface ClientConfig {
   readonly additionalDirectories: readonly string[]
@@ -30,7 +28,7 @@ export class ClientConfigs {
   /** The newest word of `who`, who may be anything that is only itself. Throws SERVERS_TOO_MANY, and then nothing has changed. */
   declare(who: object, { additionalDirectories, mcpServers, replaces }: ClientConfig): void {
     const names = new Set([...this.#besides(who, replaces), ...mcpServers].map(({ name }) => name))
-    if (names.size > MOST_SERVERS) fail('SERVERS_TOO_MANY', { found: names.size, most: MOST_SERVERS })
+    if (names.size > MAX_SESSION_SERVERS) fail('SERVERS_TOO_MANY', { found: names.size, most: MAX_SESSION_SERVERS })
     const { prompts } = this.#made.get(who) ?? { prompts: [] }
     this.#made.delete(who)
     this.#made.set(who, { additionalDirectories, mcpServers, isPresent: true, prompts })
@@ -64,7 +62,7 @@ export class ClientConfigs {
     const declared = [...this.#made.values()].flatMap(({ mcpServers }) => mcpServers)
     const names = new Set(declared.map(({ name }) => name))
     const besides = this.#left.mcpServers.filter(({ name }) => !names.has(name))
-    const tooMany = new Set(besides.slice(Math.max(0, MOST_SERVERS - names.size)))
+    const tooMany = new Set(besides.slice(Math.max(0, MAX_SESSION_SERVERS - names.size)))
     const left = this.#left.mcpServers.filter((server) => !tooMany.has(server))
     return [...new Map([...left, ...declared].map((server) => [server.name, server])).values()]
   }

@@ -42,7 +42,7 @@ describe('a turn', () => {
     const { session, reader } = await house.open()
     await Promise.all([
       session.prompt('p1', [text('1')]),
-      session.prompt('p2', [text('2')], { meta: { trace: 2 } }),
+      session.prompt('p2', [text('2')], { trace: 2 }),
       session.prompt('p1', [text('1')]),
     ])
     await quiet()

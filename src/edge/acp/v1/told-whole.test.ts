@@ -42,8 +42,8 @@ test('a client that cannot be told something is cut off, and has all that it mis
   let listed = 0
   house.tools.listing = () => {
     listed += 1
-    // The first is for the session itself, the second for what bob is told.
-    if (listed === 2) throw new Error('no such luck')
+    // The first is for the session, the second for ada, the third for bob.
+    if (listed === 3) throw new Error('no such luck')
   }
   house.tools.become('docs', 'failed')
   await ada.request('session/prompt', prompt(sessionId, 'And?'))

@@ -1,12 +1,12 @@
 /** One client's view of one session: entries become updates, ends become responses, questions become requests. */
 import { ParleyError, fail, isParleyError } from '../../../../errors/parley-error.ts'
 import type { Content, Meta, Notice } from '../../../../ports/content.ts'
+import type { SessionConfig } from '../../../../session/handle.ts'
 import { QUEUE_LIMIT } from '../../../../session/domain/decide.ts'
 import type { Entry } from '../../../../session/domain/entries.ts'
-import type { Change, Subscription, SubscriptionSink } from '../../../../session/subscribers/subscription.ts'
-import type { SessionConfig } from '../../../../session/session-config.ts'
+import type { Subscription } from '../../../../session/subscribers/subscription.ts'
+import type { Change, SubscriptionSink } from '../../../../session/subscribers/subscription-sink.ts'
 import type { Session } from '../../../../session/session.ts'
-import { isOpenPrompt } from '../../../../session/domain/state.ts'
 import type { Transport } from '../../../transport/transport.ts'
 import type { RequestId } from '../../../../rpc/json-rpc.ts'
 import type { PendingRequests } from '../../../../rpc/pending-requests.ts'
@@ -113,7 +113,7 @@ export class Attachment implements SubscriptionSink {
   /** All that was said and how it is; whatever comes meanwhile waits. */
   async replay(): Promise<void> {
     this.#place = 'replaying'
-    await this.#feed.replay(this.session.state.seq)
+    await this.#feed.replay()
     // A client that is gone, or that opened it once more, needs no more of this.
     if (!this.isLeft) this.#place = 'joining'
   }
@@ -172,10 +172,10 @@ export class Attachment implements SubscriptionSink {
     this.#prompts.wait(promptId, requestId)
     this.#prompts.arrives(promptId)
     try {
-      const entries = await this.session.prompt(promptId, content, { sender: this.#feed, meta })
+      const receipt = await this.#feed.prompt({ promptId, content, meta })
       this.#prompts.accepted(promptId)
       // Sent again after its end, it is answered with that, once the client has all that was said until then.
-      if (entries.length > 0 || isOpenPrompt(promptId, this.session.state)) return
+      if (receipt === 'open') return
       this.#prompts.mayBeOver()
       this.tellNews()
     } catch (error) {

@@ -1,5 +1,5 @@
 /** What is not a fact of the conversation, for clients that asked for it: always the picture as it is now, never a log. */
-import type { SubscribedClient } from '../../../../session/subscribers/subscribers.ts'
+import type { SubscribedClient } from '../../../../session/handle.ts'
 import type { Subscription } from '../../../../session/subscribers/subscription.ts'
 import type { Session } from '../../../../session/session.ts'
 import { type Existing, type QueuedPrompt, isBusy } from '../../../../session/domain/state.ts'
@@ -78,7 +78,8 @@ function queue(view: LiveStatusView): object {
 }
 
 function presence({ session, feed }: LiveStatusView): object {
-  return { clients: session.clients.map(([reader, client]) => ({ ...shown(client), you: reader === feed })) }
+  const clients = session.clients.presentTo(feed)
+  return { clients: clients.map(({ isYou, ...client }) => Object.assign(shown(client), { you: isYou })) }
 }
 
 function mcp({ session, feed }: LiveStatusView): object {

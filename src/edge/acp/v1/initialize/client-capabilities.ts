@@ -1,6 +1,6 @@
 /** What a client says of itself in `initialize`: its name, what it can show, what it serves to agents, what it wants to hear. */
 import { fieldsOf, isFields } from '../../../../rpc/json-rpc.ts'
-import type { SubscribedClient } from '../../../../session/subscribers/subscribers.ts'
+import type { SubscribedClient } from '../../../../session/handle.ts'
 
 export interface ClientCapabilities {
   /** How it names itself; other clients of the same session are shown this. */

@@ -3,8 +3,8 @@ import { z } from 'zod'
 import { fail } from '../../../../errors/parley-error.ts'
 import type { Content } from '../../../../ports/content.ts'
 import type { McpServer } from '../../../../ports/tools.ts'
-import { MOST_SERVERS } from '../../../../session/tools/client-configs.ts'
 import type { Response } from '../../../../rpc/json-rpc.ts'
+import { MAX_SESSION_SERVERS } from '../../../../session/handle.ts'
 import type { Method } from '../../../access.ts'
 import { isNestedDeeper } from '../../../../text/nesting.ts'
 import { contentIn } from '../render/wire-meta.ts'
@@ -86,7 +86,7 @@ const directories = {
 }
 const required = z
   .array(mcpServer)
-  .max(MOST_SERVERS, { error: `must name at most ${MOST_SERVERS} servers` })
+  .max(MAX_SESSION_SERVERS, { error: `must name at most ${MAX_SESSION_SERVERS} servers` })
   .nullable()
   .transform((servers) => servers ?? [])
 const optional = required.optional().transform((servers) => servers ?? [])

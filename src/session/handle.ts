@@ -1,0 +1,209 @@
+/**
+ * All that the edge knows of sessions: a directory of them, a handle on each, and what a session pushes to its subscribers.
+ *
+ * The edge imports nothing else from this folder except the types of `domain/`, so that a session may run in another process
+ * behind the same handle. Hence answers are promises and everything else is pushed: no method here returns the state of a
+ * live session synchronously. In one process `SessionRegistry`, `Session` and `Subscription` implement these interfaces.
+ *
+ * How the edge uses it: `open` or `create`, then `subscribe` with a cursor, then `replay` (a load) or nothing (a resume), then
+ * `goLive`. From then on each push of entries carries the `SessionView` that holds after them; a view is all that open
+ * questions, answers of prompts and notifications are computed from.
+ */
+import type { ClientVariables, PromptKinds } from '../ports/agent.ts'
+import type { ClientPeer } from '../ports/client.ts'
+import type { Content, Meta, Notice, SlashCommand, Usage } from '../ports/content.ts'
+import type { Cursor, ListQuery, SessionId, SessionSummary } from '../ports/journal.ts'
+import type { Grant } from '../ports/rules.ts'
+import type { Settings } from '../ports/settings.ts'
+import type { Signal } from '../ports/signal.ts'
+import type { McpServer, ServerStatus } from '../ports/tools.ts'
+import type { Command } from './domain/commands.ts'
+import type { Entry } from './domain/entries.ts'
+import type { EndedPrompt, Existing, OpenQuestion, QueuedPrompt } from './domain/state.ts'
+
+/** All sessions that clients may reach. What changes a session throws SERVER_STOPPING once the server stops. */
+export interface SessionDirectory {
+  /** Throws what keeps its agent from being opened; nothing is stored then. */
+  create(config: SessionConfig): Promise<SessionHandle>
+  /** Throws SESSION_NOT_FOUND, SESSION_CWD_DIFFERS, SERVERS_TOO_MANY, and what keeps a newly named agent from being opened. */
+  open(id: SessionId, config: SessionConfig): Promise<SessionHandle>
+  /** The id of a new session that begins as a copy up to `at`. Throws SESSION_NOT_FOUND and FORK_POINT_UNKNOWN. */
+  fork(id: SessionId, at?: Cursor): Promise<SessionId>
+  list(query: ListQuery): Promise<readonly SessionSummary[]>
+  find(id: SessionId): Promise<SessionSummary | undefined>
+  /** Throws SESSION_NOT_FOUND and TITLE_INVALID. */
+  rename(id: SessionId, title: string): Promise<void>
+  /** Takes back an answer that was given for all later calls. Throws SESSION_NOT_FOUND. */
+  revoke(id: SessionId, grant: Grant): Promise<void>
+  /** Interrupts what runs and frees what the session holds; it stays stored. Throws SESSION_NOT_FOUND. */
+  close(id: SessionId): Promise<void>
+  /** Deletes the session; resolves for one that does not exist. */
+  delete(id: SessionId): Promise<void>
+  /**
+   * Calls `listener` with each session that is opened and was not live before, so that subscribers of an earlier handle on
+   * it can subscribe again. Returns how to stop that.
+   */
+  whenOpened(listener: (session: SessionHandle) => void): () => void
+}
+
+/** What a client brings when it opens a session. */
+export interface SessionConfig {
+  /** As the client gave it. */
+  readonly cwd: string
+  readonly additionalDirectories: readonly string[]
+  readonly mcpServers: readonly McpServer[]
+  /** The full name of the agent of the next turn; absent: the session keeps its agent. */
+  readonly agent?: string | undefined
+  /** The client's own variables for model providers; absent where it has none. */
+  readonly lent?: ClientVariables | undefined
+  /** The subscription of the same client that the next one replaces: its MCP servers do not count against the limit. */
+  readonly replaces?: object | undefined
+}
+
+/** MCP servers that the clients of one session may declare together: ten times what people use, and as many processes as a machine takes. */
+export const MAX_SESSION_SERVERS = 100
+
+export interface SessionHandle {
+  readonly id: SessionId
+  /** Aborted once this handle is of no more use: the session was closed, shut down, or taken over by another server. */
+  readonly closed: Signal
+  /** The session as it is when the request reaches it; also of one that is closed. */
+  snapshot(): Promise<SessionView>
+  /**
+   * Attaches a client after the entry `from`; `head` is the last entry. No entries are pushed before `replay` or `goLive`; the
+   * other pushes may come before this resolves. Throws SESSION_CLOSED.
+   */
+  subscribe(from: Cursor | 'head', sink: SessionSink, options: SubscribeOptions): Promise<SessionSubscription>
+  /** Resolves with the entries of the command once they are stored and pushed. Throws SESSION_CLOSED and refusals. */
+  dispatch(command: ClientCommand): Promise<readonly Entry[]>
+  /** Call it when the session was opened with this config and `subscribe` will not follow: its MCP servers are no longer needed. */
+  releaseConfig(config: SessionConfig): void
+}
+
+/** The commands that a client may give apart from prompts, which belong to a subscription. */
+export type ClientCommand = Extract<
+  Command,
+  {
+    readonly kind:
+      | 'answer'
+      | 'cancel'
+      | 'withdraw'
+      | 'notice'
+      | 'set_mode'
+      | 'set_config_option'
+      | 'reject_unknown_prompts'
+  }
+>
+
+export interface SubscribeOptions {
+  /** The prompts of this client run with these directories, and the session has these MCP servers while it is attached. */
+  readonly config: SessionConfig
+  readonly client: SubscribedClient
+  /** The files, terminals and user of the client, for the turns of its prompts. */
+  readonly peer?: ClientPeer
+}
+
+/** A program at the other end, as it calls itself. */
+export interface SubscribedClient {
+  readonly name: string
+  readonly title?: string
+  readonly version?: string
+}
+
+/** One client's part in a session, from `subscribe` to `end`. */
+export interface SessionSubscription {
+  /** The last `seq` that the sink has taken. */
+  readonly cursor: Cursor
+  /** The session as it was when the client subscribed. */
+  readonly opened: SessionView
+  /** Pushes the entries up to the last one that is stored now, adjacent chunks merged. Resolves with the view that holds there. */
+  replay(): Promise<SessionView>
+  /** Resolves when the sink has the last entry; from then on entries are pushed as they are stored. */
+  goLive(): Promise<void>
+  /**
+   * Resolves once the prompt is stored. `ended`: a prompt of this id has run before, and `recentPrompts` of a view tells how
+   * it ended. Throws SESSION_CLOSED and refusals.
+   */
+  prompt(prompt: ClientPrompt): Promise<'open' | 'ended'>
+  /** The client waits for these prompts, which it sent over an earlier connection. */
+  adoptPrompts(promptIds: readonly string[]): void
+  /** The client has no answer to the open question. Once no attached client is left that may answer it, the answer is no. */
+  decline(requestId: string, why?: string): Promise<void>
+  /** Replaces the directories and MCP servers that this client declared. Throws SERVERS_TOO_MANY. */
+  setConfig(config: SessionConfig): void
+  /** The client detaches; nothing is pushed any more. Idempotent. */
+  end(): void
+}
+
+export interface ClientPrompt {
+  readonly promptId: string
+  readonly content: readonly Content[]
+  readonly meta?: Meta | undefined
+}
+
+/** One client's connection as its session sees it. */
+export interface SessionSink {
+  /** Never waits. When it throws, the subscription ends, so that the client resumes from its cursor and misses nothing. */
+  push(push: SessionPush): void
+  /** True when the client has more to read than it should: entries are then left in the journal until `drained`. */
+  isBackpressured(): boolean
+  drained(): Promise<void>
+  /** `push` has thrown this error and the subscription is over. */
+  cutOff(error: unknown): void
+}
+
+export type SessionPush =
+  /**
+   * Entries in order, and the view that holds after them. `view` is undefined while the client is behind: there are later
+   * entries that it has not got, so no view is true for it. `entries` is empty when only that has changed.
+   */
+  | { readonly kind: 'entries'; readonly entries: readonly Entry[]; readonly view: SessionView | undefined }
+  /** All clients that are attached, in the order in which they came. */
+  | { readonly kind: 'presence'; readonly clients: readonly PresentClient[] }
+  /** The MCP servers that the turns of this client's prompts have. */
+  | { readonly kind: 'mcp'; readonly servers: readonly ServerStatus[] }
+  | { readonly kind: 'notice'; readonly notice: Notice }
+  /** Something could not be stored, or not be read for long. `view` is the session after that: prompts that are not in it are lost. */
+  | { readonly kind: 'failed'; readonly error: unknown; readonly view: SessionView }
+  /** A client closed or deleted the session, or another server took it over (`closed`). */
+  | { readonly kind: 'ended'; readonly how: 'closed' | 'deleted' }
+
+export interface PresentClient extends SubscribedClient {
+  /** It is the client to which this is pushed. */
+  readonly isYou: boolean
+}
+
+/** What the edge needs of a session's state after the entry `seq`. Immutable, and small enough to be sent with every batch. */
+export interface SessionView {
+  readonly seq: Cursor
+  readonly phase: Existing['phase']
+  readonly agent: string
+  /** The kinds of prompt content that this agent takes besides text and links. */
+  readonly accepts: PromptKinds
+  readonly title: string | null
+  readonly commands: readonly SlashCommand[]
+  readonly usage: Usage | null
+  readonly settings: Settings
+  /** The open turn, if there is one. */
+  readonly turn: { readonly turnId: string; readonly promptId: string } | null
+  /** The prompts that wait for it to end. */
+  readonly queue: readonly QueuedPrompt[]
+  /** The permission that no client has answered yet. */
+  readonly question: OpenQuestion | null
+  /** The latest prompts that ended and how. */
+  readonly recentPrompts: readonly EndedPrompt[]
+}
+
+/** The view of a state. Pure. */
+export function viewOf(state: Existing, accepts: PromptKinds): SessionView {
+  const { seq, phase, agent, title, commands, usage, settings, recentPrompts } = state
+  const turn = 'turn' in state ? { turnId: state.turn.turnId, promptId: state.turn.promptId } : null
+  const queue = 'queue' in state ? state.queue : []
+  const question = 'question' in state ? state.question : null
+  return { seq, phase, agent, accepts, title, commands, usage, settings, turn, queue, question, recentPrompts }
+}
+
+/** True while a turn of this prompt runs, or the prompt waits for one. */
+export function isOpenIn({ turn, queue }: SessionView, promptId: string): boolean {
+  return turn?.promptId === promptId || queue.some((queued) => queued.promptId === promptId)
+}
