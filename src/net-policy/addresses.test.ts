@@ -1,7 +1,7 @@
 /** Every block that IANA sets aside, at its first and last address and in any way of writing, and what lies beside them. */
 import { assert, bigInt, ipV4, property } from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { isWithin, reachOf, SPECIAL_IPV4, SPECIAL_IPV6 } from './addresses.ts'
+import { mayName, addressScope, SPECIAL_IPV4, SPECIAL_IPV6 } from './addresses.ts'
 
 /** The registries as IANA lists them, of what is not globally reachable; https://www.iana.org/assignments/iana-ipv4-special-registry and -ipv6-. */
 const REGISTRIES = [
@@ -76,14 +76,14 @@ function edgesOf(network: string): readonly string[] {
 
 describe('what is set aside', () => {
   test.each(REGISTRIES)('%s is not public, from its first to its last address', (network) => {
-    expect(edgesOf(network).map(reachOf)).not.toContain('public')
+    expect(edgesOf(network).map(addressScope)).not.toContain('public')
   })
 
   test.each([...SPECIAL_IPV4, ...SPECIAL_IPV6].map(([network, reach]) => [network, reach] as const))(
     '%s is %s',
     (network, reach) => {
       const [first = '', ...rest] = edgesOf(network)
-      expect(rest.map(reachOf).at(-1) ?? reachOf(first)).toBe(reach)
+      expect(rest.map(addressScope).at(-1) ?? addressScope(first)).toBe(reach)
     },
   )
 
@@ -110,10 +110,10 @@ describe('what is set aside', () => {
     '64:ff9b::101:101',
     '::ffff:1.1.1.1',
     '::ffff:101:101',
-  ])('%s beside them is public', (address) => expect(reachOf(address)).toBe('public'))
+  ])('%s beside them is public', (address) => expect(addressScope(address)).toBe('public'))
 
   test.each(['', 'localhost', '127.1', '0x7f.1', '2130706433', '::g', '1.2.3.4.5'])('%j is no address', (text) =>
-    expect(reachOf(text)).toBe('never'),
+    expect(addressScope(text)).toBe('never'),
   )
 })
 
@@ -124,14 +124,14 @@ describe('however it is written', () => {
     assert(
       property(anyAddress, (address) => {
         const low = textOf(bigOf(address).value, 128).split(':').slice(6).join(':')
-        const own = reachOf(address)
-        expect(reachOf(`::ffff:${address}`)).toBe(own)
-        expect(reachOf(`::FFFF:${low}`)).toBe(own)
-        expect(reachOf(`0:0:0:0:0:ffff:${low}`)).toBe(own)
-        expect(reachOf(`64:ff9b::${low}`)).toBe(own === 'public' ? 'public' : 'never')
+        const own = addressScope(address)
+        expect(addressScope(`::ffff:${address}`)).toBe(own)
+        expect(addressScope(`::FFFF:${low}`)).toBe(own)
+        expect(addressScope(`0:0:0:0:0:ffff:${low}`)).toBe(own)
+        expect(addressScope(`64:ff9b::${low}`)).toBe(own === 'public' ? 'public' : 'never')
         const others = [`::${address}`, `2002:${low}::1`, `2001:0:${low}::1`, `64:ff9b:1::${low}`, `::ffff:0:${low}`]
         // `::` and `::1` are addresses of their own.
-        if (!address.startsWith('0.0.0.')) expect(others.map(reachOf)).toEqual(others.map(() => 'never'))
+        if (!address.startsWith('0.0.0.')) expect(others.map(addressScope)).toEqual(others.map(() => 'never'))
       }),
     )
   })
@@ -141,17 +141,18 @@ describe('however it is written', () => {
       property(bigInt(0n, (1n << 128n) - 1n), (value) => {
         const address = textOf(value, 128)
         const isUnicast = value >> 125n === 1n
-        if (!isUnicast) expect(reachOf(address)).not.toBe('public')
+        if (!isUnicast) expect(addressScope(address)).not.toBe('public')
       }),
     )
   })
 
-  test('a zone changes nothing', () => expect(['fe80::1%eth0', '::1%lo'].map(reachOf)).toEqual(['never', 'loopback']))
+  test('a zone changes nothing', () =>
+    expect(['fe80::1%eth0', '::1%lo'].map(addressScope)).toEqual(['never', 'loopback']))
 })
 
 test('a server may name what is as deep as itself or less, and never what is no host', () => {
   const all = ['public', 'private', 'loopback', 'never'] as const
-  expect(all.map((home) => all.filter((there) => isWithin(there, home)))).toEqual([
+  expect(all.map((home) => all.filter((there) => mayName(home, there)))).toEqual([
     ['public'],
     ['public', 'private'],
     ['public', 'private', 'loopback'],

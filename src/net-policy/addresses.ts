@@ -1,16 +1,17 @@
-/** How deep inside our own network an address is, so that nothing that a stranger says can lead a connection there. */
-import { BlockList, isIPv4, isIPv6 } from 'node:net'
+/** How far inside our own network an address is. A model, a page or a server that names an address must not lead a connection there. */
+import { isIP } from 'node:net'
+import ipaddr from 'ipaddr.js'
 
 /**
- * `private` is a network of its own, `loopback` this machine. `never` is where machines of a cloud are told their secrets, and what is no
- * single host of the public network: documentation, tunnels and translations that lead to another address, multicast, unassigned space.
+ * `private` is a network of its own, `loopback` this machine. `never` is no single host of the public network: the metadata services of
+ * clouds, documentation, multicast, unassigned space, and tunnels and translations that lead to another address.
  */
-export type Reach = 'public' | 'private' | 'loopback' | 'never'
+export type AddressScope = 'public' | 'private' | 'loopback' | 'never'
 
-type Special = readonly [network: string, reach: Exclude<Reach, 'public'>, what: string]
+type SpecialRange = readonly [network: string, scope: Exclude<AddressScope, 'public'>, what: string]
 
-/** IANA's registry of special-purpose IPv4 addresses: what is not globally reachable, and what is no host. */
-export const SPECIAL_IPV4: readonly Special[] = [
+/** IANA's registry of special-purpose IPv4 addresses: ranges that are not globally reachable, and ranges without hosts. */
+export const SPECIAL_IPV4: readonly SpecialRange[] = [
   ['0.0.0.0/8', 'never', 'this network'],
   ['10.0.0.0/8', 'private', 'private use'],
   ['100.64.0.0/10', 'private', 'shared address space'],
@@ -28,13 +29,16 @@ export const SPECIAL_IPV4: readonly Special[] = [
   ['240.0.0.0/4', 'never', 'reserved, and broadcast'],
 ]
 
-/** Of IPv6 only this is given to hosts of the public network; what it holds besides stands below. */
-const GLOBAL_UNICAST = '2000::/3'
+/** Only this part of IPv6 is assigned to public hosts; the exceptions within it stand below. */
+const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3')
 
-/** IANA's registry of special-purpose IPv6 addresses, and what is deprecated but still understood somewhere. */
-export const SPECIAL_IPV6: readonly Special[] = [
+/** NAT64: a translator of the network leads on to the IPv4 address in the last four bytes. */
+const TRANSLATED = ipaddr.IPv6.parseCIDR('64:ff9b::/96')
+
+/** IANA's registry of special-purpose IPv6 addresses, and ranges that are deprecated but that some systems still route. The first match counts. */
+export const SPECIAL_IPV6: readonly SpecialRange[] = [
   ['::1/128', 'loopback', 'loopback'],
-  ['fd00:ec2::/32', 'never', 'secrets of a cloud'],
+  ['fd00:ec2::/32', 'never', 'metadata service of a cloud'],
   ['fc00::/7', 'private', 'unique local'],
   ['::/96', 'never', 'IPv4-compatible'],
   ['::ffff:0:0:0/96', 'never', 'IPv4-translated'],
@@ -51,69 +55,45 @@ export const SPECIAL_IPV6: readonly Special[] = [
   ['ff00::/8', 'never', 'multicast'],
 ]
 
-/** Of an address in any of its ways of being written. What is no address is never to be reached. */
-export function reachOf(address: string): Reach {
-  const plain = address.replace(/%.*$/u, '')
-  if (isIPv4(plain)) return reachIn(IPV4, plain, 'ipv4') ?? 'public'
-  if (!isIPv6(plain)) return 'never'
-  const within = ipv4Within(plain)
-  if (within?.by === 'mapped') return reachOf(within.address)
-  // A translator of the network leads on to the IPv4 address.
-  if (within?.by === 'translated') return reachOf(within.address) === 'public' ? 'public' : 'never'
-  return reachIn(IPV6, plain, 'ipv6') ?? (PUBLIC_IPV6.check(plain, 'ipv6') ? 'public' : 'never')
+/** The scope of an address, however it is written. Text that is no address is never reached. */
+export function addressScope(text: string): AddressScope {
+  // Stricter than the library, which also takes forms such as `0x7f.1`.
+  const family = isIP(text)
+  if (family === 0) return 'never'
+  if (family === 4) return scopeIn(IPV4_RANGES, ipaddr.IPv4.parse(text)) ?? 'public'
+  const address = ipaddr.IPv6.parse(inHexadecimal(text))
+  if (address.isIPv4MappedAddress()) return addressScope(lastFourBytes(address))
+  if (address.match(TRANSLATED)) return addressScope(lastFourBytes(address)) === 'public' ? 'public' : 'never'
+  return scopeIn(IPV6_RANGES, address) ?? (address.match(GLOBAL_UNICAST) ? 'public' : 'never')
 }
 
-/** Whether a server at `home` may name an address at `there`. */
-export function isWithin(there: Reach, home: Reach): boolean {
+/** Whether a server whose own address has the scope `home` may name an address with the scope `there`. */
+export function mayName(home: AddressScope, there: AddressScope): boolean {
   if (there === 'public') return true
   return there !== 'never' && (there === home || (there === 'private' && home === 'loopback'))
 }
 
-interface Embedded {
-  readonly by: 'mapped' | 'translated'
-  readonly address: string
+interface ScopedRange {
+  readonly scope: AddressScope
+  readonly range: ReturnType<typeof ipaddr.parseCIDR>
 }
 
-/** `::ffff:a.b.c.d` and `64:ff9b::a.b.c.d`, however they are written. */
-function ipv4Within(address: string): Embedded | undefined {
-  const groups = groupsOf(address)
-  const prefix = groups.slice(0, 6).join(':')
-  const [high = 0, low = 0] = groups.slice(6).map((group) => Number.parseInt(group, 16))
-  const plain = [high >> 8, high & 0xff, low >> 8, low & 0xff].join('.')
-  if (prefix === '0:0:0:0:0:ffff') return { by: 'mapped', address: plain }
-  return prefix === '64:ff9b:0:0:0:0' ? { by: 'translated', address: plain } : undefined
+const IPV4_RANGES = SPECIAL_IPV4.map(toRange)
+const IPV6_RANGES = SPECIAL_IPV6.map(toRange)
+
+function toRange([network, scope]: SpecialRange): ScopedRange {
+  return { scope, range: ipaddr.parseCIDR(network) }
 }
 
-/** All eight, as the URL standard writes them: without leading zeros and without dots. */
-function groupsOf(address: string): readonly string[] {
-  const [left = '', right] = new URL(`http://[${address}]`).hostname.slice(1, -1).split('::')
-  const [before, after] = [left, right ?? ''].map((part) => part.split(':').filter((group) => group !== ''))
-  const missing = 8 - (before?.length ?? 0) - (after?.length ?? 0)
-  return [...(before ?? []), ...Array.from({ length: missing }, () => '0'), ...(after ?? [])]
+function scopeIn(ranges: readonly ScopedRange[], address: ipaddr.IPv4 | ipaddr.IPv6): AddressScope | undefined {
+  return ranges.find(({ range }) => address.match(range))?.scope
 }
 
-type Family = 'ipv4' | 'ipv6'
-
-interface Range {
-  readonly reach: Reach
-  readonly list: BlockList
+function lastFourBytes(address: ipaddr.IPv6): string {
+  return new ipaddr.IPv4(address.toByteArray().slice(-4)).toString()
 }
 
-const IPV4 = rangesOf(SPECIAL_IPV4, 'ipv4')
-const IPV6 = rangesOf(SPECIAL_IPV6, 'ipv6')
-const PUBLIC_IPV6 = listOf(GLOBAL_UNICAST, 'ipv6')
-
-function rangesOf(specials: readonly Special[], family: Family): readonly Range[] {
-  return specials.map(([network, reach]) => ({ reach, list: listOf(network, family) }))
-}
-
-function listOf(network: string, family: Family): BlockList {
-  const [address = '', bits] = network.split('/')
-  const list = new BlockList()
-  list.addSubnet(address, Number(bits), family)
-  return list
-}
-
-function reachIn(ranges: readonly Range[], address: string, family: Family): Reach | undefined {
-  return ranges.find(({ list }) => list.check(address, family))?.reach
+/** Without the zone and without dots: the library would read the deprecated `::1.2.3.4` as the mapped `::ffff:1.2.3.4`. */
+function inHexadecimal(text: string): string {
+  return new URL(`http://[${text.replace(/%.*$/u, '')}]`).hostname.slice(1, -1)
 }

@@ -5,7 +5,7 @@ import { ParleyError } from '../../../errors/parley-error.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Signal } from '../../../ports/signal.ts'
 import { refuse } from '../toolset/result.ts'
-import { type MayReach, guardedAgent, requireReachable } from './reach.ts'
+import { type MayReach, guardedAgent } from './reach.ts'
 
 /** Bytes, unpacked. */
 const LARGEST = 5 * 1024 * 1024
@@ -40,7 +40,7 @@ export async function getPage(url: URL, { mayReach, clock, signal }: Getting): P
   const reason = `${url.host} did not answer within ${PATIENCE / 1_000} seconds.`
   const timedOut = (cause: unknown): Error => new ParleyError('TOOL_FAILED', { reason }, cause)
   try {
-    return await withTimeout((own) => follow(url, { agent, mayReach, signal: own as AbortSignal }), {
+    return await withTimeout((own) => follow(url, { agent, signal: own as AbortSignal }), {
       clock,
       ms: PATIENCE,
       signals: [signal],
@@ -54,14 +54,12 @@ export async function getPage(url: URL, { mayReach, clock, signal }: Getting): P
 
 interface Following {
   readonly agent: Agent
-  readonly mayReach: MayReach
   readonly signal: AbortSignal
 }
 
-async function follow(start: URL, { agent, mayReach, signal }: Following): Promise<Got> {
+async function follow(start: URL, { agent, signal }: Following): Promise<Got> {
   let url = start
   for (let redirects = 0; redirects <= MOST_REDIRECTS; redirects++) {
-    requireReachable(url, mayReach)
     const response = await undiciFetch(url, { dispatcher: agent, redirect: 'manual', headers: HEADERS, signal })
     const location = response.headers.get('location')
     const { status } = response

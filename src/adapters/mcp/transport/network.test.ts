@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
-import type { Addresses } from '../../../net-policy/guarded-lookup.ts'
+import type { Addresses } from '../../../net-policy/guarded-dispatcher.ts'
 import { openNetwork } from './network.ts'
 
 async function listening() {
