@@ -11,7 +11,7 @@ import { embedded, relay, socket } from './target.ts'
 /** Whatever takes longer hangs, on a loaded machine too. Milliseconds. */
 const PATIENCE = 60_000
 /** Decisions that no case can wait for. */
-const TAKES_A_MINUTE = ['A session that nobody needs']
+const TAKES_A_MINUTE = ['An unused session']
 const targets = [embedded(), relay(), socket()]
 
 afterAll(() => Promise.all(targets.map((target) => target.close())))
