@@ -5,7 +5,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Signal } from '../../ports/signal.ts'
 import type { RequestId } from '../../rpc/json-rpc.ts'
 import type { PendingRequests } from '../../rpc/pending-requests.ts'
-import type { SessionRegistry } from '../../session/registry.ts'
+import type { SessionDirectory } from '../../session/handle.ts'
 import type { Access, Principal } from '../access.ts'
 import type { Transport } from '../transport/transport.ts'
 
@@ -84,7 +84,7 @@ export interface DefaultAgent {
 /** What a server gives to each of its connections. */
 export interface ServerContext {
   /** Resolves when the owner has its journal and has recovered; rejects when it cannot. */
-  readonly sessions: Promise<SessionRegistry>
+  readonly sessions: Promise<SessionDirectory>
   readonly info: ServerInfo
   readonly agents: Agents
   /** For clients that name no agent; absent: the default of `agents`. */

@@ -81,7 +81,7 @@ class V1Connection implements VersionConnection {
   async #logOut(): Promise<object> {
     this.#auth.logOut()
     const methods = await this.methods?.catch(() => undefined)
-    methods?.logOut()
+    await methods?.logOut()
     return {}
   }
 }

@@ -1,22 +1,27 @@
-/** One client's view of one session: entries become updates, ends become responses, questions become requests. */
+/** One client's part in one session: entries become updates, ends of prompts become responses, an open permission becomes a request. */
 import { ParleyError, fail, isParleyError } from '../../../../errors/parley-error.ts'
-import type { Content, Meta, Notice } from '../../../../ports/content.ts'
-import type { SessionConfig } from '../../../../session/handle.ts'
-import { QUEUE_LIMIT } from '../../../../session/domain/decide.ts'
-import type { Entry } from '../../../../session/domain/entries.ts'
-import type { Subscription } from '../../../../session/subscribers/subscription.ts'
-import type { Change, SubscriptionSink } from '../../../../session/subscribers/subscription-sink.ts'
-import type { Session } from '../../../../session/session.ts'
-import type { Transport } from '../../../transport/transport.ts'
+import type { Cursor } from '../../../../ports/journal.ts'
 import type { RequestId } from '../../../../rpc/json-rpc.ts'
 import type { PendingRequests } from '../../../../rpc/pending-requests.ts'
-import { PermissionRequests } from './permission-requests.ts'
+import { QUEUE_LIMIT } from '../../../../session/domain/decide.ts'
+import type { Entry } from '../../../../session/domain/entries.ts'
+import type {
+  ClientPrompt,
+  SessionConfig,
+  SessionHandle,
+  SessionPush,
+  SessionSink,
+  SessionSubscription,
+  SessionView,
+} from '../../../../session/handle.ts'
+import type { Transport } from '../../../transport/transport.ts'
+import type { ClientPeerRequests, ClientPeers } from '../client-peer/client-peer.ts'
 import type { ClientCapabilities } from '../initialize/client-capabilities.ts'
-import type { ClientPeers, ClientPeerServices } from '../client-peer/client-peer.ts'
-import { type AdoptedPrompt, PendingPrompts } from './pending-prompts.ts'
-import { UpdateRenderer, updateMessage } from '../render/update-renderer.ts'
-import { LiveStatus, type LiveStatusView } from './live-status.ts'
 import { noticeUpdate, phaseUpdate, stateUpdates } from '../render/entry-to-update.ts'
+import { UpdateRenderer, updateMessage } from '../render/update-renderer.ts'
+import { LiveStatus } from './live-status.ts'
+import { type AdoptedPrompt, PendingPrompts } from './pending-prompts.ts'
+import { type PermissionOutcome, PermissionRequest } from './permission-request.ts'
 
 /** The client of one connection, as the sessions that it opened need it. */
 export interface ConnectedClient {
@@ -27,219 +32,250 @@ export interface ConnectedClient {
   report(error: unknown): void
 }
 
-export interface Start {
-  /** The cursor that the client has. */
-  readonly from: number
-  readonly opening: SessionConfig
+export interface AttachmentStart {
+  /** The last entry that the client has. */
+  readonly from: Cursor | 'head'
+  readonly config: SessionConfig
 }
 
-/** A prompt as its client named it. */
-export interface Said {
-  readonly promptId: string
-  readonly content: readonly Content[]
-  readonly meta: Meta | undefined
-}
+/** `left`: another attachment took its place, or its client is gone. It sends nothing more. */
+type Phase = 'joining' | 'replaying' | 'live' | 'left'
 
-/** `left`: another view took its place, or its client is gone; it says nothing more. */
-type Place = 'joining' | 'replaying' | 'live' | 'left'
-
-export class Attachment implements SubscriptionSink {
-  readonly session: Session
+export class Attachment implements SessionSink {
+  readonly session: SessionHandle
   readonly #client: ConnectedClient
-  readonly #feed: Subscription
-  readonly #prompts: PendingPrompts
-  readonly #asking: PermissionRequests
-  readonly #pictures: LiveStatus
-  readonly #lent: ClientPeerServices
-  readonly #lines: UpdateRenderer
-  #place: Place = 'joining'
-  /** The last entry that it was told: while it catches up, its feed is ahead by what is still to be merged. */
-  #told: number
-  #opening: SessionConfig
-  /** Somebody has closed or deleted the session, or opened it again after that. */
-  #over: { readonly phase: 'closed' | 'deleted' | 'reopened'; readonly isTold: boolean } | undefined
-  /** Something has changed while the client had no room to be told of it. */
-  #isOwed = false
+  /** The prompts of this connection that have not ended. */
+  readonly prompts: PendingPrompts
+  /** Absent for a client that wants none of its notifications. */
+  readonly #status: LiveStatus | undefined
+  /** Absent for a client that serves nothing to agents. */
+  readonly #peer: ClientPeerRequests | undefined
+  readonly #renderer: UpdateRenderer
+  /** Set by `subscribe`, before anything but the session gets this attachment. */
+  #attached: { readonly subscription: SessionSubscription; readonly config: SessionConfig } | undefined
+  #permission: PermissionRequest | undefined
+  #phase: Phase = 'joining'
+  /** The session after the last push; undefined while there are entries that the client has not got. */
+  #view: SessionView | undefined
+  /** The last entry that was sent. While a replay merges entries, the cursor of the subscription is ahead of it. */
+  #sentSeq = 0
+  /** Set when a client closed or deleted the session, or opened it again after that. */
+  #change: { readonly phase: 'closed' | 'deleted' | 'reopened'; readonly isSent: boolean } | undefined
+  /** What the requests of prompts are answered with that were being stored when the client left the session. */
+  #abandonedWith: ParleyError | undefined
+  /** Something changed while the client had too much to read. */
+  #isNewsDue = false
 
-  constructor(session: Session, client: ConnectedClient, { from, opening }: Start) {
+  /** `prompts`: those of the former attachment, if this one takes its place. */
+  constructor(session: SessionHandle, client: ConnectedClient, prompts = new PendingPrompts(session.id)) {
+    const { display, notifications } = client.capabilities
     this.session = session
     this.#client = client
-    this.#opening = opening
-    const { requests, capabilities } = client
-    const { info, display, notifications } = capabilities
-    this.#prompts = new PendingPrompts(session)
-    this.#pictures = new LiveStatus(notifications)
-    this.#asking = new PermissionRequests({
-      session,
-      outbox: requests,
-      name: info.name,
-      decline: (requestId, why) => session.decline(this.#feed, requestId, why),
-      report: (error) => client.report(error),
-    })
-    this.#told = from
-    this.#lent = client.peers.of(session.id)
-    this.#lines = new UpdateRenderer({
-      session,
-      display,
-      prompts: this.#prompts,
-      asking: this.#asking,
-      lent: this.#lent,
-    })
-    this.#feed = session.attach(this, from, { opening, client: info, lends: this.#lent })
-    this.#lent.calls.follow({
-      head: () => session.state.seq,
-      knows: (seq) => this.#place === 'live' && this.#told >= seq,
-    })
+    this.prompts = prompts
+    this.#status = notifications.size === 0 ? undefined : new LiveStatus(session.id, notifications)
+    this.#peer = client.peers.of(session.id)
+    this.#renderer = new UpdateRenderer({ sessionId: session.id, display, prompts, peer: this.#peer })
   }
 
-  /** By which the session knows what this client declared. */
-  get feed(): object {
-    return this.#feed
+  /**
+   * Takes the place of `former`, an attachment of the same client. `requireWanted` throws when the client has left meanwhile, or
+   * may no longer attach; then all stays as it was. Throws SESSION_CLOSED too.
+   */
+  async subscribe(
+    { from, config }: AttachmentStart,
+    former: Attachment | undefined,
+    requireWanted: () => void,
+  ): Promise<void> {
+    const { info } = this.#client.capabilities
+    this.#peer?.follow(this)
+    try {
+      const options = { config, client: info, ...(this.#peer && { peer: this.#peer }) }
+      this.#attached = { subscription: await this.session.subscribe(from, this, options), config }
+      requireWanted()
+    } catch (error) {
+      this.detach()
+      if (former !== undefined) this.#peer?.follow(former)
+      throw error
+    }
+    this.#sentSeq = this.subscription.cursor
+    if (former !== undefined) this.#replace(former)
   }
 
-  get isLeft(): boolean {
-    return this.#place === 'left'
+  /** Takes over the prompts of the former attachment, and sends its open permission request anew. */
+  #replace(former: Attachment): void {
+    const { phase, isSent } = former.#change ?? {}
+    if (phase === 'closed' && isSent === true) this.#change = { phase: 'reopened', isSent: false }
+    this.prompts.checkEnds()
+    this.#send(former.#permission?.withdraw() ?? [])
+    former.detach()
+  }
+
+  /** By which the session knows this client. */
+  get subscription(): SessionSubscription {
+    return this.#requireAttached().subscription
+  }
+
+  get hasLeft(): boolean {
+    return this.#phase === 'left'
   }
 
   get isLive(): boolean {
-    return this.#place === 'live'
+    return this.#phase === 'live'
   }
 
-  /** Where another view of it would go on from here. */
-  get start(): Start {
-    return { from: this.#feed.cursor, opening: this.#opening }
+  /** The client has everything that is stored: what is sent now arrives after it. */
+  get isUpToDate(): boolean {
+    return this.isLive && this.#view !== undefined
   }
 
-  /** All that was said and how it is; whatever comes meanwhile waits. */
-  async replay(): Promise<void> {
-    this.#place = 'replaying'
-    await this.#feed.replay()
-    // A client that is gone, or that opened it once more, needs no more of this.
-    if (!this.isLeft) this.#place = 'joining'
+  /** Where another attachment of this client would continue. */
+  get start(): AttachmentStart {
+    const { subscription, config } = this.#requireAttached()
+    return { from: subscription.cursor, config }
   }
 
-  /** What a client needs to know besides the conversation: only the latest of each. */
-  tellState(): void {
-    const updates = stateUpdates(this.session.requireCreated)
-    this.#send(updates.map((update) => updateMessage(this.session.id, update, this.#told)))
+  /** Sends the conversation so far; entries that are stored meanwhile wait. */
+  async replay(): Promise<SessionView> {
+    this.#phase = 'replaying'
+    const view = await this.subscription.replay()
+    if (!this.hasLeft) this.#phase = 'joining'
+    return view
   }
 
-  /** From here on everything as it is stored; an open question is put to this client too. */
+  /** Sends what a client needs besides the conversation: only the latest of each. */
+  sendState(view: SessionView): void {
+    this.#send(stateUpdates(view).map((update) => updateMessage(this.session.id, update, this.#sentSeq)))
+  }
+
+  /** From here on every entry is sent as it is stored; an open permission is requested from this client too. */
   async goLive(): Promise<void> {
-    await this.#feed.goLive()
-    if (this.isLeft) return
-    this.#place = 'live'
-    this.#send(this.#lent.calls.due(), this.#news())
+    await this.subscription.goLive()
+    if (this.hasLeft) return
+    this.#phase = 'live'
+    this.#send(this.#dueRequests(), this.#news())
   }
 
-  /** Takes over the prompts of an earlier view of the same session on this connection, and asks its question anew. */
-  inherit(former: Attachment): void {
-    former.#place = 'left'
-    this.#prompts.inherit(former.#prompts)
-    if (former.#over?.phase === 'closed' && former.#over.isTold) this.#over = { phase: 'reopened', isTold: false }
-    this.#send(former.#asking.withdraw())
-  }
-
-  /** Opened again on the same connection: this declaration replaces its former one. */
-  declare(opening: SessionConfig): void {
-    this.#opening = opening
-    this.session.setClientConfig(this.#feed, opening)
+  /** The client opened the session again on the same connection: this configuration replaces its former one. */
+  setConfig(config: SessionConfig): void {
+    const { subscription } = this
+    subscription.setConfig(config)
+    this.#attached = { subscription, config }
   }
 
   /** Each is answered on this connection, after the entries up to its end. */
   adopt(prompts: readonly AdoptedPrompt[]): void {
-    for (const { promptId, requestId } of prompts) {
-      this.#prompts.wait(promptId, requestId)
-      this.session.adoptPrompt(promptId, this.#feed)
-    }
-    this.#prompts.mayBeOver()
-    this.#pictures.changed('queue')
+    for (const { promptId, requestId } of prompts) this.prompts.wait(promptId, requestId)
+    this.subscription.adoptPrompts(prompts.map(({ promptId }) => promptId))
+    this.prompts.checkEnds()
+    this.#status?.changed('queue')
   }
 
-  /** The prompts of this connection that have not ended. */
-  openPrompts(): readonly string[] {
-    return this.#prompts.ids
-  }
-
-  promptOf(requestId: RequestId): string | undefined {
-    return this.#prompts.of(requestId)
-  }
-
-  /** Its end answers `requestId`, and so does a refusal unless it is thrown. */
-  async prompt({ promptId, content, meta }: Said, requestId: RequestId): Promise<void> {
-    if (this.#prompts.waitingFor(promptId) >= QUEUE_LIMIT)
+  /** The end of the prompt answers `requestId`. A refusal is thrown, unless the request has been answered meanwhile. */
+  async prompt(prompt: ClientPrompt, requestId: RequestId): Promise<void> {
+    const { promptId } = prompt
+    if (this.prompts.waitingFor(promptId) >= QUEUE_LIMIT)
       fail('QUEUE_FULL', { session: this.session.id, limit: QUEUE_LIMIT })
-    this.#prompts.wait(promptId, requestId)
-    this.#prompts.arrives(promptId)
+    this.prompts.wait(promptId, requestId)
+    this.prompts.beginStoring(promptId)
     try {
-      const receipt = await this.#feed.prompt({ promptId, content, meta })
-      this.#prompts.accepted(promptId)
-      // Sent again after its end, it is answered with that, once the client has all that was said until then.
-      if (receipt === 'open') return
-      this.#prompts.mayBeOver()
-      this.tellNews()
+      const outcome = await this.subscription.prompt(prompt)
+      this.prompts.stored(promptId)
+      if (this.#abandonedWith !== undefined) throw this.#abandonedWith
+      if (outcome === 'open') return
+      // A prompt that is sent again after its end is answered with that end, once the client has all entries up to it.
+      this.prompts.checkEnds()
+      this.sendNews()
     } catch (error) {
-      if (this.#prompts.refused(promptId, requestId)) throw error
+      if (this.prompts.refused(promptId, requestId)) throw error
     }
   }
 
-  take(entries: readonly Entry[]): void {
-    this.#told = entries.at(-1)?.seq ?? this.#told
-    this.#send(this.#updatesOf(entries), this.#lent.calls.due(), this.#news())
+  push(push: SessionPush): void {
+    switch (push.kind) {
+      case 'entries':
+        return this.#sendEntries(push.entries, push.view)
+      case 'presence':
+        this.#status?.presence(push.clients)
+        return this.sendNews()
+      case 'mcp':
+        this.#status?.mcp(push.servers)
+        return this.sendNews()
+      case 'notice':
+        if (this.isLive && this.#client.capabilities.display.notices)
+          this.#send([updateMessage(this.session.id, noticeUpdate(push.notice), this.#sentSeq)])
+        return undefined
+      case 'failed':
+        return this.#sendFailures(push.error, push.view)
+      case 'ended':
+        this.#change = { phase: push.how, isSent: false }
+        this.sendNews()
+        if (push.how === 'deleted') this.#send(this.prompts.answersOfDeleted())
+        return undefined
+    }
   }
 
-  congested(): boolean {
+  isBackpressured(): boolean {
     return this.#client.transport.isBackpressured()
   }
 
-  room(): Promise<void> {
+  drained(): Promise<void> {
     return this.#client.transport.drained()
   }
 
-  /** Whoever cannot show it hears nothing of it. */
-  notify(notice: Notice): void {
-    const { display } = this.#client.capabilities
-    if (display.notices && this.#place === 'live')
-      this.#send([updateMessage(this.session.id, noticeUpdate(notice), this.#told)])
-  }
-
-  /** On a connection of its own making again, it goes on from its cursor. */
+  /** The client connects again and resumes from its cursor. */
   cutOff(error: unknown): void {
     this.#client.report(error)
     this.#client.transport.destroy()
   }
 
-  /** What could not be stored will not be told; whoever waits for it hears why. */
-  failed(error: unknown): void {
-    const known = isParleyError(error) ? error : new ParleyError('INTERNAL_ERROR', {}, error)
-    this.#send(this.#prompts.answersOfFailed(known))
-  }
-
-  changed(what: Change): void {
-    if (what === 'closed' || what === 'deleted') this.#over = { phase: what, isTold: false }
-    else this.#pictures.changed(what)
-    this.tellNews()
-    if (what === 'deleted') this.#send(this.#prompts.answersOfLost())
-  }
-
-  /** The client leaves the session, or could not open it: each of its prompts is answered with its end, or with what went wrong. */
-  abandon(error: ParleyError): void {
-    this.#send(this.#prompts.answersOfAbandoned(error), this.#asking.withdraw())
-    this.#client.peers.leave(this.session.id)
-    this.detach()
-  }
-
-  /** What has changed besides the entries, as soon as the client has room for it. */
-  tellNews(): void {
-    if (!this.congested()) return this.#sendNews()
-    if (this.#isOwed) return
-    this.#isOwed = true
-    const told = this.room().then(() => {
-      this.#isOwed = false
-      this.tellNews()
+  /** Sends what has changed besides the entries, as soon as the client has read enough. */
+  sendNews(): void {
+    if (!this.isBackpressured()) return this.#sendNews()
+    if (this.#isNewsDue) return
+    this.#isNewsDue = true
+    const sent = this.drained().then(() => {
+      this.#isNewsDue = false
+      this.sendNews()
     })
-    // A client that is gone is told nothing.
-    told.catch(() => undefined)
+    // Rejects when the client is gone, and then nothing need be sent.
+    sent.catch(() => undefined)
+  }
+
+  /** The client leaves the session, or could not open it: each of its prompts is answered with its end, else with `reason`. */
+  async abandon(reason: ParleyError): Promise<void> {
+    this.#abandonedWith = reason
+    const withdrawal = this.#permission?.withdraw() ?? []
+    this.detach()
+    this.#client.peers.leave(this.session.id)
+    // Without a view every prompt is answered with the reason.
+    const view = await this.session.snapshot().catch(() => undefined)
+    this.#send(this.prompts.answersOfAbandoned(reason, view), withdrawal)
+  }
+
+  detach(): void {
+    this.#phase = 'left'
+    this.#attached?.subscription.end()
+    this.#permission?.withdraw()
+  }
+
+  #requireAttached() {
+    return this.#attached ?? fail('SESSION_NOT_ATTACHED', { session: this.session.id })
+  }
+
+  #sendEntries(entries: readonly Entry[], view: SessionView | undefined): void {
+    this.#sentSeq = entries.at(-1)?.seq ?? this.#sentSeq
+    this.#view = view
+    const isReplay = this.#phase === 'replaying'
+    const updates = isReplay ? this.#renderer.replayed(entries) : this.#renderer.live(entries, this.#permission)
+    if (this.#permission?.isWithdrawn === true) this.#permission = undefined
+    this.#send(updates, this.#dueRequests(), this.#news())
+  }
+
+  /** What could not be stored will never be sent, so the prompts that wait for it are answered with the error. */
+  #sendFailures(error: unknown, view: SessionView): void {
+    const known = isParleyError(error) ? error : new ParleyError('INTERNAL_ERROR', {}, error)
+    const queue = this.session.closed.aborted ? [] : view.queue
+    this.#send(this.prompts.answersOfFailed(known, queue))
   }
 
   #sendNews(): void {
@@ -250,40 +286,59 @@ export class Attachment implements SubscriptionSink {
     }
   }
 
-  detach(): void {
-    this.#place = 'left'
-    this.#feed.end()
-    this.#asking.withdraw()
+  /** Requests to the client that had to wait for entries which come before them. */
+  #dueRequests(): readonly string[] {
+    return this.#peer?.due() ?? []
   }
 
-  #updatesOf(entries: readonly Entry[]): readonly string[] {
-    return this.#place === 'replaying' ? this.#lines.replayed(entries) : this.#lines.live(entries)
-  }
-
-  /** What no entry tells of, once the client has all entries: the open question, the end of the session, the notices. */
+  /** What no entry says, sent once the client has all entries: late responses, the open permission, the end of the session, notifications. */
   #news(): readonly string[] {
-    if (this.#place !== 'live') return []
-    const isDeleted = this.#over?.phase === 'deleted'
-    if (this.#told < this.session.state.seq && !isDeleted) return []
+    if (!this.isLive) return []
+    const view = this.#view
+    const isDeleted = this.#change?.phase === 'deleted'
+    if (view === undefined) return isDeleted ? [...this.#changeOfSession('deleted'), ...this.#statusOf(undefined)] : []
     return [
-      ...this.#prompts.answersOfWhatIsOver(),
-      ...this.#asking.ask(),
-      ...this.#endOfSession(),
-      ...this.#pictures.messages(this.#view(isDeleted)),
+      ...this.prompts.answersOfEnded(view),
+      ...this.#requestPermission(view),
+      ...this.#changeOfSession(view.phase),
+      ...this.#statusOf(isDeleted ? undefined : view),
     ]
   }
 
-  #endOfSession(): readonly string[] {
-    if (this.#over === undefined || this.#over.isTold) return []
-    const { phase } = this.#over
-    this.#over = { phase, isTold: true }
-    const { id, requireCreated: existing } = this.session
-    return [updateMessage(id, phaseUpdate(phase === 'reopened' ? existing.phase : phase), this.#told)]
+  #requestPermission({ question }: SessionView): readonly string[] {
+    if (question === null || this.#permission?.requestId === question.requestId) return []
+    const answered = (outcome: PermissionOutcome): void => void this.#resolvePermission(question.requestId, outcome)
+    this.#permission = new PermissionRequest(
+      question,
+      { sessionId: this.session.id, requests: this.#client.requests },
+      answered,
+    )
+    return this.#permission.messages
   }
 
-  #view(isDeleted: boolean): LiveStatusView {
-    const isMine = (promptId: string) => this.#prompts.has(promptId)
-    return { session: this.session, feed: this.#feed, isDeleted, isMine }
+  async #resolvePermission(requestId: string, { optionId, why }: PermissionOutcome): Promise<void> {
+    try {
+      if (optionId === undefined) return await this.subscription.decline(requestId, why)
+      const by = this.#client.capabilities.info.name
+      await this.session.dispatch({ kind: 'answer', requestId, optionId, by })
+    } catch (error) {
+      // Another client was first, or the session was closed meanwhile: neither is an error.
+      const isLate = isParleyError(error, 'PERMISSION_UNKNOWN') || isParleyError(error, 'SESSION_CLOSED')
+      if (!isLate) this.#client.report(error)
+    }
+  }
+
+  /** `phase` is the one that the session has now, for a client that sees it reopened. */
+  #changeOfSession(now: SessionView['phase'] | 'deleted'): readonly string[] {
+    if (this.#change === undefined || this.#change.isSent) return []
+    const { phase } = this.#change
+    this.#change = { phase, isSent: true }
+    return [updateMessage(this.session.id, phaseUpdate(phase === 'reopened' ? now : phase), this.#sentSeq)]
+  }
+
+  /** `view` is undefined once the session is deleted. */
+  #statusOf(view: SessionView | undefined): readonly string[] {
+    return this.#status?.messages(view, this.prompts) ?? []
   }
 
   /** In one write. Updates that are the same for several clients stay the one array that all of them get. */

@@ -1,106 +1,100 @@
-/** What is not a fact of the conversation, for clients that asked for it: always the picture as it is now, never a log. */
-import type { SubscribedClient } from '../../../../session/handle.ts'
-import type { Subscription } from '../../../../session/subscribers/subscription.ts'
-import type { Session } from '../../../../session/session.ts'
-import { type Existing, type QueuedPrompt, isBusy } from '../../../../session/domain/state.ts'
+/** The notifications `_parley/turn`, `queue`, `presence` and `mcp` for clients that want them: always the present state, never a log. */
 import { notificationMessage } from '../../../../rpc/json-rpc.ts'
+import type { ServerStatus } from '../../../../ports/tools.ts'
+import type { QueuedPrompt } from '../../../../session/domain/state.ts'
+import type { PresentClient, SessionView } from '../../../../session/handle.ts'
 import type { NotificationName } from '../initialize/client-capabilities.ts'
+import type { PendingPrompts } from './pending-prompts.ts'
 
-/** Characters of a queued prompt that others are shown. */
-const QUEUED_TEXT = 200
+/** Characters of a queued prompt that other clients are shown. */
+const QUEUED_TEXT_CHARS = 200
 
-/** One client's view of one session. */
-export interface LiveStatusView {
-  readonly session: Session
-  readonly feed: Subscription
-  readonly isDeleted: boolean
-  isMine(promptId: string): boolean
-}
+type StatusName = Exclude<NotificationName, 'server'>
 
-type Name = Exclude<NotificationName, 'server'>
-
-/** Of one session for one client: each is told again only when it has changed. */
+/** For one client in one session. A notification is sent again only when its content has changed. */
 export class LiveStatus {
+  readonly #sessionId: string
   readonly #wanted: ReadonlySet<NotificationName>
-  readonly #told = new Map<Name, string>()
-  /** What may no longer be as it was told. */
-  readonly #stale = new Set<Name>(['turn', 'queue', 'presence', 'mcp'])
+  readonly #sent = new Map<StatusName, string>()
+  /** Notifications whose content may have changed since they were sent. */
+  readonly #stale = new Set<StatusName>(['turn', 'queue', 'presence', 'mcp'])
+  #clients: readonly PresentClient[] = []
+  #servers: readonly ServerStatus[] = []
+  /** The parts of the last view that `turn` and `queue` are made of. */
   #seen: readonly unknown[] = []
 
-  constructor(wanted: ReadonlySet<NotificationName>) {
+  constructor(sessionId: string, wanted: ReadonlySet<NotificationName>) {
+    this.#sessionId = sessionId
     this.#wanted = wanted
   }
 
-  changed(name: Name): void {
+  changed(name: StatusName): void {
     this.#stale.add(name)
   }
 
-  /** The messages that bring the client up to date; none where it is. */
-  messages(view: LiveStatusView): readonly string[] {
-    if (this.#wanted.size === 0) return []
-    this.#look(view)
-    const names = [...this.#stale].filter((name) => this.#wanted.has(name))
-    this.#stale.clear()
-    return names.flatMap((name) => this.#message(name, view))
+  presence(clients: readonly PresentClient[]): void {
+    this.#clients = clients
+    this.#stale.add('presence')
   }
 
-  /** Most entries are words and change none of these. */
-  #look({ session: { state }, isDeleted }: LiveStatusView): void {
-    const seen = isBusy(state) ? [state.phase, isDeleted, state.turn.turnId, state.queue] : [state.phase, isDeleted]
-    if (seen.length === this.#seen.length && seen.every((one, n) => one === this.#seen[n])) return
+  mcp(servers: readonly ServerStatus[]): void {
+    this.#servers = servers
+    this.#stale.add('mcp')
+  }
+
+  /** The messages that bring the client up to date. `view` is undefined once the session is deleted; `mine` are its own prompts. */
+  messages(view: SessionView | undefined, mine: PendingPrompts): readonly string[] {
+    this.#compare(view)
+    const names = [...this.#stale].filter((name) => this.#wanted.has(name))
+    this.#stale.clear()
+    return names.flatMap((name) => this.#message(name, this.#contentOf(name, view, mine)))
+  }
+
+  /** Most entries are text and change neither the turn nor the queue. */
+  #compare(view: SessionView | undefined): void {
+    const seen = [view?.phase, view?.turn?.turnId, view?.queue]
+    if (seen.every((part, index) => part === this.#seen[index])) return
     this.#seen = seen
     this.#stale.add('turn').add('queue')
   }
 
-  #message(name: Name, view: LiveStatusView): readonly string[] {
-    const message = notificationMessage(`_parley/${name}`, { sessionId: view.session.id, ...PICTURES[name](view) })
-    if (this.#told.get(name) === message) return []
-    this.#told.set(name, message)
+  #message(name: StatusName, content: object): readonly string[] {
+    const message = notificationMessage(`_parley/${name}`, { sessionId: this.#sessionId, ...content })
+    if (this.#sent.get(name) === message) return []
+    this.#sent.set(name, message)
     return [message]
   }
-}
 
-const PICTURES: Readonly<Record<Name, (view: LiveStatusView) => object>> = { turn, queue, presence, mcp }
-
-function turn({ session, isDeleted }: LiveStatusView): object {
-  const state = session.requireCreated
-  const { phase } = state
-  if (isDeleted) return { phase: 'deleted' }
-  return isBusy(state) ? { phase, turnId: state.turn.turnId, promptId: state.turn.promptId } : { phase }
-}
-
-function queue(view: LiveStatusView): object {
-  const prompts = queueOf(view.session.requireCreated).map((prompt) => {
-    const { promptId } = prompt
-    return { promptId, mine: view.isMine(promptId), text: textOf(prompt) }
-  })
-  return { prompts }
-}
-
-function presence({ session, feed }: LiveStatusView): object {
-  const clients = session.clients.presentTo(feed)
-  return { clients: clients.map(({ isYou, ...client }) => Object.assign(shown(client), { you: isYou })) }
-}
-
-function mcp({ session, feed }: LiveStatusView): object {
-  return {
-    servers: session
-      .serversFor(feed)
-      .map(({ name, title, state, reason, tools }) => ({ name, title, state, reason, tools })),
+  #contentOf(name: StatusName, view: SessionView | undefined, mine: PendingPrompts): object {
+    switch (name) {
+      case 'turn':
+        return turnContent(view)
+      case 'queue':
+        return { prompts: (view?.queue ?? []).map((prompt) => queuedContent(prompt, mine)) }
+      case 'presence':
+        return { clients: this.#clients.map(clientContent) }
+      case 'mcp':
+        return { servers: this.#servers.map(serverContent) }
+    }
   }
 }
 
-function queueOf(state: Existing): readonly QueuedPrompt[] {
-  return isBusy(state) ? state.queue : []
+function turnContent(view: SessionView | undefined): object {
+  return view === undefined ? { phase: 'deleted' } : { phase: view.phase, ...view.turn }
 }
 
-function textOf({ content }: QueuedPrompt): string {
+function queuedContent({ promptId, content }: QueuedPrompt, mine: PendingPrompts): object {
   const text = content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join(' ')
-  return Array.from(text.slice(0, 2 * QUEUED_TEXT))
-    .slice(0, QUEUED_TEXT)
-    .join('')
+  // Cut between characters: half a surrogate pair is no text.
+  const start = Array.from(text.slice(0, 2 * QUEUED_TEXT_CHARS)).slice(0, QUEUED_TEXT_CHARS)
+  return { promptId, mine: mine.has(promptId), text: start.join('') }
 }
 
-function shown({ name, title, version }: SubscribedClient): object {
-  return { name, ...(title === undefined ? {} : { title }), ...(version === undefined ? {} : { version }) }
+function clientContent({ name, title, version, isYou }: PresentClient): object {
+  const named = { name, ...(title === undefined ? {} : { title }), ...(version === undefined ? {} : { version }) }
+  return { ...named, you: isYou }
+}
+
+function serverContent({ name, title, state, reason, tools }: ServerStatus): object {
+  return { name, title, state, reason, tools }
 }

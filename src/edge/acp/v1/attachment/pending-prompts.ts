@@ -1,8 +1,8 @@
-/** The prompts of one connection that wait for their end, and the requests that wait with them: each is answered once. */
+/** The prompts of one client in one session that have not ended, and the requests that wait for their ends. Each is answered once. */
 import { ParleyError } from '../../../../errors/parley-error.ts'
-import type { Session } from '../../../../session/session.ts'
-import { type EndedPrompt, isBusy, isOpenPrompt } from '../../../../session/domain/state.ts'
 import { type RequestId, errorMessage, failureMessage, resultMessage } from '../../../../rpc/json-rpc.ts'
+import type { EndedPrompt, QueuedPrompt } from '../../../../session/domain/state.ts'
+import { type SessionView, isOpenIn } from '../../../../session/handle.ts'
 
 /** A prompt of this client's former connection, and the request that still waits for its end. */
 export interface AdoptedPrompt {
@@ -11,15 +11,15 @@ export interface AdoptedPrompt {
 }
 
 export class PendingPrompts {
-  readonly #session: Session
+  readonly #sessionId: string
   readonly #waiting = new Map<string, readonly RequestId[]>()
-  /** Those that are still being stored: whoever stores them says so if that fails. */
-  readonly #arriving = new Set<string>()
-  /** None is left that ended before this view began. */
-  #isSettled = true
+  /** Prompts that are being stored: their own request is answered if that fails. */
+  readonly #storing = new Set<string>()
+  /** False while a prompt may have ended before this client subscribed: then no entry will say so. */
+  #endsAreChecked = true
 
-  constructor(session: Session) {
-    this.#session = session
+  constructor(sessionId: string) {
+    this.#sessionId = sessionId
   }
 
   get isEmpty(): boolean {
@@ -34,23 +34,14 @@ export class PendingPrompts {
     return this.#waiting.has(promptId)
   }
 
-  isArriving(promptId: string): boolean {
-    return this.#arriving.has(promptId)
-  }
-
-  /** The prompt that this request waits for. */
+  /** The prompt whose end this request waits for. */
   of(requestId: RequestId): string | undefined {
     return this.ids.find((promptId) => this.#waiting.get(promptId)?.includes(requestId))
   }
 
-  /** How many requests wait for it. */
+  /** How many requests wait for its end. */
   waitingFor(promptId: string): number {
     return this.#waiting.get(promptId)?.length ?? 0
-  }
-
-  /** The end of one may lie before this view: no entry will tell of it. */
-  mayBeOver(): void {
-    this.#isSettled = false
   }
 
   /** From now on the end of `promptId` answers `requestId`. */
@@ -58,18 +49,23 @@ export class PendingPrompts {
     this.#waiting.set(promptId, [...(this.#waiting.get(promptId) ?? []), requestId])
   }
 
-  arrives(promptId: string): void {
-    this.#arriving.add(promptId)
+  /** A prompt may have ended before this client subscribed: `answersOfEnded` answers it with the next view. */
+  checkEnds(): void {
+    this.#endsAreChecked = false
   }
 
-  /** The prompt is stored: its end is an entry. */
-  accepted(promptId: string): void {
-    this.#arriving.delete(promptId)
+  beginStoring(promptId: string): void {
+    this.#storing.add(promptId)
   }
 
-  /** The request was refused and waits no longer; false when it has been answered already. */
+  /** From now on its end is an entry. */
+  stored(promptId: string): void {
+    this.#storing.delete(promptId)
+  }
+
+  /** The request no longer waits; false when it has been answered already. */
   refused(promptId: string, requestId: RequestId): boolean {
-    this.#arriving.delete(promptId)
+    this.#storing.delete(promptId)
     const waiting = this.#waiting.get(promptId) ?? []
     const others = waiting.filter((id) => id !== requestId)
     if (others.length === 0) this.#waiting.delete(promptId)
@@ -77,21 +73,12 @@ export class PendingPrompts {
     return others.length < waiting.length
   }
 
-  /** Takes over all that `former` waits for. */
-  inherit(former: PendingPrompts): void {
-    for (const [promptId, requestIds] of former.#waiting) this.#waiting.set(promptId, requestIds)
-    for (const promptId of former.#arriving) this.#arriving.add(promptId)
-    former.#waiting.clear()
-    former.#arriving.clear()
-    this.mayBeOver()
-  }
-
-  /** The messages that answer the requests of this prompt, if any wait. */
+  /** The responses to the requests that wait for this end. */
   answers({ promptId, stopReason, error }: EndedPrompt): readonly string[] {
     return this.#take(promptId, (id) => {
       switch (stopReason) {
         case 'interrupted':
-          return errorMessage(id, new ParleyError('TURN_INTERRUPTED', { session: this.#session.id }))
+          return errorMessage(id, new ParleyError('TURN_INTERRUPTED', { session: this.#sessionId }))
         case 'error':
           return failureMessage(id, error ?? { code: 'AGENT_FAILED', message: 'The agent failed.' })
         case 'withdrawn':
@@ -102,56 +89,51 @@ export class PendingPrompts {
     })
   }
 
-  /** Answers those whose end came before this view began. */
-  answersOfWhatIsOver(): readonly string[] {
-    if (this.#isSettled) return []
-    this.#isSettled = true
-    const { state } = this.#session
-    const over = this.ids.filter((id) => !this.isArriving(id) && !isOpenPrompt(id, state))
-    return over.flatMap((promptId) => this.#lateAnswers(promptId))
+  /** The responses for prompts that ended before this client subscribed. */
+  answersOfEnded(view: SessionView): readonly string[] {
+    if (this.#endsAreChecked) return []
+    this.#endsAreChecked = true
+    const ended = this.#stored().filter((promptId) => !isOpenIn(view, promptId))
+    return ended.flatMap((promptId) => this.#lateAnswers(promptId, view))
   }
 
-  /** The session is deleted: nothing is left that could tell of the ends of these, which its closing cancelled. */
-  answersOfLost(): readonly string[] {
+  /** The session is deleted, and with it the ends of these prompts: closing it has cancelled them. */
+  answersOfDeleted(): readonly string[] {
     return this.ids.flatMap((promptId) => this.answers({ promptId, stopReason: 'withdrawn' }))
   }
 
-  /** Tells those whose end could not be stored. */
-  answersOfFailed(error: ParleyError): readonly string[] {
-    const lost = this.ids.filter((promptId) => !this.#stillComes(promptId))
+  /** An end could not be stored. The prompts of `queue` still get their turn, whatever became of the one before them. */
+  answersOfFailed(error: ParleyError, queue: readonly QueuedPrompt[]): readonly string[] {
+    const lost = this.#stored().filter((id) => !queue.some(({ promptId }) => promptId === id))
     return lost.flatMap((promptId) => this.#failures(promptId, error))
   }
 
-  /** The client hears no more of the session: each is answered with its end, or with this. */
-  answersOfAbandoned(error: ParleyError): readonly string[] {
-    const { state } = this.#session
-    const waiting = this.ids.filter((promptId) => !this.isArriving(promptId))
-    return waiting.flatMap((promptId) =>
-      isOpenPrompt(promptId, state) ? this.#failures(promptId, error) : this.#lateAnswers(promptId),
+  /** The client gets no more entries of the session: each prompt is answered with its end if it has one, else with the error. */
+  answersOfAbandoned(error: ParleyError, view: SessionView | undefined): readonly string[] {
+    return this.#stored().flatMap((promptId) =>
+      view === undefined || isOpenIn(view, promptId)
+        ? this.#failures(promptId, error)
+        : this.#lateAnswers(promptId, view),
     )
   }
 
-  /** A prompt that waits in the queue has its turn, whatever became of the one before it. */
-  #stillComes(promptId: string): boolean {
-    const { state, isDisposed: isGone } = this.#session
-    const isQueued = isBusy(state) && state.queue.some((queued) => queued.promptId === promptId)
-    return this.isArriving(promptId) || (isQueued && !isGone)
+  #stored(): readonly string[] {
+    return this.ids.filter((promptId) => !this.#storing.has(promptId))
   }
 
-  /** What the session does not know was never accepted. */
-  #lateAnswers(promptId: string): readonly string[] {
-    const ended = this.#session.requireCreated.recentPrompts.findLast((prompt) => prompt.promptId === promptId)
+  /** A prompt that the session does not know was never accepted. */
+  #lateAnswers(promptId: string, { recentPrompts }: SessionView): readonly string[] {
+    const ended = recentPrompts.findLast((prompt) => prompt.promptId === promptId)
     return this.answers(ended ?? { promptId, stopReason: 'interrupted' })
   }
 
-  /** The messages that tell the requests of this prompt what went wrong. */
   #failures(promptId: string, error: ParleyError): readonly string[] {
     return this.#take(promptId, (id) => errorMessage(id, error))
   }
 
-  #take(promptId: string, messageFor: (id: RequestId) => string): readonly string[] {
+  #take(promptId: string, answer: (id: RequestId) => string): readonly string[] {
     const requestIds = this.#waiting.get(promptId) ?? []
     this.#waiting.delete(promptId)
-    return requestIds.map(messageFor)
+    return requestIds.map(answer)
   }
 }

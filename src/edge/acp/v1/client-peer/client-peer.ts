@@ -19,7 +19,7 @@ import type { Signal } from '../../../../ports/signal.ts'
 import { fieldsOf, isFields } from '../../../../rpc/json-rpc.ts'
 import type { Transport } from '../../../transport/transport.ts'
 import type { PendingRequests } from '../../../../rpc/pending-requests.ts'
-import { OrderedRequests } from './ordered-requests.ts'
+import { OrderedRequests, type RequestPosition } from './ordered-requests.ts'
 import type { ClientServices } from '../initialize/client-capabilities.ts'
 import { requireAllowed, requireReallyInside } from './realpath-guard.ts'
 
@@ -29,33 +29,37 @@ export interface PeerConnection {
   readonly services: ClientServices
 }
 
-/** What one connection lends, session by session; opening a session again goes on with what is open. */
+/** What one connection serves to agents, session by session. It outlives attachments: opening a session again keeps open requests. */
 export class ClientPeers {
   readonly #connection: PeerConnection
-  readonly #sessions = new Map<string, ClientPeerServices>()
+  readonly #isServing: boolean
+  readonly #sessions = new Map<string, ClientPeerRequests>()
 
   constructor(connection: PeerConnection) {
     this.#connection = connection
+    this.#isServing = Object.values(connection.services).includes(true)
   }
 
-  of(sessionId: string): ClientPeerServices {
-    const lent = this.#sessions.get(sessionId) ?? new ClientPeerServices(sessionId, this.#connection)
-    this.#sessions.set(sessionId, lent)
-    return lent
+  /** Undefined for a client that serves nothing. */
+  of(sessionId: string): ClientPeerRequests | undefined {
+    if (!this.#isServing) return undefined
+    const peer = this.#sessions.get(sessionId) ?? new ClientPeerRequests(sessionId, this.#connection)
+    this.#sessions.set(sessionId, peer)
+    return peer
   }
 
   /** The client has left this session, or all of them with its connection. */
   leave(sessionId?: string): void {
-    for (const [id, { calls }] of this.#sessions) {
+    for (const [id, peer] of this.#sessions) {
       if (sessionId !== undefined && id !== sessionId) continue
       this.#sessions.delete(id)
-      calls.leave()
+      peer.leave()
     }
   }
 }
 
-export class ClientPeerServices implements ClientPeer {
-  readonly calls: OrderedRequests
+export class ClientPeerRequests implements ClientPeer {
+  readonly #ordered: OrderedRequests
   readonly readTextFile?: NonNullable<ClientPeer['readTextFile']>
   readonly writeTextFile?: NonNullable<ClientPeer['writeTextFile']>
   readonly createTerminal?: NonNullable<ClientPeer['createTerminal']>
@@ -67,7 +71,7 @@ export class ClientPeerServices implements ClientPeer {
 
   constructor(sessionId: string, { transport, requests, services }: PeerConnection) {
     this.#sessionId = sessionId
-    this.calls = new OrderedRequests(requests, (messages) => transport.send(messages))
+    this.#ordered = new OrderedRequests(requests, transport)
     if (services.readTextFile) this.readTextFile = (file, signal) => this.#read(file, signal)
     if (services.writeTextFile) this.writeTextFile = (file, signal) => this.#write(file, signal)
     if (services.terminal) this.createTerminal = (command, signal) => this.#create(command, signal)
@@ -76,7 +80,22 @@ export class ClientPeerServices implements ClientPeer {
   }
 
   get gone(): Signal {
-    return this.calls.gone
+    return this.#ordered.gone
+  }
+
+  /** From now on requests come after what this attachment has to send before them. */
+  follow(attachment: RequestPosition): void {
+    this.#ordered.follow(attachment)
+  }
+
+  /** Requests that had to wait for entries, and that may be sent now. */
+  due(): readonly string[] {
+    return this.#ordered.due()
+  }
+
+  /** Ends every open request with CLIENT_GONE. */
+  leave(): void {
+    this.#ordered.leave()
   }
 
   hasTerminal(id: string): boolean {
@@ -101,7 +120,7 @@ export class ClientPeerServices implements ClientPeer {
       params: { sessionId: this.#sessionId, ...command, ...(variables.length === 0 ? {} : { env: variables }) },
       late: (result: unknown) => this.#releaseLate(result),
     }
-    const id = terminalId(await this.calls.ask(call, signal))
+    const id = terminalId(await this.#ordered.ask(call, signal))
     this.#terminals.add(id)
     return this.#terminal(id)
   }
@@ -122,7 +141,7 @@ export class ClientPeerServices implements ClientPeer {
   }
 
   #release(id: string): void {
-    this.calls.request('terminal/release', { sessionId: this.#sessionId, terminalId: id })
+    this.#ordered.request('terminal/release', { sessionId: this.#sessionId, terminalId: id })
   }
 
   /** Nobody waits for it any more, so nobody else lets go of it. */
@@ -144,14 +163,14 @@ export class ClientPeerServices implements ClientPeer {
     return {
       action,
       complete: () => {
-        if (!isComplete) this.calls.notify('elicitation/complete', { elicitationId })
+        if (!isComplete) this.#ordered.notify('elicitation/complete', { elicitationId })
         isComplete = true
       },
     }
   }
 
   #ask(method: string, params: object, signal: Signal): Promise<unknown> {
-    return this.calls.ask({ method, params: { sessionId: this.#sessionId, ...params } }, signal)
+    return this.#ordered.ask({ method, params: { sessionId: this.#sessionId, ...params } }, signal)
   }
 }
 

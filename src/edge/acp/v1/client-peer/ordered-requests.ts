@@ -1,40 +1,35 @@
-/** Requests to one client about one session: after all that it must know before, and never waited for in vain. */
+/** Requests to one client about one session: sent after the entries that come before them, and ended when the client leaves. */
 import { ParleyError } from '../../../../errors/parley-error.ts'
 import type { Signal } from '../../../../ports/signal.ts'
 import { type ResponseError, notificationMessage, requestMessage, singleLine } from '../../../../rpc/json-rpc.ts'
 import type { PendingRequests } from '../../../../rpc/pending-requests.ts'
+import type { Transport } from '../../../transport/transport.ts'
 
-/** The view that the client has of the session now. */
+/** How far the client is in the session. */
 export interface RequestPosition {
-  /** The last entry that is stored. */
-  head(): number
-  /** Whether the client has been told everything up to this entry. */
-  knows(seq: number): boolean
-}
-
-interface Waiting {
-  readonly after: number
-  readonly message: string
+  /** The client has been sent everything that is stored. */
+  readonly isUpToDate: boolean
 }
 
 export interface OrderedRequest {
   readonly method: string
   readonly params: object
-  /** What comes although nobody waits for it any more. */
+  /** Takes the result that comes after the request was cancelled. */
   readonly late?: (result: unknown) => void
 }
 
 export class OrderedRequests {
-  readonly #outbox: PendingRequests
-  readonly #send: (messages: readonly string[]) => void
+  readonly #requests: PendingRequests
+  readonly #transport: Pick<Transport, 'send'>
   readonly #gone = new AbortController()
+  /** Ends each request that has no response yet. */
   readonly #open = new Set<() => void>()
-  #place: RequestPosition | undefined
-  #waiting: readonly Waiting[] = []
+  #position: RequestPosition | undefined
+  #waiting: readonly string[] = []
 
-  constructor(outbox: PendingRequests, send: (messages: readonly string[]) => void) {
-    this.#outbox = outbox
-    this.#send = send
+  constructor(requests: PendingRequests, transport: Pick<Transport, 'send'>) {
+    this.#requests = requests
+    this.#transport = transport
   }
 
   /** Aborts when the client has left. */
@@ -42,16 +37,17 @@ export class OrderedRequests {
     return this.#gone.signal
   }
 
-  /** From now on this is the client's view of the session. */
-  follow(place: RequestPosition): void {
-    this.#place = place
+  /** From now on this attachment says how far the client is. */
+  follow(position: RequestPosition): void {
+    this.#position = position
   }
 
-  /** What has waited for the client to be told what comes before it. */
+  /** The messages that had to wait for entries, once the client has these. */
   due(): readonly string[] {
-    const due = this.#waiting.filter(({ after }) => this.#knows(after))
-    this.#waiting = this.#waiting.filter((one) => !due.includes(one))
-    return due.map(({ message }) => message)
+    if (this.#position?.isUpToDate !== true) return []
+    const due = this.#waiting
+    this.#waiting = []
+    return due
   }
 
   /** Rejects with CLIENT_GONE, CLIENT_CANCELLED or CLIENT_REFUSED. */
@@ -69,7 +65,7 @@ export class OrderedRequests {
         over()
         reject(new ParleyError('CLIENT_GONE', { method }))
       }
-      const id = this.#outbox.open((reply) => {
+      const id = this.#requests.open((reply) => {
         if (isOver) return late?.(reply.error === undefined ? reply.result : undefined)
         over()
         if (reply.error !== undefined) reject(refusal(method, reply.error))
@@ -83,46 +79,41 @@ export class OrderedRequests {
       }
       this.#open.add(gone)
       signal.addEventListener('abort', cancelled, { once: true })
-      this.#say(message)
+      this.#send(message)
     })
   }
 
-  /** Something that no answer is waited for. */
+  /** Sends a request whose response does not matter. */
   request(method: string, params: object): void {
     if (this.#gone.signal.aborted) return
-    const nobody = (): void => {}
-    this.#say(requestMessage(this.#outbox.open(nobody), method, params))
+    const ignore = (): void => {}
+    this.#send(requestMessage(this.#requests.open(ignore), method, params))
   }
 
   notify(method: string, params: object): void {
-    if (!this.#gone.signal.aborted) this.#say(notificationMessage(method, params))
+    if (!this.#gone.signal.aborted) this.#send(notificationMessage(method, params))
   }
 
-  /** The client has left: whoever waits for it hears so at once. Idempotent. */
+  /** The client has left: every open request rejects at once. Idempotent. */
   leave(): void {
     this.#waiting = []
     for (const gone of this.#open) gone()
     this.#gone.abort()
   }
 
-  /** What was never sent need not be taken back. */
+  /** A request that was not sent yet needs no `$/cancel_request`. */
   #withdraw(id: string, { message, isKept }: { readonly message: string; readonly isKept: boolean }): void {
-    const unsent = this.#waiting.filter((one) => one.message !== message)
-    const wasSent = unsent.length === this.#waiting.length
-    this.#waiting = unsent
-    if (!isKept || !wasSent) this.#outbox.withdraw(id)
-    if (wasSent) this.#send([notificationMessage('$/cancel_request', { requestId: id })])
+    const others = this.#waiting.filter((one) => one !== message)
+    const wasSent = others.length === this.#waiting.length
+    this.#waiting = others
+    if (!isKept || !wasSent) this.#requests.withdraw(id)
+    if (wasSent) this.#transport.send([notificationMessage('$/cancel_request', { requestId: id })])
   }
 
-  /** The same road as the entries, so that nothing is asked about a call that the client has not heard of. */
-  #say(message: string): void {
-    const after = this.#place?.head() ?? 0
-    if (this.#waiting.length === 0 && this.#knows(after)) return this.#send([message])
-    this.#waiting = [...this.#waiting, { after, message }]
-  }
-
-  #knows(seq: number): boolean {
-    return this.#place?.knows(seq) ?? true
+  /** Waits behind the entries: a request must not be about a tool call that the client has not heard of. */
+  #send(message: string): void {
+    if (this.#waiting.length === 0 && this.#position?.isUpToDate !== false) this.#transport.send([message])
+    else this.#waiting = [...this.#waiting, message]
   }
 }
 

@@ -2,7 +2,7 @@
 import { isAbsolute } from 'node:path'
 import { fail } from '../../../../errors/parley-error.ts'
 import type { ListKey, SessionSummary } from '../../../../ports/journal.ts'
-import type { SessionRegistry } from '../../../../session/registry.ts'
+import type { SessionDirectory } from '../../../../session/handle.ts'
 import type { Parsed } from './params.ts'
 
 const PAGE_SIZE = 50
@@ -17,7 +17,7 @@ export interface SessionInfo {
   readonly updatedAt: string
 }
 
-export async function listSessions(sessions: SessionRegistry, { cwd, cursor }: Parsed<'session/list'>) {
+export async function listSessions(sessions: SessionDirectory, { cwd, cursor }: Parsed<'session/list'>) {
   if (typeof cwd === 'string' && !isAbsolute(cwd)) fail('PATH_NOT_ABSOLUTE', { what: 'cwd', path: cwd })
   const rows = await sessions.list({
     // One more than a page, to know whether there is another page.

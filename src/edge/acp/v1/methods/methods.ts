@@ -1,13 +1,11 @@
 /** ACP v1's methods as commands to sessions: one row each. */
 import { ParleyError, fail } from '../../../../errors/parley-error.ts'
 import type { RequestId } from '../../../../rpc/json-rpc.ts'
-import type { SessionRegistry } from '../../../../session/registry.ts'
-import type { Session } from '../../../../session/session.ts'
+import type { SessionDirectory, SessionView } from '../../../../session/handle.ts'
 import type { Answer, Asker, VersionMethods } from '../../version.ts'
 import type { Attachment } from '../attachment/attachment.ts'
 import { Attachments } from '../attachment/attachments.ts'
-import { shownOptions } from '../render/entry-to-update.ts'
-import { optionOut } from '../render/wire-meta.ts'
+import { optionOut, shownOptions } from '../render/entry-to-update.ts'
 import { listSessions } from './list-sessions.ts'
 import { type OpenContext, OpenMethods } from './open-methods.ts'
 import { type Parsed, asContent, parseParams } from './params.ts'
@@ -21,14 +19,14 @@ export interface MethodsContext extends OpenContext {
 /** The methods of one connection, and the sessions that it has open. */
 export class V1Methods implements VersionMethods {
   readonly #context: MethodsContext
-  readonly #sessions: SessionRegistry
+  readonly #sessions: SessionDirectory
   readonly #attachments: Attachments
   readonly #open: OpenMethods
 
   constructor(context: MethodsContext) {
     this.#context = context
     this.#sessions = context.sessions
-    this.#attachments = new Attachments(context)
+    this.#attachments = new Attachments(context.sessions, context.client)
     this.#open = new OpenMethods(context, this.#attachments)
   }
 
@@ -69,20 +67,20 @@ export class V1Methods implements VersionMethods {
   /** To cancel where nothing runs is no error, and a notification has no answer. */
   async cancel(params: unknown): Promise<void> {
     const attachment = this.#attachments.get(parseParams('session/cancel', params).sessionId)
-    await attachment?.session.dispatch({ kind: 'cancel', queued: attachment.openPrompts() })
+    await attachment?.session.dispatch({ kind: 'cancel', queued: attachment.prompts.ids })
   }
 
   /** `$/cancel_request` of a prompt. */
   async cancelRequest(requestId: RequestId): Promise<void> {
     for (const attachment of this.#attachments.all()) {
-      const promptId = attachment.promptOf(requestId)
+      const promptId = attachment.prompts.of(requestId)
       if (promptId !== undefined) await attachment.session.dispatch({ kind: 'withdraw', promptId })
     }
   }
 
   /** The client may hear no more of its sessions: its open prompts are answered so, and their turns run on without it. */
-  logOut(): void {
-    this.#attachments.abandonAll(new ParleyError('AUTH_REQUIRED', { method: 'session/prompt' }))
+  logOut(): Promise<void> {
+    return this.#attachments.abandonAll(new ParleyError('AUTH_REQUIRED', { method: 'session/prompt' }))
   }
 
   /** The client has disconnected: its sessions run on without it. */
@@ -94,7 +92,7 @@ export class V1Methods implements VersionMethods {
   async #prompt(params: Parsed<'session/prompt'>, id: RequestId): Promise<'answered later'> {
     const attachment = await this.#attached(params.sessionId)
     const content = asContent(params.prompt)
-    requireAccepted(content, attachment.session)
+    requireAccepted(content, await attachment.session.snapshot())
     // The client's own id for the prompt: a prompt that is sent again with the same id runs once.
     const promptId = params._meta?.['parley/promptId'] ?? this.#context.newId()
     await attachment.prompt({ promptId, content, meta: metaOfPrompt(params) }, id)
@@ -113,15 +111,15 @@ export class V1Methods implements VersionMethods {
     const { sessionId, configId, value } = params
     const { session } = await this.#attached(sessionId)
     const { display } = this.#context.client.capabilities
-    const shown = () => shownOptions(session.requireCreated.settings.configOptions, display)
-    if (!shown().some((option) => option.id === configId)) fail('CONFIG_OPTION_UNKNOWN', { option: configId })
+    const shown = async () => shownOptions((await session.snapshot()).settings.configOptions, display)
+    if (!(await shown()).some(({ id }) => id === configId)) fail('CONFIG_OPTION_UNKNOWN', { option: configId })
     await session.dispatch({ kind: 'set_config_option', configId, value })
-    return { result: { configOptions: shown().map(optionOut) } }
+    return { result: { configOptions: (await shown()).map(optionOut) } }
   }
 
   async #attached(sessionId: string): Promise<Attachment> {
     const attachment = this.#attachments.get(sessionId)
-    if (attachment?.session.isDisposed === false) return attachment
+    if (attachment?.session.closed.aborted === false) return attachment
     const stored = await this.#sessions.find(sessionId)
     if (stored === undefined) return fail('SESSION_NOT_FOUND', { session: sessionId })
     // Another client has closed it, or it was closed before this client came.
@@ -131,13 +129,13 @@ export class V1Methods implements VersionMethods {
 
   async #close({ sessionId }: Parsed<'session/close'>): Promise<Answer> {
     await this.#sessions.close(sessionId)
-    this.#attachments.abandon(sessionId, new ParleyError('SESSION_CLOSED', { session: sessionId }))
+    await this.#attachments.abandon(sessionId, new ParleyError('SESSION_CLOSED', { session: sessionId }))
     return { result: {} }
   }
 
   async #delete({ sessionId }: Parsed<'session/delete'>): Promise<Answer> {
     await this.#sessions.delete(sessionId)
-    this.#attachments.abandon(sessionId, new ParleyError('SESSION_CLOSED', { session: sessionId }))
+    await this.#attachments.abandon(sessionId, new ParleyError('SESSION_CLOSED', { session: sessionId }))
     return { result: {} }
   }
 
@@ -161,8 +159,8 @@ export class V1Methods implements VersionMethods {
   }
 }
 
-function requireAccepted(content: ReturnType<typeof asContent>, { requireCreated, agents }: Session): void {
-  const { image, audio, embeddedContext } = agents.accepts(requireCreated.agent)
+function requireAccepted(content: ReturnType<typeof asContent>, { accepts }: SessionView): void {
+  const { image, audio, embeddedContext } = accepts
   const accepted = { text: true, resource_link: true, image, audio, resource: embeddedContext }
   const refused = content.find(({ type }) => !accepted[type])
   if (refused === undefined) return

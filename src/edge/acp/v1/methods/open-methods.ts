@@ -1,22 +1,20 @@
-/** How a client comes to have a session open: a new one, a copy, or one that is stored; what it is told first, and what follows. */
+/** `session/new`, `load`, `resume` and `fork`: a client opens a session, gets the response, and what comes before and after it. */
 import { stat } from 'node:fs/promises'
 import { isAbsolute } from 'node:path'
 import { ParleyError, fail, isParleyError } from '../../../../errors/parley-error.ts'
 import type { Agents } from '../../../../ports/agent.ts'
-import type { SessionConfig } from '../../../../session/handle.ts'
-import type { Session } from '../../../../session/session.ts'
-import type { SessionRegistry } from '../../../../session/registry.ts'
+import type { SessionConfig, SessionDirectory, SessionHandle, SessionView } from '../../../../session/handle.ts'
 import type { Access } from '../../../access.ts'
 import type { Answer } from '../../version.ts'
-import type { RequestedAgent } from '../initialize/requested-agent.ts'
-import type { Attachment, ConnectedClient, Start } from '../attachment/attachment.ts'
+import type { Attachment, AttachmentStart, ConnectedClient } from '../attachment/attachment.ts'
 import type { Attachments } from '../attachment/attachments.ts'
 import type { AdoptedPrompt } from '../attachment/pending-prompts.ts'
-import type { Parsed } from './params.ts'
+import type { RequestedAgent } from '../initialize/requested-agent.ts'
 import { settingsResult } from '../render/entry-to-update.ts'
+import type { Parsed } from './params.ts'
 
 export interface OpenContext {
-  readonly sessions: SessionRegistry
+  readonly sessions: SessionDirectory
   readonly client: ConnectedClient
   readonly agents: Agents
   /** The agent that the client asked for in `initialize`. */
@@ -24,18 +22,18 @@ export interface OpenContext {
   readonly access: Access
 }
 
-/** A session that was opened for whoever attaches next. */
+/** A stored session that was opened with this configuration, and that the client is not attached to yet. */
 interface Opened {
-  readonly session: Session
-  readonly opening: SessionConfig
-  /** The cursor that the client goes on from, if it names one. */
+  readonly session: SessionHandle
+  readonly config: SessionConfig
+  /** The last entry that the client has, if it names one. */
   readonly after: number | undefined
 }
 
 type ResumeParams = Pick<Parsed<'session/load'>, '_meta'>
 
-/** What a client asks to open, and whether it still wants that: it may take it back, or leave. */
-interface Wish {
+/** The request to open a session; `signal` aborts when the client cancels it or leaves. */
+interface OpenRequest {
   readonly method: 'session/new' | 'session/load' | 'session/resume' | 'session/fork'
   readonly signal: AbortSignal
 }
@@ -52,13 +50,79 @@ export class OpenMethods {
   async new(params: Parsed<'session/new'>, signal: AbortSignal): Promise<Answer> {
     await requireDirectories(params)
     const { sessions, agents, agent } = this.#context
-    const opening = { ...params, agent: await agents.resolveAgentName(agent.name, agent.lent), lent: agent.lent }
-    const session = await sessions.create(opening)
-    return this.#kept(session.id, async () => this.#begun(session, opening, { method: 'session/new', signal }))
+    const config = { ...params, agent: await agents.resolveAgentName(agent.name, agent.lent), lent: agent.lent }
+    const session = await sessions.create(config)
+    return this.#orDelete(session.id, () => this.#begin(session, config, { method: 'session/new', signal }))
   }
 
-  /** A session that was made for a client and that it does not come to have is deleted: no client knows of it. */
-  async #kept(sessionId: string, begin: () => Promise<Answer>): Promise<Answer> {
+  /** Opens a copy of a session as it is now, in the same cwd. */
+  async fork({ sessionId, ...params }: Parsed<'session/fork'>, signal: AbortSignal): Promise<Answer> {
+    await requireDirectories(params)
+    const { sessions, agent } = this.#context
+    const cwd = (await sessions.find(sessionId))?.cwd ?? fail('SESSION_NOT_FOUND', { session: sessionId })
+    if (cwd !== params.cwd) fail('SESSION_CWD_DIFFERS', { session: sessionId, cwd, given: params.cwd })
+    const forked = await sessions.fork(sessionId)
+    const request = { method: 'session/fork', signal } as const
+    return this.#orDelete(forked, async () => {
+      requireNotCancelled(request)
+      const config = { ...params, lent: agent.lent }
+      return this.#begin(await sessions.open(forked, config), config, request)
+    })
+  }
+
+  /** A load sends what the client does not have yet, then the response, then new entries. */
+  async load(params: Parsed<'session/load'>, signal: AbortSignal): Promise<Answer> {
+    const request = { method: 'session/load', signal } as const
+    const { session, config, after } = await this.#open(params, request)
+    await this.#rejectUnknown(session, params)
+    const attachment = await this.#attach(session, { from: after ?? 0, config }, request)
+    attachment.adopt(adoptedIn(params))
+    const view = await this.#replay(attachment, signal)
+    // Entries that are stored meanwhile come after the response, so that its `seq` is a cursor without a gap.
+    return {
+      result: this.#openedResult({ ...view, seq: attachment.subscription.cursor }),
+      afterwards: () => this.#attachments.goLive(attachment),
+    }
+  }
+
+  /** A resume sends the response, then new entries; with a cursor, first the entries that the client has missed. */
+  async resume(params: Parsed<'session/resume'>, signal: AbortSignal): Promise<Answer> {
+    const request = { method: 'session/resume', signal } as const
+    const { session, config, after } = await this.#open(params, request)
+    await this.#rejectUnknown(session, params)
+    const present = this.#attachments.get(session.id)
+    if (present?.session === session && after === undefined) return this.#resumePresent(present, config, params)
+    const attachment = await this.#attach(session, { from: after ?? 'head', config }, request)
+    attachment.adopt(adoptedIn(params))
+    const { opened } = attachment.subscription
+    if (after === undefined) attachment.sendState(opened)
+    return { result: this.#openedResult(opened), afterwards: () => this.#attachments.goLive(attachment) }
+  }
+
+  /** A client that has the session open already misses nothing, so its attachment stays. */
+  async #resumePresent(present: Attachment, config: SessionConfig, params: ResumeParams): Promise<Answer> {
+    present.setConfig(config)
+    present.adopt(adoptedIn(params))
+    const view = await present.session.snapshot()
+    present.sendState(view)
+    return { result: this.#openedResult(view), afterwards: async () => present.sendNews() }
+  }
+
+  /** The client knows nothing of the session yet: the response, its state, then new entries. */
+  async #begin(session: SessionHandle, config: SessionConfig, request: OpenRequest): Promise<Answer> {
+    const attachment = await this.#attach(session, { from: 'head', config }, request)
+    const { opened } = attachment.subscription
+    return {
+      result: { sessionId: session.id, ...this.#openedResult(opened) },
+      afterwards: () => {
+        attachment.sendState(opened)
+        return this.#attachments.goLive(attachment)
+      },
+    }
+  }
+
+  /** Deletes a session that was made for a client and that the client does not get: no client knows its id. */
+  async #orDelete(sessionId: string, begin: () => Promise<Answer>): Promise<Answer> {
     try {
       return await begin()
     } catch (error) {
@@ -68,148 +132,90 @@ export class OpenMethods {
     }
   }
 
-  /** Nothing has been said in it yet that its client would not know: the response, how it stands, then what comes. */
-  #begun(session: Session, opening: SessionConfig, wish: Wish): Answer {
-    const attachment = this.#attach(session, { from: session.state.seq, opening }, wish)
-    return {
-      result: { sessionId: session.id, ...this.#opened(session) },
-      afterwards: () => {
-        attachment.tellState()
-        return this.#attachments.goLive(attachment)
-      },
-    }
-  }
-
-  /** A copy of a session as it is now, opened. It belongs where its source does. */
-  async fork({ sessionId, ...params }: Parsed<'session/fork'>, signal: AbortSignal): Promise<Answer> {
-    await requireDirectories(params)
-    const { sessions, agent } = this.#context
-    const cwd = (await sessions.find(sessionId))?.cwd ?? fail('SESSION_NOT_FOUND', { session: sessionId })
-    if (cwd !== params.cwd) fail('SESSION_CWD_DIFFERS', { session: sessionId, cwd, given: params.cwd })
-    const forked = await sessions.fork(sessionId)
-    const wish = { method: 'session/fork', signal } as const
-    return this.#kept(forked, async () => {
-      requireWanted(wish)
-      const opening = { ...params, lent: agent.lent }
-      return this.#begun(await sessions.open(forked, opening), opening, wish)
-    })
-  }
-
-  /** What every answer to whoever opens a session says of it; `seq` is the last entry, or the last that a load has told. */
-  #opened({ requireCreated: { settings, agent, seq: last } }: Session, seq = last) {
+  /** The part that all responses share; `seq` is the last entry, or the last that a load has sent. */
+  #openedResult({ settings, agent, seq }: SessionView) {
     return {
       ...settingsResult(settings, this.#context.client.capabilities.display),
       _meta: { 'parley/seq': seq, 'parley/agent': agent },
     }
   }
 
-  /** What the client has not had yet, then the response, then what comes. */
-  async load(params: Parsed<'session/load'>, signal: AbortSignal): Promise<Answer> {
-    const wish = { method: 'session/load', signal } as const
-    const { session, opening, after } = await this.#open(params, wish)
-    await this.#disown(session, params)
-    const attachment = this.#attach(session, { from: after ?? 0, opening }, wish)
-    attachment.adopt(adoptedIn(params))
-    await this.#replay(attachment, signal)
-    // What was stored meanwhile comes after the response: whoever loses the connection before that must ask for it again.
-    return {
-      result: this.#opened(session, attachment.start.from),
-      afterwards: () => this.#attachments.goLive(attachment),
-    }
-  }
-
-  /** What is still on its way over the lost connection comes too late from here on. */
-  async #disown(session: Session, params: ResumeParams): Promise<void> {
+  /** Prompts that the session never got may still be on their way over the lost connection; from here on they are refused. */
+  async #rejectUnknown(session: SessionHandle, params: ResumeParams): Promise<void> {
     const promptIds = adoptedIn(params).map(({ promptId }) => promptId)
     if (promptIds.length === 0) return
-    // A disk that is full must keep nobody from reading on; such a prompt is not stored either.
+    // On a full disk the session can still be read, and such a prompt cannot be stored either.
     await session
       .dispatch({ kind: 'reject_unknown_prompts', promptIds })
       .catch((error: unknown) => this.#context.client.report(error))
   }
 
-  /** A load that fails or is cancelled leaves nothing open behind. One that would answer prompts too is not cancelled. */
-  async #replay(attachment: Attachment, signal: AbortSignal): Promise<void> {
+  /** A load that fails or is cancelled leaves no attachment. A load that also answers prompts is not cancelled. */
+  async #replay(attachment: Attachment, signal: AbortSignal): Promise<SessionView> {
     const stop = (): void => attachment.detach()
-    if (attachment.openPrompts().length === 0) signal.addEventListener('abort', stop, { once: true })
+    if (attachment.prompts.isEmpty) signal.addEventListener('abort', stop, { once: true })
     try {
-      await attachment.replay()
+      const view = await attachment.replay()
       signal.removeEventListener('abort', stop)
-      if (signal.aborted && attachment.isLeft) fail('REQUEST_CANCELLED', { method: 'session/load' })
+      if (signal.aborted && attachment.hasLeft) fail('REQUEST_CANCELLED', { method: 'session/load' })
+      return view
     } catch (error) {
-      this.#attachments.abandon(
-        attachment.session.id,
-        isParleyError(error) ? error : new ParleyError('INTERNAL_ERROR', {}, error),
-      )
+      const known = isParleyError(error) ? error : new ParleyError('INTERNAL_ERROR', {}, error)
+      await this.#attachments.abandon(attachment.session.id, known)
       throw error
     }
   }
 
-  /** The response, then what comes; with a cursor, first what the client has missed since. */
-  async resume(params: Parsed<'session/resume'>, signal: AbortSignal): Promise<Answer> {
-    const wish = { method: 'session/resume', signal } as const
-    const { session, opening, after } = await this.#open(params, wish)
-    await this.#disown(session, params)
-    const present = this.#attachments.get(session.id)
-    if (present?.session === session && after === undefined) return this.#resumeHere(present, opening, params)
-    const attachment = this.#attach(session, { from: after ?? session.state.seq, opening }, wish)
-    attachment.adopt(adoptedIn(params))
-    if (after === undefined) attachment.tellState()
-    return { result: this.#opened(session), afterwards: () => this.#attachments.goLive(attachment) }
-  }
-
-  /** Whoever has it open already misses nothing of what is still on its way. */
-  #resumeHere(present: Attachment, opening: SessionConfig, params: ResumeParams): Answer {
-    present.declare(opening)
-    present.adopt(adoptedIn(params))
-    present.tellState()
-    return { result: this.#opened(present.session), afterwards: async () => present.tellNews() }
-  }
-
-  async #open(params: Parsed<'session/load' | 'session/resume'>, wish: Wish): Promise<Opened> {
+  async #open(params: Parsed<'session/load' | 'session/resume'>, request: OpenRequest): Promise<Opened> {
     const cwdExists = await requireDirectoriesOfStored(params)
     const { sessions, agents, agent } = this.#context
     const named = agent.chosen ? { agent: await agents.resolveAgentName(agent.name, agent.lent) } : {}
-    const replaces = this.#attachments.get(params.sessionId)?.feed
-    const opening = { ...params, ...named, lent: agent.lent, replaces }
-    const session = await sessions.open(params.sessionId, opening)
+    const replaces = this.#attachments.get(params.sessionId)?.subscription
+    const config = { ...params, ...named, lent: agent.lent, replaces }
+    const session = await sessions.open(params.sessionId, config)
     try {
-      requireWanted(wish)
-      if (!cwdExists) await session.dispatchIfStorable({ kind: 'notice', text: cwdIsGone(params.cwd) })
-      return { session, opening, after: startOf(params, session) }
+      requireNotCancelled(request)
+      if (!cwdExists) await this.#note(session, missingCwd(params.cwd))
+      return { session, config, after: await cursorIn(params, session) }
     } catch (error) {
-      session.releaseConfig(opening)
+      session.releaseConfig(config)
       throw error
     }
   }
 
-  /** In the same breath as the client is known to be there: one that has left would be attached for good. */
-  #attach(session: Session, start: Start, wish: Wish): Attachment {
+  /** On a full disk the session opens without the note. */
+  async #note(session: SessionHandle, text: string): Promise<void> {
     try {
-      requireWanted(wish)
-      // It may have logged out meanwhile.
-      this.#context.access.require(wish.method)
-      return this.#attachments.attach(session, start)
+      await session.dispatch({ kind: 'notice', text })
     } catch (error) {
-      session.releaseConfig(start.opening)
-      throw error
+      if (!isParleyError(error, 'JOURNAL_FULL') && !isParleyError(error, 'JOURNAL_IO')) throw error
+      this.#context.client.report(error)
     }
+  }
+
+  #attach(session: SessionHandle, start: AttachmentStart, request: OpenRequest): Promise<Attachment> {
+    return this.#attachments.attach(session, start, () => {
+      requireNotCancelled(request)
+      // The client may have logged out since it sent the request.
+      this.#context.access.require(request.method)
+    })
   }
 }
 
-function requireWanted({ method, signal }: Wish): void {
+function requireNotCancelled({ method, signal }: OpenRequest): void {
   if (signal.aborted) fail('REQUEST_CANCELLED', { method })
 }
 
-function cwdIsGone(cwd: string): string {
+function missingCwd(cwd: string): string {
   return `The directory ${cwd} of this session is gone. The conversation is whole, but tools that work in it will fail.`
 }
 
-/** The cursor that the client goes on from, if it names one. Throws CURSOR_BEYOND. */
-function startOf({ _meta }: ResumeParams, { id, state }: Session): number | undefined {
+/** The last entry that the client has, if it names one. Throws CURSOR_BEYOND. */
+async function cursorIn({ _meta }: ResumeParams, session: SessionHandle): Promise<number | undefined> {
   const after = _meta?.['parley/after'] ?? undefined
-  if (after !== undefined && after > state.seq) fail('CURSOR_BEYOND', { session: id, after, head: state.seq })
-  return after
+  if (after === undefined) return undefined
+  const { seq: head } = await session.snapshot()
+  return after > head ? fail('CURSOR_BEYOND', { session: session.id, after, head }) : after
 }
 
 /** The prompts of the client's former connection that have had no answer. */

@@ -7,7 +7,6 @@ import type { Response } from '../../../../rpc/json-rpc.ts'
 import { MAX_SESSION_SERVERS } from '../../../../session/handle.ts'
 import type { Method } from '../../../access.ts'
 import { isNestedDeeper } from '../../../../text/nesting.ts'
-import { contentIn } from '../render/wire-meta.ts'
 
 /** Of a prompt: each is stored and told by itself. */
 const MOST_PARTS = 1_000
@@ -192,4 +191,15 @@ function asMcpServer(
 export function asContent(prompt: Parsed<'session/prompt'>['prompt']): readonly Content[] {
   const blocks = JSON.parse(JSON.stringify(prompt)) as readonly Parameters<typeof contentIn>[0][]
   return blocks.map(contentIn)
+}
+
+interface WireBlock {
+  readonly _meta?: unknown
+  readonly resource?: WireBlock
+}
+
+/** A content block that a client sent, as the core has it. */
+function contentIn({ _meta, ...block }: WireBlock): Content {
+  const resource = block.resource && { resource: contentIn(block.resource) }
+  return { ...block, ...resource, ...(_meta !== undefined && { meta: _meta }) } as unknown as Content
 }

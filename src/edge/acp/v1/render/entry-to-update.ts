@@ -2,17 +2,18 @@
 import { reasonOf } from '../../../../errors/parley-error.ts'
 import type {
   CompactionPatch,
+  Content,
+  Meta,
   Notice,
   SlashCommand,
   ToolCallContent,
   ToolCallPatch,
   Usage,
 } from '../../../../ports/content.ts'
-import type { ConfigOption, Settings } from '../../../../ports/settings.ts'
+import type { Choice, ChoiceGroup, ConfigOption, Modes, Settings } from '../../../../ports/settings.ts'
 import type { Entry, ForkPoint } from '../../../../session/domain/entries.ts'
-import type { Existing } from '../../../../session/domain/state.ts'
+import type { SessionView } from '../../../../session/handle.ts'
 import { type DisplayCapabilities, FULL_DISPLAY } from '../initialize/client-capabilities.ts'
-import { callMetaOut, contentOut, metaOut, modesOut, optionOut } from './wire-meta.ts'
 
 export type Update = { readonly sessionUpdate: string } & Readonly<Record<string, unknown>>
 
@@ -116,7 +117,7 @@ const IN_RESPONSE: ReadonlySet<Entry['kind']> = new Set(['modes', 'mode', 'confi
 const REPLACING: ReadonlySet<Entry['kind']> = new Set(['title', 'commands', 'usage'])
 
 /** Title, commands and usage as they are now, for a client that gets no replay. */
-export function stateUpdates({ title, commands, usage }: Existing): readonly Update[] {
+export function stateUpdates({ title, commands, usage }: SessionView): readonly Update[] {
   return [
     ...(title === null ? [] : [titleUpdate(title)]),
     ...(commands.length === 0 ? [] : [commandsUpdate(commands)]),
@@ -178,7 +179,7 @@ function forkedUpdate({ session: sessionId, seq }: ForkPoint): Update {
 }
 
 /** A client has closed, deleted or reopened the session. v1 has no update for that, so it stands in `_meta`. */
-export function phaseUpdate(phase: Existing['phase'] | 'deleted'): Update {
+export function phaseUpdate(phase: SessionView['phase'] | 'deleted'): Update {
   return { sessionUpdate: 'session_info_update', _meta: { 'parley/phase': phase } }
 }
 
@@ -234,4 +235,48 @@ const RUNS_ELSEWHERE = 'This runs in a terminal of the client that asked for it.
 function contentOf(entry: Entry): readonly ToolCallContent[] {
   if (entry.kind === 'tool_call') return entry.call.content ?? []
   return entry.kind === 'tool_call_patched' ? (entry.patch.content ?? []) : []
+}
+
+// What the core has in `meta` and in fields that v1 does not know stands in `_meta`.
+
+interface WithMeta {
+  readonly meta?: Meta | null
+}
+
+/** The same object where it has no `meta`, as nearly all have. */
+function metaOut<Value extends WithMeta>(value: Value): Omit<Value, 'meta'> {
+  if (value.meta === undefined) return value
+  const { meta, ...rest } = value
+  return { ...rest, _meta: meta }
+}
+
+function contentOut(content: Content): object {
+  return content.type === 'resource' ? metaOut({ ...content, resource: metaOut(content.resource) }) : metaOut(content)
+}
+
+/** Who decided about the call stands under a key of ours. */
+function callMetaOut({ permission, meta, locations, ...call }: ToolCallPatch): object {
+  const patch = { ...call, ...(locations && { locations: locations.map(metaOut) }) }
+  const _meta = { ...meta, ...(permission && { 'parley/permission': permission }) }
+  return permission === undefined && meta === undefined ? patch : { ...patch, _meta }
+}
+
+function modesOut({ currentModeId, availableModes }: Modes): object {
+  return { currentModeId, availableModes: availableModes.map(metaOut) }
+}
+
+export function optionOut(option: ConfigOption): object {
+  if (option.type !== 'select') return metaOut(option)
+  const { allowsOther, configuredValue, meta, options, ...rest } = option
+  const _meta = {
+    ...meta,
+    ...(allowsOther && { 'parley/open': true }),
+    ...(configuredValue !== undefined && { 'parley/named': configuredValue }),
+  }
+  const shown = { ...rest, options: options.map(choiceOut) }
+  return Object.keys(_meta).length === 0 ? shown : { ...shown, _meta }
+}
+
+function choiceOut(choice: Choice | ChoiceGroup): object {
+  return 'group' in choice ? metaOut({ ...choice, options: choice.options.map(metaOut) }) : metaOut(choice)
 }

@@ -1,75 +1,65 @@
 /** Renders entries for one client: shared with all clients, except for its own prompts, permission requests and terminals. */
 import type { Entry } from '../../../../session/domain/entries.ts'
 import { withdrawn } from '../../../../session/domain/evolve.ts'
-import type { Session } from '../../../../session/session.ts'
-import type { PermissionRequests } from '../attachment/permission-requests.ts'
-import type { DisplayCapabilities } from '../initialize/client-capabilities.ts'
-import type { ClientPeerServices } from '../client-peer/client-peer.ts'
 import type { PendingPrompts } from '../attachment/pending-prompts.ts'
+import type { PermissionRequest } from '../attachment/permission-request.ts'
+import type { ClientPeerRequests } from '../client-peer/client-peer.ts'
+import type { DisplayCapabilities } from '../initialize/client-capabilities.ts'
 import { type Update, callUpdate, hasTerminals, replayed, showsTerminals, updateOf } from './entry-to-update.ts'
 
-/** What is the client's own in a session. */
-export interface Own {
-  readonly session: Session
+/** One client in one session. */
+export interface RenderedFor {
+  readonly sessionId: string
   readonly display: DisplayCapabilities
   readonly prompts: PendingPrompts
-  readonly asking: PermissionRequests
-  readonly lent: ClientPeerServices
+  readonly peer: ClientPeerRequests | undefined
 }
 
 export class UpdateRenderer {
-  readonly #own: Own
+  readonly #client: RenderedFor
 
-  constructor(own: Own) {
-    this.#own = own
+  constructor(client: RenderedFor) {
+    this.#client = client
   }
 
-  /** Built once for everyone where nothing in it is for this client alone. */
-  live(entries: readonly Entry[]): readonly string[] {
-    const { session, display, prompts, asking } = this.#own
-    const { messages, byEntry, isPersonal } = sharedUpdates(session.id, entries, display)
-    const isForAll = !isPersonal || (prompts.isEmpty && !asking.isOpen)
-    return isForAll ? messages : entries.flatMap((entry, at) => this.#live(entry, byEntry[at]))
+  /** New entries: the one array of all clients, unless something in them is different for this client. */
+  live(entries: readonly Entry[], permission: PermissionRequest | undefined): readonly string[] {
+    const { sessionId, display, prompts } = this.#client
+    const { messages, byEntry, isPersonal } = sharedUpdates(sessionId, entries, display)
+    if (!isPersonal || (prompts.isEmpty && permission === undefined)) return messages
+    return entries.flatMap((entry, index) => {
+      if (entry.kind === 'permission_resolved') return permission?.withdraw(entry.requestId) ?? []
+      return this.#live(entry, byEntry[index])
+    })
   }
 
-  /** The whole conversation; whoever was slow may hear of the end of its own prompt only here. */
+  /** Entries of a replay. A client that was slow may get the response to its own prompt only here. */
   replayed(entries: readonly Entry[]): readonly string[] {
-    return replayed(entries).flatMap((entry) => this.#replayed(entry))
+    return replayed(entries).flatMap((entry) => this.#message(entry).concat(this.#responses(entry)))
   }
 
   #live(entry: Entry, shared: string | undefined): readonly string[] {
-    const { prompts, asking } = this.#own
-    switch (entry.kind) {
-      case 'prompt_withdrawn':
-        return prompts.answers(withdrawn(entry))
-      case 'turn_ended':
-        // Its sender hears of the end in the response, everyone else in the transcript.
-        return prompts.has(entry.promptId) ? prompts.answers(entry) : this.#message(entry, shared)
-      case 'permission_resolved':
-        return asking.withdraw(entry.requestId)
-      default:
-        return this.#isOwnEcho(entry) ? [] : this.#message(entry, shared)
-    }
+    const { prompts } = this.#client
+    // The client that sent the prompt reads the end in the response, all others as a message.
+    const isOwnEnd = entry.kind === 'turn_ended' && prompts.has(entry.promptId)
+    const isOwnEcho = entry.kind === 'message_chunk' && entry.role === 'user' && prompts.has(entry.promptId)
+    if (isOwnEcho) return []
+    return isOwnEnd ? this.#responses(entry) : this.#message(entry, shared).concat(this.#responses(entry))
   }
 
-  #replayed(entry: Entry): readonly string[] {
-    const { prompts } = this.#own
-    const update = this.#message(entry)
-    if (entry.kind === 'turn_ended') return [...update, ...prompts.answers(entry)]
-    return entry.kind === 'prompt_withdrawn' ? [...update, ...prompts.answers(withdrawn(entry))] : update
+  /** The responses to this client's prompts that end with this entry. */
+  #responses(entry: Entry): readonly string[] {
+    if (entry.kind === 'turn_ended') return this.#client.prompts.answers(entry)
+    return entry.kind === 'prompt_withdrawn' ? this.#client.prompts.answers(withdrawn(entry)) : []
   }
 
-  /** `shared` is its message for everyone, where that was made already. */
+  /** `shared` is its message for all clients, where that was made already. */
   #message(entry: Entry, shared?: string): readonly string[] {
-    const { session, display, lent } = this.#own
-    const isOwn = (terminalId: string) => lent.hasTerminal(terminalId)
-    if (showsTerminals(entry, isOwn)) return [updateMessage(session.id, callUpdate(entry, isOwn), entry.seq)]
-    const message = shared ?? entryMessage(session.id, entry, display)
+    const { sessionId, display, peer } = this.#client
+    const isOwn = (terminalId: string) => peer?.hasTerminal(terminalId) === true
+    if (showsTerminals(entry, isOwn)) return [updateMessage(sessionId, callUpdate(entry, isOwn), entry.seq)]
+    const message = shared ?? entryMessage(sessionId, entry, display)
     return message === undefined ? [] : [message]
-  }
-
-  #isOwnEcho(entry: Entry): boolean {
-    return entry.kind === 'message_chunk' && entry.role === 'user' && this.#own.prompts.has(entry.promptId)
   }
 }
 
