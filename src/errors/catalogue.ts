@@ -34,6 +34,12 @@ export const catalogue = {
     false,
     (d) => `${d.path} is not a Parley journal. Parley left it untouched; move it away or set PARLEY_HOME elsewhere.`,
   ),
+  JOURNAL_TOO_OLD: row<{ path: string }>(
+    INTERNAL,
+    false,
+    (d) =>
+      `The journal ${d.path} was written by a development version of Parley, before journal format 1, and cannot be read. Move it away; the file was left untouched.`,
+  ),
   JOURNAL_TOO_NEW: row<{ path: string; found: number; known: number }>(
     INTERNAL,
     false,

@@ -7,7 +7,7 @@ import { fail } from '../../../../errors/parley-error.ts'
 import { createPrivate } from '../../../../state-files/atomic-file.ts'
 import { journalExists } from './journal-exists.ts'
 import { cannotWrite, isNotADatabase, journalError } from './sqlite-errors.ts'
-import { applicationId, type Database, knownVersion, migrate } from './schema.ts'
+import { applicationId, type Database, developmentId, knownVersion, migrate } from './schema.ts'
 
 /** How long a statement waits for another program that holds the file, such as someone's SQLite shell. */
 const patienceMs = 5000
@@ -87,6 +87,7 @@ function fsync(path: string): void {
 function look(path: string): number {
   if (statSync(path).size === 0) fail('JOURNAL_CORRUPT', { path, reason: 'it is empty' })
   const { id, version } = tryIdentify(path)
+  if (id === developmentId) fail('JOURNAL_TOO_OLD', { path })
   if (id !== applicationId) fail('JOURNAL_FOREIGN', { path })
   if (version > knownVersion) fail('JOURNAL_TOO_NEW', { path, found: version, known: knownVersion })
   return version

@@ -3,13 +3,15 @@ import type { DatabaseSync } from '@photostructure/sqlite'
 
 export type Database = InstanceType<typeof DatabaseSync>
 
-/** "Prly" in the header of the file. */
-export const applicationId = 0x50_72_6c_79
+/** "PrlJ" in the header of the file. */
+export const applicationId = 0x50_72_6c_4a
+/** "Prly": what journals bore before format 1. Nothing reads them any more. */
+export const developmentId = 0x50_72_6c_79
 
 /**
  * Step n leads from format n to n + 1, forward only; a step that has been released is never changed.
  * `entries` holds each session's journal in one stretch of the tree, a row being `count` entries of which `seq` is the last
- * (bundle.ts), and rows up to `tidied_seq` being bundled as well as they can be; snapshots have a table of their own, so that an
+ * (bundle.ts), and rows up to `packed_seq` being bundled as well as they can be; snapshots have a table of their own, so that an
  * append that brings none does not write the old one again; `orphans` are sessions whose entries are still to be cleared away.
  */
 const steps = [
@@ -23,7 +25,7 @@ const steps = [
     title TEXT,
     phase TEXT NOT NULL,
     last_seq INTEGER NOT NULL,
-    tidied_seq INTEGER NOT NULL DEFAULT 0,
+    packed_seq INTEGER NOT NULL DEFAULT 0,
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL
   ) STRICT;

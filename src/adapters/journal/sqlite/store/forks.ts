@@ -68,7 +68,7 @@ export class Forks {
     const [, existing] = this.#find(row[0]) ?? []
     if (existing !== undefined) fail('JOURNAL_CONFLICT', { session: unescape(row[0]), expected: 0, found: existing })
     insertRows(this.#statements, draft, rows)
-    const sql = `INSERT INTO sessions (key, tidied_seq, ${rowColumns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+    const sql = `INSERT INTO sessions (key, packed_seq, ${rowColumns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
     this.#statements.run(sql, draft, last, ...row)
     if (snapshot !== undefined)
       this.#statements.run('INSERT INTO snapshots (session, seq, state) VALUES (?, ?, ?)', draft, ...snapshot)

@@ -179,11 +179,11 @@ export class Store {
 
   /** Bundles what came one by one, in the transaction that is open anyway. */
   #tidy(session: number, last: number): void {
-    const tidied = this.#statements.number('SELECT tidied_seq FROM sessions WHERE key = ?', session) ?? 0
+    const tidied = this.#statements.number('SELECT packed_seq FROM sessions WHERE key = ?', session) ?? 0
     const rows = [...rowsAfter(this.#statements, session, tidied)]
     const cameOneByOne = rows.length * tidyEntries > last - tidied
     if (rows.length >= tidyRows && cameOneByOne) this.#rebundle(session, tidied, rows)
-    this.#statements.run('UPDATE sessions SET tidied_seq = ? WHERE key = ?', last, session)
+    this.#statements.run('UPDATE sessions SET packed_seq = ? WHERE key = ?', last, session)
   }
 
   #rebundle(session: number, tidied: number, rows: readonly EntryRow[]): void {
