@@ -1,5 +1,9 @@
 /** Writes the documents that are made from the source: `npm run docs`. `test/docs.test.ts` fails when one was forgotten. */
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { errorsDocument } from './errors-document.ts'
+import { journalDocument } from './journal-document.ts'
+
+const journal = new URL('../docs/internals/journal.md', import.meta.url)
 
 writeFileSync(new URL('../docs/errors.md', import.meta.url), errorsDocument())
+writeFileSync(journal, journalDocument(readFileSync(journal, 'utf8')))

@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { errorsDocument } from '../scripts/errors-document.ts'
+import { journalDocument } from '../scripts/journal-document.ts'
 import type { CommandRow } from '../src/cli/runtime/command.ts'
 import { commands } from '../src/cli/table.ts'
 import { catalogue } from '../src/errors/catalogue.ts'
@@ -30,6 +31,13 @@ describe('docs/errors.md', () => {
     expect(read(root, 'docs/errors.md')).toBe(errorsDocument()))
   test('has no row that nothing throws', () => {
     expect(Object.keys(catalogue).filter((name) => !isSaid(name))).toEqual([])
+  })
+})
+
+describe('docs/internals/journal.md', () => {
+  test('has the schema that `npm run docs` makes of the entries', () => {
+    const page = read(root, 'docs/internals/journal.md')
+    expect(page).toBe(journalDocument(page))
   })
 })
 

@@ -1,4 +1,9 @@
-/** The facts that a session's journal holds: a closed union, one format version, documented in `docs/internals/journal.md`. */
+/**
+ * Every fact that a session's journal can hold: a closed union in format 1, and how an entry is stored. `npm run docs` writes
+ * `docs/internals/journal.md` from the comments and fields of this file.
+ */
+import { fail } from '../../errors/parley-error.ts'
+import type { StopReason } from '../../ports/agent.ts'
 import type {
   CompactionPatch,
   Content,
@@ -10,24 +15,23 @@ import type {
   ToolCallPatch,
   Usage,
 } from '../../ports/content.ts'
-import type { ConfigOption, Modes } from '../../ports/settings.ts'
-import type { StopReason } from '../../ports/agent.ts'
 import type { Grant, GrantSubject } from '../../ports/rules.ts'
+import type { ConfigOption, Modes } from '../../ports/settings.ts'
 import type { ToolInputRequest } from '../../ports/tools.ts'
 
-/** Raised when an old reader could misread a new entry. */
+/** The number of this format. It grows when an older Parley could misread a new entry. */
 export const ENTRY_FORMAT = 1
 
-/** How a turn can end: as its agent says, or because the server stopped, or with an error. */
+/** How a turn ended: as its agent said, because the server stopped, or with an error. */
 export type TurnEnd = StopReason | 'interrupted' | 'error'
 
-/** What a client is told of a failure: a code of the catalogue and its sentence. */
+/** A code of the error catalogue and its sentence. */
 export interface Failure {
   readonly code: string
   readonly message: string
 }
 
-/** `failed`: the client could not ask, left, or answered something else. */
+/** `failed`: the client could not ask the user, left, or sent an invalid answer. */
 export type ElicitationOutcome = 'accept' | 'decline' | 'cancel' | 'failed'
 
 export interface ForkPoint {
@@ -36,38 +40,51 @@ export interface ForkPoint {
 }
 
 export type Body =
+  /** The session exists. This is the first entry of every journal and occurs only there. */
   | {
       readonly kind: 'session_created'
+      /** The format of the entries that follow: 1. */
       readonly format: number
       readonly cwd: string
       readonly additionalDirectories: readonly string[]
-      /** Its full name: `guide`, `script:/absolute/file`. */
+      /** The agent's full name: `guide`, `model:PROVIDER:NAME`, `script:/absolute/file`. */
       readonly agent: string
-      /** The entries up to here were brought in from a file: what was always allowed there was allowed elsewhere. */
+      /** Entries up to this one were imported from a file. What was always allowed in them is not allowed here. */
       readonly imported?: number
     }
-  /** Opened again: with these directories, and no longer closed. An agent that is named answers from the next turn on. */
+  /** A client has opened the session again with these directories. A closed session is open from here on. */
   | {
       readonly kind: 'session_configured'
       readonly additionalDirectories: readonly string[]
+      /** The agent that answers from the next turn on; absent when it stays the same. */
       readonly agent?: string
     }
+  /** Nothing runs any more. The session can be opened again. */
   | { readonly kind: 'session_closed' }
+  /** The prompt will end exactly once: with `turn_ended` or with `prompt_withdrawn`. */
   | {
       readonly kind: 'prompt_accepted'
       readonly promptId: string
       readonly content: readonly Content[]
-      /** What its sender declared besides the cwd, for its turn; absent when that is nothing. */
+      /** The directories that the sender declared besides the cwd, for this turn; absent when there are none. */
       readonly additionalDirectories?: readonly string[]
-      /** What its sender attached to it, as it was given. */
+      /** What the sender attached to the prompt, unchanged. */
       readonly meta?: Meta
     }
+  /**
+   * The end of a prompt whose turn never began. It is also written for a prompt that never arrived, when its client asks
+   * after a lost connection what became of it.
+   */
   | { readonly kind: 'prompt_withdrawn'; readonly promptId: string; readonly reason: 'cancelled' | 'interrupted' }
+  /** The agent works on the prompt. */
   | { readonly kind: 'turn_started'; readonly turnId: string; readonly promptId: string }
-  /** The server stopped while the turn did nothing but wait for answers. */
+  /** The server stopped while the turn only waited: for a permission, or for input to tool calls. */
   | { readonly kind: 'turn_suspended'; readonly turnId: string }
+  /** A suspended turn continues: the answer has come, or a client that can give the input. */
   | { readonly kind: 'turn_resumed'; readonly turnId: string }
+  /** A client has cancelled the turn. Its agent may still report what it has done. */
   | { readonly kind: 'turn_cancel_requested'; readonly turnId: string }
+  /** The end of a turn and of its prompt. */
   | {
       readonly kind: 'turn_ended'
       readonly turnId: string
@@ -75,98 +92,123 @@ export type Body =
       readonly stopReason: TurnEnd
       readonly error?: Failure
     }
+  /** A part of a message of the agent, or of its thinking. */
   | {
       readonly kind: 'message_chunk'
       readonly messageId: string
       readonly role: 'agent' | 'thought'
       readonly content: Content
     }
+  /** A part of the user's message. It follows `turn_started`. */
   | {
       readonly kind: 'message_chunk'
       readonly messageId: string
       readonly role: 'user'
       readonly promptId: string
       readonly content: Content
-      /** What was attached to the prompt as a whole, at its first piece. */
+      /** What was attached to the prompt as a whole, at its first part. */
       readonly meta?: Meta
     }
-  /** The first that is heard of a tool call; `call` has a title. */
+  /** A new tool call. */
   | {
       readonly kind: 'tool_call'
       readonly toolCallId: string
       readonly call: ToolCallPatch & { readonly title: string }
     }
+  /** What has changed of a tool call. */
   | { readonly kind: 'tool_call_patched'; readonly toolCallId: string; readonly patch: ToolCallPatch }
+  /** The whole plan of the agent; it replaces the plan before. */
   | { readonly kind: 'plan'; readonly entries: readonly PlanEntry[] }
+  /** A tool call waits for the user's permission. */
   | {
       readonly kind: 'permission_requested'
       readonly requestId: string
       readonly toolCallId: string
-      /** What is asked about, for a client that has not heard of the call. */
+      /** The call as it is now, for a client that has not seen it. */
       readonly call: ToolCallPatch
       readonly options: readonly PermissionOption[]
-      /** What an "always" or "never" is kept for; absent where it cannot be answered for good. */
+      /** What an "always" or "never" is kept for; absent where the question cannot be answered for good. */
       readonly grant?: GrantSubject
-      /** What the agent needs to go on from here after a restart. */
+      /** What the agent needs to continue here after a restart. */
       readonly resume: unknown
     }
+  /** The question is answered, or no longer asked. */
   | {
       readonly kind: 'permission_resolved'
       readonly requestId: string
       readonly outcome: PermissionOutcome
-      /** The client that it came from, as it calls itself. */
+      /** The name of the client that answered, as it calls itself. */
       readonly by?: string
     }
-  /** The user has taken back what was always or never allowed in this session; no client is sent this. */
+  /** The user has taken back what was always or never allowed in this session. No client is sent this. */
   | { readonly kind: 'permission_revoked'; readonly grant: Grant }
-  /** A person is asked for something; what is asked and what comes back is between the agent and its client. */
+  /** The user is asked to fill in a form or to open a page. Neither the question nor the answer is stored. */
   | {
       readonly kind: 'elicitation_requested'
       readonly elicitationId: string
       readonly mode: 'form' | 'url'
       readonly toolCallId?: string
     }
+  /** The form or page is done with. */
   | { readonly kind: 'elicitation_resolved'; readonly elicitationId: string; readonly outcome: ElicitationOutcome }
-  /** The server of a call that has begun wants input before it goes on; nothing of the call runs meanwhile. */
+  /** The MCP server of a running call wants input before it continues. Nothing of the call runs meanwhile. No client is sent this. */
   | {
       readonly kind: 'tool_input_requested'
       readonly toolCallId: string
-      /** Told to nobody; null in what was exported: there the call can be read of and not gone on with. */
+      /** The questions, and the state that goes back to the server with the answers; null in an exported file. */
       readonly input: ToolInputRequest | null
-      /** What the agent needs to go on from here after a restart. */
+      /** What the agent needs to continue here after a restart. */
       readonly resume: unknown
     }
-  /** It has what it wanted, which is not stored, and is about to go on. */
+  /** The server's questions are answered; the answers are not stored. From here on the call may have run. */
   | { readonly kind: 'tool_input_resolved'; readonly toolCallId: string }
-  /** Something that whoever reads the conversation should know, said by the server itself. */
+  /** A sentence that the server itself adds to the conversation. */
   | { readonly kind: 'notice'; readonly text: string }
-  /** A name that a person gave is not changed by an agent. */
+  /** The name of the session. An agent does not change a name that a user gave. */
   | { readonly kind: 'title'; readonly title: string; readonly by?: 'user' }
-  /** What stands before this is a copy of another session's entries up to there. */
+  /** The entries before this one are a copy of another session's entries up to `seq`. */
   | { readonly kind: 'forked_from'; readonly from: ForkPoint }
-  /** What its agent offers; `by` the agent itself in a turn, which holds until the agent offers something else. */
-  | { readonly kind: 'commands'; readonly commands: readonly SlashCommand[]; readonly by?: 'agent' }
-  /** What its agent offers, and which one is current. */
+  /** The slash commands that a user may type. */
+  | {
+      readonly kind: 'commands'
+      readonly commands: readonly SlashCommand[]
+      /** The agent changed them in a turn; they hold until it offers others to all its sessions. */
+      readonly by?: 'agent'
+    }
+  /** The modes that the agent offers, and the current one; null for an agent without modes. */
   | { readonly kind: 'modes'; readonly modes: Modes | null }
+  /** Another mode is current. */
   | { readonly kind: 'mode'; readonly modeId: string }
-  /** All of them with their current values, whenever one has changed. */
+  /** All options with their values, whenever one has changed. */
   | { readonly kind: 'config_options'; readonly configOptions: readonly ConfigOption[] }
   /**
-   * What an external agent said in its own protocol and the core has no entry for. It is kept and passed on as it came, to
-   * clients that speak that protocol.
+   * What an external agent said in its own protocol and no other entry can say. It is passed on unchanged to clients that
+   * speak that protocol.
    */
-  | { readonly kind: 'foreign'; readonly protocol: string; readonly update: unknown }
+  | {
+      readonly kind: 'foreign'
+      /** `acp/v1`, for example. */
+      readonly protocol: string
+      readonly update: unknown
+    }
+  /** How full the agent's context is. */
   | { readonly kind: 'usage'; readonly usage: Usage }
-  /** What the agent needs to rebuild its context; told to nobody. One with `reset` makes those before it obsolete. */
-  | { readonly kind: 'agent_checkpoint'; readonly data: unknown; readonly reset?: true }
-  /** A compaction of the agent's context: the first fixes its place, the others patch it. */
+  /** What the agent needs to rebuild its context, in a form that only the agent reads. No client is sent this. */
+  | {
+      readonly kind: 'agent_checkpoint'
+      readonly data: unknown
+      /** The agent does not need the checkpoints before this one any more. */
+      readonly reset?: true
+    }
+  /** A compaction of the agent's context. The first entry of an id fixes its place in the conversation; later ones change it. */
   | { readonly kind: 'compaction'; readonly compactionId: string; readonly patch: CompactionPatch }
+  /** A further part of a compaction's summary. */
   | { readonly kind: 'compaction_summary'; readonly compactionId: string; readonly content: Content }
 
-/** A fact with its place and time: `seq` is 1, 2, 3 … without holes, `at` is milliseconds since 1970. */
+/** A fact with its place and time: `seq` is 1, 2, 3 … without gaps, `at` is milliseconds since 1970. */
 export type Entry = Body & { readonly seq: number; readonly at: number }
 
-/** Nearly every entry is a piece of bare text; stored as three words it takes a fraction of the room. */
+/** Nearly every entry is a part of bare text; stored as three strings it takes a fraction of the space. */
 type ShortChunk = readonly [role: 'agent' | 'thought', messageId: string, text: string]
 
 /** The stored form of a body: JSON, an array for a chunk of bare text and an object for everything else. */
@@ -174,13 +216,78 @@ export function encodeBody(body: Body): string {
   return JSON.stringify(shortened(body) ?? body)
 }
 
-/** Reads a stored entry back. Bodies were written by `encodeBody`, so their shape is trusted. */
-export function decodeEntry(stored: { readonly seq: number; readonly at: number; readonly body: string }): Entry {
-  const { seq, at } = stored
-  const body = JSON.parse(stored.body) as Body | ShortChunk
-  if (!isShort(body)) return { ...body, seq, at }
-  const [role, messageId, text] = body
-  return { kind: 'message_chunk', role, messageId, content: { type: 'text', text }, seq, at }
+/** Reads a stored entry back. Throws JOURNAL_CORRUPT for one that `encodeBody` did not write. */
+export function decodeEntry({ seq, at, body: stored }: StoredBody): Entry {
+  const body = parsed(stored, seq)
+  if (isShort(body)) {
+    const [role, messageId, text] = body
+    return { kind: 'message_chunk', role, messageId, content: { type: 'text', text }, seq, at }
+  }
+  if (!Object.hasOwn(KINDS, body.kind)) return refuse(`entry ${seq} has no known kind`)
+  return { ...body, seq, at }
+}
+
+interface StoredBody {
+  readonly seq: number
+  readonly at: number
+  readonly body: string
+}
+
+/** For an entry that does not follow the one before it. Stored entries have no gaps, so the file is damaged. */
+export function refuseGap(
+  { id, seq }: { readonly id: string; readonly seq: number },
+  entry: { readonly seq: number; readonly kind: string },
+): never {
+  return refuse(`session ${id} goes from entry ${seq} to ${entry.seq} (${entry.kind})`)
+}
+
+function parsed(stored: string, seq: number): Body | ShortChunk {
+  try {
+    return JSON.parse(stored) as Body | ShortChunk
+  } catch (error) {
+    return refuse(`entry ${seq} is not JSON`, error)
+  }
+}
+
+function refuse(reason: string, cause?: unknown): never {
+  return fail('JOURNAL_CORRUPT', { path: 'of the sessions', reason }, cause)
+}
+
+/** The compiler asks for every kind of the union. */
+const KINDS: Readonly<Record<Body['kind'], true>> = {
+  session_created: true,
+  session_configured: true,
+  session_closed: true,
+  prompt_accepted: true,
+  prompt_withdrawn: true,
+  turn_started: true,
+  turn_suspended: true,
+  turn_resumed: true,
+  turn_cancel_requested: true,
+  turn_ended: true,
+  message_chunk: true,
+  tool_call: true,
+  tool_call_patched: true,
+  plan: true,
+  permission_requested: true,
+  permission_resolved: true,
+  permission_revoked: true,
+  elicitation_requested: true,
+  elicitation_resolved: true,
+  tool_input_requested: true,
+  tool_input_resolved: true,
+  notice: true,
+  title: true,
+  forked_from: true,
+  commands: true,
+  modes: true,
+  mode: true,
+  config_options: true,
+  foreign: true,
+  usage: true,
+  agent_checkpoint: true,
+  compaction: true,
+  compaction_summary: true,
 }
 
 function shortened(body: Body): ShortChunk | undefined {

@@ -2,9 +2,8 @@
 import type { CompactionStatus, PermissionOutcome } from '../../ports/content.ts'
 import type { Grant, GrantSubject } from '../../ports/rules.ts'
 import { ALWAYS_IN_PROJECT, NEVER_IN_PROJECT, isSameGrant } from '../permission/grants.ts'
-import { sequenceGapError } from './sequence-gap.ts'
 import { withoutPowers } from '../lifecycle/imported.ts'
-import type { Body, Entry } from './entries.ts'
+import { type Body, type Entry, refuseGap } from './entries.ts'
 import {
   type Busy,
   type EndedPrompt,
@@ -22,10 +21,10 @@ import {
 const ENDED_REMEMBERED = 64
 
 export function evolve(state: State, stored: Entry): Existing {
-  if (stored.seq !== state.seq + 1) throw sequenceGapError(state, stored)
+  if (stored.seq !== state.seq + 1) return refuseGap(state, stored)
   const entry = isImported(state, stored) ? withoutPowers(stored) : stored
   if (entry.kind === 'session_created') return created(state.id, entry)
-  if (state.phase === 'absent') throw sequenceGapError(state, entry)
+  if (state.phase === 'absent') return refuseGap(state, entry)
   // A session with a new name is not more recent for that.
   const updatedAt = entry.kind === 'title' ? state.updatedAt : entry.at
   const seen = { ...state, seq: entry.seq, updatedAt }

@@ -110,7 +110,7 @@ test('a journal of a development version, before format 1', async () => {
   const journal = await openSqliteJournal({ directory, workerUrl })
   await journal.append(appendOf('s', 0, 1))
   await journal.close()
-  makeDatabase(`PRAGMA application_id = ${0x50_72_6c_79}`)
+  makeDatabase('PRAGMA application_id = 1349676153')
   await expectRefused('JOURNAL_TOO_OLD', 'before journal format 1')
 })
 
