@@ -3,9 +3,9 @@ import { catalogue } from '../src/errors/catalogue.ts'
 
 const opening = `# Errors
 
-Every error that Parley can tell anyone. Over JSON-RPC the code below is \`error.code\`, the name is \`error.data.code\`, and the
-sentence is \`error.message\`; *again* says whether trying the same thing again may help. Made from
-[the catalogue](../src/errors/catalogue.ts) by \`npm run docs\`.
+Every error of Parley. Over JSON-RPC the code below is \`error.code\`, the name is \`error.data.code\`,
+and the sentence is \`error.message\`. *Again* says whether the same request may succeed later.
+Written by \`npm run docs\` from [the catalogue](../src/errors/catalogue.ts).
 
 | name | code | again | sentence |
 |---|---|---|---|

@@ -9,7 +9,16 @@ import type { CommandRow } from '../src/cli/runtime/command.ts'
 import { commands } from '../src/cli/table.ts'
 import { catalogue } from '../src/errors/catalogue.ts'
 import { isTest, listFiles, parse, read, readSources } from './architecture/source.ts'
-import { blocksOf, deadLinks, deadPaths, deadTests, unknownCommands, type Block, type Page } from './docs/page.ts'
+import {
+  blocksOf,
+  deadLinks,
+  deadPaths,
+  deadTests,
+  longLines,
+  unknownCommands,
+  type Block,
+  type Page,
+} from './docs/page.ts'
 
 const root = new URL('..', import.meta.url).pathname
 const there = (path: string) => existsSync(join(root, path))
@@ -54,6 +63,8 @@ describe('every page', () => {
   test('has links that lead somewhere', () => {
     expect(pages.flatMap((page) => deadLinks(page, (path) => (there(path) ? textOf(path) : undefined)))).toEqual([])
   })
+  test('has lines of at most 100 columns', () =>
+    expect(pages.filter(({ path }) => path !== 'docs/internals/journal.md').flatMap(longLines)).toEqual([]))
   test('names files that exist', () => expect(pages.flatMap((page) => deadPaths(page, there))).toEqual([]))
   test('names tests that exist', () => {
     expect(pages.flatMap((page) => deadTests(page, (path) => (there(path) ? read(root, path) : undefined)))).toEqual([])

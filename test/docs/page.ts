@@ -104,3 +104,16 @@ function headingsOf(text: string): readonly string[] {
 function withoutCode(text: string): string {
   return text.replaceAll(fence, (block) => block.replaceAll(/[^\n]/g, ' '))
 }
+
+const MAX_COLUMNS = 100
+
+/** Prose only: tables, code, pictures and lists of test names are as wide as what stands in them. */
+export function longLines({ path, text }: Page): readonly string[] {
+  return withoutCode(text)
+    .split('\n')
+    .flatMap((line, index) =>
+      line.trimEnd().length > MAX_COLUMNS && !/^\||^!\[|\.ts/u.test(line)
+        ? [`${path}:${index + 1} has ${line.length} columns`]
+        : [],
+    )
+}
