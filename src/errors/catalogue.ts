@@ -84,22 +84,22 @@ export const catalogue = {
     INTERNAL,
     true,
     (d) =>
-      `The Parley server${d.pid === null ? '' : ` (pid ${d.pid})`} does not respond. Give it time, or end it with kill -9; what was said is kept.`,
+      `The Parley server${d.pid === null ? '' : ` (pid ${d.pid})`} does not respond. Give it time, or end it with kill -9; sessions are stored.`,
   ),
   SERVER_STOPPING: row(
     INTERNAL,
     true,
-    () => 'The server is stopping and takes no new work. What was said is kept; try again in a moment.',
+    () => 'The server is stopping and takes no new work. Sessions are stored; try again in a moment.',
   ),
   SERVER_RESTARTED: row<{ method: string }>(
     INTERNAL,
     true,
-    (d) => `The server was restarted before it answered ${d.method}, which may have been done. Look, then try again.`,
+    (d) => `The server was restarted before it answered ${d.method}, and may have done it. Check the result before retrying.`,
   ),
   SERVER_LOST: row<{ reason: string }>(
     INTERNAL,
     true,
-    (d) => `The Parley server cannot be reached: ${d.reason}. What was said is kept; try again.`,
+    (d) => `The Parley server cannot be reached: ${d.reason}. Sessions are stored; try again.`,
   ),
   SOCKET_UNUSABLE: row<{ path: string; reason: string }>(
     INTERNAL,
@@ -113,13 +113,13 @@ export const catalogue = {
   SERVER_STOPPED: row(
     INTERNAL,
     true,
-    () => 'The server was stopped. What was said until then is kept; the next prompt starts it again.',
+    () => 'The server was stopped. Everything up to then is stored; the next prompt starts it again.',
   ),
   PEER_REFUSED: row<{ method: string; code: string; reason: string }>(INTERNAL, false, (d) => d.reason),
   CONNECTION_LOST: row<{ method: string }>(
     INTERNAL,
     true,
-    (d) => `The connection ended before ${d.method} was answered. What was said until then is kept; try again.`,
+    (d) => `The connection ended before ${d.method} was answered. Everything up to then is stored; try again.`,
   ),
   PROTOCOL_UNSUPPORTED: row<{ found: string; known: number }>(
     INTERNAL,
@@ -130,17 +130,17 @@ export const catalogue = {
   AGENT_ANSWER_INVALID: row<{ method: string; reason: string }>(
     INTERNAL,
     false,
-    (d) => `The agent's answer to ${d.method} cannot be used: ${d.reason}. Update the agent, or use another.`,
+    (d) => `The agent's answer to ${d.method} is invalid: ${d.reason}. Update the agent, or use another.`,
   ),
   SETTING_UNKNOWN: row<{ id: string; known: string }>(
     INVALID_PARAMS,
     false,
-    (d) => `The agent has no setting ${d.id}. It has: ${d.known}.`,
+    (d) => `The agent has no option ${d.id}. It has: ${d.known}.`,
   ),
   SETTING_IMPOSSIBLE: row<{ id: string; value: string; allowed: string }>(
     INVALID_PARAMS,
     false,
-    (d) => `The setting ${d.id} cannot be ${d.value}. It can be: ${d.allowed}.`,
+    (d) => `The option ${d.id} cannot be ${d.value}. It can be: ${d.allowed}.`,
   ),
   AGENT_REFUSED: row<{ agent: string; method: string; reason: string }>(
     INTERNAL,
@@ -150,36 +150,36 @@ export const catalogue = {
   AGENT_SIGN_IN: row<{ agent: string; reason: string }>(
     INTERNAL,
     false,
-    (d) => `${d.agent} wants you to sign in first: ${d.reason} Do that with its own command, then try again.`,
+    (d) => `${d.agent} requires you to sign in first: ${d.reason} Do that with its own command, then try again.`,
   ),
   FACE_FAILED: row<{ reason: string }>(
     INTERNAL,
     false,
     (d) =>
-      `What the server told could not be shown: ${d.reason}. What was said is kept; open the session again, and report this as a fault of the program that shows it.`,
+      `This client could not show an update of the server: ${d.reason}. The session is stored; open it again, and report this as a bug of the client.`,
   ),
   AGENT_GONE: row<{ agent: string; reason: string }>(
     INTERNAL,
     true,
-    (d) => `${d.agent} has ended (${d.reason}) before its turn was over. What it said until then stands above.`,
+    (d) => `${d.agent} ended (${d.reason}) before its turn was over. Its output up to then is above.`,
   ),
   AGENT_SILENT: row<{ method: string; seconds: number }>(
     INTERNAL,
     true,
     (d) =>
-      `The agent has said nothing for ${d.seconds} s, and still has to answer ${d.method}. Check that its command starts an agent that speaks ACP on its pipes, and what it says on standard error.`,
+      `The agent has sent nothing for ${d.seconds} s and has not answered ${d.method}. Check that its command starts an agent that speaks ACP on stdin and stdout, and check its standard error.`,
   ),
   CAPABILITY_MISSING: row<{ method: string }>(
     INTERNAL,
     false,
-    (d) => `The agent does not offer ${d.method}, so it was not asked. Use an agent that does.`,
+    (d) => `The agent does not support ${d.method}. Use an agent that does.`,
   ),
 
   // Requests
   PARAMS_INVALID: row<{ method: string; reason: string }>(
     INVALID_PARAMS,
     false,
-    (d) => `The parameters of ${d.method} are wrong: ${d.reason}.`,
+    (d) => `The parameters of ${d.method} are invalid: ${d.reason}.`,
   ),
   NOT_INITIALIZED: row<{ method: string }>(
     INVALID_REQUEST,
@@ -190,7 +190,7 @@ export const catalogue = {
     AUTH_REQUIRED,
     false,
     (d) =>
-      `${d.method} needs a token, and this connection has given none. Set PARLEY_CLIENT_TOKEN, or call authenticate first.`,
+      `${d.method} requires a token, and this connection has sent none. Set PARLEY_CLIENT_TOKEN, or call authenticate first.`,
   ),
   LOCAL_USER_ONLY: row<{ method: string }>(
     INVALID_REQUEST,
@@ -200,13 +200,13 @@ export const catalogue = {
   AUTH_FAILED: row(
     AUTH_REQUIRED,
     false,
-    () => 'The token is not the one that this server demands. Give it as _meta["parley/token"] of authenticate.',
+    () => 'Invalid token. Send the token of this server as _meta["parley/token"] of authenticate.',
   ),
   AUTH_METHOD_UNKNOWN: row<{ id: string }>(
     INVALID_PARAMS,
     false,
     (d) =>
-      `There is no way to authenticate called ${JSON.stringify(d.id)}. The answer to initialize names those that there are.`,
+      `There is no authentication method called ${JSON.stringify(d.id)}. The result of initialize lists the methods.`,
   ),
   REQUEST_CANCELLED: row<{ method: string }>(CANCELLED, false, (d) => `${d.method} was cancelled.`),
   METHOD_UNKNOWN: row<{ method: string }>(-32601, false, (d) => `There is no method ${d.method}.`),
@@ -224,29 +224,29 @@ export const catalogue = {
     INVALID_REQUEST,
     true,
     (d) =>
-      `The messages that all clients have begun to send and not ended passed ${d.limit} bytes together, and yours was the longest, so this connection was closed. Connect again, and send it in one go.`,
+      `The unfinished messages of all clients together exceeded ${d.limit} bytes and this connection had the longest, so it was closed. Connect again, and send the message in one piece.`,
   ),
   MESSAGE_TOO_LONG: row<{ limit: number }>(
     INVALID_REQUEST,
     false,
-    (d) => `A message was longer than ${d.limit} bytes and was not read. Send less at once.`,
+    (d) => `A message was longer than ${d.limit} bytes and was not read. Send a shorter one.`,
   ),
   MESSAGE_TOO_LARGE: row<{ reason: string }>(
     INVALID_REQUEST,
     false,
-    (d) => `A message was not read, because ${d.reason}. Send less at once.`,
+    (d) => `A message was not read, because ${d.reason}. Send a smaller one.`,
   ),
   CURSOR_INVALID: row<{ cursor: string }>(
     INVALID_PARAMS,
     false,
-    (d) => `The cursor ${d.cursor} is not one that this server gave. List again from the beginning.`,
+    (d) => `The cursor ${d.cursor} is not from this server. List again from the beginning.`,
   ),
   CURSOR_BEYOND: row<{ session: string; after: number; head: number }>(
     INVALID_PARAMS,
     false,
     (d) => `Session ${d.session} has ${d.head} entries and nothing after entry ${d.after}. Load it from the beginning.`,
   ),
-  INTERNAL_ERROR: row(INTERNAL, true, () => 'Something went wrong inside Parley. The log says what.'),
+  INTERNAL_ERROR: row(INTERNAL, true, () => 'Internal error in Parley. The log has the details.'),
 
   ...toolRows,
 
@@ -254,7 +254,7 @@ export const catalogue = {
   SEARCH_UNAVAILABLE: row<{ reason: string }>(
     INTERNAL,
     true,
-    (d) => `Sessions cannot be searched now: ${d.reason}. Nothing was looked up; try again.`,
+    (d) => `Sessions cannot be searched now: ${d.reason}. Nothing was searched. Try again.`,
   ),
   IMPORT_INVALID: row<{ path: string; line: number; reason: string }>(
     INVALID_PARAMS,
@@ -275,7 +275,7 @@ export const catalogue = {
   SESSION_EXISTS: row<{ session: string }>(
     INVALID_REQUEST,
     false,
-    (d) => `There is a session ${d.session} already. Import without --keep-id, or delete that session first.`,
+    (d) => `Session ${d.session} exists already. Import without --keep-id, or delete that session first.`,
   ),
   EXPORT_UNWRITABLE: row<{ path: string; reason: string }>(
     INTERNAL,
@@ -295,12 +295,12 @@ export const catalogue = {
   DIRECTORY_MISSING: row<{ what: string; path: string }>(
     INVALID_PARAMS,
     false,
-    (d) => `${d.what} ${d.path} is not a directory that can be read.`,
+    (d) => `${d.what} ${d.path} is not a readable directory.`,
   ),
   DIRECTORY_LEFT: row(
     INVALID_PARAMS,
     false,
-    () => 'The directory that this runs in has been removed. Change to another one and try again.',
+    () => 'The current directory has been removed. Change to another one and try again.',
   ),
   FILE_MISSING: row<{ path: string }>(NOT_FOUND, false, (d) => `There is no file ${JSON.stringify(d.path)}.`),
   FILE_UNUSABLE: row<{ path: string; reason: string }>(
@@ -312,7 +312,7 @@ export const catalogue = {
     INTERNAL,
     true,
     (d) =>
-      `Another process has been changing ${d.path} for ${d.seconds} s. Try again; if it stays so, look for a Parley process that stands still.`,
+      `Another process has been changing ${d.path} for ${d.seconds} s. Try again; if that does not help, look for a Parley process that hangs.`,
   ),
   TERMINAL_UNKNOWN: row<{ terminal: string }>(
     NOT_FOUND,

@@ -5,12 +5,12 @@ export const docsRows = {
   DOCS_INDEX_UNAVAILABLE: row<{ reason: string }>(
     INTERNAL,
     true,
-    (d) => `The documents cannot be searched now: ${d.reason}. Nothing was looked up; try again.`,
+    (d) => `The documents cannot be searched now: ${d.reason}. Nothing was searched. Try again.`,
   ),
   DOCS_DIRECTORY_GONE: row<{ directories: string }>(
     INTERNAL,
     true,
-    (d) => `Nothing can be searched because ${d.directories} is gone. Put it back; it is noticed by itself.`,
+    (d) => `Nothing can be searched because ${d.directories} does not exist any more. Put it back; Parley notices that by itself.`,
   ),
   DOCS_CHANGED: row(
     INVALID_PARAMS,
@@ -26,7 +26,7 @@ export const docsRows = {
     INVALID_PARAMS,
     false,
     (d) =>
-      `A rule of permission keeps ${d.file} from the document search. Where the rule asks, read_file with its path asks the user.`,
+      `A permission rule excludes ${d.file} from document search. If the rule asks, call read_file with its path: that asks the user.`,
   ),
   DOCUMENT_SECTION_UNKNOWN: row<{ uri: string; section: string; sections: string }>(
     INVALID_PARAMS,
@@ -52,7 +52,7 @@ export const docsRows = {
     INVALID_PARAMS,
     false,
     (d) =>
-      `On ${d.host} the key and the documents would cross the network unencrypted. Give --tls-cert and --tls-key, or say --insecure-http.`,
+      `On ${d.host} the key and the documents would cross the network unencrypted. Give --tls-cert and --tls-key, or pass --insecure-http.`,
   ),
   DOCS_TLS: row<{ reason: string }>(
     INVALID_PARAMS,
@@ -67,7 +67,7 @@ export const docsRows = {
   DOCS_NAME_TAKEN: row<{ what: string; name: string }>(
     INVALID_PARAMS,
     false,
-    (d) => `There is a ${d.what} ${d.name} already. Choose another name, or remove that one first.`,
+    (d) => `A ${d.what} named ${d.name} exists already. Choose another name, or remove that one first.`,
   ),
   DOCS_NAME_UNKNOWN: row<{ what: string; name: string }>(
     INVALID_PARAMS,
@@ -89,17 +89,17 @@ export const docsRows = {
   CLIENT_GONE: row<{ method: string }>(
     INTERNAL,
     true,
-    (d) => `The client left before it answered ${d.method}. What it was asked to do may have been done.`,
+    (d) => `The client disconnected before it answered ${d.method}. It may have done what it was asked to.`,
   ),
   CLIENT_CANCELLED: row<{ method: string }>(
     INTERNAL,
     false,
-    (d) => `Nobody waits for ${d.method} any more: it was cancelled.`,
+    (d) => `${d.method} was cancelled before the client answered.`,
   ),
   CLIENT_TIMEOUT: row<{ method: string; seconds: number }>(
     INTERNAL,
     true,
-    (d) => `The client did not answer ${d.method} within ${d.seconds} s. What it was asked to do may have been done.`,
+    (d) => `The client did not answer ${d.method} within ${d.seconds} s. It may have done what it was asked to.`,
   ),
   CLIENT_REFUSED: row<{ method: string; reason: string }>(
     INTERNAL,
@@ -109,7 +109,7 @@ export const docsRows = {
   CLIENT_ANSWER_INVALID: row<{ method: string; reason: string }>(
     INTERNAL,
     false,
-    (d) => `What the client answered to ${d.method} cannot be used: ${d.reason}.`,
+    (d) => `The client's answer to ${d.method} is invalid: ${d.reason}.`,
   ),
   PATH_OUTSIDE_ROOTS: row<{ path: string }>(
     INVALID_PARAMS,
@@ -120,7 +120,7 @@ export const docsRows = {
     INVALID_PARAMS,
     false,
     (d) =>
-      `A rule of permission keeps ${d.path} from what reads or writes it here. Use read_file, write_file or edit_file with this path: a rule that asks is asked there.`,
+      `A permission rule excludes ${d.path} here. If the rule asks, call read_file, write_file or edit_file with this path: that asks the user.`,
   ),
   LINE_INVALID: row<{ what: string; value: number }>(
     INVALID_PARAMS,
@@ -132,5 +132,5 @@ export const docsRows = {
     false,
     (d) => `The terminal ${d.terminal} was released. Start another one.`,
   ),
-  ELICITATION_INVALID: row<{ reason: string }>(INVALID_PARAMS, false, (d) => `Nobody was asked, because ${d.reason}.`),
+  ELICITATION_INVALID: row<{ reason: string }>(INVALID_PARAMS, false, (d) => `The user was not asked, because ${d.reason}.`),
 } as const

@@ -18,7 +18,7 @@ export const modelRows = {
     INVALID_PARAMS,
     false,
     (d) =>
-      `${d.provider} needs a key before ${d.model} can be asked. Type export ${d.variable}=YOUR_KEY in the shell that you start Parley or your editor from, then prompt again from there.`,
+      `${d.provider} needs a key for ${d.model}. Type export ${d.variable}=YOUR_KEY in the shell that you start Parley or your editor from, then prompt again from there.`,
   ),
   MODEL_KEY: row<Asked & { variable: string }>(
     INTERNAL,
@@ -30,60 +30,60 @@ export const modelRows = {
     INTERNAL,
     false,
     (d) =>
-      `The account at ${d.provider} has nothing left for ${d.model}. Look at its balance and limits, or choose another model.`,
+      `The account at ${d.provider} has no credit or quota left for ${d.model}. Check its balance and limits, or choose another model.`,
   ),
   MODEL_RATE_LIMIT: row<Asked & { retryAfterMs?: number }>(
     INTERNAL,
     true,
     (d) =>
-      `${d.provider} takes no more requests for ${d.model} for now: its limit is reached. Try again ${whenAgain(d)}.`,
+      `The rate limit of ${d.provider} for ${d.model} is reached. Try again ${whenAgain(d)}.`,
   ),
   MODEL_OVERLOADED: row<Asked & { retryAfterMs?: number }>(
     INTERNAL,
     true,
     (d) =>
-      `${d.provider} cannot serve ${d.model} right now: it is overloaded or has a fault. Try again ${whenAgain(d)}.`,
+      `${d.provider} cannot serve ${d.model} right now: it is overloaded or failing. Try again ${whenAgain(d)}.`,
   ),
   MODEL_CONTEXT: row<Asked>(
     INVALID_PARAMS,
     false,
     (d) =>
-      `The conversation is longer than ${d.model} takes at once. Make it shorter, or choose a model with more room.`,
+      `The conversation is longer than the context window of ${d.model}. Shorten it, or choose a model with a larger one.`,
   ),
   MODEL_NETWORK: row<Asked & { reason: string }>(
     INTERNAL,
     true,
     (d) =>
-      `${d.provider} cannot be reached for ${d.model}: ${d.reason}. Check that it runs and the network, then try again.`,
+      `${d.provider} cannot be reached for ${d.model}: ${d.reason}. Check that it runs, check the network, then try again.`,
   ),
   MODEL_ABSENT: row<Asked & { reason: string }>(
     INTERNAL,
     true,
     (d) =>
-      `${d.provider} cannot be asked for ${d.model}: ${d.reason}. Start it, check its address, or choose another model.`,
+      `${d.provider} cannot serve ${d.model}: ${d.reason}. Start it, check its URL, or choose another model.`,
   ),
   MODEL_CERTIFICATE: row<Asked & { reason: string }>(
     INTERNAL,
     false,
     (d) =>
-      `${d.provider} cannot be trusted with what is meant for ${d.model}: ${d.reason}. Check its address; name an authority of your own in NODE_EXTRA_CA_CERTS and start the server again.`,
+      `The certificate of ${d.provider} for ${d.model} is not trusted: ${d.reason}. Check the URL; for a certificate authority of your own, set NODE_EXTRA_CA_CERTS and restart the server.`,
   ),
   MODEL_STREAM: row<Asked & { reason: string }>(
     INTERNAL,
     true,
-    (d) => `The answer of ${d.model} from ${d.provider} broke off or makes no sense: ${d.reason}. Try again.`,
+    (d) => `The response from ${d.model} at ${d.provider} was incomplete or invalid: ${d.reason}. Try again.`,
   ),
   MODEL_IDLE: row<Asked & { seconds: number }>(
     INTERNAL,
     true,
-    (d) => `${d.provider} was silent for ${d.seconds} s while ${d.model} was to answer. Try again.`,
+    (d) => `${d.provider} sent nothing for ${d.seconds} s while ${d.model} was answering. Try again.`,
   ),
   MODEL_REFUSED: row<Asked & { words: string }>(
     INTERNAL,
     false,
     (d) => `${d.provider} refused the request for ${d.model}: ${d.words}`,
   ),
-  MODEL_CANCELLED: row<Asked>(CANCELLED, true, (d) => `The answer of ${d.model} was cancelled before it was whole.`),
+  MODEL_CANCELLED: row<Asked>(CANCELLED, true, (d) => `The response of ${d.model} was cancelled before it was complete.`),
 } as const
 
 function whenAgain({ retryAfterMs }: { readonly retryAfterMs?: number }): string {

@@ -15,13 +15,13 @@ export const sessionRows = {
   SESSION_CLOSED: row<{ session: string }>(
     INVALID_REQUEST,
     false,
-    (d) => `Session ${d.session} is closed. Load or resume it to go on.`,
+    (d) => `Session ${d.session} is closed. Load or resume it to continue.`,
   ),
   SERVERS_TOO_MANY: row<{ found: number; most: number }>(
     INVALID_PARAMS,
     false,
     (d) =>
-      `A session takes at most ${d.most} MCP servers of its clients, and with these it would have ${d.found}. Name fewer, or use one server that offers the tools of several.`,
+      `A session can have at most ${d.most} MCP servers from its clients; with these it would have ${d.found}. Name fewer, or use one server that offers the tools of several.`,
   ),
   SESSION_CWD_DIFFERS: row<{ session: string; cwd: string; given: string }>(
     INVALID_PARAMS,
@@ -47,7 +47,7 @@ export const sessionRows = {
     INTERNAL,
     true,
     (d) =>
-      `The turn was interrupted because the server stopped. What was said is kept in session ${d.session}; prompt again to go on.`,
+      `The turn was interrupted because the server stopped. Everything up to then is stored in session ${d.session}; prompt again to continue.`,
   ),
   TURN_OVER: row<{ turn: string; session: string }>(
     INTERNAL,
@@ -57,7 +57,7 @@ export const sessionRows = {
   PERMISSION_UNKNOWN: row<{ request: string }>(
     INVALID_PARAMS,
     false,
-    (d) => `Nobody is waiting for an answer to permission request ${d.request}; it was answered or withdrawn before.`,
+    (d) => `Permission request ${d.request} is not open; it was answered or withdrawn before.`,
   ),
   MODE_UNKNOWN: row<{ mode: string; known: string }>(
     INVALID_PARAMS,
@@ -77,7 +77,7 @@ export const sessionRows = {
   SCRIPT_INVALID: row<{ path: string; line: number; reason: string }>(
     INVALID_PARAMS,
     false,
-    (d) => `Line ${d.line} of the script ${d.path} cannot be played: ${d.reason}.`,
+    (d) => `Line ${d.line} of the script ${d.path} is invalid: ${d.reason}.`,
   ),
   SCRIPT_UNREADABLE: row<{ path: string; reason: string }>(
     INVALID_PARAMS,
@@ -94,12 +94,12 @@ export const sessionRows = {
     INVALID_PARAMS,
     false,
     () =>
-      'There is no model to answer: no provider has a key, and none is served on this machine. parley models says what each one lacks; --agent guide needs none.',
+      'No model is available: no provider has a key, and no model server runs on this machine. parley models lists what each provider needs; --agent guide needs no model.',
   ),
   AGENT_FAILED: row<{ reason: string }>(INTERNAL, true, (d) => `The agent failed: ${d.reason}`),
   SESSION_AMBIGUOUS: row<{ prefix: string; count: number }>(
     INVALID_PARAMS,
     false,
-    (d) => `${d.count} sessions begin with ${d.prefix}. Give more of its id; parley ls shows them.`,
+    (d) => `${d.count} sessions begin with ${d.prefix}. Give more of the id; parley ls shows them.`,
   ),
 }

@@ -6,12 +6,12 @@ export const toolRows = {
   TOOL_UNKNOWN: row<{ tool: string }>(
     INVALID_PARAMS,
     false,
-    (d) => `There is no tool ${d.tool} now. List the tools to see which are.`,
+    (d) => `There is no tool ${d.tool} now. List the tools to see which there are.`,
   ),
   TOOL_ARGUMENTS: row<{ tool: string; reason: string }>(
     INVALID_PARAMS,
     false,
-    (d) => `The arguments do not fit tool ${d.tool}: ${d.reason}. It was not called.`,
+    (d) => `The arguments of tool ${d.tool} are invalid: ${d.reason}. It was not called.`,
   ),
   TOOL_TIMEOUT: row<{ tool: string; ms: number }>(
     INTERNAL,
@@ -33,24 +33,24 @@ export const toolRows = {
   TOOL_LOST: row<{ tool: string; reason: string }>(
     INTERNAL,
     false,
-    (d) => `The answer of tool ${d.tool} was lost: ${d.reason}. It may have run.`,
+    (d) => `The result of tool ${d.tool} was lost: ${d.reason}. It may have run.`,
   ),
   TOOL_FAILED: row<{ reason: string }>(INTERNAL, false, (d) => d.reason),
   FILE_REFUSED: row<{ reason: string }>(INTERNAL, false, (d) => d.reason),
   MCP_CONNECT: row<{ server: string; reason: string }>(
     INTERNAL,
     true,
-    (d) => `MCP server ${d.server} could not be connected: ${d.reason}.`,
+    (d) => `Could not connect to MCP server ${d.server}: ${d.reason}.`,
   ),
   MCP_LOGIN: row<{ server: string; word: string }>(
     INTERNAL,
     true,
-    (d) => `MCP server ${d.server} wants you to log in. Run: parley mcp login ${d.word}`,
+    (d) => `MCP server ${d.server} requires a login. Run: parley mcp login ${d.word}`,
   ),
   MCP_LOGIN_FAILED: row<{ server: string; reason: string }>(
     INTERNAL,
     true,
-    (d) => `Nobody is logged in to ${d.server}: ${d.reason}. Log in again.`,
+    (d) => `Not logged in to ${d.server}: ${d.reason}. Log in again.`,
   ),
   MCP_REQUEST: row<{ server: string; what: string; reason: string }>(
     INTERNAL,
@@ -67,7 +67,7 @@ export const toolRows = {
   COMMAND_NOT_EXECUTABLE: row<{ command: string }>(
     INVALID_PARAMS,
     false,
-    (d) => `${d.command} is there but may not be executed. Check its permissions.`,
+    (d) => `${d.command} exists but is not executable. Check its permissions.`,
   ),
   PROCESS_SPAWN: row<{ command: string; reason: string }>(
     INTERNAL,

@@ -197,7 +197,7 @@ test('a bad argument is answered with what to do, never with an empty result', a
     ['search_documents', { query: Array.from({ length: 65 }, (_, i) => `w${i}`).join(' ') }, /at most 64/],
     ['search_documents', { query: 'a', limit: 0 }, /whole number from 1 to 50/],
     ['search_documents', { query: 'a', limit: 1.5 }, /whole number/],
-    ['search_documents', { query: 'a', cursor: 'nonsense' }, /not one that this server gave/],
+    ['search_documents', { query: 'a', cursor: 'nonsense' }, /not from this server/],
     ['MinDocGlobalSearch', { keyword: 'a', pageIndex: 0 }, /whole number from 1/],
     ['MinDocGlobalSearch', { keyword: 'a', pageIndex: -1 }, /whole number from 1/],
     ['MinDocGlobalSearch', { keyword: 'a', pageIndex: 'two' }, /whole number from 1/],
@@ -218,7 +218,7 @@ test('a cursor of an older state of the documents is refused with advice', async
   const session = await RawSession.open(server)
   const { nextCursor } = await search(session, { query: 'alpha' })
   expect(await search(session, { query: 'alpha', cursor: nextCursor })).toMatchObject({ total: 30 })
-  await expect(search(session, { query: 'beta', cursor: nextCursor })).rejects.toThrow(/not one that this server gave/)
+  await expect(search(session, { query: 'beta', cursor: nextCursor })).rejects.toThrow(/not from this server/)
   await write(directory, { 'new.md': 'beta' })
   await found(session, 'beta', ['new.md'])
   await expect(search(session, { query: 'alpha', cursor: nextCursor })).rejects.toThrow(/Search again without/)

@@ -212,7 +212,7 @@ describe('a tool', () => {
     const gone = { name: 'gone', command: '/no/such/server', args: [], env: [{ name: 'TOKEN', value: 'sentinel' }] }
     const sessionId = await newSession(client, stage.cwd, [gone])
     await client.request('session/prompt', promptOf(sessionId, 'go'))
-    expect(failureIn(client)).toContain('MCP server gone could not be connected')
+    expect(failureIn(client)).toContain('Could not connect to MCP server gone')
     expect(JSON.stringify(client.received)).not.toContain('sentinel')
   })
 

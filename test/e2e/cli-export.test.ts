@@ -133,7 +133,7 @@ describe('parley import', () => {
     expect(taken).toMatchObject({
       code: 1,
       stdout: '',
-      stderr: expect.stringContaining(`There is a session ${id} already.`),
+      stderr: expect.stringContaining(`Session ${id} exists already.`),
     })
     const elsewhere = freshDirectory()
     expect(await parley(['import', '--keep-id', file], { home: elsewhere })).toMatchObject({

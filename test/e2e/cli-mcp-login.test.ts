@@ -42,7 +42,7 @@ test('a live session says which command to run, and is connected when it was', a
   await vi.waitFor(async () => {
     expect(await stateOf(place)).toMatchObject({
       state: 'failed',
-      reason: 'MCP server wiki wants you to log in. Run: parley mcp login wiki',
+      reason: 'MCP server wiki requires a login. Run: parley mcp login wiki',
     })
   }, 30_000)
   const login = new Cli(['mcp', 'login', 'wiki', '--json'], place)
@@ -100,7 +100,7 @@ test('Ctrl-C stops the waiting, and whatever is no such server is said', async (
   expect(nobody).toMatchObject({ code: 1, stderr: expect.stringContaining('(configured: wiki)') as string })
   await guard.close()
   const away = await parley(['mcp', 'login', guard.url], place)
-  expect(away).toMatchObject({ code: 1, stderr: expect.stringContaining('Nobody is logged in') as string })
+  expect(away).toMatchObject({ code: 1, stderr: expect.stringContaining('Not logged in') as string })
   expect(away.stderr).toContain('ECONNREFUSED')
   const config = join(place.home, 'config/parley/parley.toml')
   writeFileSync(config, `${readFileSync(config, 'utf8')}[mcp.local]\ncommand = "true"\n`)

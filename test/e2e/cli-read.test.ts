@@ -31,7 +31,7 @@ describe('parley ls', () => {
     for (const command of ['ls', 'doctor', 'acp', 'run hi']) {
       const { code, stderr } = await parley([gone, binary, ...command.split(' ')], { home, program: '-e' })
       expect([command, code]).toEqual([command, 1])
-      expect(stderr).toContain('The directory that this runs in has been removed. Change to another one and try again.')
+      expect(stderr).toContain('The current directory has been removed. Change to another one and try again.')
     }
   })
 

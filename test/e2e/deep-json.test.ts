@@ -61,7 +61,7 @@ describe.each(['stdio', 'json', 'sse'] as const)('an MCP server over %s', (way) 
     expect(client.received.filter((message) => isNestedDeeper(message, 127))).toEqual([])
     if (way === 'stdio' && levels > 1_000)
       expect(told).toContain(
-        'The answer of tool deep__do was lost: MCP server deep answered with JSON that is nested more than 1000 levels deep',
+        'The result of tool deep__do was lost: MCP server deep answered with JSON that is nested more than 1000 levels deep',
       )
   })
 })

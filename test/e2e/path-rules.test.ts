@@ -102,7 +102,7 @@ test('a document that a rule keeps is refused in the same words whether it is th
   const [there, missing] = await Promise.all(
     ['notes', 'absent'].map((name) => call(place, 'docs__read_document', { uri: `doc://work/secret/${name}.md` })),
   )
-  const words = ({ stdout = '' }: Partial<Finished> = {}) => /[^"]*rule of permission keeps[^"]*/u.exec(stdout)?.[0]
+  const words = ({ stdout = '' }: Partial<Finished> = {}) => /[^"]*permission rule excludes[^"]*/u.exec(stdout)?.[0]
   expect(words(there)).toContain('secret/notes.md')
   expect(words(missing)).toBe(words(there)?.replaceAll('notes', 'absent'))
 })
@@ -144,7 +144,7 @@ test.each([
   expect(code).toBe(0)
   const asked = JSON.stringify(server.requests)
   expect(asked).toContain('in passing')
-  expect(asked).toContain('A rule of permission keeps secret/notes.md')
+  expect(asked).toContain('A permission rule excludes secret/notes.md')
   expect(asked).not.toMatch(LEAKS)
 })
 

@@ -266,7 +266,7 @@ const ends: readonly Case[] = [
     async check({ ready, call, registry }) {
       await ready()
       await expect(call()).rejects.toThrow(
-        'The answer of tool s__do was lost: it ended with exit code 3: out of cheese. It may have run.',
+        'The result of tool s__do was lost: it ended with exit code 3: out of cheese. It may have run.',
       )
       await changeTo(registry, ({ servers }) => servers[0]?.state === 'ready')
       expect(wordsOf(await call('say', { text: 'back' }))).toBe('back')

@@ -93,7 +93,7 @@ describe('a server over Streamable HTTP', () => {
     const list = await registry.ready(10_000, signal)
     expect(list.servers.map((server) => server.state)).toEqual(['ready', 'failed'])
     expect(list.servers[1]?.reason).toBe(
-      `MCP server refusing could not be connected: http://127.0.0.1:${refusing.port}: the server answered HTTP 503.`,
+      `Could not connect to MCP server refusing: http://127.0.0.1:${refusing.port}: the server answered HTTP 503.`,
     )
   })
 

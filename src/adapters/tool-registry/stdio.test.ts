@@ -124,7 +124,7 @@ describe('connecting', () => {
     const list = await readied(registry, 4000)
     expect(list.servers.map((server) => server.state)).toEqual(['ready', 'connecting', 'failed', 'ready'])
     expect(list.servers[2]?.reason).toBe(
-      'MCP server missing could not be connected: The command no-such-server was not found. Install it, or give its absolute path.',
+      'Could not connect to MCP server missing: The command no-such-server was not found. Install it, or give its absolute path.',
     )
   })
 
@@ -158,7 +158,7 @@ describe('connecting', () => {
     const list = await readied(registry)
     expect(list.servers[0]).toMatchObject({
       state: 'failed',
-      reason: 'MCP server silent could not be connected: it did not answer in time.',
+      reason: 'Could not connect to MCP server silent: it did not answer in time.',
     })
     expect(carrying(made.marker)).toEqual([])
   })
@@ -170,7 +170,7 @@ describe('connecting', () => {
     }
     const list = await readied(bench().open([server]))
     expect(list.servers[0]?.reason).toBe(
-      'MCP server broken could not be connected: it ended with exit code 4: no [hidden].',
+      'Could not connect to MCP server broken: it ended with exit code 4: no [hidden].',
     )
   })
 
@@ -275,7 +275,7 @@ describe('a call', () => {
     const { registry } = await one({}, { log: log.path })
     const refused = registry.call('s__echo', { text: 5 }, withoutSignal())
     await expect(refused).rejects.toThrow(
-      'The arguments do not fit tool s__echo: they/text must be string. It was not called.',
+      'The arguments of tool s__echo are invalid: they/text must be string. It was not called.',
     )
     await expect(registry.call('s__echo', undefined, withoutSignal())).rejects.toMatchObject({ code: 'TOOL_ARGUMENTS' })
     await expect(registry.call('s__echo', 'text', withoutSignal())).rejects.toMatchObject({ code: 'TOOL_ARGUMENTS' })
@@ -380,7 +380,7 @@ describe('a call', () => {
   test('whose server dies is lost and not repeated; the server fails, its tools leave, and the next need brings it back', async () => {
     const { registry } = await one({ TOKEN: 'sentinel-secret' })
     await expect(registry.call('s__die', {}, withoutSignal())).rejects.toThrow(
-      /^The answer of tool s__die was lost: it ended with exit code 3: token is \[hidden\]. It may have run.$/,
+      /^The result of tool s__die was lost: it ended with exit code 3: token is \[hidden\]. It may have run.$/,
     )
     await until(() => registry.list().servers[0]?.state === 'failed')
     expect(registry.list()).toMatchObject({

@@ -35,7 +35,7 @@ describe('an agent that', () => {
     [
       'dies in its turn',
       { 'session/prompt': [says('Said.'), { exit: 3 }] },
-      { code: 75, why: 'fake has ended (exit code 3)' },
+      { code: 75, why: 'fake ended (exit code 3)' },
     ],
     [
       'refuses',

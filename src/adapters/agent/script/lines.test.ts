@@ -57,7 +57,7 @@ describe('a line that cannot be played', () => {
     ['ends with an unknown reason', { end: 'bored' }],
     ['offers an unknown kind of answer', { permission: { options: [{ optionId: 'a', kind: 'maybe' }] } }],
   ])('%s: its number is told', (_name, line) => {
-    expect(() => parse({ chunk: 'fine' }, line)).toThrow(/^Line 2 of the script demo\.jsonl cannot be played: /)
+    expect(() => parse({ chunk: 'fine' }, line)).toThrow(/^Line 2 of the script demo\.jsonl is invalid: /)
   })
 
   test('never breaks the reader in another way', () => {
@@ -107,7 +107,7 @@ describe('the first line', () => {
     ['an option of no known type', { configOptions: [{ ...loud, type: 'colour' }] }],
     ['a field that ACP does not have', { voice: 'low' }],
   ])('is refused with %s', (_name, offered) => {
-    expect(() => script({ agent: offered })).toThrow(/^Line 1 of the script demo\.jsonl cannot be played: /)
+    expect(() => script({ agent: offered })).toThrow(/^Line 1 of the script demo\.jsonl is invalid: /)
   })
 
   test.each([
@@ -154,7 +154,7 @@ describe('a tool call that is only reported', () => {
       { content: [{ type: 'content', content: { type: 'resource', resource: { uri: 'u' } } }] },
     ],
   ])('is refused with %s', (_name, fields) => {
-    expect(() => report(fields)).toThrow(/^Line 1 of the script demo\.jsonl cannot be played: /)
+    expect(() => report(fields)).toThrow(/^Line 1 of the script demo\.jsonl is invalid: /)
   })
 })
 

@@ -90,7 +90,7 @@ describe('a server that wants somebody to log in', () => {
     const registry = bench().open([at(server)])
     const list = await registry.ready(30_000, signal)
     expect(list.servers).toMatchObject([{ state: 'failed', tools: 0 }])
-    expect(list.servers[0]?.reason).toBe(`MCP server wiki wants you to log in. Run: parley mcp login ${server.url}`)
+    expect(list.servers[0]?.reason).toBe(`MCP server wiki requires a login. Run: parley mcp login ${server.url}`)
     expect(list.tools).toMatchObject([{ name: 'wiki__log_in', builtin: true, readOnly: true }])
     expect(server.registered).toEqual([])
     const questions: Elicitation[] = []
@@ -313,7 +313,7 @@ describe('a login', () => {
     ['with tokens in clear text', { token_endpoint: 'http://tokens.example/token' }, ''],
   ])('%s is refused', async (_, metadata, word) => {
     const said = await failure(await guarded({ metadata }))
-    expect(said).toContain('Nobody is logged in')
+    expect(said).toContain('Not logged in')
     expect(said).toContain(word)
   })
 
