@@ -119,7 +119,10 @@ export const commands: readonly CommandRow[] = [
   {
     usage: 'fork <id>',
     summary: 'fork a session; print the new id',
-    options: [json, { flags: '--up-to <seq>', summary: 'copy only up to this entry; parley show prints entry numbers' }],
+    options: [
+      json,
+      { flags: '--up-to <seq>', summary: 'copy only up to this entry; parley show prints entry numbers' },
+    ],
     examples: ['parley fork 1f3a', 'parley fork 1f3a --up-to 42'],
     load: () => import('./commands/sessions/fork.ts'),
   },

@@ -94,7 +94,8 @@ export const catalogue = {
   SERVER_RESTARTED: row<{ method: string }>(
     INTERNAL,
     true,
-    (d) => `The server was restarted before it answered ${d.method}, and may have done it. Check the result before retrying.`,
+    (d) =>
+      `The server was restarted before it answered ${d.method}, and may have done it. Check the result before retrying.`,
   ),
   SERVER_LOST: row<{ reason: string }>(
     INTERNAL,

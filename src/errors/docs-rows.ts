@@ -10,7 +10,8 @@ export const docsRows = {
   DOCS_DIRECTORY_GONE: row<{ directories: string }>(
     INTERNAL,
     true,
-    (d) => `Nothing can be searched because ${d.directories} does not exist any more. Put it back; Parley notices that by itself.`,
+    (d) =>
+      `Nothing can be searched because ${d.directories} does not exist any more. Put it back; Parley notices that by itself.`,
   ),
   DOCS_CHANGED: row(
     INVALID_PARAMS,
@@ -132,5 +133,9 @@ export const docsRows = {
     false,
     (d) => `The terminal ${d.terminal} was released. Start another one.`,
   ),
-  ELICITATION_INVALID: row<{ reason: string }>(INVALID_PARAMS, false, (d) => `The user was not asked, because ${d.reason}.`),
+  ELICITATION_INVALID: row<{ reason: string }>(
+    INVALID_PARAMS,
+    false,
+    (d) => `The user was not asked, because ${d.reason}.`,
+  ),
 } as const

@@ -35,14 +35,12 @@ export const modelRows = {
   MODEL_RATE_LIMIT: row<Asked & { retryAfterMs?: number }>(
     INTERNAL,
     true,
-    (d) =>
-      `The rate limit of ${d.provider} for ${d.model} is reached. Try again ${whenAgain(d)}.`,
+    (d) => `The rate limit of ${d.provider} for ${d.model} is reached. Try again ${whenAgain(d)}.`,
   ),
   MODEL_OVERLOADED: row<Asked & { retryAfterMs?: number }>(
     INTERNAL,
     true,
-    (d) =>
-      `${d.provider} cannot serve ${d.model} right now: it is overloaded or failing. Try again ${whenAgain(d)}.`,
+    (d) => `${d.provider} cannot serve ${d.model} right now: it is overloaded or failing. Try again ${whenAgain(d)}.`,
   ),
   MODEL_CONTEXT: row<Asked>(
     INVALID_PARAMS,
@@ -59,8 +57,7 @@ export const modelRows = {
   MODEL_ABSENT: row<Asked & { reason: string }>(
     INTERNAL,
     true,
-    (d) =>
-      `${d.provider} cannot serve ${d.model}: ${d.reason}. Start it, check its URL, or choose another model.`,
+    (d) => `${d.provider} cannot serve ${d.model}: ${d.reason}. Start it, check its URL, or choose another model.`,
   ),
   MODEL_CERTIFICATE: row<Asked & { reason: string }>(
     INTERNAL,
@@ -83,7 +80,11 @@ export const modelRows = {
     false,
     (d) => `${d.provider} refused the request for ${d.model}: ${d.words}`,
   ),
-  MODEL_CANCELLED: row<Asked>(CANCELLED, true, (d) => `The response of ${d.model} was cancelled before it was complete.`),
+  MODEL_CANCELLED: row<Asked>(
+    CANCELLED,
+    true,
+    (d) => `The response of ${d.model} was cancelled before it was complete.`,
+  ),
 } as const
 
 function whenAgain({ retryAfterMs }: { readonly retryAfterMs?: number }): string {

@@ -44,7 +44,7 @@ test('an agent of the SDK answers', async () => {
 
 describe('one clear line, and no answer, from', () => {
   test.each([
-    ['an agent that ends at once', 'exit 3', 'has ended (exit code 3, before it introduced itself)'],
+    ['an agent that ends at once', 'exit 3', 'ended (exit code 3, before it introduced itself)'],
     ['a command that is not there', './nothing-here', 'exit code 127'],
     ['one that closes its side and lives on', 'exec >&-; cat > /dev/null', 'before it introduced itself'],
     ['one that only repeats what it hears', 'cat', 'refused initialize'],

@@ -139,7 +139,11 @@ describe('parley run', () => {
 
   test.each([
     ['a session that does not exist', ['run', 'x', '--session', 'zzz'], /^parley: There is no session zzz\./u],
-    ['a directory that is not there', ['run', 'x', '--cwd', '/gone'], /^parley: cwd \/gone is not a readable directory/u],
+    [
+      'a directory that is not there',
+      ['run', 'x', '--cwd', '/gone'],
+      /^parley: cwd \/gone is not a readable directory/u,
+    ],
     [
       'a script that is not there',
       ['run', 'x', '--agent', 'script:/gone'],
