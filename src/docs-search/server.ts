@@ -1,7 +1,7 @@
 /** `parley docs`: serves collections of documents to MCP clients, over Streamable HTTP. */
-import type { PathAccess } from '../access/path-access.ts'
 import { fail } from '../errors/parley-error.ts'
-import { checkDirectories, type Collection, collectionsOf, merged } from './collections/collections.ts'
+import { checkDirectories, merged } from './collections/state.ts'
+import { type Collection, collectionsOf } from './index/collections.ts'
 import { type Certificate, isLoopback, openHttpListener } from './mcp-server/http/http-listener.ts'
 import type { IndexLimits } from './index/worker/protocol.ts'
 import { KeyRing, type KnownKey, type Principal, weaknessOf, withoutKeys } from './keys/keys.ts'
@@ -26,12 +26,8 @@ export interface LibrarySettings {
   readonly poll?: boolean
   /** Whether source code is searched too. */
   readonly code?: boolean
-  /** What is left out unless the ignore files of a directory take it back; lines as they have. */
-  readonly skipped?: readonly string[]
   /** Where the index is kept between runs; it lives as long as the server if absent. */
   readonly indexFile?: string
-  /** What rules of permission keep from whoever asks, as they are now; nothing if absent. */
-  readonly access?: () => Promise<PathAccess>
   /** For files that only a library can read. */
   readonly extract?: { readonly milliseconds?: number; readonly megabytes?: number }
 }
@@ -142,18 +138,7 @@ function defined<Options extends object>(options: Options): Options {
 
 /** Throws DIRECTORY_MISSING. */
 export async function openLibrary(settings: LibrarySettings): Promise<CollectionSet> {
-  const {
-    directories,
-    added = [],
-    limits,
-    poll = false,
-    code = false,
-    workerUrl,
-    log,
-    indexFile,
-    extract,
-    access,
-  } = settings
+  const { directories, added = [], limits, poll = false, code = false, workerUrl, log, indexFile, extract } = settings
   if (directories.length === 0 && added.length === 0) {
     fail('DIRECTORY_MISSING', { what: 'The directory to serve', path: '(none given)' })
   }
@@ -168,8 +153,6 @@ export async function openLibrary(settings: LibrarySettings): Promise<Collection
     log,
     ...(indexFile === undefined ? {} : { file: indexFile }),
     ...(extract === undefined ? {} : { extract }),
-    ...(access === undefined ? {} : { access }),
-    ...(settings.skipped === undefined ? {} : { skipped: settings.skipped }),
   })
 }
 

@@ -40,7 +40,15 @@ export const walls: Readonly<Record<string, Wall>> = {
   'adapters/mcp': { ...adapter, may: [...adapter.may, 'rpc', 'adapters/checking'] },
   'adapters/builtin-tools': {
     ...adapter,
-    may: [...adapter.may, 'workspace', 'shell-safety', 'adapters/checking', 'adapters/mcp'],
+    may: [
+      ...adapter.may,
+      'access',
+      'docs-search/index',
+      'workspace',
+      'shell-safety',
+      'adapters/checking',
+      'adapters/mcp',
+    ],
   },
   'adapters/tool-registry': {
     ...adapter,
@@ -52,7 +60,15 @@ export const walls: Readonly<Record<string, Wall>> = {
   'adapters/terminal': adapter,
   edge: { may: ['session', 'ports', 'errors', 'text', 'rpc', 'async'], node: 'any' },
   relay: { may: ['errors', 'rpc'], node: ['net'] },
-  'docs-search': { may: ['errors', 'text', 'async', 'sqlite', 'access', 'workspace', 'state-files'], node: 'any' },
+  // A library: it knows neither HTTP nor MCP, so that a builtin tool and the document server can both search it.
+  'docs-search/index': {
+    may: ['errors', 'text', 'async', 'sqlite', 'access', 'workspace', 'state-files'],
+    node: 'any',
+  },
+  'docs-search': {
+    may: ['docs-search/index', 'errors', 'text', 'async', 'sqlite', 'access', 'workspace', 'state-files'],
+    node: 'any',
+  },
   config: { may: ['errors', 'state-files'], node: 'any' },
   server: {
     may: [
@@ -69,6 +85,7 @@ export const walls: Readonly<Record<string, Wall>> = {
       'adapters/*',
       'edge',
       'docs-search',
+      'docs-search/index',
       'config',
     ],
     node: 'any',
@@ -92,28 +109,28 @@ export const packages: Readonly<Record<string, readonly string[]>> = {
   '@modelcontextprotocol/client': ['adapters/mcp', 'adapters/checking'],
   '@modelcontextprotocol/node': ['docs-search'],
   '@modelcontextprotocol/server': ['docs-search'],
-  '@parcel/watcher': ['docs-search'],
+  '@parcel/watcher': ['docs-search/index'],
   // Stores with nothing in common, and the locks between processes.
-  '@photostructure/sqlite': ['sqlite', 'adapters/journal', 'adapters/search', 'docs-search', 'state-files'],
+  '@photostructure/sqlite': ['sqlite', 'adapters/journal', 'adapters/search', 'docs-search/index', 'state-files'],
   commander: ['cli'],
-  fflate: ['docs-search'],
+  fflate: ['docs-search/index'],
   ignore: ['workspace'],
-  mammoth: ['docs-search'],
+  mammoth: ['docs-search/index'],
   marked: ['docs-search'], // only its lexer; its HTML is never used
-  'opencc-js': ['docs-search'],
+  'opencc-js': ['docs-search/index'],
   '@clack/prompts': ['cli'],
   diff: ['adapters/builtin-tools', 'cli'],
-  entities: ['adapters/builtin-tools', 'docs-search', 'text'],
-  htmlparser2: ['adapters/builtin-tools', 'docs-search'],
+  entities: ['adapters/builtin-tools', 'docs-search/index', 'text'],
+  htmlparser2: ['adapters/builtin-tools', 'docs-search/index'],
   'ipaddr.js': ['net-policy'],
   picomatch: ['adapters/builtin-tools', 'workspace', 'access'],
   picocolors: ['cli'],
   pino: ['server'],
   'smol-toml': ['config'],
-  stemmer: ['docs-search'],
+  stemmer: ['docs-search/index'],
   'string-width': ['cli'],
   unbash: ['shell-safety'],
-  unpdf: ['docs-search'],
+  unpdf: ['docs-search/index'],
   undici: ['net-policy', 'adapters/mcp', 'adapters/builtin-tools', 'adapters/model'], // neither ports' servers answer in the time that fetch gives them
   zod: ['edge', 'config', 'docs-search', 'server', 'adapters/agent', 'adapters/mcp', 'adapters/builtin-tools'], // wherever unknown input is parsed
 }

@@ -93,7 +93,7 @@ describe('a question', () => {
     const searches = updatesIn(client.received).filter(({ update }) => update.sessionUpdate === 'tool_call')
     const titles = searches.map(({ update }) => update['title'])
     expect(titles.length).toBeGreaterThan(1)
-    expect(titles).toContain('Search documents: “xyzzy plugh?” (docs)')
+    expect(titles).toContain('Search documents: “xyzzy plugh?”')
     expect(new Set(titles).size).toBe(titles.length)
   })
 })
@@ -108,7 +108,7 @@ test('where there are no documents, the guide says that alone, and the call is t
   const titles = updatesIn(client.received).flatMap(({ update }) =>
     update.sessionUpdate === 'tool_call' ? [update['title']] : [],
   )
-  expect(titles[0]).toBe('Search documents: “数据库” (docs)')
+  expect(titles[0]).toBe('Search documents: “数据库”')
 })
 
 describe('a tool by name', () => {
@@ -172,6 +172,6 @@ describe('a session with troubled servers', () => {
     await client.request('session/prompt', promptOf(session, '/tools'))
     expect(said(client.received)).toMatch(/\*\*dead\*\* \(failed: .*not found.*\)/)
     expect(said(client.received)).toContain('`files__echo`')
-    expect(said(client.received)).toContain('`docs__search_documents`')
+    expect(said(client.received)).toContain('`search_documents`')
   })
 })

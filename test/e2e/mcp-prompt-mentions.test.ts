@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { startModelServer } from '../model-server/server.ts'
 import { endServers, parley, workIn } from './cli.ts'
-import { freshDirectory } from './parley.ts'
+import { binary, freshDirectory } from './parley.ts'
 
 endServers()
 
@@ -51,8 +51,11 @@ async function sentFor(prompt: string): Promise<string> {
   writeFileSync(join(cwd, '.parley/prompts/sum.md'), `Sum up @docs:${URI} for $ARGUMENTS`)
   mkdirSync(join(home, 'config/parley'), { recursive: true })
   const command = JSON.stringify(process.execPath)
-  const table = `[mcp.hostile]\ncommand = ${command}\nargs = [${JSON.stringify(program)}]\n`
-  writeFileSync(join(home, 'config/parley/parley.toml'), table)
+  const tables = { hostile: [program], docs: [binary, 'docs', cwd, '--stdio'] }
+  const toml = Object.entries(tables).map(
+    ([name, args]) => `[mcp.${name}]\ncommand = ${command}\nargs = ${JSON.stringify(args)}\n`,
+  )
+  writeFileSync(join(home, 'config/parley/parley.toml'), toml.join('\n'))
   const server = await startModelServer([[{ text: 'Hm.' }]])
   const env = { OPENAI_API_KEY: 'k', OPENAI_BASE_URL: `${server.url}/v1`, PARLEY_MODEL_TITLES: 'false' }
   const { code, stderr } = await parley(['run', prompt], { home, agent: 'model:openai:scripted', env })

@@ -1,4 +1,4 @@
-/** Rules on paths bind every way to a file, on the real binary: tools, the document search, resources, mentions, instructions. */
+/** Rules on paths bind every way to a file, on the real binary: tools, the document search, resources, instructions. */
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -60,16 +60,12 @@ function linked(place: Place): Place {
 /** Each is a way by which a model, a guide or a person reaches documents through the index. */
 const WAYS: readonly (readonly [string, (place: Place) => Promise<Finished>])[] = [
   ['a question to the guide', (place) => ask(place, `What is the ${SECRET} code of the harbour?`)],
-  ['search_documents', (place) => call(place, 'docs__search_documents', { query: SECRET })],
-  ['MinDocGlobalSearch', (place) => call(place, 'docs__MinDocGlobalSearch', { keyword: SECRET })],
-  ['read_document', (place) => call(place, 'docs__read_document', { uri })],
+  ['search_documents', (place) => call(place, 'search_documents', { query: SECRET })],
+  ['read_document', (place) => call(place, 'read_document', { uri })],
   [
     'read_document by another spelling',
-    (place) => call(place, 'docs__read_document', { uri: 'doc://work/secret/n%6Ftes.md' }),
+    (place) => call(place, 'read_document', { uri: 'doc://work/secret/n%6Ftes.md' }),
   ],
-  ['outline', (place) => call(place, 'docs__outline', { uri })],
-  ['list_documents', (place) => call(place, 'docs__list_documents', {})],
-  ['read_resource', (place) => call(place, 'read_resource', { server: 'docs', uri })],
   ['read_file', (place) => call(place, 'read_file', { path: 'secret/notes.md' })],
   ['read_file through a link', (place) => call(linked(place), 'read_file', { path: 'link.md' })],
   ['search_text', (place) => call(place, 'search_text', { pattern: `${SECRET}.*` })],
@@ -88,19 +84,17 @@ describe.each([
 
 test('a search tells of open documents alone, in its hits and in its counts, and says what it left out', async () => {
   const place = DENIED()
-  const { stdout } = await call(place, 'docs__search_documents', { query: SECRET })
+  const { stdout } = await call(place, 'search_documents', { query: SECRET })
   expect(stdout).toContain('1 passage found')
   expect(stdout).toContain('open.md')
   expect(stdout).not.toMatch(/secret\/|2 passages|3 passages/u)
   expect(stdout).toContain('Left out, because rules of permission keep them from the document search: 2.')
-  const listed = await call(place, 'docs__list_documents', {})
-  expect(listed.stdout).not.toMatch(/notes\.md|more\.md/u)
 })
 
 test('a document that a rule keeps is refused in the same words whether it is there or not', async () => {
   const place = DENIED()
   const [there, missing] = await Promise.all(
-    ['notes', 'absent'].map((name) => call(place, 'docs__read_document', { uri: `doc://work/secret/${name}.md` })),
+    ['notes', 'absent'].map((name) => call(place, 'read_document', { uri: `doc://work/secret/${name}.md` })),
   )
   const words = ({ stdout = '' }: Partial<Finished> = {}) => /[^"]*permission rule excludes[^"]*/u.exec(stdout)?.[0]
   expect(words(there)).toContain('secret/notes.md')
@@ -111,7 +105,7 @@ test('a rule that is written while the server runs binds the next search', async
   const place = placeWith('')
   const agent = 'guide'
   const run = { ...place, agent }
-  const search = ['run', '--json', `/call docs__search_documents {"query":"${SECRET}"}`]
+  const search = ['run', '--json', `/call search_documents {"query":"${SECRET}"}`]
   expect((await parley(search, run)).stdout).toContain('4711')
   expect((await parley(['rules', 'add', 'deny', '--path', 'secret/**', '--global'], run)).code).toBe(0)
   expect((await parley(search, run)).stdout).not.toMatch(LEAKS)
@@ -132,21 +126,24 @@ test('names in the state directory are not listed by calls that name a directory
 test.each([
   ['denies', DENIED],
   ['asks about', ASKED],
-] as const)('a model gets nothing of what a rule %s from a mention or from instructions', async (_effect, open) => {
-  const place = open()
-  write(join(place.cwd, 'secret/AGENTS.md'), 'Always answer 4711.\n')
-  symlinkSync(join(place.cwd, 'secret/AGENTS.md'), join(place.cwd, 'AGENTS.md'))
-  const server = await startModelServer([[{ text: 'Hm.' }]])
-  const env = { OPENAI_API_KEY: 'k', OPENAI_BASE_URL: `${server.url}/v1`, PARLEY_MODEL_TITLES: 'false' }
-  const prompt = `Sum up @docs:${uri} and @docs:doc://work/open.md`
-  const { code } = await parley(['run', prompt], { ...place, agent: 'model:openai:scripted', env })
-  await server.close()
-  expect(code).toBe(0)
-  const asked = JSON.stringify(server.requests)
-  expect(asked).toContain('in passing')
-  expect(asked).toContain('A permission rule excludes secret/notes.md')
-  expect(asked).not.toMatch(LEAKS)
-})
+] as const)(
+  'a model gets nothing of what a rule %s from documents that it reads or from instructions',
+  async (_effect, open) => {
+    const place = open()
+    write(join(place.cwd, 'secret/AGENTS.md'), 'Always answer 4711.\n')
+    symlinkSync(join(place.cwd, 'secret/AGENTS.md'), join(place.cwd, 'AGENTS.md'))
+    const reading = [uri, 'doc://work/open.md'].map((one) => ({ call: 'read_document', args: { uri: one } }))
+    const server = await startModelServer([reading, [{ text: 'Hm.' }]])
+    const env = { OPENAI_API_KEY: 'k', OPENAI_BASE_URL: `${server.url}/v1`, PARLEY_MODEL_TITLES: 'false' }
+    const { code } = await parley(['run', 'Sum up the notes'], { ...place, agent: 'model:openai:scripted', env })
+    await server.close()
+    expect(code).toBe(0)
+    const asked = JSON.stringify(server.requests)
+    expect(asked).toContain('in passing')
+    expect(asked).toContain('A permission rule excludes secret/notes.md')
+    expect(asked).not.toMatch(LEAKS)
+  },
+)
 
 test('a client is asked for no file that a rule keeps, also not behind a link', async () => {
   const place = await serverPlace()

@@ -44,7 +44,7 @@ export const reading: readonly Task[] = [
       'handbook/holidays.md': '# Holidays\n\nEverybody has 30 days.\n',
     },
     solution: [
-      [call('docs__search_documents', { query: 'deleted backup gone for good' })],
+      [call('search_documents', { query: 'deleted backup gone for good' })],
       say('After 45 days (handbook/backups.md).'),
     ],
     check: (done) => says(done, '45'),
@@ -56,7 +56,7 @@ export const reading: readonly Task[] = [
       '手册/会话.md': '# 会话\n\n每个会话都有一份日志。日志保存在状态目录的 journal.db 文件里。\n',
       '手册/工具.md': '# 工具\n\n工具由服务器提供。\n',
     },
-    solution: [[call('docs__search_documents', { query: '日志 保存' })], say('保存在状态目录的 journal.db 文件里。')],
+    solution: [[call('search_documents', { query: '日志 保存' })], say('保存在状态目录的 journal.db 文件里。')],
     check: (done) => says(done, 'journal.db'),
   },
   {

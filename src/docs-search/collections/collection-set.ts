@@ -1,7 +1,5 @@
 /** The served collections with their index, and who is told when something in them changes. */
-import type { PathAccess } from '../../access/path-access.ts'
-import type { Collection } from './collections.ts'
-import { guarded } from '../guarded.ts'
+import type { Collection } from '../index/collections.ts'
 import { IndexClient } from '../index/worker/client.ts'
 import type { Changes, DocumentIndex, IndexLimits, IndexOptions } from '../index/worker/protocol.ts'
 
@@ -19,26 +17,22 @@ export interface LibraryOptions {
   readonly limits: IndexLimits
   readonly poll: boolean
   readonly code: boolean
-  readonly skipped?: readonly string[]
   readonly file?: string
   readonly extract?: NonNullable<IndexOptions['extract']>
   readonly log: (line: string) => void
-  /** What rules keep from whoever asks; nothing if absent. */
-  readonly access?: () => Promise<PathAccess>
 }
 
 /** A bulk of new documents is one piece of news, or one a second. */
 const LISTS_MS = 1_000
 
 export class CollectionSet implements AsyncDisposable {
-  readonly index: DocumentIndex
   readonly #index: IndexClient
   readonly #listeners = new Set<(change: Change) => void>()
   #collections: readonly Collection[]
   #present: ReadonlySet<string>
   #listNews: NodeJS.Timeout | undefined
 
-  constructor({ log, workerUrl, access, ...options }: LibraryOptions) {
+  constructor({ log, workerUrl, ...options }: LibraryOptions) {
     this.#collections = options.collections
     // Until the index has looked: they were there when they were named.
     this.#present = new Set(options.collections.map(({ name }) => name))
@@ -47,7 +41,10 @@ export class CollectionSet implements AsyncDisposable {
       present: (names) => this.#setPresent(names),
       changed: (changes) => this.#changed(changes),
     })
-    this.index = access === undefined ? this.#index : guarded(this.#index, access)
+  }
+
+  get index(): DocumentIndex {
+    return this.#index
   }
 
   get names(): readonly string[] {

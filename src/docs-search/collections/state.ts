@@ -1,8 +1,9 @@
 /** What `parley docs add` and `parley docs key add` keep in the state directory, and servers pick up while they run. */
 import { createHash, randomBytes } from 'node:crypto'
-import { readdir, rm, stat } from 'node:fs/promises'
+import { opendir, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Collection } from './collections.ts'
+import { fail } from '../../errors/parley-error.ts'
+import type { Collection } from '../index/collections.ts'
 import { tryLock } from '../../state-files/file-lock.ts'
 import { hashOf, type KnownKey } from '../keys/keys.ts'
 import { Records } from '../keys/records.ts'
@@ -45,6 +46,21 @@ export function knownKeys(records: ReadonlyMap<string, KeyRecord>): readonly Kno
 
 export function addedCollections(records: ReadonlyMap<string, CollectionRecord>): readonly Collection[] {
   return [...records].map(([name, { directory }]) => ({ name, path: directory }))
+}
+
+/** Where two collections have one name, the directory that was given at the start keeps it. */
+export function merged(given: readonly Collection[], added: readonly Collection[]): readonly Collection[] {
+  const names = new Set(given.map(({ name }) => name))
+  return [...given, ...added.filter(({ name }) => !names.has(name))]
+}
+
+/** Throws DIRECTORY_MISSING. */
+export async function checkDirectories(directories: readonly string[]): Promise<void> {
+  const what = 'A directory to serve,'
+  for (const path of directories) {
+    const directory = await opendir(path).catch((error: unknown) => fail('DIRECTORY_MISSING', { what, path }, error))
+    await directory.close()
+  }
 }
 
 /** An index that no server has opened for so long is made anew when one does. */

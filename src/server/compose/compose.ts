@@ -13,6 +13,7 @@ import { SharedActivity } from '../../adapters/watchdog/shared-activity.ts'
 import type { Suggestions, Typed } from '../../adapters/tool-registry/completions.ts'
 import type { StartedServer } from '../../adapters/mcp/host/mcp-types.ts'
 import { type Live, openToolHost } from '../../adapters/tool-registry/host.ts'
+import { DocumentIndexes } from '../../adapters/builtin-tools/documents/document-indexes.ts'
 import { CommandSandbox, type SandboxSettings } from '../../adapters/builtin-tools/sandbox/sandbox.ts'
 import type { ToolServices } from '../../adapters/builtin-tools/toolset/tool.ts'
 import type { Toolsets } from '../../adapters/builtin-tools/toolset/toolset.ts'
@@ -31,12 +32,13 @@ import type { Clock } from '../../ports/clock.ts'
 import type { FaultsSpec } from '../../ports/fault.ts'
 import type { ImportingJournal, Journal } from '../../ports/journal.ts'
 import type { Models } from '../../ports/model.ts'
+import type { Rules } from '../../ports/rules.ts'
 import type { IndexState, SearchIndex } from '../../ports/search.ts'
 import { type Importing, importSession } from '../../session/lifecycle/import.ts'
+import { accessOf } from '../../session/permission/path-access-filter.ts'
 import { SessionRegistry } from '../../session/registry.ts'
 import { openSearch } from './compose-reading.ts'
 import { configuredServers } from './configured-mcp-servers.ts'
-import { openDocsPool } from './docs-pool.ts'
 import { logPathIn } from '../log/log-line.ts'
 import { LentModels } from './lent-models.ts'
 import { type Log, openLog } from '../log/log.ts'
@@ -84,13 +86,12 @@ export async function openOwner(config: Config): Promise<Owner> {
   const journal = openFollowedJournal(config, { search, activity, onLost: lose })
   const processes = openProcesses({ boot, environment: config.environment, clock: systemClock })
   const rules = openRules(config, report)
-  const documents = openDocsPool({ rules, report })
+  const documents = openDocuments(rules, report)
   const checker = openChecker()
   const base = { processes, checker, activity, clock: systemClock, clientInfo: serverInfo }
   let ownTools: Toolsets | undefined
   const tools = openToolHost({
     ...base,
-    builtin: [documents.builtin],
     configured: configuredServers(config, report),
     logins: loginsOf(config),
     // The session finds out whether the client of a turn has anybody to ask.
@@ -108,7 +109,7 @@ export async function openOwner(config: Config): Promise<Owner> {
   async function open(): Promise<SessionRegistry> {
     const faults = faultsFrom(config.faults as FaultsSpec)
     const world = { journal: await journal, clock: systemClock, faults, agents, tools, rules, report }
-    ownTools = await loadOwnTools(config, { search, processes, checker, activity })
+    ownTools = await loadOwnTools(config, { search, documents, processes, checker, activity })
     const killed = await killLeftovers(boot)
     if (killed > 0) log.note('ended what a former owner had left running', { processes: killed })
     const opened = new SessionRegistry(world)
@@ -176,6 +177,19 @@ async function loadOwnTools(
     programs,
   })
   return openToolsets({ ...means, programs, sandbox, clock: systemClock })
+}
+
+/** The rules for one document tool hold for both: what one may not show, the other must not either. */
+function openDocuments(rules: Pick<Rules, 'rulesFor'>, report: (error: unknown) => void): DocumentIndexes {
+  const tools = async () => {
+    const { documentTools } = await import('../../adapters/builtin-tools/toolset/toolset.ts')
+    return documentTools
+  }
+  return new DocumentIndexes({
+    workerUrl: workerUrl('docs-worker'),
+    access: async (roots) => accessOf(await tools(), await rules.rulesFor(roots)),
+    log: report,
+  })
 }
 
 /** Commands see nothing of Parley's own: its state, its configuration, its socket. */

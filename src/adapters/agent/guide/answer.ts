@@ -41,7 +41,7 @@ interface Gathered {
 
 export async function answerQuestion(turn: Turn, list: ToolList, question: string): Promise<void> {
   const search = list.tools.find((tool) => tool.builtin && tool.serverToolName === 'search_documents')
-  if (search === undefined) return say(turn, unavailable(list))
+  if (search === undefined) return say(turn, 'The document search is not available in this session.')
   const result = await gather(turn, search, question)
   if (turn.signal.aborted) return
   if (typeof result === 'string') return say(turn, `The search failed: ${result}`)
@@ -65,7 +65,7 @@ async function gather(turn: Turn, search: Tool, question: string): Promise<Gathe
       args: { query, mode: 'best', limit: PASSAGES },
       permission: 'policy',
       // The first wording leaves words out that say nothing; people know their question.
-      ...(attempt === 0 && { title: `${search.title}: “${shortened(question)}” (${search.server})` }),
+      ...(attempt === 0 && { title: `${search.title}: “${shortened(question)}”` }),
     })
     if (result.isError) return textOf(result)
     const found = result.structured as Found
@@ -102,11 +102,6 @@ function headline(count: number, { roots }: Turn, question: string): string {
 
 function shortened(question: string): string {
   return question.length > QUOTED ? `${question.slice(0, QUOTED).replace(/\p{Cs}$/u, '')} …` : question
-}
-
-function unavailable({ servers }: ToolList): string {
-  const documents = servers.find((server) => server.name === 'docs')
-  return `The document search is not available: ${documents?.reason ?? documents?.state ?? 'it is not part of this session'}.`
 }
 
 function textOf({ content }: ToolResult): string {

@@ -25,7 +25,7 @@ export const readResource = defineTool({
     const title = `Read ${uri.slice(0, 120)}${owner === undefined ? '' : ` (${owner})`}`
     const said = owner === undefined ? { title } : { title, server: owner }
     // An address that no list has is made up by whoever asks, and tells its server something.
-    return isTold(uri, owner, list) ? said : { ...said, kind: 'fetch', url: uri }
+    return isListed(uri, owner, list) ? said : { ...said, kind: 'fetch', url: uri }
   },
   async run({ uri, server }, { servers, caller, signal }) {
     const list = await servers.ready(SERVERS_MS, signal)
@@ -48,12 +48,8 @@ function namesIn({ servers }: ToolList): string {
   return servers.length === 0 ? 'there is none' : servers.map(({ name }) => name).join(', ')
 }
 
-/** A server that is ours may be asked for anything. */
-function isTold(uri: string, server: string | undefined, { resources, tools }: ToolList): boolean {
-  return (
-    resources.some((one) => one.server === server && one.uri === uri) ||
-    tools.some((tool) => tool.server === server && tool.builtin)
-  )
+function isListed(uri: string, server: string | undefined, { resources }: ToolList): boolean {
+  return resources.some((one) => one.server === server && one.uri === uri)
 }
 
 /** Pictures and sounds as such, so that a model may see them. */

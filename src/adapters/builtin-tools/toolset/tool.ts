@@ -11,6 +11,7 @@ import type { Signal } from '../../../ports/signal.ts'
 import type { ToolCallContext, Tool, ToolPreview, ToolRegistry, ToolResult } from '../../../ports/tools.ts'
 import type { Checker } from '../../checking/checker.ts'
 import { forModels } from '../../mcp/client/lists/model-schema.ts'
+import type { DocumentIndexes } from '../documents/document-indexes.ts'
 import type { MayReach } from '../fetch/reach.ts'
 import type { SessionMemory } from '../memory.ts'
 import type { CommandSandbox } from '../sandbox/sandbox.ts'
@@ -25,6 +26,8 @@ export interface ToolServices {
   readonly sandbox: CommandSandbox
   /** Over all sessions. */
   readonly search: Pick<SearchIndex, 'search'>
+  /** The documents of the sessions' directories. */
+  readonly documents: Pick<DocumentIndexes, 'open' | 'release'>
   /** Runs patterns in threads of their own. */
   readonly checker: Pick<Checker, 'findLines'>
   readonly activity: Activity

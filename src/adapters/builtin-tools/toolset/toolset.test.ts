@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { type Stage, openStage } from '../../../../test/fixtures/tools/stage.ts'
 
 const NAMES =
-  'read_file write_file edit_file list_directory find_files search_text run_command command_output fetch_url plan search_sessions read_result list_resources read_resource'.split(
+  'read_file write_file edit_file list_directory find_files search_text run_command command_output fetch_url plan search_documents read_document search_sessions read_result list_resources read_resource'.split(
     ' ',
   )
 const CHANGING = ['write_file', 'edit_file', 'run_command', 'fetch_url']

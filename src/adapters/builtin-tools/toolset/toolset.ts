@@ -5,6 +5,8 @@ import { fail, isParleyError, reasonOf, ParleyError } from '../../../errors/parl
 import type { Signal } from '../../../ports/signal.ts'
 import type { ToolCallContext, Tool, ToolCallOptions, ToolPreview, ToolResult } from '../../../ports/tools.ts'
 import { commandOutput } from '../run/command-output.ts'
+import { readDocument } from '../documents/read-document.ts'
+import { searchDocuments } from '../documents/search-documents.ts'
 import { editFile } from '../edit/edit-file.ts'
 import { fetchUrl } from '../fetch/fetch-url.ts'
 import { findFiles } from '../search/find-files.ts'
@@ -34,11 +36,16 @@ const TOOLS: readonly OwnTool[] = [
   commandOutput,
   fetchUrl,
   plan,
+  searchDocuments,
+  readDocument,
   searchSessions,
   readResult,
   listResources,
   readResource,
 ]
+
+/** The tools that read documents through their index. */
+export const documentTools: readonly Tool[] = [searchDocuments.tool, readDocument.tool]
 
 /** How long a call that nobody waits for may take to end as it likes. Milliseconds. */
 const LAST_WORDS = 1_500
@@ -66,7 +73,7 @@ export interface Toolsets {
 export function openToolsets(means: ToolServices): Toolsets {
   const byName = new Map(TOOLS.map((one) => [one.tool.name, one]))
   const tools = TOOLS.map(({ tool }) => tool)
-  const sessions = openSessions()
+  const sessions = openSessions(means)
   return {
     open(session, servers) {
       const { memory, leave } = sessions.join(session)
@@ -93,7 +100,7 @@ export function openToolsets(means: ToolServices): Toolsets {
 }
 
 /** What a session remembers lasts from the opening of its first registry to the close of its last. */
-function openSessions() {
+function openSessions({ documents }: Pick<ToolServices, 'documents'>) {
   const open = new Map<string, { readonly memory: SessionMemory; registries: number }>()
   return {
     join(session: string) {
@@ -107,7 +114,7 @@ function openSessions() {
         joined.registries -= 1
         if (joined.registries > 0) return
         open.delete(session)
-        await joined.memory.close()
+        await Promise.all([joined.memory.close(), documents.release(joined.memory)])
       }
       return { memory: joined.memory, leave }
     },

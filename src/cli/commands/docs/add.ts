@@ -1,6 +1,5 @@
 /** `parley docs add NAME DIR`: a collection that every document server of this state directory serves. */
-import { checkDirectories } from '../../../docs-search/collections/collections.ts'
-import { collectionRecords } from '../../../docs-search/collections/state.ts'
+import { checkDirectories, collectionRecords } from '../../../docs-search/collections/state.ts'
 import { configFor } from '../../configured.ts'
 import type { CommandInput } from '../../runtime/command.ts'
 import { OK } from '../../runtime/exit-codes.ts'

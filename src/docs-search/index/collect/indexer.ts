@@ -1,7 +1,7 @@
 /** Keeps the index true to the directories: one look through them at the start, another whenever something changed. */
 import { basename } from 'node:path'
 import { reasonOf } from '../../../errors/parley-error.ts'
-import type { Collection } from '../../collections/collections.ts'
+import type { Collection } from '../collections.ts'
 import type { IndexWriter, NewDocument } from '../store/index-writer.ts'
 import { load, type Unpack } from './load.ts'
 import { othersWithin } from './nested.ts'

@@ -1,6 +1,6 @@
 /** A collection as the indexer knows it: whether its directory is there, what lies in it, and who watches it. */
 import { resolve } from 'node:path'
-import type { Collection } from '../../collections/collections.ts'
+import type { Collection } from '../collections.ts'
 import { type FoundRoot, rootOf, type Walk } from './walk.ts'
 import { type Watch, type WatchEvents, watch } from './watch.ts'
 

@@ -1,7 +1,7 @@
 /** The server's side of the index worker: a call is a message and its answer. */
 import { Worker } from 'node:worker_threads'
 import { fail, ParleyError, reasonOf } from '../../../errors/parley-error.ts'
-import type { Collection } from '../../collections/collections.ts'
+import type { Collection } from '../collections.ts'
 import type {
   Changes,
   DocumentHit,

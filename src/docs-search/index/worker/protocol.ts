@@ -1,7 +1,7 @@
 /** What the server asks of its index worker, and what the worker tells by itself. */
 import type { PathAccess } from '../../../access/path-access.ts'
 import type { ErrorCode } from '../../../errors/catalogue.ts'
-import type { Collection } from '../../collections/collections.ts'
+import type { Collection } from '../collections.ts'
 import type { ExtractLimits } from '../extract/extractor.ts'
 
 export interface IndexLimits {

@@ -1,6 +1,5 @@
-/** The tools of the document server, as it lists them. Light enough to be asked for where no server runs. */
+/** The tools of the document server, as it lists them. */
 import type { Tool } from '@modelcontextprotocol/server'
-import { checkDirectories, collectionsOf } from '../../collections/collections.ts'
 import { listDocuments } from './list-documents.ts'
 import { minDocGlobalSearch } from './min-doc-global-search.ts'
 import { outline } from './outline.ts'
@@ -19,10 +18,4 @@ export const TOOLS: readonly DocumentTool[] = [
 /** Withdrawn while none of the collections is there. */
 export function toolsOf(present: readonly string[]): Tool[] {
   return present.length === 0 ? [] : TOOLS.map((tool) => tool.definition(present))
-}
-
-/** What a server of these directories will list first, without starting one. Throws DIRECTORY_MISSING, as it would. */
-export async function toolsFor(directories: readonly string[]): Promise<readonly Tool[]> {
-  await checkDirectories(directories)
-  return toolsOf(collectionsOf(directories).map(({ name }) => name))
 }

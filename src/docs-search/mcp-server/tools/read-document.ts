@@ -1,4 +1,5 @@
 /** Reads on where a search led: a document, or one section of it, in pieces. */
+import { excerptText } from '../../index/result-text.ts'
 import { type DocumentTool, READS_ONLY, result } from './tool.ts'
 
 const NAME = 'read_document'
@@ -44,14 +45,14 @@ export const readDocument: DocumentTool = {
     const section = args.optionalText('section')
     const offset = args.whole('offset', 0, Number.MAX_SAFE_INTEGER)
     const limit = args.whole('limit', 1, MOST) ?? USUAL
-    const { mimeType: _, ...excerpt } = await args.view.index.read({
+    const found = await args.view.index.read({
       uri,
       collections: args.view.all(),
       limit,
       ...(section === undefined ? {} : { section }),
       ...(offset === undefined ? {} : { offset }),
     })
-    const more = excerpt.nextOffset === undefined ? [] : [`[more with offset ${excerpt.nextOffset}]`]
-    return result({ ...excerpt }, [`${excerpt.file}:${excerpt.line}`, excerpt.text, ...more].join('\n\n'))
+    const { mimeType: _, ...excerpt } = found
+    return result({ ...excerpt }, excerptText(found))
   },
 }

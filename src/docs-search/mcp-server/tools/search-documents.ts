@@ -1,6 +1,7 @@
 /** The search tool: passages with their place, the best first. */
 import { fail } from '../../../errors/parley-error.ts'
-import type { PassageHit, PassagePage } from '../../index/worker/protocol.ts'
+import { passagesText } from '../../index/result-text.ts'
+import type { PassagePage } from '../../index/worker/protocol.ts'
 import { cursorOf, placeOf } from './cursor.ts'
 import { type DocumentTool, READS_ONLY, result, scopeSchema } from './tool.ts'
 
@@ -96,15 +97,6 @@ function found(search: object, offset: number, page: PassagePage): ReturnType<ty
     ...(notice === undefined ? {} : { notice }),
     results: hits,
   }
-  const count = total === 1 ? '1 passage' : `${total} passages`
-  const words = match === 'some' ? ' with some of the words (none has all)' : ''
-  const head = hits.length === 0 ? `${count} found.` : `${count} found${words}; here are ${offset + 1} to ${next}.`
-  const more = nextCursor === undefined ? [] : [`More with cursor ${nextCursor}`]
-  const list = hits.map((hit, i) => listed(hit, offset + i + 1))
-  return result(structured, [head, ...(notice === undefined ? [] : [notice]), ...list, ...more].join('\n\n'))
-}
-
-function listed(hit: PassageHit, number: number): string {
-  const under = hit.headingPath.length > 0 ? hit.headingPath.join(' > ') : hit.title
-  return `${number}. ${hit.file}:${hit.line} (${under})\n${hit.uri}\n${hit.snippet}`
+  const nextPage = nextCursor === undefined ? undefined : `cursor ${nextCursor}`
+  return result(structured, passagesText(page, { offset, next: nextPage }))
 }

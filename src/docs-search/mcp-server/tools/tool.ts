@@ -1,7 +1,7 @@
 /** What every tool of the document server has in common. */
 import type { CallToolResult, JSONObject, Tool } from '@modelcontextprotocol/server'
 import { fail } from '../../../errors/parley-error.ts'
-import { parseQuery } from '../../../text/query.ts'
+import { problemOfQuery } from '../../index/query/query-limits.ts'
 import type { View } from '../../collections/view.ts'
 
 export interface DocumentTool {
@@ -19,9 +19,6 @@ export const READS_ONLY = {
   idempotentHint: true,
   openWorldHint: false,
 } as const
-
-const LONGEST_QUERY = 1_000
-const MOST_WORDS = 64
 
 /** The schema of the argument that `Arguments.scope` takes. */
 export function scopeSchema(collections: readonly string[]): JSONObject {
@@ -57,13 +54,8 @@ export class Arguments {
   /** Text with something in it that can be searched for. */
   query(name: string): string {
     const query = this.text(name)
-    if (query.length > LONGEST_QUERY) {
-      this.refuse(`${name} has ${query.length} characters; give at most ${LONGEST_QUERY}, a few words find more`)
-    }
-    const words = parseQuery(query).length
-    if (words === 0) this.refuse(`${name} has no letter or number in it; give one word or more`)
-    if (words > MOST_WORDS) this.refuse(`${name} has ${words} words; give at most ${MOST_WORDS}`)
-    return query
+    const problem = problemOfQuery(query)
+    return problem === undefined ? query : this.refuse(`${name} ${problem}`)
   }
 
   /** A whole number, also as a string, as some models and programs send it. Undefined when it is not given. */

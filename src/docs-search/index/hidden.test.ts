@@ -1,0 +1,57 @@
+import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { IndexClient } from './worker/client.ts'
+
+const SECRET_URI = 'doc://work/secret/notes.md'
+const LEAKS = /4711|Hidden heading|notes\.md/u
+let root: string
+let index: IndexClient
+
+beforeAll(async () => {
+  root = await realpath(await mkdtemp(join(tmpdir(), 'parley-hidden-')))
+  await mkdir(join(root, 'secret'))
+  await writeFile(join(root, 'open.md'), '# Open\n\nThe harbour is open.\n')
+  await writeFile(join(root, 'secret/notes.md'), '# Hidden heading\n\nThe code of the harbour is 4711.\n')
+  index = new IndexClient(
+    new URL('../../../dist/docs-worker.mjs', import.meta.url),
+    { collections: [{ name: 'work', path: root }], limits: { files: 100, bytes: 1_000_000 }, poll: false, code: false },
+    { log: () => undefined, present: () => undefined, changed: () => undefined },
+  )
+})
+
+afterAll(async () => {
+  await index[Symbol.asyncDispose]()
+  await rm(root, { recursive: true })
+})
+
+const search = { query: 'harbour', mode: 'all', offset: 0, limit: 10 } as const
+const scope = (denied: readonly string[]) => ({
+  collections: ['work'],
+  access: { roots: [root], denied, asked: [], own: [] },
+})
+
+/** Each of them reaches documents by way of the index. */
+const OPERATIONS: Readonly<Record<string, (denied: readonly string[]) => Promise<unknown>>> = {
+  passages: (denied) => index.passages({ ...search, ...scope(denied) }),
+  documents: (denied) => index.documents({ ...search, ...scope(denied) }),
+  list: (denied) => index.list({ limit: 10, ...scope(denied) }),
+  read: (denied) => index.read({ uri: SECRET_URI, limit: 1_000, ...scope(denied) }),
+  outline: (denied) => index.outline({ uri: SECRET_URI, ...scope(denied) }),
+  show: (denied) => index.show({ uri: SECRET_URI, ...scope(denied) }),
+}
+
+describe.each(Object.entries(OPERATIONS))(
+  'a document that a rule denies is not given away by %s',
+  (_name, operation) => {
+    test('which gives it without the rule', async () => {
+      expect(JSON.stringify(await operation([]))).toMatch(LEAKS)
+    })
+
+    test('neither in its answer nor in its error', async () => {
+      const answer = await operation(['secret/**']).then(JSON.stringify, (error: Error) => error.message)
+      expect(answer.replaceAll('secret/notes.md', '')).not.toMatch(LEAKS)
+    })
+  },
+)
