@@ -175,6 +175,7 @@ export interface PresentClient extends SubscribedClient {
 
 /** What the edge needs of a session's state after the entry `seq`. Immutable, and small enough to be sent with every batch. */
 export interface SessionView {
+  readonly id: SessionId
   readonly seq: Cursor
   readonly phase: Existing['phase']
   readonly agent: string
@@ -192,15 +193,6 @@ export interface SessionView {
   readonly question: OpenQuestion | null
   /** The latest prompts that ended and how. */
   readonly recentPrompts: readonly EndedPrompt[]
-}
-
-/** The view of a state. Pure. */
-export function viewOf(state: Existing, accepts: PromptKinds): SessionView {
-  const { seq, phase, agent, title, commands, usage, settings, recentPrompts } = state
-  const turn = 'turn' in state ? { turnId: state.turn.turnId, promptId: state.turn.promptId } : null
-  const queue = 'queue' in state ? state.queue : []
-  const question = 'question' in state ? state.question : null
-  return { seq, phase, agent, accepts, title, commands, usage, settings, turn, queue, question, recentPrompts }
 }
 
 /** True while a turn of this prompt runs, or the prompt waits for one. */

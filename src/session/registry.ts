@@ -1,150 +1,138 @@
-/** All sessions of one owner: creates, opens, lists, closes, deletes and recovers them. */
+/** All sessions of one server: creates, opens, closes, deletes and recovers them, and keeps those in memory that are in use. */
 import { waitAtMost } from '../async/with-timeout.ts'
 import { fail } from '../errors/parley-error.ts'
 import type { Cursor, ListQuery, SessionId, SessionPhase, SessionSummary } from '../ports/journal.ts'
 import type { Grant } from '../ports/rules.ts'
 import type { McpServer } from '../ports/tools.ts'
+import { type OpenedAgent, SessionAgents } from './agents.ts'
 import type { Command } from './domain/commands.ts'
+import { type Existing, absent, isAtWork, isBusy, rowOf } from './domain/state.ts'
+import { parseTitle } from './domain/title.ts'
 import type { SessionConfig, SessionDirectory } from './handle.ts'
 import { forkSession } from './lifecycle/fork.ts'
-import { type OpenedAgent, agentsWith, agentCapabilities, requireOpened, requireSameCwd } from './session-config.ts'
-import type { Agents, ClientVariables } from '../ports/agent.ts'
-import { Session } from './session.ts'
-import { absent, isAtWork, isBusy, rowOf } from './domain/state.ts'
-import { parseTitle } from './domain/title.ts'
-import type { SessionPorts } from './session-ports.ts'
 import { loadState, retryRead } from './log/read-journal.ts'
 import { SessionLog } from './log/session-log.ts'
+import { Session } from './session.ts'
+import type { SessionPorts } from './session-ports.ts'
 
 const UNFINISHED: readonly SessionPhase[] = ['working', 'waiting']
 
-/** How long a halt waits for sessions that are still being opened: a disk that hangs must not keep the server. Milliseconds. */
-const OPENING_GRACE = 2_000
+/** How long `halt` waits for a session that is still being opened: a disk that hangs must not keep the server from stopping. */
+const HALT_TIMEOUT_MS = 2_000
 
-/** A session from the moment that it begins to be opened. */
+/** A session that is in memory, from the moment at which its opening begins. */
 interface Live {
   readonly opening: Promise<Session>
-  /** Once it is open. */
+  /** Absent while it is being opened. */
   session?: Session
 }
 
 export interface SessionCounts {
   readonly sessions: number
-  /** Turns that run; one that waits for a person does not. */
+  /** Turns that run; a turn that waits for a user does not count. */
   readonly working: number
   readonly mcpServers: number
 }
 
+/** A session is live at most once: who asks for one that is being opened, closed or unloaded waits until that is done. */
 export class SessionRegistry implements SessionDirectory {
-  readonly #world: SessionPorts
-  /** Opening counts as live, so that a session is never opened twice. */
+  readonly #ports: SessionPorts
   readonly #live = new Map<SessionId, Live>()
-  /** Being closed or deleted: whoever opens such a session waits, so that it never has two writers. */
+  /** Sessions that are being closed, deleted or unloaded; each promise resolves when that is done. */
   readonly #leaving = new Map<SessionId, Promise<undefined>>()
-  /** What clients have named for turns that wait at rest: never stored, so that a restart forgets it. */
-  readonly #servers = new Map<SessionId, readonly McpServer[]>()
-  /** Whoever watches sessions, and wishes to go on with one that was let go of and opened again. */
-  readonly #watchers = new Set<(session: Session) => void>()
-  /** Set once the server has begun to halt its sessions: from then on none is opened, which would give it a second writer. */
+  /** The MCP servers of suspended turns whose session was unloaded. They may hold secrets, so they are never stored. */
+  readonly #serversOfUnloaded = new Map<SessionId, readonly McpServer[]>()
+  readonly #onOpened = new Set<(session: Session) => void>()
   #halting: Promise<void> | undefined
 
-  constructor(world: SessionPorts) {
-    this.#world = world
-    world.agents.whenChanged((kind) => void this.#offerAgain(kind).catch(world.report))
+  constructor(ports: SessionPorts) {
+    this.#ports = ports
+    ports.agents.whenChanged((kind) => void this.#updateCapabilities(kind).catch(ports.report))
   }
 
-  /** Throws what keeps its agent from being opened, with nothing stored, and SERVER_STOPPING, as all below that change sessions. */
-  async create(opening: SessionConfig): Promise<Session> {
-    this.#requireServing()
-    const id = this.#world.clock.id()
-    return this.#open(id, this.#create(id, opening))
+  async create(config: SessionConfig): Promise<Session> {
+    this.#requireNotHalting()
+    const id = this.#ports.clock.id()
+    return this.#track(id, this.#create(id, config))
   }
 
   /**
-   * Opens a stored session, or joins it where it is live. Throws SESSION_NOT_FOUND, and SESSION_CWD_DIFFERS when the
-   * client thinks that it belongs elsewhere. An agent that is named answers from the next turn on; one that cannot be
-   * opened is refused, unless it is the session's already: then its next turn says what is wrong.
+   * Opens a stored session, or joins it where it is live. When the config names an agent that cannot be opened, the request is
+   * refused, except for the session's own agent: the conversation can be read without it, and its next turn says what is wrong.
    */
-  async open(id: SessionId, opening: SessionConfig): Promise<Session> {
-    const named = opening.agent === undefined ? undefined : await this.#agent(opening.agent, opening.lent)
+  async open(id: SessionId, config: SessionConfig): Promise<Session> {
+    const named = config.agent === undefined ? undefined : await this.#tryOpenAgent(config.agent, config)
     return this.#withLive(id, async (session) => {
-      if (session === undefined) return this.#tellOpened(this.#open(id, this.#load(id, { opening, named })))
-      requireSameCwd(id, session.requireCreated.cwd, opening)
-      requireOpened(session.requireCreated.agent, opening, named)
-      await Promise.all([session.applyConfig(opening), offer(session, named)])
+      if (session === undefined) {
+        const opened = await this.#track(id, this.#load(id, config, named))
+        for (const listener of this.#onOpened) listener(opened)
+        return opened
+      }
+      requireFits(session.requireCreated, config, named)
+      await Promise.all([session.applyConfig(config), offer(session, named)])
       return session
     })
   }
 
-  /**
-   * Calls `tell` with each session that has been opened and was not live before, ahead of whoever opened it. Somebody may
-   * have watched it until it was closed by another, or lost to another writer. Gives what ends that.
-   */
-  whenOpened(tell: (session: Session) => void): () => void {
-    this.#watchers.add(tell)
-    return () => this.#watchers.delete(tell)
-  }
-
-  /** Gives it another name, live or not. Throws SESSION_NOT_FOUND and TITLE_INVALID. */
-  async rename(id: SessionId, name: string): Promise<void> {
-    await this.#dispatchTo(id, { kind: 'rename', title: parseTitle(name) })
-  }
-
-  /** What was always allowed in it is asked about again. Throws SESSION_NOT_FOUND. */
-  async revoke(id: SessionId, grant: Grant): Promise<void> {
-    await this.#dispatchTo(id, { kind: 'revoke', grant })
-  }
-
-  /** A new session that begins as a copy of this one, at `at` or now. Throws SESSION_NOT_FOUND and FORK_POINT_UNKNOWN. */
   async fork(id: SessionId, at?: Cursor): Promise<SessionId> {
-    this.#requireServing()
-    return forkSession(this.#world, id, at)
+    this.#requireNotHalting()
+    return forkSession(this.#ports, id, at)
   }
 
   list(query: ListQuery): Promise<readonly SessionSummary[]> {
-    return this.#world.journal.list(query)
+    return this.#ports.journal.list(query)
   }
 
-  /** Its row, without opening it. */
   async find(id: SessionId): Promise<SessionSummary | undefined> {
-    return (await this.#world.journal.head(id))?.row
+    return (await this.#ports.journal.head(id))?.row
   }
 
-  /** What is live now, for whoever watches over the process. Waits for nothing: an opening may hang. */
+  async rename(id: SessionId, title: string): Promise<void> {
+    await this.#dispatch(id, { kind: 'rename', title: parseTitle(title) })
+  }
+
+  async revoke(id: SessionId, grant: Grant): Promise<void> {
+    await this.#dispatch(id, { kind: 'revoke', grant })
+  }
+
+  close(id: SessionId): Promise<void> {
+    return this.#withLive(id, async (session) => {
+      if (session !== undefined) return this.#leave(id, session.close())
+      if ((await this.#ports.journal.head(id)) === undefined) fail('SESSION_NOT_FOUND', { session: id })
+    })
+  }
+
+  delete(id: SessionId): Promise<void> {
+    return this.#withLive(id, (session) => this.#leave(id, this.#delete(id, session)))
+  }
+
+  /** The listeners are called before `open` resolves. */
+  whenOpened(listener: (session: Session) => void): () => void {
+    this.#onOpened.add(listener)
+    return () => this.#onOpened.delete(listener)
+  }
+
+  /** For the status of the server. Does not wait for sessions that are being opened. */
   counts(): SessionCounts {
-    const live = this.#opened()
-    const working = this.atWork().length
+    const open = this.#open()
     return {
-      sessions: live.length,
-      working,
-      mcpServers: live.reduce((sum, { tools }) => sum + tools.ready, 0),
+      sessions: open.length,
+      working: this.atWork().length,
+      mcpServers: open.reduce((sum, { tools }) => sum + tools.connectedServers, 0),
     }
   }
 
   /** The sessions in which turns run now. */
   atWork(): readonly SessionId[] {
-    return this.#opened().flatMap(({ id, state }) => (isAtWork(state) ? [id] : []))
-  }
-
-  /** Ends what runs and frees what the session held; it stays listed and can be opened again. */
-  close(id: SessionId): Promise<void> {
-    return this.#withLive(id, async (session) => {
-      if (session !== undefined) return this.#leave(id, session.close())
-      if ((await this.#world.journal.head(id)) === undefined) fail('SESSION_NOT_FOUND', { session: id })
-    })
-  }
-
-  /** Forgets the session; one that never was is forgotten already. */
-  delete(id: SessionId): Promise<void> {
-    return this.#withLive(id, (session) => this.#leave(id, this.#forget(id, session)))
+    return this.#open().flatMap(({ id, state }) => (isAtWork(state) ? [id] : []))
   }
 
   /**
-   * What a crashed owner left running is ended or suspended, before anyone is served. Only the owner calls this, once.
-   * A session that cannot be recovered now keeps nobody from the others; opening it tries again, and says why not.
+   * Ends or suspends the turns that a crashed server left open. The server calls this once, before it serves a client. A
+   * session that cannot be recovered does not stop the others: the next `open` tries again and throws what is wrong.
    */
   async recover(): Promise<number> {
-    const { faults, journal, report } = this.#world
+    const { faults, journal, report } = this.#ports
     await faults.at('recovery.started')
     const unfinished = await journal.list({ phases: UNFINISHED, limit: Number.MAX_SAFE_INTEGER })
     for (const row of unfinished) await this.#dispatchToStored(row.id, { kind: 'halt' }).catch(report)
@@ -152,78 +140,87 @@ export class SessionRegistry implements SessionDirectory {
     return unfinished.length
   }
 
-  /** The server stops: every session is halted, also those that are still being opened or left. Idempotent. */
+  /** The server stops: shuts every session down, also those that are being opened or closed. Idempotent. */
   halt(): Promise<void> {
     this.#halting ??= this.#halt()
     return this.#halting
   }
 
-  async #halt(): Promise<void> {
-    const { clock } = this.#world
-    const halting = [...this.#live.values()].map(async ({ opening }) => {
-      // A session that could not be opened has nothing to halt; its client was told why.
-      const session = await waitAtMost(
-        opening.catch(() => undefined),
-        { clock, ms: OPENING_GRACE },
-      )
-      await session?.shutdown()
-    })
-    for (const outcome of await Promise.allSettled([...halting, ...this.#leaving.values()])) {
-      if (outcome.status === 'rejected') this.#world.report(outcome.reason)
+  async #create(id: SessionId, config: SessionConfig): Promise<Session> {
+    const { cwd, additionalDirectories } = config
+    const agents = new SessionAgents(this.#ports.agents, config.lent)
+    const agent = config.agent ?? (await agents.resolveAgentName(agents.default))
+    const opened = await agents.tryOpen(agent)
+    if ('error' in opened) throw opened.error
+    const session = new Session(this.#ports, absent(id), config)
+    try {
+      await Promise.all([
+        session.dispatch({ kind: 'create', cwd, additionalDirectories, agent }),
+        session.dispatch(opened.capabilities),
+      ])
+    } catch (error) {
+      await session.dispose()
+      throw error
     }
-    this.#live.clear()
+    return this.#unloadWhenUnused(session)
   }
 
-  #requireServing(): void {
-    if (this.#halting !== undefined) fail('SERVER_STOPPING', {})
+  async #load(id: SessionId, config: SessionConfig, named: OpenedAgent | undefined): Promise<Session> {
+    const state = await retryRead(this.#ports.clock, () => loadState(this.#ports, id))
+    if (state.phase === 'absent') return fail('SESSION_NOT_FOUND', { session: id })
+    requireFits(state, config, named)
+    const agent = named ?? (await this.#tryOpenAgent(state.agent, config))
+    const session = new Session(this.#ports, state, config)
+    const servers = this.#serversOfUnloaded.get(id)
+    if (servers !== undefined && isBusy(state)) session.tools.restore(servers)
+    try {
+      // No agent runs in a session that was just loaded, whatever its journal says.
+      if (UNFINISHED.includes(rowOf(state).phase)) await session.recoverInterrupted()
+      await session.configure(config)
+      await offer(session, agent)
+    } catch (error) {
+      await session.dispose()
+      throw error
+    }
+    this.#serversOfUnloaded.delete(id)
+    return this.#unloadWhenUnused(session)
+  }
+
+  /** While the session is being opened, other requests for it wait. */
+  async #track(id: SessionId, opening: Promise<Session>): Promise<Session> {
+    const live: Live = { opening }
+    this.#live.set(id, live)
+    try {
+      const session = await opening
+      live.session = session
+      // `halt` may have stopped waiting for it.
+      if (this.#halting !== undefined) await session.dispose()
+      this.#requireNotHalting()
+      return session
+    } catch (error) {
+      if (this.#live.get(id) === live) this.#live.delete(id)
+      throw error
+    }
   }
 
   /**
-   * Acts on the session as it is live once nobody is opening or leaving it, in the same breath as that is known.
-   * One that failed to open is not live: its opener hears why, the others try for themselves.
+   * Calls `act` synchronously after the check that the session is neither being opened nor leaving. A session that failed to
+   * open is not live: the client that opened it gets the error, and the next request tries again.
    */
   async #withLive<Result>(id: SessionId, act: (session: Session | undefined) => Promise<Result>): Promise<Result> {
     for (;;) {
       await this.#leaving.get(id)
       const live = this.#live.get(id)
       const session = await live?.opening.catch(() => undefined)
-      this.#requireServing()
+      this.#requireNotHalting()
       if (this.#leaving.has(id) || this.#live.get(id) !== live) continue
-      if (session !== undefined && !session.isDisposed) return act(session)
+      if (session !== undefined && !session.closed.aborted) return act(session)
       this.#live.delete(id)
       return act(undefined)
     }
   }
 
-  /**
-   * It leaves memory when nobody has wanted it for a while; whoever opens it meanwhile waits, and then opens it anew. A turn
-   * that waits for an answer is suspended for that, and has its servers again when it goes on.
-   */
-  #watched(session: Session): Session {
-    session.whenUnused(() => {
-      if (isBusy(session.state)) this.#servers.set(session.id, session.tools.servers)
-      this.#leave(session.id, session.shutdown()).catch(this.#world.report)
-    })
-    return session
-  }
-
-  /** Live or not. */
-  #dispatchTo(id: SessionId, command: Command): Promise<void> {
-    return this.#withLive(id, async (session) => {
-      if (session !== undefined) await session.dispatch(command)
-      else await this.#leave(id, this.#dispatchToStored(id, command))
-    })
-  }
-
-  async #forget(id: SessionId, session: Session | undefined): Promise<void> {
-    // A full disk must not keep anyone from making room.
-    await session?.close().catch(() => session.dispose())
-    await this.#world.journal.delete(id)
-    this.#servers.delete(id)
-    session?.deleted()
-  }
-
-  /** While it lasts, whoever wants the session waits; only whoever asked for it hears that it failed. */
+  /** Until `left` settles, other requests for the session wait. Only this caller gets the error of a `left` that fails. */
   async #leave(id: SessionId, left: Promise<void>): Promise<void> {
     const leaving = left.then(
       () => this.#live.delete(id),
@@ -240,109 +237,81 @@ export class SessionRegistry implements SessionDirectory {
     await left
   }
 
-  /** Nobody reads it and nothing runs in it: its tools need not be opened for this. */
-  async #dispatchToStored(id: SessionId, command: Command): Promise<void> {
-    await new SessionLog(this.#world, await loadState(this.#world, id)).dispatch(command)
-  }
-
-  /** Whoever looks at a session's choices now must not see those of before. */
-  async #offerAgain(kind: string): Promise<void> {
-    for (const session of this.#opened()) {
-      const { agent } = session.requireCreated
-      if (agent.replace(/:.*$/su, '') === kind && !session.isDisposed)
-        await offer(session, await openedBy(session.agents, agent))
-    }
-  }
-
-  #agent(name: string, lent: ClientVariables | undefined): Promise<OpenedAgent> {
-    return openedBy(
-      agentsWith(this.#world.agents, () => lent),
-      name,
-    )
-  }
-
-  #opened(): readonly Session[] {
-    const live = [...this.#live.values()].flatMap(({ session }) => session ?? [])
-    return live.filter(({ isDisposed: isGone }) => !isGone)
-  }
-
-  /** A client that asks for the session while it is being opened waits for it. */
-  async #open(id: SessionId, opening: Promise<Session>): Promise<Session> {
-    const live: Live = { opening }
-    this.#live.set(id, live)
-    try {
-      const session = await opening
-      live.session = session
-      // The halt may have stopped waiting for it.
-      if (this.#halting !== undefined) await session.dispose()
-      this.#requireServing()
-      return session
-    } catch (error) {
-      if (this.#live.get(id) === live) this.#live.delete(id)
-      throw error
-    }
-  }
-
-  async #tellOpened(opened: Promise<Session>): Promise<Session> {
-    const session = await opened
-    for (const tell of this.#watchers) tell(session)
+  /** A turn that waits for an answer is suspended when its session is unloaded; it has its MCP servers again when it resumes. */
+  #unloadWhenUnused(session: Session): Session {
+    session.whenUnused(() => {
+      if (isBusy(session.state)) this.#serversOfUnloaded.set(session.id, session.tools.servers)
+      this.#leave(session.id, session.shutdown()).catch(this.#ports.report)
+    })
     return session
   }
 
-  async #create(id: SessionId, opening: SessionConfig): Promise<Session> {
-    const { cwd, additionalDirectories } = opening
-    const agents = agentsWith(this.#world.agents, () => opening.lent)
-    const agent = opening.agent ?? (await agents.resolveAgentName(agents.default))
-    const offered = agentCapabilities(agent, await agents.open(agent))
-    const session = new Session(this.#world, absent(id), opening)
-    const create = session.dispatch({ kind: 'create', cwd, additionalDirectories, agent })
-    const offer = session.dispatch(offered)
-    try {
-      await Promise.all([create, offer])
-    } catch (error) {
-      await session.dispose()
-      throw error
+  async #delete(id: SessionId, session: Session | undefined): Promise<void> {
+    // On a full disk the close cannot be stored, and deleting sessions is how a user makes room.
+    await session?.close().catch(() => session.dispose())
+    await this.#ports.journal.delete(id)
+    this.#serversOfUnloaded.delete(id)
+    session?.deleted()
+  }
+
+  #dispatch(id: SessionId, command: Command): Promise<void> {
+    return this.#withLive(id, async (session) => {
+      if (session !== undefined) await session.dispatch(command)
+      else await this.#leave(id, this.#dispatchToStored(id, command))
+    })
+  }
+
+  /** Without opening the session: no client has it open and no turn runs, so it needs no agent and no tools. */
+  async #dispatchToStored(id: SessionId, command: Command): Promise<void> {
+    await new SessionLog(this.#ports, await loadState(this.#ports, id)).dispatch(command)
+  }
+
+  async #halt(): Promise<void> {
+    const { clock, report } = this.#ports
+    const halting = [...this.#live.values()].map(async ({ opening }) => {
+      // A session that could not be opened has nothing to shut down; its client got the error.
+      const session = await waitAtMost(
+        opening.catch(() => undefined),
+        { clock, ms: HALT_TIMEOUT_MS },
+      )
+      await session?.shutdown()
+    })
+    for (const outcome of await Promise.allSettled([...halting, ...this.#leaving.values()])) {
+      if (outcome.status === 'rejected') report(outcome.reason)
     }
-    return this.#watched(session)
+    this.#live.clear()
   }
 
-  async #load(id: SessionId, { opening, named }: Request): Promise<Session> {
-    const state = await retryRead(this.#world.clock, () => loadState(this.#world, id))
-    if (state.phase === 'absent') return fail('SESSION_NOT_FOUND', { session: id })
-    requireSameCwd(id, state.cwd, opening)
-    requireOpened(state.agent, opening, named)
-    const agent = named ?? (await this.#agent(state.agent, opening.lent))
-    const session = new Session(this.#world, state, opening)
-    const left = this.#servers.get(id)
-    if (left !== undefined && isBusy(state)) session.tools.inherit(left)
-    try {
-      // Nothing runs in a session that has just been opened, whatever its journal says.
-      if (UNFINISHED.includes(rowOf(state).phase)) await session.recoverInterrupted()
-      await session.configure(opening)
-      await offer(session, agent)
-    } catch (error) {
-      await session.dispose()
-      throw error
+  /** From then on no session is opened: a session opened later would have a second writer in the next server. */
+  #requireNotHalting(): void {
+    if (this.#halting !== undefined) fail('SERVER_STOPPING', {})
+  }
+
+  #open(): readonly Session[] {
+    return [...this.#live.values()].flatMap(({ session }) => (session?.closed.aborted === false ? [session] : []))
+  }
+
+  #tryOpenAgent(name: string, { lent }: SessionConfig): Promise<OpenedAgent> {
+    return new SessionAgents(this.#ports.agents, lent).tryOpen(name)
+  }
+
+  /** Agents of this kind offer other modes and options now, and clients must not be shown the old ones. */
+  async #updateCapabilities(kind: string): Promise<void> {
+    for (const session of this.#open()) {
+      const { agent } = session.requireCreated
+      if (agent.replace(/:.*$/su, '') === kind && !session.closed.aborted)
+        await offer(session, await session.agents.tryOpen(agent))
     }
-    this.#servers.delete(id)
-    return this.#watched(session)
   }
 }
 
-interface Request {
-  readonly opening: SessionConfig
-  /** The agent that the opening names, if it names one. */
-  readonly named: OpenedAgent | undefined
+/** The session belongs to this cwd, and the agent that the config names can be opened unless the session has it already. */
+function requireFits({ id, cwd, agent }: Existing, config: SessionConfig, named: OpenedAgent | undefined): void {
+  if (cwd !== config.cwd) fail('SESSION_CWD_DIFFERS', { session: id, cwd, given: config.cwd })
+  if (named !== undefined && 'error' in named && config.agent !== agent) throw named.error
 }
 
-async function openedBy(agents: Agents, name: string): Promise<OpenedAgent> {
-  try {
-    return { offer: agentCapabilities(name, await agents.open(name)) }
-  } catch (reason) {
-    return { reason }
-  }
-}
-
+/** Stores what the agent offers; an agent that cannot be opened offers nothing new. */
 async function offer(session: Session, agent: OpenedAgent | undefined): Promise<void> {
-  if (agent !== undefined && 'offer' in agent) await session.dispatchIfStorable(agent.offer)
+  if (agent !== undefined && 'capabilities' in agent) await session.dispatchIfStorable(agent.capabilities)
 }

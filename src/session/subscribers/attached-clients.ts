@@ -1,33 +1,44 @@
-/** The clients that are attached to a live session: their names, what they declared and provide, and the prompts they sent. */
+/** The clients that are attached to a live session: who they are, what they declared and provide, and the prompts they sent. */
+import type { ClientPeer } from '../../ports/client.ts'
 import type { ServerStatus } from '../../ports/tools.ts'
-import type { ClientProviders } from '../client-services/client-providers.ts'
-import { isOpenPrompt } from '../domain/state.ts'
+import type { Entry } from '../domain/entries.ts'
+import { isEnd } from '../domain/finish-turn.ts'
+import { type State, isOpenPrompt } from '../domain/state.ts'
 import type { ClientPrompt, PresentClient, SessionConfig, SubscribeOptions, SubscribedClient } from '../handle.ts'
 import type { SessionLog } from '../log/session-log.ts'
 import type { SessionPorts } from '../session-ports.ts'
 import type { RegistryPool } from '../tools/registry-pool.ts'
 
-/** The parts of its session that a client's commands work on. */
-export interface AttachedClientsDeps {
-  readonly ports: Pick<SessionPorts, 'report'>
-  readonly log: SessionLog
-  readonly registries: RegistryPool
-  readonly providers: ClientProviders
-}
+/** The two kinds of questions that a client can put to its user for an MCP server. */
+export type AskingMode = 'form' | 'url'
 
 interface Attached {
   readonly client: SubscribedClient
-  /** The question to which it has no answer. */
+  readonly peer: ClientPeer | undefined
+  /** The permission request to which it has no answer. */
   declined: string | undefined
 }
 
-/** A client is known by its subscription, which is only used as a key here. */
+/**
+ * The turn of a prompt uses the files, terminals and user of the client that sent it, for as long as that client is connected;
+ * after that those of a client that adopted the prompt or sent it again. No other client is asked, with one exception: when
+ * the client of a prompt has gone, any attached client may give the input for which a tool call of its turn waits.
+ *
+ * A client is known by its subscription, which is only a key here.
+ */
 export class AttachedClients {
-  readonly #deps: AttachedClientsDeps
+  readonly #ports: Pick<SessionPorts, 'report'>
+  readonly #log: SessionLog
+  readonly #registries: RegistryPool
   readonly #attached = new Map<object, Attached>()
+  /** The clients that wait for the end of a prompt; they stay listed after they have left. */
+  readonly #ofPrompt = new Map<string, readonly ClientPeer[]>()
+  readonly #onJoined = new Set<() => void>()
 
-  constructor(deps: AttachedClientsDeps) {
-    this.#deps = deps
+  constructor(ports: Pick<SessionPorts, 'report'>, log: SessionLog, registries: RegistryPool) {
+    this.#ports = ports
+    this.#log = log
+    this.#registries = registries
   }
 
   get size(): number {
@@ -39,34 +50,32 @@ export class AttachedClients {
     return [...this.#attached].map(([one, { client }]) => Object.assign({ isYou: one === subscription }, client))
   }
 
+  /** The MCP servers that the turns of this client's prompts have. */
   serversFor(subscription: object): readonly ServerStatus[] {
-    return this.#deps.registries.serversFor(subscription)
+    return this.#registries.serversFor(subscription)
   }
 
   /** Throws SERVERS_TOO_MANY. */
   join(subscription: object, { config, client, peer }: SubscribeOptions): void {
     this.setConfig(subscription, config)
-    this.#attached.set(subscription, { client, declined: undefined })
-    if (peer !== undefined) this.#deps.providers.joined(subscription, peer)
-    this.#resumePaused()
+    this.#attached.set(subscription, { client, peer, declined: undefined })
+    this.#peersChanged()
   }
 
-  /** False when it had left before. */
-  leave(subscription: object): boolean {
-    this.#deps.registries.leave(subscription)
-    this.#deps.providers.left(subscription)
-    return this.#attached.delete(subscription)
+  leave(subscription: object): void {
+    this.#registries.leave(subscription)
+    this.#attached.delete(subscription)
   }
 
   /** Replaces the directories and MCP servers that the client declared. Throws SERVERS_TOO_MANY. */
   setConfig(subscription: object, config: SessionConfig): void {
-    this.#deps.registries.declare(subscription, config)
+    this.#registries.declare(subscription, config)
     this.releaseConfig(config)
   }
 
   /** Drops what `open` declared for a client before it was attached. */
   releaseConfig(config: SessionConfig): void {
-    this.#deps.registries.leave(config)
+    this.#registries.leave(config)
   }
 
   /**
@@ -74,48 +83,91 @@ export class AttachedClients {
    * this client declared, and the session keeps the MCP servers of the client until then, even if the client leaves.
    */
   async prompt(subscription: object, { promptId, content, meta }: ClientPrompt): Promise<'open' | 'ended'> {
-    const { log, registries, providers } = this.#deps
-    const additionalDirectories = registries.directoriesOf(subscription)
-    registries.began(promptId, subscription)
-    providers.lend(promptId, subscription)
+    const log = this.#log
+    const additionalDirectories = this.#registries.directoriesOf(subscription)
+    this.#registries.promptBegan(promptId, subscription)
+    this.#provideFor(promptId, subscription)
     try {
       const command = { kind: 'prompt', promptId, content, additionalDirectories, ...(meta && { meta }) } as const
       const entries = await log.request(command)
       return entries.length > 0 || isOpenPrompt(promptId, log.state) ? 'open' : 'ended'
     } finally {
-      if (!isOpenPrompt(promptId, log.state)) this.promptEnded(promptId)
+      if (!isOpenPrompt(promptId, log.state)) this.#promptEnded(promptId)
     }
   }
 
   /** The client waits for prompts that it sent over an earlier connection, and provides what their turns need. */
   adoptPrompts(subscription: object, promptIds: readonly string[]): void {
-    const { log, providers } = this.#deps
-    const open = promptIds.filter((promptId) => isOpenPrompt(promptId, log.state))
-    for (const promptId of open) providers.lend(promptId, subscription)
-    if (open.length > 0) this.#resumePaused()
+    const open = promptIds.filter((promptId) => isOpenPrompt(promptId, this.#log.state))
+    for (const promptId of open) this.#provideFor(promptId, subscription)
   }
 
   /**
-   * The client has no answer to this question. It stays open while another attached client may answer it; when none is left,
-   * the answer is no, with `why` as a note in the conversation.
+   * The client has no answer to this permission request. The request stays open while another attached client may answer it;
+   * when none is left, the answer is no, with `why` as a note in the conversation.
    */
   async decline(subscription: object, requestId: string, why?: string): Promise<void> {
     const attached = this.#attached.get(subscription)
     if (attached === undefined) return
     attached.declined = requestId
     if ([...this.#attached.values()].some(({ declined }) => declined !== requestId)) return
-    await this.#deps.log.request({ kind: 'answer', requestId, optionId: null, ...(why === undefined ? {} : { why }) })
+    await this.#log.request({ kind: 'answer', requestId, optionId: null, ...(why === undefined ? {} : { why }) })
   }
 
-  promptEnded(promptId: string): void {
-    this.#deps.registries.ended(promptId)
-    this.#deps.providers.ended(promptId)
+  /** Prompts that have ended need their clients and MCP servers no longer. */
+  published(entries: readonly Entry[]): void {
+    for (const entry of entries) if (isEnd(entry)) this.#promptEnded(entry.promptId)
   }
 
-  /** Calls of a suspended turn that wait for input go on once a client is attached that can give it. */
-  #resumePaused(): void {
-    const { log, providers, ports } = this.#deps
-    if (log.closed.aborted || !providers.canGoOn(log.state)) return
-    log.request({ kind: 'resume_paused' }).catch(ports.report)
+  /** The client of this prompt's turn, while one is connected. */
+  of(promptId: string): ClientPeer | undefined {
+    return this.#ofPrompt.get(promptId)?.find(isConnected)
   }
+
+  /** The client that can put a question of this kind to its user for a waiting call; the client of the prompt comes first. */
+  askable(promptId: string, mode: AskingMode): ClientPeer | undefined {
+    const attached = [...this.#attached.values()].flatMap(({ peer }) => peer ?? [])
+    const known = [...(this.#ofPrompt.get(promptId) ?? []), ...attached]
+    return known.find((peer) => isConnected(peer) && peer[mode] !== undefined)
+  }
+
+  /** Calls `listener` when a client has come that may be asked; returns how to stop that. */
+  whenJoined(listener: () => void): () => void {
+    this.#onJoined.add(listener)
+    return () => this.#onJoined.delete(listener)
+  }
+
+  #provideFor(promptId: string, subscription: object): void {
+    const peer = this.#attached.get(subscription)?.peer
+    const known = this.#ofPrompt.get(promptId) ?? []
+    if (peer === undefined || known.includes(peer)) return
+    this.#ofPrompt.set(promptId, [...known, peer])
+    this.#peersChanged()
+  }
+
+  #promptEnded(promptId: string): void {
+    this.#registries.promptEnded(promptId)
+    this.#ofPrompt.delete(promptId)
+  }
+
+  #peersChanged(): void {
+    for (const listener of this.#onJoined) listener()
+    const log = this.#log
+    if (log.closed.aborted || !this.#canResumePaused(log.state)) return
+    log.request({ kind: 'resume_paused' }).catch(this.#ports.report)
+  }
+
+  /** A call of a suspended turn waits for input that an attached client can give. An open permission request comes first. */
+  #canResumePaused(state: State): boolean {
+    if (state.phase !== 'suspended' || state.question !== null) return false
+    const { promptId, inputRequired } = state.turn
+    return Object.values(inputRequired).some(({ input }) => {
+      const [first] = Object.values(input.questions)
+      return first === undefined || this.askable(promptId, first.mode) !== undefined
+    })
+  }
+}
+
+function isConnected({ gone }: ClientPeer): boolean {
+  return !gone.aborted
 }

@@ -1,36 +1,75 @@
-/** The subscriptions of a live session. Each gets every push on its own; a failure of one does not affect the others. */
+/** The subscriptions of a live session, and what is pushed to all of them. A failure of one does not affect the others. */
+import type { PromptKinds } from '../../ports/agent.ts'
 import type { Notice } from '../../ports/content.ts'
+import type { Cursor } from '../../ports/journal.ts'
 import type { Entry } from '../domain/entries.ts'
-import type { SessionView } from '../handle.ts'
-import type { Subscription } from './subscription.ts'
+import type { SessionSink, SessionView, SubscribeOptions } from '../handle.ts'
+import type { SessionLog } from '../log/session-log.ts'
+import type { SessionPorts } from '../session-ports.ts'
+import type { AttachedClients } from './attached-clients.ts'
+import { type SubscribedSession, Subscription } from './subscription.ts'
 
-export class Subscribers {
+export interface SubscribersOptions {
+  readonly clients: AttachedClients
+  readonly onEmpty: () => void
+}
+
+export class Subscribers implements SubscribedSession {
+  readonly #ports: SessionPorts
+  readonly #log: SessionLog
+  readonly #clients: AttachedClients
+  readonly #onEmpty: () => void
   readonly #all = new Set<Subscription>()
-  readonly #report: (error: unknown) => void
+  #accepts: { readonly agent: string; readonly settings: unknown; readonly kinds: PromptKinds } | undefined
 
-  constructor(report: (error: unknown) => void) {
-    this.#report = report
+  /** Calls `onEmpty` when the last subscription has ended. */
+  constructor(ports: SessionPorts, log: SessionLog, { clients, onEmpty }: SubscribersOptions) {
+    this.#ports = ports
+    this.#log = log
+    this.#clients = clients
+    this.#onEmpty = onEmpty
   }
 
-  add(subscription: Subscription): void {
+  /** Attaches a client after the entry `from`. Throws SERVERS_TOO_MANY. */
+  add(from: Cursor | 'head', sink: SessionSink, options: SubscribeOptions): Subscription {
+    const parts = { ports: this.#ports, clients: this.#clients, session: this }
+    const subscription = new Subscription(parts, sink, from)
+    this.#clients.join(subscription, options)
     this.#all.add(subscription)
     this.#presenceChanged()
     subscription.serversChanged()
+    return subscription
   }
 
   remove(subscription: Subscription): void {
-    if (this.#all.delete(subscription)) this.#presenceChanged()
+    if (!this.#all.delete(subscription)) return
+    this.#clients.leave(subscription)
+    this.#presenceChanged()
+    if (this.#all.size === 0) this.#onEmpty()
   }
 
-  publish(entries: readonly Entry[], view: SessionView): void {
+  /** The session as it is now. */
+  view(): SessionView {
+    const state = this.#log.existing
+    const { id, seq, phase, agent, title, commands, usage, settings, recentPrompts } = state
+    const turn = 'turn' in state ? { turnId: state.turn.turnId, promptId: state.turn.promptId } : null
+    const queue = 'queue' in state ? state.queue : []
+    const question = 'question' in state ? state.question : null
+    const accepts = this.#acceptedBy(agent, settings)
+    return { id, seq, phase, agent, accepts, title, commands, usage, settings, turn, queue, question, recentPrompts }
+  }
+
+  publish(entries: readonly Entry[]): void {
+    const view = this.view()
     this.#each((subscription) => subscription.pushEntries(entries, view))
   }
 
-  failed(error: unknown, view: SessionView): void {
+  failed(error: unknown): void {
+    const view = this.view()
     this.#each((subscription) => subscription.failed(error, view))
   }
 
-  /** What is of no interest later: only clients that are up to date get it. */
+  /** For what is of no interest later: only clients that are up to date get it. */
   notify(notice: Notice): void {
     this.#each((subscription) => subscription.notify(notice))
   }
@@ -44,6 +83,13 @@ export class Subscribers {
     this.#each((subscription) => subscription.sessionEnded(how))
   }
 
+  /** The answer may cost a read of a file, and there is a view for every batch. It is asked for again when the settings change. */
+  #acceptedBy(agent: string, settings: unknown): PromptKinds {
+    if (this.#accepts?.agent !== agent || this.#accepts.settings !== settings)
+      this.#accepts = { agent, settings, kinds: this.#ports.agents.accepts(agent) }
+    return this.#accepts.kinds
+  }
+
   #presenceChanged(): void {
     this.#each((subscription) => subscription.presenceChanged())
   }
@@ -54,7 +100,7 @@ export class Subscribers {
         tell(subscription)
       } catch (error) {
         // What this subscriber missed is in the journal.
-        this.#report(error)
+        this.#ports.report(error)
       }
     }
   }

@@ -5,7 +5,6 @@ import { House, here, prompted } from '../../../test/sim/house.ts'
 import { Reader } from '../../../test/sim/reader.ts'
 import { told } from '../../../test/sim/told.ts'
 import { text } from '../../../test/sim/words.ts'
-import { viewOf } from '../handle.ts'
 import { Subscription } from './subscription.ts'
 import type { Session } from '../session.ts'
 
@@ -122,14 +121,16 @@ test('a reader that was not told of some entries finds them in the journal befor
   const house = new House()
   const { session } = await house.open()
   const reader = new Reader(house.disk, session.id)
-  const view = () => viewOf(session.requireCreated, { image: false, audio: false, embeddedContext: false })
+  let view = await session.snapshot()
+  // It is no subscriber of the session, so that nothing is pushed to it but by this test.
   const ports = { journal: house.disk, clock: house.clock }
-  const source = { ports, clients: session.clients, view, onEnd: () => {} }
-  const subscription = new Subscription(session.id, source, { sink: reader, from: 0 })
+  const parts = { ports, clients: session.clients, session: { view: () => view, remove: () => {} } }
+  const subscription = new Subscription(parts, reader, 0)
   await subscription.goLive()
   await speak(house, session, { promptId: 'p1', words: 3 })
   const stored = await house.disk.entries(session.id)
-  subscription.pushEntries(stored.slice(-1), view())
+  view = await session.snapshot()
+  subscription.pushEntries(stored.slice(-1), view)
   await quiet()
   expect(told(reader.entries)).toEqual(told(stored))
 })

@@ -1,7 +1,7 @@
 /** One client's subscription to a session: it gets every entry once, in order, from its cursor on, without a gap. */
 import { fail, isParleyError } from '../../errors/parley-error.ts'
 import type { Notice } from '../../ports/content.ts'
-import type { Cursor, SessionId, StoredEntry } from '../../ports/journal.ts'
+import type { Cursor, StoredEntry } from '../../ports/journal.ts'
 import { type Entry, decodeEntry } from '../domain/entries.ts'
 import type {
   ClientPrompt,
@@ -20,16 +20,16 @@ const PAGE = { entries: 512, chars: 512 * 1024 }
 
 /** The session of a subscription. */
 export interface SubscribedSession {
-  readonly ports: Pick<SessionPorts, 'journal' | 'clock'>
-  readonly clients: AttachedClients
   /** The session as it is now. */
-  readonly view: () => SessionView
-  readonly onEnd: (subscription: Subscription) => void
+  view(): SessionView
+  /** The client detaches. */
+  remove(subscription: Subscription): void
 }
 
-export interface Subscribing {
-  readonly sink: SessionSink
-  readonly from: Cursor | 'head'
+export interface SubscriptionParts {
+  readonly ports: Pick<SessionPorts, 'journal' | 'clock'>
+  readonly clients: AttachedClients
+  readonly session: SubscribedSession
 }
 
 /**
@@ -44,18 +44,16 @@ type Phase = 'joining' | 'live' | 'catching up' | 'lagging' | 'ended'
  */
 export class Subscription implements SessionSubscription {
   readonly opened: SessionView
-  readonly #id: SessionId
-  readonly #session: SubscribedSession
+  readonly #parts: SubscriptionParts
   readonly #sink: SessionSink
   #cursor: Cursor
   #phase: Phase = 'joining'
   #isRetrying = false
 
-  constructor(id: SessionId, session: SubscribedSession, { sink, from }: Subscribing) {
-    this.#id = id
-    this.#session = session
+  constructor(parts: SubscriptionParts, sink: SessionSink, from: Cursor | 'head') {
+    this.#parts = parts
     this.#sink = sink
-    this.opened = session.view()
+    this.opened = parts.session.view()
     this.#cursor = from === 'head' ? this.opened.seq : from
   }
 
@@ -64,7 +62,7 @@ export class Subscription implements SessionSubscription {
   }
 
   async replay(): Promise<SessionView> {
-    const view = this.#session.view()
+    const view = this.#parts.session.view()
     await this.#replayTo(view.seq)
     return view
   }
@@ -78,24 +76,24 @@ export class Subscription implements SessionSubscription {
   }
 
   prompt(prompt: ClientPrompt): Promise<'open' | 'ended'> {
-    return this.#session.clients.prompt(this, prompt)
+    return this.#parts.clients.prompt(this, prompt)
   }
 
   adoptPrompts(promptIds: readonly string[]): void {
-    this.#session.clients.adoptPrompts(this, promptIds)
+    this.#parts.clients.adoptPrompts(this, promptIds)
   }
 
   decline(requestId: string, why?: string): Promise<void> {
-    return this.#session.clients.decline(this, requestId, why)
+    return this.#parts.clients.decline(this, requestId, why)
   }
 
   setConfig(config: SessionConfig): void {
-    this.#session.clients.setConfig(this, config)
+    this.#parts.clients.setConfig(this, config)
   }
 
   end(): void {
     this.#phase = 'ended'
-    this.#session.onEnd(this)
+    this.#parts.session.remove(this)
   }
 
   /** The newest entries of the session. A subscription that is not live reads them from the journal when it gets there. */
@@ -121,11 +119,11 @@ export class Subscription implements SessionSubscription {
   }
 
   presenceChanged(): void {
-    this.#push(() => ({ kind: 'presence', clients: this.#session.clients.presentTo(this) }))
+    this.#push(() => ({ kind: 'presence', clients: this.#parts.clients.presentTo(this) }))
   }
 
   serversChanged(): void {
-    this.#push(() => ({ kind: 'mcp', servers: this.#session.clients.serversFor(this) }))
+    this.#push(() => ({ kind: 'mcp', servers: this.#parts.clients.serversFor(this) }))
   }
 
   sessionEnded(how: 'closed' | 'deleted'): void {
@@ -150,19 +148,19 @@ export class Subscription implements SessionSubscription {
   }
 
   #page(): Promise<readonly StoredEntry[]> {
-    const { ports } = this.#session
-    const read = () => ports.journal.page(this.#id, this.#cursor, PAGE)
-    return retryRead(ports.clock, read, () => !this.#isEnded())
+    const { journal, clock } = this.#parts.ports
+    const read = () => journal.page(this.opened.id, this.#cursor, PAGE)
+    return retryRead(clock, read, () => !this.#isEnded())
   }
 
   async #reachHead(): Promise<void> {
     for (;;) {
-      const view = this.#session.view()
+      const view = this.#parts.session.view()
       if (this.#isEnded() || this.#cursor >= view.seq) return this.#beginLive(view)
       const before = this.#cursor
       await this.#replayTo(view.seq)
       // The journal no longer has the entries: the session was deleted, and what the client waits for will not come.
-      if (this.#cursor === before) fail('SESSION_NOT_FOUND', { session: this.#id })
+      if (this.#cursor === before) fail('SESSION_NOT_FOUND', { session: this.opened.id })
     }
   }
 
@@ -210,7 +208,7 @@ export class Subscription implements SessionSubscription {
   #lag(error: unknown): void {
     if (this.#isEnded()) return
     this.#phase = 'lagging'
-    this.#push(() => ({ kind: 'failed', error, view: this.#session.view() }))
+    this.#push(() => ({ kind: 'failed', error, view: this.#parts.session.view() }))
     // Also without new entries: an open question must reach a client that could not be told of it.
     if (!isParleyError(error, 'SESSION_NOT_FOUND')) void this.#retryLater()
   }
@@ -218,7 +216,7 @@ export class Subscription implements SessionSubscription {
   async #retryLater(): Promise<void> {
     if (this.#isRetrying) return
     this.#isRetrying = true
-    await this.#session.ports.clock.sleep(RETRY_MS)
+    await this.#parts.ports.clock.sleep(RETRY_MS)
     this.#isRetrying = false
     if (this.#phase === 'lagging') this.#catchUp()
   }

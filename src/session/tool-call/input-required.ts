@@ -7,7 +7,7 @@ import type { ToolInputResponse, ToolInputRequest } from '../../ports/tools.ts'
 import type { AskingHost } from '../client-services/client-request.ts'
 import type { AgentEvent } from '../domain/commands.ts'
 import { Elicitations } from '../client-services/elicitations.ts'
-import type { AskingMode } from '../client-services/client-providers.ts'
+import type { AskingMode } from '../subscribers/attached-clients.ts'
 import type { ElicitationBroker } from './elicitation-broker.ts'
 
 export interface InputRequiredHost {

@@ -1,7 +1,8 @@
-/** The tools of a live session: a registry for each set of directories that somebody declared, all with the same servers. */
+/** The tool registries of a live session: one for each set of directories that a client declared, all with the same MCP servers. */
+import { fail } from '../../errors/parley-error.ts'
 import type { SessionId } from '../../ports/journal.ts'
-import { type ClientConfig, ClientConfigs } from './client-configs.ts'
 import type { McpServer, ServerStatus, ToolList, ToolRegistry } from '../../ports/tools.ts'
+import { MAX_SESSION_SERVERS, type SessionConfig } from '../handle.ts'
 import type { SessionPorts } from '../session-ports.ts'
 
 /** The session whose tools these are. */
@@ -12,24 +13,25 @@ export interface PoolOwner {
   toolsChanged(): void
 }
 
-/** What a turn has borrowed: it keeps these tools to its end, whoever comes and goes meanwhile. */
+/** A turn keeps the registry of its lease to its end, whatever clients declare meanwhile. */
 export interface Lease {
   readonly registry: ToolRegistry
-  giveBack(): Promise<void>
+  /** Idempotent. */
+  release(): Promise<void>
 }
 
-interface Kept {
+interface OpenRegistry {
   readonly registry: ToolRegistry
-  lent: number
+  leases: number
   stopListening(): void
 }
 
-/** The registries of one session share the connections that are equal, so that another set of directories costs little. */
+/** Equal MCP servers of two registries share one connection, so that another set of directories costs little. */
 export class RegistryPool {
   readonly #ports: Pick<SessionPorts, 'tools' | 'report'>
   readonly #session: PoolOwner
-  readonly #declarations = new ClientConfigs()
-  readonly #kept = new Map<string, Kept>()
+  readonly #configs = new ClientConfigs()
+  readonly #open = new Map<string, OpenRegistry>()
   #wanted: ReadonlySet<string> = new Set()
   #servers: readonly McpServer[] = []
   #isClosed = false
@@ -39,69 +41,67 @@ export class RegistryPool {
     this.#session = session
   }
 
-  /** The newest word of `who`, who may be anything that is only itself. */
-  declare(who: object, declared: ClientConfig): void {
-    this.#declarations.declare(who, declared)
-    this.#arrange()
+  /** Replaces what this client declared. Any object identifies a client. Throws SERVERS_TOO_MANY; nothing has changed then. */
+  declare(client: object, config: ClientConfig): void {
+    this.#configs.declare(client, config)
+    this.#update()
   }
 
-  /** What was left behind before the session came back to memory. */
-  inherit(servers: readonly McpServer[]): void {
-    this.#declarations.inherit(servers)
-    this.#arrange()
+  /** The MCP servers that the session had when it was unloaded from memory. */
+  restore(servers: readonly McpServer[]): void {
+    this.#configs.restore(servers)
+    this.#update()
   }
 
-  /** `who` has gone, or has been followed by another that declared for it. */
-  leave(who: object): void {
-    this.#declarations.leave(who)
-    this.#arrange()
+  /** The client has left. What it declared holds until its prompts have ended. */
+  leave(client: object): void {
+    if (this.#configs.leave(client)) this.#update()
   }
 
-  /** Until it has ended, what `who` declared counts. */
-  began(promptId: string, who: object): void {
-    this.#declarations.began(promptId, who)
+  /** What the client declared holds until this prompt has ended, even if the client leaves. */
+  promptBegan(promptId: string, client: object): void {
+    this.#configs.promptBegan(promptId, client)
   }
 
-  ended(promptId: string): void {
-    this.#declarations.ended(promptId)
-    this.#arrange()
+  promptEnded(promptId: string): void {
+    if (this.#configs.promptEnded(promptId)) this.#update()
   }
 
-  directoriesOf(who: object): readonly string[] {
-    return this.#declarations.directoriesOf(who)
+  directoriesOf(client: object): readonly string[] {
+    return this.#configs.directoriesOf(client)
   }
 
-  lend(directories: readonly string[]): Lease {
+  lease(directories: readonly string[]): Lease {
     const key = this.#key(directories)
-    const kept = this.#keep(directories)
-    kept.lent += 1
-    let given: Promise<void> | undefined
+    const open = this.#ensureOpen(directories)
+    open.leases += 1
+    let released: Promise<void> | undefined
     return {
-      registry: kept.registry,
-      giveBack: () => {
-        given ??= this.#takeBack(key, kept)
-        return given
+      registry: open.registry,
+      release: () => {
+        released ??= this.#release(key, open)
+        return released
       },
     }
   }
 
-  /** The servers as the turns of `who` have them. */
-  serversFor(who: object): readonly ServerStatus[] {
-    return this.#kept.get(this.#key(this.directoriesOf(who)))?.registry.list().servers ?? []
+  /** The MCP servers that the turns of this client's prompts have. */
+  serversFor(client: object): readonly ServerStatus[] {
+    return this.list(this.directoriesOf(client))?.servers ?? []
   }
 
-  /** The tools of turns with these directories; undefined when nobody has declared them. */
+  /** The tools of turns with these directories; undefined when no client has declared them. */
   list(directories: readonly string[]): ToolList | undefined {
-    return this.#kept.get(this.#key(directories))?.registry.list()
+    return this.#open.get(this.#key(directories))?.registry.list()
   }
 
-  /** How many servers are connected. */
-  get ready(): number {
-    const servers = [...this.#kept.values()].flatMap(({ registry }) => registry.list().servers)
+  /** How many MCP servers are connected. */
+  get connectedServers(): number {
+    const servers = [...this.#open.values()].flatMap(({ registry }) => registry.list().servers)
     return new Set(servers.filter(({ state }) => state === 'ready').map(({ name }) => name)).size
   }
 
-  /** Those that anybody has named. */
+  /** All that clients have declared. */
   get servers(): readonly McpServer[] {
     return this.#servers
   }
@@ -109,18 +109,18 @@ export class RegistryPool {
   async close(): Promise<void> {
     this.#isClosed = true
     this.#wanted = new Set()
-    await Promise.all([...this.#kept.keys()].map((key) => this.#close(key)))
+    await Promise.all([...this.#open.keys()].map((key) => this.#close(key)))
   }
 
-  /** What is lent stays until it is given back. */
-  #arrange(): void {
+  /** Leased registries stay open until they are released. */
+  #update(): void {
     if (this.#isClosed) return
-    this.#servers = this.#declarations.servers()
-    const directories = this.#declarations.directories()
+    this.#servers = this.#configs.servers()
+    const directories = this.#configs.directories()
     this.#wanted = new Set(directories.map((some) => this.#key(some)))
-    // What is wanted opens before what is not closes, so that servers that both name go on.
-    for (const some of directories) this.#keep(some)
-    for (const key of this.#kept.keys()) this.#closeUnused(key).catch(this.#ports.report)
+    // New registries open before old ones close, so that an MCP server that both have stays connected.
+    for (const some of directories) this.#ensureOpen(some)
+    for (const key of this.#open.keys()) this.#closeUnused(key).catch(this.#ports.report)
     this.#session.toolsChanged()
   }
 
@@ -128,32 +128,127 @@ export class RegistryPool {
     return JSON.stringify([directories, this.#servers])
   }
 
-  #keep(directories: readonly string[]): Kept {
+  #ensureOpen(directories: readonly string[]): OpenRegistry {
     const key = this.#key(directories)
-    const kept = this.#kept.get(key) ?? this.#open(directories)
-    this.#kept.set(key, kept)
-    return kept
+    const open = this.#open.get(key) ?? this.#openRegistry(directories)
+    this.#open.set(key, open)
+    return open
   }
 
-  #open(directories: readonly string[]): Kept {
+  #openRegistry(directories: readonly string[]): OpenRegistry {
     const { id, cwd } = this.#session
     const registry = this.#ports.tools.open({ scope: id, cwd, roots: [cwd, ...directories], servers: this.#servers })
-    return { registry, lent: 0, stopListening: registry.onChange(() => this.#session.toolsChanged()) }
+    return { registry, leases: 0, stopListening: registry.onChange(() => this.#session.toolsChanged()) }
   }
 
-  async #takeBack(key: string, kept: Kept): Promise<void> {
-    kept.lent -= 1
+  async #release(key: string, open: OpenRegistry): Promise<void> {
+    open.leases -= 1
     await this.#closeUnused(key)
   }
 
   async #closeUnused(key: string): Promise<void> {
-    if (!this.#wanted.has(key) && this.#kept.get(key)?.lent === 0) await this.#close(key)
+    if (!this.#wanted.has(key) && this.#open.get(key)?.leases === 0) await this.#close(key)
   }
 
   async #close(key: string): Promise<void> {
-    const kept = this.#kept.get(key)
-    this.#kept.delete(key)
-    kept?.stopListening()
-    await kept?.registry.close()
+    const open = this.#open.get(key)
+    this.#open.delete(key)
+    open?.stopListening()
+    await open?.registry.close()
+  }
+}
+
+type ClientConfig = Pick<SessionConfig, 'additionalDirectories' | 'mcpServers' | 'replaces'>
+
+interface Declared extends ClientConfig {
+  readonly isAttached: boolean
+  /** The prompts of the client that have not ended. */
+  readonly prompts: readonly string[]
+}
+
+/**
+ * What the clients of a session declared. A declaration holds while its client is attached or a prompt of it is open. The
+ * MCP servers of the last client to leave stay until a later client leaves its own, so that a client that declares none
+ * removes none; they give way when the clients that are attached need the room.
+ */
+class ClientConfigs {
+  readonly #declared = new Map<object, Declared>()
+  #left: ClientConfig = { additionalDirectories: [], mcpServers: [] }
+
+  declare(client: object, { additionalDirectories, mcpServers, replaces }: ClientConfig): void {
+    const names = new Set([...this.#serversBeside(client, replaces), ...mcpServers].map(({ name }) => name))
+    if (names.size > MAX_SESSION_SERVERS) fail('SERVERS_TOO_MANY', { found: names.size, most: MAX_SESSION_SERVERS })
+    const { prompts } = this.#declared.get(client) ?? { prompts: [] }
+    // Deleted first, because the newest declaration comes last: its servers replace others of the same name.
+    this.#declared.delete(client)
+    this.#declared.set(client, { additionalDirectories, mcpServers, isAttached: true, prompts })
+  }
+
+  restore(mcpServers: readonly McpServer[]): void {
+    this.#left = { ...this.#left, mcpServers }
+  }
+
+  /** True when the declaration no longer holds. */
+  leave(client: object): boolean {
+    return this.#change(client, (declared) => ({ ...declared, isAttached: false }))
+  }
+
+  promptBegan(promptId: string, client: object): void {
+    this.#change(client, (declared) => ({ ...declared, prompts: [...declared.prompts, promptId] }))
+  }
+
+  /** True when a declaration no longer holds. */
+  promptEnded(promptId: string): boolean {
+    const dropped = [...this.#declared.keys()].map((client) =>
+      this.#change(client, (declared) => ({
+        ...declared,
+        prompts: declared.prompts.filter((one) => one !== promptId),
+      })),
+    )
+    return dropped.includes(true)
+  }
+
+  directoriesOf(client: object): readonly string[] {
+    return this.#declared.get(client)?.additionalDirectories ?? []
+  }
+
+  /** By name; of two servers with one name the one that was declared later. */
+  servers(): readonly McpServer[] {
+    const declared = [...this.#declared.values()].flatMap(({ mcpServers }) => mcpServers)
+    const names = new Set(declared.map(({ name }) => name))
+    const besides = this.#left.mcpServers.filter(({ name }) => !names.has(name))
+    const tooMany = new Set(besides.slice(Math.max(0, MAX_SESSION_SERVERS - names.size)))
+    const left = this.#left.mcpServers.filter((server) => !tooMany.has(server))
+    return [...new Map([...left, ...declared].map((server) => [server.name, server])).values()]
+  }
+
+  /** The sets of additional directories for which registries are kept open. */
+  directories(): readonly (readonly string[])[] {
+    const configs = this.#declared.size === 0 ? [this.#left] : [...this.#declared.values()]
+    return configs.map(({ additionalDirectories }) => additionalDirectories)
+  }
+
+  #change(client: object, change: (declared: Declared) => Declared): boolean {
+    const declared = this.#declared.get(client)
+    if (declared === undefined) return false
+    const changed = change(declared)
+    const holds = changed.isAttached || changed.prompts.length > 0
+    if (holds) this.#declared.set(client, changed)
+    else this.#drop(client, declared)
+    return !holds
+  }
+
+  #drop(client: object, { additionalDirectories, mcpServers }: ClientConfig): void {
+    if (this.#declared.size === 1)
+      this.#left = { additionalDirectories, mcpServers: mcpServers.length > 0 ? mcpServers : this.#left.mcpServers }
+    this.#declared.delete(client)
+  }
+
+  /** The servers that stay when `client` declares anew: those of other clients, and those of open prompts. */
+  #serversBeside(client: object, replaces: object | undefined): readonly McpServer[] {
+    const staying = [...this.#declared].filter(
+      ([one, { prompts }]) => one !== client && (one !== replaces || prompts.length > 0),
+    )
+    return staying.flatMap(([, { mcpServers }]) => mcpServers)
   }
 }

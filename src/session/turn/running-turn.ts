@@ -19,13 +19,13 @@ import type { ToolInputRequest, ToolRegistry, ToolResult } from '../../ports/too
 import { pathAccessFilterForAgent } from '../permission/path-access-filter.ts'
 import type { AnsweredQuestion } from '../domain/batch.ts'
 import { type OpenToolCallContext, openToolCallContext } from '../tool-call/tool-call-context.ts'
-import type { ClientProviders } from '../client-services/client-providers.ts'
+import type { AttachedClients } from '../subscribers/attached-clients.ts'
 import type { AskingHost } from '../client-services/client-request.ts'
 import type { AgentEvent } from '../domain/commands.ts'
 import { decide } from '../domain/decide.ts'
 import type { Failure } from '../domain/entries.ts'
 import { memos, interruptedPromptsAfter, assistantTextAfter } from './checkpoints.ts'
-import { agentCapabilities } from '../session-config.ts'
+import { agentCapabilities } from '../agents.ts'
 import { InputRequired } from '../tool-call/input-required.ts'
 import { type OpenTurn, isKnownCall } from '../domain/state.ts'
 import { callTool } from '../tool-call/call-tool.ts'
@@ -46,7 +46,7 @@ const NEVER_STORED = ['JOURNAL_CLOSED', 'JOURNAL_CONFLICT', 'SESSION_NOT_FOUND']
 /** The parts of its session that a turn works with. */
 export interface RunningTurnHost extends VoiceHost {
   readonly ports: SessionPorts
-  readonly clients: ClientProviders
+  readonly clients: AttachedClients
   readonly roots: readonly string[]
   readonly tools: ToolRegistry
 }

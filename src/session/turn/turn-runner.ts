@@ -2,7 +2,7 @@
 import { reasonOf } from '../../errors/parley-error.ts'
 import type { AnsweredQuestion, Effect } from '../domain/batch.ts'
 import type { Command } from '../domain/commands.ts'
-import type { ClientProviders } from '../client-services/client-providers.ts'
+import type { AttachedClients } from '../subscribers/attached-clients.ts'
 import { ruleMadeBy } from '../domain/permission-answer.ts'
 import { isBusy } from '../domain/state.ts'
 import { LogRecovery } from '../log/recovery.ts'
@@ -17,7 +17,7 @@ export interface TurnRunnerDeps {
   readonly ports: SessionPorts
   readonly log: SessionLog
   readonly registries: RegistryPool
-  readonly clients: ClientProviders
+  readonly clients: AttachedClients
   readonly subscribers: Subscribers
 }
 
@@ -61,7 +61,7 @@ export class TurnRunner {
     const { log, registries } = this.#deps
     if (log.closed.aborted) return
     const { additionalDirectories } = turn
-    const tools = registries.lend(additionalDirectories)
+    const tools = registries.lease(additionalDirectories)
     const roots = [log.existing.cwd, ...additionalDirectories]
     try {
       const run = new RunningTurn({ ...this.#deps, roots, tools: tools.registry }, turn, answered)
@@ -70,7 +70,7 @@ export class TurnRunner {
       if (kept !== undefined) await kept
       await run.play()
     } finally {
-      await tools.giveBack()
+      await tools.release()
     }
   }
 
