@@ -1,19 +1,28 @@
-/** `npm run paths [-- --counts]`: the files that four requests pass on the real thing, in order, with the number that a reader can follow. */
-import { rmSync } from 'node:fs'
-import { dirname } from 'node:path'
+/**
+ * `npm run paths`: the files that four requests pass on the real thing, in order, with the number that a reader can follow.
+ * `-- --counts` prints the numbers only; `-- --write` puts the lists into ARCHITECTURE.md.
+ */
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, posix } from 'node:path'
 import { buildInstrumented } from './instrument.ts'
 import { Stage } from './stage.ts'
 import { type Way, type Window, ambient, ways } from './ways.ts'
 
 const lists = !process.argv.includes('--counts')
+const writes = process.argv.includes('--write')
 const bin = await buildInstrumented()
-let isWithin = true
+const traced: (readonly [Way, readonly string[]])[] = []
 try {
-  for (const way of ways) isWithin = report(way, await filesOf(way)) && isWithin
+  for (const way of ways) {
+    const files = await filesOf(way)
+    report(way, files)
+    traced.push([way, files])
+  }
 } finally {
   rmSync(dirname(dirname(bin)), { recursive: true, force: true })
 }
-process.exitCode = isWithin ? 0 : 1
+if (writes) writePage(new URL('../../ARCHITECTURE.md', import.meta.url))
+process.exitCode = traced.every(([{ limit }, files]) => files.length <= limit) ? 0 : 1
 
 /** The files of a way, each once, in the order of its first call. */
 async function filesOf(way: Way): Promise<readonly string[]> {
@@ -33,9 +42,40 @@ function within(stage: Stage, { from, to }: Window): readonly string[] {
     .map(({ file }) => file)
 }
 
-function report({ name, limit }: Way, files: readonly string[]): boolean {
+function report({ name, limit }: Way, files: readonly string[]): void {
   const verdict = files.length <= limit ? 'within' : 'more than'
   console.log(`\n${name}: ${files.length} files, ${verdict} ${limit}`)
   if (lists) for (const [index, file] of files.entries()) console.log(`${String(index + 1).padStart(4)}  ${file}`)
-  return files.length <= limit
+}
+
+const BEGIN = '<!-- Written by `npm run paths -- --write`: -->'
+const END = '<!-- the end of what it writes -->'
+
+/** Replaces what stands between the two marks. */
+function writePage(page: URL): void {
+  const text = readFileSync(page, 'utf8')
+  const [before = '', rest = ''] = text.split(BEGIN)
+  const [, after = ''] = rest.split(END)
+  const ways = traced.map(
+    ([{ name, limit }, files]) =>
+      `**${sentence(name)}**: ${files.length} files (at most ${limit}).\n\n${shortened(files)}\n`,
+  )
+  writeFileSync(page, `${before}${BEGIN}\n\n${ways.join('\n')}\n${END}${after}`)
+}
+
+function sentence(name: string): string {
+  return `${name.slice(0, 1).toUpperCase()}${name.slice(1)}`
+}
+
+/** One line for each stay in a folder: `relay/: relay, connector`. */
+function shortened(files: readonly string[]): string {
+  const stays: { readonly folder: string; readonly names: string[] }[] = []
+  for (const file of files) {
+    const folder = posix.dirname(file).replace(/^src\//u, '')
+    const name = posix.basename(file, '.ts')
+    const last = stays.at(-1)
+    if (last?.folder === folder) last.names.push(name)
+    else stays.push({ folder, names: [name] })
+  }
+  return stays.map(({ folder, names }, index) => `${index + 1}. \`${folder}/\` ${names.join(', ')}`).join('\n')
 }
