@@ -29,9 +29,9 @@ describe('a face that throws', () => {
     stage.also = { [callback]: broken }
     const { client, ended } = await inTurn(stage)
     stage.wire(0).say(message)
-    await expect(ended).rejects.toMatchObject({ code: 'FACE_FAILED', details: { reason: 'no such widget' } })
+    await expect(ended).rejects.toMatchObject({ code: 'DELEGATE_FAILED', details: { reason: 'no such widget' } })
     expect(stage.events).toEqual([
-      { kind: 'lost', reason: expect.objectContaining({ code: 'FACE_FAILED' }) as unknown },
+      { kind: 'lost', reason: expect.objectContaining({ code: 'DELEGATE_FAILED' }) as unknown },
     ])
     expect(stage.dials).toBe(1)
     // The next wish reaches the server again.
@@ -49,7 +49,7 @@ describe('a face that throws', () => {
     const { ended } = await inTurn(stage)
     stage.also = { updated: broken }
     stage.wire(0).cut()
-    await expect(ended).rejects.toMatchObject({ code: 'FACE_FAILED' })
+    await expect(ended).rejects.toMatchObject({ code: 'DELEGATE_FAILED' })
     expect(stage.dials).toBe(2)
   })
 
@@ -74,7 +74,7 @@ describe('a face that throws', () => {
       },
     }
     stage.wire(0).cut()
-    await expect(ended).rejects.toMatchObject({ code: 'FACE_FAILED' })
+    await expect(ended).rejects.toMatchObject({ code: 'DELEGATE_FAILED' })
     expect(stage.kinds).toEqual(['reconnecting', 'lost'])
     stage.books.push(resumed)
     expect((await client.sessions().next()).done).toBe(true)
@@ -86,6 +86,6 @@ describe('a face that throws', () => {
     const { client, ended } = await inTurn(stage)
     client.cancel('s')
     await stage.wire(0).until('session/cancel')
-    await expect(ended).rejects.toMatchObject({ code: 'FACE_FAILED' })
+    await expect(ended).rejects.toMatchObject({ code: 'DELEGATE_FAILED' })
   })
 })

@@ -1,69 +1,69 @@
-/** Who a client is to the people behind it: what they are told, and what they are asked. */
+/** The program that shows what the client receives and asks the user. The CLI has several; an embedder writes its own. */
 import type { Notice } from './incoming/notices.ts'
 import type { PermissionQuestion } from './incoming/permission-requests.ts'
 import type { UpdateParams } from './incoming/updates.ts'
 
-/** What throws in these is told as FACE_FAILED to whoever waits for an answer. */
+/** When a method throws, requests that wait are rejected with DELEGATE_FAILED. */
 export interface ClientDelegate {
   updated(params: UpdateParams): void
   /**
-   * The id of the chosen option, or null for none. `withdrawn` aborts when the answer is no longer wanted; its reason is a
-   * `Withdrawal`.
+   * Asks the user for permission. Returns the id of the chosen option, or null for none. `withdrawn` aborts when the answer is no
+   * longer wanted; its reason is a `Withdrawal`.
    */
   ask(question: PermissionQuestion, withdrawn: AbortSignal): Promise<string | null>
-  /** What the server tells beside the conversation, if this client asked for that kind. */
+  /** A notice beside the conversation, of a kind that this client asked for. */
   noticed?(notice: Notice): void
-  /** The turn was asked to end. What of it is open is to be shown as cancelled at once; updates may still come. */
+  /** The turn was cancelled here. Show its open tool calls as cancelled at once; updates may still come. */
   cancelling?(sessionId: string): void
-  /** How the connection is. A face that shows nothing of it misses nothing of the conversation. */
+  /** The connection has changed. A delegate that ignores it misses nothing of the conversation. */
   connection?(event: ConnectionEvent): void
 }
 
 export type ConnectionEvent =
-  /** Lost; requests wait, and nothing is to be done. */
+  /** Lost; requests wait, and the client reconnects by itself. */
   | { readonly kind: 'reconnecting' }
-  /** Whatever was missed comes as updates. */
+  /** Entries that were missed come as updates. */
   | { readonly kind: 'reconnected' }
   /** The server was stopped in order, or cannot be reached again for `reason`. The next request dials again. */
   | { readonly kind: 'stopped' }
   | { readonly kind: 'lost'; readonly reason: unknown }
-  /** While we were away the session was closed or deleted, or its journal replaced. */
+  /** While there was no connection, the session was closed or deleted, or its journal was replaced. */
   | { readonly kind: 'detached'; readonly sessionId: string; readonly reason: unknown }
 
-/** A face whose errors are its own: they reach `failed`, and neither the connection nor what else is told of it. */
-export class GuardedFace implements ClientDelegate {
-  readonly #face: ClientDelegate
+/** Passes everything to a delegate; what that throws goes to `failed`, and breaks neither the connection nor the calls that follow. */
+export class GuardedDelegate implements ClientDelegate {
+  readonly #delegate: ClientDelegate
   readonly #failed: (error: unknown) => void
 
-  constructor(face: ClientDelegate, failed: (error: unknown) => void) {
-    this.#face = face
+  constructor(delegate: ClientDelegate, failed: (error: unknown) => void) {
+    this.#delegate = delegate
     this.#failed = failed
   }
 
   updated(params: UpdateParams): void {
-    this.#guard(() => this.#face.updated(params))
+    this.#guard(() => this.#delegate.updated(params))
   }
 
-  /** An error while it asks is a rejection, and no answer. */
+  /** An error while it asks rejects, which counts as no answer. */
   async ask(question: PermissionQuestion, withdrawn: AbortSignal): Promise<string | null> {
-    return this.#face.ask(question, withdrawn)
+    return this.#delegate.ask(question, withdrawn)
   }
 
   noticed(notice: Notice): void {
-    this.#guard(() => this.#face.noticed?.(notice))
+    this.#guard(() => this.#delegate.noticed?.(notice))
   }
 
   cancelling(sessionId: string): void {
-    this.#guard(() => this.#face.cancelling?.(sessionId))
+    this.#guard(() => this.#delegate.cancelling?.(sessionId))
   }
 
   connection(event: ConnectionEvent): void {
-    this.#guard(() => this.#face.connection?.(event))
+    this.#guard(() => this.#delegate.connection?.(event))
   }
 
-  #guard(tell: () => void): void {
+  #guard(call: () => void): void {
     try {
-      tell()
+      call()
     } catch (error) {
       this.#failed(error)
     }

@@ -5,7 +5,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { isParleyError } from '../errors/parley-error.ts'
 import { type Client, connect } from './client.ts'
 import type { ClientDelegate } from './client-delegate.ts'
-import { linePipe } from './connection/pipe.ts'
+import { openLineTransport } from './connection/transport.ts'
 import type { UpdateParams } from './incoming/updates.ts'
 
 const agent = fileURLToPath(new URL('../../test/fixtures/client/agent.mjs', import.meta.url))
@@ -45,7 +45,7 @@ class FakeAgent {
       ask: (question, withdrawn) => this.ask(question, withdrawn),
     }
     const means = {
-      dial: async () => linePipe(this.child.stdout, this.child.stdin),
+      dial: async () => openLineTransport(this.child.stdout, this.child.stdin),
       pause: () => Promise.resolve(),
       newId: () => 'p-1',
     }

@@ -1,4 +1,5 @@
 /** Every error that Parley can tell anyone: its code, its sentence, its JSON-RPC code, and whether trying again may help. */
+import { clientRows } from './client-rows.ts'
 import { docsRows } from './docs-rows.ts'
 import { modelRows } from './model-rows.ts'
 import { AUTH_REQUIRED, CANCELLED, INTERNAL, INVALID_PARAMS, INVALID_REQUEST, NOT_FOUND, row } from './row.ts'
@@ -110,39 +111,9 @@ export const catalogue = {
 
   ...sessionRows,
 
-  // What a client hears from the other side
-  SERVER_STOPPED: row(
-    INTERNAL,
-    true,
-    () => 'The server was stopped. Everything up to then is stored; the next prompt starts it again.',
-  ),
-  PEER_REFUSED: row<{ method: string; code: string; reason: string }>(INTERNAL, false, (d) => d.reason),
-  CONNECTION_LOST: row<{ method: string }>(
-    INTERNAL,
-    true,
-    (d) => `The connection ended before ${d.method} was answered. Everything up to then is stored; try again.`,
-  ),
-  PROTOCOL_UNSUPPORTED: row<{ found: string; known: number }>(
-    INTERNAL,
-    false,
-    (d) =>
-      `The agent speaks ${d.found} of the Agent Client Protocol, and this Parley speaks version ${d.known}. Update the older of the two.`,
-  ),
-  AGENT_ANSWER_INVALID: row<{ method: string; reason: string }>(
-    INTERNAL,
-    false,
-    (d) => `The agent's answer to ${d.method} is invalid: ${d.reason}. Update the agent, or use another.`,
-  ),
-  SETTING_UNKNOWN: row<{ id: string; known: string }>(
-    INVALID_PARAMS,
-    false,
-    (d) => `The agent has no option ${d.id}. It has: ${d.known}.`,
-  ),
-  SETTING_IMPOSSIBLE: row<{ id: string; value: string; allowed: string }>(
-    INVALID_PARAMS,
-    false,
-    (d) => `The option ${d.id} cannot be ${d.value}. It can be: ${d.allowed}.`,
-  ),
+  ...clientRows,
+
+  // External agents
   AGENT_REFUSED: row<{ agent: string; method: string; reason: string }>(
     INTERNAL,
     false,
@@ -153,35 +124,13 @@ export const catalogue = {
     false,
     (d) => `${d.agent} requires you to sign in first: ${d.reason} Do that with its own command, then try again.`,
   ),
-  FACE_FAILED: row<{ reason: string }>(
-    INTERNAL,
-    false,
-    (d) =>
-      `This client could not show an update of the server: ${d.reason}. The session is stored; open it again, and report this as a bug of the client.`,
-  ),
   AGENT_GONE: row<{ agent: string; reason: string }>(
     INTERNAL,
     true,
     (d) => `${d.agent} ended (${d.reason}) before its turn was over. Its output up to then is above.`,
   ),
-  AGENT_SILENT: row<{ method: string; seconds: number }>(
-    INTERNAL,
-    true,
-    (d) =>
-      `The agent has sent nothing for ${d.seconds} s and has not answered ${d.method}. Check that its command starts an agent that speaks ACP on stdin and stdout, and check its standard error.`,
-  ),
-  CAPABILITY_MISSING: row<{ method: string }>(
-    INTERNAL,
-    false,
-    (d) => `The agent does not support ${d.method}. Use an agent that does.`,
-  ),
 
   // Requests
-  PARAMS_INVALID: row<{ method: string; reason: string }>(
-    INVALID_PARAMS,
-    false,
-    (d) => `The parameters of ${d.method} are invalid: ${d.reason}.`,
-  ),
   NOT_INITIALIZED: row<{ method: string }>(
     INVALID_REQUEST,
     false,
@@ -227,11 +176,6 @@ export const catalogue = {
     (d) =>
       `The unfinished messages of all clients together exceeded ${d.limit} bytes and this connection had the longest, so it was closed. Connect again, and send the message in one piece.`,
   ),
-  MESSAGE_TOO_LONG: row<{ limit: number }>(
-    INVALID_REQUEST,
-    false,
-    (d) => `A message was longer than ${d.limit} bytes and was not read. Send a shorter one.`,
-  ),
   MESSAGE_TOO_LARGE: row<{ reason: string }>(
     INVALID_REQUEST,
     false,
@@ -247,7 +191,6 @@ export const catalogue = {
     false,
     (d) => `Session ${d.session} has ${d.head} entries and nothing after entry ${d.after}. Load it from the beginning.`,
   ),
-  INTERNAL_ERROR: row(INTERNAL, true, () => 'Internal error in Parley. The log has the details.'),
 
   ...toolRows,
 

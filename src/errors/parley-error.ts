@@ -1,25 +1,12 @@
-/** The one error class, and the one way to throw it. */
+/** The server's error class, and the one way to throw it. */
 import { catalogue, type ErrorCode, type ErrorDetails } from './catalogue.ts'
+import { CodedError } from './coded-error.ts'
+import type { Row } from './row.ts'
 
-export class ParleyError<Code extends ErrorCode = ErrorCode> extends Error {
-  readonly code: Code
-  readonly details: ErrorDetails<Code>
-
+export class ParleyError<Code extends ErrorCode = ErrorCode> extends CodedError<Code, ErrorDetails<Code>> {
   constructor(code: Code, details: ErrorDetails<Code>, cause?: unknown) {
-    const sentence = catalogue[code].sentence as (details: ErrorDetails<Code>) => string
-    super(sentence(details), cause === undefined ? undefined : { cause })
+    super(code, catalogue[code] as unknown as Row<ErrorDetails<Code>>, { details, cause })
     this.name = 'ParleyError'
-    this.code = code
-    this.details = details
-  }
-
-  /** The JSON-RPC code that a protocol edge answers with. */
-  get rpc(): number {
-    return catalogue[this.code].rpc
-  }
-
-  get retryable(): boolean {
-    return catalogue[this.code].retryable
   }
 }
 
@@ -28,8 +15,9 @@ export function fail<Code extends ErrorCode>(code: Code, details: ErrorDetails<C
   throw new ParleyError(code, details, cause)
 }
 
+/** Whether an error is one of ours. Those of a client count: their codes are rows of the catalogue as well. */
 export function isParleyError<Code extends ErrorCode>(error: unknown, code?: Code): error is ParleyError<Code> {
-  return error instanceof ParleyError && (code === undefined || error.code === code)
+  return error instanceof CodedError && (code === undefined || error.code === code)
 }
 
 /** One line about any thrown thing, for a person; never a stack. */

@@ -2,11 +2,6 @@
 import { INTERNAL, INVALID_PARAMS, INVALID_REQUEST, NOT_FOUND, row } from './row.ts'
 
 export const sessionRows = {
-  SESSION_NOT_FOUND: row<{ session: string }>(
-    NOT_FOUND,
-    false,
-    (d) => `There is no session ${d.session}. List the sessions with: parley ls`,
-  ),
   SESSION_NOT_ATTACHED: row<{ session: string }>(
     NOT_FOUND,
     false,

@@ -2,7 +2,7 @@
 import { type Socket, createConnection } from 'node:net'
 import { expect, test } from 'vitest'
 import { type Client, connect } from '../../src/client/client.ts'
-import { linePipe } from '../../src/client/connection/pipe.ts'
+import { openLineTransport } from '../../src/client/connection/transport.ts'
 import type { UpdateParams } from '../../src/client/incoming/updates.ts'
 import { type Place, cleanUpServers, placeWith, serve } from './server.ts'
 
@@ -22,7 +22,7 @@ class Wire {
     this.dials += 1
     const socket = createConnection(path)
     socket.on('error', () => undefined)
-    return linePipe(this.#lines(socket), socket)
+    return openLineTransport(this.#lines(socket), socket)
   }
 
   async *#lines(socket: Socket): AsyncGenerator<Buffer> {

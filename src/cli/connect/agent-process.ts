@@ -1,12 +1,12 @@
 /** Any ACP agent as a child of ours, spoken to on its pipes, and ended with all that it started. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { type Pipe, linePipe } from '../../client/connection/pipe.ts'
+import { type ClientTransport, openLineTransport } from '../../client/connection/transport.ts'
 import { fail } from '../../errors/parley-error.ts'
 import { after } from '../output/terminal/pace.ts'
 
 export interface AgentProcess {
-  readonly pipe: Pipe
+  readonly pipe: ClientTransport
   /** How it has ended, if it has. */
   ended(): string | undefined
   /** Resolves when it has ended, or after so many milliseconds. */
@@ -34,7 +34,7 @@ export async function startAgentProcess(
   stdin.on('error', () => {
     // It no longer reads; that it has ended is what counts, and whoever reads sees that.
   })
-  const pipe = linePipe(stdout, stdin)
+  const pipe = openLineTransport(stdout, stdin)
   let closing: Promise<void> | undefined
   return {
     pipe,
@@ -44,7 +44,7 @@ export async function startAgentProcess(
   }
 }
 
-async function end(child: ChildProcess, pipe: Pipe, gone: Promise<unknown>): Promise<void> {
+async function end(child: ChildProcess, pipe: ClientTransport, gone: Promise<unknown>): Promise<void> {
   pipe.close()
   const [byItself, asked] = PATIENCE
   await Promise.race([gone, elapsed(byItself)])

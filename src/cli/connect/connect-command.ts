@@ -1,7 +1,7 @@
 /** Reaches an agent that is no Parley server: starts it, and lends it this machine's files and terminals. */
 import { type Client, connect } from '../../client/client.ts'
 import type { ClientDelegate } from '../../client/client-delegate.ts'
-import type { NoticeKind } from '../../client/initialize/initialize.ts'
+import type { NoticeKind } from '../../client/initialize.ts'
 import type { ClientForms, ClientPages } from '../../client/incoming/client-methods.ts'
 import type { Config } from '../../config/schema.ts'
 import { ParleyError, isParleyError } from '../../errors/parley-error.ts'
@@ -27,7 +27,7 @@ export interface ReachingCommand {
 }
 
 /** How long an agent may say nothing when it is asked: it may have to be fetched first. */
-const patience = { ms: 120_000, after }
+const silenceTimeout = { ms: 120_000, after }
 
 /** How long it may take to be gone once it has closed its side. Milliseconds. */
 const LEAVING = 1_000
@@ -46,11 +46,11 @@ export async function reachCommand(reaching: ReachingCommand, face: ClientDelega
     await agent.close()
   }
   try {
-    const means = { dial: async () => agent.pipe, pause, newId, lasting: false as const, patience }
+    const means = { dial: async () => agent.pipe, pause, newId, isDurable: false as const, silenceTimeout }
     const client = await connect(means, face, {
       info: serverInfo,
       notices,
-      serves: { files: localFiles, terminals, pages, forms },
+      services: { files: localFiles, terminals, pages, forms },
     })
     return {
       client,

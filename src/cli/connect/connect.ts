@@ -2,9 +2,9 @@
 import { hostname, userInfo } from 'node:os'
 import { type Client, connect } from '../../client/client.ts'
 import type { ClientDelegate } from '../../client/client-delegate.ts'
-import type { Hello, NoticeKind } from '../../client/initialize/initialize.ts'
+import type { ClientOptions, NoticeKind } from '../../client/initialize.ts'
 import type { ClientForms, ClientPages } from '../../client/incoming/client-methods.ts'
-import { linePipe } from '../../client/connection/pipe.ts'
+import { openLineTransport } from '../../client/connection/transport.ts'
 import { agentName } from '../../config/agent-choice.ts'
 import type { Config } from '../../config/schema.ts'
 import { ParleyError, fail, isParleyError } from '../../errors/parley-error.ts'
@@ -113,7 +113,7 @@ async function dialServer({ home, socket, environment }: Config, signal: AbortSi
   connection.on('error', () => {
     // Its end is what counts, and whoever reads sees that.
   })
-  const pipe = linePipe(connection, connection)
+  const pipe = openLineTransport(connection, connection)
   return {
     ...pipe,
     close() {
@@ -133,10 +133,10 @@ async function withinProcess(reaching: ConnectOptions, face: ClientDelegate): Pr
   const dialOnce = async () => {
     if (dialled) fail('CONNECTION_LOST', { method: 'initialize' })
     dialled = true
-    return linePipe(server.output, server.input)
+    return openLineTransport(server.output, server.input)
   }
   try {
-    const client = await connect({ dial: dialOnce, pause, newId, lasting: false }, face, helloOf(reaching))
+    const client = await connect({ dial: dialOnce, pause, newId, isDurable: false }, face, helloOf(reaching))
     return {
       client,
       async close() {
@@ -150,13 +150,13 @@ async function withinProcess(reaching: ConnectOptions, face: ClientDelegate): Pr
   }
 }
 
-function helloOf({ config, notices = [], pages, forms, doing }: ConnectOptions): Hello {
+function helloOf({ config, notices = [], pages, forms, doing }: ConnectOptions): ClientOptions {
   const { clientToken: token } = config
   return {
     info: doing === undefined ? serverInfo : { ...serverInfo, title: `${userAtHost()} (${doing})` },
     notices,
     token,
-    serves: { pages, forms },
+    services: { pages, forms },
     agent: { name: agentName(config.agent), chosen: config.agentChosen },
   }
 }

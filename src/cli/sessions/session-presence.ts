@@ -1,7 +1,7 @@
 /** A session as the server last told of it: how its turn stands, who else is here, what waits in the queue. */
 import type { Client } from '../../client/client.ts'
 import type { ConnectionEvent } from '../../client/client-delegate.ts'
-import type { NoticeKind } from '../../client/initialize/initialize.ts'
+import type { NoticeKind } from '../../client/initialize.ts'
 import type { Notice, Present, QueueNotice } from '../../client/incoming/notices.ts'
 import { after } from '../output/terminal/pace.ts'
 

@@ -1,172 +1,158 @@
-/** JSON-RPC from the client's side: requests with their answers, notifications, and what the other side asks of us. */
-import { ParleyError, fail, isParleyError } from '../../errors/parley-error.ts'
-import type { Pipe } from './pipe.ts'
-import type { Served } from '../incoming/client-methods.ts'
-import { type Patience, SilenceWatch } from './silence.ts'
+/** JSON-RPC on one connection: requests with their responses, notifications, and the requests of the other side. */
+import { CodedError } from '../../errors/coded-error.ts'
+import {
+  type ErrorToSend,
+  type Message,
+  type RequestId,
+  type Response,
+  errorMessage,
+  notificationMessage,
+  parseMessage,
+  requestMessage,
+  resultMessage,
+} from '../../rpc/json-rpc.ts'
+import { PendingRequests } from '../../rpc/pending-requests.ts'
+import { ClientError } from '../client-error.ts'
+import { type SilenceTimeout, SilenceWatch } from './silence-timeout.ts'
+import type { ClientTransport } from './transport.ts'
 
-export type RequestId = string | number | null
-
-/** What a client does with what it hears. */
-export interface Listener {
+/** What a client does with the messages of the other side. */
+export interface PeerListener {
   notified(method: string, params: unknown): void
-  /** True when it takes the request upon itself and answers it; anything else is answered as unknown. */
+  /** True when the listener will answer the request; any other request is answered as unknown. */
   requested(id: RequestId, method: string, params: unknown): boolean
-  /** The other side has closed, or we have, for a reason if that was no wish; whoever waits hears of it after this. */
-  ended(why?: ParleyError): void
+  /** Either side has closed; `why` when it was not wanted. Called before requests that wait are rejected. */
+  ended(why?: CodedError): void
 }
 
-interface Waiting {
+export type Reply = { readonly result: unknown } | { readonly error: ErrorToSend }
+
+interface Waiter {
   readonly method: string
   readonly resolve: (result: unknown) => void
   readonly reject: (error: unknown) => void
 }
 
-type Message = Readonly<Record<string, unknown>>
-
 const METHOD_NOT_FOUND = -32601
 
 export class Peer {
-  readonly #pipe: Pipe
-  readonly #listener: Listener
-  readonly #waiting = new Map<RequestId, Waiting>()
+  readonly #transport: ClientTransport
+  readonly #listener: PeerListener
+  readonly #pending = new PendingRequests<Waiter>('')
   readonly #silence: SilenceWatch | undefined
-  #ended = false
-  /** Resolves when the other side has closed, or we have. Never rejects. */
+  #hasEnded = false
+  /** Resolves when either side has closed. Never rejects. */
   readonly closed: Promise<void>
 
-  /** Without `patience`, an answer is awaited for as long as the connection lasts. */
-  constructor(pipe: Pipe, listener: Listener, patience?: Patience) {
-    this.#pipe = pipe
+  /** Without `timeout`, a response is awaited for as long as the connection lasts. */
+  constructor(transport: ClientTransport, listener: PeerListener, timeout?: SilenceTimeout) {
+    this.#transport = transport
     this.#listener = listener
-    this.#silence = patience && new SilenceWatch(patience, (why) => this.leave(why))
-    this.closed = this.#listen()
+    this.#silence = timeout && new SilenceWatch(timeout, (why) => this.leave(why))
+    this.closed = this.#read()
   }
 
-  get ended(): boolean {
-    return this.#ended
+  get hasEnded(): boolean {
+    return this.#hasEnded
   }
 
   /**
-   * Ids are the caller's: they must differ from all that it ever used, on other connections too. Throws PEER_REFUSED with the
-   * other side's own words, or CONNECTION_LOST. The result may be null.
+   * The caller chooses the id, which must differ from all that it ever used, on other connections too. The result may be null.
+   * Throws PEER_REFUSED with the other side's own code and sentence, or CONNECTION_LOST.
    */
   request(id: RequestId, method: string, params: unknown): Promise<unknown> {
-    const answer = this.expect(id, method)
-    this.#send({ id, method, params })
-    return answer
+    const result = this.expect(id, method)
+    this.#send(requestMessage(id, method, params))
+    return result
   }
 
-  /** The answer to a request that an earlier connection has carried. */
+  /** The result of a request that an earlier connection has carried. */
   expect(id: RequestId, method: string): Promise<unknown> {
-    if (this.#ended) return Promise.reject(new ParleyError('CONNECTION_LOST', { method }))
-    this.#silence?.asked(id, method)
-    return new Promise((resolve, reject) => this.#waiting.set(id, { method, resolve, reject }))
+    if (this.#hasEnded) return Promise.reject(new ClientError('CONNECTION_LOST', { method }))
+    this.#silence?.requested(id, method)
+    return new Promise((resolve, reject) => this.#pending.expect(id, { method, resolve, reject }))
   }
 
   notify(method: string, params: unknown): void {
-    this.#send({ method, params })
+    this.#send(notificationMessage(method, params))
   }
 
-  answer(id: RequestId, result: unknown): void {
-    this.reply(id, { result })
+  reply(id: RequestId, reply: Reply): void {
+    this.#silence?.answered(id)
+    this.#send('error' in reply ? errorMessage(id, reply.error) : resultMessage(id, reply.result))
   }
 
-  reply(id: RequestId, served: Served): void {
-    this.#silence?.paid(id)
-    this.#send({ id, ...served })
-  }
-
-  /** Whoever still waits for an answer hears that it will not come. Idempotent. */
-  close(): void {
-    this.leave()
-  }
-
-  /** Ends it for a reason of ours, which whoever still waits for an answer hears. Idempotent. */
-  leave(why?: ParleyError): void {
+  /** Closes the connection; requests that wait are rejected, with `why` if that is given. Idempotent. */
+  leave(why?: CodedError): void {
     this.#end(why)
-    this.#pipe.close()
+    this.#transport.close()
   }
 
-  async #listen(): Promise<void> {
+  async #read(): Promise<void> {
     try {
-      for await (const text of this.#pipe.messages) this.#take(text)
+      for await (const text of this.#transport.messages) this.#take(text)
       this.#end()
     } catch (error) {
-      // A connection that breaks has ended, and whoever waits for an answer is told so; why, if it is we who gave up on it.
-      this.leave(isParleyError(error) ? error : undefined)
+      // A connection that breaks has ended. Its reason counts only when it is ours, such as a message that is too long.
+      this.leave(error instanceof CodedError ? error : undefined)
     }
   }
 
-  /** An error of ours is told as one, and not as a connection that broke. */
+  /** A fault of our own code is reported as such, not as a connection that broke. */
   #take(text: string): void {
     try {
       this.#receive(text)
     } catch (error) {
-      this.leave(isParleyError(error) ? error : new ParleyError('INTERNAL_ERROR', {}, error))
+      this.leave(error instanceof CodedError ? error : new ClientError('INTERNAL_ERROR', {}, error))
     }
   }
 
-  /** What is no message is skipped: the other side's stray output must not end the conversation. */
+  /** A text that is no message is skipped: stray output of the other side must not end the conversation. */
   #receive(text: string): void {
-    const message = messageOf(text)
-    if (message === undefined || this.#ended) return
-    this.#silence?.spoke()
-    const { id, method, params } = message
-    if (typeof method !== 'string') return this.#answered(message)
-    if (!('id' in message)) return this.#listener.notified(method, params)
-    this.#silence?.owes(id)
-    if (this.#listener.requested(id as RequestId, method, params)) return
-    this.#silence?.paid(id)
-    this.#send({ id, error: { code: METHOD_NOT_FOUND, message: `Method not found: ${method}` } })
+    const message = parseMessage(text, 'lenient')
+    if (message.kind === 'unreadable' || this.#hasEnded) return
+    this.#silence?.received()
+    this.#handle(message)
   }
 
-  #answered({ id, result, error }: Message): void {
-    const waiting = this.#waiting.get(id as RequestId)
-    if (waiting === undefined) return
-    this.#waiting.delete(id as RequestId)
-    this.#silence?.answered(id)
-    if (error === undefined || error === null) waiting.resolve(result)
-    else waiting.reject(refusal(waiting.method, error))
+  #handle(message: Message): void {
+    switch (message.kind) {
+      case 'response':
+        return this.#responded(message)
+      case 'notification':
+        return this.#listener.notified(message.method, message.params)
+      case 'request': {
+        const { id, method, params } = message
+        this.#silence?.owes(id)
+        if (!this.#listener.requested(id, method, params)) this.reply(id, { error: unknownMethod(method) })
+      }
+    }
   }
 
-  #end(why?: ParleyError): void {
-    if (this.#ended) return
-    this.#ended = true
+  #responded({ id, result, error }: Response): void {
+    const waiter = this.#pending.take(id)
+    if (waiter === undefined) return
+    this.#silence?.responded(id)
+    if (error === undefined) return waiter.resolve(result)
+    const { code, message = 'the other side gave no reason' } = error
+    waiter.reject(new ClientError('PEER_REFUSED', { method: waiter.method, code, reason: message }))
+  }
+
+  #end(why?: CodedError): void {
+    if (this.#hasEnded) return
+    this.#hasEnded = true
     this.#silence?.end()
     this.#listener.ended(why)
-    for (const { method, reject } of this.#waiting.values())
-      reject(why ?? new ParleyError('CONNECTION_LOST', { method }))
-    this.#waiting.clear()
+    for (const { method, reject } of this.#pending.takeAll())
+      reject(why ?? new ClientError('CONNECTION_LOST', { method }))
   }
 
-  #send(message: Message): void {
-    if (!this.#ended) this.#pipe.send(JSON.stringify({ jsonrpc: '2.0', ...message }))
-  }
-}
-
-function messageOf(text: string): Message | undefined {
-  try {
-    const message: unknown = JSON.parse(text)
-    return typeof message === 'object' && message !== null ? (message as Message) : undefined
-  } catch {
-    // Not JSON, so not a message.
-    return undefined
+  #send(message: string): void {
+    if (!this.#hasEnded) this.#transport.send(message)
   }
 }
 
-/** The other side's sentence; its own code where it names one, else the number of JSON-RPC. */
-function refusal(method: string, error: unknown): ParleyError {
-  const { code, message, data } = (error ?? {}) as Message
-  const known = [(data as Message | undefined | null)?.['code'], code]
-  const named = known.find((one): one is string | number => typeof one === 'string' || typeof one === 'number')
-  return new ParleyError('PEER_REFUSED', {
-    method,
-    code: String(named ?? 'unknown'),
-    reason: typeof message === 'string' && message !== '' ? message : 'the other side gave no reason',
-  })
-}
-
-/** Throws CAPABILITY_MISSING: what was not advertised is never called. */
-export function requireOffered(method: string, offered: boolean): void {
-  if (!offered) fail('CAPABILITY_MISSING', { method })
+function unknownMethod(method: string): ErrorToSend {
+  const message = `Method not found: ${method}`
+  return { code: 'METHOD_UNKNOWN', rpc: METHOD_NOT_FOUND, message, retryable: false, details: {} }
 }

@@ -1,91 +1,121 @@
-/** A connection that comes back: dialled again when it is lost, until it is closed or there is nothing to come back to. */
-import { ParleyError, fail, isParleyError } from '../../errors/parley-error.ts'
-import { type Listener, Peer } from './json-rpc-peer.ts'
-import type { Pipe } from './pipe.ts'
-import type { Patience } from './silence.ts'
+/**
+ * A connection that is dialled again when it is lost, and the requests on it.
+ *
+ *     down ──request──▶ connecting ──▶ up ──lost──▶ connecting   (a Parley server: sessions are resumed)
+ *      ▲                    │           ├──server stopped──▶ down (the next request dials again)
+ *      └────attempts fail───┘           └──lost, other agent──▶ closed
+ */
+import { CodedError } from '../../errors/coded-error.ts'
+import { ClientError, fail, isLost } from '../client-error.ts'
+import { Peer, type PeerListener } from './json-rpc-peer.ts'
+import type { SilenceTimeout } from './silence-timeout.ts'
+import type { ClientTransport } from './transport.ts'
 
-/** What a client cannot have by itself. */
-export interface Means {
+/** What a client gets from the program around it. */
+export interface ConnectionDeps {
   /** Reaches the server, and starts it if need be. */
-  dial(): Promise<Pipe>
-  /** Resolves after so many milliseconds. */
+  dial(): Promise<ClientTransport>
   pause(ms: number): Promise<void>
-  /** Differs from every other id there is. */
+  /** Returns an id that differs from all others. */
   newId(): string
-  /** False when dialling again reaches another server: then what is lost stays lost. */
-  readonly lasting?: false
-  /** How long the other side may say nothing while it owes an answer; for ever if absent. */
-  readonly patience?: Patience
+  /** False when dialling again reaches another server: then a lost connection stays lost. */
+  readonly isDurable?: false
+  /** How long the other side may say nothing while it owes a response; for ever if absent. */
+  readonly silenceTimeout?: SilenceTimeout
 }
 
-/** Whoever uses the link. */
+/** The client that uses the connection. */
 export interface ConnectionListener {
-  readonly listener: Omit<Listener, 'ended'>
-  /** Introduces us, and takes up again what was open. True when the server is one that can be come back to. */
-  greet(peer: Peer): Promise<boolean>
-  /** The connection is gone, and what was asked on it is unanswered. */
-  broken(comesBack: boolean): void
-  back(): void
-  /** It does not come back by itself, for this reason. */
-  given(reason: ParleyError): void
+  readonly peerListener: Omit<PeerListener, 'ended'>
+  /** Initializes the connection and resumes what was open. True when the server keeps sessions, so that dialling again is worth it. */
+  initialize(peer: Peer): Promise<boolean>
+  /** The connection is lost, and requests on it have no response. */
+  lost(isReconnecting: boolean): void
+  reconnected(): void
+  /** The connection does not come back by itself, for this reason. */
+  gaveUp(reason: CodedError): void
 }
 
 type State =
-  | { readonly kind: 'up'; readonly peer: Peer; readonly lasting: boolean }
-  | { readonly kind: 'coming'; readonly peer: Promise<Peer> }
-  /** The next request dials again. */
+  | { readonly kind: 'up'; readonly peer: Peer; readonly isDurable: boolean }
+  | { readonly kind: 'connecting'; readonly peer: Promise<Peer> }
   | { readonly kind: 'down' }
   | { readonly kind: 'closed' }
 
-/** Milliseconds before each further attempt. */
-const PAUSES = [0, 50, 100, 200, 400, 800, 1_600, 3_200]
+/** Before each attempt to reconnect. */
+const PAUSES_MS = [0, 50, 100, 200, 400, 800, 1_600, 3_200]
 
 export class ReconnectingConnection {
-  readonly #means: Means
-  readonly #customer: ConnectionListener
+  readonly #deps: ConnectionDeps
+  readonly #listener: ConnectionListener
   #state: State = { kind: 'down' }
-  #stopping = false
+  #isServerStopping = false
   #wasUp = false
-  #closed: () => void = () => undefined
+  #requests = 0
+  #resolveClosed: () => void = () => undefined
   /** Resolves when the connection has ended for good. Never rejects. */
-  readonly closed = new Promise<void>((resolve) => (this.#closed = resolve))
+  readonly closed = new Promise<void>((resolve) => (this.#resolveClosed = resolve))
 
-  constructor(means: Means, customer: ConnectionListener) {
-    this.#means = means
-    this.#customer = customer
+  constructor(deps: ConnectionDeps, listener: ConnectionListener) {
+    this.#deps = deps
+    this.#listener = listener
   }
 
-  /** Resolves with the connection as soon as there is one. Throws what keeps it from being there: the first time at once. */
+  /** Resolves as soon as there is a connection. Throws why there is none: the first time after one attempt. */
   peer(): Promise<Peer> {
     switch (this.#state.kind) {
       case 'up':
         return Promise.resolve(this.#state.peer)
-      case 'coming':
+      case 'connecting':
         return this.#state.peer
       case 'down':
-        return this.#comeBack()
+        return this.#reconnect()
       case 'closed':
-        return Promise.reject(new ParleyError('CONNECTION_LOST', { method: 'a request' }))
+        return Promise.reject(new ClientError('CONNECTION_LOST', { method: 'a request' }))
     }
   }
 
-  /** The connection if there is one now. */
+  /** The connection, if there is one now. */
   get present(): Peer | undefined {
     return this.#state.kind === 'up' ? this.#state.peer : undefined
   }
 
-  /** Whether a request that the connection lost may be asked again. */
-  get comesBack(): boolean {
-    return this.#state.kind === 'coming'
+  /** An id that is valid on every connection. */
+  newRequestId(): number {
+    this.#requests += 1
+    return this.#requests - 1
   }
 
-  /** The server has said that it ends: its end is no accident, and nobody starts it again for us. */
-  stopping(): void {
-    this.#stopping = true
+  /** For what can be asked again: repeated on the next connection when it is lost. */
+  request(method: string, params: unknown): Promise<unknown> {
+    return this.requestUntilAnswered((peer) => peer.request(this.newRequestId(), method, params))
+  }
+
+  /** For what must not happen twice: a request that is lost with its connection may have had its effect. */
+  async requestOnce(method: string, params: unknown): Promise<unknown> {
+    const peer = await this.peer()
+    return peer.request(this.newRequestId(), method, params)
+  }
+
+  /** Calls `ask` on one connection after the other until it is answered, or no further connection comes. */
+  async requestUntilAnswered<Result>(ask: (peer: Peer) => Promise<Result>): Promise<Result> {
+    for (;;) {
+      const peer = await this.peer()
+      try {
+        return await ask(peer)
+      } catch (error) {
+        if (!isLost(error) || this.#state.kind !== 'connecting') throw error
+      }
+    }
+  }
+
+  /** The server has announced that it stops: its end is no accident, and we do not start it again by ourselves. */
+  serverStopping(): void {
+    this.#isServerStopping = true
   }
 
   /** Resolves when the present connection has ended, if there is one. */
-  async gone(): Promise<void> {
+  async ended(): Promise<void> {
     if (this.#state.kind === 'up') await this.#state.peer.closed
   }
 
@@ -94,78 +124,72 @@ export class ReconnectingConnection {
     const before = this.#state
     if (before.kind === 'closed') return
     this.#state = { kind: 'closed' }
-    if (before.kind === 'up') before.peer.close()
-    this.#closed()
+    if (before.kind === 'up') before.peer.leave()
+    this.#resolveClosed()
   }
 
-  #comeBack(): Promise<Peer> {
-    const peer = this.#come(this.#wasUp ? PAUSES : [0])
+  #reconnect(): Promise<Peer> {
+    const peer = this.#dial(this.#wasUp ? PAUSES_MS : [0])
+    this.#state = { kind: 'connecting', peer }
+    // A failure reaches the listener by `gaveUp`, and the requests that wait for this promise.
     peer.then(
-      () => this.#customer.back(),
-      // Whoever must know has been told by `given`.
+      () => this.#listener.reconnected(),
       () => undefined,
     )
-    return peer
-  }
-
-  #come(pauses: readonly number[]): Promise<Peer> {
-    const peer = this.#dial(pauses)
-    this.#state = { kind: 'coming', peer }
-    // Whoever waits for it hears of a failure; perhaps nobody does.
-    peer.catch(() => undefined)
     return peer
   }
 
   async #dial(pauses: readonly number[]): Promise<Peer> {
     let reason: unknown
     for (const ms of pauses) {
-      if (ms > 0) await this.#means.pause(ms)
+      if (ms > 0) await this.#deps.pause(ms)
       if (this.#state.kind === 'closed') break
       try {
         return await this.#connect()
       } catch (error) {
         reason = error
-        if (isParleyError(error) && !error.retryable) break
+        if (error instanceof CodedError && !error.retryable) break
       }
     }
     if (this.#state.kind === 'closed') return fail('CONNECTION_LOST', { method: 'a request' }, reason)
     this.#state = { kind: 'down' }
-    const known = isParleyError(reason) ? reason : new ParleyError('CONNECTION_LOST', { method: 'initialize' }, reason)
-    this.#customer.given(known)
+    this.#listener.gaveUp(
+      reason instanceof CodedError ? reason : new ClientError('CONNECTION_LOST', { method: 'initialize' }, reason),
+    )
     throw reason
   }
 
   async #connect(): Promise<Peer> {
-    this.#stopping = false
-    const pipe = await this.#means.dial()
-    const listener = { ...this.#customer.listener, ended: (why?: ParleyError) => this.#ended(peer, why) }
-    const peer: Peer = new Peer(pipe, listener, this.#means.patience)
+    this.#isServerStopping = false
+    const transport = await this.#deps.dial()
+    const listener = { ...this.#listener.peerListener, ended: (why?: CodedError) => this.#ended(peer, why) }
+    const peer: Peer = new Peer(transport, listener, this.#deps.silenceTimeout)
     try {
-      const canReturn = await this.#customer.greet(peer)
-      if (peer.ended || this.#state.kind === 'closed') return fail('CONNECTION_LOST', { method: 'initialize' })
+      const keepsSessions = await this.#listener.initialize(peer)
+      if (peer.hasEnded || this.#state.kind === 'closed') return fail('CONNECTION_LOST', { method: 'initialize' })
       this.#wasUp = true
-      this.#state = { kind: 'up', peer, lasting: canReturn && this.#means.lasting !== false }
+      this.#state = { kind: 'up', peer, isDurable: keepsSessions && this.#deps.isDurable !== false }
       return peer
     } catch (error) {
-      peer.close()
+      peer.leave()
       throw error
     }
   }
 
-  #ended(peer: Peer, why?: ParleyError): void {
+  #ended(peer: Peer, why?: CodedError): void {
     const before = this.#state
     if (before.kind !== 'up' || before.peer !== peer) return
-    // What we ended for a reason that stays does not come back by itself.
-    const lastingReason = why?.retryable === false ? why : undefined
-    const end = this.#stopping ? new ParleyError('SERVER_STOPPED', {}) : lastingReason
-    this.#customer.broken(end === undefined && before.lasting)
-    if (end !== undefined && (this.#stopping || before.lasting)) {
+    // A reason of ours that is permanent would end the next connection as well.
+    const permanent = why?.retryable === false ? why : undefined
+    const end = this.#isServerStopping ? new ClientError('SERVER_STOPPED', {}) : permanent
+    this.#listener.lost(end === undefined && before.isDurable)
+    if (end !== undefined && (this.#isServerStopping || before.isDurable)) {
       this.#state = { kind: 'down' }
-      this.#customer.given(end)
-    } else if (before.lasting) {
-      void this.#comeBack()
+      this.#listener.gaveUp(end)
+    } else if (before.isDurable) {
+      void this.#reconnect()
     } else {
-      this.#customer.given(why ?? new ParleyError('CONNECTION_LOST', { method: 'a request' }))
+      this.#listener.gaveUp(why ?? new ClientError('CONNECTION_LOST', { method: 'a request' }))
       this.close()
     }
   }

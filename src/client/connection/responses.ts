@@ -1,8 +1,8 @@
-/** What the answers of an agent say, as far as they are well formed. */
-import { fail } from '../../errors/parley-error.ts'
-import { fieldsOf } from '../initialize/capabilities.ts'
+/** Results of the agent, read as far as they are well formed. */
+import { fieldsOf } from '../../rpc/json-rpc.ts'
+import { fail } from '../client-error.ts'
 
-/** How a prompt ended, as the agent said it. */
+/** How a prompt ended, as the agent put it. */
 export interface PromptResult {
   readonly stopReason: string
 }
@@ -10,7 +10,7 @@ export interface PromptResult {
 /** The stop reason of an agent that names none. */
 export const NO_REASON = 'unknown'
 
-/** What stands there of a word, and what it could be. */
+/** Completions of the words behind a slash command: the text that they replace, and what it could be. */
 export interface Suggested {
   readonly value: string
   readonly values: readonly string[]
@@ -18,11 +18,11 @@ export interface Suggested {
 
 export interface Stopping {
   readonly stopping: boolean
-  /** Turns that run. */
+  /** The number of turns that run. */
   readonly working: number
 }
 
-/** The session that an answer names. Throws AGENT_ANSWER_INVALID. */
+/** The session that a result names. Throws AGENT_ANSWER_INVALID. */
 export function sessionIdOf(method: string, answer: unknown): string {
   const { sessionId } = fieldsOf(answer)
   if (typeof sessionId === 'string') return sessionId

@@ -1,22 +1,24 @@
-/** What a client does for an agent that asks: files and terminals, as far as whoever connects really has them. */
-import { ParleyError, fail, isParleyError } from '../../errors/parley-error.ts'
-import { fieldsOf } from '../initialize/capabilities.ts'
+/** The methods that an agent can call at the client: files, terminals, pages and forms, as far as the program around it provides them. */
+import { CodedError } from '../../errors/coded-error.ts'
+import { type ErrorToSend, fieldsOf } from '../../rpc/json-rpc.ts'
+import { ClientError, fail } from '../client-error.ts'
+import type { Reply } from '../connection/json-rpc-peer.ts'
 
 /** Where a session may work. */
-export interface Grounds {
+export interface SessionRoots {
   /** `[cwd, …additionalDirectories]`. */
   readonly roots: readonly string[]
 }
 
-export interface ReadRequest extends Grounds {
+export interface ReadRequest extends SessionRoots {
   readonly path: string
-  /** From 1; the first if absent. */
+  /** The first line to read, counted from 1; from the start if absent. */
   readonly line: number | undefined
-  /** How many lines; all if absent. */
+  /** The number of lines; all if absent. */
   readonly limit: number | undefined
 }
 
-export interface WriteRequest extends Grounds {
+export interface WriteRequest extends SessionRoots {
   readonly path: string
   readonly content: string
 }
@@ -24,15 +26,15 @@ export interface WriteRequest extends Grounds {
 /** Files inside the root set. Throws PATH_OUTSIDE_ROOTS, PATH_NOT_ABSOLUTE, FILE_MISSING or FILE_UNUSABLE. */
 export interface ClientFiles {
   read(request: ReadRequest): Promise<string>
-  /** Makes the file when it is missing. */
+  /** Creates the file when it is missing. */
   write(request: WriteRequest): Promise<void>
 }
 
-export interface TerminalRequest extends Grounds {
+export interface TerminalRequest extends SessionRoots {
   readonly command: string
   readonly args: readonly string[]
   readonly env: readonly { readonly name: string; readonly value: string }[]
-  /** The session's own if absent. */
+  /** The session's directory if absent. */
   readonly cwd: string | undefined
   readonly outputByteLimit: number | undefined
 }
@@ -43,7 +45,7 @@ export interface TerminalExit {
 }
 
 export interface TerminalOutput {
-  /** The end of it, if there was more than was wanted. */
+  /** Its end only, if there was more than the limit. */
   readonly output: string
   readonly truncated: boolean
   readonly exitStatus?: TerminalExit
@@ -51,32 +53,32 @@ export interface TerminalOutput {
 
 /** Throws TERMINAL_UNKNOWN, but for `create`: PATH_OUTSIDE_ROOTS or PROCESS_SPAWN. */
 export interface ClientTerminals {
-  /** Its id; does not wait for the end. */
+  /** Returns its id and does not wait for the command to end. */
   create(request: TerminalRequest): Promise<string>
   output(id: string): Promise<TerminalOutput>
   exited(id: string): Promise<TerminalExit>
-  /** The id stays good. */
+  /** The id stays valid. */
   kill(id: string): Promise<void>
-  /** Kills it too; the id is no longer good. */
+  /** Kills it too; the id is no longer valid. */
   release(id: string): Promise<void>
 }
 
 export interface PageRequest {
   readonly sessionId: string
   readonly message: string
-  /** As it was sent: whoever opens it looks at it first. */
+  /** As it was sent: check it before you open it. */
   readonly url: string
 }
 
-/** Pages that a person is asked to visit. */
+/** Pages that the user is asked to visit. */
 export interface ClientPages {
-  /** Nothing is loaded before the person agrees; `withdrawn` aborts when nobody waits any more. */
+  /** Nothing is loaded before the user agrees. `withdrawn` aborts when the agent no longer waits. */
   visit(page: PageRequest, withdrawn: AbortSignal): Promise<'accept' | 'decline' | 'cancel'>
 }
 
 export interface FormRequest {
   readonly sessionId: string
-  /** That of an MCP server begins with its name, where the agent is Parley. */
+  /** Begins with the name of the MCP server that asks, where the agent is Parley. */
   readonly message: string
   /** JSON Schema of a flat object, as it was sent. */
   readonly schema: Readonly<Record<string, unknown>>
@@ -86,33 +88,26 @@ export type FormAnswer =
   | { readonly action: 'accept'; readonly content: Readonly<Record<string, unknown>> }
   | { readonly action: 'decline' | 'cancel' }
 
-/** Forms that a person is asked to fill in. */
+/** Forms that the user is asked to fill in. */
 export interface ClientForms {
-  /** `withdrawn` aborts when nobody waits any more; its reason is a `Withdrawal`. Throws PARAMS_INVALID for one that cannot be shown. */
+  /** `withdrawn` aborts when the agent no longer waits; its reason is a `Withdrawal`. Throws PARAMS_INVALID for a form that cannot be shown. */
   ask(form: FormRequest, withdrawn: AbortSignal): Promise<FormAnswer>
 }
 
-export interface Services {
+/** What the program around the client provides; only that is declared to the agent. */
+export interface ClientServices {
   readonly files?: ClientFiles
   readonly terminals?: ClientTerminals
   readonly pages?: ClientPages | undefined
   readonly forms?: ClientForms | undefined
 }
 
-export interface Refusal {
-  readonly code: number
-  readonly message: string
-  readonly data?: { readonly code: string }
-}
-
-export type Served = { readonly result: unknown } | { readonly error: Refusal }
-
 type Fields = Readonly<Record<string, unknown>>
 type RootsOf = (sessionId: string) => readonly string[] | undefined
 type Service = (params: Fields, roots: readonly string[], withdrawn: AbortSignal) => Promise<unknown>
 
-/** Declared is only what is served. */
-export function capabilitiesFor({ files, terminals, pages, forms }: Services): Fields {
+/** The capabilities that `initialize` declares. */
+export function capabilitiesFor({ files, terminals, pages, forms }: ClientServices): Fields {
   const elicitation = { ...(forms && { form: {} }), ...(pages && { url: {} }) }
   return {
     ...(files === undefined ? {} : { fs: { readTextFile: true, writeTextFile: true } }),
@@ -124,12 +119,12 @@ export function capabilitiesFor({ files, terminals, pages, forms }: Services): F
 export interface AgentRequest {
   readonly method: string
   readonly params: unknown
-  /** Aborts when nobody waits for the answer any more. */
+  /** Aborts when the agent no longer waits for the answer. */
   readonly withdrawn: AbortSignal
 }
 
-/** The answer to a request of the agent; undefined when it is for somebody else, or for nobody. */
-export function serve(services: Services, rootsOf: RootsOf, request: AgentRequest): Promise<Served> | undefined {
+/** The answer to a request of the agent; undefined for a method that is not provided. */
+export function serve(services: ClientServices, rootsOf: RootsOf, request: AgentRequest): Promise<Reply> | undefined {
   const service = serviceOf(services, request.method)
   return service === undefined ? undefined : answered(service, rootsOf, request)
 }
@@ -138,18 +133,18 @@ async function answered(
   service: Service,
   rootsOf: RootsOf,
   { method, params, withdrawn }: AgentRequest,
-): Promise<Served> {
+): Promise<Reply> {
   try {
     const fields = fieldsOf(params)
     const session = text(method, fields, 'sessionId')
     const roots = rootsOf(session) ?? fail('SESSION_NOT_FOUND', { session })
     return { result: await service(fields, roots, withdrawn) }
   } catch (error) {
-    return { error: refusalOf(error) }
+    return { error: errorOf(error) }
   }
 }
 
-function serviceOf({ files, terminals, pages, forms }: Services, method: string): Service | undefined {
+function serviceOf({ files, terminals, pages, forms }: ClientServices, method: string): Service | undefined {
   switch (method) {
     case 'fs/read_text_file':
     case 'fs/write_text_file':
@@ -161,8 +156,8 @@ function serviceOf({ files, terminals, pages, forms }: Services, method: string)
   }
 }
 
-/** What a person is asked besides permission; what is not offered is refused. */
-function askingService({ pages, forms }: Pick<Services, 'pages' | 'forms'>, method: string): Service {
+/** Pages and forms; a kind that was not offered is refused. */
+function askingService({ pages, forms }: Pick<ClientServices, 'pages' | 'forms'>, method: string): Service {
   return async (params, _roots, withdrawn) => {
     const { mode, requestedSchema } = params
     const sessionId = text(method, params, 'sessionId')
@@ -240,8 +235,9 @@ function whole(method: string, params: Fields, key: string): number | undefined 
   return fail('PARAMS_INVALID', { method, reason: `${key} must be a whole number from 0` })
 }
 
-/** The agent hears a sentence, and nothing of our insides. */
-function refusalOf(error: unknown): Refusal {
-  const known = isParleyError(error) ? error : new ParleyError('INTERNAL_ERROR', {}, error)
-  return { code: known.rpc, message: known.message, data: { code: known.code } }
+/** The agent gets a code and a sentence, and nothing of our insides. */
+function errorOf(error: unknown): ErrorToSend {
+  const known = error instanceof CodedError ? error : new ClientError('INTERNAL_ERROR', {}, error)
+  const { code, rpc, message, retryable } = known
+  return { code, rpc, message, retryable, details: {} }
 }

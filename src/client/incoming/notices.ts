@@ -1,5 +1,5 @@
-/** What a Parley server tells beside the conversation, to clients that asked: who is here, what waits, how the turn stands. */
-import { fieldsOf } from '../initialize/capabilities.ts'
+/** What a Parley server sends beside the conversation to clients that asked for it: the phase of the turn, its queue, the clients, the MCP servers. */
+import { fieldsOf } from '../../rpc/json-rpc.ts'
 import type { UpdateParams } from './updates.ts'
 
 export type Notice = TurnNotice | QueueNotice | PresenceNotice | McpNotice
@@ -9,7 +9,7 @@ export interface TurnNotice {
   readonly sessionId: string
   readonly phase: string
   readonly promptId?: string
-  /** It answers a prompt of this client. */
+  /** The turn answers a prompt of this client. */
   readonly mine: boolean
 }
 
@@ -38,7 +38,7 @@ export interface McpNotice {
   readonly servers: readonly { readonly name: string; readonly state: string; readonly reason?: string }[]
 }
 
-/** Undefined for what is no notice of a session. */
+/** Undefined for a notification that is no notice of a session. */
 export function noticeOf(method: string, params: unknown, isMine: (promptId: unknown) => boolean): Notice | undefined {
   const fields = fieldsOf(params)
   const { sessionId } = fields
@@ -57,7 +57,7 @@ export function noticeOf(method: string, params: unknown, isMine: (promptId: unk
   }
 }
 
-/** Whether the session was closed or deleted, by whomever, as an update says it to those who asked for no notices. */
+/** The phase that an update carries when any client has closed or deleted the session; for clients without notices. */
 export function phaseOf({ _meta, update }: UpdateParams): unknown {
   return fieldsOf(_meta)['parley/phase'] ?? fieldsOf(update['_meta'])['parley/phase']
 }

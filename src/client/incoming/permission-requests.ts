@@ -1,8 +1,6 @@
-/** Permission requests that wait for a person. Each is answered exactly once, whatever happens first. */
-import { fieldsOf } from '../initialize/capabilities.ts'
-import type { RequestId } from '../connection/json-rpc-peer.ts'
-import type { PermissionOption, ToolCallUpdate } from './updates.ts'
-import { callIn, optionsIn } from './sanitize.ts'
+/** Permission requests that wait for the user. Each is answered exactly once, whatever happens first. */
+import { type RequestId, fieldsOf } from '../../rpc/json-rpc.ts'
+import { type PermissionOption, type ToolCallUpdate, callIn, optionsIn } from './updates.ts'
 
 export interface PermissionQuestion {
   readonly sessionId: string
@@ -10,7 +8,7 @@ export interface PermissionQuestion {
   readonly options: readonly PermissionOption[]
 }
 
-/** Why a question is no longer asked: somebody else answered, the turn was cancelled here, or the connection was lost. */
+/** Why a request is withdrawn: another client answered it, the turn was cancelled here, or the connection was lost. */
 export type Withdrawal = 'elsewhere' | 'cancelled' | 'disconnected'
 
 type Outcome = { readonly outcome: 'cancelled' } | { readonly outcome: 'selected'; readonly optionId: string }
@@ -24,7 +22,7 @@ interface Open {
 
 const CANCELLED: Outcome = { outcome: 'cancelled' }
 
-export class Questions {
+export class PermissionRequests {
   readonly #ask: Ask
   readonly #answer: Answer
   readonly #open = new Map<RequestId, Open>()
@@ -34,32 +32,32 @@ export class Questions {
     this.#answer = answer
   }
 
-  put(id: RequestId, params: unknown): void {
+  ask(id: RequestId, params: unknown): void {
     const question = questionOf(params)
     const open = { sessionId: question.sessionId, withdrawn: new AbortController() }
     this.#open.set(id, open)
     this.#ask(question, open.withdrawn.signal).then(
       (optionId) => this.#settle(id, open, optionId === null ? CANCELLED : { outcome: 'selected', optionId }),
-      // A face that fails to ask has not said yes.
+      // A delegate that fails to ask has approved nothing.
       () => this.#settle(id, open, CANCELLED),
     )
   }
 
-  /** The server no longer wants this answer. */
+  /** The server no longer wants the answer. */
   withdraw(id: unknown): void {
     const open = this.#open.get(id as RequestId)
     open?.withdrawn.abort('elsewhere' satisfies Withdrawal)
     if (open !== undefined) this.#settle(id as RequestId, open, CANCELLED)
   }
 
-  /** The connection is gone: nothing is answered, and the server asks anew of whoever attaches. */
+  /** The connection is gone: nothing is answered, and the server asks the next client that attaches. */
   disconnect(): void {
     const open = [...this.#open.values()]
     this.#open.clear()
     for (const { withdrawn } of open) withdrawn.abort('disconnected' satisfies Withdrawal)
   }
 
-  /** The turn is cancelled, and with it all that the session asked. */
+  /** The turn is cancelled, and with it all requests of the session. */
   cancel(sessionId: string): void {
     for (const [id, open] of this.#open) if (open.sessionId === sessionId) this.#settle(id, open, CANCELLED)
   }

@@ -1,34 +1,35 @@
-/** The sessions that a client has open: how far it has seen each, and which of its prompts have had no answer. */
-import { ParleyError, isParleyError } from '../../errors/parley-error.ts'
-import { fieldsOf } from '../initialize/capabilities.ts'
-import { phaseOf } from '../incoming/notices.ts'
+/** The sessions that a client has open: how far it has seen each, and which of its prompts have no response. */
+import { CodedError } from '../../errors/coded-error.ts'
+import { fieldsOf } from '../../rpc/json-rpc.ts'
+import { ClientError, isClientError, isLost } from '../client-error.ts'
 import type { Peer } from '../connection/json-rpc-peer.ts'
+import { phaseOf } from '../incoming/notices.ts'
 import type { UpdateParams } from '../incoming/updates.ts'
 
-/** A session as it is opened: by its own directories. */
-export interface Opening {
+/** A session to open, with its directories. */
+export interface SessionToOpen {
   readonly sessionId: string
   readonly cwd: string
   readonly additionalDirectories?: readonly string[] | null | undefined
 }
 
-/** A request as one connection carries it. */
-export interface Carried {
+/** The connection and the id of a request. */
+export interface Carrier {
   readonly peer: Peer
   readonly id: number
 }
 
-export interface Sending extends Carried {
-  /** Aborts when the prompt is taken back: that is said again on a connection that takes the prompt over. */
+export interface PromptRequest extends Carrier {
+  /** Aborts when the prompt is withdrawn; a connection that takes the prompt over repeats that to the server. */
   readonly withdrawn?: AbortSignal | undefined
-  /** Called with the answer before the next message of the server is heard. */
+  /** Called with the result before the next message of the server is handled. */
   readonly answered?: (result: unknown) => void
 }
 
 interface OpenPrompt {
   readonly sessionId: string
   readonly promptId: string
-  /** The connection that will bring the answer. */
+  /** The connection that will bring the response. */
   peer: Peer
   readonly withdrawn: AbortSignal | undefined
   readonly resolve: (result: unknown) => void
@@ -36,31 +37,31 @@ interface OpenPrompt {
 }
 
 interface Attachment {
-  opening: Opening
-  /** The entry up to which it was seen. */
+  opening: SessionToOpen
+  /** The last entry that the client has. */
   seq: number
-  /** False until the server has answered the request that opens it; whoever asks that asks it again. */
+  /** False until the server has answered the request that opens it; the caller repeats that request on a new connection. */
   isOpen: boolean
   /**
-   * While an opening of it waits for its answer. `asked`: on a session that was open, and what comes is still the end of what
-   * was followed before. `told`: what comes belongs to the new opening, from its first entry up to `seq`.
+   * A request to open the session that has no response yet. `asked`: the session was open, and updates still belong to the former
+   * opening. `replaying`: updates belong to the new opening, from its first entry up to `seq`.
    */
-  wish: { state: 'asked' | 'told'; readonly opening: Opening } | undefined
-  /** Somebody has closed it: it is not taken up again, unless somebody has opened it. */
+  reopening: { state: 'asked' | 'replaying'; readonly opening: SessionToOpen } | undefined
+  /** A client has closed it: it is not resumed on a new connection, unless a client has opened it again. */
   isClosed: boolean
-  /** A wish to cancel that may not have arrived. */
-  cancelling: boolean
-  /** Prompts of ours that were answered after the last update: their ends lie behind `seq`, and must not be told again. */
+  /** A cancel that may not have arrived. */
+  isCancelling: boolean
+  /** Our prompts that were answered after the last update: their ends lie after `seq`, and must not be shown again. */
   ended: readonly string[]
   /** As they were when the session was opened. */
   model?: string | undefined
   agent?: string | undefined
 }
 
-interface Asked {
-  readonly opening: Opening
+interface OpenRequest {
+  readonly opening: SessionToOpen
   readonly after: number | undefined
-  readonly carried: Carried
+  readonly carrier: Carrier
 }
 
 export class Attachments {
@@ -69,37 +70,37 @@ export class Attachments {
   readonly #prompts = new Map<number, OpenPrompt>()
   readonly #lost: (sessionId: string, reason: unknown) => void
 
-  /** `lost` hears of a session that could not be taken up again. */
+  /** `lost` is called for a session that could not be resumed on a new connection. */
   constructor(lost: (sessionId: string, reason: unknown) => void) {
     this.#lost = lost
   }
 
-  /** Begins to follow a session. Prompts that wait in it go on waiting; one that is open stays so until it is opened anew. */
-  follow(opening: Opening): void {
+  /** Begins to follow a session. Its prompts still wait; a session that is open stays open until the new request succeeds. */
+  follow(opening: SessionToOpen): void {
     const former = this.#open.get(opening.sessionId)
-    if (former?.isOpen === true && !former.isClosed) former.wish = { state: 'asked', opening }
-    else this.#open.set(opening.sessionId, begun(opening))
+    if (former?.isOpen === true && !former.isClosed) former.reopening = { state: 'asked', opening }
+    else this.#open.set(opening.sessionId, attachmentOf(opening))
   }
 
-  /** Loads or resumes what `follow` was told to, from where its entries were lost if some have come. Gives the answer. */
-  async open(method: 'session/load' | 'session/resume', sessionId: string, carried: Carried): Promise<unknown> {
+  /** Loads or resumes the session that was given to `follow`, after its last entry if some have come. Returns the result. */
+  async open(method: 'session/load' | 'session/resume', sessionId: string, carrier: Carrier): Promise<unknown> {
     const attachment = this.#open.get(sessionId)
     if (attachment === undefined) return undefined
-    const { seq, wish, opening } = attachment
-    const after = wish?.state === 'told' && seq > 0 ? seq : undefined
-    const result = await this.#ask(method, attachment, { opening: wish?.opening ?? opening, after, carried })
-    // A resume from a cursor, or of a session that was open, is answered before all that lies up to the head has come.
+    const { seq, reopening, opening } = attachment
+    const after = reopening?.state === 'replaying' && seq > 0 ? seq : undefined
+    const result = await this.#ask(method, attachment, { opening: reopening?.opening ?? opening, after, carrier })
+    // A resume from a cursor, or of a session that was open, is answered before all entries up to the head have come.
     const isAhead = method === 'session/resume' && (after !== undefined || attachment.isOpen)
     this.opened(sessionId, result, isAhead ? 0 : seqOf(result))
     return result
   }
 
-  /** The server has answered: all up to `head` has been told, or is not to be told. */
+  /** The server has answered: the entries up to `head` have come, or will not come. */
   opened(sessionId: string, result: unknown, head: number = seqOf(result)): void {
     const attachment = this.#open.get(sessionId)
     if (attachment === undefined) return
-    attachment.opening = attachment.wish?.opening ?? attachment.opening
-    attachment.wish = undefined
+    attachment.opening = attachment.reopening?.opening ?? attachment.opening
+    attachment.reopening = undefined
     attachment.isOpen = true
     attachment.isClosed = false
     attachment.seq = Math.max(attachment.seq, head)
@@ -110,16 +111,16 @@ export class Attachments {
   /** The server has refused to open it; one that was open stays as it was. */
   refused(sessionId: string): void {
     const attachment = this.#open.get(sessionId)
-    if (attachment?.isOpen === true && attachment.wish?.state === 'asked') attachment.wish = undefined
+    if (attachment?.isOpen === true && attachment.reopening?.state === 'asked') attachment.reopening = undefined
     else this.forget(sessionId)
   }
 
-  /** Which model the agent said it asks when the session was opened, if it did. */
+  /** The model that the agent named when the session was opened, if it did. */
   modelOf(sessionId: string): string | undefined {
     return this.#open.get(sessionId)?.model
   }
 
-  /** What answers in it, by the name that its server has for that, if it said so. */
+  /** The agent of the session, by the name that the server has for it, if it gave one. */
   agentOf(sessionId: string): string | undefined {
     return this.#open.get(sessionId)?.agent
   }
@@ -133,34 +134,34 @@ export class Attachments {
   seen(params: UpdateParams): void {
     const attachment = this.#open.get(params.sessionId)
     const seq = seqOf(params)
-    if (attachment !== undefined && (seq > attachment.seq || beginsAnew(attachment, seq))) {
+    if (attachment !== undefined && (seq > attachment.seq || beginsReplay(attachment, seq))) {
       attachment.seq = seq
       attachment.ended = []
     }
-    this.stands(params.sessionId, phaseOf(params))
+    this.setPhase(params.sessionId, phaseOf(params))
   }
 
-  /** What an update or a notice says of it, if it does. */
-  stands(sessionId: string, phase: unknown): void {
+  /** The phase that an update or a notice carries, if it does. */
+  setPhase(sessionId: string, phase: unknown): void {
     if (phase === undefined) return
     if (phase === 'deleted') return this.forget(sessionId)
     const attachment = this.#open.get(sessionId)
     if (attachment !== undefined) attachment.isClosed = phase === 'closed'
   }
 
-  /** Closed, deleted, or refused: it is not taken up again. */
+  /** It was closed, deleted, or refused: it is not resumed again. */
   forget(sessionId: string): void {
     this.#open.delete(sessionId)
   }
 
-  /** Sends a prompt; its answer comes on whichever connection is there when the turn ends. */
-  prompt(promptId: string, params: { readonly sessionId: string }, sending: Sending): Promise<unknown> {
-    const { peer, id, answered, withdrawn } = sending
+  /** Sends a prompt; its result comes on the connection that is there when the turn ends. */
+  prompt(promptId: string, params: { readonly sessionId: string }, request: PromptRequest): Promise<unknown> {
+    const { peer, id, answered, withdrawn } = request
     const { sessionId } = params
     const attachment = this.#open.get(sessionId)
-    if (attachment !== undefined) attachment.cancelling = false
+    if (attachment !== undefined) attachment.isCancelling = false
     return new Promise<unknown>((resolve, reject) => {
-      // Whoever awaits the promise hears of the answer some steps later, when the next messages may have been heard already.
+      // A caller that awaits the promise resumes some microtasks later, when the next messages may have been handled already.
       const resolveInOrder = (result: unknown): void => {
         answered?.(result)
         resolve(result)
@@ -170,79 +171,80 @@ export class Attachments {
     })
   }
 
-  /** Whether this client sent the prompt, and has had no answer. */
+  /** Whether this client sent the prompt and has no result. */
   isMine(promptId: unknown): boolean {
     return [...this.#prompts.values()].some((prompt) => prompt.promptId === promptId)
   }
 
-  /** `sent` says whether there was a connection to say it on; either way it is said again if that is lost. */
-  cancel(sessionId: string, sent: boolean): void {
+  /** `wasSent`: there was a connection to send the cancel on. If that is lost, the cancel is repeated. */
+  cancel(sessionId: string, wasSent: boolean): void {
     const attachment = this.#open.get(sessionId)
     const waits = [...this.#prompts.values()].some((prompt) => prompt.sessionId === sessionId)
-    if (attachment !== undefined) attachment.cancelling = !sent || waits
+    if (attachment !== undefined) attachment.isCancelling = !wasSent || waits
   }
 
-  /** Takes up every session on a new connection, from where it was lost. Throws when the connection is no use. */
-  async takeUp(peer: Peer, newId: () => number): Promise<void> {
-    // What a load had begun to replace stands on the answer to that load alone.
-    for (const attachment of this.#open.values()) if (attachment.wish?.state === 'told') attachment.isOpen = false
+  /** Resumes every session on a new connection after its last entry. Throws when the connection is of no use. */
+  async resume(peer: Peer, newId: () => number): Promise<void> {
+    // A session whose replay had begun is open only if that load succeeds.
+    for (const attachment of this.#open.values())
+      if (attachment.reopening?.state === 'replaying') attachment.isOpen = false
     const open = [...this.#open]
       .filter(([, { isOpen, isClosed }]) => isOpen && !isClosed)
       .map(([sessionId]) => sessionId)
     await Promise.all(open.map((sessionId) => this.#resume(sessionId, { peer, id: newId() })))
     for (const { sessionId } of this.#prompts.values()) {
       if (!this.#open.has(sessionId))
-        this.#reject(new ParleyError('CONNECTION_LOST', { method: 'session/prompt' }), sessionId)
+        this.#reject(new ClientError('CONNECTION_LOST', { method: 'session/prompt' }), sessionId)
     }
   }
 
-  /** Nobody will answer. */
+  /** No server will answer: rejects every prompt. */
   giveUp(reason: unknown): void {
     this.#reject(reason)
   }
 
-  async #resume(sessionId: string, carried: Carried): Promise<void> {
+  async #resume(sessionId: string, carrier: Carrier): Promise<void> {
     const attachment = this.#open.get(sessionId)
     if (attachment === undefined) return
     const { opening, seq } = attachment
     try {
-      attachment.model = modelIn(await this.#ask('session/resume', attachment, { opening, after: seq, carried }))
+      attachment.model = modelIn(await this.#ask('session/resume', attachment, { opening, after: seq, carrier }))
     } catch (error) {
-      if (!isFinal(error)) throw asLoss(error)
+      if (!isPermanent(error)) throw asLoss(error)
       this.forget(sessionId)
       this.#reject(error, sessionId)
       this.#lost(sessionId, error)
     }
   }
 
-  async #ask(method: string, attachment: Attachment, { opening, after, carried }: Asked): Promise<unknown> {
+  async #ask(method: string, attachment: Attachment, { opening, after, carrier }: OpenRequest): Promise<unknown> {
     const { sessionId } = opening
-    const strays = this.#adopt(sessionId, carried.peer)
-    const adopted = [...strays, ...attachment.ended.map(unheard)]
+    const orphans = this.#adopt(sessionId, carrier.peer)
+    const adopted = [...orphans, ...attachment.ended.map(discarded)]
     const _meta = {
       ...(after === undefined ? {} : { 'parley/after': after }),
       ...(adopted.length === 0 ? {} : { 'parley/prompts': adopted }),
     }
     const params = { ...openingParams(opening), ...(Object.keys(_meta).length === 0 ? {} : { _meta }) }
-    const result = await carried.peer.request(carried.id, method, params)
-    if (attachment.cancelling) carried.peer.notify('session/cancel', { sessionId })
-    for (const { requestId } of strays)
+    const result = await carrier.peer.request(carrier.id, method, params)
+    if (attachment.isCancelling) carrier.peer.notify('session/cancel', { sessionId })
+    for (const { requestId } of orphans)
       if (this.#prompts.get(requestId)?.withdrawn?.aborted === true)
-        carried.peer.notify('$/cancel_request', { requestId })
+        carrier.peer.notify('$/cancel_request', { requestId })
     return result
   }
 
-  /** Prompts that another connection carried are answered on this one from now on. */
+  /** Prompts that were sent on another connection are answered on this one from now on. */
   #adopt(sessionId: string, peer: Peer) {
-    const strays = [...this.#prompts].filter(([, prompt]) => prompt.sessionId === sessionId && prompt.peer !== peer)
-    return strays.map(([requestId, prompt]) => {
+    const orphans = [...this.#prompts].filter(([, prompt]) => prompt.sessionId === sessionId && prompt.peer !== peer)
+    return orphans.map(([requestId, prompt]) => {
       prompt.peer = peer
       this.#settle(requestId, peer.expect(requestId, 'session/prompt'))
       return { requestId, promptId: prompt.promptId }
     })
   }
 
-  /** An answer settles the prompt; the loss of its connection does not. */
+  /** A response settles the prompt; the loss of its connection does not. */
   #settle(id: number, answer: Promise<unknown>): void {
     const prompt = this.#prompts.get(id)
     answer.then(
@@ -274,53 +276,48 @@ export class Attachments {
   }
 }
 
-/** A load begins before the place that was reached; what came until then was the end of what was followed before. */
-function beginsAnew({ wish, seq: reached }: Attachment, seq: number): boolean {
-  if (wish?.state !== 'asked' || seq === 0 || seq >= reached) return false
-  wish.state = 'told'
+/** A replay begins before the entry that was reached; updates until then belong to the former opening. */
+function beginsReplay({ reopening, seq: reached }: Attachment, seq: number): boolean {
+  if (reopening?.state !== 'asked' || seq === 0 || seq >= reached) return false
+  reopening.state = 'replaying'
   return true
 }
 
-function begun(opening: Opening): Attachment {
-  const wish = { state: 'told' as const, opening }
-  return { opening, seq: 0, isOpen: false, wish, isClosed: false, cancelling: false, ended: [] }
+function attachmentOf(opening: SessionToOpen): Attachment {
+  const reopening = { state: 'replaying' as const, opening }
+  return { opening, seq: 0, isOpen: false, reopening, isClosed: false, isCancelling: false, ended: [] }
 }
 
-/** Of the config options, the one that says which model is asked. */
-function modelIn(told: unknown): string | undefined {
-  const options = fieldsOf(told)['configOptions']
+/** The value of the config option that names the model. */
+function modelIn(result: unknown): string | undefined {
+  const options = fieldsOf(result)['configOptions']
   const all = Array.isArray(options) ? (options as readonly unknown[]).map(fieldsOf) : []
   const value = all.find(({ category }) => category === 'model')?.['currentValue']
   return typeof value === 'string' ? value : undefined
 }
 
-function agentIn(told: unknown): string | undefined {
-  const agent = fieldsOf(fieldsOf(told)['_meta'])['parley/agent']
+function agentIn(result: unknown): string | undefined {
+  const agent = fieldsOf(fieldsOf(result)['_meta'])['parley/agent']
   return typeof agent === 'string' ? agent : undefined
 }
 
-/** Adopted, so that its end is an answer again and no news; nobody waits for that. */
-function unheard(promptId: string, which: number) {
+/** Adopted, so that its end comes as a response and not as an update; the response is ignored. */
+function discarded(promptId: string, which: number) {
   return { requestId: `unheard-${which}`, promptId }
 }
 
-function seqOf(told: unknown): number {
-  const seq = fieldsOf(fieldsOf(told)['_meta'])['parley/seq']
+function seqOf(message: unknown): number {
+  const seq = fieldsOf(fieldsOf(message)['_meta'])['parley/seq']
   return typeof seq === 'number' ? seq : 0
 }
 
-/** Whether a request was lost with its connection, and not refused. */
-export function isLost(error: unknown): boolean {
-  return isParleyError(error, 'CONNECTION_LOST')
-}
-
-function openingParams({ sessionId, cwd, additionalDirectories }: Opening) {
+function openingParams({ sessionId, cwd, additionalDirectories }: SessionToOpen) {
   const more = [...new Set(additionalDirectories ?? [])].filter((directory) => directory !== cwd)
   return { sessionId, cwd, ...(more.length === 0 ? {} : { additionalDirectories: more }), mcpServers: [] }
 }
 
-/** What no further attempt would change; any other refusal may be that of a server that is about to go. */
-const FINAL: ReadonlySet<string> = new Set([
+/** Refusals that a further attempt would not change. Any other may come from a server that is about to stop. */
+const PERMANENT: ReadonlySet<string> = new Set([
   'SESSION_NOT_FOUND',
   'SESSION_CLOSED',
   'SESSION_CWD_DIFFERS',
@@ -329,12 +326,12 @@ const FINAL: ReadonlySet<string> = new Set([
   'PARAMS_INVALID',
 ])
 
-function isFinal(error: unknown): boolean {
-  return isParleyError(error, 'PEER_REFUSED') && FINAL.has(error.details.code)
+function isPermanent(error: unknown): boolean {
+  return isClientError(error, 'PEER_REFUSED') && PERMANENT.has(error.details.code)
 }
 
-/** A server that refuses for now is as good as lost; what ended the connection for a reason of ours keeps that reason. */
+/** A temporary refusal counts as a lost connection. A reason of ours for which the connection ended stays that reason. */
 function asLoss(error: unknown): unknown {
-  const isReason = isParleyError(error) && !isParleyError(error, 'PEER_REFUSED')
-  return isReason ? error : new ParleyError('CONNECTION_LOST', { method: 'session/resume' }, error)
+  const isReason = error instanceof CodedError && !isClientError(error, 'PEER_REFUSED')
+  return isReason ? error : new ClientError('CONNECTION_LOST', { method: 'session/resume' }, error)
 }

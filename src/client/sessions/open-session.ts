@@ -1,71 +1,71 @@
-/** How a client comes to have a session open, and how it leaves one. */
-import { isParleyError } from '../../errors/parley-error.ts'
-import { sessionIdOf } from '../connection/responses.ts'
-import type { Attachments, Opening } from './attachments.ts'
-import { fieldsOf } from '../initialize/capabilities.ts'
+/** How a client creates, opens and ends sessions. */
+import { fieldsOf } from '../../rpc/json-rpc.ts'
+import { isClientError } from '../client-error.ts'
 import type { Peer } from '../connection/json-rpc-peer.ts'
-import type { Requests } from '../connection/requests.ts'
+import type { ReconnectingConnection } from '../connection/reconnecting-connection.ts'
+import { sessionIdOf } from '../connection/responses.ts'
+import type { Attachments, SessionToOpen } from './attachments.ts'
 import type { KnownSettings } from './settings.ts'
 
-export interface OpeningsHost {
-  readonly requests: Requests
+export interface SessionOpenerDeps {
+  readonly connection: ReconnectingConnection
   readonly attachments: Attachments
   readonly settings: KnownSettings
 }
 
-export class Openings {
-  readonly #host: OpeningsHost
-  #creating: readonly string[] | undefined
+export class SessionOpener {
+  readonly #deps: SessionOpenerDeps
+  #newRoots: readonly string[] | undefined
 
-  constructor(host: OpeningsHost) {
-    this.#host = host
+  constructor(deps: SessionOpenerDeps) {
+    this.#deps = deps
   }
 
-  /** The directories of the session that is being made: an agent may ask before we know its id. */
-  get creating(): readonly string[] | undefined {
-    return this.#creating
+  /** The directories of a session that is being created: an agent may ask for files before we know its id. */
+  get rootsOfNewSession(): readonly string[] | undefined {
+    return this.#newRoots
   }
 
-  async begin(cwd: string): Promise<string> {
-    const { requests, attachments, settings } = this.#host
-    this.#creating = [cwd]
+  async create(cwd: string): Promise<string> {
+    const { connection, attachments, settings } = this.#deps
+    this.#newRoots = [cwd]
     try {
-      const result = fieldsOf(await requests.askOnce('session/new', { cwd, mcpServers: [] }))
+      const result = fieldsOf(await connection.requestOnce('session/new', { cwd, mcpServers: [] }))
       const sessionId = sessionIdOf('session/new', result)
       attachments.follow({ sessionId, cwd })
       attachments.opened(sessionId, result)
       settings.opened(sessionId, result)
       return sessionId
     } finally {
-      this.#creating = undefined
+      this.#newRoots = undefined
     }
   }
 
-  async open(method: 'session/load' | 'session/resume', session: Opening): Promise<void> {
-    const { requests, attachments, settings } = this.#host
+  async open(method: 'session/load' | 'session/resume', session: SessionToOpen): Promise<void> {
+    const { connection, attachments, settings } = this.#deps
     const { sessionId } = session
     attachments.follow(session)
     try {
-      const open = (peer: Peer) => attachments.open(method, sessionId, { peer, id: requests.newId() })
-      settings.opened(sessionId, fieldsOf(await requests.persist(open)))
+      const open = (peer: Peer) => attachments.open(method, sessionId, { peer, id: connection.newRequestId() })
+      settings.opened(sessionId, fieldsOf(await connection.requestUntilAnswered(open)))
     } catch (error) {
       attachments.refused(sessionId)
       throw error
     }
   }
 
-  /** Ended already is what was wanted, if it was we who asked before. */
+  /** When a repeated request finds that the session has ended already, the first one ended it. */
   async end(method: 'session/close' | 'session/delete', sessionId: string): Promise<void> {
-    const { requests, attachments } = this.#host
-    let asked = 0
+    const { connection, attachments } = this.#deps
+    let attempts = 0
     attachments.forget(sessionId)
     try {
-      await requests.persist((peer) => {
-        asked += 1
-        return peer.request(requests.newId(), method, { sessionId })
+      await connection.requestUntilAnswered((peer) => {
+        attempts += 1
+        return peer.request(connection.newRequestId(), method, { sessionId })
       })
     } catch (error) {
-      if (asked < 2 || !isParleyError(error, 'PEER_REFUSED')) throw error
+      if (attempts < 2 || !isClientError(error, 'PEER_REFUSED')) throw error
       if (!['SESSION_NOT_FOUND', 'SESSION_CLOSED'].includes(error.details.code)) throw error
     }
   }

@@ -1,4 +1,4 @@
-/** Prompts that wait for a connection: cancelled or taken back before there is one, they are never sent. */
+/** Prompts that wait for a connection: one that is cancelled or withdrawn before there is one is never sent. */
 interface Waiting {
   readonly sessionId: string
   readonly drop: () => void
@@ -7,12 +7,12 @@ interface Waiting {
 export class QueuedPrompts {
   readonly #waiting = new Set<Waiting>()
 
-  /** Resolves with what is waited for, or with undefined when the prompt is not wanted any more. */
-  wait<Awaited>(
+  /** Resolves with the connection, or with undefined when the prompt is no longer wanted. */
+  wait<Connection>(
     sessionId: string,
-    awaited: Promise<Awaited>,
+    connection: Promise<Connection>,
     withdrawn: AbortSignal | undefined,
-  ): Promise<Awaited | undefined> {
+  ): Promise<Connection | undefined> {
     return new Promise((resolve, reject) => {
       const drop = (): void => resolve(undefined)
       const waiting = { sessionId, drop }
@@ -23,7 +23,7 @@ export class QueuedPrompts {
         this.#waiting.delete(waiting)
         withdrawn?.removeEventListener('abort', drop)
       }
-      awaited.finally(done).then(resolve, reject)
+      connection.finally(done).then(resolve, reject)
     })
   }
 

@@ -1,10 +1,10 @@
-/** What people can set about a session's agent: its options in the order that it gave them or, where it has none, its modes. */
-import { fail } from '../../errors/parley-error.ts'
-import { fieldsOf } from '../initialize/capabilities.ts'
+/** What a user can set of a session's agent: its options in the agent's order or, where it has none, its modes. */
+import { fieldsOf } from '../../rpc/json-rpc.ts'
+import { fail } from '../client-error.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** As the agent told it last; undefined for what it has not got. */
+/** As the agent sent them last; undefined for what it does not have. */
 export interface Settings {
   readonly modes: { readonly current: string; readonly choices: readonly Choice[] } | undefined
   readonly options: readonly Fields[] | undefined
@@ -18,50 +18,50 @@ export interface Choice {
 export interface Setting {
   readonly id: string
   readonly name: string
-  /** What it is about, if the agent says so; a word that nobody knows is no less good. */
+  /** What the setting is about, if the agent says so; it may be a word that ACP does not know. */
   readonly category: string | null
   readonly value: string | boolean
-  /** None for what is true or false. */
+  /** None for a setting that is true or false. */
   readonly choices: readonly Choice[]
   readonly by: 'option' | 'mode'
 }
 
-/** What each session can be set to, as far as its agent has said so here. */
+/** The settings of each open session. */
 export class KnownSettings {
   readonly #of = new Map<string, Settings>()
 
   of(sessionId: string): readonly Setting[] {
-    return settingsOf(this.#of.get(sessionId) ?? NOTHING_SET)
+    return settingsOf(this.#of.get(sessionId) ?? NO_SETTINGS)
   }
 
-  /** What was known of it before counts no more. */
+  /** Replaces what was known before. */
   opened(sessionId: string, result: Fields): void {
-    this.#of.set(sessionId, settingsAfter(NOTHING_SET, result))
+    this.#of.set(sessionId, settingsAfter(NO_SETTINGS, result))
   }
 
-  told(sessionId: string, told: Fields): void {
-    this.#of.set(sessionId, settingsAfter(this.#of.get(sessionId) ?? NOTHING_SET, told))
+  changed(sessionId: string, change: Fields): void {
+    this.#of.set(sessionId, settingsAfter(this.#of.get(sessionId) ?? NO_SETTINGS, change))
   }
 
-  /** An update concerns only what is open. */
-  changed(sessionId: string, update: Fields): void {
-    if (this.#of.has(sessionId)) this.told(sessionId, update)
+  /** An update of a session that is not open here is ignored. */
+  updated(sessionId: string, update: Fields): void {
+    if (this.#of.has(sessionId)) this.changed(sessionId, update)
   }
 }
 
-const NOTHING_SET: Settings = { modes: undefined, options: undefined }
+const NO_SETTINGS: Settings = { modes: undefined, options: undefined }
 
-/** `told` is an answer to whoever opens a session or sets an option, or an update. */
-function settingsAfter({ modes, options }: Settings, told: Fields): Settings {
-  const { currentModeId } = told
-  const offered = 'modes' in told ? modesIn(told['modes']) : modes
+/** `change` is an update, or the answer to a request that opens a session or sets an option. */
+function settingsAfter({ modes, options }: Settings, change: Fields): Settings {
+  const { currentModeId } = change
+  const offered = 'modes' in change ? modesIn(change['modes']) : modes
   return {
     modes: typeof currentModeId === 'string' && offered ? { ...offered, current: currentModeId } : offered,
-    options: Array.isArray(told['configOptions']) ? told['configOptions'].map(fieldsOf) : options,
+    options: Array.isArray(change['configOptions']) ? change['configOptions'].map(fieldsOf) : options,
   }
 }
 
-/** Modes count only where there are no options; an option of a kind that we do not know is not ours to set. */
+/** Modes count only where there are no options. An option of an unknown type is left out. */
 function settingsOf({ modes, options }: Settings): readonly Setting[] {
   if (options !== undefined) return options.flatMap((option) => optionIn(option) ?? [])
   if (modes === undefined) return []
@@ -69,15 +69,15 @@ function settingsOf({ modes, options }: Settings): readonly Setting[] {
   return [{ id: 'mode', name: 'Mode', category: 'mode', value, choices, by: 'mode' }]
 }
 
-/** What sets it. Throws SETTING_UNKNOWN or SETTING_IMPOSSIBLE. */
-export function settingRequest(settings: readonly Setting[], id: string, wish: string) {
+/** The request that sets it. Throws SETTING_UNKNOWN or SETTING_IMPOSSIBLE. */
+export function settingRequest(settings: readonly Setting[], id: string, wanted: string) {
   const known = settings.map((one) => one.id).join(', ') || 'none'
   const setting = settings.find((one) => one.id === id) ?? fail('SETTING_UNKNOWN', { id, known })
   const isSwitch = typeof setting.value === 'boolean'
   const values = isSwitch ? ['true', 'false'] : setting.choices.map(({ value }) => value)
-  if (!values.includes(wish)) fail('SETTING_IMPOSSIBLE', { id, value: wish, allowed: values.join(', ') })
-  if (setting.by === 'mode') return { method: 'session/set_mode', params: { modeId: wish } }
-  const value = isSwitch ? { type: 'boolean', value: wish === 'true' } : { value: wish }
+  if (!values.includes(wanted)) fail('SETTING_IMPOSSIBLE', { id, value: wanted, allowed: values.join(', ') })
+  if (setting.by === 'mode') return { method: 'session/set_mode', params: { modeId: wanted } }
+  const value = isSwitch ? { type: 'boolean', value: wanted === 'true' } : { value: wanted }
   return { method: 'session/set_config_option', params: { configId: id, ...value } }
 }
 
@@ -97,7 +97,7 @@ function optionIn(option: Fields): Setting | undefined {
   return { ...named, value: currentValue, choices: choicesIn(option['options']) }
 }
 
-/** They may stand in groups. */
+/** Choices may be grouped. */
 function choicesIn(options: unknown): readonly Choice[] {
   const flat = listOf(options).flatMap((one) => ('options' in one ? listOf(one['options']) : [one]))
   return flat.flatMap((one) => choiceIn(one, 'value'))

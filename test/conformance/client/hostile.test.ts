@@ -2,7 +2,7 @@
 import { assert, json, property } from 'fast-check'
 import { afterEach, describe, expect, test } from 'vitest'
 import { type Transcript, emptyTranscript, told } from '../../../src/client/transcript/transcript.ts'
-import { updateIn } from '../../../src/client/incoming/sanitize.ts'
+import { updateIn } from '../../../src/client/incoming/updates.ts'
 import { paintFor } from '../../../src/cli/output/terminal/colors.ts'
 import { plainScreen } from '../../../src/cli/output/terminal/screen.ts'
 import { View } from '../../../src/cli/output/view/view.ts'

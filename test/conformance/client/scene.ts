@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Client, connect } from '../../../src/client/client.ts'
 import type { ClientDelegate } from '../../../src/client/client-delegate.ts'
-import { linePipe } from '../../../src/client/connection/pipe.ts'
+import { openLineTransport } from '../../../src/client/connection/transport.ts'
 import type { UpdateParams } from '../../../src/client/incoming/updates.ts'
 import { Cli, type Finished } from '../../e2e/cli.ts'
 import type { Fields, Message } from '../../e2e/message.ts'
@@ -89,8 +89,8 @@ export class Scene {
       cancelling: (sessionId) => this.cancelling.push(sessionId),
       ask: (question, withdrawn) => this.ask(question, withdrawn),
     }
-    const dial = async () => linePipe(child.stdout, child.stdin)
-    const means = { dial, pause: () => Promise.resolve(), newId: () => 'p', lasting: false as const }
+    const dial = async () => openLineTransport(child.stdout, child.stdin)
+    const means = { dial, pause: () => Promise.resolve(), newId: () => 'p', isDurable: false as const }
     return connect(means, face, { info: { name: 'test', title: 'Test', version: '1' } })
   }
 

@@ -8,7 +8,7 @@ import type { ClientDelegate } from '../client-delegate.ts'
 class Steps {
   #due: (() => void)[] = []
 
-  readonly patience = {
+  readonly silenceTimeout = {
     ms: 120_000,
     after: (_ms: number, run: () => void) => {
       this.#due.push(run)
@@ -37,8 +37,8 @@ function clientOf(wire: Wire, clock: Steps, ask: ClientDelegate['ask'] = async (
     dial: async () => wire.pipe,
     pause: async () => undefined,
     newId: () => 'p',
-    lasting: false as const,
-    patience: clock.patience,
+    isDurable: false as const,
+    silenceTimeout: clock.silenceTimeout,
   }
   const face: ClientDelegate = { updated: () => undefined, ask }
   return connect(means, face, { info: { name: 't', title: 'T', version: '1' } })

@@ -1,0 +1,123 @@
+/** The first exchange on every connection: who the client is and what it asks for, who the agent is and what it offers. */
+import { type RequestId, fieldsOf } from '../rpc/json-rpc.ts'
+import { fail } from './client-error.ts'
+import type { Peer } from './connection/json-rpc-peer.ts'
+import { type ClientServices, capabilitiesFor } from './incoming/client-methods.ts'
+
+/** The newest version of ACP that this client speaks, and the only one. */
+const PROTOCOL_VERSION = 1
+
+export interface ClientInfo {
+  readonly name: string
+  readonly title: string
+  readonly version: string
+}
+
+export type NoticeKind = 'turn' | 'presence' | 'queue' | 'mcp'
+
+/** What `initialize` says of the client. All but `info` and `services` is for a Parley server; other agents ignore it. */
+export interface ClientOptions {
+  readonly info: ClientInfo
+  readonly notices?: readonly NoticeKind[]
+  /** What the server may demand. */
+  readonly token?: string | undefined
+  /** What the client does when the agent asks; no more than that is declared. */
+  readonly services?: ClientServices
+  /** The agent of sessions that the client creates; when a user chose it, also of those that it opens, from their next turn on. */
+  readonly agent?: { readonly name: string; readonly chosen: boolean }
+  /** Variables of our environment with keys of model providers, for a server of our own user. Secret: they are stored nowhere. */
+  readonly lent?: Readonly<Record<string, string>>
+}
+
+/** What the other side says of itself. */
+export interface AgentDetails {
+  readonly name: string
+  readonly version: string
+  readonly can: Capabilities
+  /** Methods beyond ACP; undefined when the other side is no Parley server. */
+  readonly parleyMethods: readonly string[] | undefined
+  /** The notices that it offers. */
+  readonly notices: readonly string[]
+}
+
+/** What an agent offers. A capability that it does not name is absent, and one that we do not know is ignored. */
+export interface Capabilities {
+  readonly load: boolean
+  readonly resume: boolean
+  readonly list: boolean
+  readonly close: boolean
+  readonly delete: boolean
+  readonly additionalDirectories: boolean
+  readonly mcp: { readonly http: boolean; readonly sse: boolean }
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** Throws PROTOCOL_UNSUPPORTED. */
+export async function initialize(peer: Peer, id: RequestId, options: ClientOptions): Promise<AgentDetails> {
+  const result = fieldsOf(await peer.request(id, 'initialize', initializeParams(options)))
+  const found = result['protocolVersion']
+  if (found !== PROTOCOL_VERSION) fail('PROTOCOL_UNSUPPORTED', { found: versionText(found), known: PROTOCOL_VERSION })
+  const { version } = fieldsOf(result['agentInfo'])
+  const { parley } = fieldsOf(fieldsOf(result['agentCapabilities'])['_meta'])
+  const { methods, notifications } = fieldsOf(parley)
+  return {
+    name: agentNameOf(result),
+    version: typeof version === 'string' ? version : '',
+    can: capabilitiesOf(result),
+    parleyMethods: parley === undefined ? undefined : namesIn(methods),
+    notices: namesIn(notifications),
+  }
+}
+
+function initializeParams({ info, notices = [], token, services = {}, agent, lent }: ClientOptions): object {
+  return {
+    protocolVersion: PROTOCOL_VERSION,
+    clientCapabilities: {
+      ...capabilitiesFor(services),
+      session: { notices: {}, compaction: {}, configOptions: { boolean: {} } },
+      _meta: { 'parley/notifications': [...notices, 'server'] },
+    },
+    clientInfo: info,
+    _meta: {
+      ...(agent && { 'parley/agent': agent.name, 'parley/agentChosen': agent.chosen }),
+      ...(token !== undefined && { 'parley/token': token }),
+      ...(lent && { 'parley/variables': lent }),
+    },
+  }
+}
+
+export function capabilitiesOf(result: Fields): Capabilities {
+  const agent = fieldsOf(result['agentCapabilities'])
+  const sessions = fieldsOf(agent['sessionCapabilities'])
+  // A page of ACP says `mcp` for what its schema calls `mcpCapabilities`.
+  const mcp = fieldsOf(agent['mcpCapabilities'] ?? agent['mcp'])
+  return {
+    load: agent['loadSession'] === true,
+    resume: isOffered(sessions['resume']),
+    list: isOffered(sessions['list']),
+    close: isOffered(sessions['close']),
+    delete: isOffered(sessions['delete']),
+    additionalDirectories: isOffered(sessions['additionalDirectories']),
+    mcp: { http: mcp['http'] === true, sse: mcp['sse'] === true },
+  }
+}
+
+/** An object means yes; older agents say true. */
+function isOffered(value: unknown): boolean {
+  return value === true || (typeof value === 'object' && value !== null)
+}
+
+/** Users see the title, else the name. */
+function agentNameOf(result: Fields): string {
+  const { title, name } = fieldsOf(result['agentInfo'])
+  return [title, name].find((text): text is string => typeof text === 'string' && text !== '') ?? 'the agent'
+}
+
+function versionText(found: unknown): string {
+  return found === undefined || found === null ? 'no version' : `version ${JSON.stringify(found).slice(0, 40)}`
+}
+
+function namesIn(value: unknown): readonly string[] {
+  return Array.isArray(value) ? (value as readonly string[]) : []
+}

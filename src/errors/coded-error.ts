@@ -1,0 +1,22 @@
+/** The base of our errors: what a program and a person can know of each. Needs no catalogue, so that a client in a browser can use it. */
+import type { Row } from './row.ts'
+
+export class CodedError<Code extends string = string, Details = object> extends Error {
+  readonly code: Code
+  readonly details: Details
+  /** The JSON-RPC code that a protocol edge answers with. */
+  readonly rpc: number
+  readonly retryable: boolean
+
+  constructor(
+    code: Code,
+    row: Row<Details>,
+    { details, cause }: { readonly details: Details; readonly cause: unknown },
+  ) {
+    super(row.sentence(details), cause === undefined ? undefined : { cause })
+    this.code = code
+    this.details = details
+    this.rpc = row.rpc
+    this.retryable = row.retryable
+  }
+}
