@@ -79,6 +79,13 @@ const cases: Readonly<Record<string, Case>> = {
     files: one('src/helpers/misc.ts', ''),
     says: 'src/helpers/misc.ts:1 stands in no room of the house; give its folder a row in test/architecture/law.ts',
   },
+  'a live session behind its handle': {
+    rule: walled,
+    files: one('src/edge/acp/connection.ts', "import type { Session } from '../../session/session.ts'"),
+    says:
+      'src/edge/acp/connection.ts:1 imports ../../session/session.ts, but edge may import only ' +
+      'src/session/handle.ts, src/session/domain/ of session',
+  },
   'a core that sees an adapter': {
     rule: walled,
     files: one('src/session/session.ts', "\n\nimport { openSqlite } from '../adapters/journal/sqlite/client.ts'"),

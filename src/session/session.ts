@@ -13,7 +13,6 @@ import { SessionLog } from './log/session-log.ts'
 import type { SessionPorts } from './session-ports.ts'
 import { AttachedClients } from './subscribers/attached-clients.ts'
 import { Subscribers } from './subscribers/subscribers.ts'
-import { type AttachOptions, type SubscriptionSink, sessionSink } from './subscribers/subscription-sink.ts'
 import type { Subscription } from './subscribers/subscription.ts'
 import { RegistryPool } from './tools/registry-pool.ts'
 import { SlashCommandSync } from './tools/slash-command-sync.ts'
@@ -87,39 +86,15 @@ export class Session implements SessionHandle {
     return this.#registries
   }
 
-  get isDisposed(): boolean {
-    return this.#log.closed.aborted
-  }
-
   async snapshot(): Promise<SessionView> {
     return this.#subscribers.view()
   }
 
   async subscribe(from: Cursor | 'head', sink: SessionSink, options: SubscribeOptions): Promise<Subscription> {
-    return this.#subscribe(from, sink, options)
-  }
-
-  attach(sink: SubscriptionSink, from: Cursor, { opening, client, lends }: AttachOptions): Subscription {
-    return this.#subscribe(from, sessionSink(sink), { config: opening, client, ...(lends && { peer: lends }) })
-  }
-
-  #subscribe(from: Cursor | 'head', sink: SessionSink, options: SubscribeOptions): Subscription {
     if (this.closed.aborted) fail('SESSION_CLOSED', { session: this.id })
     const subscription = this.#subscribers.add(from, sink, options)
     this.#idleTimer.cancel()
     return subscription
-  }
-
-  decline(subscription: Subscription, requestId: string, why?: string): Promise<void> {
-    return subscription.decline(requestId, why)
-  }
-
-  adoptPrompt(promptId: string, subscription: Subscription): void {
-    subscription.adoptPrompts([promptId])
-  }
-
-  setClientConfig(subscription: Subscription, config: SessionConfig): void {
-    subscription.setConfig(config)
   }
 
   dispatch(command: Command): Promise<readonly Entry[]> {

@@ -100,6 +100,11 @@ export const walls: Readonly<Record<string, Wall>> = {
   'index.ts': { may: ['server', 'client', 'session', 'ports', 'errors', 'config'], node: pure },
 }
 
+/** Where a room may import only these files of another. */
+export const seams: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+  edge: { session: ['src/session/handle.ts', 'src/session/domain/'] }, // a session may run in another process behind the same handle
+}
+
 /** One npm package behind one folder. More than one folder is a double, and says why. */
 export const packages: Readonly<Record<string, readonly string[]>> = {
   '@ai-sdk/anthropic': ['adapters/model'],

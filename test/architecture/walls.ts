@@ -1,5 +1,5 @@
 /** Imports go down only: folder by folder, package by package, and never in a circle. */
-import { compose, composers, lazy, outside, packages, walls } from './law.ts'
+import { compose, composers, lazy, outside, packages, seams, walls } from './law.ts'
 import type { Import } from './imports.ts'
 import type { Offence } from './source.ts'
 
@@ -56,6 +56,10 @@ function crossingOfFile(one: Import, room: string, path: string): Offence | unde
   const may = walls[room]?.may ?? []
   if (other !== room && !allows(may, other)) {
     return `${one.at} imports ${one.specifier}, but ${room} may only import ${list(may, 'nothing of ours')}`
+  }
+  const seam = seams[room]?.[other]
+  if (seam !== undefined && !seam.some((part) => path.startsWith(part))) {
+    return `${one.at} imports ${one.specifier}, but ${room} may import only ${list(seam)} of ${other}`
   }
   if (room === 'server' && other.startsWith('adapters/') && !composers.includes(one.from.path)) {
     return `${one.at} imports ${one.specifier}, but in server only ${compose} may name an adapter`
