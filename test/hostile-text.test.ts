@@ -11,8 +11,8 @@ import { readablePage } from '../src/adapters/builtin-tools/fetch/html.ts'
 import { readable } from '../src/adapters/builtin-tools/run/output.ts'
 import { pathTest } from '../src/adapters/builtin-tools/search/glob.ts'
 import { literalIn } from '../src/adapters/builtin-tools/search/literal.ts'
-import { signatureOf } from '../src/shell-safety/approval-prefix.ts'
-import { judgeLine } from '../src/shell-safety/judge.ts'
+import { approvalPrefix } from '../src/shell-safety/approval-prefix.ts'
+import { assessCommandLine } from '../src/shell-safety/assess-command.ts'
 import { decode } from '../src/adapters/builtin-tools/text/encoding.ts'
 import { linesOf, pageOf } from '../src/adapters/builtin-tools/text/pages.ts'
 import { piecesOf } from '../src/adapters/search/query/pieces.ts'
@@ -43,7 +43,7 @@ const mirrored = (text: string) => text.split('\n').toReversed().join('\n')
 const READERS: readonly Reader[] = [
   {
     name: 'a command line',
-    reads: (text) => [judgeLine(text), signatureOf(text)],
+    reads: (text) => [assessCommandLine(text), approvalPrefix(text)],
     pieces: ['$(', '${', '<<', '<(', "$'", '`', '|', '&&', '[[', '((', 'case', 'git -c'],
   },
   { name: 'what a command prints', reads: readable, pieces: ['\u001B]', '\u001B[', '\u009B', '\u0007', '\r'] },

@@ -188,7 +188,7 @@ export interface ToolPreview {
   readonly url?: string
   /** The MCP server that it asks for something, where that is not the tool's own: rules that ask or deny by server catch it. */
   readonly server?: string
-  /** It may destroy what cannot be had back: always asked about, whatever is allowed. */
+  /** It may destroy data that cannot be recovered: the user is asked each time, whatever is allowed. */
   readonly destroys?: boolean
   /** Why git executes or obeys what it writes, found by looking: always asked about, whatever is allowed. */
   readonly gitReason?: string
@@ -201,7 +201,7 @@ export interface PreviewedCommand {
   readonly line: string
   /** The part that an "always" is said of, like `npm test`. */
   readonly approvalPrefix: string
-  /** `changes`: not known to only read. `destroys`: it may destroy what cannot be had back, or it cannot be told what it does. */
+  /** `changes`: not known to only read. `destroys`: it may destroy data that cannot be recovered, or its effect is unknown. */
   readonly effect: 'reads' | 'changes' | 'destroys'
   /** What is said to people where it destroys. */
   readonly why?: string

@@ -1,19 +1,19 @@
-/** The part of a command line that an "always" may be said of, so that it never allows what nobody has thought of. */
+/** The part of a command line that an "always allow" applies to: never more than the user can foresee. */
 
-/** Words without anything that the shell would make something else of. */
+/** Words that the shell does not expand. */
 const PLAIN_LINE = /^(?:[\w.,:=@%+/ -]|"[\w.,:=@%+/ ()-]*"|'[\w.,:=@%+/ ()-]*')+$/u
-/** Nobody reads more than that. */
-const LONGEST = 4_000
+/** A longer line is only ever allowed as a whole. */
+const MAX_LINE_CHARS = 4_000
 
-/** How a line may begin that is known to mean the same whatever follows, and what may follow or must not. */
-interface Row {
+/** A beginning that means the same whatever follows it, and what may follow or must not. */
+interface PrefixRule {
   readonly begins: RegExp
   readonly only?: RegExp
   readonly never?: RegExp
 }
 
-/** Of every other program only the very same line is the same thing: `cat a.txt` says nothing of `cat` and another file. */
-const ROWS: readonly Row[] = [
+/** For every other program only the whole line counts: `cat a.txt` does not allow `cat` of another file. */
+const PREFIX_RULES: readonly PrefixRule[] = [
   {
     begins: /^(?:npm|pnpm|yarn) (?:run [A-Za-z][\w:.-]*|test|ci|ls|list|outdated)(?= |$)/u,
     only: /^(?: (?:-s|--silent|--if-present))*(?: --(?: .*)?)?$/u,
@@ -35,19 +35,19 @@ const ROWS: readonly Row[] = [
   { begins: /^python3? -m (?:pytest|unittest)(?= |$)/u, only: /^(?: (?:-[qvxs]+|[\w.][\w./:-]*))*$/u },
 ]
 
-/** A path that leads out of where the command runs. */
-const ELSEWHERE = /(?:^|[\s=:"'])(?:\/|(?:[^\s"'=:]*\/)?\.\.(?:[\s/"']|$))/u
+/** A path that leads out of the working directory. */
+const OUTSIDE_PATH = /(?:^|[\s=:"'])(?:\/|(?:[^\s"'=:]*\/)?\.\.(?:[\s/"']|$))/u
 
-/** `npm test`, `git status`: a few programs whose verb says what they do; of everything else the whole line. */
-export function signatureOf(line: string): string {
+/** `npm test`, `git status` for a few programs whose subcommand says what they do; for everything else the whole line. */
+export function approvalPrefix(line: string): string {
   const whole = line.trim()
-  if (whole.length > LONGEST || !PLAIN_LINE.test(whole)) return whole
-  for (const { begins, only, never } of ROWS) {
-    const [signature] = begins.exec(whole) ?? []
-    if (signature === undefined) continue
-    const rest = whole.slice(signature.length)
-    const isSame = (only?.test(rest) ?? true) && never?.test(rest) !== true && !ELSEWHERE.test(rest)
-    return isSame ? signature : whole
+  if (whole.length > MAX_LINE_CHARS || !PLAIN_LINE.test(whole)) return whole
+  for (const { begins, only, never } of PREFIX_RULES) {
+    const [prefix] = begins.exec(whole) ?? []
+    if (prefix === undefined) continue
+    const rest = whole.slice(prefix.length)
+    const isSame = (only?.test(rest) ?? true) && never?.test(rest) !== true && !OUTSIDE_PATH.test(rest)
+    return isSame ? prefix : whole
   }
   return whole
 }

@@ -1,25 +1,25 @@
-/** Programs that run what follows them, and where in their words that begins. */
-import { runByGit } from './git.ts'
+/** Programs that run another command from their arguments (`env`, `xargs`, `ssh`), as data: where that command begins. */
+import { runByGit } from './git-effects.ts'
 
-interface Carrier {
+interface Wrapper {
   readonly program: RegExp
-  /** The words after the program begin like this, or it runs nothing of the line. */
+  /** Only with this first argument does it run a command. */
   readonly verb?: RegExp
-  /** Options that stand alone. */
+  /** Options without a value. */
   readonly flags?: RegExp
-  /** Options that take the next word. */
+  /** Options whose value is the next word. */
   readonly values?: RegExp
-  /** Options whose value is a line. */
+  /** Options whose value is a command line. */
   readonly line?: RegExp
-  /** How many words before the command that are none of its own: a host, a time. */
+  /** How many of its own words stand before the command: a host, a time. */
   readonly skips?: number
-  /** Names that the line does not show follow its command. */
+  /** It appends arguments that the line does not show. */
   readonly isFed?: true
-  /** Each of its words may be where the command begins. */
+  /** The command may begin at any of its words. */
   readonly isAnywhere?: true
 }
 
-const CARRIERS: readonly Carrier[] = [
+const WRAPPERS: readonly Wrapper[] = [
   {
     program:
       /^(?:nohup|builtin|busybox(?:\.exe)?|toybox|shx|setsid|unshare|nsenter|unbuffer|caffeinate|coproc|winpty)$/u,
@@ -50,7 +50,7 @@ const CARRIERS: readonly Carrier[] = [
   { program: /^ip$/u, verb: /^netns$/u, skips: 3 },
   { program: /^cmake$/u, verb: /^-E$/u },
   { program: /^capsh$/u, line: /^-c$/u },
-  // Their options take one value or two: the command may begin at any word.
+  // Their options take one value or two, so the command may begin at any word.
   { program: /^(?:bwrap|firejail|proot|bindfs)$/u, isAnywhere: true },
   { program: /^(?:timeout|gtimeout)$/u, flags: /^--\S*$/u, values: /^-[sk]$/u, skips: 1 },
   { program: /^(?:taskset|chroot|script)$/u, flags: /^-[qaef]$/u, line: /^-\w*c$/u, skips: 1 },
@@ -105,11 +105,11 @@ const CARRIERS: readonly Carrier[] = [
   { program: /^(?:tmux|screen)$/u, flags: /^-\w+$/u, skips: 1 },
 ]
 
-/** What it may run, as words; one with blanks is a line. Where it cannot be told it is each that it may be. */
-export function carriedBy(program: string, rest: Words): readonly Words[] {
+/** The commands that it may run, as words; a word with blanks is a line. Where the beginning is ambiguous, every candidate. */
+export function wrappedCommands(program: string, rest: Words): readonly Words[] {
   const special = SPECIAL.get(program)?.(rest) ?? []
-  const fitting = CARRIERS.filter((one) => one.program.test(program) && (one.verb?.test(rest[0] ?? '') ?? true))
-  return [...special, ...fitting.flatMap((carrier) => begun(carrier, rest))]
+  const fitting = WRAPPERS.filter((one) => one.program.test(program) && (one.verb?.test(rest[0] ?? '') ?? true))
+  return [...special, ...fitting.flatMap((wrapper) => commandsIn(wrapper, rest))]
 }
 
 type Words = readonly string[]
@@ -118,16 +118,16 @@ const SPECIAL: ReadonlyMap<string, (rest: Words) => readonly Words[]> = new Map(
   ['git', runByGit],
   ['find', (rest: Words) => after(rest, /^-(?:exec|ok)(?:dir)?$/u).map(upToEnd)],
   ['fd', (rest: Words) => after(rest, /^(?:-[xX]|--exec(?:-batch)?)$/u).map((words) => words.concat('{}'))],
-  // Whatever stands behind the alias follows it.
+  // The words after an alias follow its text.
   ['alias', (rest: Words) => rest.map((word) => [`${word.slice(word.indexOf('=') + 1)} {}`])],
   ['tmux', (rest: Words) => rest.filter(isLine).map((line) => [line])],
 ])
 
-/** Words of a command that may begin anywhere. */
-const MOST_BEGINNINGS = 20
+/** For commands that may begin anywhere. */
+const MAX_BEGINNINGS = 20
 
-function begun({ flags, values, line, skips = 0, isFed, isAnywhere }: Carrier, rest: Words): readonly Words[] {
-  if (isAnywhere) return rest.slice(0, MOST_BEGINNINGS).map((_word, at) => rest.slice(at))
+function commandsIn({ flags, values, line, skips = 0, isFed, isAnywhere }: Wrapper, rest: Words): readonly Words[] {
+  if (isAnywhere) return rest.slice(0, MAX_BEGINNINGS).map((_word, at) => rest.slice(at))
   const found: string[][] = []
   let left = skips
   let isUnsure = false
@@ -142,7 +142,7 @@ function begun({ flags, values, line, skips = 0, isFed, isAnywhere }: Carrier, r
     else if (!/^\w+=/u.test(word) && left > 0) left -= 1
     else if (!/^\w+=/u.test(word)) {
       found.push([...rest.slice(at), ...(isFed === true ? ['{}'] : [])])
-      // The last one may have been the value of an option.
+      // That word may have been the value of an unknown option; the next candidate counts too.
       if (!isUnsure) return found
       isUnsure = false
     }

@@ -1,13 +1,13 @@
-/** Programs that destroy: always, or with arguments like these. */
+/** Programs that destroy data, always or with certain arguments, as data. */
 
-interface Row {
+interface DestructiveCommand {
   readonly program: RegExp
-  /** What of its arguments makes it destroy: one text, each between blanks, those with blanks of their own as one word. */
+  /** Arguments that make it destroy. Matched against all arguments as one text, each between blanks; blanks inside one are `_`. */
   readonly when?: RegExp
   readonly unless?: RegExp
 }
 
-const ROWS: readonly Row[] = [
+const DESTRUCTIVE_COMMANDS: readonly DestructiveCommand[] = [
   {
     program: /^(?:rm|unlink|srm|wipe|scrub|shred|rimraf|del-cli|trash-empty)$/u,
     when: / \S/u,
@@ -18,11 +18,11 @@ const ROWS: readonly Row[] = [
       /^(?:wipefs|mkfs(?:\..+)?|mke2fs|mkswap|cryptsetup|fdisk|sfdisk|sgdisk|parted|blkdiscard|dd|truncate|sponge|ed|ex)$/u,
     unless: /^ --(?:help|version) $/u,
   },
-  // With the rights of another user nothing is safe.
+  // Runs with the rights of another user.
   { program: /^(?:sudo|doas|su|pkexec|runuser)$/u },
   { program: /^(?:cp|mv|install)$/u, when: / \/dev\//u },
   { program: /^(?:sed|gsed)$/u, when: / (?:-[nErsuz]*i\w*|--in-place\S*) /u },
-  // Commands of the script that run a line or write a file.
+  // Commands of its script that run a line or write a file.
   { program: /^(?:sed|gsed)$/u, when: /(?:^|[;{}\d$/ ])_*[eWw]_\S|\/[gpiIm\d]*[ew](?=[ ;}_])/u },
   { program: /^(?:vi|vim|nvim|emacs)$/u, when: / (?:-c|-es|-S|--cmd|\+\S+|--batch|--eval) /u },
   { program: /^tee$/u, unless: / (?:-\w*a\w*|--append) |^ (?:\/dev\/(?:null|stderr|tty) )?$/u },
@@ -32,7 +32,7 @@ const ROWS: readonly Row[] = [
   { program: /^zip$/u, when: / (?:-\w*m\w*|--move|-\w*d|--delete) /u },
   { program: /^(?:chmod|chown|chgrp|setfacl|chattr)$/u, when: / (?:-\w*R\w*|--recursive) /u },
   { program: /^crontab$/u, unless: /^ (?:-u \S+ )?-l $/u },
-  // The machine and what runs on it.
+  // The machine and its services.
   { program: /^(?:shutdown|reboot|halt|poweroff|telinit|init|swapoff)$/u },
   {
     program: /^systemctl$/u,
@@ -40,7 +40,7 @@ const ROWS: readonly Row[] = [
   },
   { program: /^service$/u, when: / stop /u },
   { program: /^(?:killall|pkill|skill)$/u },
-  // What another command names, all that may be ended, or the first of all.
+  // The output of another command, every process, or process 1.
   { program: /^kill$/u, when: / -1 $| (?:-1|1) (?!\S)|\$\(/u, unless: /^ -1 [1-9]\d+ $/u },
   { program: /^fuser$/u, when: / -\w*k/u },
   { program: /^(?:ip6?tables|ip6?tables-restore)$/u, unless: / (?:-[LSCh]|--list|--list-rules|--check|--help)/u },
@@ -57,7 +57,7 @@ const ROWS: readonly Row[] = [
     when: / (?:remove|purge|autoremove|autopurge|erase|uninstall|del|zap) /u,
   },
   { program: /^(?:dpkg|rpm|pacman)$/u, when: / (?:-[rPeR]\w*|--remove|--purge|--erase) /u },
-  // What others have.
+  // Resources that other people use.
   { program: /^(?:npm|pnpm|yarn|cargo|twine|gem|poetry|vsce)$/u, when: /^ (?:publish|unpublish|yank|upload|push) /u },
   {
     program: /^(?:docker|podman|nerdctl|docker-compose)$/u,
@@ -84,7 +84,7 @@ const ROWS: readonly Row[] = [
   { program: /^wget$/u, when: / --method[ =]DELETE /iu },
   { program: /^(?:http|https|xh)$/u, when: / DELETE /u },
   { program: /^(?:pwsh|powershell|cmd)(?:\.exe)?$/iu, when: /Remove-|Clear-|\b(?:del|rd|rm|erase|format)\b/iu },
-  // Databases, by other words than a query.
+  // Databases, by other means than a query.
   { program: /^(?:dropdb|dropuser)$/u },
   { program: /^mysqladmin$/u, when: / drop /u },
   { program: /^redis-cli$/u, when: / (?:flushall|flushdb|del|unlink|getdel|shutdown|eval) /iu },
@@ -95,57 +95,59 @@ const ROWS: readonly Row[] = [
     when: /manage\.py (?:flush|reset_db) |artisan (?:migrate:(?:fresh|refresh|reset)|db:wipe) /u,
   },
   { program: /^dotnet$/u, when: / database drop /u },
-  // Other keepers of versions.
+  // Other version control systems.
   { program: /^svn$/u, when: / (?:revert|cleanup) /u },
   { program: /^hg$/u, when: / (?:strip|purge|revert|rollback) | up(?:date)? .*(?:-C|--clean) /u },
   { program: /^jj$/u, when: / (?:abandon|restore) /u },
-  // What they run cannot be told from here.
+  // They run text that is known only at run time.
   { program: /^(?:eval|source|\.|at|batch)$/u },
   { program: /^(?:expect|tclsh|wish)$/u, when: / -c /u },
   { program: /^gdb$/u, when: / --?(?:ex|eval-command|command|x)/u },
   { program: /^(?:enable|hash)$/u, when: / -[fp] /u },
   { program: /^bind$/u, when: / -x /u },
   { program: /^g?awk$/u, when: / (?:-i|--include)[= ]inplace/u },
-  // The second file is written.
+  // They write their second file.
   { program: /^uniq$/u, when: /^(?: -\S+)* [^- ]\S* [^- ]\S* $/u },
   { program: /^xxd$/u, when: /^(?: -\S+)* [^- ]\S* [^- ]\S* $/u },
 ]
 
 export function programDestroys(program: string, args: readonly string[]): boolean {
   const text = ` ${args.map((arg) => `${arg.trim().replaceAll(/\s+/gu, '_')} `).join('')}`
-  return ROWS.some(
+  return DESTRUCTIVE_COMMANDS.some(
     (row) => row.program.test(program) && (row.when?.test(text) ?? true) && row.unless?.test(text) !== true,
   )
 }
 
-/** Programs whose text stands in their arguments, or is sent to them. */
-interface Told {
+/** Programs that run a query or script from their arguments or standard input. */
+interface ScriptedProgram {
   readonly program: RegExp
-  readonly says: RegExp
+  readonly destructive: RegExp
 }
 
-const TOLD: readonly Told[] = [
+const SCRIPTED_PROGRAMS: readonly ScriptedProgram[] = [
   {
     program: /^(?:psql|mysql|mariadb|sqlite3|sqlcmd|mongo(?:sh)?|clickhouse-client|duckdb|cqlsh)$/u,
-    says: /\b(?:drop|truncate|delete\s+from)\b|drop(?:Database|Index)?\(|(?:delete(?:One|Many)|remove)\(|\\[!o]|\.(?:shell|system|output|once|save|backup|clone)\b|into\s+(?:out|dump)file/iu,
+    destructive:
+      /\b(?:drop|truncate|delete\s+from)\b|drop(?:Database|Index)?\(|(?:delete(?:One|Many)|remove)\(|\\[!o]|\.(?:shell|system|output|once|save|backup|clone)\b|into\s+(?:out|dump)file/iu,
   },
   {
     program: /^[gmn]?awk$/u,
-    says: /\bsystem\s*\(|"\s*\|\s*&?\s*getline|\|\s*"\s*(?:\S*\/)?(?:\w*sh|rm|xargs|tee)\b|print[^|;}"]*(?:"[^"]*"[^|;}"]*)*>\s*"(?!\/dev\/)/u,
+    destructive:
+      /\bsystem\s*\(|"\s*\|\s*&?\s*getline|\|\s*"\s*(?:\S*\/)?(?:\w*sh|rm|xargs|tee)\b|print[^|;}"]*(?:"[^"]*"[^|;}"]*)*>\s*"(?!\/dev\/)/u,
   },
 ]
 
 export function textDestroys(program: string, text: string): boolean {
-  return TOLD.some((row) => row.program.test(program) && row.says.test(text))
+  return SCRIPTED_PROGRAMS.some((row) => row.program.test(program) && row.destructive.test(text))
 }
 
-/** What a program in a language may say that destroys, or that runs what cannot be told. */
+/** Code that deletes files, or runs other programs. */
 const CODE =
   /rmtree|unlink|\brm(?:Sync|_rf|_r)?\s*\(|rmdir|removedirs|os\.remove|\btruncate|File\.delete|Deno\.remove|FileUtils|\bsystem\b|execSync|child_process|subprocess|popen|os\.(?:exec|spawn|kill)|b64decode|decode_base64|'base64'|"base64"|\batob\(/u
-/** What it may say that writes over a file: by name, and by the mode that a file is opened with. */
+/** Code that overwrites a file: by the function's name, or by the mode in which it opens a file. */
 const WRITING =
   /writeFile|createWriteStream|write_(?:text|bytes)|File\.write|IO\.write|file_put_contents|(?:Deno|Bun)\.write|os\.(?:rename|replace|truncate|symlink|link)\b|\brename(?:Sync)?\s*\(|shutil\.|copyFile|cpSync|\bf?open(?:Sync)?\s*\([^)]*,\s*(?:mode\s*=\s*)?["'](?:[rbtUx]*[wx]|r[bt]*\+)|\bopen\b[^;]*["']\s*\+?>(?!>)|dofile|os\.rename|io\.open\s*\([^)]*["']w/u
-/** What runs text as code, so that it cannot be told what that is. */
+/** Code that evaluates text as code. */
 const EVALUATING =
   /\b(?:eval|exec|compile|execfile|Function|runInThisContext|instance_eval|loadstring)\s*\(|__import__|importlib|getattr\s*\(|do shell script|\bvm\.run|\bspawn(?:Sync)?\s*\(|process\.binding|\bqx\b|%x|IO\.popen|Kernel\.|`/u
 

@@ -1,4 +1,4 @@
-/** Options and variables with which a program does more than its name says: runs another program, or writes a file. */
+/** Options and variables that make a program run another program or write a file, as data. */
 
 export type OptionEffect = 'runs' | 'writes'
 
@@ -6,24 +6,24 @@ export interface OptionUse {
   readonly effect: OptionEffect
   /** As it would stand in a rule: `--output`, `-o`, `GIT_PAGER`. */
   readonly name: string
-  /** The line that is run, or the file that is written; empty where the program itself chooses it. */
+  /** The line that is run, or the file that is written; empty where the program chooses it. */
   readonly value: string
 }
 
-interface Row {
+interface OptionRule {
   readonly program: RegExp
   readonly effect: OptionEffect
-  /** Full names; a program takes any beginning of them. */
+  /** Full names; programs accept any unambiguous beginning. */
   readonly long?: readonly string[]
-  /** Letters, which may stand behind others in one word. */
+  /** Single-letter options, which may be combined in one word. */
   readonly short?: string
-  /** What a word of its own begins with, for programs whose letters do not stand together: `-o`. */
+  /** The beginning of a word, for programs whose options cannot be combined: `-o`. */
   readonly starts?: RegExp
   /** It takes no value. */
   readonly isAlone?: true
-  /** Files that the line does not name follow what is run. */
+  /** The program appends file names that the line does not show. */
   readonly isFed?: true
-  /** Commas stand between the words of what is run. */
+  /** The words of the command are separated by commas. */
   readonly isList?: true
 }
 
@@ -31,7 +31,7 @@ const PACKERS = /^(?:tar|gtar|bsdtar)$/u
 const COMPILERS =
   /^(?:\S*-)?(?:gcc|g\+\+|cc|c\+\+|clang|clang\+\+|ld|as|rustc|ghc|gfortran|ldc2|dmd|tcc|nasm)(?:-[\d.]+)?$/u
 
-const ROWS: readonly Row[] = [
+const OPTION_RULES: readonly OptionRule[] = [
   {
     program: PACKERS,
     effect: 'runs',
@@ -65,7 +65,7 @@ const ROWS: readonly Row[] = [
   { program: /^git$/u, effect: 'runs', long: ['upload-pack', 'receive-pack', 'extcmd'] },
   { program: /^git$/u, effect: 'runs', starts: /^(?:-O(?!rderfile)|--open-files-in-pager)/u, isFed: true },
   { program: /^git$/u, effect: 'runs', starts: /^ext::/u },
-  // What the configuration of the repository names.
+  // They run programs that the repository's configuration names.
   { program: /^git$/u, effect: 'runs', starts: /^--(?:ext-d|textc|exec-p|git-dir|work-tree)[\w-]*/u, isAlone: true },
   { program: /^git$/u, effect: 'writes', long: ['output'] },
   {
@@ -112,12 +112,12 @@ const ROWS: readonly Row[] = [
 
 /** Every option among the arguments that has such an effect. */
 export function optionUses(program: string, args: readonly string[]): readonly OptionUse[] {
-  const rows = ROWS.filter((row) => row.program.test(program))
+  const rows = OPTION_RULES.filter((row) => row.program.test(program))
   const found = rows.flatMap((row) => args.flatMap((_word, at) => usesAt(row, args, at)))
   return PACKERS.test(program) ? [...found, ...packed(args)] : found
 }
 
-function usesAt(row: Row, args: readonly string[], at: number): readonly OptionUse[] {
+function usesAt(row: OptionRule, args: readonly string[], at: number): readonly OptionUse[] {
   const word = args[at] ?? ''
   const next = args[at + 1] ?? ''
   const use = (name: string, given: string): OptionUse => {
@@ -137,7 +137,7 @@ function usesAt(row: Row, args: readonly string[], at: number): readonly OptionU
   return place < 0 ? [] : [use(`-${word.charAt(place)}`, word.slice(place + 1) || next)]
 }
 
-/** An archive that is made is written from its beginning: `tar cf a.tar src`, `tar -czf a.tar src`. */
+/** Creating an archive overwrites it: `tar cf a.tar src`, `tar -czf a.tar src`. */
 function packed(args: readonly string[]): readonly OptionUse[] {
   const clusters = args.filter((word, at) => /^-[^-]/u.test(word) || (at === 0 && /^[A-Za-z]+$/u.test(word)))
   const isMade = clusters.some((word) => word.includes('c')) || args.some((word) => word.startsWith('--creat'))
@@ -148,28 +148,28 @@ function packed(args: readonly string[]): readonly OptionUse[] {
   return [{ effect: 'writes', name: '-f', value: inWord ?? args[(at < 0 ? long : at) + 1] ?? '' }]
 }
 
-/** Variables whose value a program takes for a command. */
-const RUNNING =
+/** Variables whose value programs run as a command. */
+const COMMAND_VARIABLES =
   /^(?:GIT_(?:SSH_COMMAND|SSH|EDITOR|SEQUENCE_EDITOR|PAGER|EXTERNAL_DIFF|ASKPASS|PROXY_COMMAND)|(?:MAN|SYSTEMD_|BAT_|DELTA_|GH_)?PAGER|EDITOR|VISUAL|FCEDIT|BROWSER|(?:SSH|SUDO)_ASKPASS|RSYNC_RSH|CVS_RSH|SVN_SSH|LESSOPEN|LESSCLOSE|PROMPT_COMMAND|SHELL|RUSTC_WRAPPER|CC|CXX|AR)$/u
-/** Variables whose value is arguments of a program. */
-const ARGUMENTS: ReadonlyMap<string, string> = new Map([
+/** Variables that hold further arguments of a program. */
+const ARGUMENT_VARIABLES: ReadonlyMap<string, string> = new Map([
   ['TAR_OPTIONS', 'tar'],
   ['LESS', 'less'],
   ['MAKEFLAGS', 'make'],
   ['RSYNC_OPTIONS', 'rsync'],
 ])
 
-/** What a variable makes the programs run that see it. */
+/** The command that a variable makes programs run. */
 export function variableUse(assignment: string): OptionUse | undefined {
   const [, name = '', value = ''] = /^(\w+)\+?=([\s\S]*)$/u.exec(assignment) ?? []
-  const program = ARGUMENTS.get(name)
+  const program = ARGUMENT_VARIABLES.get(name)
   if (program !== undefined) return { effect: 'runs', name, value: `${program} ${value}` }
-  // A prompt that the shell prints, with what stands in it replaced.
+  // A prompt: the shell expands it before it prints it.
   if (/^PS[0-4]$/u.test(name)) return { effect: 'runs', name, value: `: "${value.replaceAll('"', '')}"` }
-  return RUNNING.test(name) ? { effect: 'runs', name, value: value.replace(/^\|+/u, '') } : undefined
+  return COMMAND_VARIABLES.test(name) ? { effect: 'runs', name, value: value.replace(/^\|+/u, '') } : undefined
 }
 
-/** Variables with which a program loads code that nobody has seen. */
+/** Whether a variable makes programs load code that the line does not show. */
 export function loadsCode(assignment: string): boolean {
   const [, name = '', value = ''] = /^(\w+)\+?=([\s\S]*)$/u.exec(assignment) ?? []
   if (/^(?:BASH_ENV|LD_PRELOAD|LD_AUDIT|DYLD_INSERT_LIBRARIES|PERL5OPT|RUBYOPT|GIT_EXEC_PATH)$/u.test(name))

@@ -1,4 +1,4 @@
-/** A command line taken apart by a shell parser: every simple command in it, wherever it stands. */
+/** Parses a command line into its simple commands, wherever in the line they stand. */
 import {
   type Assignment,
   type Command,
@@ -11,50 +11,50 @@ import {
 } from 'unbash'
 
 export interface SimpleCommand {
-  /** The program and its arguments without quotes. What only the shell will know has a `$` in it; `$()` is what a command prints. */
+  /** The program and its arguments without quotes. Text that is known only at run time contains a `$`; `$()` is the output of a command. */
   readonly words: readonly string[]
   /** Variables set for this command, or for those that follow where no program is named. */
   readonly assignments: readonly string[]
-  /** Files that it writes from their beginning, or in their middle. */
+  /** Files that it truncates, or writes to in the middle. */
   readonly overwrites: readonly string[]
   readonly appends: readonly string[]
-  /** What it is sent by the line itself: a here-document, a here-string. */
-  readonly sent?: string
+  /** Its standard input, where the line itself contains it: a here-document or a here-string. */
+  readonly stdinText?: string
 }
 
 export interface ParsedLine {
   readonly commands: readonly SimpleCommand[]
-  /** Every word, also of redirections and loops, with what stands for something else marked as in `UNKNOWN`. */
+  /** Every word, also of redirections and loops; parts that the shell replaces are marked as in `UNKNOWN`. */
   readonly shapes: readonly string[]
 }
 
-/** What stands in a shape for letters that only the shell will know: private characters, which no path has. */
+/** Stands in a shape for text that is known only at run time: private-use characters, which no path contains. */
 export const UNKNOWN = {
-  /** Any letters of one name: `*`. */
+  /** Any characters of one file name: `*`. */
   name: '\uE000',
-  /** Any letters at all: `$X`. */
+  /** Any characters: `$X`. */
   text: '\uE001',
   home: '\uE002',
   here: '\uE003',
 } as const
 
-/** Substitutions within substitutions that are looked at. */
-const DEEPEST = 40
-/** Parts of a line that are looked at. */
-const MOST_NODES = 6_000
+/** Deeper nesting of substitutions makes a line unreadable. */
+const MAX_DEPTH = 40
+/** A line with more syntax nodes is unreadable. */
+const MAX_NODES = 6_000
 
 /**
- * Everything that the line runs, also within other commands. Undefined when it cannot be read, is nested deeper than anybody
- * writes, or when another shell would read it differently.
+ * Everything that the line runs, also inside other commands. Undefined when it cannot be parsed, is nested too deeply, or when
+ * another shell would parse it differently.
  */
 export function parseLine(line: string): ParsedLine | undefined {
   const reader = new LineReader()
-  // The parser gives up on what is nested very deeply by running out of stack.
+  // The parser runs out of stack on very deep nesting; `read` returns false then.
   const isRead = reader.read(line, { isStrict: true }, 0)
   return isRead && !reader.isUnreadable ? reader : undefined
 }
 
-interface Manner {
+interface ReadMode {
   /** Whether a syntax error makes the line unreadable. */
   readonly isStrict: boolean
 }
@@ -65,64 +65,64 @@ class LineReader implements ParsedLine {
   isUnreadable = false
   #nodes = 0
 
-  read(line: string, manner: Manner, depth: number): boolean {
+  read(line: string, mode: ReadMode, depth: number): boolean {
     try {
-      this.#visit(parse(line), { ...manner, source: line, depth })
+      this.#visit(parse(line), { ...mode, source: line, depth })
       return true
     } catch {
       return false
     }
   }
 
-  #visit(node: SyntaxNode, around: Around): void {
+  #visit(node: SyntaxNode, context: VisitContext): void {
     this.#nodes += 1
-    if (this.#nodes > MOST_NODES || around.depth > DEEPEST) this.isUnreadable = true
+    if (this.#nodes > MAX_NODES || context.depth > MAX_DEPTH) this.isUnreadable = true
     if (this.isUnreadable) return
-    const within = this.#take(node, around)
+    const within = this.#take(node, context)
     forEachChild(node, (child) => this.#visit(child, within))
   }
 
-  #take(node: SyntaxNode, around: Around): Around {
+  #take(node: SyntaxNode, context: VisitContext): VisitContext {
     switch (node.type) {
       case 'Script':
-        if (around.isStrict && 'errors' in node && node.errors !== undefined && node.errors.length > 0)
+        if (context.isStrict && 'errors' in node && node.errors !== undefined && node.errors.length > 0)
           this.isUnreadable = true
-        return { ...around, source: node.source ?? around.source, depth: around.depth + 1 }
+        return { ...context, source: node.source ?? context.source, depth: context.depth + 1 }
       case 'Word':
       case 'Assignment':
         this.shapes.push(shapeOf(node))
-        return around
+        return context
       case 'Command':
         this.commands.push(commandOf(node))
-        return around
+        return context
       case 'Redirected':
         this.commands.push(commandWith({ words: [], assignments: [] }, node.redirects))
-        return around
+        return context
       case 'TestCommand':
       case 'ArithmeticCommand':
-        this.#readAsOthersDo(around.source.slice(node.pos, node.end), around)
-        return around
+        this.#readAsOtherShells(context.source.slice(node.pos, node.end), context)
+        return context
       case 'AnsiCQuoted':
-        // A shell without such quotes ends them at the first `'`.
+        // A shell without `$'…'` ends the quotes at the first `'`.
         if (node.text.includes("\\'")) this.isUnreadable = true
-        return around
+        return context
       case 'ArithmeticExpansion':
         if (node.text.startsWith('$[')) this.isUnreadable = true
-        return around
+        return context
       default:
-        return around
+        return context
     }
   }
 
-  /** A shell that knows neither `[[` nor `((` takes the first for a program and the second for two brackets. */
-  #readAsOthersDo(text: string, { depth }: Around): void {
+  /** A shell without `[[` and `((` takes the first for a program and the second for two subshells; what that would run is added. */
+  #readAsOtherShells(text: string, { depth }: VisitContext): void {
     const inner = text.startsWith('((') ? `( ${text.slice(1, -1)} )` : `: ${text.slice(2, -2)}`
     if (!this.read(inner, { isStrict: false }, depth + 1)) this.isUnreadable = true
   }
 }
 
-interface Around extends Manner {
-  /** What positions are counted in. */
+interface VisitContext extends ReadMode {
+  /** The text that node positions refer to. */
   readonly source: string
   readonly depth: number
 }
@@ -144,20 +144,20 @@ const APPENDING: ReadonlySet<string> = new Set(['>>', '&>>'])
 function commandWith({ words, assignments }: Parts, redirects: readonly Redirection[]): SimpleCommand {
   const targets = (operators: ReadonlySet<string>) =>
     redirects.flatMap((one) => (operators.has(one.operator) && 'target' in one ? [textOfTarget(one.target)] : []))
-  const sent = redirects.flatMap((one) =>
+  const stdinTexts = redirects.flatMap((one) =>
     one.type === 'HereDoc' ? [one.body.text] : one.type === 'HereString' ? [textOfTarget(one.target)] : [],
   )
-  const [last] = sent.slice(-1)
+  const [last] = stdinTexts.slice(-1)
   return {
     words: words.map(textOf),
     assignments: assignments.map(textOf),
     overwrites: targets(OVERWRITING),
     appends: targets(APPENDING),
-    ...(last !== undefined && { sent: last }),
+    ...(last !== undefined && { stdinText: last }),
   }
 }
 
-/** Writing to a descriptor that is open already names no file. */
+/** A redirection to an open descriptor has no file name. */
 function textOfTarget(target: Word | undefined): string {
   return target === undefined ? '' : textOf(target)
 }
@@ -183,10 +183,10 @@ function partsOf(word: Word, style: Style): string {
   return style === SHAPE && /^~(?=\/|$)/u.test(word.text) ? `${UNKNOWN.home}${text.slice(1)}` : text
 }
 
-/** How what only the shell will know is written. */
+/** How the parts that are known only at run time are written. */
 interface Style {
   variable(text: string): string
-  said: string
+  output: string
   sum: string
   glob(text: string): string
   braces(text: string): string
@@ -194,7 +194,7 @@ interface Style {
 
 const TEXT: Style = {
   variable: (text) => (text.startsWith('${') ? '${}' : text),
-  said: '$()',
+  output: '$()',
   sum: '$',
   glob: (text) => text,
   braces: (text) => text,
@@ -205,7 +205,7 @@ const SHAPE: Style = {
     const name = text.replace(/^\$\{?|\}$/gu, '')
     return name === 'HOME' ? UNKNOWN.home : name === 'PWD' ? UNKNOWN.here : UNKNOWN.text
   },
-  said: UNKNOWN.text,
+  output: UNKNOWN.text,
   sum: UNKNOWN.text,
   glob: () => UNKNOWN.name,
   braces: (text) => (text.includes('/') ? UNKNOWN.text : UNKNOWN.name),
@@ -220,14 +220,14 @@ function partOf(part: WordPart, style: Style): string {
     case 'LocaleString':
       return part.parts.map((one) => partOf(one, style)).join('')
     case 'AnsiCQuoted':
-      // Letters by their number: nobody hides what is harmless.
+      // Characters written by their number hide what they are: treated as unknown.
       return style === TEXT && part.text.includes('\\') ? '$' : part.value
     case 'SimpleExpansion':
     case 'ParameterExpansion':
       return style.variable(part.text)
     case 'CommandExpansion':
     case 'ProcessSubstitution':
-      return style.said
+      return style.output
     case 'ArithmeticExpansion':
       return style.sum
     case 'Glob':

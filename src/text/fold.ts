@@ -1,4 +1,4 @@
-/** The one spelling in which texts are compared: NFKC, lower case, nothing invisible; with the way back to the original. */
+/** The normal form in which texts are compared (NFKC, lower case, nothing invisible), with offsets back into the original. */
 
 const INVISIBLE = /\p{Default_Ignorable_Code_Point}+/gu
 
@@ -13,7 +13,7 @@ const ASCII = /^[\0-\x7f]*$/
 
 export function fold(text: string): string {
   if (ASCII.test(text)) return text.toLowerCase()
-  // The final sigma is lower case by its place in a word, which a search must not depend on.
+  // The lower case of a final sigma depends on its place in the word; a search must not.
   return text.replace(INVISIBLE, '').normalize('NFKC').toLowerCase().replaceAll('ς', 'σ')
 }
 
@@ -26,10 +26,10 @@ export interface Folded {
   readonly ends: readonly number[]
 }
 
-/** A run of characters that fold to one each: to themselves, or to their lower case. */
+/** A run of characters that each fold to one character: themselves, or their lower case. */
 const PLAIN = /[\0-\x7f\u3400-\u4dbf\u4e00-\u9fff]+(?![\p{M}\uff9e\uff9f\p{Default_Ignorable_Code_Point}])/uy
 
-/** Gives the same text as `fold`, and the offsets; slower, so meant for passages rather than for libraries. */
+/** The same text as `fold`, with offsets. Slower, so meant for passages rather than whole collections. */
 export function foldWithOffsets(original: string): Folded {
   const starts: number[] = []
   const ends: number[] = []

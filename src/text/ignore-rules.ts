@@ -1,23 +1,23 @@
 /**
- * The lines of an ignore file that are used. Its author may be anyone: every name of a directory is compared with each line,
- * and a line with many `**` takes a number of steps that grows with every one of them.
+ * Which lines of an ignore file are used. Its author may be hostile: each file name is matched against each line, and the steps
+ * that one match takes grow with every `**` of the line.
  */
 
-/** Lines that name something. Long files that people use have a few hundred. */
-const MOST_LINES = 1_000
-const LONGEST_LINE = 1_000
-/** `**` with names on both sides, each of which may stand for any number of directories. */
-const MOST_JUMPS = 2
+/** Lines with a pattern. Real files have at most a few hundred. */
+const MAX_LINES = 1_000
+const MAX_LINE_CHARS = 1_000
+/** `**` with names on both sides; each may stand for any number of directories. */
+const MAX_JUMPS = 2
 
-/** Bytes of an ignore file that are read; a longer one is not used. */
-export const LONGEST_IGNORE_FILE = 256 * 1024
+/** A longer ignore file is not used. */
+export const MAX_IGNORE_FILE_BYTES = 256 * 1024
 
-/** `text` without the lines that would take too long, and without what follows the first thousand. */
+/** `text` without lines that take too long to match, and without lines after the first thousand. */
 export function usableRules(text: string): string {
   const lines = text.split(/\r?\n/u).filter((line) => line.trim() !== '' && !line.startsWith('#'))
   return lines
-    .slice(0, MOST_LINES)
-    .filter((line) => line.length <= LONGEST_LINE && jumpsIn(line) <= MOST_JUMPS)
+    .slice(0, MAX_LINES)
+    .filter((line) => line.length <= MAX_LINE_CHARS && jumpsIn(line) <= MAX_JUMPS)
     .join('\n')
 }
 

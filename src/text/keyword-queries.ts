@@ -1,4 +1,4 @@
-/** Turns a question that a person asks into keyword queries that a search understands, the strictest first. */
+/** Turns a user's question into keyword queries for a search, the strictest first. */
 import { fold } from './fold.ts'
 
 const STOP_WORDS = new Set(
@@ -16,14 +16,14 @@ const STOP_WORDS = new Set(
 const NAME = /[\p{L}\p{N}\p{M}_]+(?:[./:#@+-]+[\p{L}\p{N}\p{M}_]+)*/gu
 const HAN = /\p{sc=Han}/u
 const MOST_WORDS = 8
-/** What is asked stands at the beginning of what is typed; the rest is what was pasted. Characters. */
+/** Characters that are used: a question stands at the beginning, pasted text behind it. */
 const LOOKED_AT = 150_000
-/** Whatever is longer is no word that anyone would look for. Characters. */
+/** Characters; a longer word is not searched for. */
 const LONGEST_WORD = 100
 
 /**
- * All content words; then all but one; then each alone, the longest first. Whoever searches takes the first query that
- * finds something. Never throws; gives nothing only where the question has no word at all.
+ * All content words; then all but one; then each alone, the longest first. The caller takes the first query that finds
+ * something. Never throws; returns nothing only for a question without any word.
  */
 export function queriesFor(question: string): readonly string[] {
   const names = fold(question.trimStart().slice(0, LOOKED_AT)).match(NAME) ?? []
@@ -41,13 +41,13 @@ function isContent(word: string): boolean {
 
 let known: Intl.Segmenter | undefined
 
-/** Made by the first question in Chinese: others need not wait for it. */
+/** Created by the first question in Chinese, because loading it takes time. */
 function dictionary(): Intl.Segmenter {
   known ??= new Intl.Segmenter('zh', { granularity: 'word' })
   return known
 }
 
-/** The content words of an unspaced run. Characters that the dictionary leaves alone join what follows: 阵列, 软raid. */
+/** The content words of a run without spaces. Characters that the dictionary leaves single join the next word: 阵列, 软raid. */
 function chineseWords(run: string): readonly string[] {
   const words: string[] = []
   let loose = ''
@@ -68,7 +68,7 @@ function chineseWords(run: string): readonly string[] {
   return words
 }
 
-/** A Chinese character says about as much as three letters. */
+/** A Chinese character carries about as much meaning as three letters. */
 function weight(word: string): number {
   return HAN.test(word) ? word.length * 3 : word.length
 }

@@ -1,6 +1,6 @@
-/** How deep JSON is nested: whoever writes it down again, or goes through it, must keep all levels in mind at once. */
+/** How deep a JSON value is nested. Code that serialises or walks it needs stack for each level. */
 
-/** Whether objects and lists stand in each other on more than `levels` levels. It goes no deeper than that itself. */
+/** Whether objects and arrays nest more than `levels` levels deep. It looks no deeper than that itself. */
 export function isNestedDeeper(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false
   if (levels === 0) return true

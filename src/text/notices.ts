@@ -1,4 +1,4 @@
-/** Sentences that one part writes and another recognizes. */
+/** Sentences that one room writes and another recognizes. */
 
-/** The notice of a document search that has nothing to search. */
+/** The document search says this when there is nothing to search; the guide agent looks for it. */
 export const NO_DOCUMENTS = 'There are no documents in the served directories.'

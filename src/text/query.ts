@@ -1,10 +1,10 @@
 /**
- * What a person types into a search, and what it finds.
+ * The syntax of a search query, and what it matches.
  *
  * Parts between spaces must all occur. A part is a phrase: its tokens stand next to each other, in order, and apart where
  * the part has punctuation. So `阵列` is found in 磁盘阵列 and not in 阵，列; `session/load` is found however its two words
- * are joined by punctuation (`session/load`, `session.load`), and `read_file` is one word. Words are whole words, except
- * that a word which ends a run begun with Chinese may go on: `软RAID` finds 软RAID5. No character has a special meaning.
+ * are joined by punctuation (`session/load`, `session.load`), and `read_file` is one word. Words match whole words, except
+ * that a word at the end of a run that begins with Chinese may be a prefix: `软RAID` finds 软RAID5. No character is special.
  */
 import { fold, foldWithOffsets } from './fold.ts'
 import { BREAK, stored, type Token, tokensOf } from './tokens.ts'
@@ -20,7 +20,7 @@ export interface Part {
 /** UTF-16 offsets, the end not included. */
 export type Range = readonly [start: number, end: number]
 
-/** The parts of a query, each once. None: there is nothing in it that could be searched for. */
+/** The parts of a query, each once. Empty if there is nothing to search for. */
 export function parseQuery(query: string): readonly Part[] {
   const parts = new Map<string, Part>()
   for (const text of fold(query).split(/\s+/)) {

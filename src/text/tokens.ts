@@ -8,11 +8,11 @@ export interface Token {
   readonly end: number
   /** A character of a script that is written without spaces. */
   readonly single: boolean
-  /** Something stands between this token and the one before it that no phrase may cross. */
+  /** Punctuation or a paragraph end before this token, which no phrase may cross. */
   readonly apart: boolean
 }
 
-/** Stands in the index for everything that a phrase may not cross. */
+/** Stands in the index for punctuation and paragraph ends, which no phrase may cross. */
 export const BREAK = '\u{e000}'
 
 /** The tokenizer of every full-text table that holds `indexText`. */
@@ -39,7 +39,7 @@ const SPACE_UNIT = 0x20
 const BREAK_UNIT = BREAK.charCodeAt(0)
 const MOST_UNITS = 8_192
 
-/** A text that is made of single units: so many short strings would cost more than all else. */
+/** Texts of one UTF-16 unit, made once: creating so many short strings would cost more than everything else. */
 class Units {
   readonly #units = new Uint16Array(MOST_UNITS)
   #length = 0
@@ -85,7 +85,7 @@ export function tokensOf(folded: string): readonly Token[] {
 const ALONE = 1
 const APART = 2
 
-/** `traits` are those of the two that are true: an object for each token would cost more than finding it. */
+/** `traits` are bits for the two properties: an object for each token would cost more than finding the token. */
 type Tell = (start: number, end: number, traits: number) => void
 
 function eachToken(folded: string, tell: Tell): void {
@@ -104,7 +104,7 @@ function eachToken(folded: string, tell: Tell): void {
   }
 }
 
-/** What a character is to search. The first four stand between tokens. */
+/** The class of a character in a search. The first four stand between tokens. */
 const SPACE = 1
 const LINE_END = 2
 const PARAGRAPH_END = 3
@@ -114,7 +114,7 @@ const WORD = 6
 const SINGLE = 7
 const NO_TOKEN = 0
 
-/** A word goes on with words and marks; a single character has only marks after it; in a gap each character counts. */
+/** A word continues with word characters and marks; a single character only with marks; in a gap each character counts. */
 function endOf(text: string, start: number, kind: number): number {
   let at = start + widthAt(text, start)
   if (kind < MARKING) return at
@@ -137,15 +137,15 @@ function widened(gap: number, kind: number): number {
 }
 
 /**
- * Punctuation and the end of a paragraph keep apart. A space does so only between two unspaced characters, where nobody
- * writes one without meaning it: `软 RAID` is another way to write `软RAID`, and a line may be wrapped anywhere.
+ * Punctuation and the end of a paragraph separate tokens. A space does so only between two unspaced characters, where it is
+ * deliberate: `软 RAID` is another way to write `软RAID`, and a line may be wrapped anywhere.
  */
 function isApart(gap: number, before: number, kind: number): boolean {
   if (before === NO_TOKEN || gap === NO_GAP) return false
   return (gap & NO_WAY_OVER) !== 0 || (gap === SOME_SPACE && before === SINGLE && kind === SINGLE)
 }
 
-/** Zero for a character that was not met yet. */
+/** Zero for a character that was not classified yet. */
 const kinds = new Uint8Array(0x11_0000)
 
 function kindAt(text: string, at: number): number {

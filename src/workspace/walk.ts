@@ -1,7 +1,7 @@
 /** Goes through a directory and what is below it, without following links and without what is ignored. */
 import { refuse } from './refuse.ts'
 import type { Signal } from '../ports/signal.ts'
-import { LONGEST_IGNORE_FILE } from '../text/ignore-rules.ts'
+import { MAX_IGNORE_FILE_BYTES } from '../text/ignore-rules.ts'
 import { bytesAt, readBytes } from './files.ts'
 import { IGNORE_FILES, type Ignoring, NOTHING_IGNORED, usuallyIgnored } from './ignore.ts'
 import { type Entry, namesIn } from './names.ts'
@@ -118,7 +118,7 @@ async function ignoringFor(
 
 async function textAt(path: string, roots: readonly Root[]): Promise<readonly string[]> {
   // Most directories have none, and one that cannot be read says nothing.
-  const read = await readBytes(path, roots, LONGEST_IGNORE_FILE).catch(() => undefined)
+  const read = await readBytes(path, roots, MAX_IGNORE_FILE_BYTES).catch(() => undefined)
   return read === undefined ? [] : [read.bytes.toString('utf8')]
 }
 
@@ -131,7 +131,7 @@ export async function ignoreRulesIn(
   const names = IGNORE_FILES.filter((name) => entries.some((entry) => entry.name === name && entry.kind === 'file'))
   const texts = names.map(async (name) => {
     const place = await lookAt(held, name)
-    const bytes = await bytesAt(place, { roots, limit: LONGEST_IGNORE_FILE }).catch(() => undefined)
+    const bytes = await bytesAt(place, { roots, limit: MAX_IGNORE_FILE_BYTES }).catch(() => undefined)
     return bytes === undefined ? [] : [bytes.toString('utf8')]
   })
   return (await Promise.all(texts)).flat()

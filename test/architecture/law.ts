@@ -125,7 +125,7 @@ export const packages: Readonly<Record<string, readonly string[]>> = {
   'opencc-js': ['docs-search/index'],
   '@clack/prompts': ['cli'],
   diff: ['adapters/builtin-tools', 'cli'],
-  entities: ['adapters/builtin-tools', 'docs-search/index', 'text'],
+  entities: ['adapters/builtin-tools', 'docs-search/index'],
   htmlparser2: ['adapters/builtin-tools', 'docs-search/index'],
   'ipaddr.js': ['net-policy'],
   picomatch: ['adapters/builtin-tools', 'workspace', 'access'],

@@ -74,7 +74,8 @@ function askedEachTime(call: ToolCallSubject, { rules }: PolicyContext): PolicyD
     eachTime: true,
   })
   const { command, destroys } = call.preview
-  if (destroys || command?.effect === 'destroys') return ask(command?.why ?? 'it may destroy what cannot be had back')
+  if (destroys || command?.effect === 'destroys')
+    return ask(command?.why ?? 'it may destroy data that cannot be recovered')
   if (call.preview.gitReason !== undefined) return ask(`git runs or obeys it: ${call.preview.gitReason}`)
   const touched = protectedPath(call, rules)
   if (touched !== undefined) return ask(`it touches ${touched}`)

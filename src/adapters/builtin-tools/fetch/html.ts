@@ -1,5 +1,5 @@
 /** The text of a page for a reader without eyes: headings, lists, links and code keep their shape. */
-import { unescaped } from '../../../text/html-entities.ts'
+import { decodeHTMLStrict } from 'entities'
 
 /** What is between these is no text. */
 const HIDDEN = new Set([
@@ -29,7 +29,7 @@ export interface ReadablePage {
 export function readablePage(html: string, base: URL): ReadablePage {
   const reader = new Reader(base)
   const text = tidy(reader.read(html))
-  return { title: squeezed(unescaped(reader.title ?? '')), text }
+  return { title: squeezed(decodeHTMLStrict(reader.title ?? '')), text }
 }
 
 interface Tag {
@@ -116,7 +116,7 @@ class Reader {
 
   #text(raw: string): void {
     if (this.#hiding !== undefined || raw === '') return
-    const text = unescaped(raw)
+    const text = decodeHTMLStrict(raw)
     this.#out += this.#pre > 0 ? text : text.replaceAll(/\s+/gu, ' ')
   }
 
@@ -160,7 +160,7 @@ class Reader {
 function attributeOf(name: string, attributes: string): string | undefined {
   const found = new RegExp(`(?:^|\\s)${name}\\s*=\\s*(?:"([^"]*)"|'([^']*)'|([^\\s"'>]+))`, 'iu').exec(attributes)
   const value = found?.[1] ?? found?.[2] ?? found?.[3]
-  return value === undefined ? undefined : unescaped(value)
+  return value === undefined ? undefined : decodeHTMLStrict(value)
 }
 
 function squeezed(text: string): string {

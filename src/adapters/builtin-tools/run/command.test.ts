@@ -1,7 +1,7 @@
 /** What an "always" is said of, and what a command has said, line by line. */
 import { describe, expect, test } from 'vitest'
 import { Output, readable } from './output.ts'
-import { signatureOf } from '../../../shell-safety/approval-prefix.ts'
+import { approvalPrefix } from '../../../shell-safety/approval-prefix.ts'
 
 describe('the signature of a command', () => {
   test.each([
@@ -16,7 +16,7 @@ describe('the signature of a command', () => {
     ['make check -j4', 'make check'],
     ['node --test test/a.js', 'node --test'],
     ['python3 -m pytest -q tests', 'python3 -m pytest'],
-  ])('of %s is %s', (line, signature) => expect(signatureOf(line)).toBe(signature))
+  ])('of %s is %s', (line, signature) => expect(approvalPrefix(line)).toBe(signature))
 
   test.each([
     'npm test; rm -rf ~',
@@ -61,7 +61,7 @@ describe('the signature of a command', () => {
     'node --test /tmp/evil.js',
     'python3 -m http.server',
     'python3 -m pytest -p evil',
-  ])('of %j is the whole of it', (line) => expect(signatureOf(` ${line} `)).toBe(line))
+  ])('of %j is the whole of it', (line) => expect(approvalPrefix(` ${line} `)).toBe(line))
 })
 
 describe('the output of a command', () => {

@@ -7,9 +7,9 @@ import type { PreviewedCommand, ToolResult } from '../../../ports/tools.ts'
 import { Output } from './output.ts'
 import { showProgress } from './progress.ts'
 import { QUIET_ENVIRONMENT, type Running, startCommand } from './running.ts'
-import { signatureOf } from '../../../shell-safety/approval-prefix.ts'
-import { judgeLine } from '../../../shell-safety/judge.ts'
-import { placesNamed } from '../../../shell-safety/places.ts'
+import { approvalPrefix } from '../../../shell-safety/approval-prefix.ts'
+import { assessCommandLine } from '../../../shell-safety/assess-command.ts'
+import { pathsNamed } from '../../../shell-safety/named-paths.ts'
 import { openRoots } from '../../../workspace/root-set.ts'
 import { type ResolvedPath, resolvePath } from '../toolset/resolve-path.ts'
 import { KEPT_LIMIT, longResult, refuse, textResult } from '../toolset/result.ts'
@@ -70,14 +70,14 @@ interface Where {
 
 /** What only reads, but outside of the directories of the session, is no longer known to do no harm. */
 async function previewOf(line: string, { cwd, roots }: Where): Promise<PreviewedCommand> {
-  const { shapes, effect, why, extras, isDeep } = judgeLine(line)
-  const places = await placesNamed(shapes, cwd ?? '/')
+  const { shapes, effect, why, extras, isDeep } = assessCommandLine(line)
+  const places = await pathsNamed(shapes, cwd ?? '/')
   const real = await openRoots(roots)
   const isInside = (place: string) => real.some((root) => `${place}/`.startsWith(`${root.real}/`))
   const isReading = effect === 'reads' && cwd !== undefined && places.every(isInside)
   return {
     line,
-    approvalPrefix: signatureOf(line),
+    approvalPrefix: approvalPrefix(line),
     effect: effect === 'destroys' ? effect : isReading ? 'reads' : 'changes',
     ...(why !== undefined && { why }),
     extras,

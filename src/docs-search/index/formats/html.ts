@@ -1,5 +1,5 @@
 /** The text of HTML, its headings and its title. Blocks end with U+2029, so that no line gets another number. */
-import { unescaped } from '../../../text/html-entities.ts'
+import { decodeHTMLStrict } from 'entities'
 import type { Heading, Outline } from '../document/outline.ts'
 
 const INLINE = new Set(
@@ -24,7 +24,7 @@ export function html(source: string): Outline {
   while (at < source.length) {
     const open = source.indexOf('<', at)
     const stop = open < 0 ? source.length : open
-    page.write(unescaped(source.slice(at, stop)))
+    page.write(decodeHTMLStrict(source.slice(at, stop)))
     at = open < 0 ? stop : page.markup(source, open)
   }
   return page.outline()

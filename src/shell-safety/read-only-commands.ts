@@ -1,13 +1,13 @@
-/** Programs that only read, as data: with which flags, and which verbs of git. What is not listed may change something. */
+/** Programs that only read, as data: with which arguments, and which subcommands of git. A program that is not listed may change something. */
 import type { SimpleCommand } from './parse.ts'
 
 interface Reader {
   readonly program: RegExp
-  /** An argument with which it does more than read. */
+  /** With such an argument it does more than read. */
   readonly never?: RegExp
-  /** How many arguments that are no options it may have at most; the next one would be written. */
+  /** It writes to any further argument that is not an option. */
   readonly atMost?: number
-  /** The first of them is like this. */
+  /** Its first argument that is not an option must match. */
   readonly first?: RegExp
 }
 
@@ -27,12 +27,12 @@ const READERS: readonly Reader[] = [
   { program: /^(?:base64|base32)$/u, never: /^-\w*o/u },
   { program: /^date$/u, never: /^(?:-\w*s|--set)/u },
   { program: /^hostname$/u, atMost: 0 },
-  // A script that prints lines and nothing else.
+  // Only a script that prints lines.
   { program: /^sed$/u, never: /^-(?!n$)/u, first: /^(?:\d+|\$)(?:,(?:\d+|\$))?p$/u },
 ]
 
-/** Verbs of git that read, and what must not stand behind them. */
-const GIT: readonly { readonly verb: RegExp; readonly never?: RegExp; readonly only?: RegExp }[] = [
+/** Subcommands of git that read, and the arguments that they may or may not have. */
+const GIT_READERS: readonly { readonly verb: RegExp; readonly never?: RegExp; readonly only?: RegExp }[] = [
   {
     verb: /^(?:status|log|diff|show|blame|annotate|shortlog|whatchanged|rev-list|rev-parse|describe|name-rev|merge-base|ls-files|ls-tree|cat-file|diff-tree|diff-index|diff-files|show-ref|for-each-ref|count-objects|check-ignore|check-attr|var|version|grep)$/u,
     never: /^(?:-O|--(?:out|ext|textc|open|filters|contents|no-index))/u,
@@ -45,25 +45,25 @@ const GIT: readonly { readonly verb: RegExp; readonly never?: RegExp; readonly o
   { verb: /^config$/u, only: /^(?:--list|-l|--get\S*|--show-\S+|--(?:local|global|system)|[\w-]+\.[\w.-]+)$/u },
 ]
 
-/** Variables that change nothing but how a program writes what it says. */
-const PLAIN_VARIABLE = /^(?:LC_\w+|LANG|TZ|NO_COLOR|CLICOLOR|COLUMNS|TERM)=[\w.@:/-]*$/u
+/** Variables that only change how a program formats its output. */
+const FORMAT_VARIABLE = /^(?:LC_\w+|LANG|TZ|NO_COLOR|CLICOLOR|COLUMNS|TERM)=[\w.@:/-]*$/u
 
-/** Whether it is known to only read; of what it starts besides nothing is known. */
-export function onlyReads({ words, assignments, overwrites, appends }: SimpleCommand): boolean {
+/** Whether the command is known to only read. */
+export function isReadOnly({ words, assignments, overwrites, appends }: SimpleCommand): boolean {
   const [program = ':', ...args] = words
   const isWriting = [...overwrites, ...appends].some((target) => !isNoFile(target))
-  if (isWriting || !assignments.every((one) => program === ':' || PLAIN_VARIABLE.test(one))) return false
-  // A program by its path may be any, and so may one that only the shell will know.
+  if (isWriting || !assignments.every((one) => program === ':' || FORMAT_VARIABLE.test(one))) return false
+  // A program named by a path or a variable may be any program.
   if (/[/$*?]/u.test(program) || args.some(holdsCommand)) return false
   return program === 'git' ? gitReads(args) : programReads(program, args)
 }
 
-/** A command in a text that the shell does not read itself, but that the program might. */
+/** Whether a word contains a command substitution, which the program itself might run. */
 export function holdsCommand(word: string): boolean {
   return /\$\((?!\))|`/u.test(word)
 }
 
-/** Where nothing is kept nothing is lost. */
+/** Whether a redirection keeps nothing: to the terminal, to nowhere, or to an open descriptor. */
 export function isNoFile(target: string): boolean {
   return /^(?:\/dev\/(?:null|stdout|stderr|tty)|&?\d+-?|-)$/u.test(target)
 }
@@ -77,7 +77,7 @@ function programReads(program: string, args: readonly string[]): boolean {
 
 function gitReads(args: readonly string[]): boolean {
   const [verb = '', ...rest] = args.filter((arg, at) => at > 0 || !/^(?:--no-pager|-P)$/u.test(arg))
-  return GIT.some(
+  return GIT_READERS.some(
     (one) =>
       one.verb.test(verb) &&
       rest.every((arg) => one.never?.test(arg) !== true && (one.only === undefined || one.only.test(arg))) &&

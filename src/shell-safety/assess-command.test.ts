@@ -2,11 +2,11 @@
 import { readFileSync } from 'node:fs'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { signatureOf } from './approval-prefix.ts'
-import { judgeLine } from './judge.ts'
+import { approvalPrefix } from './approval-prefix.ts'
+import { assessCommandLine } from './assess-command.ts'
 
 function destroys(line: string): boolean {
-  return judgeLine(line).effect === 'destroys'
+  return assessCommandLine(line).effect === 'destroys'
 }
 
 describe('a command that destroys', () => {
@@ -59,14 +59,14 @@ describe('a command that destroys', () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(fc.constantFrom(...PIECES), fc.string({ unit: 'binary' }))), (pieces) => {
         expect(typeof destroys(pieces.join(''))).toBe('boolean')
-        expect(typeof signatureOf(pieces.join(''))).toBe('string')
+        expect(typeof approvalPrefix(pieces.join(''))).toBe('string')
       }),
       { numRuns: 3_000 },
     )
   })
 
   test('and an always is said in a moment of any line', () => {
-    for (const line of [`${'a'.repeat(99_999)};`, `${'"a" '.repeat(25_000)}'`]) expect(signatureOf(line)).toBe(line)
+    for (const line of [`${'a'.repeat(99_999)};`, `${'"a" '.repeat(25_000)}'`]) expect(approvalPrefix(line)).toBe(line)
   })
 })
 
@@ -86,7 +86,7 @@ describe('a command that only reads', () => {
     'for f in a b; do wc -l "$f"; done',
     'LC_ALL=C sort a',
     'echo $(pwd)',
-  ])('%s', (line) => expect(judgeLine(line).effect).toBe('reads'))
+  ])('%s', (line) => expect(assessCommandLine(line).effect).toBe('reads'))
 
   test.each([
     'npm test',
@@ -113,20 +113,20 @@ describe('a command that only reads', () => {
     'awk 1 a',
     'ls & make',
     'f() { make; }; ls',
-  ])('%s is not one', (line) => expect(judgeLine(line).effect).toBe('changes'))
+  ])('%s is not one', (line) => expect(assessCommandLine(line).effect).toBe('changes'))
 
   test('names the options and variables that make a program do more than its name says', () => {
-    expect(judgeLine('git -c core.x=y diff --ext-diff').extras).toEqual(['--ext-diff', '-c'])
-    expect(judgeLine('GIT_PAGER=cat git log').extras).toEqual(['GIT_PAGER'])
-    expect(judgeLine('find . -exec ls {} +').extras).toEqual(['-exec'])
-    expect(judgeLine('git diff --stat').extras).toEqual([])
+    expect(assessCommandLine('git -c core.x=y diff --ext-diff').extras).toEqual(['--ext-diff', '-c'])
+    expect(assessCommandLine('GIT_PAGER=cat git log').extras).toEqual(['GIT_PAGER'])
+    expect(assessCommandLine('find . -exec ls {} +').extras).toEqual(['-exec'])
+    expect(assessCommandLine('git diff --stat').extras).toEqual([])
   })
 
   test('says why the user must be asked', () => {
-    expect(judgeLine('sort -o b a').why).toBe('sort -o writes over b')
-    expect(judgeLine('ls > b').why).toBe('it writes over b')
-    expect(judgeLine('$X a').why).toBe('which program it runs cannot be told from the line')
-    expect(judgeLine('if then').why).toBe('Parley cannot read this line as every shell would')
+    expect(assessCommandLine('sort -o b a').why).toBe('sort -o writes over b')
+    expect(assessCommandLine('ls > b').why).toBe('it writes over b')
+    expect(assessCommandLine('$X a').why).toBe('the line does not show which program it runs')
+    expect(assessCommandLine('if then').why).toBe('Parley cannot read this line as every shell would')
   })
 })
 

@@ -1,13 +1,13 @@
-/** What git destroys: changes that are in no commit, commits that are on no branch, and what others have. */
+/** What git commands destroy (uncommitted changes, unreachable commits, remote branches), and which programs git runs. */
 
-/** The verb of git and what of its arguments makes it destroy, as one text with each between blanks. */
-interface Row {
+/** A subcommand and the arguments that make it destroy, matched as one text with each between blanks. */
+interface DestructiveSubcommand {
   readonly verb: RegExp
   readonly when?: RegExp
   readonly unless?: RegExp
 }
 
-const ROWS: readonly Row[] = [
+const DESTRUCTIVE_SUBCOMMANDS: readonly DestructiveSubcommand[] = [
   { verb: /^reset$/u, when: / --(?:h|k|me)\w*/u },
   { verb: /^clean$/u, unless: / (?:-\w*n\w*|--dry-run|-h|--help) /u },
   {
@@ -16,7 +16,7 @@ const ROWS: readonly Row[] = [
     unless: / (?:-\w*n\w*|--dry-run) /u,
   },
   { verb: /^checkout$/u, when: / (?:--|-\w*[fB]\w*|--force|--ours|--theirs|\.{1,2}\/?|:\/) / },
-  // A branch or a file? A name with an ending is a file, and so is what follows a commit.
+  // A branch or a file? A name with an extension is taken for a file, and so is a word after a commit.
   {
     verb: /^checkout$/u,
     when: / \S*\.[A-Za-z]\w{0,5} |^(?: -\S+)* [^- ]\S* [^- ]/u,
@@ -41,7 +41,7 @@ const ROWS: readonly Row[] = [
   { verb: /^checkout-index$/u, when: / (?:-\w*f\w*|--force) /u },
 ]
 
-/** Options before the verb that take a value. */
+/** Options before the subcommand that take a value. */
 const VALUED = /^(?:-[cC]|--git-dir|--work-tree|--namespace|--exec-path)$/u
 
 export function gitDestroys(args: readonly string[]): boolean {
@@ -49,16 +49,18 @@ export function gitDestroys(args: readonly string[]): boolean {
   const text = ` ${rest.map((arg) => arg.replaceAll(/\s+/gu, '_')).join(' ')} `
   // An alias may be any command.
   if (args.some((arg) => /^(?:--config-env=)?alias\./u.test(arg))) return true
-  return ROWS.some((row) => row.verb.test(verb) && (row.when?.test(text) ?? true) && row.unless?.test(text) !== true)
+  return DESTRUCTIVE_SUBCOMMANDS.some(
+    (row) => row.verb.test(verb) && (row.when?.test(text) ?? true) && row.unless?.test(text) !== true,
+  )
 }
 
-/** Settings whose value git runs. */
+/** Settings whose value git runs as a command. */
 const RUNNING_SETTINGS =
   /^(?:core\.(?:pager|editor|sshcommand|fsmonitor|askpass|gitproxy|alternaterefscommand)|diff\.external|sequence\.editor|alias\..+|pager\..+|credential(?:\..+)?\.helper|gpg(?:\..+)?\.program|uploadpack\.packobjectshook|interactive\.difffilter|.+\.(?:textconv|clean|smudge|process|driver|cmd|command|uploadpack|receivepack|vcs|proxycommand))$/iu
-/** Settings that name files whose content git runs. */
+/** Settings that name files or directories whose content git runs. */
 const LOADING_SETTINGS = /^(?:core\.hookspath|include(?:if\..+)?\.path|init\.templatedir)$/iu
 
-/** `-c KEY=VALUE` and `git config KEY VALUE`: what they make git run, and whether it runs what nobody has seen. */
+/** `-c KEY=VALUE` and `git config KEY VALUE`: the lines that they make git run, and whether git runs code that the line does not show. */
 export function gitSettings(args: readonly string[]): { readonly lines: readonly string[]; readonly loads: boolean } {
   const given = args.flatMap((word, at): readonly (readonly [string, string])[] => {
     const [, key, value = ''] = /^(?:-c|--config=|--config-env=)?([\w.*:/@-]+\.[\w-]+)=([\s\S]*)$/u.exec(word) ?? []
@@ -75,7 +77,7 @@ export function gitSettings(args: readonly string[]): { readonly lines: readonly
   }
 }
 
-/** Commands that git runs for each commit or module. */
+/** Commands that git runs for each commit or submodule. */
 export function runByGit(args: readonly string[]): readonly (readonly string[])[] {
   const [verb = '', ...rest] = withoutGlobal(args)
   if (!/^(?:rebase|bisect|submodule)$/u.test(verb)) return []
