@@ -1,7 +1,7 @@
 /**
  * The syntax of a search query, and what it matches.
  *
- * Parts between spaces must all occur. A part is a phrase: its tokens stand next to each other, in order, and apart where
+ * Parts between spaces must all occur. A part is a phrase: its tokens stand next to each other, in order, and separated where
  * the part has punctuation. So `阵列` is found in 磁盘阵列 and not in 阵，列; `session/load` is found however its two words
  * are joined by punctuation (`session/load`, `session.load`), and `read_file` is one word. Words match whole words, except
  * that a word at the end of a run that begins with Chinese may be a prefix: `软RAID` finds 软RAID5. No character is special.
@@ -12,7 +12,7 @@ import { BREAK, stored, type Token, tokensOf } from './tokens.ts'
 export interface Part {
   readonly tokens: readonly string[]
   /** Whether punctuation stands before token `i`; never before the first. */
-  readonly apart: readonly boolean[]
+  readonly breakBefore: readonly boolean[]
   /** The last token may be the beginning of a longer word. */
   readonly prefix: boolean
 }
@@ -34,14 +34,16 @@ function partOf(tokens: readonly Token[]): Part {
   const last = tokens.at(-1)
   return {
     tokens: tokens.map((token) => token.text),
-    apart: tokens.map((token) => token.apart),
-    prefix: last !== undefined && !last.single && !last.apart && tokens.at(-2)?.single === true,
+    breakBefore: tokens.map((token) => token.breakBefore),
+    prefix: last !== undefined && !last.unspaced && !last.breakBefore && tokens.at(-2)?.unspaced === true,
   }
 }
 
 /** The FTS5 expression for one part. */
 export function phrase(part: Part): string {
-  const words = part.tokens.map((token, i) => (part.apart[i] === true ? `${BREAK} ${stored(token)}` : stored(token)))
+  const words = part.tokens.map((token, i) =>
+    part.breakBefore[i] === true ? `${BREAK} ${stored(token)}` : stored(token),
+  )
   return `"${words.join(' ')}"${part.prefix ? ' *' : ''}`
 }
 
@@ -54,7 +56,7 @@ export function allOf(parts: readonly Part[]): string {
 export function asOnePhrase(parts: readonly Part[]): string {
   return phrase({
     tokens: parts.flatMap((part) => part.tokens),
-    apart: parts.flatMap((part) => part.apart),
+    breakBefore: parts.flatMap((part) => part.breakBefore),
     prefix: parts.at(-1)?.prefix ?? false,
   })
 }
@@ -79,7 +81,7 @@ function endOfMatch(part: Part, tokens: readonly Token[], at: number): number {
   let end = 0
   for (const [i, wanted] of part.tokens.entries()) {
     const token = tokens[at + i]
-    if (token === undefined || (i > 0 && token.apart !== part.apart[i])) return 0
+    if (token === undefined || (i > 0 && token.breakBefore !== part.breakBefore[i])) return 0
     const open = part.prefix && i === part.tokens.length - 1
     if (open ? !token.text.startsWith(wanted) : token.text !== wanted) return 0
     end = open ? token.start + wanted.length : token.end

@@ -7,9 +7,9 @@ export interface Token {
   readonly start: number
   readonly end: number
   /** A character of a script that is written without spaces. */
-  readonly single: boolean
+  readonly unspaced: boolean
   /** Punctuation or a paragraph end before this token, which no phrase may cross. */
-  readonly apart: boolean
+  readonly breakBefore: boolean
 }
 
 /** Stands in the index for punctuation and paragraph ends, which no phrase may cross. */
@@ -24,15 +24,15 @@ export function indexText(text: string): string {
   if (MARK.test(folded)) return tokensOf(folded).map(markedToken).join(' ')
   const units = new Units()
   eachToken(folded, (start, end, traits) => {
-    if (traits & APART) units.add(SPACE_UNIT).add(BREAK_UNIT)
+    if (traits & BREAK_BIT) units.add(SPACE_UNIT).add(BREAK_UNIT)
     units.add(SPACE_UNIT)
     for (let at = start; at < end; at++) units.add(folded.charCodeAt(at))
   })
   return units.text().slice(1)
 }
 
-function markedToken({ text, apart }: Token): string {
-  return apart ? `${BREAK} ${stored(text)}` : stored(text)
+function markedToken({ text, breakBefore }: Token): string {
+  return breakBefore ? `${BREAK} ${stored(text)}` : stored(text)
 }
 
 const SPACE_UNIT = 0x20
@@ -76,14 +76,14 @@ export function stored(token: string): string {
 export function tokensOf(folded: string): readonly Token[] {
   const tokens: Token[] = []
   eachToken(folded, (start, end, traits) => {
-    const [single, apart] = [(traits & ALONE) !== 0, (traits & APART) !== 0]
-    tokens.push({ text: folded.slice(start, end), start, end, single, apart })
+    const [unspaced, breakBefore] = [(traits & UNSPACED_BIT) !== 0, (traits & BREAK_BIT) !== 0]
+    tokens.push({ text: folded.slice(start, end), start, end, unspaced, breakBefore })
   })
   return tokens
 }
 
-const ALONE = 1
-const APART = 2
+const UNSPACED_BIT = 1
+const BREAK_BIT = 2
 
 /** `traits` are bits for the two properties: an object for each token would cost more than finding the token. */
 type Tell = (start: number, end: number, traits: number) => void
@@ -97,7 +97,7 @@ function eachToken(folded: string, tell: Tell): void {
     end = endOf(folded, start, kind)
     if (kind < MARKING) gap = widened(gap, kind)
     else {
-      tell(start, end, (kind === SINGLE ? ALONE : 0) | (isApart(gap, before, kind) ? APART : 0))
+      tell(start, end, (kind === SINGLE ? UNSPACED_BIT : 0) | (isApart(gap, before, kind) ? BREAK_BIT : 0))
       before = kind
       gap = NO_GAP
     }

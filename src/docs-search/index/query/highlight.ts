@@ -18,7 +18,7 @@ export function highlightsOf(text: string, terms: readonly Term[]): readonly Ran
 
 function rangeAt(stems: readonly Stem[], at: number, sequence: readonly string[]): readonly Range[] {
   const found = stems.slice(at, at + sequence.length)
-  const fits = sequence.every((stem, i) => found[i]?.stem === stem && (i === 0 || !(found[i]?.apart ?? true)))
+  const fits = sequence.every((stem, i) => found[i]?.stem === stem && (i === 0 || !(found[i]?.breakBefore ?? true)))
   const [first, last] = [found[0], found.at(-1)]
   return fits && first !== undefined && last !== undefined ? [[first.start, last.end]] : []
 }

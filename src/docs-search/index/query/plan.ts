@@ -60,7 +60,7 @@ function termOf(part: Part, written: string): Term {
 function phrasePlan(parts: readonly Part[]): Plan {
   const part = {
     tokens: parts.flatMap(({ tokens }) => tokens),
-    apart: parts.flatMap(({ apart }) => apart),
+    breakBefore: parts.flatMap(({ breakBefore }) => breakBefore),
     prefix: parts.at(-1)?.prefix ?? false,
   }
   const term = { part, stems: [] }
@@ -122,12 +122,12 @@ function isSame(words: readonly Term[], terms: readonly Term[]): boolean {
 }
 
 /** Of a long run of unspaced characters, each two neighbours: what is left when no dictionary knows its words. */
-function characterPairs({ tokens, apart }: Part): readonly Term[] {
+function characterPairs({ tokens, breakBefore }: Part): readonly Term[] {
   if (tokens.length < 3) return []
   return tokens.slice(1).flatMap((token, i) => {
     const before = tokens[i] ?? ''
-    if (apart[i + 1] === true || !/\p{sc=Han}/u.test(before + token)) return []
-    return [{ part: { tokens: [before, token], apart: [false, false], prefix: false }, stems: [] }]
+    if (breakBefore[i + 1] === true || !/\p{sc=Han}/u.test(before + token)) return []
+    return [{ part: { tokens: [before, token], breakBefore: [false, false], prefix: false }, stems: [] }]
   })
 }
 

@@ -8,7 +8,7 @@ export interface Stem {
   readonly start: number
   readonly end: number
   /** More than a joint of an identifier, or a space, stands between it and the one before. */
-  readonly apart: boolean
+  readonly breakBefore: boolean
 }
 
 /** A run of capitals, a capitalised or lower-case word, or a number; only letters that the stemmer knows. */
@@ -20,8 +20,8 @@ export function stemsOf(text: string): readonly Stem[] {
   const stems: Stem[] = []
   for (const { 0: piece, index } of text.matchAll(PIECE)) {
     const end = index + piece.length
-    const apart = index - (stems.at(-1)?.end ?? index) > LONGEST_JOINT
-    stems.push({ stem: stemOf(piece), start: index, end, apart })
+    const breakBefore = index - (stems.at(-1)?.end ?? index) > LONGEST_JOINT
+    stems.push({ stem: stemOf(piece), start: index, end, breakBefore })
   }
   return stems
 }
