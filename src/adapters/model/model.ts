@@ -7,9 +7,8 @@ import { Collector } from './stream/collect.ts'
 import type { ProviderProtocol } from './protocol/provider-protocol.ts'
 import { type Blamed, failFor } from './http/failure.ts'
 import { isLocal, type Provider } from './providers/provider.ts'
-import type { SseChunkMerger } from './stream/sse-chunk-merger.ts'
+import { type SseChunkMerger, type Patience, Watch } from './stream/watch.ts'
 import type { Transport } from './http/transport.ts'
-import { type Patience, Watch } from './stream/watch.ts'
 
 export interface Opened {
   readonly provider: Provider

@@ -1,9 +1,10 @@
 /** The way to a provider: patient with its headers, never led elsewhere, and watched. */
 import { STATUS_CODES } from 'node:http'
 import { Agent, type Dispatcher, request, fetch as undiciFetch } from 'undici'
-import { unpacked } from '../stream/unpacked.ts'
 import type { Watch } from '../stream/watch.ts'
 import type { Provider } from '../providers/provider.ts'
+import { type Readable, pipeline } from 'node:stream'
+import { constants, createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 
 export interface Transport {
   /** For the packages: a request is known by its signal. */
@@ -78,4 +79,24 @@ export function redact(words: string, { key, headers }: Pick<Provider, 'key' | '
     .replaceAll(/[\p{Cc}\s]+/gu, ' ')
     .trim()
   return clean.length > MOST ? `${clean.slice(0, MOST)}…` : clean
+}
+
+/** Words are passed on as they come, not once a block of them is full. */
+const eager = { flush: constants.Z_SYNC_FLUSH }
+
+const unpackers: ReadonlyMap<string, () => NodeJS.ReadWriteStream> = new Map([
+  ['gzip', () => createGunzip(eager)],
+  ['x-gzip', () => createGunzip(eager)],
+  ['deflate', () => createInflate(eager)],
+  ['br', () => createBrotliDecompress({ flush: constants.BROTLI_OPERATION_FLUSH })],
+])
+
+/** What its header says was done to it is undone, last first; what nobody can undo is left as it is. */
+export function unpacked(body: Readable, encoding: string | readonly string[] | undefined): Readable {
+  const packers = [encoding ?? []].flat().join(',').split(',')
+  return packers.reduceRight((packed, name) => {
+    const unpack = unpackers.get(name.trim().toLowerCase())
+    // What goes wrong is told to whoever reads the result.
+    return unpack === undefined ? packed : (pipeline(packed, unpack(), () => undefined) as unknown as Readable)
+  }, body)
 }
