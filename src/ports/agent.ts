@@ -1,4 +1,4 @@
-/** What answers prompts. */
+/** The agent that answers the prompts of a session. It is opened for that session, and closed with it. */
 import type {
   CompactionPatch,
   Content,
@@ -11,52 +11,109 @@ import type {
   ToolCallPatch,
   Usage,
 } from './content.ts'
-import type { ConfigOption, ConfigValue, Modes, Settings } from './settings.ts'
+import type { ConfigValue, Settings } from './settings.ts'
 import type { TurnClient } from './client.ts'
 import type { Cursor } from './journal.ts'
 import type { Signal } from './signal.ts'
 import type { PathAccessFilter } from './bars.ts'
-import type { ToolList, ToolRegistry, ToolResult } from './tools.ts'
+import type { McpServer, ToolList, ToolRegistry, ToolResult } from './tools.ts'
 
 export type StopReason = 'end_turn' | 'max_tokens' | 'max_steps' | 'refusal' | 'cancelled'
 
 /**
- * Variables of the environment of a client by which providers of models are reached: their keys and addresses. Secret: kept in
- * memory for the sessions that this client opens, and never stored, logged or told.
+ * Environment variables of a client that say how model providers are reached: keys and addresses. They are secrets: kept in
+ * memory for the sessions that this client opens, never stored, logged or sent to another client.
  */
 export type ClientVariables = Readonly<Record<string, string>>
 
-/** Agents by their full names, which sessions keep: `guide`, `model`, `model:provider:name`, `script:/absolute/file`. */
+/** The agents of a server by their full names, which sessions store: `guide`, `model`, `model:provider:name`, `script:/absolute/file`. */
 export interface Agents {
-  /** What answers where nobody has named an agent. */
+  /** The name for sessions whose client names no agent. */
   readonly default: string
   /**
-   * The full name that a wish comes to: `auto` is `model` where there is one, else `guide`; any other is itself. Waits only
-   * for `auto`, and then only while it is not known yet which models this machine serves. Never throws.
+   * The full name for a requested one: `auto` becomes `model` if there is a model, else `guide`; any other name stays. Waits
+   * only for `auto`, and only while the models of this machine are not known yet. Never throws.
    */
-  resolveAgentName(wish: string, lent?: ClientVariables): Promise<string>
+  resolveAgentName(requested: string, variables?: ClientVariables): Promise<string>
+  /** Throws what `open` would throw for this name, and opens nothing. */
+  check(name: string): Promise<void>
   /**
-   * The agent as it is now: a turn that has begun keeps the one that it was given, whatever becomes of its file. A model is
-   * asked with what a client has lent, where that says how to reach its provider.
+   * Opens the agent of one session. The session closes it. Every adapter passes `test/contracts/agent.ts`.
    * Throws AGENT_UNKNOWN, PATH_NOT_ABSOLUTE, SCRIPT_UNREADABLE or SCRIPT_INVALID.
    */
-  open(name: string, lent?: ClientVariables): Promise<Agent>
-  /** Calls `listener` when agents of this kind, like `model`, have something else to offer than when they were opened. */
-  whenChanged(listener: (kind: string) => void): void
+  open(name: string, session: AgentSession): Promise<Agent>
   /** The kinds of prompt content that an agent of this name takes besides text and links. Never throws, never waits. */
-  accepts(name: string, lent?: ClientVariables): PromptKinds
+  accepts(name: string, variables?: ClientVariables): PromptKinds
 }
 
+/**
+ * The session that an agent is opened for. Its fields are read when they are needed: clients that come and go change them,
+ * also while no turn runs.
+ */
+export interface AgentSession {
+  readonly id: string
+  /** Absolute. */
+  readonly cwd: string
+  /** `[cwd, …additionalDirectories]`, absolute. */
+  readonly roots: readonly string[]
+  /** The MCP servers that the session's clients declared. Their `env` and `headers` are secrets. */
+  readonly mcpServers: readonly McpServer[]
+  /** Those of the last client that brought any. */
+  readonly variables: ClientVariables | undefined
+  /** What is set in the session. Values that were set before the agent was opened are the agent's to apply. */
+  readonly settings: Settings
+  /** The session reads the agent's `capabilities` again and stores what changed. Resolves when that is done. Never rejects. */
+  capabilitiesChanged(): Promise<void>
+  /**
+   * The agent says something outside its turns, such as a title, or words that come after the end of a turn. While a turn
+   * runs, it becomes part of that turn. Dropped once the session has another agent. Resolves when there is room for more;
+   * never rejects.
+   */
+  update(update: AgentUpdate): Promise<void>
+}
+
+/** What an agent may say at any time. */
+export type AgentUpdate =
+  | { readonly kind: 'chunk'; readonly role: 'agent' | 'thought'; readonly content: Content }
+  | { readonly kind: 'title'; readonly title: string }
+  | { readonly kind: 'usage'; readonly usage: Usage }
+  | { readonly kind: 'commands'; readonly commands: readonly SlashCommand[] }
+  /** The agent changed its own setting. An unknown mode, option or value is dropped. */
+  | { readonly kind: 'mode'; readonly modeId: string }
+  | { readonly kind: 'config_option'; readonly configId: string; readonly value: ConfigValue }
+  | ({ readonly kind: 'foreign' } & ForeignUpdate)
+
+/** An update of an external agent for which Parley has no entry of its own: stored, and sent to clients of that protocol as it is. */
+export interface ForeignUpdate {
+  /** The protocol and its major version, like `acp/v1`. */
+  readonly protocol: string
+  /** JSON. */
+  readonly update: unknown
+}
+
+/** The agent of one session. */
 export interface Agent {
-  /** What people may type after a slash. */
-  readonly commands: readonly SlashCommand[]
-  /** The same where the session has these tools and directories, with the prompts of its MCP servers. Never throws. */
-  readonly commandsFor?: (tools: ToolList, roots: readonly string[]) => Promise<readonly SlashCommand[]>
-  /** What it can be set to, and what it is set to where nobody has set it otherwise. */
-  readonly modes?: Modes
-  readonly configOptions?: readonly ConfigOption[]
+  /** As they are now; the agent calls `AgentSession.capabilitiesChanged` when they change. Also read when a turn starts. */
+  readonly capabilities: AgentCapabilities
+  /** All slash commands when the session has these tools. Absent when they do not depend on tools. Never throws. */
+  readonly commandsFor?: (tools: ToolList) => Promise<readonly SlashCommand[]>
+  /**
+   * A client sets a mode, during a turn or between turns; it is one of the agent's modes. Stored when this resolves, refused
+   * with what it throws. Absent from an agent that reads `Turn.settings`.
+   */
+  readonly setMode?: (modeId: string) => Promise<void>
+  /** The same for a config option. */
+  readonly setConfigOption?: (configId: string, value: ConfigValue) => Promise<void>
   /** Plays one turn. A throw ends the turn with an error that its client sees. */
   run(turn: Turn): Promise<StopReason>
+  /** The session is closed, leaves memory or has another agent. A turn that still runs was cancelled. Idempotent, never throws. */
+  close(): Promise<void>
+}
+
+export interface AgentCapabilities {
+  readonly commands: readonly SlashCommand[]
+  /** Modes and options with the values that count until a client sets others. */
+  readonly settings: Settings
 }
 
 export interface PromptKinds {
@@ -65,68 +122,68 @@ export interface PromptKinds {
   readonly embeddedContext: boolean
 }
 
-/** One turn as its agent sees it. All that the agent says goes through here and is stored before anyone sees it. */
+/** One turn as its agent sees it. Everything that the agent says in a turn goes through here, and is stored before a client sees it. */
 export interface Turn {
   readonly turnId: string
   readonly sessionId: string
   /** `[cwd, …additionalDirectories]`, absolute. */
   readonly roots: readonly string[]
   readonly prompt: readonly Content[]
-  /** What its client attached to the prompt as a whole, such as the context of a trace. */
+  /** The `_meta` of the prompt, such as a trace context. */
   readonly promptMeta?: Meta
-  /** Set when the turn goes on after a restart: what it waited for. */
+  /** Set when the turn continues after a restart: the calls that it waited for. */
   readonly resumed?: Resumption
   readonly signal: Signal
   readonly tools: ToolRegistry
-  /** What the client whose prompt this is offers now: nothing once it has left, and nobody else is ever asked instead. */
+  /** The services of the client that sent the prompt. They are gone once that client has left; no other client replaces it. */
   readonly client: TurnClient
-  /** As people and the agent have set it by now. */
+  /** As clients and the agent have set them by now. */
   readonly settings: Settings
   /** Resolves when there is room for more, not when it is stored: a slow disk pauses the agent here. */
   say(content: Content): Promise<void>
   think(content: Content): Promise<void>
   plan(entries: readonly PlanEntry[]): Promise<void>
-  /** Stores and passes on what the agent said in another protocol (like `acp/v1`) and no other method here can say. */
-  foreign(protocol: string, update: unknown): Promise<void>
-  /** Names the session, unless a person has. */
+  /** Names the session, unless its user has. */
   title(title: string): Promise<void>
   usage(usage: Usage): Promise<void>
-  /** What people may type after a slash from now on. */
+  /** Replaces the slash commands of the session. */
   offerCommands(commands: readonly SlashCommand[]): Promise<void>
+  /** Stores an update of an external agent for which Parley has no entry of its own; `protocol` is like `acp/v1`. */
+  foreign(protocol: string, update: unknown): Promise<void>
   /** Throws MODE_UNKNOWN. */
   setMode(modeId: string): Promise<void>
   /** Throws CONFIG_OPTION_UNKNOWN and CONFIG_VALUE_UNKNOWN. */
   setConfigOption(configId: string, value: ConfigValue): Promise<void>
-  /** Tells whoever looks on now and can show it, after all that was said before. Never stored. */
+  /** Sends a notice to the clients that are attached and can show it, after everything that was said before. Never stored. */
   notify(notice: Notice): Promise<void>
-  /** Tells of a compaction by its id, unique in the session. What follows its end is passed over. */
+  /** Reports a compaction by its id, which is unique in the session. A patch after its end is dropped. */
   compact(compactionId: string, patch: CompactionPatch): Promise<void>
-  /** Adds to the summary of a compaction that is in progress, and begins it if need be. */
+  /** Adds to the summary of a compaction in progress; the first piece starts the compaction. */
   summarize(compactionId: string, content: Content): Promise<void>
   /** Reports a tool call that the agent runs by itself; the first patch of an id needs a title. */
   report(toolCallId: string, patch: ToolCallPatch): Promise<void>
   /** An id for a tool call that no other call of the session has. */
   newToolCallId(): string
   /**
-   * Asks whoever is attached and waits, also through a restart: `state` (JSON) comes back in `resumed`.
-   * Resolves `cancelled` when the turn is cancelled. Never resolves to a yes that nobody gave.
+   * Asks the attached clients for permission and waits, also through a restart: `state` (JSON) comes back in `resumed`.
+   * Resolves `cancelled` when the turn is cancelled. Never resolves to an approval unless a user gave one.
    */
   ask(question: Question): Promise<PermissionOutcome>
   /**
-   * Keeps what the agent needs to know again, as JSON: stored when it resolves, told to nobody, copied by a fork.
-   * With `reset`, earlier checkpoints are never read again. Resolves with the place of the memo.
+   * Stores what the agent needs to rebuild its context, as JSON. No client sees it, a fork copies it. With `reset`, earlier
+   * checkpoints are never read again. Resolves with the checkpoint's cursor once it is stored.
    */
-  checkpoint(memo: unknown, kind?: 'reset'): Promise<Cursor>
-  /** What the agents of this session kept after this place, in order, from the last reset on. Reads the journal. */
+  checkpoint(data: unknown, kind?: 'reset'): Promise<Cursor>
+  /** The checkpoints of this session after this cursor, in order, from the last reset on. Reads the journal. */
   readCheckpoints(after: Cursor): AsyncIterable<CheckpointEntry>
-  /** The text that this session's agents said to people after this place, in whatever turn. Reads the journal. */
-  assistantTextAfter(place: Cursor): Promise<string>
-  /** What people asked after this place in turns of which a crash left nothing else. Reads the journal, if there were any. */
-  interruptedPromptsAfter(place: Cursor): Promise<readonly (readonly Content[])[]>
-  /** What rules keep from files that the agent reads of its own accord, such as instructions; as the rules are now. */
+  /** The text that agents of this session said after this cursor, in any turn. Reads the journal. */
+  assistantTextAfter(cursor: Cursor): Promise<string>
+  /** The prompts after this cursor whose turns a crash ended. Reads the journal, unless this is the first turn. */
+  interruptedPromptsAfter(cursor: Cursor): Promise<readonly (readonly Content[])[]>
+  /** Which files rules keep from the agent when it reads files by itself, such as instructions. As the rules are now. */
   pathAccess(): Promise<PathAccessFilter>
   /**
-   * Runs a tool of the registry: reported, `in_progress` stored before its first effect, its result stored.
+   * Runs a tool of the registry: the call is reported, `in_progress` is stored before its first effect, its result is stored.
    * A tool that fails, times out or is unknown is a result with `isError`, never a throw.
    */
   call(request: ToolRequest): Promise<ToolResult>
@@ -134,10 +191,10 @@ export interface Turn {
 
 export interface Question {
   readonly toolCallId: string
-  /** Brings the tool call up to date before the question; needs a title if the call is new. */
+  /** Applied to the tool call before the question is asked; needs a title if the call is new. */
   readonly patch: ToolCallPatch
   readonly options: readonly PermissionOption[]
-  /** What the agent needs to go on from here after a restart, as JSON. */
+  /** What the agent needs to continue from here after a restart, as JSON. */
   readonly state: unknown
 }
 
@@ -145,13 +202,13 @@ export interface ToolRequest {
   /** Its name in the registry. */
   readonly name: string
   readonly args: unknown
-  /** What people read of a call that they are not asked about; if absent, its own title. */
+  /** The title of a call that needs no question; absent, the tool's own title. */
   readonly title?: string
   readonly toolCallId?: string
   readonly timeoutMs?: number
-  /** `policy`: asked about first unless it needs no question. `granted`: whoever calls has the answer already. */
+  /** `policy`: rules, mode and earlier answers decide, and a user where they must. `granted`: the agent has the answer already. */
   readonly permission: 'policy' | 'granted'
-  /** What the agent needs to go on after a restart if somebody must be asked, before the call or in it, as JSON. */
+  /** What the agent needs to continue after a restart if a user must be asked, before the call or during it. JSON. */
   readonly resume?: unknown
 }
 
@@ -161,7 +218,7 @@ export interface CheckpointEntry {
 }
 
 export interface Resumption {
-  /** The call that was asked about, if one was, then those that had begun and wait for input. At least one. */
+  /** The call that a user was asked about, if there was one, then the calls that had begun and wait for input. At least one. */
   readonly calls: readonly ResumedCall[]
   /** The tool calls of this turn that had ended before. */
   readonly ended: readonly string[]
@@ -169,8 +226,8 @@ export interface Resumption {
 
 export interface ResumedCall {
   readonly toolCallId: string
-  /** What `ask` or `call` was given to go on with. */
+  /** The `state` or `resume` that `ask` or `call` was given. */
   readonly state: unknown
-  /** `begun`: nobody need be asked; the same call with the same id, `granted`, goes on where it stood. */
+  /** `begun`: no user is asked; the same call with the same id, `granted`, continues where it stood. */
   readonly outcome: PermissionOutcome | { readonly outcome: 'begun' }
 }

@@ -151,3 +151,99 @@ describe('a session whose agent has gone', () => {
     expect(session.requireCreated.agent).toBe('script:/first')
   })
 })
+
+describe('an agent between its turns', () => {
+  async function opened() {
+    const house = new House()
+    const { session, reader } = await house.open()
+    await prompted(session, 'p1')
+    const [agent] = house.agent.sessions
+    if (agent === undefined) throw new Error('the agent is not open')
+    return { house, session, reader, agent }
+  }
+
+  test('may say what it has left to say, in a message of its own that comes after the end', async () => {
+    const { reader, agent } = await opened()
+    await agent.update({ kind: 'chunk', role: 'agent', content: text('One ') })
+    await agent.update({ kind: 'chunk', role: 'agent', content: text('more.') })
+    await quiet()
+    expect(reader.entries.slice(-3)).toMatchObject([
+      { kind: 'turn_ended' },
+      { kind: 'message_chunk', messageId: 't1-late', content: text('One ') },
+      { kind: 'message_chunk', messageId: 't1-late', content: text('more.') },
+    ])
+  })
+
+  test('may name the session, and tell its usage, its commands and its mode', async () => {
+    const { house, session, agent } = await opened()
+    const usage = { used: 10, size: 100 }
+    const commands = [{ name: 'review', description: 'Reviews' }]
+    house.agent.modes = { currentModeId: 'slow', availableModes: ['slow', 'fast'].map((id) => ({ id, name: id })) }
+    await agent.capabilitiesChanged()
+    await agent.update({ kind: 'title', title: 'A walk in the park' })
+    await agent.update({ kind: 'usage', usage })
+    await agent.update({ kind: 'commands', commands })
+    await agent.update({ kind: 'mode', modeId: 'fast' })
+    await agent.update({ kind: 'mode', modeId: 'no such mode' })
+    await quiet()
+    expect(session.requireCreated).toMatchObject({
+      title: 'A walk in the park',
+      usage,
+      commands,
+      settings: { modes: { currentModeId: 'fast' } },
+    })
+  })
+
+  test('has updates that Parley has no entry for stored as they are, in a turn and outside of one', async () => {
+    const { house, session, reader, agent } = await opened()
+    const foreign = (words: string) => ({ protocol: 'acp/v1', update: { sessionUpdate: '_x/status', words } })
+    house.agent.script = async (turn) => {
+      const { protocol, update } = foreign('in')
+      await turn.foreign(protocol, update)
+      return 'end_turn'
+    }
+    await agent.update({ kind: 'foreign', ...foreign('outside') })
+    await prompted(session, 'p2')
+    expect(reader.entries.filter(({ kind }) => kind === 'foreign')).toMatchObject([foreign('outside'), foreign('in')])
+  })
+
+  test('is no longer heard once its session has another, or is closed', async () => {
+    const { house, session, agent } = await opened()
+    houseOfThree(house)
+    await house.sessions.open(session.id, naming('script:/first'))
+    await agent.update({ kind: 'title', title: 'Too late' })
+    await agent.capabilitiesChanged()
+    await quiet()
+    expect(session.requireCreated).toMatchObject({ title: 'Hello', commands: [{ name: 'first' }] })
+    const [first] = house.agents.named('script:/first').sessions
+    await house.sessions.close(session.id)
+    const before = house.disk.stored(session.id)
+    await first?.update({ kind: 'title', title: 'Too late' })
+    await quiet()
+    expect(house.disk.stored(session.id)).toBe(before)
+  })
+
+  test('hears of a setting before it is stored, and may refuse it', async () => {
+    const heard: unknown[] = []
+    const house = new House()
+    house.agent.modes = { currentModeId: 'slow', availableModes: ['slow', 'fast'].map((id) => ({ id, name: id })) }
+    house.agent.configOptions = [{ id: 'loud', name: 'Loud', type: 'boolean', currentValue: false }]
+    house.agent.applies = async (id, value) => {
+      heard.push([id, value])
+      if (value === true) throw new Error('not now')
+    }
+    const { session } = await house.open()
+    await session.dispatch({ kind: 'set_mode', modeId: 'fast' })
+    const refused = session.dispatch({ kind: 'set_config_option', configId: 'loud', value: true })
+    await expect(refused).rejects.toThrow('not now')
+    await expect(session.dispatch({ kind: 'set_mode', modeId: 'none' })).rejects.toMatchObject({ code: 'MODE_UNKNOWN' })
+    expect(heard).toEqual([
+      ['mode', 'fast'],
+      ['loud', true],
+    ])
+    expect(session.requireCreated.settings).toMatchObject({
+      modes: { currentModeId: 'fast' },
+      configOptions: [{ currentValue: false }],
+    })
+  })
+})

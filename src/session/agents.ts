@@ -1,56 +1,235 @@
-/** The agents of one session: opened with the variables of its clients, and what they offer as a command to the session. */
-import type { Agent, Agents, ClientVariables, PromptKinds } from '../ports/agent.ts'
+/** The open agents of a live session: the one of its next turn, and that of a running turn which began with another. */
+import { fail } from '../errors/parley-error.ts'
+import type {
+  Agent,
+  AgentCapabilities,
+  AgentSession,
+  AgentUpdate,
+  ClientVariables,
+  PromptKinds,
+} from '../ports/agent.ts'
+import type { SessionId } from '../ports/journal.ts'
+import type { Settings } from '../ports/settings.ts'
+import type { McpServer } from '../ports/tools.ts'
 import type { Command } from './domain/commands.ts'
+import { decide } from './domain/decide.ts'
+import { type Existing, isBusy } from './domain/state.ts'
+import type { SessionLog } from './log/session-log.ts'
+import type { SessionConfig } from './handle.ts'
+import type { SessionPorts } from './session-ports.ts'
+import type { RegistryPool } from './tools/registry-pool.ts'
 
-/** The modes, options and slash commands of an agent; `name` is its full name. */
-export function agentCapabilities(name: string, { commands, modes, configOptions = [] }: Agent): Command {
-  return { kind: 'set_agent_capabilities', agent: name, commands, settings: { modes: modes ?? null, configOptions } }
+type SettingCommand = Command & { readonly kind: 'set_mode' | 'set_config_option' }
+
+/** The parts of the session that its agents see; there are none before the session's first agent is open. */
+interface LiveSession {
+  readonly log: SessionLog
+  readonly registries: RegistryPool
 }
 
-/** What a session needs of an agent between turns, or why the agent cannot be opened. */
-export type OpenedAgent = { readonly capabilities: Command } | { readonly error: unknown }
+const NO_SETTINGS: Settings = { modes: null, configOptions: [] }
 
-/** The same agents, opened with the variables of the last client that brought any; they stay when that client leaves. */
-export class SessionAgents implements Agents {
-  readonly #agents: Agents
+export class SessionAgents {
+  readonly id: SessionId
+  /** Of the client that opened the session. */
+  readonly config: SessionConfig
+  readonly #ports: SessionPorts
+  readonly #opening = new Map<string, Promise<Agent>>()
+  readonly #open = new Map<string, Agent>()
   #variables: ClientVariables | undefined
+  #live: LiveSession | undefined
+  readonly #attached: Promise<LiveSession>
+  #promptKinds: { readonly key: readonly unknown[]; readonly kinds: PromptKinds } | undefined
+  #isClosed = false
+  #attach: (live: LiveSession) => void = () => {}
 
-  constructor(agents: Agents, variables: ClientVariables | undefined) {
-    this.#agents = agents
-    this.#variables = variables
+  constructor(ports: SessionPorts, id: SessionId, config: SessionConfig) {
+    this.id = id
+    this.#ports = ports
+    this.config = config
+    this.#variables = config.lent
+    this.#attached = new Promise((resolve) => (this.#attach = resolve))
   }
 
-  get default(): string {
-    return this.#agents.default
+  /** From now on agents see the session as it is, and what they say is stored. */
+  attach(live: LiveSession): void {
+    this.#live = live
+    this.#attach(live)
   }
 
-  /** Undefined keeps the variables that are there. */
-  useVariables(variables: ClientVariables | undefined): void {
-    this.#variables = variables ?? this.#variables
+  /** Another client opens the session. */
+  configure({ lent }: SessionConfig): void {
+    this.#variables = lent ?? this.#variables
   }
 
-  resolveAgentName(wish: string): Promise<string> {
-    return this.#agents.resolveAgentName(wish, this.#variables)
-  }
-
+  /** The agent of this name, opened unless it is open. Throws what keeps it from being opened; the next call tries again. */
   open(name: string): Promise<Agent> {
-    return this.#agents.open(name, this.#variables)
+    const known = this.#opening.get(name)
+    if (known !== undefined) return known
+    const opening = this.#openNow(name)
+    this.#opening.set(name, opening)
+    opening.catch(() => this.#opening.delete(name))
+    return opening
   }
 
-  /** What `open` gives, as a value that can be awaited with others. Never throws. */
-  async tryOpen(name: string): Promise<OpenedAgent> {
+  /**
+   * Opens the agent of this name for a session whose agent is `current`, and gives the command that stores its capabilities.
+   * Undefined when the current agent cannot be opened: the session can be read, and its next turn says what is wrong.
+   */
+  async tryOpen(name: string, current: string): Promise<Command | undefined> {
     try {
-      return { capabilities: agentCapabilities(name, await this.open(name)) }
+      return agentCapabilities(name, (await this.open(name)).capabilities)
     } catch (error) {
-      return { error }
+      if (name !== current) throw error
+      return undefined
     }
   }
 
-  accepts(name: string): PromptKinds {
-    return this.#agents.accepts(name, this.#variables)
+  /** Stores the capabilities of this agent. Undefined if they are stored already, or the session has another agent. */
+  offer(name: string, { capabilities }: Agent): Promise<unknown> | undefined {
+    const log = this.#live?.log
+    const command = agentCapabilities(name, capabilities)
+    return log !== undefined && decide(command, log.existing).length > 0 ? log.dispatch(command) : undefined
   }
 
-  whenChanged(listener: (kind: string) => void): void {
-    this.#agents.whenChanged(listener)
+  /**
+   * Has the session's agent apply a setting before it is stored. Undefined if the agent reads the stored settings itself, or
+   * is not open: it applies the stored settings when it is opened. Throws MODE_UNKNOWN, CONFIG_OPTION_UNKNOWN,
+   * CONFIG_VALUE_UNKNOWN and what the agent refuses the setting with.
+   */
+  apply(command: SettingCommand, { existing }: SessionLog): Promise<void> | undefined {
+    const agent = this.#open.get(existing.agent)
+    const isMode = command.kind === 'set_mode'
+    const takes = isMode ? agent?.setMode : agent?.setConfigOption
+    if (takes === undefined || decide(command, existing).length === 0) return undefined
+    return isMode ? agent?.setMode?.(command.modeId) : agent?.setConfigOption?.(command.configId, command.value)
   }
+
+  /** What prompts may contain for the session's agent. The look may read a file, so it is repeated only when agent, settings or variables changed. */
+  promptKinds({ agent, settings }: Existing): PromptKinds {
+    const key = [agent, settings, this.#variables]
+    if (this.#promptKinds === undefined || key.some((part, at) => part !== this.#promptKinds?.key[at]))
+      this.#promptKinds = { key, kinds: this.#ports.agents.accepts(agent, this.#variables) }
+    return this.#promptKinds.kinds
+  }
+
+  /** Closes agents that neither the session nor a turn has any more. Call it after a turn, and after the agent was changed. */
+  async closeUnused(): Promise<void> {
+    const { log } = await this.#attached
+    const { existing } = log
+    const used = new Set([existing.agent, isBusy(existing) ? existing.turn.agent : existing.agent])
+    await this.#close([...this.#opening.keys()].filter((name) => !used.has(name)))
+  }
+
+  /** The session is closed or leaves memory. */
+  close(): Promise<void> {
+    this.#isClosed = true
+    return this.#close([...this.#opening.keys()])
+  }
+
+  async #openNow(name: string): Promise<Agent> {
+    if (this.#isClosed) fail('SESSION_CLOSED', { session: this.id })
+    const agent = await this.#ports.agents.open(name, new ViewOfSession(this, name))
+    this.#open.set(name, agent)
+    return agent
+  }
+
+  async #close(names: readonly string[]): Promise<void> {
+    const opening = names.flatMap((name) => this.#opening.get(name) ?? [])
+    for (const name of names) {
+      this.#opening.delete(name)
+      this.#open.delete(name)
+    }
+    // One that could not be opened has nothing to close.
+    await Promise.all(
+      opening.map((agent) =>
+        agent.then(
+          (open) => open.close().catch(this.#ports.report),
+          () => undefined,
+        ),
+      ),
+    )
+  }
+
+  get roots(): readonly string[] {
+    const { cwd, additionalDirectories } = this.#existing ?? this.config
+    return [cwd, ...additionalDirectories]
+  }
+
+  get mcpServers(): readonly McpServer[] {
+    return this.#live?.registries.servers ?? this.config.mcpServers
+  }
+
+  get variables(): ClientVariables | undefined {
+    return this.#variables
+  }
+
+  get settings(): Settings {
+    return this.#existing?.settings ?? NO_SETTINGS
+  }
+
+  async capabilitiesChanged(name: string): Promise<void> {
+    const agent = this.#open.get(name)
+    if (agent === undefined || this.#existing === undefined) return
+    await this.offer(name, agent)?.catch(this.#ports.report)
+  }
+
+  async update(name: string, update: AgentUpdate): Promise<void> {
+    const { log } = await this.#attached
+    if (log.closed.aborted) return
+    await log.post({ kind: 'agent_update', agent: name, update }, JSON.stringify(update).length)
+  }
+
+  /** The state of the session; undefined before it was created and after it was closed. */
+  get #existing() {
+    const log = this.#live?.log
+    return log === undefined || log.closed.aborted || log.state.phase === 'absent' ? undefined : log.state
+  }
+}
+
+/** The session as the agent of one name sees it. */
+class ViewOfSession implements AgentSession {
+  readonly #agents: SessionAgents
+  readonly #name: string
+
+  constructor(agents: SessionAgents, name: string) {
+    this.#agents = agents
+    this.#name = name
+  }
+
+  get id(): SessionId {
+    return this.#agents.id
+  }
+
+  get cwd(): string {
+    return this.roots[0] ?? '/'
+  }
+
+  get roots(): readonly string[] {
+    return this.#agents.roots
+  }
+
+  get mcpServers(): readonly McpServer[] {
+    return this.#agents.mcpServers
+  }
+
+  get variables(): ClientVariables | undefined {
+    return this.#agents.variables
+  }
+
+  get settings(): Settings {
+    return this.#agents.settings
+  }
+
+  capabilitiesChanged(): Promise<void> {
+    return this.#agents.capabilitiesChanged(this.#name)
+  }
+
+  update(update: AgentUpdate): Promise<void> {
+    return this.#agents.update(this.#name, update)
+  }
+}
+
+export function agentCapabilities(agent: string, { commands, settings }: AgentCapabilities): Command {
+  return { kind: 'set_agent_capabilities', agent, commands, settings }
 }

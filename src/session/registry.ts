@@ -4,7 +4,7 @@ import { fail } from '../errors/parley-error.ts'
 import type { Cursor, ListQuery, SessionId, SessionPhase, SessionSummary } from '../ports/journal.ts'
 import type { Grant } from '../ports/rules.ts'
 import type { McpServer } from '../ports/tools.ts'
-import { type OpenedAgent, SessionAgents } from './agents.ts'
+import { SessionAgents, agentCapabilities } from './agents.ts'
 import type { Command } from './domain/commands.ts'
 import { type Existing, absent, isAtWork, isBusy, rowOf } from './domain/state.ts'
 import { parseTitle } from './domain/title.ts'
@@ -47,7 +47,6 @@ export class SessionRegistry implements SessionDirectory {
 
   constructor(ports: SessionPorts) {
     this.#ports = ports
-    ports.agents.whenChanged((kind) => void this.#updateCapabilities(kind).catch(ports.report))
   }
 
   async create(config: SessionConfig): Promise<Session> {
@@ -61,15 +60,14 @@ export class SessionRegistry implements SessionDirectory {
    * refused, except for the session's own agent: the conversation can be read without it, and its next turn says what is wrong.
    */
   async open(id: SessionId, config: SessionConfig): Promise<Session> {
-    const named = config.agent === undefined ? undefined : await this.#tryOpenAgent(config.agent, config)
     return this.#withLive(id, async (session) => {
       if (session === undefined) {
-        const opened = await this.#track(id, this.#load(id, config, named))
+        const opened = await this.#track(id, this.#load(id, config))
         for (const listener of this.#onOpened) listener(opened)
         return opened
       }
-      requireFits(session.requireCreated, config, named)
-      await Promise.all([session.applyConfig(config), offer(session, named)])
+      requireSameCwd(session.requireCreated, config)
+      await session.applyConfig(config)
       return session
     })
   }
@@ -147,41 +145,32 @@ export class SessionRegistry implements SessionDirectory {
   }
 
   async #create(id: SessionId, config: SessionConfig): Promise<Session> {
-    const { cwd, additionalDirectories } = config
-    const agents = new SessionAgents(this.#ports.agents, config.lent)
-    const agent = config.agent ?? (await agents.resolveAgentName(agents.default))
-    const opened = await agents.tryOpen(agent)
-    if ('error' in opened) throw opened.error
-    const session = new Session(this.#ports, absent(id), config)
+    const { cwd, additionalDirectories, lent } = config
+    const { agents: known } = this.#ports
+    const agent = config.agent ?? (await known.resolveAgentName(known.default, lent))
+    const agents = new SessionAgents(this.#ports, id, config)
     try {
-      await Promise.all([
-        session.dispatch({ kind: 'create', cwd, additionalDirectories, agent }),
-        session.dispatch(opened.capabilities),
-      ])
+      const { capabilities } = await agents.open(agent)
+      const session = new Session(this.#ports, absent(id), agents)
+      const create = session.dispatch({ kind: 'create', cwd, additionalDirectories, agent })
+      await orDispose(session, Promise.all([create, session.dispatch(agentCapabilities(agent, capabilities))]))
+      return this.#unloadWhenUnused(session)
     } catch (error) {
-      await session.dispose()
+      await agents.close()
       throw error
     }
-    return this.#unloadWhenUnused(session)
   }
 
-  async #load(id: SessionId, config: SessionConfig, named: OpenedAgent | undefined): Promise<Session> {
+  async #load(id: SessionId, config: SessionConfig): Promise<Session> {
     const state = await retryRead(this.#ports.clock, () => loadState(this.#ports, id))
     if (state.phase === 'absent') return fail('SESSION_NOT_FOUND', { session: id })
-    requireFits(state, config, named)
-    const agent = named ?? (await this.#tryOpenAgent(state.agent, config))
-    const session = new Session(this.#ports, state, config)
+    requireSameCwd(state, config)
+    const agents = new SessionAgents(this.#ports, id, config)
+    const capabilities = await agents.tryOpen(config.agent ?? state.agent, state.agent)
+    const session = new Session(this.#ports, state, agents)
     const servers = this.#serversOfUnloaded.get(id)
     if (servers !== undefined && isBusy(state)) session.tools.restore(servers)
-    try {
-      // No agent runs in a session that was just loaded, whatever its journal says.
-      if (UNFINISHED.includes(rowOf(state).phase)) await session.recoverInterrupted()
-      await session.configure(config)
-      await offer(session, agent)
-    } catch (error) {
-      await session.dispose()
-      throw error
-    }
+    await orDispose(session, prepare(session, config, capabilities))
     this.#serversOfUnloaded.delete(id)
     return this.#unloadWhenUnused(session)
   }
@@ -290,28 +279,24 @@ export class SessionRegistry implements SessionDirectory {
   #open(): readonly Session[] {
     return [...this.#live.values()].flatMap(({ session }) => (session?.closed.aborted === false ? [session] : []))
   }
-
-  #tryOpenAgent(name: string, { lent }: SessionConfig): Promise<OpenedAgent> {
-    return new SessionAgents(this.#ports.agents, lent).tryOpen(name)
-  }
-
-  /** Agents of this kind offer other modes and options now, and clients must not be shown the old ones. */
-  async #updateCapabilities(kind: string): Promise<void> {
-    for (const session of this.#open()) {
-      const { agent } = session.requireCreated
-      if (agent.replace(/:.*$/su, '') === kind && !session.closed.aborted)
-        await offer(session, await session.agents.tryOpen(agent))
-    }
-  }
 }
 
-/** The session belongs to this cwd, and the agent that the config names can be opened unless the session has it already. */
-function requireFits({ id, cwd, agent }: Existing, config: SessionConfig, named: OpenedAgent | undefined): void {
-  if (cwd !== config.cwd) fail('SESSION_CWD_DIFFERS', { session: id, cwd, given: config.cwd })
-  if (named !== undefined && 'error' in named && config.agent !== agent) throw named.error
+function requireSameCwd({ id, cwd }: Existing, { cwd: given }: SessionConfig): void {
+  if (cwd !== given) fail('SESSION_CWD_DIFFERS', { session: id, cwd, given })
 }
 
-/** Stores what the agent offers; an agent that cannot be opened offers nothing new. */
-async function offer(session: Session, agent: OpenedAgent | undefined): Promise<void> {
-  if (agent !== undefined && 'capabilities' in agent) await session.dispatchIfStorable(agent.capabilities)
+async function prepare(session: Session, config: SessionConfig, capabilities: Command | undefined): Promise<void> {
+  // No agent runs in a session that was just loaded, whatever its journal says.
+  if (UNFINISHED.includes(rowOf(session.requireCreated).phase)) await session.recoverInterrupted()
+  await session.configure(config)
+  if (capabilities !== undefined) await session.dispatchIfStorable(capabilities)
+}
+
+async function orDispose(session: Session, opened: Promise<unknown>): Promise<void> {
+  try {
+    await opened
+  } catch (error) {
+    await session.dispose()
+    throw error
+  }
 }

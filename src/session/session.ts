@@ -3,7 +3,7 @@ import { fail, isParleyError } from '../errors/parley-error.ts'
 import type { Content, Meta } from '../ports/content.ts'
 import type { Cursor, SessionId } from '../ports/journal.ts'
 import type { Signal } from '../ports/signal.ts'
-import { SessionAgents } from './agents.ts'
+import type { SessionAgents } from './agents.ts'
 import type { Command } from './domain/commands.ts'
 import type { Entry } from './domain/entries.ts'
 import type { Existing, State } from './domain/state.ts'
@@ -21,7 +21,7 @@ import { TurnRunner } from './turn/turn-runner.ts'
 export class Session implements SessionHandle {
   readonly id: SessionId
   readonly #ports: SessionPorts
-  readonly agents: SessionAgents
+  readonly #agents: SessionAgents
   readonly #log: SessionLog
   readonly #registries: RegistryPool
   readonly #slashCommands: SlashCommandSync
@@ -31,11 +31,12 @@ export class Session implements SessionHandle {
   readonly #idleTimer: IdleTimer
   #unload: () => void = () => {}
 
-  constructor(given: SessionPorts, state: State, config: SessionConfig) {
+  /** Its agent is open already, unless it cannot be opened. */
+  constructor(ports: SessionPorts, state: State, agents: SessionAgents) {
+    const { config } = agents
     this.id = state.id
-    this.agents = new SessionAgents(given.agents, config.lent)
-    const ports = { ...given, agents: this.agents }
     this.#ports = ports
+    this.#agents = agents
     const log = new SessionLog(ports, state, {
       published: (entries) => this.#published(entries),
       effect: (effect) => this.#turns.act(effect),
@@ -51,12 +52,13 @@ export class Session implements SessionHandle {
       },
     })
     this.#registries = registries
-    this.#slashCommands = new SlashCommandSync(ports, log, registries)
+    agents.attach({ log, registries })
+    this.#slashCommands = new SlashCommandSync({ ports, log, registries, agents })
     const clients = new AttachedClients(ports, log, registries)
     this.#clients = clients
-    const subscribers = new Subscribers(ports, log, { clients, onEmpty: () => this.#idleTimer.restart() })
+    const subscribers = new Subscribers(ports, log, { agents, clients, onEmpty: () => this.#idleTimer.restart() })
     this.#subscribers = subscribers
-    this.#turns = new TurnRunner({ ports, log, registries, clients, subscribers })
+    this.#turns = new TurnRunner({ ports, log, agents, registries, clients, subscribers })
     this.#idleTimer = new IdleTimer(
       ports.clock,
       () => this.#isUnused(),
@@ -97,7 +99,10 @@ export class Session implements SessionHandle {
     return subscription
   }
 
-  dispatch(command: Command): Promise<readonly Entry[]> {
+  async dispatch(command: Command): Promise<readonly Entry[]> {
+    const isSetting = command.kind === 'set_mode' || command.kind === 'set_config_option'
+    const applied = isSetting && !this.closed.aborted ? this.#agents.apply(command, this.#log) : undefined
+    if (applied !== undefined) await applied
     return this.#log.request(command)
   }
 
@@ -112,17 +117,21 @@ export class Session implements SessionHandle {
 
   /**
    * A client opens the session while it is live: the directories and the agent of the config hold, and its MCP servers join
-   * those of other clients.
+   * those of other clients. Throws if the config names another agent that cannot be opened.
    */
   async applyConfig(config: SessionConfig): Promise<void> {
-    this.agents.useVariables(config.lent)
+    this.#agents.configure(config)
+    const { agent } = this.requireCreated
+    const capabilities = config.agent === undefined ? undefined : await this.#agents.tryOpen(config.agent, agent)
     this.#registries.declare(config, config)
     this.#idleTimer.restart()
     try {
-      await this.configure(config)
+      await Promise.all([this.configure(config), capabilities && this.dispatchIfStorable(capabilities)])
     } catch (error) {
       this.releaseConfig(config)
       throw error
+    } finally {
+      await this.#agents.closeUnused()
     }
   }
 
@@ -189,6 +198,7 @@ export class Session implements SessionHandle {
     this.#idleTimer.cancel()
     this.#turns.cancel()
     await this.#log.settled()
+    await this.#agents.close()
     await this.#registries.close()
   }
 

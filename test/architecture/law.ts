@@ -34,7 +34,7 @@ export const walls: Readonly<Record<string, Wall>> = {
   'adapters/watchdog': { may: ['ports', 'adapters/clock'], node: 'any' },
   'adapters/journal': { ...adapter, may: [...adapter.may, 'sqlite', 'adapters/watchdog'] }, // its thread watches the main thread
   'adapters/search': { ...adapter, may: [...adapter.may, 'sqlite'] },
-  'adapters/agent': adapter,
+  'adapters/agent': { ...adapter, may: [...adapter.may, 'access'] },
   'shell-safety': { may: ['errors', 'ports', 'workspace'], node: 'any' },
   'adapters/checking': adapter,
   'adapters/mcp': { ...adapter, may: [...adapter.may, 'rpc', 'adapters/checking'] },

@@ -59,6 +59,8 @@ export function account(entries: readonly Entry[]): Account {
         if (!questions.delete(entry.requestId)) strays.push(entry)
         break
       case 'message_chunk':
+        if (!inTurn && !isLate(entry.messageId)) strays.push(entry)
+        break
       case 'plan':
         if (!inTurn) strays.push(entry)
         break
@@ -67,6 +69,11 @@ export function account(entries: readonly Entry[]): Account {
   }
   const ends = (promptId: string) => ended.filter((one) => one === promptId).length
   return { accepted, ends, openCalls: open(), openQuestions: [...questions], leftOpen, strays }
+}
+
+/** An agent may speak between turns, in a message that says so. */
+function isLate(messageId: string): boolean {
+  return /^t\d+-late/u.test(messageId)
 }
 
 function isOpen(status: string | undefined): boolean {

@@ -1,8 +1,16 @@
 /** An agent whose every word is the test's: each turn plays the script that stands on the table when it begins. */
 import { fail } from '../../src/errors/parley-error.ts'
-import type { Agent, Agents, PromptKinds, StopReason, Turn } from '../../src/ports/agent.ts'
+import type {
+  Agent,
+  AgentCapabilities,
+  AgentSession,
+  Agents,
+  PromptKinds,
+  StopReason,
+  Turn,
+} from '../../src/ports/agent.ts'
 import type { PermissionOutcome, SlashCommand } from '../../src/ports/content.ts'
-import type { ConfigOption, Modes } from '../../src/ports/settings.ts'
+import type { ConfigOption, ConfigValue, Modes } from '../../src/ports/settings.ts'
 import { text } from './words.ts'
 
 export type Script = (turn: Turn) => Promise<StopReason>
@@ -13,20 +21,46 @@ export function answerIn({ resumed }: Turn): PermissionOutcome | undefined {
   return outcome?.outcome === 'begun' ? undefined : outcome
 }
 
-export class Puppet implements Agent {
+/** One agent for every session that opens it: a test sets what it does, and reads what it was asked. */
+export class Puppet {
   commands: readonly SlashCommand[] = []
   modes?: Modes
   configOptions?: readonly ConfigOption[]
   /** The turns that it was given, in order. */
   readonly turns: Turn[] = []
+  /** The sessions that have opened it and not closed it yet. */
+  readonly sessions = new Set<AgentSession>()
+  /** Called with a setting before it is stored; a throw refuses it. Absent, the puppet reads `Turn.settings`. */
+  applies?: (id: string, value: ConfigValue) => Promise<void>
   script: Script = async (turn) => {
     await turn.say(text('Hello!'))
     return 'end_turn'
   }
 
-  run(turn: Turn): Promise<StopReason> {
-    this.turns.push(turn)
-    return this.script(turn)
+  open(session: AgentSession): Agent {
+    this.sessions.add(session)
+    const capabilities = (): AgentCapabilities => {
+      const { commands, modes = null, configOptions = [] } = this
+      return { commands, settings: { modes, configOptions } }
+    }
+    return {
+      get capabilities() {
+        return capabilities()
+      },
+      ...(this.applies && {
+        setMode: (modeId) => this.#apply('mode', modeId),
+        setConfigOption: (configId, value) => this.#apply(configId, value),
+      }),
+      run: (turn) => {
+        this.turns.push(turn)
+        return this.script(turn)
+      },
+      close: async () => void this.sessions.delete(session),
+    }
+  }
+
+  async #apply(id: string, value: ConfigValue): Promise<void> {
+    await this.applies?.(id, value)
   }
 }
 
@@ -48,19 +82,16 @@ export class Puppets implements Agents {
     this.#puppets.delete(name)
   }
 
-  /** Says that puppets have something else to offer. */
-  change: (kind: string) => void = () => {}
-
-  whenChanged(listener: (kind: string) => void): void {
-    this.change = listener
-  }
-
   async resolveAgentName(wish: string): Promise<string> {
     return wish
   }
 
-  async open(name: string): Promise<Agent> {
-    return this.#puppets.get(name) ?? fail('AGENT_UNKNOWN', { agent: name })
+  async check(name: string): Promise<void> {
+    if (!this.#puppets.has(name)) fail('AGENT_UNKNOWN', { agent: name })
+  }
+
+  async open(name: string, session: AgentSession): Promise<Agent> {
+    return (this.#puppets.get(name) ?? fail('AGENT_UNKNOWN', { agent: name })).open(session)
   }
 
   accepts() {

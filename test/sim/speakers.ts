@@ -34,7 +34,7 @@ interface Resume {
 
 export class Speakers implements Agent, Agents {
   readonly default = 'puppet'
-  readonly commands = []
+  readonly capabilities = { commands: [], settings: { modes: null, configOptions: [] } }
   /** Turns that wait to be told what to do. */
   readonly desks: Desk[] = []
   readonly #oversight: Oversight
@@ -46,7 +46,9 @@ export class Speakers implements Agent, Agents {
     this.#name = name
   }
 
-  whenChanged(): void {}
+  async check(): Promise<void> {}
+
+  async close(): Promise<void> {}
 
   async resolveAgentName(wish: string): Promise<string> {
     return wish

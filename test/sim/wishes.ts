@@ -129,6 +129,15 @@ const commands = {
     agent: fc.constantFrom('puppet', 'another'),
     commands: fc.subarray([{ name: 's__review', description: 'Reviews' }]),
   }),
+  agent_update: fc.record({
+    kind: fc.constant('agent_update'),
+    agent: fc.constantFrom('puppet', 'another'),
+    update: fc.oneof(
+      fc.record({ kind: fc.constant('chunk'), role: fc.constantFrom('agent', 'thought'), content }),
+      fc.record({ kind: fc.constant('title'), title: words }),
+      fc.record({ kind: fc.constant('foreign'), protocol: fc.constant('acp/1'), update: json(1) }),
+    ),
+  }),
   set_mode: fc.record({ kind: fc.constant('set_mode'), modeId }),
   set_config_option: fc.record({ kind: fc.constant('set_config_option'), configId, value }),
   agent: fc.record({ kind: fc.constant('agent'), turnId, event }),

@@ -4,7 +4,7 @@ import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { Agents, Turn } from '../../ports/agent.ts'
+import type { AgentSession, Agents, Turn } from '../../ports/agent.ts'
 import { modelsOf } from '../../../test/model/puppet-model.ts'
 import { systemClock } from '../clock.ts'
 import { openAgents } from './agents.ts'
@@ -29,25 +29,43 @@ beforeEach(async () => {
 
 afterEach(() => rm(directory, { recursive: true, force: true }))
 
+const session: AgentSession = {
+  id: 's-1',
+  cwd: '/',
+  roots: ['/'],
+  mcpServers: [],
+  variables: undefined,
+  settings: { modes: null, configOptions: [] },
+  capabilitiesChanged: async () => undefined,
+  update: async () => undefined,
+}
+
 const { signal } = new AbortController()
 const turn = { turnId: 't1', prompt: [], signal } as Partial<Turn> as Turn
 
 /** How a turn of this agent ends; the scripts here say nothing before that. */
 async function endOf(name: string): Promise<string> {
-  return (await agents.open(name)).run(turn)
+  return (await agents.open(name, session)).run(turn)
 }
 
 test('the guide and any script can be named; a script without its file is the default', async () => {
-  expect((await agents.open('guide')).commands).not.toEqual([])
+  expect((await agents.open('guide', session)).capabilities.commands).not.toEqual([])
   expect(await endOf(`script:${path}`)).toBe('refusal')
   expect(await endOf('script')).toBe('refusal')
 })
 
-test('a script is read anew whenever it is opened; whoever has it keeps what it was', async () => {
-  const kept = await agents.open(`script:${path}`)
-  await writeFile(path, '{"end": "max_tokens"}\n')
-  expect(await endOf(`script:${path}`)).toBe('max_tokens')
-  expect(await kept.run(turn)).toBe('refusal')
+test('a script is read again at every turn, and its session hears what it offers then', async () => {
+  let changes = 0
+  const agent = await agents.open(`script:${path}`, {
+    ...session,
+    capabilitiesChanged: async () => void (changes += 1),
+  })
+  expect(await agent.run(turn)).toBe('refusal')
+  const modes = { currentModeId: 'fast', availableModes: [{ id: 'fast', name: 'Fast' }] }
+  await writeFile(path, `${JSON.stringify({ agent: { modes } })}\n{"end": "max_tokens"}\n`)
+  expect(await agent.run(turn)).toBe('max_tokens')
+  expect(agent.capabilities.settings).toEqual({ modes, configOptions: [] })
+  expect(changes).toBe(2)
 })
 
 describe('what is no agent is refused:', () => {
@@ -63,18 +81,19 @@ describe('what is no agent is refused:', () => {
     ['script:/', 'SCRIPT_UNREADABLE'],
     ['script:/dev/zero', 'SCRIPT_UNREADABLE'],
   ])('%j', async (name, code) => {
-    await expect(agents.open(name)).rejects.toMatchObject({ code })
+    await expect(agents.open(name, session)).rejects.toMatchObject({ code })
+    await expect(agents.check(name)).rejects.toMatchObject({ code })
   })
 
   test('a pipe, which might never end', async () => {
     const pipe = join(directory, 'pipe')
     execFileSync('mkfifo', [pipe])
-    await expect(agents.open(`script:${pipe}`)).rejects.toMatchObject({ code: 'SCRIPT_UNREADABLE' })
+    await expect(agents.open(`script:${pipe}`, session)).rejects.toMatchObject({ code: 'SCRIPT_UNREADABLE' })
   })
 
   test('a file longer than anybody writes', async () => {
     await truncate(path, 17 * 1024 * 1024)
-    await expect(agents.open(`script:${path}`)).rejects.toMatchObject({ code: 'SCRIPT_UNREADABLE' })
+    await expect(agents.open(`script:${path}`, session)).rejects.toMatchObject({ code: 'SCRIPT_UNREADABLE' })
   })
 })
 
@@ -102,7 +121,7 @@ describe('a script that the user has not named', () => {
   async function played(...lines: readonly object[]) {
     await writeFile(path, lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
     const done: unknown[] = []
-    const agent = await agents.open(`asked-script:${path}`)
+    const agent = await agents.open(`asked-script:${path}`, session)
     await agent.run({
       ...turn,
       roots: [],

@@ -1,15 +1,14 @@
-/** Every agent that there is, by the name that sessions keep. */
+/** Opens the agents of sessions by the full names that sessions store. */
 import { isAbsolute } from 'node:path'
 import { fail } from '../../errors/parley-error.ts'
-import type { Agent, Agents, ClientVariables, PromptKinds } from '../../ports/agent.ts'
+import type { Agent, AgentSession, Agents, ClientVariables, PromptKinds } from '../../ports/agent.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Models } from '../../ports/model.ts'
 import { ModelAgents, type ModelAgentsOptions } from './model/agents.ts'
 import { Contexts } from './model/context/context.ts'
-import { acceptedBy } from './script/accepts.ts'
-import { type ScriptFile, openScriptAgent } from './script/agent.ts'
+import { type ScriptFile, acceptedBy, openScriptAgent, readScript } from './script/agent.ts'
 
-/** What sessions were told by Parleys that knew one script at a time. */
+/** Stored by older versions, which knew one script at a time. */
 const SCRIPT_WITHOUT_FILE = 'script'
 
 const ONLY_TEXT: PromptKinds = { image: false, audio: false, embeddedContext: false }
@@ -19,69 +18,111 @@ export interface AgentsOptions extends ModelAgentsOptions {
   readonly default: string
   readonly clock: Clock
   readonly models: Models
-  /** The models as they are with what a client has lent, the same for the same; undefined where that changes nothing. */
-  readonly modelsWith?: (lent: ClientVariables) => Models | undefined
+  /** The models with the variables of a client, the same for equal variables; undefined if those make no difference. */
+  readonly modelsWith?: (variables: ClientVariables) => Models | undefined
 }
 
 export function openAgents(options: AgentsOptions): Agents {
-  const { default: preset, clock, modelsWith } = options
-  const contexts = new Contexts()
-  const ownAgents = new ModelAgents(options, contexts)
-  const lentAgents = new WeakMap<Models, ModelAgents>()
-  let tellChanged: (kind: string) => void = () => undefined
-  // Whoever opens the first session need not wait for what could be found out before.
-  if (preset === 'auto') void ownAgents.found()
+  const { default: preset, clock } = options
+  const models = new AgentsByModels(options)
+  // What takes a while to find out is asked for before the first session waits for it.
+  if (preset === 'auto') void models.of(undefined).found()
 
-  function modelAgents(lent: ClientVariables | undefined): ModelAgents {
-    const models = lent === undefined ? undefined : modelsWith?.(lent)
-    if (models === undefined) return ownAgents
-    const known = lentAgents.get(models)
-    if (known !== undefined) return known
-    const opened = new ModelAgents({ ...options, models }, contexts)
-    opened.whenChanged(() => tellChanged('model'))
-    lentAgents.set(models, opened)
-    return opened
+  async function resolveAgentName(requested: string, variables?: ClientVariables): Promise<string> {
+    if (requested !== 'auto') return requested
+    return (await models.of(variables).found()) ? 'model' : 'guide'
   }
 
-  async function settle(wish: string, lent?: ClientVariables): Promise<string> {
-    if (wish !== 'auto') return wish
-    return (await modelAgents(lent).found()) ? 'model' : 'guide'
-  }
-
-  async function open(wish: string, lent?: ClientVariables): Promise<Agent> {
-    const name = await settle(wish, lent)
-    if (name === 'guide') return openGuide()
-    if (name === SCRIPT_WITHOUT_FILE) return open(preset, lent)
+  /** Throws AGENT_UNKNOWN and PATH_NOT_ABSOLUTE. */
+  async function kindOf(requested: string, variables?: ClientVariables): Promise<AgentKind> {
+    const name = await resolveAgentName(requested, variables)
+    if (name === 'guide') return { kind: 'guide' }
+    if (name === SCRIPT_WITHOUT_FILE) return kindOf(preset, variables)
     const model = modelIn(name)
-    if (model !== undefined) return modelAgents(lent).open(model)
-    const script = scriptIn(name)
-    if (script === undefined) return fail('AGENT_UNKNOWN', { agent: name })
-    if (!isAbsolute(script.path))
-      return fail('PATH_NOT_ABSOLUTE', { what: 'The script of the agent', path: script.path })
-    return openScriptAgent(script, clock)
+    if (model !== undefined) return { kind: 'model', model }
+    const file = scriptIn(name)
+    if (file === undefined) return fail('AGENT_UNKNOWN', { agent: name })
+    if (!isAbsolute(file.path)) return fail('PATH_NOT_ABSOLUTE', { what: 'The script of the agent', path: file.path })
+    return { kind: 'script', file }
   }
 
-  function accepts(name: string, lent?: ClientVariables): PromptKinds {
-    if (name === SCRIPT_WITHOUT_FILE) return preset === name ? ONLY_TEXT : accepts(preset, lent)
+  function accepts(name: string, variables?: ClientVariables): PromptKinds {
+    if (name === SCRIPT_WITHOUT_FILE) return preset === name ? ONLY_TEXT : accepts(preset, variables)
     const model = name === 'auto' ? '' : modelIn(name)
-    if (model !== undefined) return modelAgents(lent).accepts(model) ?? ONLY_TEXT
+    if (model !== undefined) return models.of(variables).accepts(model) ?? ONLY_TEXT
     const script = scriptIn(name)
     return script === undefined ? ONLY_TEXT : acceptedBy(script.path)
   }
 
   return {
     default: preset,
-    resolveAgentName: settle,
-    open,
+    resolveAgentName,
     accepts,
-    whenChanged(listener) {
-      tellChanged = listener
-      ownAgents.whenChanged(() => listener('model'))
+    async check(name) {
+      const known = await kindOf(name)
+      if (known.kind === 'script') await readScript(known.file)
+    },
+    async open(name, session) {
+      const known = await kindOf(name, session.variables)
+      if (known.kind === 'guide') return openGuide()
+      return known.kind === 'model' ? models.open(known.model, session) : openScriptAgent(known.file, session, clock)
     },
   }
 }
 
-/** Empty for the agent `model`, whichever that is; undefined for another agent. */
+type AgentKind =
+  | { readonly kind: 'guide' }
+  /** Empty for the agent `model`, which takes whichever model there is. */
+  | { readonly kind: 'model'; readonly model: string }
+  | { readonly kind: 'script'; readonly file: ScriptFile }
+
+/** The model agents: those with the server's own variables, and those with the variables of a client. */
+class AgentsByModels {
+  readonly #options: AgentsOptions
+  readonly #contexts = new Contexts()
+  readonly #own: ModelAgents
+  readonly #withVariables = new WeakMap<Models, ModelAgents>()
+  /** The sessions that have a model agent. */
+  readonly #sessions = new Set<AgentSession>()
+
+  constructor(options: AgentsOptions) {
+    this.#options = options
+    this.#own = this.#make(options)
+  }
+
+  of(variables: ClientVariables | undefined): ModelAgents {
+    const models = variables === undefined ? undefined : this.#options.modelsWith?.(variables)
+    if (models === undefined) return this.#own
+    const known = this.#withVariables.get(models) ?? this.#make({ ...this.#options, models })
+    this.#withVariables.set(models, known)
+    return known
+  }
+
+  /** It follows the variables of the session's clients: a model may become reachable while the session is open. */
+  open(model: string, session: AgentSession): Agent {
+    const agents = (): ModelAgents => this.of(session.variables)
+    agents().refresh()
+    this.#sessions.add(session)
+    return {
+      get capabilities() {
+        return agents().capabilities(model)
+      },
+      commandsFor: (tools) => agents().commandsFor(tools, session.roots),
+      run: (turn) => agents().run(turn, model),
+      close: async () => void this.#sessions.delete(session),
+    }
+  }
+
+  #make(options: ModelAgentsOptions): ModelAgents {
+    const agents = new ModelAgents(options, this.#contexts)
+    agents.whenChanged(() => {
+      for (const session of this.#sessions) void session.capabilitiesChanged()
+    })
+    return agents
+  }
+}
+
+/** Empty for the agent `model`; undefined for the name of another agent. */
 function modelIn(name: string): string | undefined {
   return name === 'model' ? '' : /^model:(.+)$/su.exec(name)?.[1]
 }

@@ -345,7 +345,7 @@ export function orphansOf(home: string, owner: number | undefined): Promise<read
 export async function openDefaultAgent(config: Config): Promise<void> {
   const models = openUserModels(config)
   try {
-    await openAgents(agentsOptions(config, models)).open(agentName(config.agent))
+    await openAgents(agentsOptions(config, models)).check(agentName(config.agent))
     // The agent opens a model that was named only when its first turn begins.
     if (config.agent.kind === 'model' && config.agent.model !== undefined) await models.open(config.agent.model)
   } finally {

@@ -70,7 +70,7 @@ async function openWithAgent(config: Config): Promise<Owner> {
   // It lives and dies with the client that started it.
   const owner = await openOwner({ ...config, maxStallSeconds: 0 })
   try {
-    await owner.agents.open(owner.agents.default)
+    await owner.agents.check(owner.agents.default)
     return owner
   } catch (error) {
     await owner.close()

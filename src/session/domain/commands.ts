@@ -1,5 +1,5 @@
 /** What may be asked of a session. Ids, which are chance, come with the command; `decide` is pure. */
-import type { StopReason } from '../../ports/agent.ts'
+import type { AgentCapabilities, AgentUpdate, StopReason } from '../../ports/agent.ts'
 import type {
   CompactionPatch,
   Content,
@@ -8,9 +8,8 @@ import type {
   PlanEntry,
   SlashCommand,
   ToolCallPatch,
-  Usage,
 } from '../../ports/content.ts'
-import type { ConfigValue, Settings } from '../../ports/settings.ts'
+import type { ConfigValue } from '../../ports/settings.ts'
 import type { Grant, GrantSubject } from '../../ports/rules.ts'
 import type { ToolInputRequest } from '../../ports/tools.ts'
 import type { ElicitationOutcome, Failure } from './entries.ts'
@@ -57,7 +56,10 @@ export type Command =
   /** The session is a copy of `session` up to here, and goes on by itself. */
   | { readonly kind: 'fork'; readonly session: string }
   | { readonly kind: 'close' }
-  | ({ readonly kind: 'set_agent_capabilities' } & AgentCapabilities)
+  /** No effect once the session has another agent than the one named here. */
+  | ({ readonly kind: 'set_agent_capabilities'; readonly agent: string } & AgentCapabilities)
+  /** The agent of this name says something outside its turns. No effect once the session has another agent. */
+  | { readonly kind: 'agent_update'; readonly agent: string; readonly update: AgentUpdate }
   /** What the agent of this name lets people type now that the tools of the session are others. */
   | { readonly kind: 'refresh_commands'; readonly agent: string; readonly commands: readonly SlashCommand[] }
   | { readonly kind: 'set_mode'; readonly modeId: string }
@@ -75,15 +77,9 @@ export type Command =
 
 /** What an agent says in its turn. */
 export type AgentEvent =
-  | { readonly kind: 'chunk'; readonly role: 'agent' | 'thought'; readonly content: Content }
+  | AgentUpdate
   | { readonly kind: 'call'; readonly toolCallId: string; readonly patch: ToolCallPatch }
   | { readonly kind: 'plan'; readonly entries: readonly PlanEntry[] }
-  | { readonly kind: 'title'; readonly title: string }
-  | { readonly kind: 'foreign'; readonly protocol: string; readonly update: unknown }
-  | { readonly kind: 'usage'; readonly usage: Usage }
-  | { readonly kind: 'commands'; readonly commands: readonly SlashCommand[] }
-  | { readonly kind: 'mode'; readonly modeId: string }
-  | { readonly kind: 'config_option'; readonly configId: string; readonly value: ConfigValue }
   | { readonly kind: 'compaction'; readonly compactionId: string; readonly patch: CompactionPatch }
   | { readonly kind: 'compaction_summary'; readonly compactionId: string; readonly content: Content }
   /** A person is asked for something besides permission. */
@@ -105,13 +101,6 @@ export type AgentEvent =
   | { readonly kind: 'checkpoint'; readonly data: unknown; readonly reset?: true }
   /** Nothing that is stored: it only comes after all that was said before. */
   | { readonly kind: 'flush' }
-
-/** What the agent of this name has to offer; of no interest once the session has another. */
-export interface AgentCapabilities {
-  readonly agent: string
-  readonly commands: readonly SlashCommand[]
-  readonly settings: Settings
-}
 
 export interface Ask {
   readonly toolCallId: string

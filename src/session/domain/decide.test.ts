@@ -299,6 +299,11 @@ const commands: Record<Command['kind'], Command> = {
   notice: { kind: 'notice', text: 'The directory is gone.' },
   set_agent_capabilities: say.offer,
   refresh_commands: { kind: 'refresh_commands', agent: 'puppet', commands: [{ name: 's__p', description: 'P' }] },
+  agent_update: {
+    kind: 'agent_update',
+    agent: 'puppet',
+    update: { kind: 'chunk', role: 'agent', content: say.text('x') },
+  },
   set_mode: { kind: 'set_mode', modeId: 'code' },
   set_config_option: { kind: 'set_config_option', configId: 'model', value: 'large' },
   agent: say.says(1, 'x'),
@@ -368,6 +373,7 @@ const table: Record<Command['kind'], Record<State['phase'], Told>> = {
   },
   set_agent_capabilities: { absent: SNF, ...everywhereElse(['commands', 'modes', 'config_options']) },
   refresh_commands: { absent: SNF, ...everywhereElse(['commands']), closed: nothing },
+  agent_update: { absent: SNF, ...everywhereElse(['message_chunk']), closed: nothing, suspended: nothing },
   // Nothing was offered.
   set_mode: { absent: SNF, ...everywhereElse('MODE_UNKNOWN'), closed: 'SESSION_CLOSED' },
   set_config_option: { absent: SNF, ...everywhereElse('CONFIG_OPTION_UNKNOWN'), closed: 'SESSION_CLOSED' },

@@ -1,5 +1,6 @@
 /** What a command makes true, given what is true. Pure: no clock, no I/O, no chance. */
 import { fail } from '../../errors/parley-error.ts'
+import type { AgentUpdate } from '../../ports/agent.ts'
 import type { Content } from '../../ports/content.ts'
 import type { AgentEvent, Command } from './commands.ts'
 import { ENTRY_FORMAT, type Body } from './entries.ts'
@@ -48,6 +49,8 @@ export function decide(command: Command, state: State): readonly Body[] {
       return setAgentCapabilities(command, state)
     case 'refresh_commands':
       return refresh(command, state)
+    case 'agent_update':
+      return agentUpdate(command, state)
     case 'set_mode':
       return set(state, () => setMode(command.modeId, state.settings))
     case 'set_config_option':
@@ -171,22 +174,8 @@ function agentSaid(event: AgentEvent, state: Busy): readonly Body[] {
       return callSaid(event, state)
     case 'plan':
       return [{ kind: 'plan', entries: event.entries }]
-    case 'title':
-      return state.titleSetByUser ? [] : titled(event.title, state)
     case 'checkpoint':
       return [{ kind: 'agent_checkpoint', data: event.data, ...(event.reset && { reset: true }) }]
-    case 'usage':
-      return sameJson(event.usage, state.usage) ? [] : [{ kind: 'usage', usage: event.usage }]
-    case 'commands':
-      return sameJson(event.commands, state.commands)
-        ? []
-        : [{ kind: 'commands', commands: event.commands, by: 'agent' }]
-    case 'mode':
-      return setMode(event.modeId, state.settings)
-    case 'config_option':
-      return setConfigOption(event.configId, event.value, state.settings)
-    case 'foreign':
-      return [event]
     case 'compaction':
     case 'compaction_summary':
       return compacting(event, state)
@@ -199,7 +188,39 @@ function agentSaid(event: AgentEvent, state: Busy): readonly Body[] {
       return requiringInput(event, state)
     case 'flush':
       return []
+    default:
+      return aboutSession(event, state)
   }
+}
+
+/** What an agent may say at any time, and has the same effect in a turn as outside of one. */
+function aboutSession(update: Exclude<AgentUpdate, { readonly kind: 'chunk' }>, state: Existing): readonly Body[] {
+  switch (update.kind) {
+    case 'title':
+      return state.titleSetByUser ? [] : titled(update.title, state)
+    case 'usage':
+      return sameJson(update.usage, state.usage) ? [] : [update]
+    case 'commands':
+      return sameJson(update.commands, state.commands) ? [] : [{ ...update, by: 'agent' }]
+    case 'mode':
+      return setMode(update.modeId, state.settings)
+    case 'config_option':
+      return setConfigOption(update.configId, update.value, state.settings)
+    case 'foreign':
+      return [update]
+  }
+}
+
+/** While a turn runs, the update is part of that turn. Words that come later are one more message of the last turn. */
+function agentUpdate({ agent, update }: Of<'agent_update'>, state: Existing): readonly Body[] {
+  if (agent !== state.agent || state.phase === 'closed') return []
+  if (isBusy(state) && state.phase !== 'suspended') return agentSaid(update, state)
+  if (update.kind !== 'chunk') return aboutSession(update, state)
+  // A suspended turn has no agent that speaks; its next words come when it is resumed.
+  if (state.phase === 'suspended') return []
+  const { role, content } = update
+  const suffix = role === 'agent' ? 'late' : 'late-thought'
+  return [{ kind: 'message_chunk', role, messageId: `t${state.turns}-${suffix}`, content }]
 }
 
 type InputEvent = AgentEvent & { readonly kind: 'tool_input_requested' | 'tool_input_resolved' }

@@ -267,7 +267,7 @@ test('what an agent offers anew reaches sessions that are live', async () => {
   offering(house)
   const { session } = await house.open()
   house.agent.configOptions = [say.loudOption]
-  house.agents.change('puppet')
+  for (const opened of house.agent.sessions) await opened.capabilitiesChanged()
   await quiet()
   expect(session.requireCreated.settings.configOptions).toEqual([say.loudOption])
 })

@@ -2,10 +2,9 @@
  * What the entries of an imported session make true here. They stay as they were exported; but their user allowed there what
  * ran without a question, and the user who imports them has allowed nothing: the file may be from anyone. Pure.
  */
-import type { Modes, PermissionModeId } from '../../ports/settings.ts'
+import { PERMISSIVE_MODES } from '../../access/permissive-modes.ts'
+import type { Modes } from '../../ports/settings.ts'
 import type { Entry } from '../domain/entries.ts'
-
-const PRIVILEGED: ReadonlySet<string> = new Set<PermissionModeId>(['accept-edits', 'allow-all'])
 
 /** The same entry, without a permission that it would carry over. */
 export function withoutPowers(entry: Entry): Entry {
@@ -17,7 +16,7 @@ export function withoutPowers(entry: Entry): Entry {
     case 'modes':
       return { ...entry, modes: entry.modes === null ? null : cautious(entry.modes) }
     case 'mode':
-      return PRIVILEGED.has(entry.modeId) ? { ...entry, modeId: 'ask' } : entry
+      return PERMISSIVE_MODES.has(entry.modeId) ? { ...entry, modeId: 'ask' } : entry
     default:
       return entry
   }
@@ -29,7 +28,7 @@ function asked(agent: string): string {
 }
 
 function cautious(modes: Modes): Modes | null {
-  if (!PRIVILEGED.has(modes.currentModeId)) return modes
-  const other = modes.availableModes.find(({ id }) => !PRIVILEGED.has(id))
+  if (!PERMISSIVE_MODES.has(modes.currentModeId)) return modes
+  const other = modes.availableModes.find(({ id }) => !PERMISSIVE_MODES.has(id))
   return other === undefined ? null : { ...modes, currentModeId: other.id }
 }

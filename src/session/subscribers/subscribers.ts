@@ -1,7 +1,7 @@
 /** The subscriptions of a live session, and what is pushed to all of them. A failure of one does not affect the others. */
-import type { PromptKinds } from '../../ports/agent.ts'
 import type { Notice } from '../../ports/content.ts'
 import type { Cursor } from '../../ports/journal.ts'
+import type { SessionAgents } from '../agents.ts'
 import type { Entry } from '../domain/entries.ts'
 import type { SessionSink, SessionView, SubscribeOptions } from '../handle.ts'
 import type { SessionLog } from '../log/session-log.ts'
@@ -10,6 +10,7 @@ import type { AttachedClients } from './attached-clients.ts'
 import { type SubscribedSession, Subscription } from './subscription.ts'
 
 export interface SubscribersOptions {
+  readonly agents: SessionAgents
   readonly clients: AttachedClients
   readonly onEmpty: () => void
 }
@@ -17,15 +18,16 @@ export interface SubscribersOptions {
 export class Subscribers implements SubscribedSession {
   readonly #ports: SessionPorts
   readonly #log: SessionLog
+  readonly #agents: SessionAgents
   readonly #clients: AttachedClients
   readonly #onEmpty: () => void
   readonly #all = new Set<Subscription>()
-  #accepts: { readonly agent: string; readonly settings: unknown; readonly kinds: PromptKinds } | undefined
 
   /** Calls `onEmpty` when the last subscription has ended. */
-  constructor(ports: SessionPorts, log: SessionLog, { clients, onEmpty }: SubscribersOptions) {
+  constructor(ports: SessionPorts, log: SessionLog, { agents, clients, onEmpty }: SubscribersOptions) {
     this.#ports = ports
     this.#log = log
+    this.#agents = agents
     this.#clients = clients
     this.#onEmpty = onEmpty
   }
@@ -55,7 +57,7 @@ export class Subscribers implements SubscribedSession {
     const turn = 'turn' in state ? { turnId: state.turn.turnId, promptId: state.turn.promptId } : null
     const queue = 'queue' in state ? state.queue : []
     const question = 'question' in state ? state.question : null
-    const accepts = this.#acceptedBy(agent, settings)
+    const accepts = this.#agents.promptKinds(state)
     return { id, seq, phase, agent, accepts, title, commands, usage, settings, turn, queue, question, recentPrompts }
   }
 
@@ -81,13 +83,6 @@ export class Subscribers implements SubscribedSession {
 
   ended(how: 'closed' | 'deleted'): void {
     this.#each((subscription) => subscription.sessionEnded(how))
-  }
-
-  /** The answer may cost a read of a file, and there is a view for every batch. It is asked for again when the settings change. */
-  #acceptedBy(agent: string, settings: unknown): PromptKinds {
-    if (this.#accepts?.agent !== agent || this.#accepts.settings !== settings)
-      this.#accepts = { agent, settings, kinds: this.#ports.agents.accepts(agent) }
-    return this.#accepts.kinds
   }
 
   #presenceChanged(): void {

@@ -3,6 +3,7 @@ import type { ToolList } from '../../ports/tools.ts'
 import type { Existing } from '../domain/state.ts'
 import type { SessionLog } from '../log/session-log.ts'
 import type { SessionPorts } from '../session-ports.ts'
+import type { SessionAgents } from '../agents.ts'
 import type { RegistryPool } from './registry-pool.ts'
 
 interface Offered {
@@ -10,18 +11,27 @@ interface Offered {
   readonly list: ToolList
 }
 
+export interface SlashCommandSyncDeps {
+  readonly ports: SessionPorts
+  readonly log: SessionLog
+  readonly registries: RegistryPool
+  readonly agents: SessionAgents
+}
+
 export class SlashCommandSync {
   readonly #ports: SessionPorts
   readonly #log: SessionLog
   readonly #registries: RegistryPool
+  readonly #agents: SessionAgents
   #offeredPrompts = '[]'
   #isRunning = false
   #isStale = false
 
-  constructor(ports: SessionPorts, log: SessionLog, registries: RegistryPool) {
+  constructor({ ports, log, registries, agents }: SlashCommandSyncDeps) {
     this.#ports = ports
     this.#log = log
     this.#registries = registries
+    this.#agents = agents
   }
 
   /** Call it when the tool list of the session may have changed. */
@@ -49,9 +59,8 @@ export class SlashCommandSync {
     const prompts = JSON.stringify(list.prompts)
     if (prompts === this.#offeredPrompts && !hasStaleCommand(state, list)) return
     this.#offeredPrompts = prompts
-    const roots = [state.cwd, ...state.additionalDirectories]
-    const agent = await this.#ports.agents.open(state.agent).catch(() => undefined)
-    const commands = await agent?.commandsFor?.(list, roots)
+    const agent = await this.#agents.open(state.agent).catch(() => undefined)
+    const commands = await agent?.commandsFor?.(list)
     if (commands !== undefined) await this.#log.dispatch({ kind: 'refresh_commands', agent: state.agent, commands })
   }
 

@@ -22,10 +22,9 @@ import { type OpenToolCallContext, openToolCallContext } from '../tool-call/tool
 import type { AttachedClients } from '../subscribers/attached-clients.ts'
 import type { AskingHost } from '../client-services/client-request.ts'
 import type { AgentEvent } from '../domain/commands.ts'
-import { decide } from '../domain/decide.ts'
 import type { Failure } from '../domain/entries.ts'
 import { memos, interruptedPromptsAfter, assistantTextAfter } from './checkpoints.ts'
-import { agentCapabilities } from '../agents.ts'
+import type { SessionAgents } from '../agents.ts'
 import { InputRequired } from '../tool-call/input-required.ts'
 import { type OpenTurn, isKnownCall } from '../domain/state.ts'
 import { callTool } from '../tool-call/call-tool.ts'
@@ -46,6 +45,7 @@ const NEVER_STORED = ['JOURNAL_CLOSED', 'JOURNAL_CONFLICT', 'SESSION_NOT_FOUND']
 /** The parts of its session that a turn works with. */
 export interface RunningTurnHost extends VoiceHost {
   readonly ports: SessionPorts
+  readonly agents: SessionAgents
   readonly clients: AttachedClients
   readonly roots: readonly string[]
   readonly tools: ToolRegistry
@@ -245,11 +245,11 @@ export class RunningTurn extends TurnVoice implements Turn {
 
   async #play(): Promise<StopReason> {
     const name = this.#begun.agent
-    const { log, ports } = this.#host
-    const agent = await ports.agents.open(name)
-    // It may offer something else by now than when the session was opened.
-    const offer = agentCapabilities(name, agent)
-    if (decide(offer, log.existing).length > 0) await log.dispatch(offer)
+    const { agents } = this.#host
+    const agent = await agents.open(name)
+    // Its capabilities may have changed since they were stored.
+    const stored = agents.offer(name, agent)
+    if (stored !== undefined) await stored
     return this.isOver ? 'cancelled' : agent.run(this)
   }
 

@@ -1,5 +1,6 @@
 /** The running turn of a live session: begun, answered, cancelled; what always holds of an answer is kept before it counts. */
 import { reasonOf } from '../../errors/parley-error.ts'
+import type { SessionAgents } from '../agents.ts'
 import type { AnsweredQuestion, Effect } from '../domain/batch.ts'
 import type { Command } from '../domain/commands.ts'
 import type { AttachedClients } from '../subscribers/attached-clients.ts'
@@ -16,6 +17,7 @@ import type { SessionPorts } from '../session-ports.ts'
 export interface TurnRunnerDeps {
   readonly ports: SessionPorts
   readonly log: SessionLog
+  readonly agents: SessionAgents
   readonly registries: RegistryPool
   readonly clients: AttachedClients
   readonly subscribers: Subscribers
@@ -70,7 +72,7 @@ export class TurnRunner {
       if (kept !== undefined) await kept
       await run.play()
     } finally {
-      await tools.release()
+      await Promise.all([tools.release(), this.#deps.agents.closeUnused()])
     }
   }
 

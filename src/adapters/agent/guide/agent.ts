@@ -1,5 +1,6 @@
 /** The agent out of the box: offline, not a model, and it says so. It answers from documents and runs any tool by name. */
 import type { Agent, Resumption, StopReason, Turn } from '../../../ports/agent.ts'
+import type { SlashCommand } from '../../../ports/content.ts'
 import { answerQuestion } from './answer.ts'
 import { readyTools } from '../ready-tools.ts'
 import { type PromptIntent, parsePromptIntent } from './prompt-intent.ts'
@@ -13,14 +14,19 @@ const HELP = `I am Parley's offline guide, not a language model. I search the do
 - \`/tools\` lists the tools of this session.
 - \`/call NAME {"argument": "value"}\` runs one of them.`
 
-const OWN: Agent['commands'] = [
+const COMMANDS: readonly SlashCommand[] = [
   { name: 'tools', description: 'List the tools of this session and its MCP servers' },
   { name: 'call', description: 'Run a tool by its name', hint: 'NAME {"argument": "value"}' },
   { name: 'help', description: 'What the guide can do' },
 ]
 
 export function openGuide(): Agent {
-  return { commands: OWN, commandsFor: async (list) => [...OWN, ...commandsOfServers(list)], run }
+  return {
+    capabilities: { commands: COMMANDS, settings: { modes: null, configOptions: [] } },
+    commandsFor: async (tools) => [...COMMANDS, ...commandsOfServers(tools)],
+    run,
+    close: async () => undefined,
+  }
 }
 
 async function run(turn: Turn): Promise<StopReason> {

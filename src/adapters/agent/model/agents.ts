@@ -1,8 +1,10 @@
 /** The agents `model` and `model:PROVIDER:NAME`: one loop, with whichever model its session has chosen. */
 import { fail } from '../../../errors/parley-error.ts'
-import type { Agent, PromptKinds, StopReason, Turn } from '../../../ports/agent.ts'
+import type { AgentCapabilities, PromptKinds, StopReason, Turn } from '../../../ports/agent.ts'
 import type { Clock } from '../../../ports/clock.ts'
+import type { SlashCommand } from '../../../ports/content.ts'
 import type { Models, ModelTraits } from '../../../ports/model.ts'
+import type { ToolList } from '../../../ports/tools.ts'
 import { PERMISSION_MODES } from '../permission-modes.ts'
 import { OWN_COMMANDS, commandsFor } from './options/commands.ts'
 import type { Contexts } from './context/context.ts'
@@ -44,17 +46,20 @@ export class ModelAgents {
     return model === undefined ? undefined : this.#about(model)?.accepts
   }
 
-  /** An agent without a model can be opened: its turns say what is missing. */
-  open(name: string): Agent {
-    this.#known.refresh()
+  /** What the agent of this name offers now. Without a model it offers no options: its turns say what is missing. */
+  capabilities(name: string): AgentCapabilities {
     const preset = name === '' ? this.#known.preset : name
-    return {
-      commands: OWN_COMMANDS,
-      commandsFor: (list, roots) => commandsFor(list, roots, this.#options),
-      modes: PERMISSION_MODES,
-      configOptions: preset === undefined ? [] : this.#optionsFor(preset, name !== ''),
-      run: (turn) => this.#run(turn, preset),
-    }
+    const configOptions = preset === undefined ? [] : this.#optionsFor(preset, name !== '')
+    return { commands: OWN_COMMANDS, settings: { modes: PERMISSION_MODES, configOptions } }
+  }
+
+  commandsFor(tools: ToolList, roots: readonly string[]): Promise<readonly SlashCommand[]> {
+    return commandsFor(tools, roots, this.#options)
+  }
+
+  /** Asks again which models there are if the last answer is old. Never waits. */
+  refresh(): void {
+    this.#known.refresh()
   }
 
   #optionsFor(preset: string, isNamed: boolean) {
@@ -71,8 +76,10 @@ export class ModelAgents {
     }
   }
 
-  async #run(turn: Turn, named: string | undefined): Promise<StopReason> {
-    const preset = named ?? (await this.#known.found()) ?? fail('MODEL_NONE', {})
+  async run(turn: Turn, name: string): Promise<StopReason> {
+    this.refresh()
+    const known = name === '' ? this.#known.preset : name
+    const preset = known ?? (await this.#known.found()) ?? fail('MODEL_NONE', {})
     const { runTurn } = await import('./agent.ts')
     return runTurn(turn, { ...this.#options, preset, contexts: this.#contexts })
   }

@@ -1,50 +1,109 @@
 /** The agent that plays a script, the same for every prompt: for tests, demos and measurements. */
+import { closeSync, openSync, readSync, statSync } from 'node:fs'
 import { readFile, stat } from 'node:fs/promises'
 import { fileReasonOf } from '../../../errors/file-reason.ts'
 import { fail } from '../../../errors/parley-error.ts'
-import type { Agent, ResumedCall, StopReason, ToolRequest, Turn } from '../../../ports/agent.ts'
+import type {
+  Agent,
+  AgentSession,
+  PromptKinds,
+  ResumedCall,
+  StopReason,
+  ToolRequest,
+  Turn,
+} from '../../../ports/agent.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import { mayRun } from '../may-run.ts'
 import { commandsOfServers, filledPrompt, showPrompt, typedIn } from '../server-prompts.ts'
-import type { About } from './about.ts'
 import { ClientPlayer } from './client-player.ts'
-import { type Call, type Permission, type Step, parseScript } from './lines.ts'
-import { requireUnprivileged } from './privileges.ts'
-import { type ClientRequest, isForPerson } from './requests.ts'
+import { NO_OFFER } from './offer.ts'
+import {
+  type Call,
+  type ClientRequest,
+  type Permission,
+  type Script,
+  type SessionStep,
+  type Step,
+  assertUnprivileged,
+  isForPerson,
+  linesOf,
+  offerIn,
+  parseScript,
+} from './steps.ts'
 
-/** How long a call waits for servers that are still connecting. Milliseconds; promise 9 of DESIGN section 2. */
-const TOOLS_LIMIT = 10_000
+/** How long a call waits for servers that are still connecting: promise 9 of DESIGN section 2. */
+const TOOLS_TIMEOUT_MS = 10_000
 
-/** Nobody writes a longer one; a device or a pipe has no end. Bytes. */
-const LONGEST_SCRIPT = 16 * 1024 * 1024
+/** No script is longer; a device or a pipe has no end. */
+const MAX_SCRIPT_BYTES = 16 * 1024 * 1024
+
+/** The first line of a script, which says what the agent offers, is no longer. */
+const MAX_OFFER_BYTES = 256 * 1024
 
 export interface ScriptFile {
   readonly path: string
-  /** The user has not named it: what it does needs permission like what a model does, and it cannot permit itself anything. */
+  /** A file named it, and not the user: its calls need permission like those of a model, and it cannot permit itself anything. */
   readonly isAsked: boolean
 }
 
-/** Throws SCRIPT_UNREADABLE or SCRIPT_INVALID. */
-export async function openScriptAgent({ path, isAsked }: ScriptFile, clock: Clock): Promise<Agent> {
-  const { offer, steps } = parseScript(path, await readScript(path), isAsked ? requireUnprivileged : undefined)
-  const { modes, configOptions } = offer
+/** Reads its file again at every turn, so that a script can be edited while its session is open. */
+export async function openScriptAgent(file: ScriptFile, session: AgentSession, clock: Clock): Promise<Agent> {
+  const { isAsked } = file
+  let { offer } = await readScript(file)
   return {
-    commands: [],
-    commandsFor: async (list) => commandsOfServers(list),
-    ...(modes === undefined ? {} : { modes }),
-    configOptions,
-    run: (turn) => new Player(steps, turn, { clock, isAsked }).play(),
+    get capabilities() {
+      const { modes = null, configOptions } = offer
+      return { commands: [], settings: { modes, configOptions } }
+    },
+    commandsFor: async (tools) => commandsOfServers(tools),
+    async run(turn) {
+      const script = await readScript(file)
+      ;({ offer } = script)
+      await session.capabilitiesChanged()
+      return new Player(script.steps, turn, { clock, isAsked }).play()
+    },
+    close: async () => undefined,
   }
 }
 
-async function readScript(path: string): Promise<string> {
+/** Throws SCRIPT_UNREADABLE or SCRIPT_INVALID. */
+export async function readScript({ path, isAsked }: ScriptFile): Promise<Script> {
+  return parseScript(path, await textOf(path), isAsked ? assertUnprivileged : undefined)
+}
+
+async function textOf(path: string): Promise<string> {
   try {
     const file = await stat(path)
     if (!file.isFile()) throw new Error('it is not a file')
-    if (file.size > LONGEST_SCRIPT) throw new Error('it is longer than 16 MiB')
+    if (file.size > MAX_SCRIPT_BYTES) throw new Error('it is longer than 16 MiB')
     return await readFile(path, 'utf8')
   } catch (error) {
     return fail('SCRIPT_UNREADABLE', { path, reason: fileReasonOf(error) }, error)
+  }
+}
+
+/**
+ * The kinds of prompt content that the agent of a script takes. Reads only the beginning of the file, and synchronously: a
+ * client that initializes waits for it. Text and links if the script does not say or cannot be read; the next turn says why.
+ */
+export function acceptedBy(path: string): PromptKinds {
+  try {
+    const [first] = linesOf(beginningOf(path))
+    return (first === undefined ? undefined : offerIn(first.line)?.accepts) ?? NO_OFFER.accepts
+  } catch {
+    return NO_OFFER.accepts
+  }
+}
+
+function beginningOf(path: string): string {
+  // Reading a pipe would wait, and take away what a later read needs.
+  if (!statSync(path).isFile()) return ''
+  const file = openSync(path, 'r')
+  try {
+    const bytes = Buffer.alloc(MAX_OFFER_BYTES)
+    return bytes.toString('utf8', 0, readSync(file, bytes))
+  } finally {
+    closeSync(file)
   }
 }
 
@@ -147,7 +206,7 @@ class Player {
       case 'end':
         return step.stopReason
       default:
-        await this.#about(step)
+        await this.#sessionStep(step)
         return undefined
     }
   }
@@ -159,7 +218,7 @@ class Player {
     await this.#turn.say({ type: 'text', text })
   }
 
-  #about(step: About): Promise<void> {
+  #sessionStep(step: SessionStep): Promise<void> {
     const turn = this.#turn
     switch (step.kind) {
       case 'mode':
@@ -227,7 +286,7 @@ class Player {
 
   /** Waits, once for all and in sight of everyone, for servers that may have the tool. */
   async #connected(name: string, id: string | undefined): Promise<void> {
-    const until = this.#clock.monotonicNow() + TOOLS_LIMIT
+    const until = this.#clock.monotonicNow() + TOOLS_TIMEOUT_MS
     if (id !== undefined) await this.#turn.report(id, { title: name, status: 'pending' })
     await this.#settled(name)
     const left = until - this.#clock.monotonicNow()
@@ -257,7 +316,7 @@ class Player {
         resolve()
       }
       const stop = tools.onChange(() => settled() && done())
-      const timer = this.#clock.setTimer(TOOLS_LIMIT, done)
+      const timer = this.#clock.setTimer(TOOLS_TIMEOUT_MS, done)
       signal.addEventListener('abort', done, { once: true })
     })
   }

@@ -4,7 +4,7 @@ import { isParleyError } from '../../../errors/parley-error.ts'
 import type { Turn } from '../../../ports/agent.ts'
 import type { Terminal, TerminalCommand, TerminalExit } from '../../../ports/client.ts'
 import type { Clock } from '../../../ports/clock.ts'
-import type { ClientRequest } from './requests.ts'
+import type { ClientRequest } from './steps.ts'
 
 /** What was killed may take a moment to be gone. Milliseconds. */
 const DYING = 5_000

@@ -1,4 +1,4 @@
-/** The first line of a script may say what its agent offers: modes, options, and the prompt content that it takes. */
+/** What the agent of a script offers, as its first line says: modes, options, and the kinds of prompt content that it takes. */
 import type { PromptKinds } from '../../../ports/agent.ts'
 import type { Choice, ConfigOption, ConfigValue, Mode, Modes } from '../../../ports/settings.ts'
 import { type Fields, given, list, object, oneOf, only, optionalText, text, withMeta } from './fields.ts'
@@ -9,7 +9,7 @@ export interface ScriptOffer {
   readonly accepts: PromptKinds
 }
 
-export const nothingOffered: ScriptOffer = {
+export const NO_OFFER: ScriptOffer = {
   configOptions: [],
   accepts: { image: false, audio: false, embeddedContext: false },
 }
@@ -34,7 +34,7 @@ export function requireMode({ modes }: ScriptOffer, modeId: string): string {
   return oneOf(ids, modeId, 'mode')
 }
 
-/** Throws when the agent has no such option, or it cannot be that. */
+/** Throws when the agent has no such option, or the option cannot have that value. */
 export function requireValue({ configOptions }: ScriptOffer, configId: string, value: unknown): ConfigValue {
   const ids = configOptions.map(({ id }) => id)
   const found = configOptions.find(({ id }) => id === oneOf(ids, configId, 'configId'))
@@ -70,7 +70,7 @@ function option(value: unknown): ConfigOption {
   return { ...offered, ...held } as unknown as ConfigOption
 }
 
-/** The values that may be chosen, in groups or not. */
+/** The values of the choices, which stand in groups or in one list. */
 function choices(value: unknown): readonly string[] {
   const all = list(value, 'options').map((one) => object(one, 'a choice'))
   const isGrouped = all.some((one) => 'group' in one)

@@ -1,6 +1,6 @@
 /** The steps of a script that ask something of the client, as they are read. */
 import { describe, expect, test } from 'vitest'
-import { parseScript } from './lines.ts'
+import { parseScript } from './steps.ts'
 
 const requestIn = (line: unknown): unknown => {
   const [step] = parseScript('demo.jsonl', JSON.stringify(line)).steps

@@ -38,3 +38,8 @@ test('what an external agent said in v1 goes out as it came, and in another prot
   expect(updateOf({ ...place, kind: 'foreign', protocol: 'acp/v1', update: 'rain' })).toBeUndefined()
   expect(updateOf({ ...place, kind: 'foreign', protocol: 'acp/v9', update })).toBeUndefined()
 })
+
+test('nor does an update that Parley sends itself, which could contradict it', () => {
+  const update = { sessionUpdate: 'current_mode_update', currentModeId: 'ask' }
+  expect(updateOf({ ...place, kind: 'foreign', protocol: 'acp/v1', update })).toBeUndefined()
+})

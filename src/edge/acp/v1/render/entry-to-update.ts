@@ -68,7 +68,7 @@ function updateFor(entry: Entry, display: DisplayCapabilities): Update | undefin
     case 'compaction_summary':
       return display.compaction ? compactionUpdate(entry) : undefined
     case 'foreign':
-      return entry.protocol === PROTOCOL && isUpdate(entry.update) ? entry.update : undefined
+      return foreignUpdate(entry)
     case 'notice':
       return spoken(entry.text, `notice-${entry.seq}`)
     case 'turn_ended':
@@ -78,8 +78,10 @@ function updateFor(entry: Entry, display: DisplayCapabilities): Update | undefin
   }
 }
 
-/** The protocol of the updates that an external agent sent and v1 clients are sent as they came. */
-const PROTOCOL = 'acp/v1'
+/** The update of an external agent, if that agent speaks this version of ACP. Clients may know it although Parley does not. */
+function foreignUpdate({ protocol, update }: Entry & { readonly kind: 'foreign' }): Update | undefined {
+  return protocol === 'acp/v1' && isUpdate(update) && !OWN_UPDATES.has(update.sessionUpdate) ? update : undefined
+}
 
 function isUpdate(update: unknown): update is Update {
   return (
@@ -160,6 +162,24 @@ function compactionUpdate(entry: Entry & { readonly kind: 'compaction' | 'compac
 function compactionOut({ summary, ...patch }: CompactionPatch): object {
   return { ...metaOut(patch), ...(summary && { summary: summary.map(contentOut) }) }
 }
+
+/** Parley sends these itself. One that an agent or an imported file slipped in could contradict them, such as the current mode. */
+const OWN_UPDATES: ReadonlySet<string> = new Set([
+  'user_message_chunk',
+  'agent_message_chunk',
+  'agent_thought_chunk',
+  'tool_call',
+  'tool_call_update',
+  'plan',
+  'available_commands_update',
+  'current_mode_update',
+  'config_option_update',
+  'session_info_update',
+  'usage_update',
+  'notice',
+  'compaction_update',
+  'compaction_summary_chunk',
+])
 
 function chunkUpdate(entry: Entry & { readonly kind: 'message_chunk' }): Update {
   const { role, content, messageId } = entry

@@ -2,7 +2,7 @@
 import { assert, json, oneof, property, string } from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { isParleyError } from '../../../errors/parley-error.ts'
-import { parseScript } from './lines.ts'
+import { parseScript } from './steps.ts'
 
 const parse = (...lines: readonly unknown[]) => script(...lines).steps
 
