@@ -8,7 +8,7 @@ import { commandsFor } from '../src/adapters/agent/model/options/commands.ts'
 import { instructionsOf } from '../src/adapters/agent/model/context/instructions.ts'
 import { loadConfig } from '../src/config/load.ts'
 import { readMcpFiles } from '../src/config/mcp/server-files.ts'
-import { RuleReader } from '../src/config/rules/rule-files.ts'
+import { PermissionRules } from '../src/server/compose/permission-rules.ts'
 import { EFFECTS } from '../src/config/rules/rules.ts'
 import { settings } from '../src/config/schema.ts'
 import { load } from '../src/docs-search/index/collect/load.ts'
@@ -89,7 +89,7 @@ describe('the settings of a project', () => {
   test.each(['permissions.deny', 'permissions.ask', 'permissions.allow'])('%s', async (key) => {
     const { put, cwd, home, environment } = place()
     put('.parley.toml', `[permissions]\n${key.replace(/^.*\./u, '')} = [{ tool = "x" }]\n`)
-    const { rules } = await new RuleReader({ home, environment }).read(cwd)
+    const { rules } = await new PermissionRules({ home, environment }).find(cwd)
     const { may } = rows.find(({ name }) => name === key) ?? {}
     expect(rules.map(({ standing }) => standing)).toEqual([may === 'waits' ? 'waiting' : 'active'])
   })

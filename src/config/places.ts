@@ -15,9 +15,11 @@ export function promptDirectory(environment: Environment): string {
   return join(configDirectory(environment), 'prompts')
 }
 
-/** The file of whoever wrote the project, who need not be the user. */
+/** The settings file of a project, in its directory. Its author need not be the user. */
+export const PROJECT_FILE = '.parley.toml'
+
 export function projectFile(cwd: string): string {
-  return join(cwd, '.parley.toml')
+  return join(cwd, PROJECT_FILE)
 }
 
 /** Where this runs. Throws DIRECTORY_LEFT when somebody has removed it. */

@@ -96,13 +96,13 @@ describe('the servers of the configuration', () => {
     const ask = () => parley(['run', '--embedded', 'go'], { home, cwd, agent })
     expect((await ask()).stdout).toContain('done')
     expect(existsSync(mark)).toBe(false)
-    expect((await mcp('ls')).stdout).toContain('waits for your consent')
+    expect((await mcp('ls')).stdout).toContain('not trusted yet')
     expect(JSON.parse((await mcp('ls', '--json')).stdout)).toMatchObject({ name: 'sly', standing: 'waiting' })
     expect((await mcp('trust', 'sly')).stdout).toContain(`touch '${mark}'`)
     expect((await ask()).stdout).toContain('done')
     expect(existsSync(mark)).toBe(true)
     expect((await mcp('rm', 'sly')).stdout).toContain('allowed no longer')
-    expect((await mcp('ls')).stdout).toContain('waits for your consent')
+    expect((await mcp('ls')).stdout).toContain('not trusted yet')
   })
 
   test('are in every session beside those of its client, whose names count, with their rules; ls tells how each is', async () => {

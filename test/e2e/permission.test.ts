@@ -148,7 +148,7 @@ test('what a project denies holds at once; what it allows holds when the user ha
   const run = { ...place, cwd: place.cwd }
   writeFileSync(theirs, '[permissions]\nallow = [{ tool = "files__think" }]\n')
   expect(await outcome(client, session)).toBe(asked)
-  expect((await parley(['rules'], run)).stdout).toContain('waits for your consent')
+  expect((await parley(['rules'], run)).stdout).toContain('not trusted yet')
   expect((await parley(['rules', 'trust'], run)).stdout).toContain('allow tool files__think')
   expect(await outcome(client, session)).toBe(ran)
   writeFileSync(theirs, '[permissions]\nallow = [{ tool = "*" }]\n')

@@ -6,7 +6,7 @@ import { fail, reasonOf } from '../../errors/parley-error.ts'
 import { projectFile, userFile } from '../places.ts'
 import { requirePrivateFile } from '../private.ts'
 import { type Setting, settings } from '../schema.ts'
-import { LARGEST_OF_PROJECT, textOfFile } from './read-text-file.ts'
+import { MAX_PROJECT_BYTES, readText } from '../../state-files/bounded-read.ts'
 
 export type Settings = Readonly<Record<string, Said | undefined>>
 
@@ -47,7 +47,7 @@ export async function ofProject(cwd: string): Promise<FileSettings> {
   const stray = strayIn(cwd, { is: 'parley.toml', meant: '.parley.toml' })
   if (!existsSync(path)) return { said: {}, warnings: stray }
   try {
-    const { table, placeOf } = await parsed(path, LARGEST_OF_PROJECT)
+    const { table, placeOf } = await parsed(path, MAX_PROJECT_BYTES)
     const wrong = await wrongIn(table, 'project')
     const isWrong = (key: string) => wrong.some((one) => one.key === key)
     const sound = Object.fromEntries(Object.entries(table).filter(([key]) => !isWrong(key)))
@@ -93,7 +93,7 @@ async function parsed(path: string, largest?: number): Promise<{ readonly table:
   const { parse } = await import('smol-toml')
   const { faultOfToml, placeOf } = await import('./toml-position.ts')
   try {
-    const text = (await textOfFile(path, largest)) ?? ''
+    const text = (await readText(path, largest)) ?? ''
     return { table: parse(text), placeOf: (key) => placeOf(path, text, key) }
   } catch (error) {
     return fail('CONFIG_UNREADABLE', faultOfToml(path, error), error)

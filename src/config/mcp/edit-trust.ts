@@ -2,7 +2,7 @@
 import { replaceFile } from '../../state-files/atomic-file.ts'
 import { lockedNow } from '../../state-files/file-lock.ts'
 import { type Consent, type Consents, consentFile, consentsOf } from './trust.ts'
-import { textOfFileNow } from '../files/read-text-file.ts'
+import { readTextSync } from '../../state-files/bounded-read.ts'
 
 /** What was allowed before under this name of this file counts no longer. */
 export function allow(home: string, digest: string, consent: Consent): void {
@@ -21,5 +21,5 @@ function without(consents: Consents, { file, name }: Consent): Consents {
 /** Throws where the file is there and cannot be read: what is written in its place would lose what it holds. */
 function change(home: string, changed: (consents: Consents) => Consents): void {
   const path = consentFile(home)
-  lockedNow(path, () => replaceFile(path, `${JSON.stringify(changed(consentsOf(textOfFileNow(path))), null, 2)}\n`))
+  lockedNow(path, () => replaceFile(path, `${JSON.stringify(changed(consentsOf(readTextSync(path))), null, 2)}\n`))
 }

@@ -1,5 +1,7 @@
 /** Reads the servers of other tools: the `mcpServers` that editors and desktop programs keep as JSON. */
-import { fail } from '../../errors/parley-error.ts'
+import { resolve } from 'node:path'
+import { fail, reasonOf } from '../../errors/parley-error.ts'
+import { readText } from '../../state-files/bounded-read.ts'
 import { jsonFault } from '../json-fault.ts'
 import type { McpTable } from './edit-servers.ts'
 
@@ -26,13 +28,24 @@ const TYPES: Readonly<Record<string, string>> = {
 const SYNONYMS: Readonly<Record<string, string>> = { serverUrl: 'url', httpUrl: 'url', transport: 'type' }
 const KEPT = new Set(['command', 'args', 'env', 'url', 'headers', 'type'])
 
-/** Throws FILE_UNUSABLE where the file is not such a list of servers. */
+/** Throws FILE_MISSING, and FILE_UNUSABLE where the file is not such a list of servers. */
+export async function importFile(path: string): Promise<readonly Imported[]> {
+  return importedFrom(path, await textIn(path))
+}
+
 export function importedFrom(path: string, text: string): readonly Imported[] {
   const servers = serversIn(parsed(path, text))
   if (servers === undefined) return fail('FILE_UNUSABLE', { path, reason: 'it has no "mcpServers"' })
   return Object.entries(servers).map(([name, fields]) =>
     isFields(fields) ? importedOne(name, fields) : { name, wrong: 'it is no table of settings' },
   )
+}
+
+async function textIn(path: string): Promise<string> {
+  const text = await readText(resolve(path)).catch((error: unknown) =>
+    fail('FILE_UNUSABLE', { path, reason: reasonOf(error) }, error),
+  )
+  return text ?? fail('FILE_MISSING', { path })
 }
 
 function parsed(path: string, text: string): unknown {

@@ -5,7 +5,7 @@ import { reasonOf } from '../../errors/parley-error.ts'
 import { digestOf, isAllowed } from './trust.ts'
 import { readMcp, type McpEntry, type McpFault } from './mcp-servers.ts'
 import { projectFile, userFile } from '../places.ts'
-import { LARGEST_OF_PROJECT, textOfFileNow } from '../files/read-text-file.ts'
+import { MAX_PROJECT_BYTES, readTextSync } from '../../state-files/bounded-read.ts'
 
 export interface FoundMcp {
   readonly entry: McpEntry
@@ -54,7 +54,7 @@ function readOne(
   from: FoundMcp['from'],
 ): { readonly entries: readonly Read[]; readonly faults: McpFiles['faults'] } {
   try {
-    const text = textOfFileNow(file, from === 'project' ? LARGEST_OF_PROJECT : undefined)
+    const text = readTextSync(file, from === 'project' ? MAX_PROJECT_BYTES : undefined)
     // Most people have none of the two files.
     if (text === undefined) return { entries: [], faults: [] }
     const { mcp = {} } = parse(text)

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import type { McpEntry } from './mcp-servers.ts'
-import { textOfFileNow } from '../files/read-text-file.ts'
+import { readTextSync } from '../../state-files/bounded-read.ts'
 
 export interface Consent {
   readonly file: string
@@ -25,7 +25,7 @@ export function isAllowed(home: string, digest: string): boolean {
 /** A small file of our own, read at once: nothing comes between the look at what is allowed and the start of that. */
 function consentsIn(home: string): Consents {
   try {
-    return consentsOf(textOfFileNow(consentFile(home)))
+    return consentsOf(readTextSync(consentFile(home)))
   } catch {
     // A file that cannot be read allows nothing.
     return {}

@@ -3,7 +3,7 @@ import { parse } from 'smol-toml'
 import { type KnownProvider, knownProviders, type ProviderKind } from './known-providers.ts'
 import { userFile } from '../places.ts'
 import { type ModelTable, type ProviderRead, type ProviderTable, readProviders } from './provider-tables.ts'
-import { textOfFileNow } from '../files/read-text-file.ts'
+import { readTextSync } from '../../state-files/bounded-read.ts'
 import { variablesIn } from '../files/variables.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -80,7 +80,7 @@ export function faultsOfProviders(providers: unknown): readonly ProviderRead[] {
 function tablesIn(path: string): readonly ProviderRead[] {
   try {
     // Once, when a server or a command starts: nobody waits for anything else yet.
-    const text = textOfFileNow(path)
+    const text = readTextSync(path)
     if (text === undefined) return []
     const { providers } = parse(text)
     return providers === undefined ? [] : readProviders(providers, known)

@@ -1,4 +1,6 @@
 /** What `[permissions]` of a configuration file may say: rules that allow, ask about or deny calls of tools. */
+import { parse } from 'smol-toml'
+import { reasonOf } from '../../errors/parley-error.ts'
 import { perhapsMeant } from '../nearest.ts'
 
 export const EFFECTS = ['allow', 'ask', 'deny'] as const
@@ -21,7 +23,7 @@ export interface RuleFault {
   readonly reason: string
 }
 
-interface RulesRead {
+export interface RuleEntries {
   readonly rules: readonly RuleEntry[]
   readonly faults: readonly RuleFault[]
 }
@@ -33,8 +35,17 @@ const LONGEST = 1_000
 /** Every path of a search is compared with each rule: a project, which anyone may have written, has so many, each with so many `*`. */
 const OF_PROJECT = { rules: 100, wildcards: 8 }
 
+/** The rules of the text of a settings file. Throws what the TOML parser throws, in one line. */
+export function readPermissionsOf(text: string, source: 'user' | 'project'): RuleEntries {
+  try {
+    return readPermissions(parse(text)['permissions'] ?? {}, source)
+  } catch (error) {
+    throw new Error(reasonOf(error), { cause: error })
+  }
+}
+
 /** Every rule on its own: what is wrong with one says nothing of the others. */
-export function readPermissions(permissions: unknown, source: 'user' | 'project'): RulesRead {
+export function readPermissions(permissions: unknown, source: 'user' | 'project'): RuleEntries {
   if (!isTable(permissions)) return { rules: [], faults: [wrong('permissions', 'it has lists: allow, ask, deny')] }
   const read = Object.entries(permissions).flatMap(([effect, list]) => listed(effect, list))
   const rules = read.flatMap((one) => ('rule' in one ? [one.rule] : []))

@@ -42,7 +42,7 @@ import { configuredServers } from './configured-mcp-servers.ts'
 import { logPathIn } from '../log/log-line.ts'
 import { LentModels } from './lent-models.ts'
 import { type Log, openLog } from '../log/log.ts'
-import { openRules } from './rules.ts'
+import { PermissionRules } from './permission-rules.ts'
 import { serverInfo } from '../version.ts'
 import { workerUrl } from './workers.ts'
 
@@ -85,7 +85,7 @@ export async function openOwner(config: Config): Promise<Owner> {
   const lost = new Promise<string | undefined>((resolve) => (lose = resolve))
   const journal = openFollowedJournal(config, { search, activity, onLost: lose })
   const processes = openProcesses({ boot, environment: config.environment, clock: systemClock })
-  const rules = openRules(config, report)
+  const rules = new PermissionRules(config, report)
   const documents = openDocuments(rules, report)
   const checker = openChecker()
   const base = { processes, checker, activity, clock: systemClock, clientInfo: serverInfo }

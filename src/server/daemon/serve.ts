@@ -5,11 +5,11 @@ import type { ServerContext } from '../../edge/acp/version.ts'
 import { loadVersions } from '../../edge/acp/versions.ts'
 import { type ListeningSocket, listenOn } from '../../edge/transport/unix-socket.ts'
 import { fail } from '../../errors/parley-error.ts'
+import type { Clock } from '../../ports/clock.ts'
 import type { AbortSource } from '../../ports/signal.ts'
 import type { SessionCounts, SessionRegistry } from '../../session/registry.ts'
 import { Clients } from './clients.ts'
 import { type Owner, openOwner } from '../compose/compose.ts'
-import { Drain } from './drain.ts'
 import { noteServer } from './pid-file.ts'
 import { importMethod } from '../import/import.ts'
 import { putLongLogAside } from '../log/log.ts'
@@ -202,5 +202,41 @@ class Server implements RunningServer {
     await this.#owner.close()
     log.note('stopped')
     await sessions
+  }
+}
+
+/** How often a drain checks whether turns still run. */
+const DRAIN_POLL_MS = 50
+
+/** The time between the order to stop and the stop, in which running turns may end by themselves. */
+class Drain {
+  readonly #clock: Clock
+  readonly #working: () => number
+  /** On the monotonic clock. */
+  #deadline: number | undefined
+  #begin: () => void = () => undefined
+  /** Resolves when no turn runs any more, or the grace is over. */
+  readonly drained: Promise<void>
+
+  constructor(clock: Clock, working: () => number) {
+    this.#clock = clock
+    this.#working = working
+    const begun = new Promise<void>((resolve) => (this.#begin = resolve))
+    this.drained = begun.then(() => this.#wait())
+  }
+
+  get isStopping(): boolean {
+    return this.#deadline !== undefined
+  }
+
+  /** A second call can only shorten the grace. */
+  stop(graceMs: number): void {
+    this.#deadline = Math.min(this.#deadline ?? Infinity, this.#clock.monotonicNow() + graceMs)
+    this.#begin()
+  }
+
+  async #wait(): Promise<void> {
+    while (this.#clock.monotonicNow() < (this.#deadline ?? 0) && this.#working() > 0)
+      await this.#clock.sleep(DRAIN_POLL_MS)
   }
 }

@@ -1,12 +1,10 @@
 /** `parley mcp import`: the servers of another tool's `mcpServers`, into the user's own file. */
-import { resolve } from 'node:path'
 import { configFor } from '../../configured.ts'
 import { addMcp } from '../../../config/mcp/edit-servers.ts'
 import { readMcpFiles } from '../../../config/mcp/server-files.ts'
-import { importedFrom } from '../../../config/mcp/import-servers.ts'
+import { importFile } from '../../../config/mcp/import-servers.ts'
 import { userFile } from '../../../config/places.ts'
-import { textOfFile } from '../../../config/files/read-text-file.ts'
-import { fail, reasonOf } from '../../../errors/parley-error.ts'
+import { reasonOf } from '../../../errors/parley-error.ts'
 import type { CommandInput } from '../../runtime/command.ts'
 import { FAILED, OK } from '../../runtime/exit-codes.ts'
 import { oneLine } from '../../output/terminal/text.ts'
@@ -18,7 +16,7 @@ export async function run({ args: [path = ''] }: CommandInput): Promise<number> 
   const file = userFile(config.environment)
   const { servers } = readMcpFiles(config, process.cwd())
   const taken = new Set(servers.flatMap(({ entry, from }) => (from === 'user' ? [entry.name] : [])))
-  const imported = importedFrom(path, await textIn(path))
+  const imported = await importFile(path)
   if (imported.length === 0) return refuse(`${path} names no MCP servers`)
   let code = OK
   for (const one of imported) {
@@ -29,13 +27,6 @@ export async function run({ args: [path = ''] }: CommandInput): Promise<number> 
     else code = refuse(`${JSON.stringify(name)} was not added: ${refused}`)
   }
   return code
-}
-
-async function textIn(path: string): Promise<string> {
-  const text = await textOfFile(resolve(path)).catch((error: unknown) =>
-    fail('FILE_UNUSABLE', { path, reason: reasonOf(error) }, error),
-  )
-  return text ?? fail('FILE_MISSING', { path })
 }
 
 function refuse(reason: string): number {

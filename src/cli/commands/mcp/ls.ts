@@ -74,7 +74,7 @@ function print(rows: readonly Row[], paint: Paint): void {
       `${paint('bold', oneLine(name, 60))}  ${standingWords(standing, paint)}${oneLine(what, 200)}\n`,
     )
     process.stdout.write(`  ${paint('dim', oneLine(source, 200))}\n`)
-    if (standing === 'waiting') process.stdout.write(`  ${oneLine(`Allow it with: parley mcp trust ${name}`, 200)}\n`)
+    if (standing === 'waiting') process.stdout.write(`  ${oneLine(`Trust it with: parley mcp trust ${name}`, 200)}\n`)
     for (const one of sessions) process.stdout.write(`  ${sessionWords(one, paint)}\n`)
   }
 }
@@ -82,7 +82,7 @@ function print(rows: readonly Row[], paint: Paint): void {
 function standingWords(standing: Row['standing'], paint: Paint): string {
   switch (standing) {
     case 'waiting':
-      return `${paint('asking', 'waits for your consent')}  `
+      return `${paint('asking', 'not trusted yet')}  `
     case 'disabled':
       return `${paint('dim', 'disabled')}  `
     case 'overruled':

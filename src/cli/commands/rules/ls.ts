@@ -1,10 +1,9 @@
 /** `parley rules ls`: every rule that holds in a directory, and with `--session` what was always or never allowed in that one. */
 import { configFor } from '../../configured.ts'
-import { type FoundRule, RuleReader } from '../../../config/rules/rule-files.ts'
-import { idOf, inOrder } from '../../../config/rules/rule-store.ts'
+import { ruleId, subjectInOrder } from '../../../config/rules/rule-store.ts'
 import type { Config } from '../../../config/schema.ts'
 import { openReader } from '../../../server/offline/offline-sessions.ts'
-import { ruleLine } from '../../../server/compose/rules.ts'
+import { type FoundRule, PermissionRules, ruleLine } from '../../../server/compose/permission-rules.ts'
 import type { CommandInput } from '../../runtime/command.ts'
 import { FAILED, OK } from '../../runtime/exit-codes.ts'
 import { printJson } from '../../output/json.ts'
@@ -15,7 +14,7 @@ import type { Paint } from '../../output/terminal/colors.ts'
 import { oneLine } from '../../output/terminal/text.ts'
 import { complain } from '../../say.ts'
 
-/** As programs see it. */
+/** As `--json` prints it. */
 export type Row =
   | FoundRule
   | (Pick<FoundRule, 'effect' | 'subject' | 'standing'> & {
@@ -28,14 +27,14 @@ export type Row =
 
 export async function run({ options }: CommandInput): Promise<number> {
   const config = await configFor()
-  const { rules, broken } = await new RuleReader(config).read(cwdOf(options))
+  const { rules, broken } = await new PermissionRules(config).find(cwdOf(options))
   const prefix = textOption(options, 'session')
   const rows = [...(prefix === undefined ? [] : await rowsOfSession(config, prefix)), ...rules]
   if (options['json'] === true) rows.forEach(printJson)
   else rows.forEach((row) => print(row, paintOn(process.stdout, config)))
   for (const sentence of broken) complain(oneLine(sentence, 400))
   if (rows.length === 0 && broken.length === 0)
-    process.stderr.write('No rules: what is not only read is asked about.\n')
+    process.stderr.write('No rules: every call that does more than read is asked about.\n')
   return broken.length === 0 ? OK : FAILED
 }
 
@@ -50,7 +49,7 @@ export async function rowsOfSession(
     const grants = await reader.grants(sessionId)
     return grants.map((grant) => {
       const { effect, ...subject } = grant
-      const id = idOf(['session', sessionId, effect, ...inOrder(subject)])
+      const id = ruleId(['session', sessionId, effect, ...subjectInOrder(subject)])
       return { id, effect, subject, from: 'session', standing: 'active', sessionId, grant }
     })
   } finally {
@@ -59,11 +58,11 @@ export async function rowsOfSession(
 }
 
 function print(row: Row, paint: Paint): void {
-  const waits = row.standing === 'waiting' ? `${paint('asking', 'waits for your consent')}  ` : ''
+  const waits = row.standing === 'waiting' ? `${paint('asking', 'not trusted yet')}  ` : ''
   const id = paint('code', (row.id ?? '').padEnd(10))
   process.stdout.write(`${id}  ${waits}${oneLine(ruleLine(row), 200)}\n`)
   process.stdout.write(`${' '.repeat(12)}${paint('dim', oneLine(placeOf(row), 200))}\n`)
-  if (row.standing === 'waiting') process.stdout.write(`${' '.repeat(12)}Agree with: parley rules trust\n`)
+  if (row.standing === 'waiting') process.stdout.write(`${' '.repeat(12)}Trust it with: parley rules trust\n`)
 }
 
 function placeOf(row: Row): string {

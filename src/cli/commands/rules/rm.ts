@@ -1,6 +1,6 @@
 /** `parley rules rm ID`: takes away a rule of the state directory, or with `--session` what was always allowed in that session. */
 import { configFor } from '../../configured.ts'
-import { RuleReader } from '../../../config/rules/rule-files.ts'
+import { PermissionRules } from '../../../server/compose/permission-rules.ts'
 import { removeRule } from '../../../config/rules/rule-store.ts'
 import type { Config } from '../../../config/schema.ts'
 import type { CommandInput } from '../../runtime/command.ts'
@@ -18,7 +18,7 @@ export async function run({ args: [prefix = ''], options }: CommandInput): Promi
 }
 
 async function removeHere(config: Config, prefix: string, cwd: string): Promise<number> {
-  const { rules } = await new RuleReader(config).read(cwd)
+  const { rules } = await new PermissionRules(config).find(cwd)
   const ids = rules.flatMap(({ id }) => id ?? [])
   const id = onlyOne(ids, prefix)
   if (id === undefined) return refuse(missing(prefix, ids))

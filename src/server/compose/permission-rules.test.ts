@@ -4,10 +4,10 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { allow } from '../mcp/edit-trust.ts'
-import { CONSENT, RuleReader, consentTo } from './rule-files.ts'
-import { removeRule, storeRule } from './rule-store.ts'
-import { readPermissions } from './rules.ts'
+import { allow } from '../../config/mcp/edit-trust.ts'
+import { TRUSTED_RULES, PermissionRules, trustDigest } from './permission-rules.ts'
+import { removeRule, storeRule } from '../../config/rules/rule-store.ts'
+import { readPermissions } from '../../config/rules/rules.ts'
 
 function place() {
   const directory = realpathSync(mkdtempSync(join(tmpdir(), 'parley-rules-')))
@@ -20,7 +20,7 @@ function place() {
   for (const one of [home, cwd]) mkdirSync(one)
   const mine = join(config, 'parley', 'parley.toml')
   mkdirSync(dirname(mine), { recursive: true })
-  const reader = new RuleReader({ home, environment: { XDG_CONFIG_HOME: config } })
+  const reader = new PermissionRules({ home, environment: { XDG_CONFIG_HOME: config } })
   return { directory, home, cwd, mine, theirs: join(cwd, '.parley.toml'), reader }
 }
 
@@ -60,7 +60,7 @@ describe('[permissions]', () => {
 describe('the rules of a directory', () => {
   test('are none where there are no files', async () => {
     const { reader, cwd } = place()
-    expect(await reader.read(cwd)).toEqual({ cwd, rules: [], broken: [] })
+    expect(await reader.find(cwd)).toEqual({ cwd, rules: [], broken: [] })
   })
 
   test('are those of the user, of the project and those that were stored for it or for all', async () => {
@@ -73,7 +73,7 @@ describe('the rules of a directory', () => {
     const link = join(directory, 'link')
     symlinkSync(cwd, link)
     for (const path of [cwd, link]) {
-      const { rules } = await reader.read(path)
+      const { rules } = await reader.find(path)
       expect(rules.map(({ effect, subject, from }) => `${effect} ${subject.tool} ${from}`).toSorted()).toEqual([
         'allow a user',
         'allow c stored',
@@ -85,10 +85,10 @@ describe('the rules of a directory', () => {
 
   test('that a project allows wait for consent to just these, in just this file', async () => {
     const { reader, cwd, home, theirs } = place()
-    const standings = async () => (await reader.read(cwd)).rules.map(({ effect, standing }) => `${effect} ${standing}`)
+    const standings = async () => (await reader.find(cwd)).rules.map(({ effect, standing }) => `${effect} ${standing}`)
     writeFileSync(theirs, '[permissions]\nallow = [{ tool = "a" }]\ndeny = [{ tool = "b" }]\n')
     expect(await standings()).toEqual(['allow waiting', 'deny active'])
-    allow(home, consentTo(theirs, (await reader.read(cwd)).rules), { file: theirs, name: CONSENT })
+    allow(home, trustDigest(theirs, (await reader.find(cwd)).rules), { file: theirs, name: TRUSTED_RULES })
     expect(await standings()).toEqual(['allow active', 'deny active'])
     writeFileSync(theirs, '[permissions]\nallow = [{ tool = "a" }]\n')
     expect(await standings()).toEqual(['allow active'])
@@ -101,9 +101,9 @@ describe('the rules of a directory', () => {
     const rule = { effect: 'allow', subject: { tool: 'a', command: 'npm test' }, project: cwd } as const
     const { id } = storeRule(home, rule)
     expect(storeRule(home, { ...rule, subject: { command: 'npm test', tool: 'a' } }).id).toBe(id)
-    expect((await reader.read(cwd)).rules).toHaveLength(1)
+    expect((await reader.find(cwd)).rules).toHaveLength(1)
     expect([removeRule(home, id), removeRule(home, id)]).toEqual([true, false])
-    expect((await reader.read(cwd)).rules).toEqual([])
+    expect((await reader.find(cwd)).rules).toEqual([])
   })
 
   test.each<[string, (at: ReturnType<typeof place>) => void]>([
@@ -122,7 +122,7 @@ describe('the rules of a directory', () => {
     const at = place()
     writeFileSync(at.mine, '[permissions]\ndeny = [{ tool = "a" }]\n')
     breakIt(at)
-    const { rules, broken } = await at.reader.read(at.cwd)
+    const { rules, broken } = await at.reader.find(at.cwd)
     expect(broken).toHaveLength(1)
     if (!broken[0]?.includes(at.mine)) expect(rules).toMatchObject([{ effect: 'deny' }])
   })
