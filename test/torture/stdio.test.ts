@@ -292,7 +292,7 @@ const ends: readonly Case[] = [
   {
     row: 'S6',
     does: 'ends soon after each start',
-    options: { limits: { restartPausesMs: [1, 1, 1], restMs: 60_000 } },
+    options: { limits: { restartPausesMs: [1, 1, 1], cooldownMs: 60_000 } },
     async check({ registry, log, failure }) {
       const rests = ({ servers }: ReturnType<typeof registry.list>): boolean =>
         servers[0]?.reason?.includes('rests') === true

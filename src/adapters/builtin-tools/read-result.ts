@@ -1,6 +1,6 @@
 /** `read_result`: what was left out of the long result of an earlier call. */
 import { z } from 'zod'
-import { allWordsIn } from '../mcp/client/request/model-content.ts'
+import { allTextIn } from '../mcp/client/request/model-content.ts'
 import { MODEL_LIMIT, amount, refuse, textResult } from './toolset/result.ts'
 import { defineTool } from './toolset/tool.ts'
 
@@ -23,7 +23,7 @@ export const readResult = defineTool({
     const content = await caller.resultOf(toolCallId)
     if (content === undefined)
       return refuse(`There is no result of a call ${JSON.stringify(toolCallId.slice(0, 100))}.`)
-    const text = allWordsIn(content)
+    const text = allTextIn(content)
     const page = text.slice(offset, offset + limit)
     const end = offset + page.length
     if (page === '')

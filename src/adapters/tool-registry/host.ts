@@ -38,11 +38,11 @@ export interface ToolHostOptions {
   readonly configured?: (cwd: string) => readonly ConfiguredServer[]
   /** Whether calls will come with somebody whom servers may ask. */
   readonly elicitation?: boolean
-  /** What lets us in at servers that want somebody to log in. */
+  /** For servers that require a login. */
   readonly logins?: Logins
   /** Told, in a sentence without secrets, what is wrong with a server's tools. */
   readonly warn?: (sentence: string) => void
-  /** Told of every process that is started as a server. */
+  /** Called for every server process that is started. */
   readonly started?: (started: StartedServer) => void
 }
 

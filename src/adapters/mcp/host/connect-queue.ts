@@ -1,15 +1,15 @@
 /**
- * Turns for opening MCP servers. To start a process stops this thread for milliseconds, and a new process wants a processor: many at
- * once would keep every other session waiting. Sessions take turns, so that one with many servers does not keep the servers of others back.
+ * Limits how many MCP servers are started at once: starting a process blocks this thread for milliseconds, and each new process needs
+ * a processor. Sessions take turns, so that a session with many servers does not delay the servers of others.
  */
 import type { Clock } from '../../../ports/clock.ts'
 import type { Signal } from '../../../ports/signal.ts'
 
-/** So many servers may be on their way at once. */
-const AT_ONCE = 8
-/** One that has not answered by then waits for something other than a processor: the next one may begin. */
-const LONGEST_MS = 500
-/** Between two beginnings, for all others who need this thread. */
+/** Servers that may start at once. */
+const MAX_STARTING = 8
+/** A server that is not ready by then waits for something other than the processor: the next one may start. */
+const MAX_TURN_MS = 500
+/** Between two starts, for other work of this thread. */
 const PAUSE_MS = 10
 
 interface Waiting {
@@ -27,7 +27,7 @@ export class ConnectQueue {
     this.#clock = clock
   }
 
-  /** Resolves when a server of this session may be opened. Call what it resolves with when that has succeeded or failed. */
+  /** Resolves when a server of this session may start, with a function to call when the start has succeeded or failed. */
   async turn(session: string, signal: Signal): Promise<() => void> {
     return await new Promise((resolve, reject) => {
       const leave = (): void => {
@@ -49,7 +49,7 @@ export class ConnectQueue {
 
   #next(): void {
     const [first] = this.#waiting
-    if (first === undefined || this.#isPausing || this.#open >= AT_ONCE) return
+    if (first === undefined || this.#isPausing || this.#open >= MAX_STARTING) return
     const [session, [waiting, ...others]] = first
     this.#waiting.delete(session)
     if (others.length > 0) this.#waiting.set(session, others)
@@ -71,7 +71,7 @@ export class ConnectQueue {
       this.#open -= 1
       this.#next()
     }
-    const timer = this.#clock.setTimer(LONGEST_MS, over)
+    const timer = this.#clock.setTimer(MAX_TURN_MS, over)
     return over
   }
 

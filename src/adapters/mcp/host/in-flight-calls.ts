@@ -1,13 +1,13 @@
-/** The calls of one registry that are under way, so that it can wait for them or end them without ending its servers. */
+/** The running calls of one registry, so that it can wait for them or cancel them without closing its servers. */
 import { fail, isParleyError } from '../../../errors/parley-error.ts'
 import type { ToolCallOptions } from '../../../ports/tools.ts'
 
 interface InFlightCalls {
-  /** Runs a call with a signal of its own; throws TOOL_NOT_RUN when no more calls are taken. */
+  /** Runs a call with a signal of its own. Throws TOOL_NOT_RUN after `finish` or `end`. */
   run<Result>(name: string, options: ToolCallOptions, work: Work<Result>): Promise<Result>
-  /** Takes no more calls and resolves when those under way have ended. */
+  /** Accepts no more calls and resolves when the running ones have ended. */
   finish(): Promise<void>
-  /** Takes no more calls and ends those under way: their answers are lost. */
+  /** Accepts no more calls and cancels the running ones. */
   end(): void
 }
 
@@ -40,7 +40,7 @@ export function openInFlightCalls(): InFlightCalls {
       try {
         return await running
       } catch (error) {
-        // Nobody asked to cancel it: it was cut off, whether or not it ran.
+        // The caller did not cancel it: the call was cut off, and may have run.
         const cut = isParleyError(error, 'TOOL_CANCELLED') && !options.signal.aborted
         if (cut) fail('TOOL_LOST', { tool: name, reason: ENDED }, error)
         throw error

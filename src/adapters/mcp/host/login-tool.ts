@@ -1,4 +1,4 @@
-/** The one tool of a server that lets nobody in yet: it sends the person to the page where they log in. */
+/** The only tool of a server that requires a login: it sends the user to the login page. */
 import { isParleyError } from '../../../errors/parley-error.ts'
 import type { ToolResult } from '../../../ports/tools.ts'
 import type { CallOptions, Offer, ServerTool } from './mcp-types.ts'
@@ -6,7 +6,7 @@ import type { Authorization } from '../oauth/authorization.ts'
 
 const NO_ARGUMENTS = { type: 'object', properties: {} } as const
 
-/** Ours, whatever the server calls its own tools: it changes nothing but who is let in, and asks before that. */
+/** A tool of Parley, whatever names the server uses. It only changes the login, and asks the user first. */
 export const LOG_IN: ServerTool = {
   serverToolName: 'log_in',
   title: 'Log in',
@@ -23,13 +23,13 @@ export const LOCKED: Offer = { tools: [LOG_IN], resources: [], templates: [], pr
 interface LogIn {
   readonly label: string
   readonly authorization: Authorization
-  /** Connects the server with what the login brought, and says what keeps it from that. */
+  /** Connects the server with the new token; resolves with the reason if that fails. */
   readonly connect: () => Promise<string | undefined>
-  /** Why it is locked, and what else to do. */
+  /** Why the server is locked, and what the user can do. */
   readonly reason: string
 }
 
-/** That nobody logged in is an answer, for the agent to read. */
+/** A login that did not happen is a result that the agent can read. */
 export async function loginTool(
   { label, authorization, connect, reason }: LogIn,
   options: CallOptions,

@@ -1,4 +1,4 @@
-/** One server of a registry through its life: waiting, connecting, ready, lost, connected again, closed. */
+/** The life cycle of one server: idle, connecting, ready, failed, connected again, closed. */
 import { fail, isParleyError, reasonOf, ParleyError } from '../../../errors/parley-error.ts'
 import type { Timer } from '../../../ports/clock.ts'
 import type { McpServer, ServerStatus, ToolResult } from '../../../ports/tools.ts'
@@ -12,21 +12,21 @@ type Phase =
   | { readonly state: 'idle' }
   | { readonly state: 'connecting'; readonly done: Promise<void>; readonly abort: AbortController }
   | { readonly state: 'ready'; readonly connection: Connection; readonly since: number }
-  /** `retryAt` is on the clock of `elapsed`; `timer` starts it by itself. */
+  /** `retryAt` is a time of `monotonicNow`; `timer` restarts the server by itself. */
   | { readonly state: 'failed'; readonly reason: string; readonly retryAt: number; readonly timer?: Timer }
-  /** Until somebody has logged in; `timer` looks for that. */
+  /** The server requires a login; `timer` watches for one. */
   | { readonly state: 'locked'; readonly reason: string; readonly authorization: Authorization; readonly timer: Timer }
   | { readonly state: 'closed' }
 
-/** Enough for the answer to a request that is under way. */
-const BREATH_MS = 10
+/** Delay before a server is started, so that the answer to a running request goes first. */
+const START_DELAY_MS = 10
 
 export class McpServerLifecycle {
   readonly config: ServerConfig
   readonly #context: McpHostContext
   readonly #changed: () => void
   readonly #restarts: Restarts
-  /** Connections of no more use that still wait for answers. */
+  /** Lost connections that still wait for answers. */
   readonly #draining = new Set<Connection>()
   #phase: Phase = { state: 'idle' }
   #title: string
@@ -35,10 +35,10 @@ export class McpServerLifecycle {
   #readingStaticTools: Promise<void> | undefined
   #roots: readonly string[]
   #located: McpServer | undefined
-  /** What was read over connections that were lost. */
+  /** Resources that were read over connections that were lost. */
   #watched: readonly string[] = []
 
-  /** `changed` is called when the state or what it offers did. */
+  /** `changed` is called when the state or the offer changes. */
   constructor(config: ServerConfig, context: McpHostContext, changed: () => void) {
     this.config = config
     this.#context = context
@@ -46,7 +46,7 @@ export class McpServerLifecycle {
     this.#title = config.title
     this.#roots = config.roots
     const { restartPausesMs: pausesMs, steadyMs } = context.limits
-    this.#restarts = countRestarts({ pausesMs, steadyMs, forEver: !config.isProcess })
+    this.#restarts = countRestarts({ pausesMs, steadyMs, forever: !config.isProcess })
   }
 
   status(): ServerStatus {
@@ -60,7 +60,7 @@ export class McpServerLifecycle {
     return { ...status, ...about.speaks, latencyMs: phase.connection.latencyMs() }
   }
 
-  /** What it offers, as long as it can be asked for it. */
+  /** What it offers now; nothing while it cannot be called. */
   offer(): Offer {
     if (this.#phase.state === 'locked') return this.#context.elicitation ? LOCKED : NOTHING
     if (this.#phase.state === 'ready') return this.known()
@@ -68,32 +68,32 @@ export class McpServerLifecycle {
     return (isComing ? this.#staticOffer : undefined) ?? NOTHING
   }
 
-  /** What it offers, or did when it was lost. */
+  /** What it offers, or offered when it was lost. */
   known(): Offer {
     const known = this.#known ?? this.#staticOffer ?? NOTHING
     return this.#phase.state === 'locked' ? { ...known, tools: [LOG_IN, ...known.tools] } : known
   }
 
-  /** Makes its offer known, for which it need not be connected if it can be foreseen. */
+  /** Makes its offer known. A server with static tools need not be connected for that. */
   prepare(): void {
     if (this.#phase.state === 'ready') return this.#phase.connection.refreshIfStale()
     if (this.config.staticTools === undefined || this.#phase.state !== 'idle') return this.start()
     if (this.#staticOffer === undefined) this.#readingStaticTools ??= this.#readStaticTools(this.config.staticTools)
   }
 
-  /** Connects it, also again after it was lost, unless it has to wait. */
+  /** Connects it, also after it was lost, unless it has to wait for a retry. */
   start(): void {
     if (this.#mayStart()) this.#connectNow()
   }
 
-  /** Somebody names it anew: it gets every chance that it had at first. */
+  /** Called when another session configures it: its failures are forgotten and it is connected again. */
   revive(): void {
     if (this.#phase.state !== 'failed' && this.#phase.state !== 'locked') return
-    this.#restarts.forgive()
+    this.#restarts.reset()
     this.#connectNow()
   }
 
-  /** Those who share it have another root set now. */
+  /** Called when the root set of its sessions changes. */
   follow(roots: readonly string[]): void {
     if (JSON.stringify(roots) === JSON.stringify(this.#roots)) return
     this.#roots = roots
@@ -108,7 +108,7 @@ export class McpServerLifecycle {
 
   /** Does `work` on its connection, connecting first where needed. Throws what `ToolRegistry.call` throws. */
   async use<Result>(options: CallOptions, work: (connection: Connection) => Promise<Result>): Promise<Result> {
-    // Whoever calls a tool that was listed before the login ended is asked as if the call had met that.
+    // The tool was listed before the login expired: the user is asked to log in, as if the call had been refused.
     if (this.#phase.state === 'locked' && options.onElicit !== undefined) await this.logIn(options)
     const connection = await unlessCancelled(this.#connected(options.name), options)
     try {
@@ -118,11 +118,11 @@ export class McpServerLifecycle {
       if (same || !isParleyError(error, 'TOOL_NOT_RUN') || options.signal.aborted) throw error
       await options.onRetry?.(error.message)
     }
-    // It provably did not run because the connection was dead before we knew: a new one deserves one try.
+    // The call did not run because the connection was already dead, so it is tried once over a new one.
     return await work(await unlessCancelled(this.#connected(options.name), options))
   }
 
-  /** Sends the person for whom we work to the page where they log in; what is called then is `LOG_IN`. */
+  /** Runs the `LOG_IN` tool: sends the user to the login page and connects afterwards. */
   async logIn(options: CallOptions): Promise<ToolResult> {
     if (this.#phase.state !== 'locked')
       return { content: [{ type: 'text', text: 'Nobody has to log in.' }], isError: false }
@@ -153,7 +153,7 @@ export class McpServerLifecycle {
       this.#staticOffer = permitted({ ...NOTHING, tools: cleanTools(listed).tools }, this.config.rules)
       if (this.#phase.state !== 'closed') this.#changed()
     } catch {
-      // Whatever it is, starting it says so.
+      // Starting the server reports the reason.
       this.start()
     } finally {
       this.#readingStaticTools = undefined
@@ -182,7 +182,7 @@ export class McpServerLifecycle {
   async #connect(signal: AbortSignal): Promise<void> {
     try {
       const connection = await this.#openInTurn(signal)
-      // Closing came while the server answered.
+      // It was closed while the server answered.
       if (signal.aborted) await connection.close()
     } catch (error) {
       if (isParleyError(error, 'MCP_LOGIN')) this.#lock(error.message)
@@ -190,10 +190,10 @@ export class McpServerLifecycle {
     }
   }
 
-  /** Starting a process stops this one for some milliseconds: the answer to `session/new` goes first. */
+  /** Starting a process blocks this one for some milliseconds, so the answer to `session/new` goes first. */
   async #openInTurn(signal: AbortSignal): Promise<Connection> {
     if (this.config.lazy) return await this.#open(signal)
-    await this.#context.clock.sleep(BREATH_MS, signal)
+    await this.#context.clock.sleep(START_DELAY_MS, signal)
     const over = await this.#context.connectQueue.turn(this.config.session, signal)
     try {
       return await this.#open(signal)
@@ -206,7 +206,7 @@ export class McpServerLifecycle {
     const { label, session, cwd, rules, locate, isConfigured, login } = this.config
     const server = await locate()
     this.#located = server
-    // The protocol's code costs a tenth of a second; only who has a server pays for it.
+    // The MCP code takes a tenth of a second to load, so only sessions with servers load it.
     const mcp = await import('../client/connect/connect.ts')
     let lost: string | undefined
     const onLost = (reason: string): void => {
@@ -231,7 +231,7 @@ export class McpServerLifecycle {
     this.#title = connection.about.title
     this.#known = permitted(connection.offer(), this.config.rules)
     this.#enter({ state: 'ready', connection, since: this.#context.clock.monotonicNow() })
-    // It may have gone in the very moment in which it came.
+    // The connection may already be lost.
     if (lost !== undefined) this.#lose(lost)
     return connection
   }
@@ -251,7 +251,7 @@ export class McpServerLifecycle {
     this.#waitAfter(`MCP server ${this.config.label} was lost: ${reason}.`, this.#context.clock.monotonicNow() - since)
   }
 
-  /** Nobody has to say it again: whoever logs in, wherever, lets it go on. */
+  /** A login in any session or process unlocks the server. */
   #lock(reason: string): void {
     const located = this.#located
     const { logins } = this.#context
@@ -261,7 +261,7 @@ export class McpServerLifecycle {
     this.#enter({ state: 'locked', reason, authorization, timer })
   }
 
-  /** A server that never worked is tried again only when somebody wants it. */
+  /** A server that never worked is tried again only when a session needs it. */
   #failed(reason: string): void {
     const { clock, limits } = this.#context
     if (this.#known === undefined)
@@ -275,9 +275,9 @@ export class McpServerLifecycle {
     const pause = this.#restarts.lost(livedMs)
     if (pause === undefined) {
       const given = `${reason} It was lost ${this.#restarts.count} times soon after its start and rests for now.`
-      return this.#enter({ state: 'failed', reason: given, retryAt: clock.monotonicNow() + limits.restMs })
+      return this.#enter({ state: 'failed', reason: given, retryAt: clock.monotonicNow() + limits.cooldownMs })
     }
-    // Whoever needs it need not wait after the first loss, nor where trying costs no process.
+    // After the first loss, or where a retry costs no process, a session that needs the server need not wait.
     const retryAt =
       this.#restarts.count > 1 && this.config.isProcess ? clock.monotonicNow() + pause : clock.monotonicNow()
     const timer = this.config.lazy ? undefined : clock.setTimer(pause, () => this.#connectNow())
@@ -302,32 +302,32 @@ function unlessCancelled<Result>(work: Promise<Result>, { signal, name }: CallOp
 interface RestartRules {
   /** Milliseconds to wait after each loss in a row. */
   readonly pausesMs: readonly number[]
-  /** Whoever ran this long is not counted as lost in a row. */
+  /** A server that ran this long is not counted as lost in a row. */
   readonly steadyMs: number
-  /** Whether the last pause holds for ever after, or no restart follows it. */
-  readonly forEver: boolean
+  /** Whether the last pause repeats forever, or no restart follows it. */
+  readonly forever: boolean
 }
 
 interface Restarts {
-  /** It was lost after a life of `livedMs`: how long to wait now, or undefined when it was lost too often. */
+  /** Called after a loss: milliseconds until the restart, or undefined when it was lost too often. */
   lost(livedMs: number): number | undefined
   /** How often it was lost in a row. */
   readonly count: number
-  /** Somebody asks for it anew: what was is forgotten. */
-  forgive(): void
+  /** Forgets earlier losses. */
+  reset(): void
 }
 
-function countRestarts({ pausesMs, steadyMs, forEver }: RestartRules): Restarts {
+function countRestarts({ pausesMs, steadyMs, forever }: RestartRules): Restarts {
   let count = 0
   return {
     lost(livedMs) {
       count = livedMs >= steadyMs ? 1 : count + 1
-      return pausesMs[count - 1] ?? (forEver ? pausesMs.at(-1) : undefined)
+      return pausesMs[count - 1] ?? (forever ? pausesMs.at(-1) : undefined)
     },
     get count() {
       return count
     },
-    forgive() {
+    reset() {
       count = 0
     },
   }

@@ -1,4 +1,4 @@
-/** What the registry knows of a connected server, whatever protocol it speaks. */
+/** Types that the host, the client and the registry share: a server's offer, its connection, limits and options. */
 import type { Activity } from '../../../ports/activity.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Processes } from '../../../ports/process.ts'
@@ -22,7 +22,7 @@ import type { ProtocolCache } from './protocol-cache.ts'
 import type { ConnectQueue } from './connect-queue.ts'
 import type { Logins, LoginSettings } from '../oauth/authorization.ts'
 
-/** A tool as its server describes it, cleaned of what we cannot use. */
+/** A tool as its server describes it, without parts that Parley cannot use. */
 export interface ServerTool {
   readonly serverToolName: string
   readonly title: string
@@ -54,7 +54,7 @@ export interface Offer {
 export const NOTHING: Offer = { tools: [], resources: [], templates: [], prompts: [] }
 
 export interface About {
-  /** What the server calls itself, for people. */
+  /** The name that the server gives itself, for display. */
   readonly title: string
   readonly speaks: Pick<ServerStatus, 'era' | 'protocol' | 'unused'>
 }
@@ -62,13 +62,13 @@ export interface About {
 export interface Connection {
   readonly about: About
   offer(): Offer
-  /** The resources that it tells the changes of. */
+  /** The resources whose changes the server reports. */
   watched(): readonly string[]
-  /** Somebody is about to use what it offers: asks for lists that have grown old and whose changes nobody tells. Nobody waits. */
+  /** Lists again in the background what is old and whose changes the server does not report. Called before the offer is used. */
   refreshIfStale(): void
-  /** What the last listing took. */
+  /** The duration of the last listing. */
   latencyMs(): number
-  /** Throws what `ToolRegistry.call` throws; `name` is what the errors call the tool. A pause is the end of this part of it. */
+  /** Throws what `ToolRegistry.call` throws, with `name` as the tool's name. A pause ends this part of the call. */
   call(tool: ServerTool, args: unknown, options: CallOptions): Promise<ToolResult | Paused>
   read(uri: string, options: CallOptions): ReturnType<ToolRegistry['read']>
   prompt(
@@ -77,9 +77,9 @@ export interface Connection {
     options: CallOptions,
   ): Promise<readonly PromptMessage[]>
   complete(request: CompletionRequest, options: CallOptions): Promise<readonly string[]>
-  /** The root set is another now. */
+  /** Called when the root set changes. */
   rootsChanged(): void
-  /** Closes it when its last call has ended: a connection of no more use may still bring answers. */
+  /** Closes the connection when its last call has ended: a lost connection may still deliver answers. */
   drain(): Promise<void>
   /** Ends the connection, its session at the server, and its process. Idempotent. */
   close(): Promise<void>
@@ -87,20 +87,20 @@ export interface Connection {
 
 export interface CallOptions extends ToolCallOptions {
   readonly name: string
-  /** Whatever progress there is. */
+  /** For the whole call, also with progress. */
   readonly totalMs?: number
-  /** Goes on from this pause, which may be another connection's, instead of beginning. */
+  /** Continues a paused call, possibly of another connection, instead of starting a new one. */
   readonly given?: Given
 }
 
-/** The server wants more before the call goes on, and does nothing for it meanwhile. */
+/** The server needs input before it continues the call, and does nothing for it until then. */
 export interface Paused {
   readonly pause: ToolInputRequest
 }
 
 export interface Given extends Paused {
   readonly input: ToolInputResponse
-  /** What its parts before took of the time for the whole call. */
+  /** Time that the earlier parts of the call took. */
   readonly spentMs: number
 }
 
@@ -111,35 +111,35 @@ export interface ClientInfo {
 }
 
 export interface Limits {
-  /** For the first message of a server that may not know the newest protocol. */
+  /** Until the first answer of a server that may not know the newest protocol. */
   readonly probeMs: number
-  /** For the answer of a process that was silent to that message, until it is started afresh. */
+  /** Until a process that does not answer that message is started again with the older handshake. */
   readonly silenceMs: number
   /** For a whole attempt to connect. */
   readonly connectMs: number
-  /** That a server whose tools are listed waits for its resources and prompts. */
+  /** How long listed tools wait for the resources and prompts of the same server. */
   readonly moreMs: number
-  /** A tool call without answer or progress. */
+  /** A call without an answer or progress. */
   readonly callMs: number
-  /** A tool call, whatever progress it reports. */
+  /** A whole call, also with progress. */
   readonly callTotalMs: number
   /** The least time between two listings of one server's tools, resources or prompts. */
   readonly listPauseMs: number
-  /** The same for a server that says that they changed and has nothing new. */
+  /** The same for a server that reports changes where there are none. */
   readonly idleListPauseMs: number
-  /** That a list is believed whose changes nobody tells, unless the server says that it holds for longer. */
+  /** How long a list counts as current if the server reports no changes and promises no longer validity. */
   readonly staleMs: number
-  /** After each loss in a row of a server that worked; a process is left alone after the last. */
+  /** Before the restart after each loss in a row; a process is not restarted after the last. */
   readonly restartPausesMs: readonly number[]
-  /** Whoever ran so long is not counted as lost in a row. */
+  /** A server that ran this long is not counted as lost in a row. */
   readonly steadyMs: number
-  /** Until a server that never worked is tried again, if somebody wants it. */
+  /** Until a server that never worked is tried again, if a session needs it. */
   readonly retryMs: number
-  /** Until a process that was lost too often is tried again, if somebody wants it. */
-  readonly restMs: number
-  /** That a shared server stays when the last session has left it. */
+  /** Until a process that was lost too often is tried again, if a session needs it. */
+  readonly cooldownMs: number
+  /** How long a shared server runs after its last session has left. */
   readonly idleMs: number
-  /** For a process that was asked to end. */
+  /** Until a process that was asked to end is killed. */
   readonly graceMs: number
 }
 
@@ -156,22 +156,22 @@ export const DEFAULT_LIMITS: Limits = {
   restartPausesMs: [250, 1000, 4000, 15_000, 30_000],
   steadyMs: 60_000,
   retryMs: 30_000,
-  restMs: 300_000,
+  cooldownMs: 300_000,
   idleMs: 60_000,
   graceMs: 1000,
 }
 
-/** A process of a server, for those who keep account; its arguments may hold secrets. */
+/** A server process that was started. Its arguments may contain secrets. */
 export interface StartedServer {
   readonly server: string
-  /** The session that it was started for; one that is shared may serve others later. */
+  /** The session that it was started for; a shared server may serve others later. */
   readonly session: string
   readonly command: string
   readonly args: readonly string[]
   readonly pid: number
 }
 
-/** What every connection of a host is made with. */
+/** What all servers of a host share. */
 export interface McpHostContext {
   readonly processes: Processes
   readonly clock: Clock
@@ -180,38 +180,38 @@ export interface McpHostContext {
   /** Checks values against the schemas of servers. */
   readonly checker: Checker
   readonly activity: Activity
-  /** Told, in a sentence without secrets, what people should know and no call can say. */
+  /** Shows the user a problem, in a sentence without secrets. */
   readonly warn: (sentence: string) => void
-  /** Told of every process that is started as a server. */
+  /** Called for every server process that is started. */
   readonly started?: (started: StartedServer) => void
-  /** Which configurations turned out to speak the older protocol. */
+  /** Which servers speak the older protocol. */
   readonly protocolCache: ProtocolCache
   readonly connectQueue: ConnectQueue
-  /** Whether there is somebody whom servers may ask. */
+  /** Whether servers may ask the user. */
   readonly elicitation: boolean
-  /** What lets us in at servers that want somebody to log in. */
+  /** For servers that require a login. */
   readonly logins?: Logins
 }
 
 export interface ConnectRequest {
   readonly server: McpServer
-  /** What the server is called in sentences. */
+  /** The server's name in messages. */
   readonly label: string
   /** The session that it is connected for. */
   readonly session: string
   readonly cwd: string
-  /** Which protocol to speak; `auto` finds out. */
+  /** Which protocol to speak; `auto` negotiates. */
   readonly protocol: 'auto' | 'legacy' | 'modern'
   readonly signal: AbortSignal
-  /** A file names it, so that people can do so too. */
+  /** A configuration file names it, so that commands can refer to it by name. */
   readonly isConfigured: boolean
   readonly login?: LoginSettings
   /** Absolute paths of the root set, as they are now. */
   readonly roots: () => readonly string[]
-  /** Resources that were read over an earlier connection: whether they have changed since, nobody can say. */
+  /** Resources that were read over an earlier connection and may have changed since. */
   readonly watched: readonly string[]
-  /** What it offers is another. */
+  /** Called when its offer changes. */
   readonly onOffer: () => void
-  /** The connection is of no more use; the reason is a sentence without secrets. */
+  /** Called once when the connection is lost; the reason is a sentence without secrets. */
   readonly onLost: (reason: string) => void
 }

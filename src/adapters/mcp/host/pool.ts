@@ -1,27 +1,27 @@
-/** The servers of all sessions: registries that name one alike share it, within a session or, where it is shared, across them. */
+/** The servers of all sessions. Registries that configure a server alike share it: within a session, or across sessions if it is shared. */
 import type { Timer } from '../../../ports/clock.ts'
 import type { McpHostContext } from './mcp-types.ts'
 import { McpServerLifecycle } from './mcp-server-lifecycle.ts'
 import type { ServerConfig } from './server-config.ts'
 
-/** One registry's share in a server. */
+/** One registry's use of a server. */
 export interface Lease {
   readonly server: McpServerLifecycle
-  /** Resolves when the share is given back and, if it was the last one, the server is gone. Idempotent. */
+  /** Resolves when the server is released and, after its last user, closed. Idempotent. */
   release(): Promise<void>
 }
 
 interface Pool {
-  /** `changed` is called, until the share is given back, when the state or the tools of the server did change. */
+  /** `changed` is called, until the release, when the server's state or offer changes. */
   take(config: ServerConfig, changed: () => void): Lease
-  /** Ends the servers that nobody has a share in any more. */
+  /** Closes the servers that no registry uses. */
   close(): Promise<void>
 }
 
 interface Shared {
   readonly server: McpServerLifecycle
   readonly listeners: Set<() => void>
-  /** Ends it when nobody has come for long enough. */
+  /** Closes it after a while without a user. */
   idle?: Timer | undefined
 }
 
@@ -66,7 +66,7 @@ export function openPool(context: McpHostContext): Pool {
       one.idle = undefined
       running?.server.revive()
       running?.server.follow(config.roots)
-      // A function of its own for each share: one registry may take the same server twice.
+      // A function of its own for each lease: one registry may lease the same server twice.
       const listener = (): void => changed()
       one.listeners.add(listener)
       let released: Promise<void> | undefined
@@ -86,7 +86,7 @@ export function openPool(context: McpHostContext): Pool {
   }
 }
 
-/** A successor never runs beside its predecessor: they may want the same port, file or lock. */
+/** A server starts only when its predecessor has ended: both may need the same port, file or lock. */
 function after(gone: Promise<void> | undefined, config: ServerConfig): ServerConfig {
   if (gone === undefined) return config
   return {

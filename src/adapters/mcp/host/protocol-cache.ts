@@ -1,16 +1,16 @@
-/** Remembers which servers speak the older protocol, so that they are asked for the newer one only now and then. */
+/** Remembers which servers speak the older protocol, so that the newer one is offered to them only once a day. */
 import type { Clock } from '../../../ports/clock.ts'
 import type { McpServer } from '../../../ports/tools.ts'
 
 export interface ProtocolCache {
   isLegacy(server: McpServer): boolean
   foundLegacy(server: McpServer): void
-  /** What was remembered did not hold. */
+  /** Called when the remembered protocol did not work. */
   forget(server: McpServer): void
 }
 
-/** An old verdict goes on working after the server was updated, so nothing but time ends it. */
-const BELIEVED_MS = 24 * 60 * 60 * 1000
+/** The older protocol keeps working after a server was updated, so only time ends an entry. */
+const VALID_MS = 24 * 60 * 60 * 1000
 const MOST = 1000
 
 export function openProtocolCache(clock: Clock): ProtocolCache {
@@ -18,7 +18,7 @@ export function openProtocolCache(clock: Clock): ProtocolCache {
   return {
     isLegacy(server) {
       const at = legacy.get(keyOf(server))
-      return at !== undefined && clock.monotonicNow() - at < BELIEVED_MS
+      return at !== undefined && clock.monotonicNow() - at < VALID_MS
     },
     foundLegacy(server) {
       if (legacy.size >= MOST) legacy.clear()
@@ -28,7 +28,7 @@ export function openProtocolCache(clock: Clock): ProtocolCache {
   }
 }
 
-/** What a server is called and which keys it is given have nothing to do with what it speaks. */
+/** Name, environment and headers of a server do not affect its protocol. */
 function keyOf(server: McpServer): string {
   return JSON.stringify(server.type === 'stdio' ? [server.command, server.args] : [server.type, server.url])
 }

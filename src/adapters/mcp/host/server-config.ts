@@ -1,55 +1,55 @@
-/** What a registry knows of a server before it is reached: its name, its rules, and how to reach it. */
+/** The configuration of one server of a registry: its name, how to reach it, and the user's rules for it. */
 import type { McpServer } from '../../../ports/tools.ts'
 import type { LoginSettings } from '../oauth/authorization.ts'
 import type { Offer, ServerTool } from './mcp-types.ts'
 
 export interface ServerConfig {
-  /** Equal for what may share one connection. */
+  /** Equal for configurations that may share one connection. */
   readonly key: string
-  /** Its name, unlike that of any other server of the registry. */
+  /** Its name, unique within the registry. */
   readonly label: string
   readonly title: string
   readonly trusted: boolean
   /** Starting it starts a process. */
   readonly isProcess: boolean
-  /** A file of the user's or of a project names it. */
+  /** A configuration file of the user or of a project names it. */
   readonly isConfigured: boolean
-  /** How people log in there. */
+  /** How the user logs in there. */
   readonly login?: LoginSettings
-  /** Sessions share it, and it stays a while when the last has left. */
+  /** Sessions share it, and it runs on for a while after the last has left. */
   readonly isShared: boolean
-  /** It waits for its first use. */
+  /** It is started by its first use. */
   readonly lazy: boolean
-  /** The session that named it first. */
+  /** The session that configured it first. */
   readonly session: string
   readonly cwd: string
-  /** The root set when it was first named. */
+  /** The root set when it was configured. */
   readonly roots: readonly string[]
   readonly rules: ServerRules
-  /** How to reach it; Parley's own servers are started by this. */
+  /** How to reach it; for Parley's own servers this starts them. */
   readonly locate: () => Promise<McpServer>
-  /** What it will list, known without it: it starts with the first call then. Throws what would keep it from starting. */
+  /** Its tools, known without a connection; the first call starts it. Throws what would prevent the start. */
   readonly staticTools?: () => Promise<readonly unknown[]>
-  /** Called once, when it will not be located again. */
+  /** Called once, after the last `locate`. */
   readonly release?: () => Promise<void>
 }
 
 export interface ServerRules {
-  /** One process, or one connection, for all sessions that configure it alike. Without it: a connection yes, a process no. */
+  /** One process or connection for all sessions that configure it alike. Default: connections are shared, processes are not. */
   readonly shared?: boolean
-  /** Milliseconds that one which is shared stays when the last session has left it. */
+  /** How long a shared server runs after its last session has left. Milliseconds. */
   readonly idleMs?: number
-  /** Which protocol to speak, where finding out does harm or fails. */
+  /** Which protocol to speak, for servers where the negotiation fails. */
   readonly protocol?: 'auto' | 'legacy' | 'modern'
-  /** Names or patterns with `*`, as the server names its tools; without any, all tools are used. */
+  /** Tool names of the server, or patterns with `*`. Default: all tools. */
   readonly include?: readonly string[]
-  /** Counts more than `include`. */
+  /** Takes precedence over `include`. */
   readonly exclude?: readonly string[]
   /** Milliseconds without an answer or progress. */
   readonly timeoutMs?: number
-  /** Milliseconds, whatever progress there is. */
+  /** Milliseconds for a whole call, also with progress. */
   readonly totalMs?: number
-  /** The same for single tools. */
+  /** Limits for single tools. */
   readonly tools?: Readonly<Record<string, { readonly timeoutMs?: number; readonly totalMs?: number }>>
 }
 
@@ -59,7 +59,7 @@ export function permitted(offer: Offer, { include, exclude = [] }: ServerRules):
   return { ...offer, tools: offer.tools.filter((tool) => wanted(tool) && !unwanted(tool)) }
 }
 
-/** What whoever calls says counts most, then what is said of the tool, then of its server. */
+/** The caller's limit takes precedence, then the tool's, then the server's. */
 export function limitsFor(
   tool: string,
   { timeoutMs, totalMs, tools = {} }: ServerRules,
@@ -75,7 +75,7 @@ function anyOf(patterns: readonly string[]): (tool: ServerTool) => boolean {
   return ({ serverToolName }) => patterns.some((pattern) => fits(pattern, serverToolName))
 }
 
-/** Each piece between two `*` is looked for behind the one before it, which is never slow. */
+/** Looks for each piece between two `*` behind the one before it: linear, unlike a regular expression. */
 function fits(pattern: string, name: string): boolean {
   const [first = '', ...rest] = pattern.split('*')
   const last = rest.pop()

@@ -1,4 +1,4 @@
-/** An attempt to connect a server, and what is there when it answered. */
+/** Types of one attempt to connect to a server, and of the protocol session that it opens. */
 import type { Client } from '@modelcontextprotocol/client'
 import type { ConnectRequest, ListKind, ServerTool, McpHostContext } from '../../host/mcp-types.ts'
 import type { Authorization } from '../../oauth/authorization.ts'
@@ -10,7 +10,7 @@ export interface ConnectAttempt {
   readonly request: ConnectRequest
   readonly context: McpHostContext
   readonly redact: Redact
-  /** Of a server that may want somebody to log in. */
+  /** For a server behind a URL, which may require the user to log in. */
   readonly authorization: Authorization | undefined
 }
 
@@ -23,10 +23,10 @@ export interface Session {
   readonly client: Client
   readonly link: OpenTransport
   readonly openCalls: Set<OpenCall>
-  /** The tools of the listing that is under way or was the last, page by page. */
+  /** The tools of the current or last listing, page by page. */
   readonly listed: ServerTool[]
-  /** Tells people, once, what is wrong with the server. */
+  /** Shows the user a problem of the server, each once. */
   readonly warn: (sentence: string) => void
-  /** Who is told from now on. */
+  /** Sets the receiver of the server's events. */
   readonly listen: (events: ServerEvents) => void
 }

@@ -1,4 +1,4 @@
-/** Connects one MCP server, in the newest way that it knows, and keeps what it offers true. */
+/** Connects to one MCP server with the newest protocol that it speaks. A server that fails is tried with an older handshake. */
 import {
   Client,
   METHOD_NOT_FOUND,
@@ -23,18 +23,18 @@ import { placeOf, redactor } from '../request/redact.ts'
 import { isUnreachable, reasonIn } from '../request/request.ts'
 import type { ConnectAttempt, Session, ServerEvents } from './connect-attempt.ts'
 import { serve } from './connection.ts'
-import { MOST_CHARS_OF_ALL, MOST_TOOLS, TOO_MANY_TOOLS } from '../lists/tool-list.ts'
+import { MAX_LIST_CHARS, MAX_TOOLS, TOO_MANY_TOOLS } from '../lists/tool-list.ts'
 import { trackRequests, sanitizeResponses } from '../../transport/response-sanitizer.ts'
 
 /**
- * `auto` asks for the newest protocol first, `patient` waits longer for the answer; `modern` takes nothing else, and `assumed`
- * takes it for granted; `sse` is the first one over HTTP.
+ * `auto` offers the newest protocol first, and `patient` waits longer for the answer. `modern` accepts only the newest, `assumed`
+ * uses it without asking. `legacy` is the older handshake, `sse` the first protocol over HTTP.
  */
 type Handshake = 'auto' | 'patient' | 'legacy' | 'modern' | 'assumed' | 'sse'
 
 const NEWEST = '2026-07-28'
 
-/** What is taken for granted of a server that is said to speak the newest protocol and does not say what it has. */
+/** The assumed answer of a server that is configured as modern and does not describe itself. */
 const ASSUMED: PriorDiscovery = {
   kind: 'modern',
   discover: {
@@ -46,19 +46,19 @@ const ASSUMED: PriorDiscovery = {
   },
 }
 
-/** The protocol layer would compile the schemas of servers on the main thread: session.ts checks them, in a thread that can be ended. */
+/** The SDK would compile the schemas of servers on the main thread; connection.ts checks values in a thread that can be ended. */
 const UNCHECKED: jsonSchemaValidator = {
   getValidator<Value>(): JsonSchemaValidator<Value> {
     return (input) => ({ valid: true, data: input as Value, errorMessage: undefined })
   },
 }
 
-/** The code for a protocol that a server does not speak any more. */
+/** The error code of a server that no longer speaks the requested protocol. */
 const TOO_OLD = -32022
 
 const TOO_LATE = 'it did not answer in time'
 
-/** Throws MCP_CONNECT with a reason that holds no secret. Nothing is left open then. */
+/** Throws MCP_CONNECT with a reason that contains no secret, or MCP_LOGIN. Nothing stays open then. */
 export async function connect(request: ConnectRequest, context: McpHostContext): Promise<Connection> {
   const redact = redactor(request.server)
   try {
@@ -70,19 +70,19 @@ export async function connect(request: ConnectRequest, context: McpHostContext):
   }
 }
 
-/** Whoever configured a header that lets us in wants that and nothing else to be shown. */
+/** None when the user configured an authorization header: then only that is sent. */
 function authorizationFor({ server, login }: ConnectRequest, { logins }: McpHostContext): Authorization | undefined {
   if (server.type === 'stdio' || !URL.canParse(server.url)) return undefined
   return 'authorization' in configuredHeaders(server) ? undefined : logins?.at(server, login)
 }
 
-/** Who no file names is logged in to by its address, without what may be secret in that. */
+/** The login command needs a name; a server that no file configures is named by its URL, without the query, which may be secret. */
 function wantsLogin({ server, label, isConfigured }: ConnectRequest): never {
   const { origin, pathname } = new URL(server.type === 'stdio' ? '' : server.url)
   return fail('MCP_LOGIN', { server: label, word: isConfigured ? label : origin + pathname })
 }
 
-/** Why an attempt failed, and which other way may work. */
+/** Why an attempt failed, and which handshake to try next. */
 class AttemptFailed extends Error {
   readonly next: Handshake | undefined
 
@@ -92,25 +92,25 @@ class AttemptFailed extends Error {
   }
 }
 
-/** The question for the newest protocol must do no harm: whoever takes it badly is met anew as if it had not been asked. */
+/** A server that reacts badly to the newest handshake gets a fresh connection with an older one. */
 async function connectWithFallback(attempt: ConnectAttempt): Promise<Connection> {
   const { server, signal } = attempt.request
-  const tried: { readonly way: Handshake; readonly error: unknown }[] = []
+  const tried: { readonly handshake: Handshake; readonly error: unknown }[] = []
   let next: Handshake | undefined = firstHandshake(attempt)
   while (next !== undefined) {
-    const way: Handshake = next
+    const handshake: Handshake = next
     try {
-      return await connectBy(attempt, way)
+      return await connectBy(attempt, handshake)
     } catch (error) {
-      tried.push({ way, error })
-      if (way === 'legacy') attempt.context.protocolCache.forget(server)
+      tried.push({ handshake, error })
+      if (handshake === 'legacy') attempt.context.protocolCache.forget(server)
       if (error instanceof LoginNeeded) throw error
       next = signal.aborted || !(error instanceof AttemptFailed) ? undefined : error.next
-      if (tried.filter((one) => one.way === next).length >= (next === way ? 2 : 1)) next = undefined
+      if (tried.filter((one) => one.handshake === next).length >= (next === handshake ? 2 : 1)) next = undefined
     }
   }
-  // That the last resort failed too says nothing of a server that was never meant to be met so.
-  throw tried.findLast(({ way }) => way !== 'sse' || server.type === 'sse')?.error
+  // The failure of the last resort says nothing about a server that was never meant to speak SSE.
+  throw tried.findLast(({ handshake }) => handshake !== 'sse' || server.type === 'sse')?.error
 }
 
 function firstHandshake({ request: { server, protocol }, context: { protocolCache } }: ConnectAttempt): Handshake {
@@ -119,22 +119,22 @@ function firstHandshake({ request: { server, protocol }, context: { protocolCach
   return protocolCache.isLegacy(server) ? 'legacy' : 'auto'
 }
 
-async function connectBy(attempt: ConnectAttempt, way: Handshake): Promise<Connection> {
-  const session = await open(attempt, way)
+async function connectBy(attempt: ConnectAttempt, handshake: Handshake): Promise<Connection> {
+  const session = await open(attempt, handshake)
   try {
     const connection = await serve(session, attempt)
-    if (way === 'auto' && connection.about.speaks.era === 'legacy')
+    if (handshake === 'auto' && connection.about.speaks.era === 'legacy')
       attempt.context.protocolCache.foundLegacy(attempt.request.server)
     return connection
   } catch (error) {
     if (error instanceof LoginNeeded) throw error
-    // A process may have greeted us well and still be confused by what it was asked before.
+    // A process may answer the handshake and still be confused by the probe before it.
     const isProcess = attempt.request.server.type === 'stdio'
-    throw new AttemptFailed((error as Error).message, isProcess && way === 'auto' ? 'legacy' : undefined)
+    throw new AttemptFailed((error as Error).message, isProcess && handshake === 'auto' ? 'legacy' : undefined)
   }
 }
 
-async function open(attempt: ConnectAttempt, way: Handshake): Promise<Session> {
+async function open(attempt: ConnectAttempt, handshake: Handshake): Promise<Session> {
   const { request, context, redact } = attempt
   let events: ServerEvents = { onChanged: () => undefined, onGone: () => undefined }
   const warned = new Set<string>()
@@ -143,7 +143,7 @@ async function open(attempt: ConnectAttempt, way: Handshake): Promise<Session> {
     warned.add(sentence)
   }
   const requests = trackRequests()
-  const link = await openTransport(serverFor(request.server, way), request.cwd, {
+  const link = await openTransport(serverFor(request.server, handshake), request.cwd, {
     context,
     request,
     resumptions: requests,
@@ -159,15 +159,15 @@ async function open(attempt: ConnectAttempt, way: Handshake): Promise<Session> {
     label: request.label,
     onAnswer: (method) => context.activity.began(`to read what MCP server ${request.label} answers to ${method}`),
     onTools(tools, faults, chars) {
-      // A listing begins with nothing.
+      // A new listing starts.
       if (listed.length === 0) said = 0
-      const isTooMany = listed.length + tools.length > MOST_TOOLS
-      for (const tool of tools.slice(0, MOST_TOOLS - listed.length)) listed.push(tool)
+      const isTooMany = listed.length + tools.length > MAX_TOOLS
+      for (const tool of tools.slice(0, MAX_TOOLS - listed.length)) listed.push(tool)
       faults.forEach(warn)
       if (isTooMany) warn(TOO_MANY_TOOLS)
       if (isTooMany) return false
       said += chars
-      const isEnough = said > MOST_CHARS_OF_ALL
+      const isEnough = said > MAX_LIST_CHARS
       if (isEnough) warn('it says more of its tools than anyone keeps; what came first is used')
       return !isEnough
     },
@@ -176,38 +176,42 @@ async function open(attempt: ConnectAttempt, way: Handshake): Promise<Session> {
     capabilities: capabilities(context),
     jsonSchemaValidator: UNCHECKED,
     versionNegotiation: {
-      mode: negotiated(way),
-      probe: { timeoutMs: way === 'patient' ? context.limits.connectMs : context.limits.probeMs, maxRetries: 0 },
+      mode: negotiated(handshake),
+      probe: { timeoutMs: handshake === 'patient' ? context.limits.connectMs : context.limits.probeMs, maxRetries: 0 },
     },
   })
   const openCalls = new Set<OpenCall>()
   answerServer(client, context, { request, openCalls })
   client.onclose = () => events.onGone(link.end() ?? 'the connection was closed')
   const session: Session = { client, link, openCalls, listed, warn, listen: (next) => void (events = next) }
-  await connectWithTimeout(session, attempt, way)
+  await connectWithTimeout(session, attempt, handshake)
   return session
 }
 
-function negotiated(way: Handshake): 'auto' | 'legacy' | { readonly pin: string } {
-  if (way === 'modern') return { pin: NEWEST }
-  return way === 'auto' || way === 'patient' ? 'auto' : 'legacy'
+function negotiated(handshake: Handshake): 'auto' | 'legacy' | { readonly pin: string } {
+  if (handshake === 'modern') return { pin: NEWEST }
+  return handshake === 'auto' || handshake === 'patient' ? 'auto' : 'legacy'
 }
 
-function serverFor(server: McpServer, way: Handshake): McpServer {
-  return server.type === 'http' && way === 'sse' ? { ...server, type: 'sse' } : server
+function serverFor(server: McpServer, handshake: Handshake): McpServer {
+  return server.type === 'http' && handshake === 'sse' ? { ...server, type: 'sse' } : server
 }
 
-async function connectWithTimeout({ client, link }: Session, attempt: ConnectAttempt, way: Handshake): Promise<void> {
+async function connectWithTimeout(
+  { client, link }: Session,
+  attempt: ConnectAttempt,
+  handshake: Handshake,
+): Promise<void> {
   const { request, context } = attempt
   const { connectMs, silenceMs, probeMs } = context.limits
   const isTrial =
-    (way === 'auto' && request.server.type === 'stdio') || (way === 'sse' && request.server.type === 'http')
+    (handshake === 'auto' && request.server.type === 'stdio') || (handshake === 'sse' && request.server.type === 'http')
   const patience = isTrial ? silenceMs : connectMs
   let late = false
   let giveUp: (error: Error) => void = () => undefined
   const givenUp = new Promise<never>((_, reject) => (giveUp = reject))
   const leave = (): void => {
-    // The first transport over HTTP waits for ever for a server that does not say where to post, closed or not.
+    // The SSE transport waits forever for a server that does not send its endpoint, even after it was closed.
     giveUp(new SdkError(SdkErrorCode.ConnectionClosed, 'the connection was closed'))
     void link.close()
   }
@@ -217,7 +221,7 @@ async function connectWithTimeout({ client, link }: Session, attempt: ConnectAtt
     leave()
   })
   try {
-    const known = way === 'assumed' ? { prior: ASSUMED } : {}
+    const known = handshake === 'assumed' ? { prior: ASSUMED } : {}
     const connected = client.connect(link.transport, { timeout: patience, signal: request.signal, ...known })
     await Promise.race([connected, givenUp])
   } catch (error) {
@@ -226,37 +230,44 @@ async function connectWithTimeout({ client, link }: Session, attempt: ConnectAtt
     const login = loginIn(error) ?? link.locked()
     if (login !== undefined) throw login
     if (late)
-      throw new AttemptFailed(TOO_LATE, fallbackFor(new SdkError(SdkErrorCode.RequestTimeout, TOO_LATE), request, way))
-    // A command that cannot be started is not started better a second time.
+      throw new AttemptFailed(
+        TOO_LATE,
+        fallbackFor(new SdkError(SdkErrorCode.RequestTimeout, TOO_LATE), request, handshake),
+      )
+    // A command that cannot be started fails the second time too.
     if (isParleyError(error) && error.code !== 'PROCESS_GONE') throw error
-    throw new AttemptFailed(end ?? reasonFor(error, request), fallbackFor(error, request, way))
+    throw new AttemptFailed(end ?? reasonFor(error, request), fallbackFor(error, request, handshake))
   } finally {
     timer.cancel()
     request.signal.removeEventListener('abort', leave)
   }
 }
 
-/** A process may have ended or gone silent because of the question; over HTTP only silence leaves it open. */
-function fallbackFor(error: unknown, { server, protocol }: ConnectRequest, way: Handshake): Handshake | undefined {
-  if (way === 'modern') return isUnreachable(error) ? undefined : 'assumed'
+/** The probe may have made a process end or go silent; over HTTP only silence leaves that open. */
+function fallbackFor(
+  error: unknown,
+  { server, protocol }: ConnectRequest,
+  handshake: Handshake,
+): Handshake | undefined {
+  if (handshake === 'modern') return isUnreachable(error) ? undefined : 'assumed'
   if (protocol !== 'auto') return undefined
   if (knowsNoHandshake(error)) return 'patient'
-  if (server.type === 'stdio') return way === 'auto' ? 'legacy' : 'auto'
-  if (server.type === 'sse' || way === 'sse') return undefined
-  // It was met in the older way because it was slow once, or was known so: neither says that it is so.
-  if (way === 'legacy') return 'patient'
+  if (server.type === 'stdio') return handshake === 'auto' ? 'legacy' : 'auto'
+  if (server.type === 'sse' || handshake === 'sse') return undefined
+  // The legacy handshake was chosen because the server was slow, or from the cache; neither proves that it is legacy.
+  if (handshake === 'legacy') return 'patient'
   if (error instanceof SdkHttpError) return speaksOnlySse(error) ? 'sse' : undefined
-  return way === 'auto' && error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout
+  return handshake === 'auto' && error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout
     ? 'legacy'
     : undefined
 }
 
-/** It was slow to say that it speaks only the newest protocol; some programs take long to start. */
+/** The server speaks only the newest protocol but answered the probe too late; some programs start slowly. */
 function knowsNoHandshake(error: unknown): boolean {
   return error instanceof ProtocolError && (error.code === TOO_OLD || error.code === METHOD_NOT_FOUND)
 }
 
-/** What a server says that knows nothing of being posted to; one that answers in JSON-RPC knows it well. */
+/** Statuses of a server that does not accept POST. One that answers in JSON-RPC does accept it. */
 const POSTED_IN_VAIN: ReadonlySet<number> = new Set([400, 404, 405, 406, 410, 415])
 
 function speaksOnlySse({ status, data }: SdkHttpError): boolean {
@@ -268,7 +279,7 @@ function isJsonRpc(text: unknown): boolean {
     const message: unknown = JSON.parse(String(text))
     return isObject(message) && message.jsonrpc === '2.0'
   } catch {
-    // A page for people, or nothing.
+    // A web page, or nothing.
     return false
   }
 }

@@ -1,4 +1,4 @@
-/** A server that has answered: what it offers kept up to date, its calls checked, its end noticed. */
+/** An open connection to a server: keeps its offer up to date, checks calls against its schemas, and notices its end. */
 import type { Client } from '@modelcontextprotocol/client'
 import { fail } from '../../../../errors/parley-error.ts'
 import { fitted } from '../../../checking/coerce-arguments.ts'
@@ -30,7 +30,7 @@ export async function serve(session: Session, attempt: ConnectAttempt): Promise<
   function lose(reason: string): void {
     if (over.signal.aborted) return
     over.abort()
-    // What answers there next may be a newer one; to ask it costs a request. A process says so itself, or is believed for a day.
+    // The next server at this URL may be a newer version, and asking costs one request. For a process the cache lasts a day.
     if (request.server.type !== 'stdio') context.protocolCache.forget(request.server)
     request.onLost(redact(reason))
   }
@@ -77,7 +77,7 @@ export async function serve(session: Session, attempt: ConnectAttempt): Promise<
     prompt: (original, args, options) => counted(prompt(line, { original, args }, options)),
     complete: (wanted, options) => counted(complete(line, wanted, options)),
     rootsChanged() {
-      // The newest protocol asks when it wants to know; and whoever cannot be told learns of it with the next question.
+      // A modern server asks for the roots with each call. If the notification is lost, the server learns them at its next request.
       if (client.getProtocolEra() === 'legacy') client.sendRootsListChanged().catch(() => undefined)
     },
     async drain() {
@@ -89,7 +89,7 @@ export async function serve(session: Session, attempt: ConnectAttempt): Promise<
   }
 }
 
-/** From before it is read, so that no change falls between. */
+/** Subscribes before it reads, so that no change is missed in between. */
 async function watched<Result>(watching: Watching, uri: string, reading: () => Promise<Result>): Promise<Result> {
   watching.watch(uri)
   try {
@@ -126,14 +126,14 @@ function caller(line: CallContext, schemas: Schemas, { warn }: Session) {
         result.structured,
         `outputSchema of tool ${tool.serverToolName}`,
       )
-      // It ran: what it said is worth more than what it should have said.
+      // The tool ran, so its result is kept even if it does not match the schema.
       if (odd !== undefined) warn(`a result of tool ${tool.serverToolName} does not fit its outputSchema`)
     }
     return result
   }
 }
 
-/** Features of the protocol that a server may have and Parley does not use yet. */
+/** Protocol features that a server may have and that Parley does not use yet. */
 const UNUSED = ['logging', 'tasks', 'experimental', 'extensions'] as const
 
 function aboutOf(client: Client, label: string): About {

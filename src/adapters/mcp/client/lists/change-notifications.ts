@@ -1,4 +1,4 @@
-/** Hears what a server says of its lists, and keeps listening to one that tells only those who listen. */
+/** Change notifications of a server: for its lists, and for single resources that were read. A broken subscription is opened again. */
 import { ProtocolError, type Client } from '@modelcontextprotocol/client'
 import { backoffMs } from '../../../../async/backoff.ts'
 import type { Clock } from '../../../../ports/clock.ts'
@@ -13,7 +13,7 @@ interface FollowOptions {
 }
 
 const BACKOFF = { firstMs: 500, longestMs: 30_000 }
-/** A server that refuses this often says that it will not tell us. */
+/** After so many refusals the server is not asked again. */
 const MOST_REFUSALS = 5
 const FILTERS = {
   tools: { toolsListChanged: true },
@@ -22,27 +22,27 @@ const FILTERS = {
 } as const
 
 export function followChanges(client: Client, options: FollowOptions): void {
-  // Some say it without having announced that they would.
+  // Some servers send these without having announced the capability.
   client.setNotificationHandler('notifications/tools/list_changed', () => options.onChanged('tools'))
   client.setNotificationHandler('notifications/resources/list_changed', () => options.onChanged('resources'))
   client.setNotificationHandler('notifications/prompts/list_changed', () => options.onChanged('prompts'))
   const announced = LIST_KINDS.filter((kind) => client.getServerCapabilities()?.[kind]?.listChanged === true)
-  // Older servers tell without being asked.
+  // Legacy servers send them without a subscription.
   if (client.getProtocolEra() !== 'modern' || announced.length === 0) return
   const filter = Object.assign({}, ...announced.map((kind) => FILTERS[kind])) as object
   void keepListening(client, filter, { ...options, onBack: () => announced.forEach(options.onChanged) })
 }
 
 interface ListenOptions extends Omit<FollowOptions, 'onChanged'> {
-  /** It listens, for the first time or again. */
+  /** The subscription is open, for the first time or again. */
   readonly onOpen?: () => void
-  /** It listens again: what was told meanwhile is lost. */
+  /** The subscription is open again; notifications in between are lost. */
   readonly onBack: () => void
 }
 
 type Filter = Parameters<Client['listen']>[0]
 
-/** The newest protocol tells only those who listen, and forgets them when the stream breaks. */
+/** In the newest protocol a server notifies only subscribers, and forgets them when the stream breaks. */
 async function keepListening(client: Client, filter: Filter, options: ListenOptions): Promise<void> {
   const { clock, signal, onGone, onOpen, onBack } = options
   let refusals = 0
@@ -60,22 +60,22 @@ async function keepListening(client: Client, filter: Filter, options: ListenOpti
       if (error instanceof ProtocolError) refusals++
     }
     const pause = backoffMs(failures + 1, BACKOFF)
-    // The connection ended in the meantime: there is nothing left to follow.
+    // The sleep ends early when the connection ends; the loop ends then too.
     await clock.sleep(pause, signal).catch(() => undefined)
   }
 }
 
 export interface Watching {
-  /** Called before `uri` is read; what it told of it before is old news then. */
+  /** Called before `uri` is read. Clears the mark of an earlier change. */
   watch(uri: string): void
-  /** They were read over another connection, and may have changed since. */
+  /** Watches resources that were read over an earlier connection and may have changed since. */
   resume(uris: readonly string[]): void
   watched(): readonly string[]
-  /** It could not be read. */
+  /** Called when `uri` could not be read. */
   forget(uri: string): void
-  /** The offer, with a mark on each resource that has changed since it was last read. */
+  /** The offer, with a mark on each resource that changed since it was last read. */
   marked(offer: Offer): Offer
-  /** Tells the server that nobody watches any more. Nobody waits for its answer. */
+  /** Ends all subscriptions, without waiting for the server's answer. */
   end(): void
 }
 
@@ -83,13 +83,13 @@ interface WatchingOptions {
   readonly clock: Clock
   /** Aborts when the connection ends. */
   readonly signal: AbortSignal
-  /** The marks are others now. */
+  /** Called when the set of changed resources changes. */
   readonly onChanged: () => void
   readonly onGone: (reason: string) => void
 }
 
-/** Whoever reads more than this has the latest of them watched. */
-const MOST = 100
+/** The resources that were read last are watched. */
+const MAX_WATCHED = 100
 
 export function watchResources(client: Client, options: WatchingOptions): Watching {
   const watched = new Set<string>()
@@ -123,7 +123,7 @@ export function watchResources(client: Client, options: WatchingOptions): Watchi
       watched.add(uri)
       subscriptions.add(uri, watched)
       const [oldest] = watched
-      if (watched.size > MOST && oldest !== undefined) forget(oldest)
+      if (watched.size > MAX_WATCHED && oldest !== undefined) forget(oldest)
     },
     resume(uris) {
       if (uris.length === 0 || !isTold() || options.signal.aborted) return
@@ -140,7 +140,7 @@ export function watchResources(client: Client, options: WatchingOptions): Watchi
   }
 }
 
-/** A server may say which part of a resource has changed. */
+/** A server may report the change of a part of a resource. */
 function isWithin(uri: string, resource: string): boolean {
   return (
     uri === resource ||
@@ -148,7 +148,7 @@ function isWithin(uri: string, resource: string): boolean {
   )
 }
 
-/** One that no list has may have been read all the same. */
+/** Resources that no list contains can be read too. */
 function markedIn(listed: Offer['resources'], changed: ReadonlySet<string>): Offer['resources'] {
   const known = new Set(listed.map(({ uri }) => uri))
   const unlisted = [...changed].filter((uri) => !known.has(uri))
@@ -161,11 +161,11 @@ function markedIn(listed: Offer['resources'], changed: ReadonlySet<string>): Off
 interface Subscriptions {
   add(uri: string, all: ReadonlySet<string>): void
   remove(uri: string, all: ReadonlySet<string>): void
-  /** All of them, over a new connection. */
+  /** Subscribes to all of them over a new connection. */
   again(all: ReadonlySet<string>): void
 }
 
-/** What a server does not want to tell is not told: the resource was read all the same. */
+/** Legacy: one subscription per resource. A refusal is ignored; the resource was read all the same. */
 function each(client: Client): Subscriptions {
   const add = (uri: string): void => void client.subscribeResource({ uri }).catch(() => undefined)
   return {
@@ -175,7 +175,7 @@ function each(client: Client): Subscriptions {
   }
 }
 
-/** The newest protocol has one stream for all; the next one stands before the one before it ends. */
+/** Modern: one stream for all resources. The next stream is open before the former one ends. */
 function oneStream(
   client: Client,
   { clock, signal, onGone }: WatchingOptions,
@@ -190,7 +190,7 @@ function oneStream(
     const end = (): void => before?.abort()
     if (current === undefined) return end()
     const over = AbortSignal.any([signal, current.signal])
-    // Nobody told of what changed while the stream was broken.
+    // Changes during the interruption were not reported.
     const onBack = (): void => mark(uris)
     void keepListening(client, { resourceSubscriptions: uris }, { clock, signal: over, onGone, onOpen: end, onBack })
   }

@@ -1,4 +1,4 @@
-/** Reads what a server says of its resources and prompts one by one, so that a malformed one costs only itself. */
+/** Parses a server's resources, templates and prompts one by one, so that a malformed entry only loses itself. */
 import type { EmbeddedResource } from '../../../../ports/content.ts'
 import type { PromptArgument, PromptMessage } from '../../../../ports/tools.ts'
 import type { ServerPrompt, ServerResource, ServerTemplate } from '../../host/mcp-types.ts'
@@ -29,7 +29,7 @@ export function readPrompt(entry: JsonObject): ServerPrompt | undefined {
   return { serverPromptName: original, title, description, arguments: keep(listed, readArgument) }
 }
 
-/** The readable ones, in order. */
+/** The entries that can be parsed, in order. */
 export function keep<Kept>(listed: readonly unknown[], read: (entry: JsonObject) => Kept | undefined): readonly Kept[] {
   return listed.flatMap((entry) => {
     const kept = isObject(entry) ? read(entry) : undefined
@@ -43,7 +43,7 @@ export function readBodies(raw: JsonObject): readonly EmbeddedResource['resource
 
 export function readMessages(raw: JsonObject): readonly PromptMessage[] {
   return keep(Array.isArray(raw.messages) ? raw.messages : [], ({ role, content }) => ({
-    // Whatever a server makes of it, its text is never more than what a person says.
+    // Any role but `assistant` counts as the user: a server's text never gets the rank of a system message.
     role: role === 'assistant' ? 'assistant' : 'user',
     content: readContent(content),
   }))

@@ -66,7 +66,7 @@ test.each([
   ['something that is not there', of({ $ref: '#/$defs/none' })],
   ['something outside itself', of({ $ref: '#/properties/a' })],
 ])('one with %s is kept from models', (why, schema) => {
-  expect(rewritten(schema)).toEqual({ unfit: expect.stringContaining(why) })
+  expect(rewritten(schema)).toEqual({ unsupported: expect.stringContaining(why) })
 })
 
 test('references that branch are unfolded less deep, and only so often for all tools of a list', () => {
@@ -77,7 +77,7 @@ test('references that branch are unfolded less deep, and only so often for all t
   const budget = new UnfoldingBudget()
   const all = Array.from({ length: 100 }, () => forModels(schema, budget))
   expect(all.at(0)).toHaveProperty('schema')
-  expect(all.at(-1)).toEqual({ unfit: 'the schemas of this server refer to themselves too often' })
+  expect(all.at(-1)).toEqual({ unsupported: 'the schemas of this server refer to themselves too often' })
 })
 
 test('parts that double, lead back or are written badly come to an end', () => {
@@ -87,5 +87,5 @@ test('parts that double, lead back or are written badly come to an end', () => {
   expect(rewritten({ type: 'object', allOf: [{ $ref: '#' }], anyOf: [{ $ref: '#' }, { $ref: '#' }] })).toMatchObject({
     type: 'object',
   })
-  expect(rewritten(of({ $ref: '#/%' }))).toEqual({ unfit: 'its schema refers to something that is not there' })
+  expect(rewritten(of({ $ref: '#/%' }))).toEqual({ unsupported: 'its schema refers to something that is not there' })
 })

@@ -1,23 +1,23 @@
-/** Rewrites a schema of arguments into what every provider of models accepts, or says why that cannot be done. */
+/** Rewrites a schema of arguments into a form that every model provider accepts, or says why that is impossible. */
 
 type JsonObject = Readonly<Record<string, unknown>>
 
-/** `unfit` is why the tool is kept from models: one schema that a provider refuses would cost the whole turn. */
-type ModelSchema = { readonly schema: JsonObject } | { readonly unfit: string }
+/** `unsupported` is the reason why models do not get the tool: one schema that a provider refuses would fail the whole turn. */
+type ModelSchema = { readonly schema: JsonObject } | { readonly unsupported: string }
 
-/** Words that all of them understand; what the others say is checked by us before a call goes out. */
+/** Keywords that all providers understand. Parley checks the other keywords itself before it sends a call. */
 const KEPT = ['title', 'description', 'format', 'minimum', 'maximum', 'minLength', 'maxLength', 'minItems', 'maxItems']
 const PROPERTY_NAME = /^[A-Za-z0-9_.-]{1,64}$/
-/** A schema that refers to itself has no end; so deep it becomes "anything", or less deep where it branches too much. */
+/** Depths at which a recursive schema becomes "anything"; a smaller depth is tried when the schema branches too much. */
 const DEPTHS = [12, 6, 3, 1]
-/** References followed in a row, and parts of one object that lie below each other. */
+/** References followed in a row, and nested parts of one object. */
 const DEEPEST = 12
-/** Members of all the schemas that one may be unfolded to. */
+/** Limit of members in one unfolded schema. */
 const MOST_MEMBERS = 20_000
-/** And that all schemas of one list may, whatever comes of them. */
+/** Limit of members in all unfolded schemas of one list. */
 const MOST_MEMBERS_OF_ALL = 400_000
 
-/** What unfolding the schemas of one list has taken. */
+/** Counts the members that unfolding the schemas of one list produced. */
 export class UnfoldingBudget {
   #left = MOST_MEMBERS_OF_ALL
 
@@ -32,21 +32,21 @@ export class UnfoldingBudget {
 
 export function forModels(schema: JsonObject, budget = new UnfoldingBudget()): ModelSchema {
   for (const deepest of DEPTHS) {
-    if (budget.isSpent) return { unfit: 'the schemas of this server refer to themselves too often' }
+    if (budget.isSpent) return { unsupported: 'the schemas of this server refer to themselves too often' }
     try {
       return { schema: unfold(schema, new Unfolding(schema, deepest, budget)) }
     } catch (error) {
-      if (error instanceof Unfit) return { unfit: error.message }
+      if (error instanceof Unsupported) return { unsupported: error.message }
       if (!(error instanceof TooLarge)) throw error
     }
   }
-  return { unfit: 'its schema refers to itself too often' }
+  return { unsupported: 'its schema refers to itself too often' }
 }
 
-class Unfit extends Error {}
+class Unsupported extends Error {}
 class TooLarge extends Error {}
 
-/** Unfolds the references of one schema, which may double it with every step: what it takes is counted. */
+/** Unfolds the references of one schema. Each step may double its size, so the members are counted. */
 class Unfolding {
   readonly root: JsonObject
   readonly deepest: number
@@ -96,12 +96,12 @@ function rewrite(given: unknown, { unfolding, depth }: Where): JsonObject {
   return out
 }
 
-/** One type for each schema; a value that may be absent is simply not required. */
+/** One type for each schema; `null` beside it is dropped, because a nullable value is simply not required. */
 function typesOf({ type, enum: values, const: only }: JsonObject): JsonObject {
   const types = [type].flat().filter((one) => typeof one === 'string' && one !== 'null')
   const allowed = only === undefined ? values : [only]
   const texts = Array.isArray(allowed) ? allowed.filter((value) => typeof value === 'string') : []
-  // Some take only texts in an enum, and none takes one that contradicts its type.
+  // Some providers accept only strings in an enum, and none accepts an enum that contradicts the type.
   const listed =
     texts.length > 0 && (types.length === 0 || types.includes('string')) ? { type: 'string', enum: texts } : {}
   if (types.length <= 1) return { ...(types.length === 1 && { type: types[0] }), ...listed }
@@ -122,11 +122,11 @@ function rewriteProperties(properties: JsonObject, where: Where): JsonObject {
   where.unfolding.count(properties)
   const bad = Object.keys(properties).find((name) => !PROPERTY_NAME.test(name))
   if (bad !== undefined)
-    throw new Unfit(`its argument ${JSON.stringify(bad.slice(0, 80))} has a name that models cannot use`)
+    throw new Unsupported(`its argument ${JSON.stringify(bad.slice(0, 80))} has a name that models cannot use`)
   return Object.fromEntries(Object.entries(properties).map(([name, inner]) => [name, rewrite(inner, where)]))
 }
 
-/** Arguments are one object: what stands beside or below the root in pieces is put together there. */
+/** Arguments are one object: alternatives and parts beside the root are merged into it. */
 function merged(schema: JsonObject, { unfolding, depth }: Where): JsonObject {
   if (depth > unfolding.deepest) return {}
   const deeper = { unfolding, depth: depth + 1 }
@@ -146,15 +146,15 @@ function listOf(value: unknown, where: Where): readonly JsonObject[] {
   return Array.isArray(value) ? value.filter(isObject).map((one) => resolve(one, where)) : []
 }
 
-/** Only what stands in the schema itself is looked up: nothing is ever fetched. */
+/** Only references within the schema are resolved; nothing is ever fetched. */
 function resolve(schema: JsonObject, { unfolding }: Where): JsonObject {
   let found: unknown = schema
   unfolding.count(schema)
   for (let steps = 0; isObject(found) && typeof found.$ref === 'string'; steps++) {
     const { $ref, ...beside } = found
-    if (!$ref.startsWith('#') || steps > DEEPEST) throw new Unfit('its schema refers to something outside itself')
+    if (!$ref.startsWith('#') || steps > DEEPEST) throw new Unsupported('its schema refers to something outside itself')
     const target = lookUp($ref, unfolding.root)
-    if (!isObject(target)) throw new Unfit('its schema refers to something that is not there')
+    if (!isObject(target)) throw new Unsupported('its schema refers to something that is not there')
     unfolding.count(target)
     found = { ...target, ...beside }
   }
@@ -173,7 +173,7 @@ function decoded(fragment: string): string {
   try {
     return decodeURIComponent(fragment)
   } catch {
-    // A lone percent sign: it is taken as it stands.
+    // A lone percent sign stands for itself.
     return fragment
   }
 }

@@ -1,4 +1,4 @@
-/** Keeps what a server offers true: listed again, each kind on its own, when the server says that it changed. */
+/** Lists what a server offers, and lists each kind again when the server reports a change. */
 import { METHOD_NOT_FOUND, ProtocolError, SdkError, SdkErrorCode, type Client } from '@modelcontextprotocol/client'
 import { coalesce } from '../../../../async/coalesce.ts'
 import { waitAtMost } from '../../../../async/with-timeout.ts'
@@ -23,7 +23,7 @@ interface Kept {
   readonly refreshIfStale: () => void
 }
 
-/** Resolves when all was listed for the first time; of resources and prompts that take their time, the tools do not wait. */
+/** Resolves when the first listing is complete. Slow resources and prompts do not delay the tools. */
 export async function keepOffer(session: Session, attempt: ConnectAttempt, { over, lose }: Life): Promise<Kept> {
   const { request, context, redact } = attempt
   const { clock, limits } = context
@@ -48,7 +48,7 @@ export async function keepOffer(session: Session, attempt: ConnectAttempt, { ove
       if (changed && !over.aborted) request.onOffer()
       return changed
     } catch (error) {
-      // What is known stays valid until the server is lost or says more.
+      // The former list stays valid until the server is lost or reports another change.
       if (!over.aborted) session.warn(`its ${kind} could not be listed again: ${redact(reasonIn(error))}`)
       return false
     } finally {
@@ -67,7 +67,7 @@ export async function keepOffer(session: Session, attempt: ConnectAttempt, { ove
   let begun = false
   let changedEarly = false
   const onChanged = (kind: ListKind): void => {
-    // Two listings of the tools at once would mix their pages.
+    // Two concurrent listings of tools would mix their pages.
     if (begun || kind !== 'tools') requestListing.get(kind)?.()
     else changedEarly = true
   }
@@ -87,7 +87,7 @@ export async function keepOffer(session: Session, attempt: ConnectAttempt, { ove
   return { offer: () => offer, latencyMs: () => latencyMs, refreshIfStale }
 }
 
-/** Over the older HTTP a server may say that it tells of changes and have no stream to do so. */
+/** Whether the server reports changes. A legacy server over HTTP may announce it and have no stream to do so. */
 function tells(kind: ListKind, { client }: Session, server: McpServer): boolean {
   const announced = client.getServerCapabilities()?.[kind]?.listChanged === true
   return announced && (server.type === 'stdio' || client.getProtocolEra() === 'modern')
@@ -95,19 +95,19 @@ function tells(kind: ListKind, { client }: Session, server: McpServer): boolean 
 
 interface Listing {
   readonly client: Client
-  /** The tools of the listing that is under way or was the last, page by page. */
+  /** The tools of the current or last listing, page by page. */
   readonly listed: ServerTool[]
-  /** How long each list holds, as far as its server says so. */
+  /** How long each list is valid, if its server says so. Milliseconds. */
   readonly holds: Map<ListKind, number>
   readonly timeoutMs: number
   readonly warn: (sentence: string) => void
 }
 
-/** A list that goes on for longer has no end. */
-const MOST_PAGES = 64
-/** Of resources, of templates and of prompts, and the characters of one. */
-const MOST_ENTRIES = 5000
-const LONGEST_ENTRY = 64 * 1024
+/** A longer list is taken for endless. */
+const MAX_PAGES = 64
+/** Entries of each list of resources, templates and prompts, and the size of one entry. */
+const MAX_ENTRIES = 5000
+const MAX_ENTRY_CHARS = 64 * 1024
 
 async function list(kind: ListKind, listing: Listing, signal: AbortSignal): Promise<Partial<Offer>> {
   if (listing.client.getServerCapabilities()?.[kind] === undefined) return {}
@@ -137,7 +137,7 @@ async function listTools(
       return undefined
     },
   )
-  // The protocol layer may have left some out; and a name that comes twice means one tool, for it is called by name.
+  // The SDK may have dropped some tools. A name that occurs twice is one tool, because calls go by name.
   const byName = new Map<string, ServerTool>()
   for (const tool of listed) {
     if (names?.has(tool.serverToolName) === false) continue
@@ -148,7 +148,7 @@ async function listTools(
   return [...byName.values()]
 }
 
-/** Of several pages the one counts that holds for the shortest time. */
+/** Of several pages, the shortest validity counts. */
 function hold(holds: Map<ListKind, number>, kind: ListKind, { ttlMs }: JsonObject): void {
   if (typeof ttlMs === 'number') holds.set(kind, Math.min(ttlMs, holds.get(kind) ?? ttlMs))
 }
@@ -159,7 +159,7 @@ function paging(kind: ListKind, { client, holds, timeoutMs, warn }: Listing, sig
   return async (method: PagedMethod, key: string): Promise<readonly unknown[]> => {
     const all: unknown[] = []
     let cursor: string | undefined
-    for (let pages = 0; pages < MOST_PAGES; pages++) {
+    for (let pages = 0; pages < MAX_PAGES; pages++) {
       const page = await onePage(
         client,
         { method, ...(cursor !== undefined && { params: { cursor } }) },
@@ -167,15 +167,15 @@ function paging(kind: ListKind, { client, holds, timeoutMs, warn }: Listing, sig
       )
       hold(holds, kind, page)
       for (const entry of Array.isArray(page[key]) ? (page[key] as readonly unknown[]) : []) {
-        if (all.length >= MOST_ENTRIES) break
-        if (JSON.stringify(entry).length > LONGEST_ENTRY) warn(`one of its ${key} is too long and was left out`)
+        if (all.length >= MAX_ENTRIES) break
+        if (JSON.stringify(entry).length > MAX_ENTRY_CHARS) warn(`one of its ${key} is too long and was left out`)
         else all.push(entry)
       }
-      if (all.length >= MOST_ENTRIES) {
-        warn(`it has more ${key} than anyone reads; the first ${MOST_ENTRIES} are used`)
+      if (all.length >= MAX_ENTRIES) {
+        warn(`it has more ${key} than anyone reads; the first ${MAX_ENTRIES} are used`)
         return all
       }
-      // An empty string is a cursor like any other.
+      // An empty string is a valid cursor.
       if (typeof page.nextCursor !== 'string') return all
       cursor = page.nextCursor
     }
@@ -199,7 +199,7 @@ async function onePage(
     const raw = answer._meta?.[RAW_RESULT]
     return isObject(raw) ? raw : answer
   } catch (error) {
-    // Whoever has resources need not have templates.
+    // A server with resources need not have templates.
     if (error instanceof ProtocolError && error.code === METHOD_NOT_FOUND) return {}
     throw error
   }

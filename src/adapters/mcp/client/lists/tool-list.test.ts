@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { cleanTools, MOST_TOOLS } from './tool-list.ts'
+import { cleanTools, MAX_TOOLS } from './tool-list.ts'
 
 test('tools beyond the thousandth are not even looked at, and one sentence says so', () => {
   let read = 0
-  const tools = Array.from({ length: MOST_TOOLS + 500 }, (_, at) => ({
+  const tools = Array.from({ length: MAX_TOOLS + 500 }, (_, at) => ({
     get name() {
       read = Math.max(read, at)
       return `t${at}`
@@ -11,7 +11,7 @@ test('tools beyond the thousandth are not even looked at, and one sentence says 
     inputSchema: { type: 'object' },
   }))
   const { tools: kept, wire, faults } = cleanTools(tools)
-  expect([kept.length, wire.length, read]).toEqual([MOST_TOOLS, MOST_TOOLS, MOST_TOOLS - 1])
+  expect([kept.length, wire.length, read]).toEqual([MAX_TOOLS, MAX_TOOLS, MAX_TOOLS - 1])
   expect(faults).toEqual(['it lists more than 1000 tools; the first 1000 are used'])
 })
 

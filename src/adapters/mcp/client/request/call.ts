@@ -1,11 +1,11 @@
-/** One call of one tool, from its arguments to what it brought. */
+/** The requests that we send to a server: call a tool, read a resource, get a prompt, complete an argument. */
 import type { Client } from '@modelcontextprotocol/client'
 import { fail, reasonOf } from '../../../../errors/parley-error.ts'
 import type { ToolResult, CompletionRequest, PromptMessage, ToolRegistry } from '../../../../ports/tools.ts'
 import type { CallOptions, Paused, ServerTool } from '../../host/mcp-types.ts'
 import type { Authorization } from '../../oauth/authorization.ts'
 import { afterDecline } from '../../host/input-required-loop.ts'
-import { askForUrls, pauseFor, wantsInput, wordsFor } from './server-requests.ts'
+import { askForUrls, pauseFor, wantsInput, inputParams } from './server-requests.ts'
 import { askToLogIn, LoginNeeded } from '../../transport/authorization.ts'
 import { withModelContent } from './model-content.ts'
 import { readResult } from './content.ts'
@@ -29,44 +29,44 @@ interface Call {
 
 const NEEDS_URL = -32042
 
-/** A server's refusal is an answer, for the agent to read; everything else is thrown. */
-export async function callTool(line: CallContext, call: Call): Promise<ToolResult | Paused> {
+/** A server's refusal becomes a result that the agent can read; every other failure is thrown. */
+export async function callTool(context: CallContext, call: Call): Promise<ToolResult | Paused> {
   const { onElicit } = call.options
-  if (onElicit === undefined) return await attempt(line, call)
+  if (onElicit === undefined) return await attempt(context, call)
   let declined = false
   const listening: NonNullable<CallOptions['onElicit']> = async (question) => {
     const answer = await onElicit(question)
     declined ||= answer.action !== 'accept'
     return answer
   }
-  const end = await attempt(line, { ...call, options: { ...call.options, onElicit: listening } })
+  const end = await attempt(context, { ...call, options: { ...call.options, onElicit: listening } })
   return declined && !('pause' in end) ? afterDecline(end) : end
 }
 
-async function attempt(line: CallContext, call: Call): Promise<ToolResult | Paused> {
+async function attempt(context: CallContext, call: Call): Promise<ToolResult | Paused> {
   try {
-    return await request(line, call)
+    return await request(context, call)
   } catch (error) {
-    if (error instanceof LoginNeeded) return await afterLogin(line, call, error)
+    if (error instanceof LoginNeeded) return await afterLogin(context, call, error)
     if (!(error instanceof Refused)) throw error
-    const asked = error.code === NEEDS_URL && (await askForUrls(error.data, call.options, line.label))
-    // It refused because a page had to be visited first; that was done.
-    if (asked) await call.options.onRetry?.(line.redact(error.message))
-    if (asked) return await attempt(line, { ...call, options: { ...call.options, onElicit: declines } })
-    return { content: [{ type: 'text', text: line.redact(error.message) }], isError: true }
+    const asked = error.code === NEEDS_URL && (await askForUrls(error.data, call.options, context.label))
+    // The server refused because the user had to visit a page first; that is done now.
+    if (asked) await call.options.onRetry?.(context.redact(error.message))
+    if (asked) return await attempt(context, { ...call, options: { ...call.options, onElicit: declines } })
+    return { content: [{ type: 'text', text: context.redact(error.message) }], isError: true }
   }
 }
 
-/** It was refused unread, so it is sent again when somebody has logged in; but people are not asked twice for one call. */
-async function afterLogin(line: CallContext, call: Call, needed: LoginNeeded): Promise<ToolResult | Paused> {
+/** The server did not process the call, so it is sent again after a login. The user is not asked twice for one call. */
+async function afterLogin(context: CallContext, call: Call, needed: LoginNeeded): Promise<ToolResult | Paused> {
   const { options } = call
-  const isIn = await askToLogIn(line, options).catch((error: unknown) =>
-    fail('TOOL_NOT_RUN', { tool: options.name, reason: line.redact(reasonOf(error).replace(/\.$/, '')) }),
+  const isIn = await askToLogIn(context, options).catch((error: unknown) =>
+    fail('TOOL_NOT_RUN', { tool: options.name, reason: context.redact(reasonOf(error).replace(/\.$/, '')) }),
   )
   if (isIn) await options.onRetry?.(needed.message)
-  if (isIn) return await attempt(line, { ...call, options: { ...options, onElicit: declines } })
+  if (isIn) return await attempt(context, { ...call, options: { ...options, onElicit: declines } })
   const reason = `${needed.message}, and nobody did`
-  if (needed.isFinal) line.lose(reason)
+  if (needed.isFinal) context.lose(reason)
   return fail('TOOL_NOT_RUN', { tool: options.name, reason })
 }
 
@@ -74,14 +74,16 @@ async function declines(): Promise<{ readonly action: 'decline' }> {
   return { action: 'decline' }
 }
 
-async function request(line: CallContext, { tool, args, options }: Call): Promise<ToolResult | Paused> {
+async function request(context: CallContext, { tool, args, options }: Call): Promise<ToolResult | Paused> {
   const params = {
     name: tool.serverToolName,
     arguments: args,
-    ...(options.given && wordsFor(options.given, line.roots())),
+    ...(options.given && inputParams(options.given, context.roots())),
   }
-  const answer = await send(line, options, (own) => line.client.callTool(params, { ...own, allowInputRequired: true }))
-  if (wantsInput(answer)) return pauseFor(answer, line.label)
+  const answer = await send(context, options, (own) =>
+    context.client.callTool(params, { ...own, allowInputRequired: true }),
+  )
+  if (wantsInput(answer)) return pauseFor(answer, context.label)
   const raw = answer._meta?.[RAW_RESULT]
   const result = isObject(raw) ? raw : answer
   if (isObject(result.task) && result.content === undefined) {
@@ -93,35 +95,37 @@ async function request(line: CallContext, { tool, args, options }: Call): Promis
   return withModelContent(readResult(result), options.caller?.toolCallId)
 }
 
-export async function read(line: CallContext, uri: string, options: CallOptions): ReturnType<ToolRegistry['read']> {
-  const answer = await send(line, options, (own) => line.client.readResource({ uri }, { ...own, cacheMode: 'bypass' }))
+export async function read(context: CallContext, uri: string, options: CallOptions): ReturnType<ToolRegistry['read']> {
+  const answer = await send(context, options, (own) =>
+    context.client.readResource({ uri }, { ...own, cacheMode: 'bypass' }),
+  )
   return readBodies(rawOf(answer))
 }
 
 export async function prompt(
-  line: CallContext,
+  context: CallContext,
   { original, args }: { readonly original: string; readonly args: Readonly<Record<string, string>> },
   options: CallOptions,
 ): Promise<readonly PromptMessage[]> {
-  const answer = await send(line, options, (own) =>
-    line.client.getPrompt({ name: original, arguments: { ...args } }, own),
+  const answer = await send(context, options, (own) =>
+    context.client.getPrompt({ name: original, arguments: { ...args } }, own),
   )
   return readMessages(rawOf(answer))
 }
 
 export async function complete(
-  line: CallContext,
+  context: CallContext,
   { of, argument, value, known }: CompletionRequest,
   options: CallOptions,
 ): Promise<readonly string[]> {
-  if (line.client.getServerCapabilities()?.completions === undefined) return []
+  if (context.client.getServerCapabilities()?.completions === undefined) return []
   const ref =
     'prompt' in of
       ? { type: 'ref/prompt' as const, name: of.prompt }
       : { type: 'ref/resource' as const, uri: of.uriTemplate }
-  const context = known === undefined ? {} : { context: { arguments: { ...known } } }
-  const wanted = { ref, argument: { name: argument, value }, ...context }
-  const { completion } = await send(line, options, (own) => line.client.complete(wanted, own))
+  const others = known === undefined ? {} : { context: { arguments: { ...known } } }
+  const wanted = { ref, argument: { name: argument, value }, ...others }
+  const { completion } = await send(context, options, (own) => context.client.complete(wanted, own))
   return completion.values
 }
 

@@ -1,28 +1,28 @@
-/** Turns what a tool answered into content that Parley keeps and shows; what it does not know becomes a note. */
+/** Turns a tool's answer into content that Parley stores and shows. Unknown parts become a note. */
 import type { Content, EmbeddedResource } from '../../../../ports/content.ts'
 import type { ToolResult } from '../../../../ports/tools.ts'
 import { isNestedDeeper } from '../../../../text/nesting.ts'
 import { isObject, textIn, type JsonObject } from '../../../checking/json.ts'
 
-/** Characters of text and base64 that one result may hold. */
-const RESULT_LIMIT = 10 * 1024 * 1024
+/** Text and base64 of one result. */
+const MAX_RESULT_CHARS = 10 * 1024 * 1024
 
-/** So many parts may a result have: each costs everyone who keeps, sends or shows it more than its text. */
-const MOST_PARTS = 10_000
+/** Parts of one result: each costs more than its text to store, send and show. */
+const MAX_PARTS = 10_000
 
-/** Some clients cannot read a line of JSON that is nested deeper than 127 levels, and this stands a few levels down in one. */
-const DEEPEST = 100
+/** Some clients cannot parse JSON nested deeper than 127 levels, and results stand a few levels deep in a message. */
+const MAX_DEPTH = 100
 
 const TOO_DEEP: Content = {
   type: 'text',
-  text: `[Left out: structured content that is nested more than ${DEEPEST} levels deep. Ask the tool for less.]`,
+  text: `[Left out: structured content that is nested more than ${MAX_DEPTH} levels deep. Ask the tool for less.]`,
 }
 
-export function readResult(raw: JsonObject, limit = RESULT_LIMIT): ToolResult {
+export function readResult(raw: JsonObject, limit = MAX_RESULT_CHARS): ToolResult {
   const content = withinLimit(readParts(Array.isArray(raw.content) ? raw.content : []), limit)
   const structured = raw.structuredContent
   if (structured === undefined || structured === null) return { content, isError: raw.isError === true }
-  if (isNestedDeeper(structured, DEEPEST)) return { content: [...content, TOO_DEEP], isError: raw.isError === true }
+  if (isNestedDeeper(structured, MAX_DEPTH)) return { content: [...content, TOO_DEEP], isError: raw.isError === true }
   const text = JSON.stringify(structured)
   if (text.length > limit) {
     return {
@@ -30,15 +30,15 @@ export function readResult(raw: JsonObject, limit = RESULT_LIMIT): ToolResult {
       isError: raw.isError === true,
     }
   }
-  // Old servers send structured content alone; whoever reads only content still gets it.
+  // Old servers send only structured content; readers of `content` get it as text.
   const shown: readonly Content[] = content.length > 0 ? content : [{ type: 'text', text }]
   return { content: shown, structured, isError: raw.isError === true }
 }
 
 function readParts(parts: readonly unknown[]): readonly Content[] {
-  const read = parts.slice(0, MOST_PARTS).map(readContent)
-  if (parts.length <= MOST_PARTS) return read
-  const text = `[Left out: ${parts.length - MOST_PARTS} more parts. One result may have ${MOST_PARTS}; ask the tool for less.]`
+  const read = parts.slice(0, MAX_PARTS).map(readContent)
+  if (parts.length <= MAX_PARTS) return read
+  const text = `[Left out: ${parts.length - MAX_PARTS} more parts. One result may have ${MAX_PARTS}; ask the tool for less.]`
   return [{ type: 'text', text }, ...read]
 }
 
@@ -99,10 +99,10 @@ function extras(item: JsonObject): Pick<Content, 'annotations' | 'meta'> {
 }
 
 function metaOf({ _meta }: JsonObject): Pick<Content, 'meta'> {
-  return isObject(_meta) && !isNestedDeeper(_meta, DEEPEST) ? { meta: _meta } : {}
+  return isObject(_meta) && !isNestedDeeper(_meta, MAX_DEPTH) ? { meta: _meta } : {}
 }
 
-/** Clients throw a whole update away for one annotation that is not as the protocol has it. */
+/** Clients reject a whole update because of one annotation that the protocol does not know. */
 function readAnnotations({ audience, priority, lastModified }: JsonObject): Readonly<Record<string, unknown>> {
   return {
     ...(Array.isArray(audience) && { audience: audience.filter((who) => who === 'user' || who === 'assistant') }),
@@ -119,8 +119,8 @@ function unknown(type: string): Content {
   return { type: 'text', text: `[The tool answered with content that Parley cannot show: ${type.slice(0, 60)}.]` }
 }
 
-/** Keeps items in order while there is room; the text that crosses the line is cut there, data that does is left out. */
-export function withinLimit(items: readonly Content[], limit = RESULT_LIMIT): readonly Content[] {
+/** Keeps items in order up to the limit. Text that exceeds it is cut, data that exceeds it is left out. */
+export function withinLimit(items: readonly Content[], limit = MAX_RESULT_CHARS): readonly Content[] {
   const kept: Content[] = []
   let room = limit
   for (const item of items) {

@@ -1,12 +1,12 @@
 import { array, assert, property, string } from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Content } from '../../../../ports/content.ts'
-import { BRIEF_LIMIT, withModelContent } from './model-content.ts'
+import { MAX_MODEL_CHARS, withModelContent } from './model-content.ts'
 
 const text = (words: string): Content => ({ type: 'text', text: words })
 const picture: Content = { type: 'image', data: 'AAAA', mimeType: 'image/png' }
 
-function briefOf(content: readonly Content[], toolCallId: string | undefined = 'call-7') {
+function modelContentOf(content: readonly Content[], toolCallId: string | undefined = 'call-7') {
   return withModelContent({ content, isError: false }, toolCallId).modelContent
 }
 
@@ -16,11 +16,11 @@ function joined(content: readonly Content[] = []): string {
 
 describe('what a model is given of a result', () => {
   test('is the result itself while that is short', () => {
-    expect(briefOf([text('x'.repeat(BRIEF_LIMIT)), picture])).toBeUndefined()
+    expect(modelContentOf([text('x'.repeat(MAX_MODEL_CHARS)), picture])).toBeUndefined()
   })
 
   test('is its beginning, and a last sentence that says how much there is and which call reads on', () => {
-    const brief = briefOf([text('a'.repeat(100_000)), picture, text('b')])
+    const brief = modelContentOf([text('a'.repeat(100_000)), picture, text('b')])
     expect(brief).toHaveLength(3)
     expect(brief?.[1]).toEqual(picture)
     expect(brief?.[2]).toEqual(
@@ -38,13 +38,13 @@ describe('what a model is given of a result', () => {
 
   test('ends at the end of a line where one is near', () => {
     const line = `${'x'.repeat(99)}\n`
-    const brief = briefOf([text(line.repeat(1000))])
+    const brief = modelContentOf([text(line.repeat(1000))])
     expect(joined(brief?.slice(0, 1))).toBe(line.repeat(290))
   })
 
   test('cuts the text of a resource like any other, and counts it', () => {
     const resource = (words: string): Content => ({ type: 'resource', resource: { uri: 'file:///long', text: words } })
-    const brief = briefOf([text('short'), resource('r'.repeat(60_000)), text('after')])
+    const brief = modelContentOf([text('short'), resource('r'.repeat(60_000)), text('after')])
     expect(brief).toEqual([
       text('short'),
       resource('r'.repeat(28_995)),
@@ -62,9 +62,9 @@ describe('what a model is given of a result', () => {
     assert(
       property(texts, (all) => {
         const content = all.map(text)
-        const brief = briefOf(content)
+        const brief = modelContentOf(content)
         if (brief === undefined) return
-        expect(joined(brief).length).toBeLessThanOrEqual(BRIEF_LIMIT + brief.length)
+        expect(joined(brief).length).toBeLessThanOrEqual(MAX_MODEL_CHARS + brief.length)
         const offset = Number(/offset (\d+)\.\]$/u.exec(joined(brief))?.[1])
         const whole = joined(content)
         // Where one text ends with the room, the break before the next is the first that is left.

@@ -1,29 +1,29 @@
-/** What a model is given of a long result: its beginning, how much there is, and which call reads on. */
+/** The part of a long result that the model gets: its beginning, its length, and the call that reads the rest. */
 import type { Content } from '../../../../ports/content.ts'
 import type { ToolResult } from '../../../../ports/tools.ts'
 
-/** Characters of text, with the sentence that ends it and what is remarked on the call. */
-export const BRIEF_LIMIT = 30_000
+/** Text of a result for the model, including the sentence that ends it and remarks on the call. */
+export const MAX_MODEL_CHARS = 30_000
 const REMARKS = 1000
-/** So far back a line may end where the text is cut. */
-const NEAR = 500
+/** The cut moves back at most this far to the end of a line. */
+const MAX_BACKTRACK_CHARS = 500
 
-/** Pictures and sounds are not made of characters to a model: they stay. */
+/** Images and audio stay: they do not count as text. */
 export function withModelContent(result: ToolResult, toolCallId: string | undefined): ToolResult {
-  const sizes = result.content.map((item) => wordsIn(item)?.length ?? 0)
-  if (sizes.reduce((sum, size) => sum + size, 0) <= BRIEF_LIMIT) return result
-  return { ...result, modelContent: briefOf(result.content, toolCallId) }
+  const sizes = result.content.map((item) => textOfPart(item)?.length ?? 0)
+  if (sizes.reduce((sum, size) => sum + size, 0) <= MAX_MODEL_CHARS) return result
+  return { ...result, modelContent: modelContentOf(result.content, toolCallId) }
 }
 
-/** Offsets count as `allWordsIn` does. */
-function briefOf(content: readonly Content[], toolCallId: string | undefined): readonly Content[] {
-  const total = allWordsIn(content).length
+/** Offsets refer to the text that `allTextIn` returns, as in `read_result`. */
+function modelContentOf(content: readonly Content[], toolCallId: string | undefined): readonly Content[] {
+  const total = allTextIn(content).length
   const brief: Content[] = []
-  let room = BRIEF_LIMIT - REMARKS
+  let room = MAX_MODEL_CHARS - REMARKS
   let offset = 0
   let cutAt: number | undefined
   for (const item of content) {
-    const text = wordsIn(item)
+    const text = textOfPart(item)
     if (text === undefined) brief.push(item)
     else if (cutAt === undefined) {
       const kept = text.length <= room ? text : beginningOf(text, room)
@@ -55,23 +55,25 @@ function sentence({ cutAt, total, toolCallId }: Cut): string {
   return `[These are the first ${amount(cutAt)} of ${amount(total)} characters. ${how}]`
 }
 
-/** To the end of a line if there is one near, and never half of a character. */
+/** Cuts at the end of a line if one is near, and never inside a character. */
 function beginningOf(text: string, length: number): string {
   const end = text.lastIndexOf('\n', length - 1) + 1
-  return end > Math.max(0, length - NEAR) ? text.slice(0, end) : text.slice(0, length).replace(/[\uD800-\uDBFF]$/u, '')
+  return end > Math.max(0, length - MAX_BACKTRACK_CHARS)
+    ? text.slice(0, end)
+    : text.slice(0, length).replace(/[\uD800-\uDBFF]$/u, '')
 }
 
 function amount(count: number): string {
   return count.toLocaleString('en-US')
 }
 
-/** Undefined for what is not made of characters. */
-function wordsIn(item: Content): string | undefined {
+/** The text of one part; undefined for images, audio and links. */
+function textOfPart(item: Content): string | undefined {
   if (item.type === 'text') return item.text
   return item.type === 'resource' && 'text' in item.resource ? item.resource.text : undefined
 }
 
-/** One break stands between two texts. */
-export function allWordsIn(content: readonly Content[]): string {
-  return content.flatMap((item) => wordsIn(item) ?? []).join('\n')
+/** The text of a result: its parts, separated by a line break. `read_result` uses it too. */
+export function allTextIn(content: readonly Content[]): string {
+  return content.flatMap((item) => textOfPart(item) ?? []).join('\n')
 }

@@ -1,17 +1,17 @@
-/** Takes the secrets of a server's configuration out of whatever is said about it. */
+/** Removes the secrets of a server's configuration from messages about the server. */
 import type { McpServer } from '../../../../ports/tools.ts'
 
-/** Shorter values are switches and numbers; hiding them would only make sentences unreadable. */
-const SHORTEST = 4
+/** Shorter values are switches and numbers; hiding them would make sentences unreadable. */
+const MIN_SECRET_CHARS = 4
 const HIDDEN = '[hidden]'
 const LONGEST = 300
 
 export type Redact = (text: string) => string
 
-/** One line of bounded length without any value of `env`, of a header, or of the URL's query. */
+/** Returns a function that shortens text to one line without any value of `env`, of a header, or of the URL's query. */
 export function redactor(server: McpServer): Redact {
-  const secrets = [...new Set(secretsOf(server).flatMap(formsOf))].filter((secret) => secret.length >= SHORTEST)
-  // The longest first: one secret may be part of another.
+  const secrets = [...new Set(secretsOf(server).flatMap(formsOf))].filter((secret) => secret.length >= MIN_SECRET_CHARS)
+  // The longest first, because one secret may be part of another.
   secrets.sort((one, other) => other.length - one.length)
   return (text) => {
     const safe = secrets.reduce((said, secret) => said.replaceAll(secret, HIDDEN), text)
@@ -25,12 +25,12 @@ function secretsOf(server: McpServer): readonly string[] {
   return [...server.headers.flatMap(([, value]) => partsOf(value)), ...secretsOfUrl(server.url)]
 }
 
-/** A value may hold the secret behind a scheme, or be quoted line by line. */
+/** A value may contain the secret after a scheme such as `Bearer`, or be quoted line by line. */
 function partsOf(value: string): readonly string[] {
   return [value, value.trim(), ...value.split(/\s+/), ...credentialsIn(value)]
 }
 
-/** A name and a password, as HTTP packs them. */
+/** User name and password of HTTP basic authentication. */
 function credentialsIn(value: string): readonly string[] {
   const [, packed] = /^\s*basic\s+([\w+/=-]+)\s*$/iu.exec(value) ?? []
   if (packed === undefined) return []
@@ -38,7 +38,7 @@ function credentialsIn(value: string): readonly string[] {
   return [credentials, credentials.slice(credentials.indexOf(':') + 1)]
 }
 
-/** As it is, and as it stands in JSON, in a URL and in a form: servers quote what they complain of. */
+/** The secret as it is, and as it is written in JSON, in a URL and in a form: servers quote their input in errors. */
 function formsOf(secret: string): readonly string[] {
   const whole = secret.replaceAll(/\p{Surrogate}/gu, '\uFFFD')
   const inUrl = encodeURIComponent(whole)
@@ -46,7 +46,7 @@ function formsOf(secret: string): readonly string[] {
   return [secret, JSON.stringify(secret).slice(1, -1), inUrl, inUrl.toLowerCase(), inForm]
 }
 
-/** The path counts as well: some services put their key there. */
+/** Includes the path, where some services put their key. */
 function secretsOfUrl(text: string): readonly string[] {
   if (!URL.canParse(text)) return [text]
   const url = new URL(text)
@@ -59,7 +59,7 @@ function secretsOfUrl(text: string): readonly string[] {
   return [url.search, ...raw, ...url.searchParams.values(), ...known, ...keys]
 }
 
-/** What is no encoding stands for itself. */
+/** Text that is not valid percent-encoding stands for itself. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text)
@@ -68,7 +68,7 @@ function decoded(text: string): string {
   }
 }
 
-/** Where a server is, without the parts that may be secret. */
+/** The URL of a server without the parts that may be secret. */
 export function placeOf(text: string): string {
   return URL.canParse(text) ? new URL(text).origin : 'its address'
 }

@@ -1,4 +1,4 @@
-/** One request to a server: its time bounded, and every way that it can end named. */
+/** Sends one request to a server, within its time limits, and turns every failure into an error of ours. */
 import { ProtocolError, SdkError, SdkErrorCode, SdkHttpError, type RequestOptions } from '@modelcontextprotocol/client'
 import { fail, isParleyError, reasonOf } from '../../../../errors/parley-error.ts'
 import type { Clock, Timer } from '../../../../ports/clock.ts'
@@ -9,20 +9,20 @@ import type { OpenCall } from './server-requests.ts'
 import type { Redact } from './redact.ts'
 import { ANSWER_LOST } from '../../transport/response-sanitizer.ts'
 
-/** What requests need of the connection that they go over. */
+/** The parts of a connection that its requests use. */
 export interface RequestContext {
   readonly clock: Clock
   readonly limits: Limits
   readonly redact: Redact
-  /** Whom the server may ask while a request is open. */
+  /** Open calls, whose users the server may ask. */
   readonly openCalls: Set<OpenCall>
-  /** Why the connection is gone, if it is. */
+  /** Why the connection ended, if it did. */
   readonly end: () => string | undefined
-  /** Called when a request shows that the connection is of no more use. */
+  /** Called when a request shows that the connection is lost. */
   readonly lose: (reason: string) => void
 }
 
-/** The server understood and said no. */
+/** The server answered with an error. */
 export class Refused extends Error {
   readonly code: number
   readonly data: unknown
@@ -36,16 +36,16 @@ export class Refused extends Error {
 
 type Work<Result> = (options: RequestOptions) => Promise<Result>
 
-/** Our own limits hold; the protocol layer's would not know when a person is being asked. */
+/** The SDK's own timeout is disabled, because it would count the time in which the user is asked. */
 const NO_LIMIT_MS = 2 ** 31 - 1
-/** Servers may report progress as often as they like; nobody wants to be told so often. */
+/** Progress is passed on at most this often. */
 const PROGRESS_PAUSE_MS = 100
-/** Characters: a line that people are shown while they wait. */
-const LONGEST_PROGRESS = 1000
+/** A progress message is one line on the screen. */
+const MAX_PROGRESS_CHARS = 1000
 
 /** Throws Refused, or what `ToolRegistry.call` throws. */
-export async function send<Result>(line: RequestContext, options: CallOptions, work: Work<Result>): Promise<Result> {
-  const { clock, limits, openCalls } = line
+export async function send<Result>(context: RequestContext, options: CallOptions, work: Work<Result>): Promise<Result> {
+  const { clock, limits, openCalls } = context
   const { name, signal, timeoutMs: quietMs = limits.callMs } = options
   const totalMs = Math.max(1, (options.totalMs ?? limits.callTotalMs) - (options.given?.spentMs ?? 0))
   if (signal.aborted) fail('TOOL_NOT_RUN', { tool: name, reason: 'it was cancelled before it began' })
@@ -58,30 +58,30 @@ export async function send<Result>(line: RequestContext, options: CallOptions, w
     abort.abort('the time for one request is over')
   }
   const deadline = startDeadline({ clock, quietMs, totalMs, onOver })
-  const asked: OpenCall = { options, hold: () => deadline.hold() }
+  const asked: OpenCall = { options, pause: () => deadline.pause() }
   openCalls.add(asked)
-  const telling = progressTo(options, deadline, clock)
+  const progress = reportProgress(options, deadline, clock)
   try {
-    return await work({ signal: abort.signal, timeout: NO_LIMIT_MS, onprogress: telling.onprogress })
+    return await work({ signal: abort.signal, timeout: NO_LIMIT_MS, onprogress: progress.onprogress })
   } catch (error) {
     if (signal.aborted) return fail('TOOL_CANCELLED', { tool: name }, error)
     if (overdue !== undefined) return fail('TOOL_TIMEOUT', { tool: name, ms: overdue }, error)
-    return failedWith(error, line, name)
+    return failedWith(error, context, name)
   } finally {
-    telling.end()
+    progress.end()
     openCalls.delete(asked)
     deadline.cancel()
     signal.removeEventListener('abort', cancel)
   }
 }
 
-interface Telling {
+interface ProgressReporter {
   readonly onprogress: NonNullable<RequestOptions['onprogress']>
-  /** Tells what was kept back: the last word is never lost. */
+  /** Passes on the last progress that was held back. */
   end(): void
 }
 
-function progressTo({ onProgress }: CallOptions, deadline: Deadline, clock: Clock): Telling {
+function reportProgress({ onProgress }: CallOptions, deadline: Deadline, clock: Clock): ProgressReporter {
   let told = -Infinity
   let kept: { readonly progress: ToolProgress; readonly timer: Timer } | undefined
 
@@ -94,7 +94,7 @@ function progressTo({ onProgress }: CallOptions, deadline: Deadline, clock: Cloc
     onProgress?.(progress)
   }
 
-  function onprogress(given: Parameters<Telling['onprogress']>[0]): void {
+  function onprogress(given: Parameters<ProgressReporter['onprogress']>[0]): void {
     deadline.touch()
     const timer = kept?.timer ?? clock.setTimer(Math.max(0, told + PROGRESS_PAUSE_MS - clock.monotonicNow()), end)
     kept = { progress: readProgress(given), timer }
@@ -112,27 +112,27 @@ function readProgress(progress: {
   return {
     progress: progress.progress,
     ...(progress.total !== undefined && { total: progress.total }),
-    ...(progress.message !== undefined && { message: progress.message.slice(0, LONGEST_PROGRESS) }),
+    ...(progress.message !== undefined && { message: progress.message.slice(0, MAX_PROGRESS_CHARS) }),
   }
 }
 
-function failedWith(error: unknown, line: RequestContext, tool: string): never {
+function failedWith(error: unknown, context: RequestContext, tool: string): never {
   if (error instanceof ProtocolError && error.code !== ANSWER_LOST) throw new Refused(error)
   const login = loginIn(error)
   if (login !== undefined) throw login
-  const reason = line.redact(line.end() ?? reasonIn(error))
-  if (isDead(error)) line.lose(reason)
-  // The cause stays behind: it may quote what the server was sent.
+  const reason = context.redact(context.end() ?? reasonIn(error))
+  if (isDead(error)) context.lose(reason)
+  // Without the cause, which may quote secrets that the server was sent.
   return didNotRun(error) ? fail('TOOL_NOT_RUN', { tool, reason }) : fail('TOOL_LOST', { tool, reason })
 }
 
-/** Said of failures that happen before a server can have read the whole request, or that it refused unread. */
+/** Whether the request failed before the server can have processed it, or the server rejected it unprocessed. */
 function didNotRun(error: unknown): boolean {
   if (isDead(error) || rootOf(error) instanceof RenewalFailed) return true
   return error instanceof SdkHttpError && error.status >= 400 && error.status < 500
 }
 
-/** Nobody listens at the other end, or nobody who knows us: a server that has forgotten a session says 404. */
+/** The server cannot be reached, or has lost our session (404). */
 function isDead(error: unknown): boolean {
   if (error instanceof SdkHttpError) return error.status === 404
   if (error instanceof SdkError) return error.code === SdkErrorCode.NotConnected
@@ -149,20 +149,20 @@ const UNREACHABLE = new Set([
   'UND_ERR_CONNECT_TIMEOUT',
 ])
 
-/** Whether no connection to the server came about at all. */
+/** Whether no connection to the server could be made at all. */
 export function isUnreachable(error: unknown): boolean {
   const { code } = rootOf(error) as { readonly code?: unknown }
   return typeof code === 'string' && UNREACHABLE.has(code)
 }
 
-/** The word that says most: the system's for a connection that failed, the status for one that was refused. */
+/** The most specific reason: the system's error for a failed connection, the status of a rejected request. */
 export function reasonIn(error: unknown): string {
   if (error instanceof SdkHttpError) return `the server answered HTTP ${error.status}`
   if (error instanceof SdkError && error.code === SdkErrorCode.ConnectionClosed) return 'the connection was closed'
   return reasonOf(rootOf(error))
 }
 
-/** What an error says was its cause, and the cause of that. */
+/** The innermost cause of an error. */
 function rootOf(error: unknown): unknown {
   if (error instanceof AggregateError && error.errors.length > 0) return rootOf(error.errors[0])
   return error instanceof Error && error.cause !== undefined ? rootOf(error.cause) : (error ?? 'no reason was given')
@@ -172,17 +172,17 @@ interface DeadlineOptions {
   readonly clock: Clock
   /** Without an answer or progress. */
   readonly quietMs: number
-  /** Whatever progress there is. */
+  /** For the whole call, also with progress. */
   readonly totalMs: number
-  /** Called once, with the limit that was passed. */
+  /** Called once, with the limit that was exceeded. */
   readonly onOver: (ms: number) => void
 }
 
 interface Deadline {
-  /** A sign of life. */
+  /** Call it for each sign of life; restarts `quietMs`. */
   touch(): void
-  /** Somebody is asked; the time until the returned function is called does not count. */
-  hold(): () => void
+  /** Stops the time while the user is asked, until the returned function is called. */
+  pause(): () => void
   cancel(): void
 }
 
@@ -214,7 +214,7 @@ function startDeadline({ clock, quietMs, totalMs, onOver }: DeadlineOptions): De
       spend()
       arm()
     },
-    hold() {
+    pause() {
       spend()
       held += 1
       arm()

@@ -1,4 +1,4 @@
-/** What a server may ask of us: where the work is, and what the person wants for whom it works. */
+/** Requests of a server to us: the root set, and questions to the user. As requests of their own, or as required input of a call (SEP-2322). */
 import { pathToFileURL } from 'node:url'
 import { basename } from 'node:path'
 import type { Client } from '@modelcontextprotocol/client'
@@ -7,11 +7,11 @@ import type { CallOptions, ConnectRequest, McpHostContext, Given, Paused } from 
 import { isObject, textIn, type JsonObject } from '../../../checking/json.ts'
 import type { ToolResult } from '../../../../ports/tools.ts'
 
-/** A request that is open, and whoever is behind it. */
+/** A call that is open, whose user the server may ask. */
 export interface OpenCall {
   readonly options: CallOptions
-  /** Its time does not run until the returned function is called. */
-  readonly hold: () => () => void
+  /** Stops the time of the call until the returned function is called. */
+  readonly pause: () => () => void
 }
 
 interface Asking {
@@ -19,7 +19,7 @@ interface Asking {
   readonly openCalls: ReadonlySet<OpenCall>
 }
 
-/** What we say that we can answer. */
+/** The capabilities that we announce. */
 export function capabilities({ elicitation }: McpHostContext) {
   return {
     roots: { listChanged: true },
@@ -33,7 +33,7 @@ export function answerServer(client: Client, context: McpHostContext, { request,
   if (!context.elicitation) return
   let open = 0
   client.setRequestHandler('elicitation/create', async ({ params }) => {
-    const question = open < MOST_QUESTIONS ? readQuestion(params, request.label) : undefined
+    const question = open < MAX_QUESTIONS ? readQuestion(params, request.label) : undefined
     open += 1
     const answer = await (question === undefined ? CANCEL : ask(question, openCalls))
     open -= 1
@@ -49,8 +49,8 @@ function rootsAnswer(paths: readonly string[]) {
 
 const CANCEL = { action: 'cancel' } as const
 
-/** So many questions of one server may wait for people at once; each is shown to all of them and kept until it is answered. */
-const MOST_QUESTIONS = 8
+/** Questions of one server that may wait at once; each is shown to every client until it is answered. */
+const MAX_QUESTIONS = 8
 
 function filledIn(content: Readonly<Record<string, ElicitedValue>> = {}) {
   const copied = Object.entries(content).map(([key, value]) => [key, isList(value) ? [...value] : value])
@@ -62,21 +62,21 @@ function isList(value: ElicitedValue): value is readonly string[] {
 }
 
 /**
- * A server does not say which of its calls it asks for; the latest that has somebody to ask is taken. Where they are calls
- * of several sessions nobody is asked: what one person says must not reach the work of another.
+ * A server does not say which call it asks for: the latest call that has a user is taken. If the calls are of several sessions, the
+ * question is declined, because the answer of one user must not reach the work of another.
  */
 async function ask(question: Elicitation, openCalls: ReadonlySet<OpenCall>): Promise<ElicitationAnswer> {
   if (new Set([...openCalls].map(({ options }) => options.caller?.sessionId)).size > 1) return CANCEL
   const one = [...openCalls].findLast(({ options }) => options.onElicit !== undefined)
   if (one?.options.onElicit === undefined) return CANCEL
-  const goOn = one.hold()
+  const resume = one.pause()
   try {
     return await one.options.onElicit(question)
   } catch {
-    // Silence and errors are never a yes.
+    // Silence and errors never count as an approval.
     return CANCEL
   } finally {
-    goOn()
+    resume()
   }
 }
 
@@ -88,21 +88,21 @@ function readQuestion(params: JsonObject, server: string): Elicitation | undefin
   return isObject(schema) ? { mode: 'form', server, message, schema } : undefined
 }
 
-/** Anything else than a page of the web could do things on the machine of whoever opens it. */
+/** Only web pages: another kind of URL could run something on the user's machine. */
 function urlQuestion(params: JsonObject, server: string): Elicitation | undefined {
   const url = textIn(params, 'url')
   if (url === undefined || !URL.canParse(url) || !['https:', 'http:'].includes(new URL(url).protocol)) return undefined
   return { mode: 'url', server, message: textIn(params, 'message') ?? '', url }
 }
 
-/** Whether there were pages to visit and all were; `data` is what came with the error that demands it. */
+/** Whether the error's `data` names pages to visit, and the user visited all of them. */
 export async function askForUrls(data: unknown, { onElicit }: CallOptions, server: string): Promise<boolean> {
   const listed = isObject(data) && Array.isArray(data.elicitations) ? (data.elicitations as readonly unknown[]) : []
   const questions = listed.map((entry) => (isObject(entry) ? urlQuestion(entry, server) : undefined))
   if (onElicit === undefined || questions.length === 0) return false
   for (const question of questions) {
     if (question === undefined) return false
-    // Silence and errors are never a yes.
+    // Silence and errors never count as an approval.
     const answer = await onElicit(question).catch(() => undefined)
     if (answer?.action !== 'accept') return false
   }
@@ -114,20 +114,20 @@ interface Wanting {
   readonly requestState?: string
 }
 
-/** What is kept of the server's own words: the kinds of its requests by key, and what it wants back as it was. */
+/** The stored part of a pause: the kinds of the server's requests by key, and the state that it wants back unchanged. */
 interface Kept {
   readonly asked: Readonly<Record<string, Kind>>
   readonly requestState?: string
 }
 
-/** `unclear`: a question that nobody can be asked. */
+/** `unclear`: a question that cannot be shown to a user. */
 type Kind = 'question' | 'roots' | 'unclear'
 
 export function wantsInput(answer: object): answer is Wanting {
   return 'resultType' in answer && answer.resultType === 'input_required'
 }
 
-/** A result where it wants what we have not got: nobody is asked for the rest then. */
+/** A failed result if the server requires anything else than questions and roots; the user is asked nothing then. */
 export function pauseFor({ inputRequests, requestState }: Wanting, server: string): Paused | ToolResult {
   const asked: Record<string, Kind> = {}
   const questions: Record<string, Elicitation> = {}
@@ -142,8 +142,8 @@ export function pauseFor({ inputRequests, requestState }: Wanting, server: strin
   return { pause: { questions, state } }
 }
 
-/** What the same request says besides when it goes out once more. */
-export function wordsFor(given: Given, roots: readonly string[]): JsonObject {
+/** Parameters that are added when the same request is sent again with the input. */
+export function inputParams(given: Given, roots: readonly string[]): JsonObject {
   const { asked, requestState } = given.pause.state as Kept
   const answers = Object.entries(asked).map(([key, kind]) => [
     key,
@@ -163,7 +163,7 @@ function answerTo(key: string, { pause, input }: Given) {
   return { action: 'accept', content: { ...presets(question.schema), ...filledIn(answer.content) } }
 }
 
-/** What a form says of itself where a person said nothing. */
+/** The default values of a form. */
 function presets({ properties }: JsonObject): JsonObject {
   const listed = isObject(properties) ? Object.entries(properties) : []
   const preset = listed.flatMap(([name, property]) =>
