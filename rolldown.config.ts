@@ -56,4 +56,6 @@ export default defineConfig([
   },
   // An editor waits for it: one file, whatever it has in common with the others.
   { ...common, input: { relay: 'src/cli/relay.ts' } },
+  // For browsers as well as for Node.
+  { platform: 'browser', input: { client: 'src/client.ts' }, output },
 ])

@@ -1,7 +1,10 @@
-/** `npm run build`, and the end of `npm ci`: makes the bundles, and says something only when something is wrong. */
+/** `npm run build`, and the end of `npm ci`: makes the bundles and the published types, and prints only what is wrong. */
+import { fileURLToPath } from 'node:url'
 import { type BuildOptions, build } from 'rolldown'
 import config from '../rolldown.config.ts'
+import { emitDeclarations } from './declarations.ts'
 
 // The command line of rolldown lists each of two hundred chunks; its library tells warnings alone. One after the other, for
 // the first empties the directory.
 for (const options of config) await build(options as BuildOptions)
+emitDeclarations(fileURLToPath(new URL('../dist/types', import.meta.url)))

@@ -97,6 +97,7 @@ export const walls: Readonly<Record<string, Wall>> = {
   },
   web: { may: ['client'], node: pure },
   tui: { may: ['client'], node: 'any' },
+  'client.ts': { may: ['client'], node: pure },
   'index.ts': { may: ['server', 'client', 'session', 'ports', 'errors', 'config'], node: pure },
 }
 

@@ -1,4 +1,4 @@
-/** The wire of a process that an editor started: its stdin and stdout, without ever blocking on a slow reader. */
+/** The transport of a process that an editor started: its stdin and stdout, without ever blocking on a slow reader. */
 import { fstatSync } from 'node:fs'
 import { Socket } from 'node:net'
 import type { Writable } from 'node:stream'
@@ -9,7 +9,7 @@ export function openStdio(): Transport {
   return openStreamTransport(process.stdin, unblockedStdout())
 }
 
-/** Node writes to pipes synchronously on stdout; a client that does not read would stop the whole process. */
+/** Node writes to pipes synchronously on stdout; a client that does not read would block the whole process. */
 function unblockedStdout(): Writable {
   const stdout = fstatSync(1)
   return stdout.isFIFO() || stdout.isSocket() ? new Socket({ fd: 1, readable: false, writable: true }) : process.stdout

@@ -1,4 +1,4 @@
-/** The server's own socket: every connection to it is a wire, and none that breaks harms another. */
+/** The server's Unix socket: one transport per connection, and a connection that breaks harms no other. */
 import { chmodSync, lstatSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { type Server, createServer } from 'node:net'
 import { dirname } from 'node:path'
@@ -6,41 +6,41 @@ import { fail, reasonOf } from '../../errors/parley-error.ts'
 import { SharedLimits, openStreamTransport } from './streams.ts'
 import type { Transport } from './transport.ts'
 
-export interface SocketHost {
-  /** One more client. */
-  connected(wire: Transport): void
-  /** A client could not be let in, for want of descriptors for example; the others stay. */
+export interface SocketListener {
+  /** A client has connected. */
+  connected(transport: Transport): void
+  /** A client could not be accepted, for want of file descriptors for example; the others stay. */
   report(error: unknown): void
 }
 
 export interface ListeningSocket {
-  /** False once its file was removed or replaced: nobody can come in any more. */
-  isThere(): boolean
-  /** Lets nobody else in, and removes the file. Who is in stays. Idempotent. */
+  /** False once its file was removed or replaced: no client can connect any more. */
+  isReachable(): boolean
+  /** Accepts no more clients and removes the file. Connected clients stay. Idempotent. */
   close(): void
 }
 
 /**
- * Only whoever holds the owner's lock may call this: what is found at `path` was left by a dead owner and is removed.
- * Throws SOCKET_UNUSABLE.
+ * Only the holder of the owner's lock may call this: a socket at `path` was left by a dead owner and is replaced. Throws
+ * SOCKET_UNUSABLE.
  */
-export async function listenOn(path: string, host: SocketHost): Promise<ListeningSocket> {
+export async function listenOn(path: string, listener: SocketListener): Promise<ListeningSocket> {
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
     const limits = new SharedLimits()
-    // A client may close its side and still read what it is owed.
+    // A client may close its side and still read.
     const server = createServer({ allowHalfOpen: true }, (socket) =>
-      host.connected(openStreamTransport(socket, socket, limits)),
+      listener.connected(openStreamTransport(socket, socket, limits)),
     )
     await listening(server, `${path}~`)
-    server.on('error', (error) => host.report(error))
+    server.on('error', (error) => listener.report(error))
     putInPlace(server, path)
-    const made = identityOf(path)
-    const isThere = (): boolean => made !== undefined && identityOf(path) === made
+    const created = identityOf(path)
+    const isReachable = (): boolean => created !== undefined && identityOf(path) === created
     return {
-      isThere,
+      isReachable,
       close() {
-        if (isThere()) rmSync(path, { force: true })
+        if (isReachable()) rmSync(path, { force: true })
         server.close()
       },
     }
@@ -49,18 +49,15 @@ export async function listenOn(path: string, host: SocketHost): Promise<Listenin
   }
 }
 
-/**
- * Made under another name, because whoever made a socket removes what has its name when it ends, even if by then that is
- * the socket of a successor.
- */
+/** The socket is created under another name: the process that creates a socket removes what has its name when it ends, even the socket of a successor. */
 function putInPlace(server: Server, path: string): void {
   const found = lstatSync(path, { throwIfNoEntry: false })
   if (found?.isSocket() !== false) return renameSync(`${path}~`, path)
   server.close()
-  throw new Error('something that is no socket is in its place; move it away')
+  throw new Error('a file that is not a socket is in its place; move it away')
 }
 
-/** Nobody but the user may connect, not even between the socket's making and its mode: Node makes it before `listen` returns. */
+/** Only the user may connect, from the first moment on: Node creates the socket before `listen` returns, so its mode is set by the mask. */
 function listening(server: Server, path: string): Promise<void> {
   rmSync(path, { force: true })
   return new Promise((resolve, reject) => {
@@ -74,7 +71,7 @@ function listening(server: Server, path: string): Promise<void> {
     } finally {
       process.umask(mask)
     }
-    // A system that does not heed the mask is told again.
+    // Some systems ignore the mask for sockets.
     if (server.listening) chmodSync(path, 0o600)
   })
 }

@@ -1,103 +1,94 @@
-/** Asks the running server one thing from outside, and leaves again: how it is, or to stop. Never starts one. */
+/** Sends one request to the running server from outside, such as its status or to stop. Never starts a server. */
 import type { Socket } from 'node:net'
 import { ParleyError, fail } from '../../errors/parley-error.ts'
+import { LineFraming, decodeUtf8 } from '../../rpc/framing.ts'
+import { type Response, parseMessage, requestMessage } from '../../rpc/json-rpc.ts'
 import { readPidFile } from '../daemon/pid-file.ts'
 import type { ImportAnswer, ImportOrder } from '../import/import.ts'
 import { type Place, dial } from '../launch/launch.ts'
-import type { LiveMcp } from './mcp-servers.ts'
 import type { Status, StopAnswer, StopOrder } from './admin-methods.ts'
+import type { LiveMcp } from './mcp-servers.ts'
 
-/** A server that does not answer for so long hangs. Milliseconds. */
-const PATIENCE = 10_000
+/** A server that does not answer for so long hangs. */
+const TIMEOUT_MS = 10_000
 /** A long session takes its time to be read and stored. */
-const IMPORT_PATIENCE = 600_000
+const IMPORT_TIMEOUT_MS = 600_000
 
-/** Throws SERVER_ABSENT, SERVER_SILENT, SOCKET_UNUSABLE, PEER_REFUSED or CONNECTION_LOST. */
-export async function askStatus(place: Place): Promise<Status> {
-  return (await ask(place, '_parley/status', {})) as Status
-}
-
-/** The same. The answer comes before it has stopped. */
-export async function askToStop(place: Place, order: StopOrder): Promise<StopAnswer> {
-  return (await ask(place, '_parley/stop', order)) as StopAnswer
-}
-
-/** The same. */
-export async function askServers(place: Asking): Promise<LiveMcp> {
-  return (await ask(place, '_parley/servers', {})) as LiveMcp
-}
-
-/** The same, and what is wrong with the file. */
-export async function askToImport(place: Asking, order: ImportOrder): Promise<ImportAnswer> {
-  return (await ask({ ...place, patience: IMPORT_PATIENCE }, '_parley/import', order)) as ImportAnswer
-}
-
-/** Which server, and the token with which it lets one in if it asks for one. */
-export interface Asking extends Place {
+/** The server to ask, and the token that it may demand. */
+export interface AdminTarget extends Place {
   readonly clientToken?: string | undefined
 }
 
-interface Asked extends Asking {
-  readonly patience?: number
+interface AdminRequest {
+  readonly method: string
+  readonly params: object
+  readonly timeoutMs?: number
 }
 
-interface Reply {
-  readonly id?: unknown
-  readonly result?: unknown
-  readonly error?: { readonly message?: string; readonly data?: { readonly code?: string } }
+/** Throws SERVER_ABSENT, SERVER_SILENT, SOCKET_UNUSABLE, PEER_REFUSED or CONNECTION_LOST, as the others do. */
+export async function askStatus(target: Place): Promise<Status> {
+  return (await request(target, { method: '_parley/status', params: {} })) as Status
 }
 
-async function ask(
-  { home, socket, clientToken, patience = PATIENCE }: Asked,
-  method: string,
-  params: object,
+/** The answer comes before the server has stopped. */
+export async function askToStop(target: Place, order: StopOrder): Promise<StopAnswer> {
+  return (await request(target, { method: '_parley/stop', params: order })) as StopAnswer
+}
+
+export async function askServers(target: AdminTarget): Promise<LiveMcp> {
+  return (await request(target, { method: '_parley/servers', params: {} })) as LiveMcp
+}
+
+/** Throws also what is wrong with the file. */
+export async function askToImport(target: AdminTarget, order: ImportOrder): Promise<ImportAnswer> {
+  const importing = { method: '_parley/import', params: order, timeoutMs: IMPORT_TIMEOUT_MS }
+  return (await request(target, importing)) as ImportAnswer
+}
+
+async function request(
+  { home, socket, clientToken }: AdminTarget,
+  { method, params, timeoutMs = TIMEOUT_MS }: AdminRequest,
 ): Promise<unknown> {
   const connection = await dial(socket)
-  let silent = false
-  connection.setTimeout(patience, () => {
-    silent = true
+  let isSilent = false
+  connection.setTimeout(timeoutMs, () => {
+    isSilent = true
     connection.destroy()
   })
   try {
     const _meta = { 'parley/token': clientToken }
-    send(connection, { id: 0, method: 'initialize', params: { protocolVersion: 1, clientCapabilities: {}, _meta } })
-    send(connection, { id: 1, method, params })
-    const answer = await answerOn(connection, method)
-    if (answer !== undefined) return answer.result
-    return silent ? fail('SERVER_SILENT', { pid: readPidFile(home)?.pid ?? null }) : fail('CONNECTION_LOST', { method })
+    const initialize = { protocolVersion: 1, clientCapabilities: {}, _meta }
+    connection.write(`${requestMessage(0, 'initialize', initialize)}\n${requestMessage(1, method, params)}\n`)
+    const response = await responseOn(connection, method)
+    if (response !== undefined) return response.result
+    return isSilent
+      ? fail('SERVER_SILENT', { pid: readPidFile(home)?.pid ?? null })
+      : fail('CONNECTION_LOST', { method })
   } finally {
     connection.destroy()
   }
 }
 
-function send(connection: Socket, request: object): void {
-  connection.write(`${JSON.stringify({ jsonrpc: '2.0', ...request })}\n`)
-}
-
-/** Undefined when the connection ends without one. */
-async function answerOn(connection: Socket, method: string): Promise<Reply | undefined> {
-  for await (const line of linesOn(connection)) {
-    const reply = JSON.parse(line) as Reply
-    if (reply.error !== undefined) refused(method, reply.error)
-    if (reply.id === 1) return reply
+/** The response to the request, undefined when the connection ends without one. Throws PEER_REFUSED when either request failed. */
+async function responseOn(connection: Socket, method: string): Promise<Response | undefined> {
+  for await (const response of responsesOn(connection)) {
+    if (response.error !== undefined) {
+      const { code, message: reason = 'The server gave no reason.' } = response.error
+      throw new ParleyError('PEER_REFUSED', { method, code, reason })
+    }
+    if (response.id === 1) return response
   }
   return undefined
 }
 
-async function* linesOn(connection: Socket): AsyncGenerator<string> {
-  let text = ''
+async function* responsesOn(connection: Socket): AsyncGenerator<Response> {
+  const framing = new LineFraming(Number.POSITIVE_INFINITY)
   try {
-    for await (const piece of connection.setEncoding('utf8')) {
-      const lines = (text + String(piece)).split('\n')
-      text = lines.pop() ?? ''
-      yield* lines
+    for await (const bytes of connection) {
+      const texts = framing.push(bytes as Buffer).map((frame) => (frame === 'too_long' ? undefined : decodeUtf8(frame)))
+      yield* texts.map((text) => parseMessage(text ?? '')).filter((message) => message.kind === 'response')
     }
   } catch {
-    // That it breaks is its end too.
+    // A connection that breaks has ended.
   }
-}
-
-function refused(method: string, { message, data }: NonNullable<Reply['error']>): never {
-  const reason = message ?? 'The server gave no reason.'
-  throw new ParleyError('PEER_REFUSED', { method, code: data?.code ?? 'unknown', reason })
 }

@@ -184,7 +184,7 @@ class Server implements RunningServer {
       idleMinutes: this.#config.idleMinutes,
       lastSeen: () => this.#clients.lastSeen,
       isWorking: () => this.#census().working > 0,
-      isReachable: () => listening.isThere(),
+      isReachable: () => listening.isReachable(),
     }
     shutDownWhenIdle(watched, (why) => this.stop(why))
   }
