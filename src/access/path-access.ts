@@ -46,6 +46,7 @@ export function isGoverning(path: string): boolean {
   return /(?:^|\/)(?:\.git(?:\/|$)|\.parley\.toml$)/iu.test(path)
 }
 
+/** Whether a path lies in a directory, by its text alone: both are absolute and normalized. A directory lies within itself. */
 export function isWithin(path: string, directory: string): boolean {
   return path === directory || path.startsWith(directory.endsWith('/') ? directory : `${directory}/`)
 }

@@ -1,7 +1,8 @@
 /** Finds the programs that Parley itself chooses to run: absolute, and never one that a project brings along. */
 import { constants } from 'node:fs'
 import { access, realpath, stat } from 'node:fs/promises'
-import { isAbsolute, join, sep } from 'node:path'
+import { isAbsolute, join } from 'node:path'
+import { isWithin } from '../access/path-access.ts'
 
 const USUAL_PATH = '/usr/local/bin:/usr/bin:/bin'
 
@@ -19,7 +20,7 @@ export class ProgramFinder {
     const found = this.#found.get(name) ?? this.#search(name)
     this.#found.set(name, found)
     const real = await Promise.all(roots.map((root) => realpath(root).catch(() => root)))
-    const isInside = (file: string) => [...roots, ...real].some((root) => isBelow(file, root))
+    const isInside = (file: string) => [...roots, ...real].some((root) => isWithin(file, root))
     return (await found).find((one) => !isInside(one.file) && !isInside(one.real))?.file
   }
 
@@ -45,8 +46,4 @@ async function executable(file: string): Promise<Found | undefined> {
     // A file that cannot be seen cannot be run either: the search goes on.
     return undefined
   }
-}
-
-function isBelow(file: string, directory: string): boolean {
-  return file.startsWith(directory.endsWith(sep) ? directory : `${directory}${sep}`)
 }

@@ -1,6 +1,7 @@
 /** What git executes or obeys, found by what a directory is and by what its configuration names, never by its name alone. */
 import { lstat, realpath } from 'node:fs/promises'
-import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
+import { dirname, join, relative, resolve, sep } from 'node:path'
+import { isWithin } from '../access/path-access.ts'
 import { isParleyError } from '../errors/parley-error.ts'
 import { readBytes } from './files.ts'
 import { unlessAbsent } from './resolve.ts'
@@ -30,7 +31,7 @@ export async function obeyedByGit(workTree: string): Promise<readonly string[]> 
   const places = named.flatMap(({ key, value }) => placesOf(value.trim().replaceAll('"', ''), key, workTree))
   const found = await Promise.all([homeOf(gitDirectory), ...places].map(async (place) => realOf(await place)))
   const isFile = (await lstat(pointer).catch(unlessAbsent))?.isFile() === true
-  return [gitDirectory, ...(isFile ? [pointer] : []), ...found.flat().filter((place) => !isIn(workTree, place))]
+  return [gitDirectory, ...(isFile ? [pointer] : []), ...found.flat().filter((place) => !isWithin(workTree, place))]
 }
 
 /** Nothing where it is not there. */
@@ -109,7 +110,7 @@ function names(config: string, { path, directory }: Written): boolean {
   const places = settingsOf(config).flatMap(({ key, value }) =>
     value.split(/[\s"';|&()]+/u).flatMap((word) => placesOf(word, key, directory)),
   )
-  return places.some((place) => place !== directory && isIn(path, place))
+  return places.some((place) => place !== directory && isWithin(path, place))
 }
 
 function settingsOf(config: string): readonly { readonly key: string; readonly value: string }[] {
@@ -130,9 +131,4 @@ function placesOf(word: string, key: string, directory: string): readonly string
   if (word === '' || (!word.includes('/') && !PATH_KEY.test(key))) return []
   if (word.startsWith('~/')) return [join(directory, word.slice(2))]
   return [resolve(directory, word), resolve(directory, '.git', word)]
-}
-
-function isIn(path: string, place: string): boolean {
-  const way = relative(place, path)
-  return way === '' || (!isAbsolute(way) && way !== '..' && !way.startsWith(`..${sep}`))
 }

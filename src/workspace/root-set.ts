@@ -1,6 +1,7 @@
 /** The root set as this machine has it: each directory as it was given and where it really is. */
 import { realpath } from 'node:fs/promises'
 import { isAbsolute, join, relative, resolve, sep } from 'node:path'
+import { isWithin } from '../access/path-access.ts'
 import { fail } from '../errors/parley-error.ts'
 import { refuse } from './refuse.ts'
 
@@ -44,7 +45,7 @@ export function routeTo(path: string, roots: readonly Root[]): Route {
 
 /** Whether a real path lies in the root set. */
 export function isInside(real: string, roots: readonly Root[]): boolean {
-  return roots.some((root) => routeFrom(root.real, { root, absolute: real }).length > 0)
+  return roots.some((root) => isWithin(real, root.real))
 }
 
 /** A real path as people say it. */
@@ -64,7 +65,13 @@ function routeFrom(
   base: string,
   { root, absolute }: { readonly root: Root; readonly absolute: string },
 ): readonly Route[] {
-  const way = relative(base, absolute)
-  const isBelow = way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way)
-  return isBelow ? [{ root, names: way === '' ? [] : way.split(sep) }] : []
+  if (!isWithin(absolute, base)) return []
+  return [
+    {
+      root,
+      names: relative(base, absolute)
+        .split(sep)
+        .filter((name) => name !== ''),
+    },
+  ]
 }

@@ -11,7 +11,7 @@ const pure: Wall['node'] = []
 
 /** An adapter: its port, the errors, the language, small files of the state, and the two things that every adapter may share. */
 const adapter: Wall = {
-  may: ['ports', 'errors', 'text', 'async', 'state-files', 'net-policy', 'adapters/clock', 'adapters/fault'],
+  may: ['ports', 'errors', 'text', 'access', 'async', 'state-files', 'net-policy', 'adapters/clock', 'adapters/fault'],
   node: 'any',
 }
 
@@ -27,7 +27,7 @@ export const walls: Readonly<Record<string, Wall>> = {
   async: { may: ['errors', 'ports'], node: pure },
   sqlite: { may: ['errors', 'ports', 'async'], node: 'any' },
   'state-files': { may: ['ports', 'errors', 'async'], node: 'any' },
-  workspace: { may: ['ports', 'errors', 'text'], node: 'any' },
+  workspace: { may: ['ports', 'errors', 'text', 'access'], node: 'any' },
   'net-policy': { may: [], node: ['net', 'dns/promises', 'util'] },
   'adapters/clock': { may: ['ports', 'errors'], node: 'any' },
   'adapters/fault': { may: ['ports', 'errors', 'adapters/clock'], node: 'any' },
@@ -40,15 +40,7 @@ export const walls: Readonly<Record<string, Wall>> = {
   'adapters/mcp': { ...adapter, may: [...adapter.may, 'rpc', 'adapters/checking'] },
   'adapters/builtin-tools': {
     ...adapter,
-    may: [
-      ...adapter.may,
-      'access',
-      'docs-search/index',
-      'workspace',
-      'shell-safety',
-      'adapters/checking',
-      'adapters/mcp',
-    ],
+    may: [...adapter.may, 'docs-search/index', 'workspace', 'shell-safety', 'adapters/checking', 'adapters/mcp'],
   },
   'adapters/tool-registry': {
     ...adapter,
@@ -58,7 +50,7 @@ export const walls: Readonly<Record<string, Wall>> = {
   'adapters/process': adapter,
   'adapters/files': adapter,
   'adapters/terminal': adapter,
-  edge: { may: ['session', 'ports', 'errors', 'text', 'rpc', 'async'], node: 'any' },
+  edge: { may: ['session', 'ports', 'errors', 'text', 'rpc', 'async', 'workspace'], node: 'any' },
   relay: { may: ['errors', 'rpc'], node: ['net'] },
   // A library: it knows neither HTTP nor MCP, so that a builtin tool and the document server can both search it.
   'docs-search/index': {
@@ -69,7 +61,7 @@ export const walls: Readonly<Record<string, Wall>> = {
     may: ['docs-search/index', 'errors', 'text', 'async', 'sqlite', 'access', 'workspace', 'state-files'],
     node: 'any',
   },
-  config: { may: ['errors', 'state-files'], node: 'any' },
+  config: { may: ['errors', 'state-files', 'access'], node: 'any' },
   server: {
     may: [
       'session',
@@ -92,7 +84,7 @@ export const walls: Readonly<Record<string, Wall>> = {
   },
   client: { may: ['errors', 'rpc', 'async'], node: pure },
   cli: {
-    may: ['server', 'client', 'relay', 'docs-search', 'tui', 'config', 'form', 'text', 'async', 'errors'],
+    may: ['server', 'client', 'relay', 'docs-search', 'tui', 'config', 'form', 'text', 'async', 'errors', 'workspace'],
     node: 'any',
   },
   web: { may: ['client'], node: pure },

@@ -2,6 +2,7 @@
 import { readdirSync, realpathSync } from 'node:fs'
 import { realpath } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
+import { isWithin } from '../../access/path-access.ts'
 import { isAllowed } from '../../config/mcp/trust.ts'
 import { PROJECT_FILE, userFile } from '../../config/places.ts'
 import {
@@ -195,11 +196,12 @@ async function throughLinks(rule: Rule, roots: readonly string[]): Promise<reado
   if (plain.length === 0) return []
   const patterns = parts.slice(plain.length)
   const targets = await Promise.all(roots.map((root) => linkTarget(join(root, ...plain))))
-  const inRoots = targets.flatMap((target) => (target === undefined ? [] : roots.map((root) => relative(root, target))))
-  return inRoots.flatMap((way) => {
-    const isInside = way !== '' && !way.startsWith('..')
-    return isInside ? [{ ...rule, subject: { ...rule.subject, path: `/${[way, ...patterns].join('/')}` } }] : []
-  })
+  return targets.flatMap((target) =>
+    roots.flatMap((root) => {
+      if (target === undefined || target === root || !isWithin(target, root)) return []
+      return [{ ...rule, subject: { ...rule.subject, path: `/${[relative(root, target), ...patterns].join('/')}` } }]
+    }),
+  )
 }
 
 async function linkTarget(path: string): Promise<string | undefined> {

@@ -4,6 +4,7 @@ import { waitAtMost } from '../../../async/with-timeout.ts'
 import type { ProcessExit } from '../../../ports/process.ts'
 import type { Terminal, TurnTerminals } from '../../../ports/client.ts'
 import type { PreviewedCommand, ToolResult } from '../../../ports/tools.ts'
+import { isWithin } from '../../../access/path-access.ts'
 import { Output } from './output.ts'
 import { showProgress } from './progress.ts'
 import { QUIET_ENVIRONMENT, type Running, startCommand } from './running.ts'
@@ -73,7 +74,7 @@ async function previewOf(line: string, { cwd, roots }: Where): Promise<Previewed
   const { shapes, effect, why, extras, isDeep } = assessCommandLine(line)
   const places = await pathsNamed(shapes, cwd ?? '/')
   const real = await openRoots(roots)
-  const isInside = (place: string) => real.some((root) => `${place}/`.startsWith(`${root.real}/`))
+  const isInside = (place: string) => real.some((root) => isWithin(place, root.real))
   const isReading = effect === 'reads' && cwd !== undefined && places.every(isInside)
   return {
     line,

@@ -1,5 +1,6 @@
 /** What a command may see and write inside the sandbox, as the arguments of bubblewrap. Pure. */
 import { isAbsolute } from 'node:path'
+import { isWithin } from '../../../access/path-access.ts'
 
 export interface Enclosure {
   /** The directories of the session: the only ones that may be written, besides a private /tmp. Absolute and without links. */
@@ -92,8 +93,4 @@ function twice(option: string, place: string): readonly string[] {
 /** A directory inside of another is laid over it. */
 function byDepth(places: readonly string[]): readonly string[] {
   return places.filter(isAbsolute).toSorted((one, other) => one.length - other.length)
-}
-
-function isWithin(path: string, directory: string): boolean {
-  return path === directory || path.startsWith(directory.endsWith('/') ? directory : `${directory}/`)
 }

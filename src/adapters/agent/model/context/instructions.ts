@@ -1,7 +1,8 @@
 /** What a project tells whoever works in it: AGENTS.md, or else CLAUDE.md or GEMINI.md, read only inside its root. */
 import { open, realpath, stat } from 'node:fs/promises'
 import { constants } from 'node:fs'
-import { dirname, join, relative, resolve, sep } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
+import { isWithin } from '../../../../access/path-access.ts'
 import type { PathAccessFilter } from '../../../../ports/bars.ts'
 import { type Instruction, instructed } from './system-prompt.ts'
 import type { Content } from '../../../../ports/content.ts'
@@ -37,7 +38,7 @@ async function nestedInstructions(
 ): Promise<readonly Instruction[]> {
   const [cwd = '/'] = roots
   const file = resolve(cwd, path)
-  const root = roots.find((one) => isWithin(one, file))
+  const root = roots.find((one) => isWithin(file, one))
   if (root === undefined) return []
   const found = await Promise.all(
     directoriesDown(root, file).map((directory) => instructionIn(directory, { root, bars })),
@@ -56,7 +57,7 @@ export async function readInside(path: string, { root, bars }: Place): Promise<s
       const named = await stat(real)
       // What was opened is what the name means, and that is inside: a link that changes meanwhile leads nowhere.
       const isSame = opened.ino === named.ino && opened.dev === named.dev
-      if (!opened.isFile() || !isSame || !isWithin(await realpath(root), real)) return undefined
+      if (!opened.isFile() || !isSame || !isWithin(real, await realpath(root))) return undefined
       if (bars(real) !== undefined) return undefined
       const { buffer, bytesRead } = await file.read(Buffer.alloc(LONGEST), 0, LONGEST, 0)
       const text = buffer.toString('utf8', 0, bytesRead)
@@ -74,7 +75,7 @@ export async function readInside(path: string, { root, bars }: Place): Promise<s
 export async function isFileInside(root: string, path: string): Promise<boolean> {
   try {
     const real = await realpath(path)
-    return isWithin(await realpath(root), real) && (await stat(real)).isFile()
+    return isWithin(real, await realpath(root)) && (await stat(real)).isFile()
   } catch {
     // A link that leads nowhere.
     return false
@@ -93,15 +94,10 @@ async function instructionIn(directory: string, place: Place): Promise<Instructi
 /** From below the root to where the file is; nobody nests deeper than sixteen. */
 function directoriesDown(root: string, file: string): readonly string[] {
   const directories: string[] = []
-  for (let at = dirname(file); at !== root && isWithin(root, at) && directories.length < 16; at = dirname(at)) {
+  for (let at = dirname(file); at !== root && isWithin(at, root) && directories.length < 16; at = dirname(at)) {
     directories.unshift(at)
   }
   return directories
-}
-
-function isWithin(root: string, path: string): boolean {
-  const way = relative(root, path)
-  return way === '' || (way !== '..' && !way.startsWith(`..${sep}`))
 }
 
 export interface AnnouncedFiles {
