@@ -1,44 +1,45 @@
-/** A lock between processes. The kernel frees it however its holder dies; nothing else takes it away, however long the holder takes. */
+/** A lock between processes. The kernel frees it however the process that holds it dies; nothing else takes it away. */
 import { dirname } from 'node:path'
 import { mkdirSync } from 'node:fs'
-import { DatabaseSync } from '@photostructure/sqlite'
 import { waitAtMost } from '../async/with-timeout.ts'
 import { fail } from '../errors/parley-error.ts'
 import type { Clock } from '../ports/clock.ts'
+import { openDatabase } from '../sqlite/database.ts'
+import { sqliteProblem } from '../sqlite/errors.ts'
 import { createPrivate } from './atomic-file.ts'
 
 export interface FileLock {
-  /** Call it once. The file of the lock stays: removing it would let two processes lock two different files. */
+  /** Call it once. The lock's file stays: removing it would let two processes lock two different files. */
   release(): void
 }
 
-/** How long a process waits for another one that has the lock. */
-const PATIENCE_MS = 60_000
-const PAUSE_MS = 50
+/** How long a process waits for another one that holds the lock. */
+const LOCK_TIMEOUT_MS = 60_000
+const RETRY_MS = 50
 
 /**
- * Undefined when another process, or another part of this one, has the lock and keeps it for `patienceMs`, for which this thread stands
- * still. SQLite keeps the connections of one process apart, which the kernel's locks do not. Nothing but SQLite may ever open the file:
- * closing any other descriptor of it would give up the lock of this process.
+ * Undefined when another process, or another part of this one, keeps the lock for `timeoutMs`; this thread blocks meanwhile. SQLite keeps
+ * the connections of one process apart, which the kernel's locks do not. Only SQLite may open the file: closing any other descriptor of
+ * it would release the lock of this process.
  */
-export function tryLock(path: string, patienceMs = 0): FileLock | undefined {
+export function tryLock(path: string, timeoutMs = 0): FileLock | undefined {
   createPrivate(path)
-  const db = new DatabaseSync(path, { timeout: patienceMs })
+  const db = openDatabase(path, { timeoutMs })
   try {
     // No journal beside the lock: nothing is ever written.
     db.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE')
   } catch (error) {
     db.close()
-    if (isBusy(error)) return undefined
+    if (sqliteProblem(error) === 'busy') return undefined
     throw error
   }
   return { release: () => db.close() }
 }
 
-/** For commands that have nothing else to do meanwhile. Throws FILE_BUSY. */
-export function lockedNow<Result>(path: string, work: () => Result, patienceMs = PATIENCE_MS): Result {
+/** Runs `work` under the lock of the file `path`; this thread blocks while it waits. For commands. Throws FILE_BUSY. */
+export function lockedNow<Result>(path: string, work: () => Result, timeoutMs = LOCK_TIMEOUT_MS): Result {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-  const lock = tryLock(`${path}.lock`, patienceMs) ?? busy(path)
+  const lock = tryLock(`${path}.lock`, timeoutMs) ?? busy(path)
   try {
     return work()
   } finally {
@@ -46,18 +47,18 @@ export function lockedNow<Result>(path: string, work: () => Result, patienceMs =
   }
 }
 
-/** The last work of this process for each file, so that its own parts take turns without asking again and again. */
+/** The last work of this process for each file, so that its own parts queue instead of polling the lock. */
 const queues = new Map<string, Promise<unknown>>()
 
 /** Runs `work` while no other process, and no other part of this one, works on the file `path`. Throws FILE_BUSY. */
 export async function locked<Result>(path: string, clock: Clock, work: () => Promise<Result>): Promise<Result> {
-  const giveUpAt = clock.monotonicNow() + PATIENCE_MS
+  const giveUpAt = clock.monotonicNow() + LOCK_TIMEOUT_MS
   const before = queues.get(path) ?? Promise.resolve()
   const mine = waitAtMost(
     before.then(() => 'my turn' as const),
-    { clock, ms: PATIENCE_MS },
+    { clock, ms: LOCK_TIMEOUT_MS },
   ).then((turn) => (turn === 'my turn' ? lockAndRun(path, { clock, giveUpAt }, work) : busy(path)))
-  // Who gives up lets no later one pass what still runs.
+  // A caller that gives up must not let a later one start while earlier work still runs.
   const settled = Promise.allSettled([before, mine])
   queues.set(path, settled)
   try {
@@ -87,16 +88,10 @@ async function taken(path: string, { clock, giveUpAt }: Waiting): Promise<FileLo
     const lock = tryLock(`${path}.lock`)
     if (lock !== undefined) return lock
     if (clock.monotonicNow() >= giveUpAt) return busy(path)
-    await clock.sleep(PAUSE_MS)
+    await clock.sleep(RETRY_MS)
   }
 }
 
 function busy(path: string): never {
-  return fail('FILE_BUSY', { path, seconds: PATIENCE_MS / 1000 })
-}
-
-/** SQLite's result code; the library gives only its words with an error that a read meets. */
-function isBusy(error: unknown): boolean {
-  const { errcode, message } = (error ?? {}) as { readonly errcode?: unknown; readonly message?: unknown }
-  return typeof errcode === 'number' ? (errcode & 0xff) === 5 : message === 'database is locked'
+  return fail('FILE_BUSY', { path, seconds: LOCK_TIMEOUT_MS / 1000 })
 }

@@ -26,7 +26,7 @@ export const walls: Readonly<Record<string, Wall>> = {
   rpc: { may: [], node: pure },
   async: { may: ['errors', 'ports'], node: pure },
   sqlite: { may: ['errors', 'ports', 'async'], node: 'any' },
-  'state-files': { may: ['ports', 'errors', 'async'], node: 'any' },
+  'state-files': { may: ['ports', 'errors', 'async', 'sqlite'], node: 'any' },
   workspace: { may: ['ports', 'errors', 'text', 'access'], node: 'any' },
   'net-policy': { may: [], node: ['net', 'dns/promises', 'util'] },
   'adapters/clock': { may: ['ports', 'errors'], node: 'any' },
@@ -108,8 +108,7 @@ export const packages: Readonly<Record<string, readonly string[]>> = {
   '@modelcontextprotocol/node': ['docs-search'],
   '@modelcontextprotocol/server': ['docs-search'],
   '@parcel/watcher': ['docs-search/index'],
-  // Stores with nothing in common, and the locks between processes.
-  '@photostructure/sqlite': ['sqlite', 'adapters/journal', 'adapters/search', 'docs-search/index', 'state-files'],
+  '@photostructure/sqlite': ['sqlite'],
   commander: ['cli'],
   fflate: ['docs-search/index'],
   ignore: ['workspace'],

@@ -18,8 +18,8 @@ export const mutants: readonly Mutant[] = [
   {
     mechanism: 'fsync: a commit is on the disk before it is told',
     file: 'src/adapters/journal/sqlite/file/file.ts',
-    text: 'PRAGMA synchronous = FULL',
-    by: 'PRAGMA synchronous = OFF',
+    text: "'synchronous = FULL'",
+    by: "'synchronous = OFF'",
     test: [
       'test/kill/sync-fails.test.ts',
       'a sync that fails ends the turn in words, what was told is stored, and a later prompt works',
@@ -61,7 +61,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     mechanism: 'seq without holes: an append brings all that lies between',
-    file: 'src/adapters/journal/entries.ts',
+    file: 'src/adapters/journal/journal-base.ts',
     text: 'if (entry.seq !== seq) failAppend',
     by: 'if (entry.seq < 0) failAppend',
     test: [JOURNAL_TEST, 'entries that would leave a hole are refused', CONTRACT],
@@ -124,7 +124,7 @@ export const mutants: readonly Mutant[] = [
   {
     mechanism: 'fencing: who has lost its files tells nothing more',
     file: 'src/adapters/journal/sqlite/worker/worker-stores.ts',
-    text: '        whereabouts.require()\n',
+    text: '        requireSameFiles()\n',
     by: '',
     test: ['test/e2e/moved-state.test.ts', 'a server under which %s is removed ends at once and says so'],
   },

@@ -14,8 +14,7 @@ import type {
   StoredEntry,
   Wanted,
 } from '../../ports/journal.ts'
-import { checkAppend, fit } from './entries.ts'
-import { follow, TailSubscribers } from './tail.ts'
+import { checkAppend, follow, TailSubscribers } from './journal-base.ts'
 
 interface StoredSession {
   readonly row: SessionSummary
@@ -136,4 +135,17 @@ function newestFirst(a: ListKey, b: ListKey): number {
   if (a.updatedAt !== b.updatedAt) return b.updatedAt - a.updatedAt
   if (a.id === b.id) return 0
   return a.id < b.id ? -1 : 1
+}
+
+/** The first entries that fit the limits; one always does. Takes no more from the source than it needs. */
+export function fit(entries: Iterable<StoredEntry>, limits: PageLimits): readonly StoredEntry[] {
+  const page: StoredEntry[] = []
+  let chars = 0
+  for (const entry of entries) {
+    chars += entry.body.length
+    if (page.length > 0 && chars > limits.chars) break
+    page.push(entry)
+    if (page.length >= limits.entries) break
+  }
+  return page
 }

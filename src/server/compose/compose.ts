@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { openAgents } from '../../adapters/agent/agents.ts'
 import { systemClock } from '../../adapters/clock.ts'
 import { faultsFrom } from '../../adapters/fault.ts'
-import { openSqliteInspector, openSqliteJournal } from '../../adapters/journal/sqlite/client.ts'
+import { type OwnedJournal, openSqliteInspector, openSqliteJournal } from '../../adapters/journal/sqlite/client.ts'
 import { followed, openSearchIndex } from '../../adapters/search/worker/client.ts'
 import { openModels, type OwnedModels } from '../../adapters/model/providers/models.ts'
 import { killLeftovers, type Orphan, findOrphans } from '../../adapters/process/ledger.ts'
@@ -32,6 +32,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { FaultsSpec } from '../../ports/fault.ts'
 import type { ImportingJournal, Journal } from '../../ports/journal.ts'
 import type { Models } from '../../ports/model.ts'
+import type { Ownership } from '../../ports/ownership.ts'
 import type { Rules } from '../../ports/rules.ts'
 import type { IndexState, SearchIndex } from '../../ports/search.ts'
 import { type Importing, importSession } from '../../session/lifecycle/import.ts'
@@ -48,10 +49,8 @@ import { workerUrl } from './workers.ts'
 
 /** The one process that may append; it alone recovers. */
 export interface Owner {
-  /** Resolves when the state is ours; rejects with STATE_IN_USE and its kin. */
-  readonly owned: Promise<void>
-  /** Resolves, with why if that is known, when the journal's thread has ended by itself, and the lock with it: nothing can be stored here any more. */
-  readonly lost: Promise<string | undefined>
+  /** Resolves when this process owns the state; rejects with STATE_IN_USE, or with why the journal cannot be opened. */
+  readonly ownership: Promise<Ownership>
   /** Resolves when the journal is ours and what a crash left was settled; rejects with STATE_IN_USE and its kin. */
   readonly sessions: Promise<SessionRegistry>
   readonly agents: Agents
@@ -81,9 +80,7 @@ export async function openOwner(config: Config): Promise<Owner> {
   const boot = { home: markOf(config.home), id: systemClock.id() }
   const activity = new SharedActivity(systemClock)
   const search = openSearch(config, report)
-  let lose: (why?: string) => void = () => undefined
-  const lost = new Promise<string | undefined>((resolve) => (lose = resolve))
-  const journal = openFollowedJournal(config, { search, activity, onLost: lose })
+  const journal = openFollowedJournal(config, search, activity)
   const processes = openProcesses({ boot, environment: config.environment, clock: systemClock })
   const rules = new PermissionRules(config, report)
   const documents = openDocuments(rules, report)
@@ -101,9 +98,9 @@ export async function openOwner(config: Config): Promise<Owner> {
   })
   const { agents, models } = openUserAgents(config)
   const sessions = open()
-  const owned = journal.then(() => undefined)
+  const ownership = journal.then((owned) => owned.ownership)
   // Whoever waits for one of them hears of it; nobody has to.
-  for (const awaited of [owned, sessions]) awaited.catch(() => undefined)
+  for (const awaited of [ownership, sessions]) awaited.catch(() => undefined)
   let closing: Promise<void> | undefined
 
   async function open(): Promise<SessionRegistry> {
@@ -132,8 +129,7 @@ export async function openOwner(config: Config): Promise<Owner> {
   }
 
   return {
-    owned,
-    lost,
+    ownership,
     sessions,
     agents,
     search,
@@ -215,25 +211,20 @@ async function bringIn(journal: ImportingJournal, importing: Importing): Promise
   await importSession({ journal, clock: systemClock }, importing)
 }
 
-interface Following {
-  readonly search: SearchIndex
-  readonly activity: SharedActivity
-  readonly onLost: (why?: string) => void
-}
-
 async function openFollowedJournal(
   { home, faults, maxStallSeconds }: Config,
-  { search, activity, onLost }: Following,
-): Promise<ImportingJournal> {
+  search: SearchIndex,
+  activity: SharedActivity,
+): Promise<OwnedJournal> {
   const watch = { memory: activity.memory, logPath: logPathIn(home), maxStallSeconds }
   const opening = {
     directory: home,
     workerUrl: workerUrl('journal-worker'),
     faults: faults as FaultsSpec,
     watch,
-    onLost,
   }
-  return followed(await openSqliteJournal(opening), search)
+  const journal = await openSqliteJournal(opening)
+  return { ...followed(journal, search), ownership: journal.ownership }
 }
 
 /** The models of this user, or of one of their providers. Nothing is asked or loaded before somebody wants one. */

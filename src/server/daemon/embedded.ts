@@ -9,6 +9,7 @@ import { type Owner, openOwner } from '../compose/compose.ts'
 import { mcpMethod } from '../admin/mcp-servers.ts'
 import { searchMethod } from '../compose/search.ts'
 import { serverInfo } from '../version.ts'
+import { lossOf } from './ownership-loss.ts'
 
 /** How long a client that has left may still be answered. Milliseconds. */
 const PATIENCE = 2_000
@@ -19,7 +20,7 @@ const PATIENCE = 2_000
  */
 export async function serveStdio(config: Config, onLost: (why?: string) => void): Promise<void> {
   const owner = await openWithAgent(config)
-  void owner.lost.then(onLost)
+  void lossOf(owner.ownership).then(onLost)
   const wire = openStdio()
   try {
     await Promise.race([serve(owner, config, wire), untilUnusable(owner)])
@@ -56,7 +57,7 @@ export async function openEmbedded(config: Config): Promise<EmbeddedServer> {
   return {
     input,
     output,
-    lost: owner.lost,
+    lost: lossOf(owner.ownership),
     async close() {
       input.end()
       await serving

@@ -19,6 +19,7 @@ import { searchMethod } from '../compose/search.ts'
 import { Uncaught } from './uncaught.ts'
 import { serverInfo } from '../version.ts'
 import { shutDownWhenIdle } from './idle-shutdown.ts'
+import { lossOf } from './ownership-loss.ts'
 
 /** How long a client that has left may still be answered. Milliseconds. */
 const PATIENCE = 2_000
@@ -46,7 +47,7 @@ export interface RunningServer {
 export async function openServer(config: Config, options: ServeOptions): Promise<RunningServer> {
   const owner = await openOwner(config)
   try {
-    await Promise.all([owner.owned, loadVersions()])
+    await Promise.all([owner.ownership, loadVersions()])
     putLongLogAside(config.home)
     noteServer(config.home)
     const server = new Server(config, owner)
@@ -86,7 +87,7 @@ class Server implements RunningServer {
     this.socket = config.socket
     this.#config = config
     this.#owner = owner
-    this.lost = owner.lost
+    this.lost = lossOf(owner.ownership)
     this.#clients = new Clients(owner.clock)
     this.#started = owner.clock.monotonicNow()
     this.#drain = new Drain(owner.clock, () => this.#census().working)

@@ -1,24 +1,16 @@
-/** The SQLite journal as the rest of the process sees it; SQLite itself is loaded by the worker thread only. */
+/** The SQLite journal as the main thread sees it. Only its worker thread loads SQLite. */
 import { join } from 'node:path'
-import { fail } from '../../../errors/parley-error.ts'
+import { ParleyError, fail, isParleyError } from '../../../errors/parley-error.ts'
 import type { Faults, FaultsSpec } from '../../../ports/fault.ts'
-import type {
-  Append,
-  Cursor,
-  ImportingJournal,
-  Journal,
-  ListQuery,
-  Snapshot,
-  StoredEntry,
-} from '../../../ports/journal.ts'
+import type { Append, Cursor, ImportingJournal, Journal, StoredEntry } from '../../../ports/journal.ts'
+import type { Ownership } from '../../../ports/ownership.ts'
+import type { Signal } from '../../../ports/signal.ts'
+import { WorkerThread } from '../../../sqlite/worker-thread.ts'
 import { faultsFrom, noFaults } from '../../fault.ts'
 import type { WatchOrder } from '../../watchdog/stall-watch.ts'
-import { checkAppend } from '../entries.ts'
-import { follow, TailSubscribers } from '../tail.ts'
-import { packEntries } from './store/entry-packing.ts'
-import { columnsOf, escape, rowOf } from './store/columns.ts'
-import { WorkerClient } from './worker/worker-client.ts'
-import type { AppendOrder, ListOrder, PageAnswer, SnapshotColumns, WorkerOrder } from './worker/messages.ts'
+import { TailSubscribers, checkAppend, follow } from '../journal-base.ts'
+import { packEntries } from './store/rows.ts'
+import type { AppendOrder, JournalCalls, PageAnswer, WorkerOrder } from './worker/messages.ts'
 
 export interface SqliteReaderOptions {
   /** The state directory, in which `journal.db` is. */
@@ -32,8 +24,11 @@ export interface SqliteJournalOptions extends SqliteReaderOptions {
   readonly faults?: FaultsSpec
   /** How the journal's thread watches the main thread; absent: not at all. */
   readonly watch?: WatchOrder
-  /** Called once when the worker ends though nobody closed the journal, and with it the lock is gone; with why, if it said so. */
-  readonly onLost?: (why?: string) => void
+}
+
+/** The journal of the process that owns the state directory. The worker thread holds the lock. */
+export interface OwnedJournal extends ImportingJournal {
+  readonly ownership: Ownership
 }
 
 export interface JournalReader extends Pick<Journal, 'page' | 'find' | 'head' | 'list' | 'close'> {
@@ -42,172 +37,205 @@ export interface JournalReader extends Pick<Journal, 'page' | 'find' | 'head' | 
 }
 
 /**
- * Takes the owner's lock and opens the journal, making both if need be. Throws STATE_IN_USE while another owner lives,
- * and JOURNAL_CORRUPT, JOURNAL_FOREIGN or JOURNAL_TOO_NEW with the file untouched.
+ * Takes the owner's lock and opens the journal, and creates both if need be. Throws STATE_IN_USE while another owner lives, and
+ * JOURNAL_CORRUPT, JOURNAL_FOREIGN, JOURNAL_TOO_OLD or JOURNAL_TOO_NEW with the file untouched.
  */
-export async function openSqliteJournal({
-  directory,
-  workerUrl,
-  faults = [],
-  watch,
-  onLost,
-}: SqliteJournalOptions): Promise<ImportingJournal> {
-  const watches = new TailSubscribers()
-  const connection = await connect(workerUrl, { directory, role: 'owner', faults, watch }, { watches, onLost })
+export async function openSqliteJournal(options: SqliteJournalOptions): Promise<OwnedJournal> {
+  const { directory, workerUrl, faults = [], watch } = options
+  const connection = await Connection.open(workerUrl, { directory, role: 'owner', faults, watch })
+  const { subscribers } = connection
   const reader = readerOn(connection)
   const played = faultsFrom(faults)
   return {
     ...reader,
+    ownership: { lost: connection.lost, release: reader.close },
     async append(append) {
       checkAppend(append)
       await sendAppend(connection, played, append)
-      watches.appended(append.row.id)
+      subscribers.appended(append.row.id)
     },
     async fork(source, append) {
       checkAppend(append)
       await sendFork(connection, played, { source, append })
-      watches.appended(append.row.id)
+      subscribers.appended(append.row.id)
     },
     async importSession(pieces, last) {
-      watches.appended(await sendBrought(connection, played, { pieces, last }))
+      subscribers.appended(await sendImport(connection, played, { pieces, last }))
     },
-    read: (id, from, signal) => follow(reader.page, watches, { id, from, signal }),
+    read: (id, from, signal) => follow(reader.page, subscribers, { id, from, signal }),
     async delete(id) {
-      const existed = await connection.line().call('delete', escape(id))
-      if (existed) watches.deleted(id)
+      const existed = await connection.thread.call('delete', id)
+      if (existed) subscribers.deleted(id)
       return existed
     },
   }
 }
 
 /**
- * Looks into the journal without the lock, whoever owns it. Where there is none it is empty, and none is made;
+ * Reads the journal without the lock, whether or not it has an owner. Where there is no journal it is empty, and none is created;
  * SQLite may keep its `-wal` and `-shm` files beside one that exists.
  */
 export async function openSqliteReader({ directory, workerUrl }: SqliteReaderOptions): Promise<JournalReader> {
-  return readerOn(
-    await connect(workerUrl, { directory, role: 'reader', faults: [] }, { watches: new TailSubscribers() }),
-  )
+  return readerOn(await Connection.open(workerUrl, { directory, role: 'reader', faults: [] }))
 }
 
-/** As a reader, for one look, and without a trace. */
+/** A reader for one look that leaves no file beside the journal. */
 export async function openSqliteInspector({ directory, workerUrl }: SqliteReaderOptions): Promise<JournalReader> {
-  return readerOn(
-    await connect(workerUrl, { directory, role: 'inspector', faults: [] }, { watches: new TailSubscribers() }),
-  )
+  return readerOn(await Connection.open(workerUrl, { directory, role: 'inspector', faults: [] }))
 }
 
-interface Connection {
+/** The worker thread of one open journal, and who follows its sessions here. */
+class Connection {
+  readonly subscribers = new TailSubscribers()
+  readonly #thread: WorkerThread<JournalCalls>
+  readonly #path: string
+  readonly #lost = new AbortController()
+  #isOpen = false
+  #closing: Promise<void> | undefined
+  #opened: { resolve(): void; reject(error: unknown): void } = { resolve: () => {}, reject: () => {} }
+
+  /** Resolves when the thread has opened the journal; rejects with why it could not, after it has ended. */
+  static async open(workerUrl: URL, order: WorkerOrder): Promise<Connection> {
+    const connection = new Connection(workerUrl, order)
+    try {
+      await new Promise<void>((resolve, reject) => (connection.#opened = { resolve, reject }))
+      connection.#isOpen = true
+      return connection
+    } catch (error) {
+      await connection.#thread.exited
+      throw error
+    }
+  }
+
+  private constructor(workerUrl: URL, order: WorkerOrder) {
+    this.#path = join(order.directory, 'journal.db')
+    this.#thread = new WorkerThread<JournalCalls>(
+      workerUrl,
+      { workerData: order, name: 'parley journal' },
+      {
+        event: (_opened, refusal) => {
+          if (refusal === undefined) this.#opened.resolve()
+          else this.#opened.reject(new ParleyError(refusal.code, refusal.details))
+        },
+        ended: (reason, cause) => this.#ended(reason, cause),
+      },
+    )
+  }
+
+  /** Aborts when the thread ends although the journal was not closed: its lock is gone. */
+  get lost(): Signal {
+    return this.#lost.signal
+  }
+
   /** Throws JOURNAL_CLOSED once `close` was called. */
-  readonly line: () => WorkerClient
-  readonly close: () => Promise<void>
-}
-
-interface Concerned {
-  readonly watches: TailSubscribers
-  readonly onLost?: ((why?: string) => void) | undefined
-}
-
-async function connect(workerUrl: URL, order: WorkerOrder, { watches, onLost }: Concerned): Promise<Connection> {
-  const path = join(order.directory, 'journal.db')
-  let isOpen = false
-  let closing: Promise<void> | undefined
-  const broken = (why?: string): void => {
-    watches.wakeAll()
-    if (isOpen && closing === undefined) onLost?.(why)
+  get thread(): WorkerThread<JournalCalls> {
+    return this.#closing === undefined ? this.#thread : fail('JOURNAL_CLOSED', {})
   }
-  const line = await WorkerClient.open({ workerUrl, order, path, onBroken: broken })
-  isOpen = true
-  return {
-    line: () => (closing === undefined ? line : fail('JOURNAL_CLOSED', {})),
-    close() {
-      closing ??= line.close()
-      watches.wakeAll()
-      return closing
-    },
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    this.subscribers.wakeAll()
+    return this.#closing
+  }
+
+  /** Finishes what was called before; resolves when the thread is gone. */
+  async #close(): Promise<void> {
+    try {
+      await this.#thread.call('close', undefined)
+    } catch (error) {
+      // A thread that is gone has nothing left to release.
+      if (!isParleyError(error, 'JOURNAL_IO')) throw error
+    }
+    await this.#thread.exited
+  }
+
+  #ended(reason: string, cause: unknown): ParleyError {
+    const error = new ParleyError('JOURNAL_IO', { path: this.#path, reason }, cause)
+    this.#opened.reject(error)
+    this.subscribers.wakeAll()
+    if (this.#isOpen && this.#closing === undefined) this.#lost.abort(cause === undefined ? undefined : reason)
+    return error
   }
 }
 
-function readerOn({ line, close }: Connection): JournalReader {
+function readerOn(connection: Connection): JournalReader {
   return {
     async page(id, from, { entries, chars }) {
-      return entriesOf(from, await line().call('page', { id: escape(id), from, entries, chars }))
+      return entriesOf(from, await connection.thread.call('page', { id, from, entries, chars }))
     },
     async find(id, { from, text }, { entries, chars }) {
-      const { seqs, at, bodies, until } = await line().call('find', { id: escape(id), from, text, entries, chars })
+      const { seqs, at, bodies, until } = await connection.thread.call('find', { id, from, text, entries, chars })
       return { entries: seqs.map((seq, index) => ({ seq, at: at[index] ?? 0, body: bodies[index] ?? '' })), until }
     },
     async head(id) {
-      const found = await line().call('head', escape(id))
-      if (found === undefined) return undefined
-      const row = rowOf(found.row)
-      return found.snapshot === undefined ? { row } : { row, snapshot: snapshotOf(found.snapshot) }
+      return connection.thread.call('head', id)
     },
     async list(query) {
-      return (await line().call('list', listOrder(query))).map(rowOf)
+      return connection.thread.call('list', query)
     },
-    check: () => line().call('check', undefined),
-    close,
+    async check() {
+      return connection.thread.call('check', undefined)
+    },
+    close: () => connection.close(),
   }
 }
 
-/** What the fault throws is told once it is known that the append is stored: it was on its way already. */
-async function sendAppend({ line }: Connection, faults: Faults, append: Append): Promise<void> {
-  const stored = line().call('append', appendOrder(append))
+/** An error of a fault is thrown once it is known whether the append is stored: it was on its way already. */
+async function sendAppend(connection: Connection, faults: Faults, append: Append): Promise<void> {
+  const stored = connection.thread.call('append', appendOrder(append))
   const played = afterSend(faults)
   const [storing, playing] = await Promise.allSettled([stored, played])
   if (storing.status === 'rejected') throw storing.reason
   if (playing.status === 'rejected') throw playing.reason
 }
 
-/** In pieces, between which the appends of others have their turn. */
+/** In parts, between which other appends are committed. */
 async function sendFork(
-  { line }: Connection,
+  connection: Connection,
   faults: Faults,
   { source, append }: { readonly source: string; readonly append: Append },
 ): Promise<void> {
-  const id = escape(source)
   const { expected: until } = append
-  const place = await line().call('fork', { source: id, at: until })
+  const place = await connection.thread.call('fork', { source, at: until })
   try {
     let from = 0
-    while (from < until) from = await line().call('copy', { ...place, id, from, until })
+    while (from < until) from = await connection.thread.call('copy', { ...place, id: source, from, until })
     await faults.at('journal.fork.copied')
-    await line().call('finish', { draft: place.draft, append: appendOrder(append) })
+    await connection.thread.call('finish', { draft: place.draft, append: appendOrder(append) })
   } finally {
-    await letGo(line, place.draft)
+    await letGo(connection, place.draft)
   }
 }
 
-interface Brought {
+interface Import {
   readonly pieces: AsyncIterable<readonly StoredEntry[]>
   readonly last: () => Append
 }
 
-/** In pieces too. The id of the session, once it is there. */
-async function sendBrought({ line }: Connection, faults: Faults, { pieces, last }: Brought): Promise<string> {
-  const draft = await line().call('draft', undefined)
+/** In parts too. Answers the id of the session, once it exists. */
+async function sendImport(connection: Connection, faults: Faults, { pieces, last }: Import): Promise<string> {
+  const draft = await connection.thread.call('draft', undefined)
   try {
     let count = 0
     for await (const entries of pieces) {
-      await line().call('fill', { draft, rows: packEntries(count + 1, columnsOfEntries(entries)) })
+      await connection.thread.call('fill', { draft, rows: packEntries(count + 1, columnsOfEntries(entries)) })
       count += entries.length
       await faults.at('journal.import.filled')
     }
     const append = last()
     checkAppend(append)
-    await line().call('finish', { draft, append: appendOrder(append) })
+    await connection.thread.call('finish', { draft, append: appendOrder(append) })
     return append.row.id
   } finally {
-    await letGo(line, draft)
+    await letGo(connection, draft)
   }
 }
 
-async function letGo(line: Connection['line'], draft: number): Promise<void> {
+async function letGo(connection: Connection, draft: number): Promise<void> {
   try {
-    await line().call('abandon', draft)
+    await connection.thread.call('abandon', draft)
   } catch {
-    // A journal that is closed or broken has forgotten its drafts, and the next owner clears them away.
+    // A journal that is closed or broken has dropped its drafts, and the next owner removes their entries.
   }
 }
 
@@ -220,11 +248,11 @@ async function afterSend(faults: Faults): Promise<void> {
 
 function appendOrder({ row, entries, expected, snapshot }: Append): AppendOrder {
   return {
-    row: columnsOf(row),
+    row,
     expected,
     last: expected + entries.length,
     rows: packEntries(expected + 1, columnsOfEntries(entries)),
-    snapshot: snapshot === undefined ? undefined : [snapshot.seq, snapshot.state],
+    snapshot,
   }
 }
 
@@ -232,19 +260,6 @@ function columnsOfEntries(entries: readonly StoredEntry[]): { readonly at: numbe
   return { at: entries.map((entry) => entry.at), bodies: entries.map((entry) => entry.body) }
 }
 
-function listOrder({ cwd, phases, after, limit }: ListQuery): ListOrder {
-  return {
-    cwd: cwd === undefined ? undefined : escape(cwd),
-    phases,
-    after: after === undefined ? undefined : { updatedAt: after.updatedAt, id: escape(after.id) },
-    limit,
-  }
-}
-
 function entriesOf(from: Cursor, { at, bodies }: PageAnswer): readonly StoredEntry[] {
   return bodies.map((body, index) => ({ seq: from + index + 1, at: at[index] ?? 0, body }))
-}
-
-function snapshotOf([seq, state]: SnapshotColumns): Snapshot {
-  return { seq, state }
 }

@@ -4,7 +4,7 @@ import type { Speaker, SearchHit, SearchRequest } from '../../../ports/search.ts
 import { shown } from './passages.ts'
 import { snippetOf } from './snippet.ts'
 import type { SearchSource, SourceHead } from '../store/source.ts'
-import type { Statements } from '../store/statements.ts'
+import type { Statements } from '../../../sqlite/statements.ts'
 import { escape, unescape } from './texts.ts'
 
 /** How many of the passages that came last are put in the order of their time; others follow none of them. */

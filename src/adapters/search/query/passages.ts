@@ -2,7 +2,7 @@
 import { indexText } from '../../../text/tokens.ts'
 import type { SearchDocument } from '../../../ports/search.ts'
 import { joined, piecesOf } from './pieces.ts'
-import type { Statements } from '../store/statements.ts'
+import type { Statements } from '../../../sqlite/statements.ts'
 import { escape, unescape } from './texts.ts'
 
 /** What is stored of a passage from `part` on, with what has been said since. */

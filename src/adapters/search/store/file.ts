@@ -1,9 +1,7 @@
 /** The file of the index. Everything in it can be made again from the journal, so one that is not as it should be goes. */
-import { closeSync, openSync, rmSync, statSync } from 'node:fs'
-import { DatabaseSync } from '@photostructure/sqlite'
+import { closeSync, openSync, statSync } from 'node:fs'
+import { type Database, inTransaction, openDatabase, removeDatabase } from '../../../sqlite/database.ts'
 import { TOKENIZER } from '../../../text/tokens.ts'
-
-export type Database = InstanceType<typeof DatabaseSync>
 
 /** Of the tables and of what is written into them; an index of another version is made anew. */
 const VERSION = 1
@@ -30,12 +28,17 @@ const SCHEMA = `
   CREATE VIRTUAL TABLE words USING fts5 (text, tokenize = "${TOKENIZER}", content = '', contentless_delete = 1);
 `
 
-/** A crash of the process loses no transaction, one of the machine leaves none half. */
-const WAYS =
-  'PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -2000; PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 16777216'
+/** A crash of the process loses no transaction; a crash of the machine leaves none half written. */
+const PRAGMAS = [
+  'journal_mode = WAL',
+  'synchronous = NORMAL',
+  'cache_size = -2000',
+  'wal_autocheckpoint = 4000',
+  'journal_size_limit = 16777216',
+]
 
-/** How long one waits for another process that writes the same index. Milliseconds. */
-const PATIENCE = 5_000
+/** How long this process waits for another one that writes the same index. */
+const BUSY_TIMEOUT_MS = 5_000
 
 export interface IndexFile {
   readonly db: Database
@@ -56,19 +59,14 @@ export function openFile(path: string): IndexFile {
 
 /** It is not ours, of another version or damaged. */
 function anew(path: string): IndexFile {
-  discardFile(path)
+  removeDatabase(path)
   makePrivate(path)
   return opened(path)
 }
 
-export function discardFile(path: string): void {
-  for (const name of [`${path}-wal`, `${path}-shm`, path]) rmSync(name, { force: true })
-}
-
 function opened(path: string): IndexFile {
-  const db = new DatabaseSync(path, { timeout: PATIENCE })
+  const db = openDatabase(path, { timeoutMs: BUSY_TIMEOUT_MS, pragmas: PRAGMAS })
   try {
-    db.exec(WAYS)
     settle(db)
     const { ino } = statSync(path)
     return { db, isThere: () => statSync(path, { throwIfNoEntry: false })?.ino === ino }
@@ -79,21 +77,17 @@ function opened(path: string): IndexFile {
 }
 
 function temporary(): IndexFile {
-  const db = new DatabaseSync('')
+  const db = openDatabase('')
   settle(db)
   return { db, isThere: () => true }
 }
 
 /** Two processes may come to an empty file at once: the second finds what the first has made. */
 function settle(db: Database): void {
-  db.exec('BEGIN IMMEDIATE')
-  try {
+  inTransaction(db, () => {
     if (isEmpty(db)) db.exec(`${SCHEMA} PRAGMA application_id = ${APPLICATION}; PRAGMA user_version = ${VERSION}`)
     if (!isOurs(db)) throw new Error('an index of another version')
-    db.exec('COMMIT')
-  } finally {
-    if (db.isTransaction) db.exec('ROLLBACK')
-  }
+  })
 }
 
 function isEmpty(db: Database): boolean {

@@ -1,7 +1,6 @@
 /** How an index stands, told without changing anything: neither the file nor what lies beside it. */
 import { existsSync } from 'node:fs'
-import { pathToFileURL } from 'node:url'
-import { DatabaseSync } from '@photostructure/sqlite'
+import { type Database, openDatabase, traceFreeLocation } from '../../../sqlite/database.ts'
 import type { IndexState } from '../../../ports/search.ts'
 import { isOurs } from './file.ts'
 import type { SearchSource } from './source.ts'
@@ -9,8 +8,7 @@ import { unescape } from '../query/texts.ts'
 
 export function inspect(path: string, source: SearchSource): IndexState {
   if (!existsSync(path)) return { kind: 'absent' }
-  const inUse = existsSync(`${path}-wal`) || existsSync(`${path}-shm`)
-  const db = new DatabaseSync(inUse ? path : `${pathToFileURL(path).href}?immutable=1`, { readOnly: true })
+  const db = openDatabase(traceFreeLocation(path), { readOnly: true })
   try {
     if (!isOurs(db)) return { kind: 'unusable', reason: 'it is of another version' }
     const [damage] = db.prepare('PRAGMA quick_check(1)').all() as readonly { readonly quick_check: string }[]
@@ -21,7 +19,7 @@ export function inspect(path: string, source: SearchSource): IndexState {
   }
 }
 
-function behindOf(db: InstanceType<typeof DatabaseSync>, source: SearchSource): number {
+function behindOf(db: Database, source: SearchSource): number {
   const rows = db.prepare('SELECT key, id, seq FROM sessions').all() as readonly Cursor[]
   const cursors = new Map(rows.map(({ key, id, seq }) => [`${key} ${unescape(id)}`, seq]))
   return source

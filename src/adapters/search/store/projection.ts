@@ -3,7 +3,7 @@ import { reasonOf } from '../../../errors/parley-error.ts'
 import type { SessionId } from '../../../ports/journal.ts'
 import { removePassage, writeSayings } from '../query/passages.ts'
 import type { SearchSource, SourceHead } from './source.ts'
-import type { Statements } from './statements.ts'
+import type { Statements } from '../../../sqlite/statements.ts'
 import { escape, unescape } from '../query/texts.ts'
 
 /** What one transaction takes in: whoever asks something meanwhile waits for no longer than that takes. */

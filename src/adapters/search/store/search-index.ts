@@ -2,12 +2,13 @@
 import type { IndexState, SearchAnswer, SearchRequest } from '../../../ports/search.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { SessionId } from '../../../ports/journal.ts'
-import { type IndexFile, discardFile, isDamaged, openFile } from './file.ts'
+import { removeDatabase } from '../../../sqlite/database.ts'
+import { Statements } from '../../../sqlite/statements.ts'
+import { type IndexFile, isDamaged, openFile } from './file.ts'
 import { find } from '../query/find.ts'
 import { inspect } from './inspect.ts'
 import { Projection } from './projection.ts'
 import type { SearchSource } from './source.ts'
-import { Statements } from './statements.ts'
 
 export interface IndexParts {
   readonly path: string
@@ -79,7 +80,7 @@ export class Index {
     const { path, report } = this.#parts
     report(`the search index ${path} is damaged and is made anew`)
     this.close()
-    discardFile(path)
+    removeDatabase(path)
   }
 
   /** Somebody may have deleted the file: then there is to be a new one. */
@@ -92,7 +93,7 @@ export class Index {
   #openFile(): Opened {
     const { path, source, report } = this.#parts
     const file = openFile(path)
-    const statements = new Statements(file.db)
+    const statements = new Statements(file.db, 'objects')
     return { file, statements, projection: new Projection(statements, source, report) }
   }
 }

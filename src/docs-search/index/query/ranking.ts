@@ -1,5 +1,5 @@
 /** Ranks passages in two steps: all that match by BM25, and the best of those again by what else speaks for them. */
-import type { DatabaseSync } from '@photostructure/sqlite'
+import type { Database } from '../../../sqlite/database.ts'
 import type { Bonus } from './plan.ts'
 
 /** How much a word counts in the titles above, in a heading of the passage, and in its text; then the same for its stem. */
@@ -26,9 +26,7 @@ export interface Wanted {
   readonly offset: number
 }
 
-type Connection = InstanceType<typeof DatabaseSync>
-
-export function ranked(db: Connection, { expression, bonuses, condition, limit, offset }: Wanted): readonly Ranked[] {
+export function ranked(db: Database, { expression, bonuses, condition, limit, offset }: Wanted): readonly Ranked[] {
   const { sql, values } = condition
   const best = db
     .prepare(`SELECT rowid AS id, ${BM25} AS rank FROM words WHERE words MATCH ? ${sql} ORDER BY rank, id LIMIT ?`)
@@ -36,7 +34,7 @@ export function ranked(db: Connection, { expression, bonuses, condition, limit, 
   return [...rankedAgain(db, best.slice(0, AGAIN), bonuses), ...best.slice(AGAIN)].slice(offset, offset + limit)
 }
 
-function rankedAgain(db: Connection, best: readonly Ranked[], bonuses: readonly Bonus[]): readonly Ranked[] {
+function rankedAgain(db: Database, best: readonly Ranked[], bonuses: readonly Bonus[]): readonly Ranked[] {
   const factors = new Map(best.map(({ id }) => [id, 1]))
   const ids = JSON.stringify([...factors.keys()])
   // The plus keeps SQLite from asking the full-text index for each of them in turn, which takes a hundred times as long.

@@ -1,5 +1,5 @@
 /** Reads the index: a connection of its own, so that nobody who asks waits for what is being written. */
-import { DatabaseSync, type StatementSyncInstance } from '@photostructure/sqlite'
+import { type Database, type Statement, openDatabase } from '../../../sqlite/database.ts'
 import { type NewDocument, scopeWord } from './index-writer.ts'
 import type { Plan } from '../query/plan.ts'
 import { BM25, type Ranked, ranked } from '../query/ranking.ts'
@@ -62,11 +62,11 @@ interface State {
 const CACHE = 'PRAGMA cache_size = -32768'
 
 export class IndexReader implements Disposable {
-  readonly #db: InstanceType<typeof DatabaseSync>
-  readonly #statements = new Map<string, StatementSyncInstance>()
+  readonly #db: Database
+  readonly #statements = new Map<string, Statement>()
 
   constructor(file: string) {
-    this.#db = new DatabaseSync(file, { readOnly: true })
+    this.#db = openDatabase(file, { readOnly: true })
     this.#db.exec(CACHE)
     // The first reading opens the files; a temporary index has no names from then on.
     void this.complete
@@ -203,7 +203,7 @@ export class IndexReader implements Disposable {
   }
 
   /** Prepares each statement once. */
-  #sql(text: string): StatementSyncInstance {
+  #sql(text: string): Statement {
     const statement = this.#statements.get(text) ?? this.#db.prepare(text)
     this.#statements.set(text, statement)
     return statement

@@ -1,6 +1,6 @@
 /** Writes the full-text index in SQLite: documents, their passages, and the words of those. */
 import { randomBytes } from 'node:crypto'
-import { DatabaseSync, type StatementSyncInstance } from '@photostructure/sqlite'
+import { type Database, type Statement, openDatabase } from '../../../sqlite/database.ts'
 import { indexText, TOKENIZER } from '../../../text/tokens.ts'
 import type { Passage } from '../document/passages.ts'
 import { simplified } from '../query/traditional-to-simplified.ts'
@@ -77,13 +77,13 @@ interface Titles {
 }
 
 export class IndexWriter implements Disposable {
-  readonly #db: InstanceType<typeof DatabaseSync>
-  readonly #statements = new Map<string, StatementSyncInstance>()
+  readonly #db: Database
+  readonly #statements = new Map<string, Statement>()
   #state: State
   #last: Titles | undefined
 
   constructor(file: string, { lasting }: { readonly lasting: boolean }) {
-    this.#db = new DatabaseSync(file)
+    this.#db = openDatabase(file)
     try {
       this.#db.exec(lasting ? LASTING : TEMPORARY)
       if (this.version === 0) this.#create()
@@ -166,7 +166,7 @@ export class IndexWriter implements Disposable {
   }
 
   /** Prepares each statement once. */
-  #sql(text: string): StatementSyncInstance {
+  #sql(text: string): Statement {
     const statement = this.#statements.get(text) ?? this.#db.prepare(text)
     this.#statements.set(text, statement)
     return statement

@@ -1,8 +1,9 @@
 /** Opens the file of an index to write, or does without one. */
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { reasonOf } from '../../../errors/parley-error.ts'
+import { removeDatabase } from '../../../sqlite/database.ts'
 import { tryLock } from '../../../state-files/file-lock.ts'
 import { IndexWriter, SCHEMA_VERSION } from './index-writer.ts'
 
@@ -50,7 +51,7 @@ function opened(file: string): IndexWriter | undefined {
 }
 
 function renewed(file: string): IndexWriter {
-  for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(`${file}${suffix}`, { force: true })
+  removeDatabase(file)
   return new IndexWriter(file, { lasting: true })
 }
 

@@ -1,6 +1,6 @@
 /** Whether a journal is whole: the file as SQLite sees it, and each session's entries without a hole. */
-import { unescape } from '../store/columns.ts'
-import type { Statements } from '../store/statements.ts'
+import type { Statements } from '../../../../sqlite/statements.ts'
+import { unescape } from '../store/rows.ts'
 
 /** More of them say no more. */
 const MOST = 20

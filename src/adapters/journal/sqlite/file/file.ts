@@ -1,16 +1,25 @@
 /** Opens `journal.db`, or makes it, or says what is wrong with it and leaves it exactly as it was. */
 import { closeSync, existsSync, fsyncSync, openSync, readSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { pathToFileURL } from 'node:url'
-import { DatabaseSync } from '@photostructure/sqlite'
 import { fail } from '../../../../errors/parley-error.ts'
 import { createPrivate } from '../../../../state-files/atomic-file.ts'
 import { journalExists } from './journal-exists.ts'
-import { cannotWrite, isNotADatabase, journalError } from './sqlite-errors.ts'
-import { applicationId, type Database, developmentId, knownVersion, migrate } from './schema.ts'
+import { type Database, immutableLocation, openDatabase, traceFreeLocation } from '../../../../sqlite/database.ts'
+import { isUnwritable, sqliteProblem } from '../../../../sqlite/errors.ts'
+import { journalError } from './journal-error.ts'
+import { applicationId, developmentId, knownVersion, migrate } from './schema.ts'
 
 /** How long a statement waits for another program that holds the file, such as someone's SQLite shell. */
-const patienceMs = 5000
+const BUSY_TIMEOUT_MS = 5_000
+
+/** FULL: a commit is on the disk before any client sees its entries. The library's default for WAL is less. */
+const OWNER_PRAGMAS = [
+  'journal_mode = WAL',
+  'synchronous = FULL',
+  'wal_autocheckpoint = 4000',
+  'journal_size_limit = 67108864',
+  'cache_size = -16000',
+]
 
 /** The owner's connection; the caller holds the lock. */
 export function openForOwner(path: string): Database {
@@ -18,10 +27,7 @@ export function openForOwner(path: string): Database {
   // The last owner may have been killed between writing a commit and its sync: readers see it, so it must be on the disk first.
   if (existsSync(`${path}-wal`)) fsync(`${path}-wal`)
   const version = look(path)
-  const db = new DatabaseSync(path, { timeout: patienceMs })
-  // FULL: a commit is on the disk before anyone hears of it. The library's own default for WAL is less.
-  db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
-  db.exec('PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 67108864; PRAGMA cache_size = -16000')
+  const db = openDatabase(path, { timeoutMs: BUSY_TIMEOUT_MS, pragmas: OWNER_PRAGMAS })
   migrate(db, version)
   return db
 }
@@ -33,7 +39,7 @@ export function openForOwner(path: string): Database {
 export function openForReader(path: string, { quiet }: { readonly quiet: boolean }): Database | undefined {
   if (!journalExists(path)) return undefined
   look(path)
-  return openToRead(path, quiet ? quietLocation(path) : path)
+  return openToRead(path, quiet ? traceFreeLocation(path) : path)
 }
 
 /**
@@ -41,16 +47,16 @@ export function openForReader(path: string, { quiet }: { readonly quiet: boolean
  * read from a WAL, it is read without them, as one that stays as it is.
  */
 function openToRead(path: string, location: string): Database {
-  const options = { timeout: patienceMs, readOnly: true }
-  const db = new DatabaseSync(location, options)
+  const options = { timeoutMs: BUSY_TIMEOUT_MS, readOnly: true }
+  const db = openDatabase(location, options)
   if (location !== path) return db
   try {
     db.exec('SELECT count(*) FROM sqlite_schema')
     return db
   } catch (error) {
     db.close()
-    if (!cannotWrite(error) || isFilled(`${path}-wal`)) throw error
-    return new DatabaseSync(asItIs(path), options)
+    if (!isUnwritable(error) || isFilled(`${path}-wal`)) throw error
+    return openDatabase(immutableLocation(path), options)
   }
 }
 
@@ -61,7 +67,7 @@ function create(path: string): void {
   const draft = `${path}.new`
   for (const leftover of [draft, `${draft}-journal`, `${draft}-wal`, `${draft}-shm`]) rmSync(leftover, { force: true })
   createPrivate(draft)
-  const db = new DatabaseSync(draft)
+  const db = openDatabase(draft)
   migrate(db, 0)
   db.exec('PRAGMA journal_mode = WAL')
   db.close()
@@ -102,7 +108,7 @@ function tryIdentify(path: string): Identity {
   try {
     return identify(path)
   } catch (error) {
-    if (isNotADatabase(error) && !wasOurs(path)) fail('JOURNAL_FOREIGN', { path }, error)
+    if (sqliteProblem(error) === 'notADatabase' && !wasOurs(path)) fail('JOURNAL_FOREIGN', { path }, error)
     throw journalError(error, path)
   }
 }
@@ -112,7 +118,7 @@ function tryIdentify(path: string): Identity {
  * it is collected, so this goes through `exec` and a function, and closing really closes.
  */
 function identify(path: string): Identity {
-  const db = openToRead(path, quietLocation(path))
+  const db = openToRead(path, traceFreeLocation(path))
   let identity: Identity = { id: 0, version: 0 }
   try {
     db.function('identity', (id: number, version: number) => {
@@ -138,19 +144,6 @@ const firstReads = `
   SELECT * FROM entries ORDER BY session DESC, seq DESC LIMIT 1;
   SELECT * FROM snapshots ORDER BY session DESC LIMIT 1;
   SELECT * FROM orphans LIMIT 1;`
-
-/**
- * With no WAL beside it nobody has the journal open, and it is read as if it could not change: nothing is created beside it
- * and no lock of this process is lost. Otherwise what it needs is there already.
- */
-function quietLocation(path: string): string {
-  const inUse = existsSync(`${path}-wal`) || existsSync(`${path}-shm`)
-  return inUse ? path : asItIs(path)
-}
-
-function asItIs(path: string): string {
-  return `${pathToFileURL(path).href}?immutable=1`
-}
 
 /** Whether a file without SQLite's header was a journal once: our id still stands in it, or the disk lost its first block. */
 function wasOurs(path: string): boolean {

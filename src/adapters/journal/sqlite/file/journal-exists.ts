@@ -1,6 +1,6 @@
 /** Whether there is a journal. One that nobody may look for is not one that is absent. */
 import { statSync } from 'node:fs'
-import { journalError, systemCode } from './sqlite-errors.ts'
+import { journalError, systemCode } from './journal-error.ts'
 
 /** Throws JOURNAL_IO where it cannot be known, as where a file or a forbidden directory is in the way. */
 export function journalExists(path: string): boolean {

@@ -1,11 +1,11 @@
 /** What a projection of the journal reads, in a thread of its own and beside whoever owns it: short reads that hold up nobody. */
 import type { Cursor, PageLimits, SessionId, StoredEntry } from '../../../../ports/journal.ts'
-import { escape, unescape } from '../store/columns.ts'
+import type { Database } from '../../../../sqlite/database.ts'
+import { Statements } from '../../../../sqlite/statements.ts'
+import { escape, unescape } from '../store/rows.ts'
 import { journalPath } from '../worker/worker-stores.ts'
 import { openForReader } from './file.ts'
-import { journalError } from './sqlite-errors.ts'
-import type { Database } from './schema.ts'
-import { Statements } from '../store/statements.ts'
+import { journalError } from './journal-error.ts'
 import { Store } from '../store/store.ts'
 
 export interface StoredHead {
@@ -39,7 +39,7 @@ export function openJournalSource(directory: string, quiet = false): JournalSour
     try {
       db ??= openForReader(path, { quiet })
       if (db === undefined) return otherwise
-      opened ??= { statements: new Statements(db), store: new Store(db, path) }
+      opened ??= { statements: new Statements(db, 'arrays'), store: new Store(db, path) }
       return from(opened)
     } catch (error) {
       opened?.statements.renew()
@@ -61,7 +61,7 @@ export function openJournalSource(directory: string, quiet = false): JournalSour
       }, undefined),
     page: (id, from, { entries, chars }) =>
       read(({ store }) => {
-        const { at, bodies } = store.page({ id: escape(id), from, entries, chars })
+        const { at, bodies } = store.page({ id, from, entries, chars })
         return bodies.map((body, index) => ({ seq: from + index + 1, at: at[index] ?? 0, body }))
       }, []),
     close: () => db?.close(),

@@ -1,5 +1,5 @@
-/** The owner's lock: whoever holds `server.lock` may append and recover; the kernel frees it however its holder dies. */
-import { chmodSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+/** The owner's lock: the process that holds `server.lock` may append and recover. The kernel frees it however that process dies. */
+import { chmodSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fail } from '../../../../errors/parley-error.ts'
 import { tryLock } from '../../../../state-files/file-lock.ts'
@@ -9,22 +9,22 @@ export interface OwnerLock {
   release(): void
 }
 
-/** Of two that come at the same instant one must step back; without some patience both would. */
-const patienceMs = 250
+/** Of two processes that start at the same instant one must give way; with no timeout both would. */
+const LOCK_TIMEOUT_MS = 250
 
 export function lockPathIn(directory: string): string {
   return join(directory, 'server.lock')
 }
 
-/** Takes the lock of `directory`, or throws STATE_IN_USE with the pid of whoever holds it, this process included. */
+/** Takes the lock of `directory`, or throws STATE_IN_USE with the pid of the process that holds it, which may be this one. */
 export function takeLock(directory: string): OwnerLock {
   const pidPath = pidPathIn(directory)
-  const lock = tryLock(lockPathIn(directory), patienceMs)
+  const lock = tryLock(lockPathIn(directory), LOCK_TIMEOUT_MS)
   if (lock === undefined) return fail('STATE_IN_USE', { path: directory, pid: ownerPid(directory) })
   writePid(pidPath)
   return {
     release() {
-      // Where the directory was removed meanwhile, the note is that of a successor.
+      // Where the directory was removed meanwhile, the file is that of another owner.
       if (ownerPid(directory) === process.pid) rmSync(pidPath, { force: true })
       lock.release()
     },
@@ -37,4 +37,22 @@ function writePid(path: string): void {
   writeFileSync(draft, `${process.pid}\n`, { mode: 0o600 })
   chmodSync(draft, 0o600)
   renameSync(draft, path)
+}
+
+/**
+ * Returns a check that throws when one of the files that are open now was moved or removed since. Writing to such a file still works,
+ * but what is stored there is found by nobody, and a lock on it keeps no other process out.
+ */
+export function openFilesCheck(...paths: readonly string[]): () => void {
+  const known = paths.map((path) => [path, identityOf(path)] as const)
+  return () => {
+    for (const [path, identity] of known)
+      if (identityOf(path) !== identity) throw new Error(`${path} was moved or removed while it was in use`)
+  }
+}
+
+/** Empty where there is no such file. */
+function identityOf(path: string): string {
+  const found = statSync(path, { bigint: true, throwIfNoEntry: false })
+  return found === undefined ? '' : `${found.dev} ${found.ino}`
 }

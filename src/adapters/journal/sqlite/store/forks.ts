@@ -3,15 +3,13 @@
  * a draft among the orphans, which nobody sees and which whoever comes after a crash clears away.
  */
 import { fail } from '../../../../errors/parley-error.ts'
-import { type EntryRow, cutRow } from './entry-packing.ts'
-import { rowColumns, unescape } from './columns.ts'
-import { insertRows, rowsAfter } from './entry-rows.ts'
+import type { Statements } from '../../../../sqlite/statements.ts'
+import { type EntryRow, SESSION_COLUMNS, columnsOf, cutRow, escape, insertRows, rowsAfter } from './rows.ts'
 import type { CopyOrder, FillOrder, FinishOrder, ForkOrder, ForkPlace } from '../worker/messages.ts'
-import type { Statements } from './statements.ts'
 
 /** How much one transaction copies: others wait for no longer than that takes. */
-const copyRows = 1000
-export const copyChars = 512 * 1024
+const COPY_ROWS = 1000
+export const COPY_CHARS = 512 * 1024
 
 const NEXT_KEY = "UPDATE sqlite_sequence SET seq = seq + 1 WHERE name = 'sessions' RETURNING seq"
 /** In a journal that has never had a session. */
@@ -35,7 +33,7 @@ export class Forks {
   /** Throws JOURNAL_CONFLICT before anything is written. */
   begin({ source: id, at }: ForkOrder): ForkPlace {
     const [source, found] = this.#find(id) ?? [0, 0]
-    if (found < at) fail('JOURNAL_CONFLICT', { session: unescape(id), expected: at, found })
+    if (found < at) fail('JOURNAL_CONFLICT', { session: id, expected: at, found })
     return { source, draft: this.draft() }
   }
 
@@ -56,7 +54,7 @@ export class Forks {
   /** The number of the last entry that is copied by now. Throws JOURNAL_CONFLICT when the source is gone. */
   copy(order: CopyOrder): number {
     const { id, source, draft, from, until } = order
-    if (this.#find(id)?.[0] !== source) fail('JOURNAL_CONFLICT', { session: unescape(id), expected: until, found: 0 })
+    if (this.#find(id)?.[0] !== source) fail('JOURNAL_CONFLICT', { session: id, expected: until, found: 0 })
     const { rows, last } = this.#piece(order)
     if (last === from) this.#failHole(id, from + 1)
     insertRows(this.#statements, draft, rows)
@@ -65,13 +63,18 @@ export class Forks {
 
   /** The draft appears as a session, whole. Throws JOURNAL_CONFLICT before anything is written. */
   finish({ draft, append: { row, last, rows, snapshot } }: FinishOrder): void {
-    const [, existing] = this.#find(row[0]) ?? []
-    if (existing !== undefined) fail('JOURNAL_CONFLICT', { session: unescape(row[0]), expected: 0, found: existing })
+    const [, existing] = this.#find(row.id) ?? []
+    if (existing !== undefined) fail('JOURNAL_CONFLICT', { session: row.id, expected: 0, found: existing })
     insertRows(this.#statements, draft, rows)
-    const sql = `INSERT INTO sessions (key, packed_seq, ${rowColumns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
-    this.#statements.run(sql, draft, last, ...row)
+    const sql = `INSERT INTO sessions (key, packed_seq, ${SESSION_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+    this.#statements.run(sql, draft, last, ...columnsOf(row))
     if (snapshot !== undefined)
-      this.#statements.run('INSERT INTO snapshots (session, seq, state) VALUES (?, ?, ?)', draft, ...snapshot)
+      this.#statements.run(
+        'INSERT INTO snapshots (session, seq, state) VALUES (?, ?, ?)',
+        draft,
+        snapshot.seq,
+        snapshot.state,
+      )
     this.#statements.run('DELETE FROM orphans WHERE session = ?', draft)
   }
 
@@ -89,19 +92,19 @@ export class Forks {
       rows.push(...cutRow(row, last, until))
       last = Math.min(row.seq, until)
       chars += row.body.length
-      if (last === until || rows.length >= copyRows || chars >= copyChars) break
+      if (last === until || rows.length >= COPY_ROWS || chars >= COPY_CHARS) break
     }
     return { rows, last }
   }
 
   #find(id: string): readonly [key: number, lastSeq: number] | undefined {
-    return this.#statements.get('SELECT key, last_seq FROM sessions WHERE id = ?', id) as
+    return this.#statements.get('SELECT key, last_seq FROM sessions WHERE id = ?', escape(id)) as
       | readonly [key: number, lastSeq: number]
       | undefined
   }
 
   #failHole(id: string, seq: number): never {
-    return this.#failCorrupt(`entry ${seq} of session ${unescape(id)} is missing`)
+    return this.#failCorrupt(`entry ${seq} of session ${id} is missing`)
   }
 
   #failCorrupt(reason: string): never {

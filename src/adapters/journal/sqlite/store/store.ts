@@ -1,32 +1,32 @@
 /** The statements behind the journal: each method is one step inside a transaction, or one read. */
 import { fail } from '../../../../errors/parley-error.ts'
-import { type EntryRow, packEntries, unpackEntries } from './entry-packing.ts'
+import type { ListQuery, SessionHead, SessionSummary } from '../../../../ports/journal.ts'
+import type { Database } from '../../../../sqlite/database.ts'
+import { Statements } from '../../../../sqlite/statements.ts'
 import { checkJournal } from '../file/check.ts'
-import { rowColumns, unescape } from './columns.ts'
-import { insertRows, rowsAfter } from './entry-rows.ts'
 import { Forks } from './forks.ts'
-import type {
-  AppendOrder,
-  FindAnswer,
-  FindOrder,
-  HeadAnswer,
-  ListOrder,
-  PageAnswer,
-  PageOrder,
-  RowColumns,
-  SnapshotColumns,
-} from '../worker/messages.ts'
-import type { Database } from '../file/schema.ts'
-import { Statements } from './statements.ts'
+import {
+  type EntryRow,
+  SESSION_COLUMNS,
+  type SessionColumns,
+  columnsOf,
+  escape,
+  insertRows,
+  packEntries,
+  rowOf,
+  rowsAfter,
+  unpackEntries,
+} from './rows.ts'
+import type { AppendOrder, FindAnswer, FindOrder, PageAnswer, PageOrder } from '../worker/messages.ts'
 
 /** How many entries of a deleted session one transaction clears away: others wait for no longer than that takes. */
-const sweepSize = 2000
+const SWEEP_ENTRIES = 2000
 
 /** Entries after which those that came one by one are bundled, if the session does not come to rest before. */
-const tidyEvery = 256
+const PACK_EVERY = 256
 /** Fewer rows, or rows of more entries each, are not worth the writing. */
-const tidyRows = 8
-const tidyEntries = 8
+const PACK_LEAST_ROWS = 8
+const PACK_LEAST_ENTRIES = 8
 
 export class Store {
   readonly forks: Forks
@@ -37,7 +37,7 @@ export class Store {
   constructor(db: Database, path: string) {
     this.#db = db
     this.#path = path
-    this.#statements = new Statements(db)
+    this.#statements = new Statements(db, 'arrays')
     this.forks = new Forks(this.#statements, path)
   }
 
@@ -48,24 +48,31 @@ export class Store {
 
   /** Throws JOURNAL_CONFLICT before anything is written. */
   append({ row, expected, last, rows, snapshot }: AppendOrder): void {
-    const found = this.#statements.get('SELECT key, last_seq FROM sessions WHERE id = ?', row[0]) as
+    const columns = columnsOf(row)
+    const found = this.#statements.get('SELECT key, last_seq FROM sessions WHERE id = ?', columns[0]) as
       | readonly [key: number, lastSeq: number]
       | undefined
     const lastSeq = found?.[1] ?? 0
-    if (lastSeq !== expected) fail('JOURNAL_CONFLICT', { session: unescape(row[0]), expected, found: lastSeq })
-    const session = found === undefined ? this.#insert(row) : this.#update(found[0], row)
+    if (lastSeq !== expected) fail('JOURNAL_CONFLICT', { session: row.id, expected, found: lastSeq })
+    const session = found === undefined ? this.#insert(columns) : this.#update(found[0], columns)
     insertRows(this.#statements, session, rows)
-    if (isAtRest(row) || Math.floor(last / tidyEvery) > Math.floor(expected / tidyEvery)) this.#tidy(session, last)
+    if (
+      row.phase === 'idle' ||
+      row.phase === 'closed' ||
+      Math.floor(last / PACK_EVERY) > Math.floor(expected / PACK_EVERY)
+    )
+      this.#pack(session, last)
     if (snapshot !== undefined)
       this.#statements.run(
         'INSERT OR REPLACE INTO snapshots (session, seq, state) VALUES (?, ?, ?)',
         session,
-        ...snapshot,
+        snapshot.seq,
+        snapshot.state,
       )
   }
 
   /** The row goes and with it the session; its entries become orphans, which nobody sees. */
-  forget(id: string): boolean {
+  deleteSession(id: string): boolean {
     const session = this.#key(id)
     if (session === undefined) return false
     this.#statements.run('DELETE FROM sessions WHERE key = ?', session)
@@ -81,7 +88,7 @@ export class Store {
     const rest = this.#statements.number(
       'SELECT seq FROM entries WHERE session = ? ORDER BY seq LIMIT 1 OFFSET ?',
       orphan,
-      sweepSize,
+      SWEEP_ENTRIES,
     )
     this.#db.exec('BEGIN IMMEDIATE')
     if (rest !== undefined) this.#statements.run('DELETE FROM entries WHERE session = ? AND seq < ?', orphan, rest)
@@ -134,33 +141,37 @@ export class Store {
     }
   }
 
-  head(id: string): HeadAnswer | undefined {
-    const found = this.#statements.get(`SELECT key, ${rowColumns} FROM sessions WHERE id = ?`, id) as
-      | readonly [key: number, ...row: RowColumns]
+  head(id: string): SessionHead | undefined {
+    const found = this.#statements.get(`SELECT key, ${SESSION_COLUMNS} FROM sessions WHERE id = ?`, escape(id)) as
+      | readonly [key: number, ...row: SessionColumns]
       | undefined
     if (found === undefined) return undefined
-    const [session, ...row] = found
-    const snapshot = this.#statements.get('SELECT seq, state FROM snapshots WHERE session = ?', session)
-    return { row, snapshot: snapshot as SnapshotColumns | undefined }
+    const [session, ...columns] = found
+    const row = rowOf(columns)
+    const kept = this.#statements.get('SELECT seq, state FROM snapshots WHERE session = ?', session)
+    if (kept === undefined) return { row }
+    const [seq, state] = kept as readonly [seq: number, state: string]
+    return { row, snapshot: { seq, state } }
   }
 
-  list({ cwd, phases, after, limit }: ListOrder): readonly RowColumns[] {
+  list({ cwd, phases, after, limit }: ListQuery): readonly SessionSummary[] {
     const where: string[] = []
     const values: (string | number)[] = []
     const only = (condition: string, ...given: readonly (string | number)[]): void => {
       where.push(condition)
       values.push(...given)
     }
-    if (cwd !== undefined) only('cwd = ?', cwd)
+    if (cwd !== undefined) only('cwd = ?', escape(cwd))
     if (phases !== undefined) only(`phase IN (${phases.map(() => '?').join(', ')})`, ...phases)
     // Said in the words of the partial index, which is then used.
     if (phases?.every((phase) => phase !== 'idle' && phase !== 'closed') === true)
       only("phase NOT IN ('idle', 'closed')")
     if (after !== undefined)
-      only('updated_at <= ? AND (updated_at < ? OR id > ?)', after.updatedAt, after.updatedAt, after.id)
+      only('updated_at <= ? AND (updated_at < ? OR id > ?)', after.updatedAt, after.updatedAt, escape(after.id))
     const condition = where.length === 0 ? '' : `WHERE ${where.join(' AND ')}`
-    const sql = `SELECT ${rowColumns} FROM sessions ${condition} ORDER BY updated_at DESC, id LIMIT ?`
-    return this.#statements.prepare(sql).all(...values, Math.max(0, limit)) as readonly RowColumns[]
+    const sql = `SELECT ${SESSION_COLUMNS} FROM sessions ${condition} ORDER BY updated_at DESC, id LIMIT ?`
+    const rows = this.#statements.all(sql, ...values, Math.max(0, limit)) as readonly SessionColumns[]
+    return rows.map(rowOf)
   }
 
   /** Looks at the whole file and changes nothing; a sentence for each thing that is wrong. */
@@ -169,33 +180,33 @@ export class Store {
   }
 
   #key(id: string): number | undefined {
-    return this.#statements.number('SELECT key FROM sessions WHERE id = ?', id)
+    return this.#statements.number('SELECT key FROM sessions WHERE id = ?', escape(id))
   }
 
-  #insert(row: RowColumns): number {
-    const sql = `INSERT INTO sessions (${rowColumns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`
-    return Number(this.#statements.prepare(sql).run(...row).lastInsertRowid)
+  #insert(row: SessionColumns): number {
+    const sql = `INSERT INTO sessions (${SESSION_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`
+    return this.#statements.run(sql, ...row)
   }
 
   /** Bundles what came one by one, in the transaction that is open anyway. */
-  #tidy(session: number, last: number): void {
-    const tidied = this.#statements.number('SELECT packed_seq FROM sessions WHERE key = ?', session) ?? 0
-    const rows = [...rowsAfter(this.#statements, session, tidied)]
-    const cameOneByOne = rows.length * tidyEntries > last - tidied
-    if (rows.length >= tidyRows && cameOneByOne) this.#rebundle(session, tidied, rows)
+  #pack(session: number, last: number): void {
+    const packed = this.#statements.number('SELECT packed_seq FROM sessions WHERE key = ?', session) ?? 0
+    const rows = [...rowsAfter(this.#statements, session, packed)]
+    const cameOneByOne = rows.length * PACK_LEAST_ENTRIES > last - packed
+    if (rows.length >= PACK_LEAST_ROWS && cameOneByOne) this.#repack(session, packed, rows)
     this.#statements.run('UPDATE sessions SET packed_seq = ? WHERE key = ?', last, session)
   }
 
-  #rebundle(session: number, tidied: number, rows: readonly EntryRow[]): void {
+  #repack(session: number, packed: number, rows: readonly EntryRow[]): void {
     const entries = rows.map(unpackEntries)
     const at = entries.flatMap((row) => row.at)
-    const tidy = packEntries(tidied + 1, { at, bodies: entries.flatMap((row) => row.bodies) })
-    if (tidy.length * 2 > rows.length) return
-    this.#statements.run('DELETE FROM entries WHERE session = ? AND seq > ?', session, tidied)
-    insertRows(this.#statements, session, tidy)
+    const repacked = packEntries(packed + 1, { at, bodies: entries.flatMap((row) => row.bodies) })
+    if (repacked.length * 2 > rows.length) return
+    this.#statements.run('DELETE FROM entries WHERE session = ? AND seq > ?', session, packed)
+    insertRows(this.#statements, session, repacked)
   }
 
-  #update(key: number, [, ...row]: RowColumns): number {
+  #update(key: number, [, ...row]: SessionColumns): number {
     this.#statements.run(
       `UPDATE sessions SET cwd = ?, additional_directories = ?, agent = ?, title = ?, phase = ?, last_seq = ?, created_at = ?, updated_at = ?
        WHERE key = ?`,
@@ -206,10 +217,6 @@ export class Store {
   }
 
   #failHole(id: string, seq: number): never {
-    return fail('JOURNAL_CORRUPT', { path: this.#path, reason: `entry ${seq} of session ${unescape(id)} is missing` })
+    return fail('JOURNAL_CORRUPT', { path: this.#path, reason: `entry ${seq} of session ${id} is missing` })
   }
-}
-
-function isAtRest([, , , , , phase]: RowColumns): boolean {
-  return phase === 'idle' || phase === 'closed'
 }

@@ -1,41 +1,27 @@
-/** What the journal and its worker thread say to each other: arrays of plain values, many to a message. */
-import type { EntryRow } from '../store/entry-packing.ts'
-import type { ErrorCode, ErrorDetails } from '../../../../errors/catalogue.ts'
+/** The calls between the journal and its worker thread. Entries cross packed into rows: few strings cross faster than many. */
 import type { FaultsSpec } from '../../../../ports/fault.ts'
+import type { ListQuery, SessionHead, SessionSummary, Snapshot } from '../../../../ports/journal.ts'
+import type { CallOf } from '../../../../sqlite/worker-thread.ts'
 import type { WatchOrder } from '../../../watchdog/stall-watch.ts'
-import type { ListKey } from '../../../../ports/journal.ts'
+import type { EntryRow } from '../store/rows.ts'
 
-/** What the worker is started with. */
+/** What the thread is started with. */
 export interface WorkerOrder {
   readonly directory: string
-  /** An owner holds the lock and may append; a reader only looks; an inspector leaves nothing beside the file either. */
+  /** An owner holds the lock and may append; a reader only reads; an inspector leaves no file beside the journal either. */
   readonly role: 'owner' | 'reader' | 'inspector'
   readonly faults: FaultsSpec
-  /** This thread sleeps most of the time: an owner's watches the main thread as well. */
+  /** This thread sleeps most of the time, so an owner's also watches the main thread. */
   readonly watch?: WatchOrder | undefined
 }
 
-/** A row as it is stored, in the order of the columns: id, cwd, additional_directories, agent, title, phase, last_seq, created_at, updated_at. */
-export type RowColumns = readonly [
-  id: string,
-  cwd: string,
-  additionalDirectories: string,
-  agent: string,
-  title: string | null,
-  phase: string,
-  lastSeq: number,
-  createdAt: number,
-  updatedAt: number,
-]
-
-/** Already bundled into `rows`: few strings cross to the worker faster than many. */
 export interface AppendOrder {
-  readonly row: RowColumns
+  readonly row: SessionSummary
   readonly expected: number
   /** The number of the last entry. */
   readonly last: number
   readonly rows: readonly EntryRow[]
-  readonly snapshot: SnapshotColumns | undefined
+  readonly snapshot: Snapshot | undefined
 }
 
 /** The entries of `source` up to `at` are to begin a new session. */
@@ -44,21 +30,21 @@ export interface ForkOrder {
   readonly at: number
 }
 
-/** The keys of a fork's source, and of the new session while it is a draft that nobody sees. */
+/** The keys of a fork's source, and of the new session while it is a draft. */
 export interface ForkPlace {
   readonly source: number
   readonly draft: number
 }
 
 export interface CopyOrder extends ForkPlace {
-  /** The source by its name, under which another session may stand by now. */
+  /** The source by its id, under which another session may stand by now. */
   readonly id: string
-  /** Up to here all is copied. */
+  /** Everything up to here is copied. */
   readonly from: number
   readonly until: number
 }
 
-/** Entries of a session that is brought in from elsewhere, already bundled. */
+/** Entries of a session that is imported. */
 export interface FillOrder {
   readonly draft: number
   readonly rows: readonly EntryRow[]
@@ -68,8 +54,6 @@ export interface FinishOrder {
   readonly draft: number
   readonly append: AppendOrder
 }
-
-export type SnapshotColumns = readonly [seq: number, state: string]
 
 export interface PageOrder {
   readonly id: string
@@ -82,37 +66,24 @@ export interface FindOrder extends PageOrder {
   readonly text: string
 }
 
+/** The entries after `from`; they follow it, so their numbers need not be sent. */
+export interface PageAnswer {
+  readonly at: readonly number[]
+  readonly bodies: readonly string[]
+}
+
 /** Entries that do not follow each other. */
 export interface FindAnswer extends PageAnswer {
   readonly seqs: readonly number[]
   readonly until: number | undefined
 }
 
-/** The entries after `from`; they follow it, so their numbers need not be told. */
-export interface PageAnswer {
-  readonly at: readonly number[]
-  readonly bodies: readonly string[]
-}
-
-export interface HeadAnswer {
-  readonly row: RowColumns
-  readonly snapshot: SnapshotColumns | undefined
-}
-
-export interface ListOrder {
-  readonly cwd: string | undefined
-  readonly phases: readonly string[] | undefined
-  readonly after: ListKey | undefined
-  readonly limit: number
-}
-
-/** Every kind of call: what is asked and what is answered. */
-export interface Calls {
+export interface JournalCalls {
   readonly append: { readonly ask: AppendOrder; readonly answer: undefined }
   readonly fork: { readonly ask: ForkOrder; readonly answer: ForkPlace }
-  /** Copies a piece; the answer says up to which entry. */
+  /** Copies a part; the answer is the last entry that is copied by then. */
   readonly copy: { readonly ask: CopyOrder; readonly answer: number }
-  /** A draft without a source; the answer is its key. */
+  /** Makes a draft without a source; the answer is its key. */
   readonly draft: { readonly ask: undefined; readonly answer: number }
   readonly fill: { readonly ask: FillOrder; readonly answer: undefined }
   /** The draft becomes a session. */
@@ -121,30 +92,16 @@ export interface Calls {
   readonly delete: { readonly ask: string; readonly answer: boolean }
   readonly page: { readonly ask: PageOrder; readonly answer: PageAnswer }
   readonly find: { readonly ask: FindOrder; readonly answer: FindAnswer }
-  readonly head: { readonly ask: string; readonly answer: HeadAnswer | undefined }
-  readonly list: { readonly ask: ListOrder; readonly answer: readonly RowColumns[] }
-  /** What is wrong with the file, if anything is: SQLite's own look at it, and entries that do not follow each other. */
+  readonly head: { readonly ask: string; readonly answer: SessionHead | undefined }
+  readonly list: { readonly ask: ListQuery; readonly answer: readonly SessionSummary[] }
+  /** What is wrong with the file: SQLite's own check, and entries that do not follow each other. */
   readonly check: { readonly ask: undefined; readonly answer: readonly string[] }
   readonly close: { readonly ask: undefined; readonly answer: undefined }
 }
 
-export type CallKind = keyof Calls
-
-export type CallOf<Kind extends CallKind> = Kind extends CallKind
-  ? readonly [call: number, kind: Kind, ask: Calls[Kind]['ask']]
-  : never
-
-export type Call = CallOf<CallKind>
-export type ReadCall = CallOf<'page' | 'find' | 'head' | 'list' | 'check'>
-export type WriteCall = CallOf<'append' | 'fork' | 'copy' | 'draft' | 'fill' | 'finish' | 'abandon' | 'delete'>
-
-/** An error as it crosses threads. */
-export interface Refusal {
-  readonly code: ErrorCode
-  readonly details: ErrorDetails<ErrorCode>
-}
-
-export type Answer = readonly [call: number, answer: unknown, refusal?: Refusal]
-
-/** The number of the answer that says whether the journal is open; no call has it. */
-export const opening = 0
+export type Call = CallOf<JournalCalls>
+export type ReadCall = CallOf<JournalCalls, 'page' | 'find' | 'head' | 'list' | 'check'>
+export type WriteCall = CallOf<
+  JournalCalls,
+  'append' | 'fork' | 'copy' | 'draft' | 'fill' | 'finish' | 'abandon' | 'delete'
+>

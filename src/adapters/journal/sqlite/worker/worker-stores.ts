@@ -1,39 +1,56 @@
-/** The two that may sit behind the worker's loop: the owner, who writes, and a reader, who only looks. */
+/**
+ * What the worker's loop works on: the owner's store, which commits writes in groups, or a reader's, which only reads. In a group many
+ * writes share one transaction and one disk write, and each still succeeds or fails alone.
+ */
 import { existsSync, mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { isParleyError } from '../../../../errors/parley-error.ts'
 import type { Faults } from '../../../../ports/fault.ts'
+import { type Database, rollBack } from '../../../../sqlite/database.ts'
+import type { Answer } from '../../../../sqlite/worker-thread.ts'
 import { openForOwner, openForReader } from '../file/file.ts'
-import { commitGroup, type GroupTools, rollBack } from '../store/group-commit.ts'
-import { lockPathIn, takeLock } from '../lock/lock.ts'
-import type { Answer, FindAnswer, HeadAnswer, PageAnswer, ReadCall, RowColumns } from './messages.ts'
-import { journalError, refusalOf } from '../file/sqlite-errors.ts'
-import type { Database } from '../file/schema.ts'
-import type { WorkerStore } from './serve.ts'
+import { journalError, mayBeOneWrites, refusalOf } from '../file/journal-error.ts'
+import { lockPathIn, openFilesCheck, takeLock } from '../lock/lock.ts'
 import { Store } from '../store/store.ts'
-import { lockIdentityOf } from '../lock/lock-identity-check.ts'
+import type { JournalCalls, ReadCall, WriteCall } from './messages.ts'
+
+export interface WorkerStore {
+  read(call: ReadCall): Answer
+  write(group: readonly WriteCall[]): Promise<readonly Answer[]>
+  /** Removes some entries of deleted sessions; false when there are none. */
+  sweep(): boolean
+  close(): void
+}
+
+interface OpenJournal {
+  readonly db: Database
+  readonly store: Store
+  readonly faults: Faults
+  readonly path: string
+}
 
 export function journalPath(directory: string): string {
   return join(directory, 'journal.db')
 }
 
-/** The lock comes before the journal is even looked at, and goes after it is closed. */
+/** The lock is taken before the journal is even looked at, and released after it is closed. */
 export function openOwnerStore(directory: string, faults: Faults): WorkerStore {
   makeDirectory(directory)
   const path = journalPath(directory)
   const lock = takeLock(directory)
   try {
     const db = openForOwner(path)
-    const tools: GroupTools = { db, store: new Store(db, path), faults, path }
-    const whereabouts = lockIdentityOf(lockPathIn(directory), path)
+    const journal: OpenJournal = { db, store: new Store(db, path), faults, path }
+    const requireSameFiles = openFilesCheck(lockPathIn(directory), path)
     return {
-      read: (call) => answer(call, path, () => tools.store),
+      read: (call) => answer(call, path, () => journal.store),
       async write(group) {
-        const answers = await commitGroup(tools, group)
-        // Before anyone hears that it is stored: what throws here ends the thread, and with it the owner.
-        whereabouts.require()
+        const answers = await commitGroup(journal, group)
+        // Before any write is answered as stored. An error here ends the thread, and with it the ownership.
+        requireSameFiles()
         return answers
       },
-      tidy: () => tidy(tools),
+      sweep: () => sweep(journal),
       close() {
         closeOwner(db)
         lock.release()
@@ -59,7 +76,7 @@ export function openReaderStore(directory: string, { quiet }: { readonly quiet: 
   return {
     read: (call) => answer(call, path, open),
     write: async (group) => group.map(([call]) => [call, null, refusalOf(new Error('it was opened to be read'), path)]),
-    tidy: () => false,
+    sweep: () => false,
     close: () => db?.close(),
   }
 }
@@ -68,17 +85,14 @@ function answer(call: ReadCall, path: string, open: () => Store | undefined): An
   let store: Store | undefined
   try {
     store = open()
-    return [call[0], ask(call, store)]
+    return [call[0], read(call, store)]
   } catch (error) {
     store?.renew()
     return [call[0], null, refusalOf(error, path)]
   }
 }
 
-function ask(
-  [, kind, ask]: ReadCall,
-  store: Store | undefined,
-): PageAnswer | FindAnswer | HeadAnswer | readonly RowColumns[] | readonly string[] | undefined {
+function read([, kind, ask]: ReadCall, store: Store | undefined): JournalCalls[ReadCall[1]]['answer'] {
   switch (kind) {
     case 'page':
       return store?.page(ask) ?? { at: [], bodies: [] }
@@ -93,11 +107,75 @@ function ask(
   }
 }
 
-function tidy({ db, store }: GroupTools): boolean {
+/** Answers every call of the group after its transaction is on the disk, or has changed nothing. */
+async function commitGroup(journal: OpenJournal, group: readonly WriteCall[]): Promise<readonly Answer[]> {
+  try {
+    return await commit(journal, group)
+  } catch (error) {
+    journal.store.renew()
+    rollBack(journal.db)
+    if (group.length > 1 && mayBeOneWrites(error)) return commitEachAlone(journal, group)
+    const refusal = refusalOf(error, journal.path)
+    return group.map(([call]) => [call, null, refusal])
+  }
+}
+
+/** One write may be too big for the disk, or meet a damaged page, where the others do not. */
+async function commitEachAlone(journal: OpenJournal, group: readonly WriteCall[]): Promise<readonly Answer[]> {
+  const answers: Answer[] = []
+  for (const write of group) answers.push(...(await commitGroup(journal, [write])))
+  return answers
+}
+
+async function commit(journal: OpenJournal, group: readonly WriteCall[]): Promise<readonly Answer[]> {
+  const { db, faults } = journal
+  db.exec('BEGIN IMMEDIATE')
+  const answers = group.map((call) => attempt(journal, call))
+  const written = faults.at('journal.rows.written')
+  if (written !== undefined) await written
+  db.exec('COMMIT')
+  const committed = faults.at('journal.transaction.committed')
+  if (committed !== undefined) await committed
+  return answers
+}
+
+/** A conflict is found before anything is written, so the others continue; any other error ends the transaction. */
+function attempt({ store, path }: OpenJournal, write: WriteCall): Answer {
+  const [call] = write
+  try {
+    return [call, apply(store, write) ?? null]
+  } catch (error) {
+    if (isParleyError(error, 'JOURNAL_CONFLICT')) return [call, null, refusalOf(error, path)]
+    throw error
+  }
+}
+
+function apply(store: Store, [, kind, ask]: WriteCall): unknown {
+  switch (kind) {
+    case 'append':
+      return store.append(ask)
+    case 'fork':
+      return store.forks.begin(ask)
+    case 'copy':
+      return store.forks.copy(ask)
+    case 'draft':
+      return store.forks.draft()
+    case 'fill':
+      return store.forks.fill(ask)
+    case 'finish':
+      return store.forks.finish(ask)
+    case 'abandon':
+      return store.forks.abandon(ask)
+    case 'delete':
+      return store.deleteSession(ask)
+  }
+}
+
+function sweep({ db, store }: OpenJournal): boolean {
   try {
     return store.sweep()
   } catch {
-    // Nobody waits for this: what is left is swept another time, and a sick disk is told to whoever appends.
+    // No call waits for this: what is left is swept later, and the next append meets the failing disk.
     store.renew()
     rollBack(db)
     return false
@@ -108,7 +186,7 @@ function closeOwner(db: Database): void {
   try {
     db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
   } catch {
-    // Everything is durable in the WAL already; the next owner takes it from there.
+    // Everything is durable in the WAL already; the next owner reads it from there.
   }
   db.close()
 }

@@ -1,7 +1,7 @@
 /** Bundling changes how much room entries take, and nothing else. */
 import { array, assert, constantFrom, integer, json, oneof, property, string, tuple } from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { packEntries, unpackEntries } from './entry-packing.ts'
+import { packEntries, unpackEntries } from './rows.ts'
 
 const chunk = (text: string) => JSON.stringify(['agent', 't1-m1', text])
 const body = oneof(

@@ -1,8 +1,23 @@
-/** How a reader of one session gets page after page and then waits for more: the same for every journal. */
-import type { Cursor, Journal, PageLimits, SessionId, StoredEntry } from '../../ports/journal.ts'
+/** What every journal does in the same way: it checks what is appended, and lets readers follow a session. */
+import { fail } from '../../errors/parley-error.ts'
+import type { Append, Cursor, Journal, PageLimits, SessionId, StoredEntry } from '../../ports/journal.ts'
 import type { Signal } from '../../ports/signal.ts'
 
-/** What one step of `read` holds at most. */
+/** Refuses entries whose numbers do not follow each other: they would be a gap in the journal. */
+export function checkAppend({ row, entries, expected }: Append): void {
+  let seq = expected
+  for (const entry of entries) {
+    seq += 1
+    if (entry.seq !== seq) failAppend(row.id, `entry ${entry.seq} stands where ${seq} belongs`)
+  }
+  if (row.lastSeq !== seq) failAppend(row.id, `the row says ${row.lastSeq} and the last entry is ${seq}`)
+}
+
+function failAppend(session: string, reason: string): never {
+  return fail('INTERNAL_ERROR', {}, new Error(`append to session ${session}: ${reason}`))
+}
+
+/** The most that one step of `read` yields. */
 const readLimits: PageLimits = { entries: 1000, chars: 256 * 1024 }
 
 /** One reader's view of one session: whether there may be more, and whether there will never be. */
