@@ -78,7 +78,7 @@ test('a method without a row is unknown, and without the token it is not even sa
 })
 
 test('only a client on the socket of the user may lend model keys', () => {
-  const mayLend = (principal: Principal): boolean => new Access(principal, 'valid').mayLendKeys
+  const mayLend = (principal: Principal): boolean => new Access(principal, 'valid').mayLendVariables
   expect(mayLend(user('unix socket'))).toBe(true)
   expect(mayLend(user('stdio'))).toBe(false)
   expect(mayLend(stranger('unix socket'))).toBe(false)

@@ -59,8 +59,8 @@ export const METHOD_ACCESS = {
 
 export type Method = keyof typeof METHOD_ACCESS
 
-/** The transports whose clients may lend the server their model keys: over stdio the server has the same environment already. */
-const TAKES_CLIENT_KEYS: ReadonlySet<TransportKind> = new Set(['unix socket'])
+/** The transports over which clients may lend variables of their environment: over stdio the server has the same environment already. */
+const TAKES_VARIABLES: ReadonlySet<TransportKind> = new Set(['unix socket'])
 
 /** What one connection may do now; the token is given and taken back while it lasts. */
 export class Access {
@@ -72,10 +72,10 @@ export class Access {
     this.token = token
   }
 
-  /** Whether the connection may lend model keys to its sessions. */
-  get mayLendKeys(): boolean {
+  /** Whether the connection may lend variables of its environment, such as model keys, to its sessions. */
+  get mayLendVariables(): boolean {
     const { isLocalUser, transport } = this.#principal
-    return isLocalUser && TAKES_CLIENT_KEYS.has(transport)
+    return isLocalUser && TAKES_VARIABLES.has(transport)
   }
 
   /** Throws LOCAL_USER_ONLY, AUTH_REQUIRED or METHOD_UNKNOWN. */

@@ -3,7 +3,7 @@ import { notificationMessage } from '../../../rpc/json-rpc.ts'
 import type { ConnectionContext, OwnMethods, ProtocolVersion, VersionConnection } from '../version.ts'
 import { type ClientCapabilities, parseClientCapabilities } from './initialize/client-capabilities.ts'
 import { initializeResult } from './initialize/initialize.ts'
-import { type RequestedAgent, lentVariables, parseRequestedAgent } from './initialize/requested-agent.ts'
+import { type RequestedAgent, parseClientVariables, parseRequestedAgent } from './initialize/requested-agent.ts'
 import { TokenAuth } from './initialize/token-auth.ts'
 import type { V1Methods } from './methods/methods.ts'
 
@@ -40,11 +40,11 @@ class V1Connection implements VersionConnection {
   initialize(params: unknown): object {
     const { access, server } = this.#connection
     const { info, agents, agent = { name: agents.default, chosen: false }, methods = {}, unstable = false } = server
-    const lent = access.mayLendKeys ? lentVariables(params) : undefined
-    const requested = { ...parseRequestedAgent(params, agent), ...(lent && { lent }) }
+    const variables = access.mayLendVariables ? parseClientVariables(params) : undefined
+    const requested = { ...parseRequestedAgent(params, agent), ...(variables && { variables }) }
     const result = initializeResult(params, {
       info,
-      accepts: agents.accepts(requested.name, lent),
+      accepts: agents.accepts(requested.name, variables),
       methods: Object.keys(methods).filter((method) => access.canReach(method)),
       unstable,
       authMethods: this.#auth.methods,
@@ -59,18 +59,19 @@ class V1Connection implements VersionConnection {
   }
 
   stopping(): void {
-    if (this.#capabilities?.notifications.has('server') === true)
+    if (this.#capabilities?.wantsServerNotification === true)
       this.#connection.transport.send([notificationMessage('_parley/server', { state: 'stopping' })])
   }
 
   async #open(agent: RequestedAgent, capabilities: ClientCapabilities): Promise<V1Methods> {
     const { transport, pending: requests, access, server } = this.#connection
+    const { services } = capabilities
     const { Methods, ClientPeers } = await loadModules()
     const client = {
       transport,
       requests,
       capabilities,
-      peers: new ClientPeers({ transport, requests, services: capabilities.services }),
+      peers: services && new ClientPeers({ transport, requests, services }),
       report: (error: unknown) => server.report(error),
     }
     const { agents, clock, unstable = false } = server

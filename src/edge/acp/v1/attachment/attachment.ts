@@ -28,7 +28,8 @@ export interface ConnectedClient {
   readonly transport: Transport
   readonly requests: PendingRequests
   readonly capabilities: ClientCapabilities
-  readonly peers: ClientPeers
+  /** Absent for a client that serves nothing to agents. */
+  readonly peers: ClientPeers | undefined
   report(error: unknown): void
 }
 
@@ -73,7 +74,7 @@ export class Attachment implements SessionSink {
     this.#client = client
     this.prompts = prompts
     this.#status = notifications.size === 0 ? undefined : new LiveStatus(session.id, notifications)
-    this.#peer = client.peers.of(session.id)
+    this.#peer = client.peers?.of(session.id)
     this.#renderer = new UpdateRenderer({ sessionId: session.id, display, prompts, peer: this.#peer })
   }
 
@@ -246,7 +247,7 @@ export class Attachment implements SessionSink {
     this.#abandonedWith = reason
     const withdrawal = this.#permission?.withdraw() ?? []
     this.detach()
-    this.#client.peers.leave(this.session.id)
+    this.#client.peers?.leave(this.session.id)
     // Without a view every prompt is answered with the reason.
     const view = await this.session.snapshot().catch(() => undefined)
     this.#send(this.prompts.answersOfAbandoned(reason, view), withdrawal)

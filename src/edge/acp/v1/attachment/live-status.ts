@@ -3,32 +3,30 @@ import { notificationMessage } from '../../../../rpc/json-rpc.ts'
 import type { ServerStatus } from '../../../../ports/tools.ts'
 import type { QueuedPrompt } from '../../../../session/domain/state.ts'
 import type { PresentClient, SessionView } from '../../../../session/handle.ts'
-import type { NotificationName } from '../initialize/client-capabilities.ts'
+import type { SessionNotification } from '../initialize/client-capabilities.ts'
 import type { PendingPrompts } from './pending-prompts.ts'
 
 /** Characters of a queued prompt that other clients are shown. */
 const QUEUED_TEXT_CHARS = 200
 
-type StatusName = Exclude<NotificationName, 'server'>
-
 /** For one client in one session. A notification is sent again only when its content has changed. */
 export class LiveStatus {
   readonly #sessionId: string
-  readonly #wanted: ReadonlySet<NotificationName>
-  readonly #sent = new Map<StatusName, string>()
+  readonly #wanted: ReadonlySet<SessionNotification>
+  readonly #sent = new Map<SessionNotification, string>()
   /** Notifications whose content may have changed since they were sent. */
-  readonly #stale = new Set<StatusName>(['turn', 'queue', 'presence', 'mcp'])
+  readonly #stale = new Set<SessionNotification>(['turn', 'queue', 'presence', 'mcp'])
   #clients: readonly PresentClient[] = []
   #servers: readonly ServerStatus[] = []
   /** The parts of the last view that `turn` and `queue` are made of. */
   #seen: readonly unknown[] = []
 
-  constructor(sessionId: string, wanted: ReadonlySet<NotificationName>) {
+  constructor(sessionId: string, wanted: ReadonlySet<SessionNotification>) {
     this.#sessionId = sessionId
     this.#wanted = wanted
   }
 
-  changed(name: StatusName): void {
+  changed(name: SessionNotification): void {
     this.#stale.add(name)
   }
 
@@ -58,14 +56,14 @@ export class LiveStatus {
     this.#stale.add('turn').add('queue')
   }
 
-  #message(name: StatusName, content: object): readonly string[] {
+  #message(name: SessionNotification, content: object): readonly string[] {
     const message = notificationMessage(`_parley/${name}`, { sessionId: this.#sessionId, ...content })
     if (this.#sent.get(name) === message) return []
     this.#sent.set(name, message)
     return [message]
   }
 
-  #contentOf(name: StatusName, view: SessionView | undefined, mine: PendingPrompts): object {
+  #contentOf(name: SessionNotification, view: SessionView | undefined, mine: PendingPrompts): object {
     switch (name) {
       case 'turn':
         return turnContent(view)

@@ -1,5 +1,7 @@
 /** A client's files, terminals and user, as ACP v1 asks for them on behalf of the turns of its prompts. */
+import { isAbsolute } from 'node:path'
 import { fail } from '../../../../errors/parley-error.ts'
+import type { PathAccessFilter } from '../../../../ports/bars.ts'
 import type {
   FileRange,
   FileText,
@@ -17,11 +19,11 @@ import type {
 } from '../../../../ports/client.ts'
 import type { Signal } from '../../../../ports/signal.ts'
 import { fieldsOf, isFields } from '../../../../rpc/json-rpc.ts'
+import { realPathInside } from '../../../../workspace/real-path.ts'
 import type { Transport } from '../../../transport/transport.ts'
 import type { PendingRequests } from '../../../../rpc/pending-requests.ts'
 import { OrderedRequests, type RequestPosition } from './ordered-requests.ts'
 import type { ClientServices } from '../initialize/client-capabilities.ts'
-import { requireAllowed, requireReallyInside } from './realpath-guard.ts'
 
 export interface PeerConnection {
   readonly transport: Transport
@@ -32,17 +34,13 @@ export interface PeerConnection {
 /** What one connection serves to agents, session by session. It outlives attachments: opening a session again keeps open requests. */
 export class ClientPeers {
   readonly #connection: PeerConnection
-  readonly #isServing: boolean
   readonly #sessions = new Map<string, ClientPeerRequests>()
 
   constructor(connection: PeerConnection) {
     this.#connection = connection
-    this.#isServing = Object.values(connection.services).includes(true)
   }
 
-  /** Undefined for a client that serves nothing. */
-  of(sessionId: string): ClientPeerRequests | undefined {
-    if (!this.#isServing) return undefined
+  of(sessionId: string): ClientPeerRequests {
     const peer = this.#sessions.get(sessionId) ?? new ClientPeerRequests(sessionId, this.#connection)
     this.#sessions.set(sessionId, peer)
     return peer
@@ -66,7 +64,7 @@ export class ClientPeerRequests implements ClientPeer {
   readonly form?: NonNullable<ClientPeer['form']>
   readonly url?: NonNullable<ClientPeer['url']>
   readonly #sessionId: string
-  /** Those that it made for this session: nobody else can show them. */
+  /** Terminals that the client created for this session; no other client can show them. */
   readonly #terminals = new Set<string>()
 
   constructor(sessionId: string, { transport, requests, services }: PeerConnection) {
@@ -144,7 +142,7 @@ export class ClientPeerRequests implements ClientPeer {
     this.#ordered.request('terminal/release', { sessionId: this.#sessionId, terminalId: id })
   }
 
-  /** Nobody waits for it any more, so nobody else lets go of it. */
+  /** The terminal of a call that was cancelled meanwhile; nothing else would release it. */
   #releaseLate(result: unknown): void {
     const id = (result as { readonly terminalId?: unknown } | null | undefined)?.terminalId
     if (typeof id === 'string' && id !== '') this.#release(id)
@@ -155,7 +153,7 @@ export class ClientPeerRequests implements ClientPeer {
     return formAnswer(await this.#ask('elicitation/create', asked, signal))
   }
 
-  /** What came back besides the action is nobody's business. */
+  /** Only the action is read: the page, not the client, gets what the user enters. */
   async #url({ message, url, elicitationId, toolCallId }: ClientUrlRequest, signal: Signal): Promise<UrlAnswer> {
     const asked = { mode: 'url', message, url, elicitationId, ...named(toolCallId) }
     const { action } = formAnswer(await this.#ask('elicitation/create', asked, signal))
@@ -176,6 +174,19 @@ export class ClientPeerRequests implements ClientPeer {
 
 function named(toolCallId: string | undefined): { readonly toolCallId?: string } {
   return toolCallId === undefined ? {} : { toolCallId }
+}
+
+/**
+ * Throws PATH_OUTSIDE_ROOTS where a link on this disk leads out of the roots, or may. The caller has checked that `path` as
+ * written is inside. A path in the form of another operating system is on the client's disk, and the client guards it.
+ */
+async function requireReallyInside(path: string, roots: readonly string[]): Promise<void> {
+  if (isAbsolute(path)) await realPathInside(path, roots)
+}
+
+/** Throws PATH_NOT_ALLOWED as well, where a link leads to a path that the rules deny for this call. */
+async function requireAllowed(path: string, roots: readonly string[], bars: PathAccessFilter): Promise<void> {
+  if (isAbsolute(path) && bars(await realPathInside(path, roots)) !== undefined) fail('PATH_NOT_ALLOWED', { path })
 }
 
 // The responses of clients. One that cannot be read is never taken for an acceptance.

@@ -6,8 +6,12 @@ export interface ClientCapabilities {
   /** How it names itself; other clients of the same session are shown this. */
   readonly info: SubscribedClient
   readonly display: DisplayCapabilities
-  readonly services: ClientServices
-  readonly notifications: ReadonlySet<NotificationName>
+  /** Absent for a client that serves nothing to agents. */
+  readonly services: ClientServices | undefined
+  /** The notifications about each session that it wants. */
+  readonly notifications: ReadonlySet<SessionNotification>
+  /** It wants to hear when the server stops. */
+  readonly wantsServerNotification: boolean
 }
 
 /** What a client can show besides the baseline of ACP. Updates that it did not name are not sent to it. */
@@ -27,10 +31,13 @@ export interface ClientServices {
   readonly url: boolean
 }
 
-/** The `_parley/<name>` notifications that exist; the answer to `initialize` lists them. */
-export const NOTIFICATIONS = ['turn', 'queue', 'presence', 'mcp', 'server'] as const
+/** The `_parley/<name>` notifications about a session. */
+const SESSION_NOTIFICATIONS = ['turn', 'queue', 'presence', 'mcp'] as const
 
-export type NotificationName = (typeof NOTIFICATIONS)[number]
+export type SessionNotification = (typeof SESSION_NOTIFICATIONS)[number]
+
+/** All that exist, for the answer to `initialize`. */
+export const NOTIFICATIONS = [...SESSION_NOTIFICATIONS, 'server'] as const
 
 /** For readers that are no client, as `parley show`: everything is shown. */
 export const FULL_DISPLAY: DisplayCapabilities = { booleans: true, compaction: true, notices: true }
@@ -45,7 +52,7 @@ export function parseClientCapabilities(params: unknown): ClientCapabilities {
     info: parseClientInfo(fieldsOf(clientInfo)),
     display: parseDisplay(fieldsOf(capabilities['session'])),
     services: parseServices(capabilities),
-    notifications: parseNotifications(fieldsOf(capabilities['_meta'])),
+    ...parseNotifications(fieldsOf(capabilities['_meta'])),
   }
 }
 
@@ -77,21 +84,26 @@ function parseDisplay({ configOptions, compaction, notices }: Fields): DisplayCa
 
 const displays = new Map<string, DisplayCapabilities>([[JSON.stringify(FULL_DISPLAY), FULL_DISPLAY]])
 
-function parseServices({ fs, terminal, elicitation }: Fields): ClientServices {
+function parseServices({ fs, terminal, elicitation }: Fields): ClientServices | undefined {
   const { readTextFile, writeTextFile } = fieldsOf(fs)
   // An empty `elicitation` names no mode, and so offers none.
   const { form, url } = fieldsOf(elicitation)
-  return {
+  const services = {
     readTextFile: readTextFile === true,
     writeTextFile: writeTextFile === true,
     terminal: terminal === true,
     form: isFields(form),
     url: isFields(url),
   }
+  return Object.values(services).includes(true) ? services : undefined
 }
 
-/** Names that are not ours are for other servers. */
-function parseNotifications(meta: Fields): ReadonlySet<NotificationName> {
-  const wanted = meta['parley/notifications']
-  return new Set(Array.isArray(wanted) ? NOTIFICATIONS.filter((name) => wanted.includes(name)) : [])
+/** Unknown names are meant for other servers. */
+function parseNotifications(meta: Fields) {
+  const named = meta['parley/notifications']
+  const wanted: readonly unknown[] = Array.isArray(named) ? named : []
+  return {
+    notifications: new Set(SESSION_NOTIFICATIONS.filter((name) => wanted.includes(name))),
+    wantsServerNotification: wanted.includes('server'),
+  }
 }

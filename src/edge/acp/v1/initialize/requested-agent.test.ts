@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import { lentVariables } from './requested-agent.ts'
+import { parseClientVariables } from './requested-agent.ts'
 
 const saying = (lent: unknown) => ({ _meta: { 'parley/variables': lent } })
 
 test('a client may lend variables', () => {
-  expect(lentVariables(saying({ OPENAI_API_KEY: 'k' }))).toEqual({ OPENAI_API_KEY: 'k' })
-  expect([undefined, {}, { _meta: null }, saying(null)].map(lentVariables)).toEqual(Array(4).fill(undefined))
+  expect(parseClientVariables(saying({ OPENAI_API_KEY: 'k' }))).toEqual({ OPENAI_API_KEY: 'k' })
+  expect([undefined, {}, { _meta: null }, saying(null)].map(parseClientVariables)).toEqual(Array(4).fill(undefined))
 })
 
 test.each([
@@ -16,5 +16,5 @@ test.each([
   [{ A: 'k3y'.repeat(10_000) }],
   [Object.fromEntries(Array.from({ length: 300 }, (_, at) => [`A${at}`, 'k3y']))],
 ])('what is none is refused, and not quoted', (lent) => {
-  expect(() => lentVariables(saying(lent))).toThrow(/parley\/variables(?!.*k3y)/u)
+  expect(() => parseClientVariables(saying(lent))).toThrow(/parley\/variables(?!.*k3y)/u)
 })

@@ -85,7 +85,7 @@ export class V1Methods implements VersionMethods {
 
   /** The client has disconnected: its sessions run on without it. */
   detach(): void {
-    this.#context.client.peers.leave()
+    this.#context.client.peers?.leave()
     this.#attachments.detach()
   }
 

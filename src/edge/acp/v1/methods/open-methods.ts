@@ -50,7 +50,11 @@ export class OpenMethods {
   async new(params: Parsed<'session/new'>, signal: AbortSignal): Promise<Answer> {
     await requireDirectories(params)
     const { sessions, agents, agent } = this.#context
-    const config = { ...params, agent: await agents.resolveAgentName(agent.name, agent.lent), lent: agent.lent }
+    const config = {
+      ...params,
+      agent: await agents.resolveAgentName(agent.name, agent.variables),
+      lent: agent.variables,
+    }
     const session = await sessions.create(config)
     return this.#orDelete(session.id, () => this.#begin(session, config, { method: 'session/new', signal }))
   }
@@ -65,7 +69,7 @@ export class OpenMethods {
     const request = { method: 'session/fork', signal } as const
     return this.#orDelete(forked, async () => {
       requireNotCancelled(request)
-      const config = { ...params, lent: agent.lent }
+      const config = { ...params, lent: agent.variables }
       return this.#begin(await sessions.open(forked, config), config, request)
     })
   }
@@ -169,9 +173,9 @@ export class OpenMethods {
   async #open(params: Parsed<'session/load' | 'session/resume'>, request: OpenRequest): Promise<Opened> {
     const cwdExists = await requireDirectoriesOfStored(params)
     const { sessions, agents, agent } = this.#context
-    const named = agent.chosen ? { agent: await agents.resolveAgentName(agent.name, agent.lent) } : {}
+    const named = agent.chosen ? { agent: await agents.resolveAgentName(agent.name, agent.variables) } : {}
     const replaces = this.#attachments.get(params.sessionId)?.subscription
-    const config = { ...params, ...named, lent: agent.lent, replaces }
+    const config = { ...params, ...named, lent: agent.variables, replaces }
     const session = await sessions.open(params.sessionId, config)
     try {
       requireNotCancelled(request)

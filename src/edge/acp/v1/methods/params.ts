@@ -1,4 +1,4 @@
-/** Parses what clients send, once; inside, types are trusted. Loaded with the first request that needs it: zod takes its time. */
+/** Parses the parameters of requests, so that the rest can trust their types. Loaded after `initialize`, because zod takes long to load. */
 import { z } from 'zod'
 import { fail } from '../../../../errors/parley-error.ts'
 import type { Content } from '../../../../ports/content.ts'
@@ -8,8 +8,8 @@ import { MAX_SESSION_SERVERS } from '../../../../session/handle.ts'
 import type { Method } from '../../../access.ts'
 import { isNestedDeeper } from '../../../../text/nesting.ts'
 
-/** Of a prompt: each is stored and told by itself. */
-const MOST_PARTS = 1_000
+/** Each block of a prompt is stored and sent as an entry of its own. */
+const MAX_PROMPT_BLOCKS = 1_000
 
 const meta = z.record(z.string(), z.unknown()).nullish()
 const annotated = { annotations: z.record(z.string(), z.unknown()).nullish(), _meta: meta }
@@ -83,15 +83,15 @@ const directories = {
     .nullish()
     .transform((directories) => directories ?? []),
 }
-const required = z
+const requiredServers = z
   .array(mcpServer)
   .max(MAX_SESSION_SERVERS, { error: `must name at most ${MAX_SESSION_SERVERS} servers` })
   .nullable()
   .transform((servers) => servers ?? [])
-const optional = required.optional().transform((servers) => servers ?? [])
+const optionalServers = requiredServers.optional().transform((servers) => servers ?? [])
 
-/** Where a client goes on after its connection or its server was lost, and which of its prompts have had no answer. */
-const goingOn = z
+/** A client whose connection or server was lost: the last entry that it has, and its prompts that have had no answer. */
+const resumeMeta = z
   .looseObject({
     'parley/after': z.int().min(0).nullish(),
     'parley/prompts': z
@@ -100,23 +100,23 @@ const goingOn = z
   })
   .nullish()
 
-/** A name that cannot be one is refused: passed over in silence, the prompt would run twice when it is sent again. */
-const prompting = z.looseObject({ 'parley/promptId': z.string().min(1).nullish() }).nullish()
+/** An invalid prompt id is refused: if it were ignored, a prompt that is sent again would run twice. */
+const promptMeta = z.looseObject({ 'parley/promptId': z.string().min(1).nullish() }).nullish()
 
 export const schemas = {
-  'session/new': z.object({ ...directories, mcpServers: required, _meta: meta }),
-  'session/load': z.object({ sessionId, ...directories, mcpServers: required, _meta: goingOn }),
-  'session/resume': z.object({ sessionId, ...directories, mcpServers: optional, _meta: goingOn }),
-  'session/fork': z.object({ sessionId, ...directories, mcpServers: optional, _meta: meta }),
+  'session/new': z.object({ ...directories, mcpServers: requiredServers, _meta: meta }),
+  'session/load': z.object({ sessionId, ...directories, mcpServers: requiredServers, _meta: resumeMeta }),
+  'session/resume': z.object({ sessionId, ...directories, mcpServers: optionalServers, _meta: resumeMeta }),
+  'session/fork': z.object({ sessionId, ...directories, mcpServers: optionalServers, _meta: meta }),
   'session/set_mode': z.object({ sessionId, modeId: z.string(), _meta: meta }),
-  // `type` says again what the value is; who omits it or has one of its own is understood all the same.
+  // ACP also has a `type` for the value; it is not needed, so clients that omit it are understood too.
   'session/set_config_option': z.object({
     sessionId,
     configId: z.string(),
     value: z.union([z.string(), z.boolean()]),
     _meta: meta,
   }),
-  'session/prompt': z.object({ sessionId, prompt: z.array(content).min(1).max(MOST_PARTS), _meta: prompting }),
+  'session/prompt': z.object({ sessionId, prompt: z.array(content).min(1).max(MAX_PROMPT_BLOCKS), _meta: promptMeta }),
   'session/cancel': z.object({ sessionId, _meta: meta }),
   'session/close': z.object({ sessionId, _meta: meta }),
   'session/delete': z.object({ sessionId, _meta: meta }),
@@ -137,22 +137,22 @@ export type Parsed<Method extends keyof typeof schemas> = z.output<(typeof schem
 
 /** Throws PARAMS_INVALID naming the first thing that is wrong and where. */
 export function parseParams<Method extends keyof typeof schemas>(method: Method, params: unknown): Parsed<Method> {
-  if (isNestedDeeper(params, DEEPEST)) fail('PARAMS_INVALID', { method, reason: 'they are nested too deeply' })
+  if (isNestedDeeper(params, MAX_NESTING)) fail('PARAMS_INVALID', { method, reason: 'they are nested too deeply' })
   const parsed = schemas[method].safeParse(params ?? {})
   if (parsed.success) return parsed.data as Parsed<Method>
   return fail('PARAMS_INVALID', { method, reason: firstIssue(parsed.error) })
 }
 
-/** What is stored must be written and read again by recursion. */
-const DEEPEST = 100
+/** The journal writes and reads stored values recursively. */
+const MAX_NESTING = 100
 
-/** What a client made of a permission request: an option, a refusal to choose, or something that is no answer. */
+/** The response to a permission request: an option, a refusal to choose, or something that is no answer. */
 export type PermissionAnswer =
   | { readonly kind: 'option'; readonly optionId: string }
   | { readonly kind: 'dismissed' }
   | { readonly kind: 'no answer' }
 
-/** What a client answered to a permission request. */
+/** Never throws: what cannot be read is no answer. */
 export function parsePermissionAnswer({ result, error }: Response): PermissionAnswer {
   const parsed = error === undefined ? outcome.safeParse(result) : undefined
   if (parsed?.success !== true) return { kind: 'no answer' }
@@ -160,7 +160,7 @@ export function parsePermissionAnswer({ result, error }: Response): PermissionAn
   return chosen.outcome === 'selected' ? { kind: 'option', optionId: chosen.optionId } : { kind: 'dismissed' }
 }
 
-/** Values are left out: a header or an environment variable may be a secret. */
+/** Names the place but no value: a header or an environment variable may be a secret. */
 function firstIssue({ issues }: z.ZodError): string {
   const [issue] = issues
   if (issue === undefined) return 'they do not parse'
@@ -187,7 +187,7 @@ function asMcpServer(
   return { type: 'stdio', name, command: server.command, args: server.args, env }
 }
 
-/** The prompt as the core takes it: undefined and absent are one. */
+/** The prompt as the core has it, without members that are undefined. */
 export function asContent(prompt: Parsed<'session/prompt'>['prompt']): readonly Content[] {
   const blocks = JSON.parse(JSON.stringify(prompt)) as readonly Parameters<typeof contentIn>[0][]
   return blocks.map(contentIn)
