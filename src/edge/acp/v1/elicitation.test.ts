@@ -32,7 +32,7 @@ describe('input', () => {
     [{ result: { action: '_later' } }, '"cancel"'],
     [{ result: { action: 'accept', content: { name: 5 } } }, '“name” is not a text'],
     [{ result: { action: 'accept' } }, '“name” is missing'],
-    [{ result: null }, 'cannot be used'],
+    [{ result: null }, 'is invalid'],
     [{ error: { code: -32601, message: 'Method not found' } }, 'Method not found'],
   ])('answered with %j is never taken for an acceptance', async (reply, says) => {
     agentDoes(form)
@@ -90,7 +90,7 @@ describe('input', () => {
       agentDoes((turn) => turn.client.elicit?.url?.({ message: 'Go', url }))
       const { ada, id } = await inCompany()
       await ada.answerTo(id)
-      expect(ada.text).toContain('Nobody was asked')
+      expect(ada.text).toContain('The user was not asked')
       expect(asked(ada)).toEqual([])
     },
   )

@@ -88,7 +88,7 @@ describe('a server that asks while its tool runs', () => {
     const { ada, bob } = await booking(FORM, { form: {} })
     await ada.until(isAsked)
     await ada.leave()
-    await bob.until((message) => JSON.stringify(message).includes('The client left'))
+    await bob.until((message) => JSON.stringify(message).includes('The client disconnected'))
     expect(answers).toEqual([{ action: 'cancel' }])
   })
 })

@@ -120,8 +120,8 @@ describe('a client that leaves while it is asked', () => {
     const { ada, bob } = await inCompany()
     await ada.until(isAsked('fs/read_text_file'))
     await ada.leave()
-    await bob.until(has('The client left'))
-    expect(updateOf(bob, 'failed')).toMatchObject({ content: [{ content: { text: expect.stringContaining('left') } }] })
+    await bob.until(has('The client disconnected'))
+    expect(updateOf(bob, 'failed')).toMatchObject({ content: [{ content: { text: expect.stringContaining('disconnected') } }] })
     expect(asked(bob)).toEqual([])
   })
 
@@ -148,7 +148,7 @@ describe('a client that leaves while it is asked', () => {
     const { ada, bob } = await inCompany()
     await ada.until(isAsked('fs/read_text_file'))
     await ada.leave()
-    await bob.until(has('left'))
+    await bob.until(has('disconnected'))
     await quiet()
     expect(offered).toEqual([undefined])
   })
@@ -349,7 +349,7 @@ describe('what comes back', () => {
     const { ada, id } = await inCompany()
     await answer(ada, 'fs/read_text_file', { result })
     await ada.answerTo(id)
-    expect(ada.text).toContain('cannot be used')
+    expect(ada.text).toContain('is invalid')
   })
 
   test('of a write shows what has changed', async () => {
