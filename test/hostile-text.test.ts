@@ -6,15 +6,15 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { fitsPath, fitsWord, mayName } from '../src/access/wildcard.ts'
 import { applyEdits } from '../src/adapters/builtin-tools/edit/apply.ts'
-import { differenceOf } from '../src/adapters/builtin-tools/edit/difference.ts'
+import { diffOf } from '../src/adapters/builtin-tools/edit/difference.ts'
 import { readablePage } from '../src/adapters/builtin-tools/fetch/html.ts'
 import { readable } from '../src/adapters/builtin-tools/run/output.ts'
 import { pathTest } from '../src/adapters/builtin-tools/search/glob.ts'
-import { literalIn } from '../src/adapters/builtin-tools/search/literal.ts'
+import { literalIn } from '../src/adapters/builtin-tools/search/candidates.ts'
 import { approvalPrefix } from '../src/shell-safety/approval-prefix.ts'
 import { assessCommandLine } from '../src/shell-safety/assess-command.ts'
-import { decode } from '../src/adapters/builtin-tools/text/encoding.ts'
-import { linesOf, pageOf } from '../src/adapters/builtin-tools/text/pages.ts'
+import { decode } from '../src/workspace/encoding.ts'
+import { linesOf, pageOf } from '../src/adapters/builtin-tools/files/pages.ts'
 import { piecesOf } from '../src/adapters/search/query/pieces.ts'
 import { clean, graphemesOf, oneLine, widthOf } from '../src/cli/output/terminal/text.ts'
 import { wrapSpans } from '../src/cli/output/terminal/wrap.ts'
@@ -29,7 +29,7 @@ import { snippetOf } from '../src/docs-search/index/query/snippet.ts'
 import { stemText, stemsOf } from '../src/docs-search/index/query/stems.ts'
 import { LineFraming } from '../src/rpc/framing.ts'
 import { scanUpdateCursor } from '../src/relay/state/open-sessions.ts'
-import { usuallyIgnored } from '../src/workspace/ignore.ts'
+import { defaultIgnoreRules } from '../src/workspace/ignore.ts'
 
 interface Reader {
   readonly name: string
@@ -61,7 +61,7 @@ const READERS: readonly Reader[] = [
   { name: 'regular expressions', reads: (text) => literalIn(text, false), pieces: ['\\', '(', ')', '[', '|', '{1,2}'] },
   {
     name: 'ignore files',
-    reads: (text) => usuallyIgnored().below('', [text]).ignores('a/b', false),
+    reads: (text) => defaultIgnoreRules().below('', [text]).ignores('a/b', false),
     pieces: ['!', '/', '**'],
   },
   {
@@ -75,7 +75,7 @@ const READERS: readonly Reader[] = [
   {
     name: 'a change of a file',
     reads: (text) => [
-      differenceOf('a', text, mirrored(text)),
+      diffOf('a', text, mirrored(text)),
       linesChanged({ type: 'diff', path: 'a', oldText: text, newText: mirrored(text) }),
       orRefused(() => applyEdits(text, [{ old_text: text.slice(2, 7), new_text: 'b' }])),
     ],

@@ -13,16 +13,17 @@ import { EFFECTS } from '../src/config/rules/rules.ts'
 import { settings } from '../src/config/schema.ts'
 import { load } from '../src/docs-search/index/collect/load.ts'
 import { withoutPowers } from '../src/session/lifecycle/imported.ts'
-import { usuallyIgnored } from '../src/workspace/ignore.ts'
-import { namesIn } from '../src/workspace/names.ts'
-import { at } from '../src/workspace/resolve.ts'
-import { ignoreRulesIn } from '../src/workspace/walk.ts'
+import { defaultIgnoreRules } from '../src/workspace/ignore.ts'
+import { namesIn, ignoreRulesIn } from '../src/workspace/walk.ts'
+import { withResolvedPath } from '../src/workspace/resolve.ts'
 import { read } from './architecture/source.ts'
 
 /** As the tools and the document search read them. */
 function ignoreRulesOf(directory: string): Promise<readonly string[]> {
   const roots = [{ given: directory, real: directory }]
-  return at(directory, { roots }, async ({ held }) => ignoreRulesIn(held, (await namesIn(held)).entries, roots))
+  return withResolvedPath(directory, { roots }, async ({ held }) =>
+    ignoreRulesIn(held, (await namesIn(held)).entries, roots),
+  )
 }
 
 const top = mkdtempSync(join(tmpdir(), 'parley-projects-'))
@@ -160,7 +161,7 @@ const files: Readonly<Record<string, () => Promise<void>>> = {
       }
       const { put, cwd } = place()
       put(name, `${'**/a/'.repeat(12)}b\nsecret\n`)
-      const rules = usuallyIgnored().below('', await ignoreRulesOf(cwd))
+      const rules = defaultIgnoreRules().below('', await ignoreRulesOf(cwd))
       expect([rules.ignores('secret', false), rules.ignores(`${'a/'.repeat(150)}c`, false)]).toEqual([true, false])
     }
   },

@@ -1,31 +1,31 @@
-/** What ignore files leave out, as git understands them: deeper ones have the last word. */
+/** Ignore files, with the meaning that git gives them: the rules of deeper directories have the last word. */
+
 import ignore, { type Ignore } from 'ignore'
-import { usableRules } from '../text/ignore-rules.ts'
 
 export const IGNORE_FILES = ['.gitignore', '.ignore']
 
-export interface Ignoring {
+export interface IgnoreRules {
   /** Of a way from the root on, with slashes. */
   ignores(way: string, isDirectory: boolean): boolean
   /** With the rules that stand in the directory at `base`. */
-  below(base: string, rules: readonly string[]): Ignoring
+  below(base: string, rules: readonly string[]): IgnoreRules
 }
 
-interface Rules {
+interface DirectoryRules {
   readonly base: string
   readonly matcher: Ignore
 }
 
 /** Where nothing says otherwise. */
-const USUALLY = ['.git', '.hg', '.svn', '.jj', 'node_modules', '__pycache__', '.venv', '.DS_Store']
+const ALWAYS_IGNORED = ['.git', '.hg', '.svn', '.jj', 'node_modules', '__pycache__', '.venv', '.DS_Store']
 
-export function usuallyIgnored(): Ignoring {
-  return ignoring([{ base: '', matcher: ignore().add(USUALLY) }])
+export function defaultIgnoreRules(): IgnoreRules {
+  return combined([{ base: '', matcher: ignore().add(ALWAYS_IGNORED) }])
 }
 
-export const NOTHING_IGNORED: Ignoring = { ignores: () => false, below: () => NOTHING_IGNORED }
+export const NOTHING_IGNORED: IgnoreRules = { ignores: () => false, below: () => NOTHING_IGNORED }
 
-function ignoring(all: readonly Rules[]): Ignoring {
+function combined(all: readonly DirectoryRules[]): IgnoreRules {
   return {
     ignores(way, isDirectory) {
       return all.reduce((isIgnored, { base, matcher }) => {
@@ -36,7 +36,30 @@ function ignoring(all: readonly Rules[]): Ignoring {
     },
     below(base, rules) {
       const own = rules.map((text) => ({ base, matcher: ignore().add(usableRules(text)) }))
-      return own.length === 0 ? this : ignoring([...all, ...own])
+      return own.length === 0 ? this : combined([...all, ...own])
     },
   }
+}
+
+/** Lines with a pattern. Real files have at most a few hundred. */
+const MAX_LINES = 1_000
+const MAX_LINE_CHARS = 1_000
+/** `**` with names on both sides; each may stand for any number of directories. */
+const MAX_JUMPS = 2
+
+/** A longer ignore file is not used. */
+export const MAX_IGNORE_FILE_BYTES = 256 * 1024
+
+/** `text` without lines that take too long to match, and without lines after the first thousand. */
+export function usableRules(text: string): string {
+  const lines = text.split(/\r?\n/u).filter((line) => line.trim() !== '' && !line.startsWith('#'))
+  return lines
+    .slice(0, MAX_LINES)
+    .filter((line) => line.length <= MAX_LINE_CHARS && jumpsIn(line) <= MAX_JUMPS)
+    .join('\n')
+}
+
+function jumpsIn(line: string): number {
+  const parts = line.replace(/\/+$/u, '').split('/')
+  return parts.slice(0, -1).filter((part) => /^\\?\*{2,}$/u.test(part)).length
 }

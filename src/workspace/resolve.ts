@@ -1,31 +1,30 @@
 /**
- * Goes to a place inside the root set without ever following a link that it has not looked at. Each directory is opened from
- * the one before it and held, so that whatever is swapped on the way meanwhile leads nowhere else.
+ * Resolves paths inside a session's directories without following a link that was not examined. Each directory is opened from
+ * its parent and held open, so that a link that another program puts on the way meanwhile leads nowhere else.
  */
 import { constants, type Stats } from 'node:fs'
 import { type FileHandle, lstat, mkdir, open, readlink, realpath } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { join, resolve, isAbsolute, relative, sep } from 'node:path'
 import { fail, isParleyError } from '../errors/parley-error.ts'
-import { refuse } from './refuse.ts'
-import { type Root, isInside, routeTo } from './root-set.ts'
+import { isWithin } from '../access/path-access.ts'
 
 /** A directory that is held open. */
-export interface Held {
+export interface OpenDirectory {
   readonly handle: FileHandle
   /** Without links, as it was when it was opened. */
   readonly real: string
 }
 
-export interface Place {
+export interface ResolvedPlace {
   /** Where it stands; the place itself when `name` is empty. */
-  readonly held: Held
+  readonly held: OpenDirectory
   readonly name: string
   readonly real: string
   /** Undefined where nothing is. Never a link. */
   readonly found: Stats | undefined
 }
 
-export interface Walking {
+export interface ResolveOptions {
   readonly roots: readonly Root[]
   /** What becomes of a directory on the way that is not there: FILE_MISSING, unless it is made, or the place only named. */
   readonly missing?: 'make' | 'name'
@@ -41,12 +40,12 @@ const MOST_LINKS = 40
 const MOST_ATTEMPTS = 5
 
 /** Calls `use` with the place, and lets go of it after. Throws PATH_OUTSIDE_ROOTS. */
-export async function at<Result>(
+export async function withResolvedPath<Result>(
   path: string,
-  walking: Walking,
-  use: (place: Place) => Promise<Result>,
+  walking: ResolveOptions,
+  use: (place: ResolvedPlace) => Promise<Result>,
 ): Promise<Result> {
-  const place = await arrive(path, walking)
+  const place = await resolveWithRetry(path, walking)
   try {
     return await use(place)
   } finally {
@@ -54,8 +53,13 @@ export async function at<Result>(
   }
 }
 
+/** The real path of what is there or could be made there. */
+export function realPath(path: string, roots: readonly Root[]): Promise<string> {
+  return withResolvedPath(path, { roots, missing: 'name' }, async ({ real }) => real)
+}
+
 /** A path that leads to `name` in the directory that is held, wherever that directory is by now. */
-export function within({ handle, real }: Held, name: string): string {
+export function childPath({ handle, real }: OpenDirectory, name: string): string {
   if (process.platform === 'linux')
     return name === '' ? `/proc/self/fd/${handle.fd}/.` : `/proc/self/fd/${handle.fd}/${name}`
   return name === '' ? real : join(real, name)
@@ -63,10 +67,10 @@ export function within({ handle, real }: Held, name: string): string {
 
 /** Throws when what is open does not lie in the root set: a directory on the way was moved out of it. */
 export async function requireInside(handle: FileHandle, real: string, roots: readonly Root[]): Promise<void> {
-  if (!isInside(await whereIs(handle, real), roots)) fail('PATH_OUTSIDE_ROOTS', { path: real })
+  if (!isInside(await realPathOfHandle(handle, real), roots)) fail('PATH_OUTSIDE_ROOTS', { path: real })
 }
 
-async function whereIs(handle: FileHandle, real: string): Promise<string> {
+async function realPathOfHandle(handle: FileHandle, real: string): Promise<string> {
   if (process.platform === 'linux') return readlink(`/proc/self/fd/${handle.fd}`)
   // Without that the path itself is asked once more, and has to lead to what is open.
   const [opened, there, path] = await Promise.all([handle.stat(), lstat(real), realpath(real)])
@@ -74,13 +78,17 @@ async function whereIs(handle: FileHandle, real: string): Promise<string> {
 }
 
 /** A place in a directory that is held. */
-export async function lookAt(held: Held, name: string): Promise<Place> {
-  return { held, name, real: join(held.real, name), found: await look(held, name) }
+export async function placeIn(held: OpenDirectory, name: string): Promise<ResolvedPlace> {
+  return { held, name, real: join(held.real, name), found: await statEntry(held, name) }
 }
 
 /** A directory in one that is held; undefined where it is none any more, may not be read, or lies elsewhere by now. */
-export async function goBelow(held: Held, name: string, roots: readonly Root[]): Promise<Held | undefined> {
-  const below = await openHeld(within(held, name), join(held.real, name)).catch(unlessAbsent)
+export async function openSubdirectory(
+  held: OpenDirectory,
+  name: string,
+  roots: readonly Root[],
+): Promise<OpenDirectory | undefined> {
+  const below = await openDirectory(childPath(held, name), join(held.real, name)).catch(unlessAbsent)
   if (below === undefined) return undefined
   try {
     await requireInside(below.handle, below.real, roots)
@@ -101,27 +109,27 @@ export function unlessAbsent(error: unknown): undefined {
   throw error
 }
 
-async function arrive(path: string, walking: Walking): Promise<Place> {
+async function resolveWithRetry(path: string, walking: ResolveOptions): Promise<ResolvedPlace> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await walk(path, walking)
+      return await resolvePlace(path, walking)
     } catch (error) {
-      if (!isSwapped(error)) throw error
+      if (!wasReplaced(error)) throw error
       if (attempt === MOST_ATTEMPTS) refuse(`${path} changes while it is looked at. Try again later.`, error)
     }
   }
 }
 
 /** What was a directory a moment ago is a link or a file now. */
-function isSwapped(error: unknown): boolean {
+function wasReplaced(error: unknown): boolean {
   const { code } = error as NodeJS.ErrnoException
   return code === 'ELOOP' || code === 'ENOTDIR' || code === 'EMLINK'
 }
 
-async function walk(path: string, walking: Walking): Promise<Place> {
+async function resolvePlace(path: string, walking: ResolveOptions): Promise<ResolvedPlace> {
   let target = path
   for (let links = 0; links <= MOST_LINKS; links++) {
-    const step = await walkTo(target, walking)
+    const step = await resolveUntilLink(target, walking)
     if (!('link' in step)) return step
     target = step.link
   }
@@ -129,23 +137,26 @@ async function walk(path: string, walking: Walking): Promise<Place> {
 }
 
 /** The place, or where the first link on the way to it leads. */
-async function walkTo(path: string, { roots, missing, links }: Walking): Promise<Place | { readonly link: string }> {
+async function resolveUntilLink(
+  path: string,
+  { roots, missing, links }: ResolveOptions,
+): Promise<ResolvedPlace | { readonly link: string }> {
   const { root, names } = routeTo(path, roots)
-  let held = await openHeld(root.real, root.real)
+  let held = await openDirectory(root.real, root.real)
   try {
     await requireInside(held.handle, held.real, roots)
     for (const [index, name] of names.entries()) {
       const real = join(held.real, name)
-      const found = await look(held, name)
+      const found = await statEntry(held, name)
       if (found?.isSymbolicLink() === true) {
-        const link = await leadingTo(held, name, { names: names.slice(index + 1), links, path })
+        const link = await linkTarget(held, name, { names: names.slice(index + 1), links, path })
         await held.handle.close()
         return { link }
       }
       if (index === names.length - 1) return { held, name, real, found }
       if (found === undefined && missing === 'name')
         return { held, name, real: join(held.real, ...names.slice(index)), found }
-      held = await goDown(held, name, { found, makes: missing === 'make', path })
+      held = await descend(held, name, { found, makes: missing === 'make', path })
     }
     return { held, name: '', real: held.real, found: await held.handle.stat() }
   } catch (error) {
@@ -154,30 +165,34 @@ async function walkTo(path: string, { roots, missing, links }: Walking): Promise
   }
 }
 
-interface Link {
+interface LinkOnPath {
   /** What comes after it in the path. */
   readonly names: readonly string[]
-  readonly links: Walking['links']
+  readonly links: ResolveOptions['links']
   readonly path: string
 }
 
-async function leadingTo(held: Held, name: string, { names, links, path }: Link): Promise<string> {
+async function linkTarget(held: OpenDirectory, name: string, { names, links, path }: LinkOnPath): Promise<string> {
   if (links === 'never') fail('FILE_MISSING', { path })
-  return resolve(held.real, await readlink(within(held, name)), ...names)
+  return resolve(held.real, await readlink(childPath(held, name)), ...names)
 }
 
-interface Step {
+interface DescendOptions {
   readonly found: Stats | undefined
   readonly makes: boolean
   readonly path: string
 }
 
-async function goDown(held: Held, name: string, { found, makes, path }: Step): Promise<Held> {
+async function descend(
+  held: OpenDirectory,
+  name: string,
+  { found, makes, path }: DescendOptions,
+): Promise<OpenDirectory> {
   const real = join(held.real, name)
-  if (found === undefined && makes) await mkdir(within(held, name)).catch(unlessThere)
+  if (found === undefined && makes) await mkdir(childPath(held, name)).catch(unlessThere)
   else if (found === undefined) fail('FILE_MISSING', { path })
   else if (!found.isDirectory()) refuse(`${path} cannot be there: ${real} is not a directory.`)
-  const next = await openHeld(within(held, name), real)
+  const next = await openDirectory(childPath(held, name), real)
   await held.handle.close()
   return next
 }
@@ -186,9 +201,9 @@ function unlessThere(error: unknown): void {
   if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
 }
 
-async function look(held: Held, name: string): Promise<Stats | undefined> {
+async function statEntry(held: OpenDirectory, name: string): Promise<Stats | undefined> {
   try {
-    return await lstat(within(held, name))
+    return await lstat(childPath(held, name))
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code === 'ENOENT') return undefined
@@ -197,6 +212,83 @@ async function look(held: Held, name: string): Promise<Stats | undefined> {
   }
 }
 
-async function openHeld(path: string, real: string): Promise<Held> {
+async function openDirectory(path: string, real: string): Promise<OpenDirectory> {
   return { handle: await open(path, DIRECTORY), real }
+}
+
+export function refuse(reason: string, cause?: unknown): never {
+  return fail('FILE_REFUSED', { reason }, cause)
+}
+
+export interface Root {
+  /** As clients and people say it. */
+  readonly given: string
+  /** Without links. */
+  readonly real: string
+}
+
+/** Where a path leads by its words alone: from a root, through these names. */
+export interface PathRoute {
+  readonly root: Root
+  readonly names: readonly string[]
+}
+
+/** Those of them that are there. */
+export async function openRoots(roots: readonly string[]): Promise<readonly Root[]> {
+  const found = await Promise.all(
+    roots.map(async (given) => {
+      const real = await realpath(given).catch(() => undefined)
+      return real === undefined ? [] : [{ given: resolve(given), real }]
+    }),
+  )
+  return found.flat()
+}
+
+/** Throws PATH_OUTSIDE_ROOTS. A path that is not absolute begins at the first root. */
+export function routeTo(path: string, roots: readonly Root[]): PathRoute {
+  const [first] = roots
+  if (first === undefined)
+    return refuse('The directory of this session is not there any more. Make it again, or open another session.')
+  if (path.includes('\0')) refuse('A path cannot hold a NUL character.')
+  const absolute = isAbsolute(path) ? resolve(path) : resolve(first.given, path)
+  const routes = roots.flatMap((root) =>
+    [root.given, root.real].flatMap((base) => routeBelow(base, { root, absolute })),
+  )
+  // Of roots that lie within each other the innermost knows best.
+  return (
+    routes.toSorted((one, other) => one.names.length - other.names.length)[0] ?? fail('PATH_OUTSIDE_ROOTS', { path })
+  )
+}
+
+/** Whether a real path lies in the root set. */
+export function isInside(real: string, roots: readonly Root[]): boolean {
+  return roots.some((root) => isWithin(real, root.real))
+}
+
+/** A real path as people say it. */
+export function pathAsGiven(real: string, roots: readonly Root[]): string {
+  const { root, names } = routeTo(real, roots)
+  return join(root.given, ...names)
+}
+
+/** A real path from the first root on, if it lies there. */
+export function pathFromFirstRoot(real: string, roots: readonly Root[]): string {
+  const { root, names } = routeTo(real, roots)
+  if (root !== roots[0]) return join(root.given, ...names)
+  return names.join(sep) || '.'
+}
+
+function routeBelow(
+  base: string,
+  { root, absolute }: { readonly root: Root; readonly absolute: string },
+): readonly PathRoute[] {
+  if (!isWithin(absolute, base)) return []
+  return [
+    {
+      root,
+      names: relative(base, absolute)
+        .split(sep)
+        .filter((name) => name !== ''),
+    },
+  ]
 }

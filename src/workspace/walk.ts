@@ -1,14 +1,23 @@
-/** Goes through a directory and what is below it, without following links and without what is ignored. */
-import { refuse } from './refuse.ts'
+/** Walks a directory tree inside a session's directories, without following links and without ignored files. */
+import {
+  refuse,
+  type OpenDirectory,
+  type ResolvedPlace,
+  withResolvedPath,
+  openSubdirectory,
+  placeIn,
+  type Root,
+  routeTo,
+  pathFromFirstRoot,
+  childPath,
+} from './resolve.ts'
 import type { Signal } from '../ports/signal.ts'
-import { MAX_IGNORE_FILE_BYTES } from '../text/ignore-rules.ts'
+import { MAX_IGNORE_FILE_BYTES, IGNORE_FILES, type IgnoreRules, NOTHING_IGNORED, defaultIgnoreRules } from './ignore.ts'
 import { bytesAt, readBytes } from './files.ts'
-import { IGNORE_FILES, type Ignoring, NOTHING_IGNORED, usuallyIgnored } from './ignore.ts'
-import { type Entry, namesIn } from './names.ts'
-import { type Root, routeTo, shortly } from './root-set.ts'
-import { type Held, type Place, at, goBelow, lookAt } from './resolve.ts'
+import type { Dirent } from 'node:fs'
+import { readdir } from 'node:fs/promises'
 
-export interface Strolling {
+export interface WalkOptions {
   readonly roots: readonly Root[]
   /** Levels. */
   readonly depth: number
@@ -20,8 +29,8 @@ export interface Strolling {
 }
 
 /** Something on the way, while its directory is held. */
-export interface Met extends Entry {
-  readonly held: Held
+export interface TreeEntry extends Entry {
+  readonly held: OpenDirectory
   /** From where the stroll began, with slashes. */
   readonly way: string
   /** 0 for what is in the directory where it began. */
@@ -29,70 +38,70 @@ export interface Met extends Entry {
 }
 
 /** Names in a directory that nobody can say. */
-export interface Unnameable {
+export interface UnreadableNames {
   readonly kind: 'unnameable'
   readonly count: number
 }
 
 /** In the order of their names, what is in a directory right after it. Throws FILE_MISSING and PATH_OUTSIDE_ROOTS. */
-export async function stroll(
+export async function walkTree(
   path: string,
-  strolling: Strolling,
-  meet: (met: Met | Unnameable) => Promise<'on' | 'enough'>,
+  strolling: WalkOptions,
+  meet: (met: TreeEntry | UnreadableNames) => Promise<'on' | 'enough'>,
 ): Promise<void> {
   const { roots } = strolling
-  await at(path, { roots }, async (place) => {
-    const shown = shortly(place.real, roots)
+  await withResolvedPath(path, { roots }, async (place) => {
+    const shown = pathFromFirstRoot(place.real, roots)
     if (place.found === undefined) refuse(`There is no directory ${shown}.`)
     if (!place.found.isDirectory()) refuse(`${shown} is not a directory. Use read_file.`)
     const { ignoring, base } = await ignoringFor(place, strolling)
-    const held = place.name === '' ? place.held : await goBelow(place.held, place.name, roots)
+    const held = place.name === '' ? place.held : await openSubdirectory(place.held, place.name, roots)
     if (held === undefined) return refuse(`${shown} cannot be opened.`)
     try {
-      await visit({ held, way: '', depth: 0 }, { ...strolling, base, meet }, ignoring)
+      await walkDirectory({ held, way: '', depth: 0 }, { ...strolling, base, meet }, ignoring)
     } finally {
       await held.handle.close()
     }
   })
 }
 
-interface Here {
-  readonly held: Held
+interface WalkPosition {
+  readonly held: OpenDirectory
   readonly way: string
   readonly depth: number
 }
 
-interface Visiting extends Strolling {
+interface Visit extends WalkOptions {
   /** Where the stroll began, from its root on. */
   readonly base: string
-  readonly meet: (met: Met | Unnameable) => Promise<'on' | 'enough'>
+  readonly meet: (met: TreeEntry | UnreadableNames) => Promise<'on' | 'enough'>
 }
 
-async function visit(here: Here, visiting: Visiting, above: Ignoring): Promise<'on' | 'enough'> {
+async function walkDirectory(here: WalkPosition, visiting: Visit, above: IgnoreRules): Promise<'on' | 'enough'> {
   const { held, way, depth } = here
   const { entries, unnameable } = await namesIn(held)
-  const base = joined(visiting.base, way)
+  const base = joinedPath(visiting.base, way)
   const rules = visiting.ignored ? [] : await ignoreRulesIn(held, entries, visiting.roots)
   const ignoring = above.below(base, rules)
   if (unnameable > 0) await visiting.meet({ kind: 'unnameable', count: unnameable })
   for (const entry of entries) {
     if (visiting.signal.aborted) return 'enough'
-    if (ignoring.ignores(joined(base, entry.name), entry.kind === 'directory')) continue
-    if (visiting.passes(joined(held.real, entry.name))) continue
-    const met = { ...entry, held, way: joined(way, entry.name), depth }
+    if (ignoring.ignores(joinedPath(base, entry.name), entry.kind === 'directory')) continue
+    if (visiting.passes(joinedPath(held.real, entry.name))) continue
+    const met = { ...entry, held, way: joinedPath(way, entry.name), depth }
     if ((await visiting.meet(met)) === 'enough') return 'enough'
     if ((await descend(met, visiting, ignoring)) === 'enough') return 'enough'
   }
   return 'on'
 }
 
-async function descend({ held, name, way, depth, kind }: Met, visiting: Visiting, ignoring: Ignoring) {
+async function descend({ held, name, way, depth, kind }: TreeEntry, visiting: Visit, ignoring: IgnoreRules) {
   if (kind !== 'directory' || depth + 1 >= visiting.depth) return 'on'
-  const below = await goBelow(held, name, visiting.roots)
+  const below = await openSubdirectory(held, name, visiting.roots)
   // It has gone, has become something else, or may not be read.
   if (below === undefined) return 'on'
   try {
-    return await visit({ held: below, way, depth: depth + 1 }, visiting, ignoring)
+    return await walkDirectory({ held: below, way, depth: depth + 1 }, visiting, ignoring)
   } finally {
     await below.handle.close()
   }
@@ -100,23 +109,25 @@ async function descend({ held, name, way, depth, kind }: Met, visiting: Visiting
 
 /** The rules of the directories above hold, except for what was asked for by its name. */
 async function ignoringFor(
-  { real }: Place,
-  { roots, ignored }: Strolling,
-): Promise<{ readonly ignoring: Ignoring; readonly base: string }> {
+  { real }: ResolvedPlace,
+  { roots, ignored }: WalkOptions,
+): Promise<{ readonly ignoring: IgnoreRules; readonly base: string }> {
   const { root, names } = routeTo(real, roots)
   const base = names.join('/')
   if (ignored) return { ignoring: NOTHING_IGNORED, base }
-  let ignoring = usuallyIgnored()
+  let ignoring = defaultIgnoreRules()
   for (const index of names.keys()) {
     const above = names.slice(0, index).join('/')
-    const texts = await Promise.all(IGNORE_FILES.map((name) => textAt(joined(joined(root.real, above), name), roots)))
+    const texts = await Promise.all(
+      IGNORE_FILES.map((name) => ignoreFileText(joinedPath(joinedPath(root.real, above), name), roots)),
+    )
     ignoring = ignoring.below(above, texts.flat())
     if (ignoring.ignores(names.slice(0, index + 1).join('/'), true)) return { ignoring: NOTHING_IGNORED, base }
   }
   return { ignoring, base }
 }
 
-async function textAt(path: string, roots: readonly Root[]): Promise<readonly string[]> {
+async function ignoreFileText(path: string, roots: readonly Root[]): Promise<readonly string[]> {
   // Most directories have none, and one that cannot be read says nothing.
   const read = await readBytes(path, roots, MAX_IGNORE_FILE_BYTES).catch(() => undefined)
   return read === undefined ? [] : [read.bytes.toString('utf8')]
@@ -124,20 +135,56 @@ async function textAt(path: string, roots: readonly Root[]): Promise<readonly st
 
 /** The texts of the ignore files in a directory that is held. One that cannot be read says nothing. */
 export async function ignoreRulesIn(
-  held: Held,
+  held: OpenDirectory,
   entries: readonly Entry[],
   roots: readonly Root[],
 ): Promise<readonly string[]> {
   const names = IGNORE_FILES.filter((name) => entries.some((entry) => entry.name === name && entry.kind === 'file'))
   const texts = names.map(async (name) => {
-    const place = await lookAt(held, name)
+    const place = await placeIn(held, name)
     const bytes = await bytesAt(place, { roots, limit: MAX_IGNORE_FILE_BYTES }).catch(() => undefined)
     return bytes === undefined ? [] : [bytes.toString('utf8')]
   })
   return (await Promise.all(texts)).flat()
 }
 
-function joined(base: string, name: string): string {
+function joinedPath(base: string, name: string): string {
   if (base === '') return name
   return name === '' ? base : `${base}/${name}`
+}
+
+export interface Entry {
+  readonly name: string
+  readonly kind: 'file' | 'directory' | 'link' | 'other'
+}
+
+export interface DirectoryNames {
+  /** In the order of their names. */
+  readonly entries: readonly Entry[]
+  /** How many have names that are not UTF-8 and that nobody can say. */
+  readonly unnameable: number
+}
+
+export async function namesIn(held: OpenDirectory): Promise<DirectoryNames> {
+  const found = await readdir(childPath(held, ''), { withFileTypes: true, encoding: 'buffer' })
+  const named = found.flatMap((entry) => {
+    const name = entry.name.toString('utf8')
+    return Buffer.from(name, 'utf8').equals(entry.name) ? [{ name, kind: kindOf(entry) }] : []
+  })
+  return { entries: named.toSorted(byName), unnameable: found.length - named.length }
+}
+
+/** A name that holds what would break a list into lines is quoted. */
+export function shownName(name: string): string {
+  return /[\p{Cc}\p{Zl}\p{Zp}]/u.test(name) ? JSON.stringify(name) : name
+}
+
+function kindOf(entry: Dirent<Buffer>): Entry['kind'] {
+  if (entry.isFile()) return 'file'
+  if (entry.isDirectory()) return 'directory'
+  return entry.isSymbolicLink() ? 'link' : 'other'
+}
+
+function byName({ name: one }: Entry, { name: other }: Entry): number {
+  return one < other ? -1 : Number(one > other)
 }

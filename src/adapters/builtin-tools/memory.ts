@@ -19,7 +19,7 @@ export interface FilesRead {
   alone<Result>(real: string, change: () => Promise<Result>): Promise<Result>
 }
 
-export function openMemory(): SessionMemory {
+export function openSessionMemory(): SessionMemory {
   const background = openBackground()
   return { files: openFilesRead(), background, close: () => background.close() }
 }
@@ -28,12 +28,12 @@ function openFilesRead(): FilesRead {
   const seen = new Map<string, string>()
   const changes = new SerialQueues<string>()
   return {
-    saw: (real, text) => void seen.set(real, digestOf(text)),
-    isAsSeen: (real, text) => (seen.has(real) ? seen.get(real) === digestOf(text) : undefined),
+    saw: (real, text) => void seen.set(real, hashOf(text)),
+    isAsSeen: (real, text) => (seen.has(real) ? seen.get(real) === hashOf(text) : undefined),
     alone: (real, change) => changes.run(real, change),
   }
 }
 
-function digestOf(text: string): string {
+function hashOf(text: string): string {
   return createHash('sha256').update(text).digest('base64')
 }

@@ -1,11 +1,11 @@
 /** `read_result`: what was left out of the long result of an earlier call. */
 import { z } from 'zod'
 import { allTextIn } from '../mcp/client/request/model-content.ts'
-import { MODEL_LIMIT, amount, refuse, textResult } from './toolset/result.ts'
+import { MAX_MODEL_CHARS, formatCount, refuse, textResult } from './toolset/result.ts'
 import { defineTool } from './toolset/tool.ts'
 
 /** The note about what is left takes a little room too. */
-const PAGE = MODEL_LIMIT - 500
+const PAGE = MAX_MODEL_CHARS - 500
 
 export const readResult = defineTool({
   name: 'read_result',
@@ -27,8 +27,12 @@ export const readResult = defineTool({
     const page = text.slice(offset, offset + limit)
     const end = offset + page.length
     if (page === '')
-      return refuse(`The result has ${amount(text.length)} characters; there are none from ${amount(offset)} on.`)
+      return refuse(
+        `The result has ${formatCount(text.length)} characters; there are none from ${formatCount(offset)} on.`,
+      )
     const more = end < text.length ? `; read on with offset=${end}` : ''
-    return textResult(`${page}\n[Characters ${amount(offset)}–${amount(end)} of ${amount(text.length)}${more}]`)
+    return textResult(
+      `${page}\n[Characters ${formatCount(offset)}–${formatCount(end)} of ${formatCount(text.length)}${more}]`,
+    )
   },
 })

@@ -22,9 +22,9 @@ export const searchSessions = defineTool({
   kind: 'search',
   readOnly: true,
   preview: ({ query }) => ({ title: `Search conversations for “${query.slice(0, 80)}”` }),
-  async run({ query, everywhere = false, limit = 10 }, { caller, means }) {
+  async run({ query, everywhere = false, limit = 10 }, { caller, services }) {
     const [cwd = '/'] = caller.roots
-    const { hits, more } = await means.search.search({
+    const { hits, more } = await services.search.search({
       query,
       limit,
       patience: PATIENCE,

@@ -6,7 +6,7 @@ import * as fc from 'fast-check'
 import { afterEach, describe, expect, test } from 'vitest'
 import { Stage, openStage } from '../../../test/fixtures/tools/stage.ts'
 import { pathTest } from './search/glob.ts'
-import { literalIn } from './search/literal.ts'
+import { literalIn } from './search/candidates.ts'
 
 let stage: Stage | undefined
 afterEach(async () => {

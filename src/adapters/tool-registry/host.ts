@@ -3,8 +3,7 @@ import type { Activity } from '../../ports/activity.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Processes } from '../../ports/process.ts'
 import type { ServerStatus, ToolHost } from '../../ports/tools.ts'
-import { withOwnTools } from '../builtin-tools/toolset/registry.ts'
-import type { Toolsets } from '../builtin-tools/toolset/toolset.ts'
+import { withBuiltinTools, type BuiltinTools } from '../builtin-tools/toolset/toolset.ts'
 import type { Checker } from '../checking/checker.ts'
 import {
   DEFAULT_LIMITS,
@@ -32,7 +31,7 @@ export interface ToolHostOptions {
   readonly clientInfo: ClientInfo
   readonly builtin?: readonly BuiltinServer[]
   /** The tools of our own, once they are loaded; without it a registry has none of them. */
-  readonly own?: () => Toolsets | undefined
+  readonly own?: () => BuiltinTools | undefined
   readonly limits?: Partial<Limits>
   /** What people configured for sessions of this directory, as it is now. Never throws. */
   readonly configured?: (cwd: string) => readonly ConfiguredServer[]
@@ -103,7 +102,7 @@ export function openToolHost({ builtin = [], configured = () => [], own, ...opti
       })
       open.set(registry, request.scope)
       const toolsets = own?.()
-      return toolsets === undefined ? registry : withOwnTools(registry, toolsets.open(request.scope, registry))
+      return toolsets === undefined ? registry : withBuiltinTools(registry, toolsets.open(request.scope, registry))
     },
     close: () => pool.close(),
     complete: (session, typed) =>

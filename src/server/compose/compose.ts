@@ -16,7 +16,7 @@ import { type Live, openToolHost } from '../../adapters/tool-registry/host.ts'
 import { DocumentIndexes } from '../../adapters/builtin-tools/documents/document-indexes.ts'
 import { CommandSandbox, type SandboxSettings } from '../../adapters/builtin-tools/sandbox/sandbox.ts'
 import type { ToolServices } from '../../adapters/builtin-tools/toolset/tool.ts'
-import type { Toolsets } from '../../adapters/builtin-tools/toolset/toolset.ts'
+import type { BuiltinTools } from '../../adapters/builtin-tools/toolset/toolset.ts'
 import { Checker } from '../../adapters/checking/checker.ts'
 import type { Logins } from '../../adapters/mcp/oauth/authorization.ts'
 import { openLogins } from '../../adapters/mcp/oauth/logins.ts'
@@ -86,7 +86,7 @@ export async function openOwner(config: Config): Promise<Owner> {
   const documents = openDocuments(rules, report)
   const checker = openChecker()
   const base = { processes, checker, activity, clock: systemClock, clientInfo: serverInfo }
-  let ownTools: Toolsets | undefined
+  let ownTools: BuiltinTools | undefined
   const tools = openToolHost({
     ...base,
     configured: configuredServers(config, report),
@@ -163,16 +163,16 @@ function toldTo(log: Log) {
 /** Whoever only asks what this server is does not wait for them. */
 async function loadOwnTools(
   config: Config,
-  means: Omit<ToolServices, 'clock' | 'programs' | 'sandbox'>,
-): Promise<Toolsets> {
-  const { openToolsets } = await import('../../adapters/builtin-tools/toolset/toolset.ts')
+  services: Omit<ToolServices, 'clock' | 'programs' | 'sandbox'>,
+): Promise<BuiltinTools> {
+  const { openBuiltinTools } = await import('../../adapters/builtin-tools/toolset/toolset.ts')
   const programs = new ProgramFinder(config.environment.PATH)
   const sandbox = new CommandSandbox(sandboxSettings(config), {
     clock: systemClock,
-    processes: means.processes,
+    processes: services.processes,
     programs,
   })
-  return openToolsets({ ...means, programs, sandbox, clock: systemClock })
+  return openBuiltinTools({ ...services, programs, sandbox, clock: systemClock })
 }
 
 /** The rules for one document tool hold for both: what one may not show, the other must not either. */

@@ -1,12 +1,12 @@
 /** `read_document`: the text of a document that `search_documents` found, also of PDF, Word and EPUB, which `read_file` cannot show. */
 import { z } from 'zod'
 import { excerptText } from '../../../docs-search/index/result-text.ts'
-import { MODEL_LIMIT, longResult } from '../toolset/result.ts'
+import { MAX_MODEL_CHARS, longResult } from '../toolset/result.ts'
 import { defineTool } from '../toolset/tool.ts'
 
 const DEFAULT_CHARACTERS = 8_000
 /** The position and the note about what follows take a little room, too. */
-const MAX_CHARACTERS = MODEL_LIMIT - 1_000
+const MAX_CHARACTERS = MAX_MODEL_CHARS - 1_000
 
 export const readDocument = defineTool({
   name: 'read_document',
@@ -27,8 +27,8 @@ export const readDocument = defineTool({
   kind: 'read',
   readOnly: true,
   preview: ({ uri }) => ({ title: `Read ${uri.slice(0, 120)}` }),
-  async run({ uri, section, offset, limit = DEFAULT_CHARACTERS }, { caller, memory, means }) {
-    const { index, scope } = await means.documents.open(caller.roots, memory)
+  async run({ uri, section, offset, limit = DEFAULT_CHARACTERS }, { caller, memory, services }) {
+    const { index, scope } = await services.documents.open(caller.roots, memory)
     const part = { ...(section !== undefined && { section }), ...(offset !== undefined && { offset }) }
     const excerpt = await index.read({ ...scope, uri, limit, ...part })
     return longResult(excerptText(excerpt), caller.toolCallId, { structured: excerpt })

@@ -30,10 +30,10 @@ export const searchDocuments = defineTool({
   kind: 'search',
   readOnly: true,
   preview: ({ query }) => ({ title: `Search documents for “${query.slice(0, 80)}”` }),
-  async run({ query, mode = 'all', limit = DEFAULT_LIMIT, offset = 0 }, { caller, memory, means }) {
+  async run({ query, mode = 'all', limit = DEFAULT_LIMIT, offset = 0 }, { caller, memory, services }) {
     const problem = problemOfQuery(query)
     if (problem !== undefined) refuse(`The query ${problem}.`)
-    const { index, collections, scope } = await means.documents.open(caller.roots, memory)
+    const { index, collections, scope } = await services.documents.open(caller.roots, memory)
     const page = await index.passages({ ...scope, query, mode, limit, offset })
     const hits = page.hits.map((hit) => ({ ...hit, file: pathFromFirstRoot(hit, collections) }))
     const end = offset + hits.length

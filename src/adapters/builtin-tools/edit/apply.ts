@@ -1,6 +1,6 @@
 /** Exact replacements in a text: all of them or none, and good advice where one does not fit. */
-import { amount, refuse } from '../toolset/result.ts'
-import { explainMismatch } from './explain-mismatch.ts'
+import { formatCount, refuse } from '../toolset/result.ts'
+import { linesOf } from '../files/pages.ts'
 
 export interface Edit {
   readonly old_text: string
@@ -20,7 +20,7 @@ export function applyEdits(text: string, edits: readonly Edit[]): Edited {
   const whole: Edited = { text: eol === '\n' ? text : withLf(text), places: 0 }
   const edited = edits.reduce((former, edit, index) => {
     const name = edits.length === 1 ? '' : `Edit ${index + 1} of ${edits.length}: `
-    const done = applyEdit(former.text, eol === '\n' ? edit : unified(edit), name)
+    const done = applyEdit(former.text, eol === '\n' ? edit : withLfEdit(edit), name)
     return { text: done.text, places: former.places + done.places }
   }, whole)
   if (edited.text === whole.text) refuse('The edits undo each other. Nothing was changed.')
@@ -36,37 +36,37 @@ function withLf(text: string): string {
   return text.replaceAll('\r\n', '\n')
 }
 
-function unified({ old_text, new_text, replace_all }: Edit): Edit {
+function withLfEdit({ old_text, new_text, replace_all }: Edit): Edit {
   return { old_text: withLf(old_text), new_text: withLf(new_text), replace_all }
 }
 
 function applyEdit(text: string, given: Edit, name: string): Edited {
   if (given.old_text === '') refuse(`${name}old_text is empty. Quote what is to be replaced, or use write_file.`)
   if (given.old_text === given.new_text) refuse(`${name}old_text and new_text are the same. Nothing was changed.`)
-  const { old_text, new_text, replace_all = false } = asWritten(text, given)
-  const places = placesOf(old_text, text)
+  const { old_text, new_text, replace_all = false } = withLineEndsOf(text, given)
+  const places = occurrencesOf(old_text, text)
   if (places.length === 0) refuse(`${name}${explainMismatch(text, given)} Nothing was changed.`)
-  if (!replace_all) requireOne(old_text, text, { places, name })
+  if (!replace_all) requireUnique(old_text, text, { places, name })
   return { text: text.split(old_text).join(new_text), places: places.length }
 }
 
-interface Occurring {
+interface Occurrences {
   readonly places: readonly number[]
   readonly name: string
 }
 
 /** Also when it begins again before it has ended, as a brace on every line does. */
-function requireOne(part: string, text: string, { places, name }: Occurring): void {
+function requireUnique(part: string, text: string, { places, name }: Occurrences): void {
   const again = places.length === 1 ? text.indexOf(part, (places[0] ?? 0) + 1) : -1
   const all = again < 0 ? places : [...places, again]
   if (all.length > 1)
     refuse(
-      `${name}old_text occurs ${amount(all.length)} times (lines ${linesAt(text, all)}). Quote more of what stands around it, or set replace_all. Nothing was changed.`,
+      `${name}old_text occurs ${formatCount(all.length)} times (lines ${linesAt(text, all)}). Quote more of what stands around it, or set replace_all. Nothing was changed.`,
     )
 }
 
 /** Where ends of lines are mixed, those of the place that is meant. */
-function asWritten(text: string, edit: Edit): Edit {
+function withLineEndsOf(text: string, edit: Edit): Edit {
   if (!text.includes('\r\n')) return edit
   const at = text.indexOf(edit.old_text)
   if (at < 0) return { ...edit, old_text: withCrLf(edit.old_text), new_text: withCrLf(edit.new_text) }
@@ -85,7 +85,7 @@ function endsWithCrLf(text: string, at: number): boolean {
   return text.charAt((next < 0 ? text.lastIndexOf('\n', at) : next) - 1) === '\r'
 }
 
-function placesOf(part: string, text: string): readonly number[] {
+function occurrencesOf(part: string, text: string): readonly number[] {
   const places: number[] = []
   for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + part.length)) places.push(at)
   return places
@@ -96,4 +96,57 @@ const LINES_NAMED = 5
 function linesAt(text: string, places: readonly number[]): string {
   const lines = places.slice(0, LINES_NAMED).map((at) => text.slice(0, at).split('\n').length)
   return `${lines.join(', ')}${places.length > LINES_NAMED ? ' …' : ''}`
+}
+
+interface Missed {
+  readonly old_text: string
+  readonly new_text: string
+}
+
+export function explainMismatch(text: string, { old_text, new_text }: Missed): string {
+  const lines = linesOf(text)
+  const wanted = linesOf(old_text)
+  return (
+    butForWhitespace(lines, wanted) ??
+    butForWhatFollows(lines, wanted) ??
+    doneBefore(text, new_text) ??
+    'old_text is not in the file. Read the file again and quote it exactly.'
+  )
+}
+
+/** Lines to compare; who has more of them does without advice. */
+const PATIENCE = 5_000_000
+
+function butForWhitespace(lines: readonly string[], wanted: readonly string[]): string | undefined {
+  if (lines.length * wanted.length > PATIENCE) return undefined
+  const bare = wanted.map(squeezed)
+  const there = lines.map(squeezed)
+  const at = there.findIndex((_, start) => bare.every((line, index) => (there[start + index] ?? '') === line))
+  if (at < 0 || bare.every((line) => line === '')) return undefined
+  const differs = wanted.findIndex((line, index) => line !== lines[at + index])
+  const line = at + Math.max(differs, 0)
+  return `old_text differs from the file only in whitespace, first in line ${line + 1}, which is ${quoted(lines[line])}.`
+}
+
+function butForWhatFollows(lines: readonly string[], wanted: readonly string[]): string | undefined {
+  const first = wanted.findIndex((line) => line.trim().length > 3)
+  const at = lines.findIndex((line) => line.trim() === wanted[first]?.trim())
+  if (first < 0 || at < 0) return undefined
+  const same = wanted.slice(first).findIndex((line, index) => line.trim() !== lines[at + index]?.trim())
+  if (same < 0) return undefined
+  return `old_text begins like line ${at + 1} of the file, but line ${at + same + 1} is ${quoted(lines[at + same])} there and ${quoted(wanted[first + same])} in old_text.`
+}
+
+function doneBefore(text: string, wanted: string): string | undefined {
+  if (wanted.trim().length < 3 || !text.includes(wanted)) return undefined
+  const line = text.slice(0, text.indexOf(wanted)).split('\n').length
+  return `old_text is not in the file, but new_text is, in line ${line}: was it done before?`
+}
+
+function squeezed(line: string): string {
+  return line.replaceAll(/\s+/gu, '')
+}
+
+function quoted(line: string | undefined): string {
+  return line === undefined ? 'past the end' : JSON.stringify(line.slice(0, 120))
 }

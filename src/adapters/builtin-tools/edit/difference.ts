@@ -13,7 +13,7 @@ export interface Difference {
 }
 
 /** `before` is null for a file that was not there. */
-export function differenceOf(path: string, before: string | null, after: string): Difference {
+export function diffOf(path: string, before: string | null, after: string): Difference {
   if (before === null) return { content: shown({ path, oldText: null, newText: after }), line: 1 }
   const [old, new_] = [before.split('\n'), after.split('\n')]
   const shorter = Math.min(old.length, new_.length)

@@ -2,12 +2,11 @@
 import { z } from 'zod'
 import type { ToolPreview } from '../../../ports/tools.ts'
 import { applyEdits } from './apply.ts'
-import { differenceOf } from './difference.ts'
+import { diffOf } from './difference.ts'
 import { type TextFile, openText, saveText } from '../files/files.ts'
-import { assertPathAllowed } from '../toolset/path-rules.ts'
-import { type ResolvedPath, resolvePath, writingOf } from '../toolset/resolve-path.ts'
-import { amount, refuse, textResult } from '../toolset/result.ts'
-import { type PreviewContext, defineTool, unfitBy } from '../toolset/tool.ts'
+import { assertPathAllowed, type ResolvedPath, resolvePath, gitReasonOf } from '../toolset/paths.ts'
+import { formatCount, refuse, textResult } from '../toolset/result.ts'
+import { type PreviewContext, defineTool, cannotRunBy } from '../toolset/tool.ts'
 
 const edit = z.strictObject({
   old_text: z.string().describe('What stands there now, exactly, with its whitespace. It must occur once.'),
@@ -29,7 +28,7 @@ export const editFile = defineTool({
   async preview({ path, edits }, looking) {
     const place = await resolvePath(path, looking)
     const { paths, given, shown } = place
-    const known = { title: `Edit ${shown}`, paths, locations: [{ path: given }], ...(await writingOf(place)) }
+    const known = { title: `Edit ${shown}`, paths, locations: [{ path: given }], ...(await gitReasonOf(place)) }
     return { ...known, ...(await changeOf(place, looking, (text) => applyEdits(text, edits).text)) }
   },
   async run({ path, edits }, call) {
@@ -40,8 +39,8 @@ export const editFile = defineTool({
       requireSeen(file, call)
       const { text, places } = applyEdits(file.text, edits)
       await saveText({ ...file, text }, call)
-      const { content } = differenceOf(file.path, file.text, text)
-      return textResult(`Edited ${file.shown} in ${places === 1 ? 'one place' : `${amount(places)} places`}.`, {
+      const { content } = diffOf(file.path, file.text, text)
+      return textResult(`Edited ${file.shown} in ${places === 1 ? 'one place' : `${formatCount(places)} places`}.`, {
         displayContent: content,
       })
     })
@@ -58,10 +57,10 @@ async function changeOf(
     const file = await openText(place.real, looking)
     requireSeen(file, looking)
     const { path, text } = file
-    const { content, line } = differenceOf(path, text, change(text))
+    const { content, line } = diffOf(path, text, change(text))
     return { content, locations: [{ path, line }] }
   } catch (error) {
-    return unfitBy(error)
+    return cannotRunBy(error)
   }
 }
 

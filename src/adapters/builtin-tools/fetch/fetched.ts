@@ -1,18 +1,18 @@
 /** A page of the web as the result of a call, or why it cannot be had. */
 import { reasonOf } from '../../../errors/parley-error.ts'
 import type { ToolResult } from '../../../ports/tools.ts'
-import { amount, longResult, refuse } from '../toolset/result.ts'
-import { decode } from '../text/encoding.ts'
-import { natureOf, pictureType } from '../text/nature.ts'
-import type { Call } from '../toolset/tool.ts'
+import { formatCount, longResult, refuse } from '../toolset/result.ts'
+import { decode } from '../../../workspace/encoding.ts'
+import { describeBinary, imageType } from '../../../workspace/file-type.ts'
+import type { ToolCall } from '../toolset/tool.ts'
 import { readablePage } from './html.ts'
 import { type Got, getPage } from './page.ts'
 import { Forbidden, onlyPublic } from './reach.ts'
 
 const LARGEST_PICTURE = 4 * 1024 * 1024
 
-export async function fetched(url: URL, { means, signal, caller }: Call): Promise<ToolResult> {
-  const { mayReach = onlyPublic, clock } = means
+export async function fetched(url: URL, { services, signal, caller }: ToolCall): Promise<ToolResult> {
+  const { mayReach = onlyPublic, clock } = services
   const got = await getPage(url, { mayReach, clock, signal }).catch((error: unknown) => cannot(url, error))
   return told(got, caller)
 }
@@ -28,20 +28,20 @@ function cannot({ host }: URL, error: unknown): never {
 
 type Page = Extract<Got, { readonly kind: 'page' }>
 
-function told(got: Got, { toolCallId }: Call['caller']): ToolResult {
+function told(got: Got, { toolCallId }: ToolCall['caller']): ToolResult {
   if (got.kind === 'elsewhere')
     return refuse(`The page redirects to another host. Fetch ${got.url.href} if you want to go there.`)
   const { url, status, type, isCut } = got
   const bytes = isCut ? wholeLetters(got.bytes) : got.bytes
   const isError = status >= 400
-  const picture = pictureType(bytes)
+  const picture = imageType(bytes)
   if (picture !== undefined && !isError) return pictured(picture, got)
   const text = textOf(bytes, type)
   if (text === undefined)
-    return refuse(`${url.href} is ${natureOf(bytes)} (${type || 'of an unknown type'}), not a text.`)
+    return refuse(`${url.href} is ${describeBinary(bytes)} (${type || 'of an unknown type'}), not a text.`)
   const page =
     /html/iu.test(type) || /^\s*<(?:!doctype html|html)/iu.test(text) ? readablePage(text, url) : { title: '', text }
-  const cut = isCut ? `[It has more than ${amount(got.bytes.length)} bytes; only these were read.]` : ''
+  const cut = isCut ? `[It has more than ${formatCount(got.bytes.length)} bytes; only these were read.]` : ''
   const head = [`${url.href} (${status})`, page.title, cut].filter((line) => line !== '').join('\n')
   return longResult(`${head}\n\n${page.text}`, toolCallId, { isError })
 }
@@ -49,7 +49,7 @@ function told(got: Got, { toolCallId }: Call['caller']): ToolResult {
 function pictured(mimeType: string, { bytes, isCut }: Page): ToolResult {
   if (bytes.length > LARGEST_PICTURE)
     return refuse(
-      `The picture has ${isCut ? 'more than ' : ''}${amount(bytes.length)} bytes; at most ${amount(LARGEST_PICTURE)} can be shown.`,
+      `The picture has ${isCut ? 'more than ' : ''}${formatCount(bytes.length)} bytes; at most ${formatCount(LARGEST_PICTURE)} can be shown.`,
     )
   return { content: [{ type: 'image', data: bytes.toString('base64'), mimeType }], isError: false }
 }

@@ -1,12 +1,12 @@
 /** The text files of a call: as the client has them, unsaved changes and all, where it lends its files; else as they are stored. */
 import { fail, isParleyError } from '../../../errors/parley-error.ts'
 import { refuse } from '../toolset/result.ts'
-import { type Bytes, readBytes, realPath, writeBytes } from '../../../workspace/files.ts'
-import { type Root, asGiven, openRoots, shortly } from '../../../workspace/root-set.ts'
-import { type Decoded, PLAIN, decode, encode } from '../text/encoding.ts'
-import { natureOf } from '../text/nature.ts'
-import { assertPathAllowed } from '../toolset/path-rules.ts'
-import type { Call, PreviewContext } from '../toolset/tool.ts'
+import { type FileBytes, readBytes, writeBytes } from '../../../workspace/files.ts'
+import { type Root, pathAsGiven, openRoots, pathFromFirstRoot, realPath } from '../../../workspace/resolve.ts'
+import { type Decoded, UTF_8, decode, encode } from '../../../workspace/encoding.ts'
+import { describeBinary } from '../../../workspace/file-type.ts'
+import { assertPathAllowed } from '../toolset/paths.ts'
+import type { ToolCall, PreviewContext } from '../toolset/tool.ts'
 
 export interface TextFile extends Decoded {
   readonly real: string
@@ -17,7 +17,7 @@ export interface TextFile extends Decoded {
 }
 
 /** What is there: a text, or bytes that are none. */
-export type Opened = TextFile | (Bytes & { readonly shown: string })
+export type Opened = TextFile | (FileBytes & { readonly shown: string })
 
 export function isText(opened: Opened): opened is TextFile {
   return 'text' in opened
@@ -30,13 +30,13 @@ export async function openFile(path: string, { caller }: PreviewContext): Promis
   if (stored !== undefined && !isText(stored)) return stored
   const lent = await lentText(stored ?? (await nameOf(path, roots)), stored !== undefined, caller.client)
   if (lent === undefined) return stored ?? fail('FILE_MISSING', { path })
-  return { ...PLAIN, ...(stored ?? (await nameOf(path, roots))), text: lent }
+  return { ...UTF_8, ...(stored ?? (await nameOf(path, roots))), text: lent }
 }
 
 /** Throws what `openFile` throws, and what it is if it is no text. */
 export async function openText(path: string, looking: PreviewContext): Promise<TextFile> {
   const opened = await openFile(path, looking)
-  return isText(opened) ? opened : refuse(`${opened.shown} is ${natureOf(opened.bytes)}, not a text.`)
+  return isText(opened) ? opened : refuse(`${opened.shown} is ${describeBinary(opened.bytes)}, not a text.`)
 }
 
 /** Undefined where there is no such file. */
@@ -46,12 +46,12 @@ export function openIfThere(path: string, looking: PreviewContext): Promise<Text
 
 /** A file that is still to be written. */
 export async function newFile(path: string, { caller }: PreviewContext): Promise<TextFile> {
-  return { ...(await nameOf(path, await openRoots(caller.roots))), text: '', ...PLAIN }
+  return { ...(await nameOf(path, await openRoots(caller.roots))), text: '', ...UTF_8 }
 }
 
 /** Writes it where it was read: through the client if it lends its files. */
-export async function saveText(file: TextFile, call: Call): Promise<void> {
-  const { caller, memory, means } = call
+export async function saveText(file: TextFile, call: ToolCall): Promise<void> {
+  const { caller, memory, services } = call
   assertPathAllowed(file.real, call)
   const { readTextFile, writeTextFile } = caller.client
   if (writeTextFile !== undefined) {
@@ -63,7 +63,7 @@ export async function saveText(file: TextFile, call: Call): Promise<void> {
       path: file.real,
       bytes: encode(file),
       roots,
-      id: means.clock.id(),
+      id: services.clock.id(),
       found: (real) => assertPathAllowed(real, call),
     })
   }
@@ -73,8 +73,8 @@ export async function saveText(file: TextFile, call: Call): Promise<void> {
 async function readStored(path: string, roots: readonly Root[]): Promise<Opened> {
   const { real, bytes } = await readBytes(path, roots)
   const decoded = decode(bytes)
-  const shown = shortly(real, roots)
-  return decoded === undefined ? { real, bytes, shown } : { real, path: asGiven(real, roots), shown, ...decoded }
+  const shown = pathFromFirstRoot(real, roots)
+  return decoded === undefined ? { real, bytes, shown } : { real, path: pathAsGiven(real, roots), shown, ...decoded }
 }
 
 /** Undefined where the client has no say: it lends no files, or has none of this name either. */
@@ -106,7 +106,7 @@ async function requireSaved(
 
 async function nameOf(path: string, roots: readonly Root[]) {
   const real = await realPath(path, roots)
-  return { real, path: asGiven(real, roots), shown: shortly(real, roots) }
+  return { real, path: pathAsGiven(real, roots), shown: pathFromFirstRoot(real, roots) }
 }
 
 async function unlessMissing<Found>(opening: Promise<Found>): Promise<Found | undefined> {

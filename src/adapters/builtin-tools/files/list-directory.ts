@@ -1,11 +1,9 @@
 /** `list_directory`: what is in a directory and, to a depth, below it. */
 import { z } from 'zod'
-import { type Entry, shownName } from '../../../workspace/names.ts'
-import { openRoots } from '../../../workspace/root-set.ts'
-import { stroll } from '../../../workspace/walk.ts'
-import { countingExclusions } from '../toolset/path-rules.ts'
-import { resolvePath } from '../toolset/resolve-path.ts'
-import { amount, textResult } from '../toolset/result.ts'
+import { type Entry, shownName, walkTree } from '../../../workspace/walk.ts'
+import { openRoots } from '../../../workspace/resolve.ts'
+import { countExclusions, resolvePath } from '../toolset/paths.ts'
+import { formatCount, textResult } from '../toolset/result.ts'
 import { defineTool } from '../toolset/tool.ts'
 
 /** Names that one answer holds. */
@@ -33,18 +31,18 @@ export const listDirectory = defineTool({
   },
   async run({ path = '.', depth = 1, ignored = false }, { caller, signal }) {
     const roots = await openRoots(caller.roots)
-    const left = countingExclusions(caller.pathAccess, { isRead: false })
+    const left = countExclusions(caller.pathAccess, { isRead: false })
     const lines: string[] = []
     let unnameable = 0
-    await stroll(path, { roots, depth, ignored, signal, passes: left.has }, async (met) => {
+    await walkTree(path, { roots, depth, ignored, signal, passes: left.has }, async (met) => {
       if (met.kind === 'unnameable') unnameable += met.count
       else lines.push(`${'  '.repeat(met.depth)}${lineOf(met)}`)
       return lines.length > MOST ? 'enough' : 'on'
     })
     if (lines.length === 0) lines.push(ignored ? '[The directory is empty.]' : '[Nothing that is not ignored.]')
     if (lines.length > MOST)
-      lines[MOST] = `[More than ${amount(MOST)} names: list a directory below, or use find_files.]`
-    if (unnameable > 0) lines.push(`[${amount(unnameable)} more with names that are not UTF-8.]`)
+      lines[MOST] = `[More than ${formatCount(MOST)} names: list a directory below, or use find_files.]`
+    if (unnameable > 0) lines.push(`[${formatCount(unnameable)} more with names that are not UTF-8.]`)
     return textResult([...lines, ...left.words()].join('\n'))
   },
 })

@@ -1,12 +1,11 @@
 /** `read_file`: a text in pages, or a picture. */
 import { z } from 'zod'
 import type { ToolResult } from '../../../ports/tools.ts'
-import { assertPathAllowed } from '../toolset/path-rules.ts'
+import { assertPathAllowed, resolvePath } from '../toolset/paths.ts'
 import { isText, openFile } from './files.ts'
-import { amount, refuse, textResult } from '../toolset/result.ts'
-import { natureOf, pictureType } from '../text/nature.ts'
-import { pageOf } from '../text/pages.ts'
-import { resolvePath } from '../toolset/resolve-path.ts'
+import { formatCount, refuse, textResult } from '../toolset/result.ts'
+import { describeBinary, imageType } from '../../../workspace/file-type.ts'
+import { pageOf } from './pages.ts'
 import { defineTool } from '../toolset/tool.ts'
 
 const LINES = 2_000
@@ -41,11 +40,12 @@ export const readFile = defineTool({
 })
 
 function picture(shown: string, bytes: Buffer): ToolResult {
-  const mimeType = pictureType(bytes)
-  if (mimeType === undefined) return refuse(`${shown} is ${natureOf(bytes)}, which read_file cannot show as text.`)
+  const mimeType = imageType(bytes)
+  if (mimeType === undefined)
+    return refuse(`${shown} is ${describeBinary(bytes)}, which read_file cannot show as text.`)
   if (bytes.length > LARGEST_PICTURE)
     return refuse(
-      `The picture ${shown} has ${amount(bytes.length)} bytes; at most ${amount(LARGEST_PICTURE)} can be shown.`,
+      `The picture ${shown} has ${formatCount(bytes.length)} bytes; at most ${formatCount(LARGEST_PICTURE)} can be shown.`,
     )
   return { content: [{ type: 'image', data: bytes.toString('base64'), mimeType }], isError: false }
 }

@@ -1,13 +1,13 @@
 /** `write_file`: a new file, or all of one that was read before. */
 import { z } from 'zod'
 import { onlyCrLf } from '../edit/apply.ts'
-import { differenceOf } from '../edit/difference.ts'
+import { diffOf } from '../edit/difference.ts'
 import { requireSeen } from '../edit/edit-file.ts'
 import { type TextFile, newFile, openIfThere, saveText } from './files.ts'
-import { resolvePath, writingOf } from '../toolset/resolve-path.ts'
-import { amount, textResult } from '../toolset/result.ts'
-import { linesOf } from '../text/pages.ts'
-import { defineTool, unfitBy } from '../toolset/tool.ts'
+import { resolvePath, gitReasonOf } from '../toolset/paths.ts'
+import { formatCount, textResult } from '../toolset/result.ts'
+import { linesOf } from './pages.ts'
+import { defineTool, cannotRunBy } from '../toolset/tool.ts'
 
 export const writeFile = defineTool({
   name: 'write_file',
@@ -23,13 +23,13 @@ export const writeFile = defineTool({
   async preview({ path, content }, looking) {
     const place = await resolvePath(path, looking)
     const { paths, given, shown } = place
-    const known = { title: `Write ${shown}`, paths, locations: [{ path: given }], ...(await writingOf(place)) }
+    const known = { title: `Write ${shown}`, paths, locations: [{ path: given }], ...(await gitReasonOf(place)) }
     try {
       const former = await openIfThere(path, looking)
       if (former !== undefined) requireSeen(former, looking)
-      return { ...known, content: differenceOf(given, former?.text ?? null, content).content }
+      return { ...known, content: diffOf(given, former?.text ?? null, content).content }
     } catch (error) {
-      return { ...known, ...unfitBy(error) }
+      return { ...known, ...cannotRunBy(error) }
     }
   },
   async run({ path, content }, call) {
@@ -43,9 +43,9 @@ export const writeFile = defineTool({
       const place = former ?? (await newFile(path, call))
       const file = { ...place, text, ...(former === undefined && { hasBom: plain !== content }) }
       await saveText(file, call)
-      const { content: shown } = differenceOf(file.path, former?.text ?? null, text)
+      const { content: shown } = diffOf(file.path, former?.text ?? null, text)
       const verb = former === undefined ? 'Made' : 'Replaced'
-      return textResult(`${verb} ${file.shown}: ${amount(linesOf(text).length)} lines.`, { displayContent: shown })
+      return textResult(`${verb} ${file.shown}: ${formatCount(linesOf(text).length)} lines.`, { displayContent: shown })
     })
   },
 })

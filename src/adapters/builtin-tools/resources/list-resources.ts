@@ -1,7 +1,7 @@
 /** `list_resources`: what the MCP servers of the session offer to be read. */
 import { z } from 'zod'
 import type { Resource, ResourceTemplate, ToolList } from '../../../ports/tools.ts'
-import { amount, refuse, textResult } from '../toolset/result.ts'
+import { formatCount, refuse, textResult } from '../toolset/result.ts'
 import { defineTool } from '../toolset/tool.ts'
 
 const PAGE = 100
@@ -29,9 +29,11 @@ export const listResources = defineTool({
     const all = linesOf(list, server).filter((line) => line.toLowerCase().includes(query.toLowerCase()))
     if (all.length === 0) return textResult(nothing(list))
     const page = all.slice(offset, offset + PAGE)
-    if (page.length === 0) return refuse(`There are ${amount(all.length)}; there are none from ${amount(offset)} on.`)
+    if (page.length === 0)
+      return refuse(`There are ${formatCount(all.length)}; there are none from ${formatCount(offset)} on.`)
     const end = offset + page.length
-    const more = end < all.length ? [`[${amount(end)} of ${amount(all.length)}; go on with offset=${end}]`] : []
+    const more =
+      end < all.length ? [`[${formatCount(end)} of ${formatCount(all.length)}; go on with offset=${end}]`] : []
     return textResult([...page, ...more].join('\n'))
   },
 })
@@ -55,7 +57,7 @@ function linesOf({ resources, templates }: ToolList, server: string | undefined)
 
 function line(one: Resource | ResourceTemplate, uri: string): string {
   const { server, title, description, mimeType } = one
-  const size = 'size' in one ? [`${amount(one.size ?? 0)} bytes`] : []
+  const size = 'size' in one ? [`${formatCount(one.size ?? 0)} bytes`] : []
   const changed = 'changed' in one ? ['changed since it was read'] : []
   const about = [...(mimeType === undefined ? [] : [mimeType]), ...size, ...changed]
   const said = [title === uri ? '' : title, description].filter((text) => text !== '').join(': ')

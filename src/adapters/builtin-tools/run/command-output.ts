@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import type { Running } from './running.ts'
 import { longResult } from '../toolset/result.ts'
-import { type Call, defineTool } from '../toolset/tool.ts'
+import { type ToolCall, defineTool } from '../toolset/tool.ts'
 
 const LONGEST_WAIT = 600
 
@@ -41,7 +41,7 @@ function stateOf({ exit, line }: Running): string {
 }
 
 /** Also when nobody waits any more. */
-async function endOf({ ended }: Running, seconds: number, { means: { clock }, signal }: Call): Promise<void> {
+async function endOf({ ended }: Running, seconds: number, { services: { clock }, signal }: ToolCall): Promise<void> {
   const waiting = clock.sleep(seconds * 1_000, signal).catch(() => undefined)
   await Promise.race([ended, waiting])
 }

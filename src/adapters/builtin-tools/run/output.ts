@@ -1,8 +1,10 @@
 /** What a command has said: its beginning, its end and how much there was, in bounded memory. */
-import { KEPT_LIMIT, amount } from '../toolset/result.ts'
+import { MAX_KEPT_CHARS, formatCount } from '../toolset/result.ts'
+import type { Clock, Timer } from '../../../ports/clock.ts'
+import type { ToolCallContext } from '../../../ports/tools.ts'
 
-const HEAD = KEPT_LIMIT / 4
-const TAIL = KEPT_LIMIT - HEAD - 200
+const HEAD = MAX_KEPT_CHARS / 4
+const TAIL = MAX_KEPT_CHARS - HEAD - 200
 /** Between two cuts of the tail, so that not every chunk costs one. */
 const SLACK = 256 * 1024
 
@@ -35,7 +37,7 @@ export class Output {
     const head = this.#head.slice(start)
     const tail = this.#tail.slice(Math.max(0, start - tailStart))
     const lost = tailStart - Math.max(start, this.#head.length)
-    return readable(lost > 0 ? `${head}\n[${amount(lost)} characters were not kept.]\n${tail}` : `${head}${tail}`)
+    return readable(lost > 0 ? `${head}\n[${formatCount(lost)} characters were not kept.]\n${tail}` : `${head}${tail}`)
   }
 
   /** For whoever looks on. */
@@ -60,4 +62,29 @@ export function readable(text: string): string {
   const plain = text.replaceAll(SEQUENCES, '').replaceAll('\r\n', '\n')
   const lines = plain.replaceAll(/[^\P{Cc}\n\t\r]/gu, '').split('\n')
   return lines.map((line) => line.slice(line.lastIndexOf('\r') + 1)).join('\n')
+}
+
+const FIRST_MS = 250
+const LAST_MS = 5_000
+/** Characters of a report. */
+const SHOWN = 4_000
+
+/** Returns how to end it. */
+export function showProgress(output: Output, caller: Pick<ToolCallContext, 'report'>, clock: Clock): () => void {
+  let shown = 0
+  let timer: Timer
+  const wait = (ms: number): void => {
+    timer = clock.setTimer(ms, () => {
+      if (output.total > shown) tell()
+      wait(Math.min(ms * 1.5, LAST_MS))
+    })
+  }
+  const tell = (): void => {
+    shown = output.total
+    const text = output.lately(SHOWN)
+    // Nobody hears of a turn that is over.
+    caller.report({ content: [{ type: 'content', content: { type: 'text', text } }] }).catch(() => undefined)
+  }
+  wait(FIRST_MS)
+  return () => timer.cancel()
 }

@@ -5,16 +5,15 @@ import type { ProcessExit } from '../../../ports/process.ts'
 import type { Terminal, TurnTerminals } from '../../../ports/client.ts'
 import type { PreviewedCommand, ToolResult } from '../../../ports/tools.ts'
 import { isWithin } from '../../../access/path-access.ts'
-import { Output } from './output.ts'
-import { showProgress } from './progress.ts'
+import { Output, showProgress } from './output.ts'
 import { QUIET_ENVIRONMENT, type Running, startCommand } from './running.ts'
 import { approvalPrefix } from '../../../shell-safety/approval-prefix.ts'
 import { assessCommandLine } from '../../../shell-safety/assess-command.ts'
 import { pathsNamed } from '../../../shell-safety/named-paths.ts'
-import { openRoots } from '../../../workspace/root-set.ts'
-import { type ResolvedPath, resolvePath } from '../toolset/resolve-path.ts'
-import { KEPT_LIMIT, longResult, refuse, textResult } from '../toolset/result.ts'
-import { type Call, defineTool } from '../toolset/tool.ts'
+import { openRoots } from '../../../workspace/resolve.ts'
+import { type ResolvedPath, resolvePath } from '../toolset/paths.ts'
+import { MAX_KEPT_CHARS, longResult, refuse, textResult } from '../toolset/result.ts'
+import { type ToolCall, defineTool } from '../toolset/tool.ts'
 
 /** Seconds. */
 const USUAL_LIMIT = 120
@@ -53,7 +52,7 @@ export const runCommand = defineTool({
     requireLine(command)
     const place = await resolvePath(cwd, call)
     // A terminal of the client is outside of the sandbox.
-    const terminals = (await call.means.sandbox.isUsed()) ? undefined : call.caller.client.terminals
+    const terminals = (await call.services.sandbox.isUsed()) ? undefined : call.caller.client.terminals
     if (background) return inBackground(command, place, call)
     const ended =
       terminals === undefined
@@ -96,17 +95,17 @@ interface Ended {
 
 interface Manner {
   readonly place: ResolvedPath
-  readonly call: Call
+  readonly call: ToolCall
   readonly timeout: number
 }
 
 async function inBackground(
   line: string,
   { real }: ResolvedPath,
-  { means, memory, caller }: Call,
+  { services, memory, caller }: ToolCall,
 ): Promise<ToolResult> {
   memory.background.requireRoom()
-  const running = await startCommand({ line, cwd: real, roots: caller.roots, ...means })
+  const running = await startCommand({ line, cwd: real, roots: caller.roots, ...services })
   const id = await memory.background.keep(running)
   return textResult(
     `It runs in the background as ${id}. Read what it says, wait for it or stop it with command_output.`,
@@ -117,13 +116,13 @@ async function inBackground(
 }
 
 async function byOurselves(line: string, { place, call, timeout }: Manner): Promise<Ended> {
-  const { means, signal, caller } = call
-  const running = await startCommand({ line, cwd: place.real, roots: caller.roots, ...means, signal })
-  const endShow = showProgress(running.output, caller, means.clock)
+  const { services, signal, caller } = call
+  const running = await startCommand({ line, cwd: place.real, roots: caller.roots, ...services, signal })
+  const endShow = showProgress(running.output, caller, services.clock)
   try {
     const why = await endOrReason(running, { call, timeout })
     // Whoever cancels wants to know now, and not when the last of its children is buried.
-    if (why !== undefined) await waitAtMost(running.stop(), { clock: means.clock, ms: LAST_WORDS })
+    if (why !== undefined) await waitAtMost(running.stop(), { clock: services.clock, ms: LAST_WORDS })
     return { text: running.output.from(0), exit: running.exit ?? {}, why }
   } finally {
     endShow()
@@ -132,11 +131,11 @@ async function byOurselves(line: string, { place, call, timeout }: Manner): Prom
 
 function endOrReason(
   { ended }: Pick<Running, 'ended'>,
-  { call: { means, signal }, timeout }: Pick<Manner, 'call' | 'timeout'>,
+  { call: { services, signal }, timeout }: Pick<Manner, 'call' | 'timeout'>,
 ) {
   return new Promise<Ended['why']>((resolve) => {
     const cancel = () => resolve('cancelled')
-    const timer = means.clock.setTimer(timeout * 1_000, () => resolve('timeout'))
+    const timer = services.clock.setTimer(timeout * 1_000, () => resolve('timeout'))
     signal.addEventListener('abort', cancel, { once: true })
     if (signal.aborted) cancel()
     const over = () => {
@@ -157,7 +156,7 @@ async function inTerminal(
     args: ['-c', line],
     cwd: place.given,
     env: QUIET_ENVIRONMENT,
-    outputByteLimit: KEPT_LIMIT,
+    outputByteLimit: MAX_KEPT_CHARS,
   })
   try {
     await call.caller.report({ content: [{ type: 'terminal', terminalId: terminal.id }] })
@@ -167,7 +166,7 @@ async function inTerminal(
   }
 }
 
-async function waitedFor(terminal: Terminal, call: Call, timeout: number): Promise<Ended> {
+async function waitedFor(terminal: Terminal, call: ToolCall, timeout: number): Promise<Ended> {
   const ended = terminal.waitForExit()
   // A client that has left says so when it is asked for the output.
   const why = await endOrReason(
@@ -188,7 +187,7 @@ async function waitedFor(terminal: Terminal, call: Call, timeout: number): Promi
   }
 }
 
-function told({ text, exit, why, terminalId }: Ended, { caller }: Call, timeout: number): ToolResult {
+function told({ text, exit, why, terminalId }: Ended, { caller }: ToolCall, timeout: number): ToolResult {
   const { code = null, signal = null } = exit
   const isError = why !== undefined || code !== 0
   const remark = `[${howItEnded(why, exit, timeout)}]`

@@ -186,8 +186,8 @@ describe('where no sandbox can be made', () => {
     const clock = new TestClock()
     const boot = { home: 'sandbox', id: systemClock.id() }
     const processes = openProcesses({ boot, environment: { PATH: `${path}:/bin` }, clock: systemClock })
-    const means = { clock, processes, programs: new ProgramFinder(path) }
-    const trial = new CommandSandbox({ mode: 'on', network: false, hidden: [] }, means).try()
+    const services = { clock, processes, programs: new ProgramFinder(path) }
+    const trial = new CommandSandbox({ mode: 'on', network: false, hidden: [] }, services).try()
     let found: object | undefined
     void trial.then((result) => (found = result))
     await expect.poll(async () => (await clock.advance(20_000), found)).toBeDefined()

@@ -18,7 +18,7 @@ export interface SandboxSettings {
   readonly hidden: readonly string[]
 }
 
-export interface SandboxMeans {
+export interface SandboxServices {
   readonly clock: Clock
   readonly processes: Processes
   readonly programs: OwnPrograms
@@ -44,12 +44,12 @@ const NO_PROGRAM = 'bubblewrap (bwrap) is not installed'
 
 export class CommandSandbox {
   readonly #settings: SandboxSettings
-  readonly #means: SandboxMeans
+  readonly #services: SandboxServices
   #trial: Promise<Trial> | undefined
 
-  constructor(settings: SandboxSettings, means: SandboxMeans) {
+  constructor(settings: SandboxSettings, services: SandboxServices) {
     this.#settings = settings
-    this.#means = means
+    this.#services = services
   }
 
   /** Whether commands run in it, or are refused; where not they may run in a terminal of the client. */
@@ -63,7 +63,7 @@ export class CommandSandbox {
     const { mode, network } = this.#settings
     if (mode === 'off') return undefined
     const trial = await this.try()
-    const program = 'program' in trial ? await this.#means.programs.find('bwrap', roots) : undefined
+    const program = 'program' in trial ? await this.#services.programs.find('bwrap', roots) : undefined
     if (program === undefined && mode === 'auto') return undefined
     if (program === undefined)
       return fail('SANDBOX_UNAVAILABLE', { reason: 'reason' in trial ? trial.reason : NO_PROGRAM })
@@ -81,7 +81,7 @@ export class CommandSandbox {
   }
 
   async #tryOnce(): Promise<Trial> {
-    const { processes, programs } = this.#means
+    const { processes, programs } = this.#services
     const program = await programs.find('bwrap', [])
     if (program === undefined) return { reason: NO_PROGRAM }
     const network = this.#settings.network
@@ -90,7 +90,7 @@ export class CommandSandbox {
     try {
       const args = [...enclosure, '--', '/bin/sh', '-c', ':']
       const child = await processes.spawn({ command: program, args, cwd: '/', env: {} })
-      const exit = await waitAtMost(child.exited, { clock: this.#means.clock, ms: TRIAL_MS })
+      const exit = await waitAtMost(child.exited, { clock: this.#services.clock, ms: TRIAL_MS })
       await child.stop(0, 0)
       if (exit?.code === 0) return { program }
       if (exit === undefined) return { reason: `${program} did not end within ${TRIAL_MS / 1000} seconds` }

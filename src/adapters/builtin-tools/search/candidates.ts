@@ -5,7 +5,7 @@ import type { Clock } from '../../../ports/clock.ts'
 import type { Child, Processes } from '../../../ports/process.ts'
 import type { Signal } from '../../../ports/signal.ts'
 
-export interface Asking {
+export interface CandidateSearch {
   /** The absolute path of ripgrep. */
   readonly program: string
   /** Letters, digits and `_` only. */
@@ -37,7 +37,7 @@ const FLAGS = [
 ]
 
 /** Ways from the directory on; undefined where nobody can say. */
-export async function candidatesFor(asking: Asking): Promise<ReadonlySet<string> | undefined> {
+export async function candidatesFor(asking: CandidateSearch): Promise<ReadonlySet<string> | undefined> {
   const { program, literal, directory, ignoresCase, ignored, processes, clock, signal } = asking
   const more = [...(ignoresCase ? ['--ignore-case'] : []), ...(ignored ? ['--no-ignore'] : ['--glob=!.git'])]
   // Also as UTF-16 without a mark, which ripgrep takes for bytes: with a zero between letters.
@@ -46,7 +46,7 @@ export async function candidatesFor(asking: Asking): Promise<ReadonlySet<string>
     const child = await processes.spawn({ command: program, args, cwd: directory, env: {} }, signal)
     const answer = await waitAtMost(outputOf(child), { clock, ms: PATIENCE, signals: [signal] })
     await child.stop(0)
-    return answer === undefined ? undefined : waysIn(answer)
+    return answer === undefined ? undefined : pathsIn(answer)
   } catch (error) {
     if (isParleyError(error, 'COMMAND_NOT_FOUND') || signal.aborted) return undefined
     throw error
@@ -66,11 +66,30 @@ async function outputOf(child: Child): Promise<Buffer | undefined> {
   return code === 0 || code === 1 ? Buffer.concat(pieces) : undefined
 }
 
-function waysIn(answer: Buffer): ReadonlySet<string> {
+function pathsIn(answer: Buffer): ReadonlySet<string> {
   return new Set(
     answer
       .toString('utf8')
       .split('\0')
       .map((way) => way.replace(/^\.\//u, '')),
   )
+}
+
+const SHORTEST = 3
+
+/** Undefined where no such piece is certain. Letters, digits and `_` only: they mean the same to everybody. */
+export function literalIn(pattern: string, isLiteral: boolean): string | undefined {
+  const pieces = isLiteral ? pattern.split(/\W+/u) : certainPieces(pattern)
+  const longest = pieces.reduce((best, piece) => (piece.length > best.length ? piece : best), '')
+  return longest.length >= SHORTEST ? longest : undefined
+}
+
+/** Where there is a choice anywhere, or a group, nothing is certain that can be told easily. */
+function certainPieces(pattern: string): readonly string[] {
+  if (/[|()]/u.test(pattern)) return []
+  const plain = pattern
+    .replaceAll(/\\(?:u\{[^}]*\}|u[\da-fA-F]{4}|x[\da-fA-F]{2}|c[A-Za-z]|[pP]\{[^}]*\}|k<[^>]*>|\d+|.)/gu, ' ')
+    .replaceAll(/\[[^\]]*\]/gu, ' ')
+  // What may be left out, with what says so.
+  return plain.replaceAll(/.(?:[*?]|\{[^}]*\})/gu, ' ').split(/\W+/u)
 }

@@ -1,17 +1,15 @@
 /** `find_files`: files by their names. */
 import { z } from 'zod'
-import { shownName } from '../../../workspace/names.ts'
-import { openRoots } from '../../../workspace/root-set.ts'
-import { stroll } from '../../../workspace/walk.ts'
-import { countingExclusions } from '../toolset/path-rules.ts'
-import { resolvePath } from '../toolset/resolve-path.ts'
-import { amount, textResult } from '../toolset/result.ts'
+import { shownName, walkTree } from '../../../workspace/walk.ts'
+import { openRoots } from '../../../workspace/resolve.ts'
+import { countExclusions, resolvePath } from '../toolset/paths.ts'
+import { formatCount, textResult } from '../toolset/result.ts'
 import { pathTest } from './glob.ts'
 import { defineTool } from '../toolset/tool.ts'
 
 const MOST = 500
 /** Levels that nobody reaches. */
-export const EVERY_LEVEL = 100
+export const UNLIMITED_DEPTH = 100
 
 export const findFiles = defineTool({
   name: 'find_files',
@@ -33,16 +31,16 @@ export const findFiles = defineTool({
   async run({ pattern, path = '.', ignored = false }, { caller, signal }) {
     const roots = await openRoots(caller.roots)
     const isWanted = pathTest(pattern)
-    const left = countingExclusions(caller.pathAccess, { isRead: false })
+    const left = countExclusions(caller.pathAccess, { isRead: false })
     const found: string[] = []
-    await stroll(path, { roots, depth: EVERY_LEVEL, ignored, signal, passes: left.has }, async (met) => {
+    await walkTree(path, { roots, depth: UNLIMITED_DEPTH, ignored, signal, passes: left.has }, async (met) => {
       if (met.kind === 'file' && isWanted(met.way)) found.push(shownName(met.way))
       return found.length > MOST ? 'enough' : 'on'
     })
     if (found.length === 0)
       found.push(`No file matches ${pattern}${ignored ? '' : ' among those that are not ignored'}.`)
     if (found.length > MOST)
-      found[MOST] = `[More than ${amount(MOST)} files: use a narrower pattern or a directory below.]`
+      found[MOST] = `[More than ${formatCount(MOST)} files: use a narrower pattern or a directory below.]`
     return textResult([...found, ...left.words()].join('\n'))
   },
 })

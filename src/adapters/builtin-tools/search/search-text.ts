@@ -1,22 +1,17 @@
 /** `search_text`: lines of files that match a pattern. */
 import { z } from 'zod'
 import { bytesAt } from '../../../workspace/files.ts'
-import { type Root, openRoots, routeTo } from '../../../workspace/root-set.ts'
-import { type Met, stroll } from '../../../workspace/walk.ts'
-import { shownName } from '../../../workspace/names.ts'
-import { at, lookAt } from '../../../workspace/resolve.ts'
-import { EVERY_LEVEL } from './find-files.ts'
-import { type ExclusionCounter, countingExclusions, assertPathAllowed } from '../toolset/path-rules.ts'
-import { resolvePath } from '../toolset/resolve-path.ts'
-import { amount, longResult, refuse } from '../toolset/result.ts'
-import { candidatesFor } from './candidates.ts'
+import { type Root, openRoots, routeTo, withResolvedPath, placeIn } from '../../../workspace/resolve.ts'
+import { type TreeEntry, walkTree, shownName } from '../../../workspace/walk.ts'
+import { UNLIMITED_DEPTH } from './find-files.ts'
+import { type ExclusionCounter, countExclusions, assertPathAllowed, resolvePath } from '../toolset/paths.ts'
+import { formatCount, longResult, refuse } from '../toolset/result.ts'
+import { candidatesFor, literalIn } from './candidates.ts'
 import { pathTest } from './glob.ts'
-import { literalIn } from './literal.ts'
 import { CheckTooLong } from '../../checking/checker.ts'
 import type { FoundLine } from '../../checking/messages.ts'
-import { type Pattern, patternOf } from './pattern.ts'
-import { decode } from '../text/encoding.ts'
-import { type Call, defineTool } from '../toolset/tool.ts'
+import { decode } from '../../../workspace/encoding.ts'
+import { type ToolCall, defineTool } from '../toolset/tool.ts'
 
 const USUAL_MOST = 100
 /** Bytes of a file that is searched. */
@@ -64,8 +59,8 @@ export const searchText = defineTool({
       lines: [],
       matches: 0,
       tooLarge: 0,
-      began: call.means.clock.monotonicNow(),
-      left: countingExclusions(call.caller.pathAccess, { isRead: true }),
+      began: call.services.clock.monotonicNow(),
+      left: countExclusions(call.caller.pathAccess, { isRead: true }),
     }
     await searchIn(search)
     return longResult(told(search), call.caller.toolCallId)
@@ -74,7 +69,7 @@ export const searchText = defineTool({
 
 interface Search {
   readonly args: Arguments
-  readonly call: Call
+  readonly call: ToolCall
   readonly pattern: Pattern
   readonly limit: number
   readonly lines: string[]
@@ -88,11 +83,11 @@ async function searchIn(search: Search): Promise<void> {
   const { path = '.', ignored = false, glob } = search.args
   const { caller, signal } = search.call
   const roots = await openRoots(caller.roots)
-  const isFile = await at(path, { roots }, async ({ found }) => found?.isFile() === true)
+  const isFile = await withResolvedPath(path, { roots }, async ({ found }) => found?.isFile() === true)
   if (isFile) return searchFile(path, roots, search)
   const candidates = await candidatesIn(path, search)
   const isWanted = glob === undefined ? () => true : pathTest(glob)
-  await stroll(path, { roots, depth: EVERY_LEVEL, ignored, signal, passes: search.left.has }, async (met) => {
+  await walkTree(path, { roots, depth: UNLIMITED_DEPTH, ignored, signal, passes: search.left.has }, async (met) => {
     if (met.kind !== 'file' || !isWanted(met.way) || candidates?.has(met.way) === false) return 'on'
     return searchMet(met, roots, search)
   })
@@ -103,7 +98,7 @@ async function candidatesIn(path: string, { args, call }: Search): Promise<Reado
   const needed = literalIn(pattern, literal)
   if (needed === undefined) return undefined
   const { real } = await resolvePath(path, call)
-  const { processes, clock, programs } = call.means
+  const { processes, clock, programs } = call.services
   const program = await programs.find('rg', call.caller.roots)
   if (program === undefined) return undefined
   return candidatesFor({
@@ -119,18 +114,22 @@ async function candidatesIn(path: string, { args, call }: Search): Promise<Reado
 }
 
 async function searchFile(path: string, roots: readonly Root[], search: Search): Promise<void> {
-  await at(path, { roots }, async (place) => {
+  await withResolvedPath(path, { roots }, async (place) => {
     assertPathAllowed(place.real, search.call)
     const bytes = await bytesAt(place, { roots, limit: LARGEST })
     await searchBytes(bytes, routeTo(place.real, roots).names.join('/'), search)
   })
 }
 
-async function searchMet({ held, name, way }: Met, roots: readonly Root[], search: Search): Promise<'on' | 'enough'> {
-  const { clock } = search.call.means
+async function searchMet(
+  { held, name, way }: TreeEntry,
+  roots: readonly Root[],
+  search: Search,
+): Promise<'on' | 'enough'> {
+  const { clock } = search.call.services
   if (clock.monotonicNow() - search.began > PATIENCE)
     refuse('The search takes too long. Search a directory below, or with a glob.')
-  const place = await lookAt(held, name)
+  const place = await placeIn(held, name)
   if (place.found !== undefined && place.found.size > LARGEST) search.tooLarge += 1
   // It has gone meanwhile, may not be read, or is too large.
   const bytes = await bytesAt(place, { roots, limit: LARGEST }).catch(() => undefined)
@@ -141,10 +140,10 @@ async function searchMet({ held, name, way }: Met, roots: readonly Root[], searc
 async function searchBytes(bytes: Buffer, way: string, search: Search): Promise<void> {
   const decoded = decode(bytes)
   if (decoded === undefined) return
-  const { signal, means } = search.call
+  const { signal, services } = search.call
   const { context: around = 0 } = search.args
   const job = { ...search.pattern, text: decoded.text, most: search.limit - search.matches, around }
-  const found = await means.checker.findLines(job, search, signal).catch((error: unknown) => {
+  const found = await services.checker.findLines(job, search, signal).catch((error: unknown) => {
     if (!(error instanceof CheckTooLong)) throw error
     if (!error.isOwnFault) return refuse('Too many other searches are running. Search again later.')
     return refuse(`The pattern takes too long on ${way}. Write it without repeating what repeats, or set literal.`)
@@ -164,7 +163,40 @@ function shown(found: readonly FoundLine[], { way, around }: { way: string; arou
 
 function told({ lines, matches, limit, tooLarge, args, left }: Search): string {
   const all = matches === 0 ? [`No line matches ${args.pattern.slice(0, 200)}.`] : [...lines]
-  if (matches >= limit) all.push(`[There may be more than ${amount(limit)} lines: narrow the search, or raise limit.]`)
-  if (tooLarge > 0) all.push(`[Not searched: ${amount(tooLarge)} files of more than ${amount(LARGEST)} bytes.]`)
+  if (matches >= limit)
+    all.push(`[There may be more than ${formatCount(limit)} lines: narrow the search, or raise limit.]`)
+  if (tooLarge > 0)
+    all.push(`[Not searched: ${formatCount(tooLarge)} files of more than ${formatCount(LARGEST)} bytes.]`)
   return [...all, ...left.words()].join('\n')
+}
+
+export interface Pattern {
+  readonly source: string
+  readonly flags: string
+}
+
+/** Throws what is wrong with it. */
+export function patternOf(
+  text: string,
+  { isLiteral, ignoresCase }: { isLiteral: boolean; ignoresCase: boolean },
+): Pattern {
+  const source = isLiteral ? text.replaceAll(/[.*+?^${}()|[\]\\/]/gu, '\\$&') : text
+  const flags = ignoresCase ? 'iu' : 'u'
+  const problem = problemOf({ source, flags })
+  if (problem === undefined) return { source, flags }
+  // Escapes that mean nothing are only forgiven without the `u`.
+  const plain = { source, flags: flags.replace('u', '') }
+  if (problemOf(plain) === undefined) return plain
+  return refuse(
+    `The pattern is no regular expression: ${problem}. Mend it, or set literal to look for the text as it is.`,
+  )
+}
+
+function problemOf({ source, flags }: Pattern): string | undefined {
+  try {
+    RegExp(source, flags)
+    return undefined
+  } catch (error) {
+    return (error as Error).message.replace(/^Invalid regular expression: /u, '')
+  }
 }

@@ -4,15 +4,15 @@ import type { TextContent } from '../../../ports/content.ts'
 import type { ToolResult } from '../../../ports/tools.ts'
 
 /** Characters of one result that a model is given. */
-export const MODEL_LIMIT = 30_000
+export const MAX_MODEL_CHARS = 30_000
 /** Characters of one result that are kept. */
-export const KEPT_LIMIT = 1024 * 1024
+export const MAX_KEPT_CHARS = 1024 * 1024
 
 /** Of what is too long, more is told of its beginning than of its end. */
 const HEAD_SHARE = 0.6
 
 export function textResult(text: string, more: Partial<ToolResult> = {}): ToolResult {
-  return { content: [textOf(text)], isError: false, ...more }
+  return { content: [textBlock(text)], isError: false, ...more }
 }
 
 /** What went wrong and what to do about it: the model reads it and goes on. */
@@ -22,26 +22,26 @@ export function refuse(reason: string, cause?: unknown): never {
 
 /** A long text: kept up to a limit, its beginning and its end for the model, with how to read what lies between. */
 export function longResult(text: string, toolCallId: string, more: Partial<ToolResult> = {}): ToolResult {
-  const kept = cutInTheMiddle(text, KEPT_LIMIT, (left) => `[${amount(left)} characters were not kept.]`)
-  if (kept.length <= MODEL_LIMIT) return textResult(kept, more)
+  const kept = cutInTheMiddle(text, MAX_KEPT_CHARS, (left) => `[${formatCount(left)} characters were not kept.]`)
+  if (kept.length <= MAX_MODEL_CHARS) return textResult(kept, more)
   const advice = (left: number, from: number) =>
-    `[${amount(left)} characters are left out here. Read them with read_result: toolCallId "${toolCallId}", offset ${from}.]`
-  return textResult(kept, { modelContent: [textOf(cutInTheMiddle(kept, MODEL_LIMIT, advice))], ...more })
+    `[${formatCount(left)} characters are left out here. Read them with read_result: toolCallId "${toolCallId}", offset ${from}.]`
+  return textResult(kept, { modelContent: [textBlock(cutInTheMiddle(kept, MAX_MODEL_CHARS, advice))], ...more })
 }
 
 /** The beginning and the end, at lines where there are any near, and between them what `note` says. */
 function cutInTheMiddle(text: string, limit: number, note: (left: number, from: number) => string): string {
   if (text.length <= limit) return text
-  const head = endOfLine(text, whole(text, Math.floor(limit * HEAD_SHARE)))
-  const tail = startOfLine(text, whole(text, text.length - Math.floor(limit * (1 - HEAD_SHARE))))
+  const head = endOfLine(text, characterBoundary(text, Math.floor(limit * HEAD_SHARE)))
+  const tail = startOfLine(text, characterBoundary(text, text.length - Math.floor(limit * (1 - HEAD_SHARE))))
   return `${text.slice(0, head)}\n${note(tail - head, head)}\n${text.slice(tail)}`
 }
 
-export function amount(count: number): string {
+export function formatCount(count: number): string {
   return count.toLocaleString('en-US')
 }
 
-export function textOf(text: string): TextContent {
+export function textBlock(text: string): TextContent {
   return { type: 'text', text }
 }
 
@@ -58,6 +58,6 @@ function startOfLine(text: string, at: number): number {
 }
 
 /** Never between the two halves of one character. */
-export function whole(text: string, at: number): number {
+export function characterBoundary(text: string, at: number): number {
   return /[\uDC00-\uDFFF]/u.test(text.charAt(at)) && at > 0 ? at - 1 : at
 }

@@ -17,7 +17,7 @@ import type { SessionMemory } from '../memory.ts'
 import type { CommandSandbox } from '../sandbox/sandbox.ts'
 
 /** Where tools of our own stand in lists of tools. */
-const OWN_SERVER = 'parley'
+const BUILTIN_SERVER = 'parley'
 
 export interface ToolServices {
   readonly clock: Clock
@@ -42,17 +42,17 @@ export type ServersOfSession = Pick<ToolRegistry, 'list' | 'read' | 'ready'>
 export interface PreviewContext {
   readonly caller: Pick<ToolCallContext, 'sessionId' | 'roots' | 'client'>
   readonly memory: SessionMemory
-  readonly means: ToolServices
+  readonly services: ToolServices
   readonly servers: ServersOfSession
 }
 
-export interface Call extends PreviewContext {
+export interface ToolCall extends PreviewContext {
   readonly caller: ToolCallContext
   /** Aborts when nobody waits any more. */
   readonly signal: Signal
 }
 
-interface Definition<Schema extends z.ZodType> {
+interface ToolDefinition<Schema extends z.ZodType> {
   readonly name: string
   readonly title: string
   /** For a model: what it does, when to take it, what it gives back. */
@@ -63,41 +63,41 @@ interface Definition<Schema extends z.ZodType> {
   /** More than its kind. May throw: then there is nothing more to say. */
   preview?(args: z.infer<Schema>, looking: PreviewContext): Promise<Partial<ToolPreview>> | Partial<ToolPreview>
   /** What it throws is told as its result. */
-  run(args: z.infer<Schema>, call: Call): Promise<ToolResult>
+  run(args: z.infer<Schema>, call: ToolCall): Promise<ToolResult>
 }
 
-export interface OwnTool {
+export interface BuiltinTool {
   readonly tool: Tool
   /** Never throws. */
   preview(args: unknown, looking: PreviewContext): Promise<ToolPreview>
   /** Throws TOOL_ARGUMENTS, and what goes wrong. */
-  run(args: unknown, call: Call): Promise<ToolResult>
+  run(args: unknown, call: ToolCall): Promise<ToolResult>
 }
 
-export function defineTool<Schema extends z.ZodType>(definition: Definition<Schema>): OwnTool {
+export function defineTool<Schema extends z.ZodType>(definition: ToolDefinition<Schema>): BuiltinTool {
   const { name, title, kind } = definition
   const parse = (args: unknown) => definition.arguments.safeParse(withoutNulls(args))
   return {
-    tool: describe(definition),
+    tool: toolOf(definition),
     async preview(args, looking) {
       const parsed = parse(args)
-      if (!parsed.success) return { title, kind, cannotRunReason: misfit(name, parsed.error).message }
+      if (!parsed.success) return { title, kind, cannotRunReason: argumentsError(name, parsed.error).message }
       if (definition.preview === undefined) return { title, kind }
       try {
         return { title, kind, ...(await definition.preview(parsed.data, looking)) }
       } catch (error) {
-        return { title, kind, ...unfitBy(error) }
+        return { title, kind, ...cannotRunBy(error) }
       }
     },
     async run(args, call) {
       const parsed = parse(args)
-      if (!parsed.success) throw misfit(name, parsed.error)
+      if (!parsed.success) throw argumentsError(name, parsed.error)
       return await definition.run(parsed.data, call)
     },
   }
 }
 
-function describe({ name, title, description, arguments: schema, readOnly }: Definition<z.ZodType>): Tool {
+function toolOf({ name, title, description, arguments: schema, readOnly }: ToolDefinition<z.ZodType>): Tool {
   const inputSchema = schemaOf(schema)
   const fit = forModels(inputSchema)
   return {
@@ -107,10 +107,10 @@ function describe({ name, title, description, arguments: schema, readOnly }: Def
     description,
     inputSchema,
     ...('schema' in fit ? { modelSchema: { ...fit.schema, additionalProperties: false } } : {}),
-    server: OWN_SERVER,
+    server: BUILTIN_SERVER,
     builtin: true,
     readOnly,
-    definitionHash: `${OWN_SERVER}:${name}`,
+    definitionHash: `${BUILTIN_SERVER}:${name}`,
   }
 }
 
@@ -130,15 +130,15 @@ function withoutNulls(args: unknown): unknown {
 }
 
 /** What is no row of ours may be over when the call is made. */
-export function unfitBy(error: unknown): Pick<ToolPreview, 'cannotRunReason'> {
+export function cannotRunBy(error: unknown): Pick<ToolPreview, 'cannotRunReason'> {
   return isParleyError(error) ? { cannotRunReason: error.message } : {}
 }
 
-function misfit(tool: string, error: z.ZodError): ParleyError<'TOOL_ARGUMENTS'> {
-  return new ParleyError('TOOL_ARGUMENTS', { tool, reason: faultsIn(error) })
+function argumentsError(tool: string, error: z.ZodError): ParleyError<'TOOL_ARGUMENTS'> {
+  return new ParleyError('TOOL_ARGUMENTS', { tool, reason: problemsIn(error) })
 }
 
-function faultsIn({ issues }: z.ZodError): string {
+function problemsIn({ issues }: z.ZodError): string {
   return issues
     .slice(0, 5)
     .map(({ path, message }) => (path.length === 0 ? message : `${path.join('.')}: ${message}`))

@@ -3,7 +3,15 @@ import { onAbort } from '../../../async/abort.ts'
 import { withTimeout } from '../../../async/with-timeout.ts'
 import { fail, isParleyError, reasonOf, ParleyError } from '../../../errors/parley-error.ts'
 import type { Signal } from '../../../ports/signal.ts'
-import type { ToolCallContext, Tool, ToolCallOptions, ToolPreview, ToolResult } from '../../../ports/tools.ts'
+import type {
+  ToolCallContext,
+  Tool,
+  ToolCallOptions,
+  ToolPreview,
+  ToolResult,
+  ToolList,
+  ToolRegistry,
+} from '../../../ports/tools.ts'
 import { commandOutput } from '../run/command-output.ts'
 import { readDocument } from '../documents/read-document.ts'
 import { searchDocuments } from '../documents/search-documents.ts'
@@ -12,20 +20,21 @@ import { fetchUrl } from '../fetch/fetch-url.ts'
 import { findFiles } from '../search/find-files.ts'
 import { listDirectory } from '../files/list-directory.ts'
 import { listResources } from '../resources/list-resources.ts'
-import { type SessionMemory, openMemory } from '../memory.ts'
+import { type SessionMemory, openSessionMemory } from '../memory.ts'
 import { plan } from '../plan.ts'
 import { readFile } from '../files/read-file.ts'
 import { readResource } from '../resources/read-resource.ts'
 import { readResult } from '../read-result.ts'
-import { textOf } from './result.ts'
+import { textBlock } from './result.ts'
 import { runCommand } from '../run/run-command.ts'
 import { searchSessions } from '../search-sessions.ts'
 import { searchText } from '../search/search-text.ts'
-import type { ToolServices, OwnTool, ServersOfSession } from './tool.ts'
+import type { ToolServices, BuiltinTool, ServersOfSession } from './tool.ts'
 import { writeFile } from '../files/write-file.ts'
+import { openInFlightCalls } from '../../mcp/host/in-flight-calls.ts'
 
 /** In this order, always: a model that has seen the list keeps what it made of it. */
-const TOOLS: readonly OwnTool[] = [
+const TOOLS: readonly BuiltinTool[] = [
   readFile,
   writeFile,
   editFile,
@@ -48,10 +57,10 @@ const TOOLS: readonly OwnTool[] = [
 export const documentTools: readonly Tool[] = [searchDocuments.tool, readDocument.tool]
 
 /** How long a call that nobody waits for may take to end as it likes. Milliseconds. */
-const LAST_WORDS = 1_500
+const CANCEL_GRACE_MS = 1_500
 
 /** The tools as one registry has them. */
-export interface Toolset {
+export interface SessionTools {
   readonly tools: readonly Tool[]
   has(name: string): boolean
   preview(
@@ -65,33 +74,35 @@ export interface Toolset {
   release(): Promise<void>
 }
 
-export interface Toolsets {
+export interface BuiltinTools {
   /** For one more registry of this session, which has these servers. */
-  open(session: string, servers: ServersOfSession): Toolset
+  open(session: string, servers: ServersOfSession): SessionTools
 }
 
-export function openToolsets(means: ToolServices): Toolsets {
+export function openBuiltinTools(services: ToolServices): BuiltinTools {
   const byName = new Map(TOOLS.map((one) => [one.tool.name, one]))
   const tools = TOOLS.map(({ tool }) => tool)
-  const sessions = openSessions(means)
+  const sessions = openSessions(services)
   return {
     open(session, servers) {
       const { memory, leave } = sessions.join(session)
-      const around = { memory, means, servers }
+      const around = { memory, services, servers }
       return {
         tools,
         has: (name) => byName.has(name),
         async preview(name, args, caller) {
           const tool = byName.get(name)
-          means.activity.began(`to look at a call of ${name} in session ${session}`)
+          services.activity.began(`to look at a call of ${name} in session ${session}`)
           return tool === undefined ? { kind: 'other' } : tool.preview(args, { ...around, caller })
         },
         async call(name, args, options) {
           const tool = byName.get(name) ?? fail('TOOL_UNKNOWN', { tool: name })
           const { caller } = options
           if (caller === undefined) return fail('TOOL_NOT_RUN', { tool: name, reason: 'it works only within a turn' })
-          means.activity.began(`to call ${name} in session ${session}`)
-          return bounded(name, { ...options, means }, (signal) => tool.run(args, { ...around, caller, signal }))
+          services.activity.began(`to call ${name} in session ${session}`)
+          return runWithTimeout(name, { ...options, services }, (signal) =>
+            tool.run(args, { ...around, caller, signal }),
+          )
         },
         release: leave,
       }
@@ -104,7 +115,7 @@ function openSessions({ documents }: Pick<ToolServices, 'documents'>) {
   const open = new Map<string, { readonly memory: SessionMemory; registries: number }>()
   return {
     join(session: string) {
-      const joined = open.get(session) ?? { memory: openMemory(), registries: 0 }
+      const joined = open.get(session) ?? { memory: openSessionMemory(), registries: 0 }
       open.set(session, joined)
       joined.registries += 1
       let isIn = true
@@ -121,17 +132,17 @@ function openSessions({ documents }: Pick<ToolServices, 'documents'>) {
   }
 }
 
-type Bounds = Pick<ToolCallOptions, 'signal' | 'timeoutMs'> & { readonly means: ToolServices }
+type Bounds = Pick<ToolCallOptions, 'signal' | 'timeoutMs'> & { readonly services: ToolServices }
 
 /** Ends soon after it is cancelled or its time is over, whatever the tool does. */
-function bounded(
+function runWithTimeout(
   name: string,
-  { signal, timeoutMs, means: { clock } }: Bounds,
+  { signal, timeoutMs, services: { clock } }: Bounds,
   run: (signal: Signal) => Promise<ToolResult>,
 ): Promise<ToolResult> {
   async function runUntilAborted(own: Signal): Promise<ToolResult> {
     const aborted = new Promise<void>((resolve) => onAbort(own, resolve))
-    const patienceOver = aborted.then(() => clock.sleep(LAST_WORDS))
+    const patienceOver = aborted.then(() => clock.sleep(CANCEL_GRACE_MS))
     const ended = await Promise.race([run(own).catch((error: unknown) => failure(error)), patienceOver])
     return ended ?? fail('TOOL_CANCELLED', { tool: name })
   }
@@ -164,5 +175,50 @@ function systemReason(error: unknown): string | undefined {
 function failure(error: unknown): ToolResult {
   if (isParleyError(error, 'TOOL_ARGUMENTS')) throw error
   const why = isParleyError(error) ? error.message : `It failed: ${systemReason(error) ?? reasonOf(error)}.`
-  return { content: [textOf(why)], isError: true }
+  return { content: [textBlock(why)], isError: true }
+}
+
+export function withBuiltinTools(inner: ToolRegistry, own: SessionTools): ToolRegistry {
+  const calls = openInFlightCalls()
+  const joined = joining(own)
+  let isClosed = false
+  const shown = (list: ToolList) => (isClosed ? list : joined(list))
+
+  async function close(): Promise<void> {
+    isClosed = true
+    calls.end()
+    await Promise.all([inner.close(), own.release()])
+  }
+
+  return {
+    list: () => shown(inner.list()),
+    ready: async (limitMs, signal) => shown(await inner.ready(limitMs, signal)),
+    preview: (name, args, caller) =>
+      own.has(name) ? own.preview(name, args, caller) : inner.preview(name, args, caller),
+    call(name, args, options: ToolCallOptions) {
+      if (!own.has(name)) return inner.call(name, args, options)
+      return calls.run(name, options, (bounded) => own.call(name, args, bounded))
+    },
+    read: (server, uri, options) => inner.read(server, uri, options),
+    prompt: (name, args, options) => inner.prompt(name, args, options),
+    complete: (server, request, options) => inner.complete(server, request, options),
+    onChange: (listener) => inner.onChange((list) => listener(shown(list))),
+    async drain() {
+      await Promise.all([calls.finish(), inner.drain()])
+      await close()
+    },
+    close,
+  }
+}
+
+/** The same picture for the same list: who holds one can tell whether it has changed. */
+function joining(own: SessionTools): (list: ToolList) => ToolList {
+  const made = new WeakMap<ToolList, ToolList>()
+  return (list) => {
+    const known = made.get(list)
+    if (known !== undefined) return known
+    const joint = Object.freeze({ ...list, tools: Object.freeze([...own.tools, ...list.tools]) })
+    made.set(list, joint)
+    return joint
+  }
 }

@@ -1,8 +1,8 @@
 /** Reads one document from the disk. */
 import { basename } from 'node:path'
+import { readableText } from '../../../workspace/encoding.ts'
 import { bytesAt } from '../../../workspace/files.ts'
-import { at } from '../../../workspace/resolve.ts'
-import { decode } from './decode.ts'
+import { withResolvedPath } from '../../../workspace/resolve.ts'
 import { formatOf, type Packed } from './formats.ts'
 import type { Outline } from '../document/outline.ts'
 import type { FoundFile } from './walk.ts'
@@ -23,12 +23,12 @@ export async function load(found: Pick<FoundFile, 'root' | 'path' | 'bytes'>, un
   if (bytes > largest) return { skipped: `it is larger than ${largest / 1_000_000} MB` }
   const content = await read(found, largest)
   if ('packed' in format) return { outline: await unpack(format.packed, content), mimeType }
-  const text = decode(content)
+  const text = readableText(content)
   return text === null ? { skipped: 'it is not text' } : { outline: format.read(text), mimeType }
 }
 
 /** A link that took the place of the file, or of a directory on the way to it, is not followed, wherever it leads. */
 function read({ root, path }: Pick<FoundFile, 'root' | 'path'>, limit: number): Promise<Uint8Array> {
   const roots = [{ given: root, real: root }]
-  return at(path, { roots, links: 'never' }, (place) => bytesAt(place, { roots, limit }))
+  return withResolvedPath(path, { roots, links: 'never' }, (place) => bytesAt(place, { roots, limit }))
 }

@@ -5,11 +5,16 @@
 import { constants, type Stats } from 'node:fs'
 import { access, lstat, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Ignoring, usuallyIgnored } from '../../../workspace/ignore.ts'
-import { type Entry, namesIn } from '../../../workspace/names.ts'
-import { type Held, at, goBelow, lookAt, unlessAbsent } from '../../../workspace/resolve.ts'
-import type { Root } from '../../../workspace/root-set.ts'
-import { ignoreRulesIn } from '../../../workspace/walk.ts'
+import { type IgnoreRules, defaultIgnoreRules } from '../../../workspace/ignore.ts'
+import { type Entry, namesIn, ignoreRulesIn } from '../../../workspace/walk.ts'
+import {
+  type OpenDirectory,
+  withResolvedPath,
+  openSubdirectory,
+  placeIn,
+  unlessAbsent,
+  type Root,
+} from '../../../workspace/resolve.ts'
 import { formatOf } from './formats.ts'
 
 export interface FoundFile {
@@ -66,7 +71,9 @@ export async function walk(directory: string, budget: Budget, wanted: Wanted = {
   try {
     const { code = false, skipped = [] } = wanted
     const task: Task = { roots, root: real, budget, code, skipped, files, directories }
-    const all = await at(real, { roots }, ({ held }) => walkInto(task, { held, base: '', level: 0 }, usuallyIgnored()))
+    const all = await withResolvedPath(real, { roots }, ({ held }) =>
+      walkInto(task, { held, base: '', level: 0 }, defaultIgnoreRules()),
+    )
     return { files, truncated: !all, real, identity, directories }
   } catch (error) {
     return unlessAbsent(error) ?? null
@@ -104,14 +111,14 @@ interface Task {
 }
 
 interface Here {
-  readonly held: Held
+  readonly held: OpenDirectory
   /** From the root on, without a slash at its end. */
   readonly base: string
   readonly level: number
 }
 
 /** False when the budget is used up. */
-async function walkInto(task: Task, here: Here, above: Ignoring): Promise<boolean> {
+async function walkInto(task: Task, here: Here, above: IgnoreRules): Promise<boolean> {
   const { held, base } = here
   const entries = await list(held)
   const own = await ignoreRulesIn(held, entries, task.roots)
@@ -133,12 +140,12 @@ async function walkInto(task: Task, here: Here, above: Ignoring): Promise<boolea
 
 interface Deeper {
   readonly name: string
-  readonly ignoring: Ignoring
+  readonly ignoring: IgnoreRules
 }
 
 async function walkDeeper(task: Task, { held, base, level }: Here, { name, ignoring }: Deeper): Promise<boolean> {
   if (level + 1 >= MOST_LEVELS) return true
-  const below = await goBelow(held, name, task.roots)
+  const below = await openSubdirectory(held, name, task.roots)
   // It has gone, has become something else, or may not be read: there is nothing to find in it.
   if (below === undefined) return true
   try {
@@ -154,12 +161,12 @@ function isDocument({ kind, name }: Entry, code: boolean): boolean {
   return kind === 'file' && formatOf(name, code) !== undefined
 }
 
-async function list(held: Held): Promise<readonly Entry[]> {
+async function list(held: OpenDirectory): Promise<readonly Entry[]> {
   return (await namesIn(held).catch(unlessAbsent))?.entries ?? []
 }
 
 async function describe({ root }: Task, { held, base }: Here, name: string): Promise<FoundFile | null> {
-  const place = await lookAt(held, name).catch(unlessAbsent)
+  const place = await placeIn(held, name).catch(unlessAbsent)
   // Removed since its directory was listed, or a link by now.
   if (place?.found === undefined || !place.found.isFile()) return null
   const file = joined(base, name)

@@ -121,7 +121,9 @@ describe('a client that leaves while it is asked', () => {
     await ada.until(isAsked('fs/read_text_file'))
     await ada.leave()
     await bob.until(has('The client disconnected'))
-    expect(updateOf(bob, 'failed')).toMatchObject({ content: [{ content: { text: expect.stringContaining('disconnected') } }] })
+    expect(updateOf(bob, 'failed')).toMatchObject({
+      content: [{ content: { text: expect.stringContaining('disconnected') } }],
+    })
     expect(asked(bob)).toEqual([])
   })
 

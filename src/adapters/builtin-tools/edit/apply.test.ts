@@ -1,6 +1,6 @@
 /** Advice for an edit that does not fit is given in a moment, or not at all. */
 import { expect, test } from 'vitest'
-import { explainMismatch } from './explain-mismatch.ts'
+import { explainMismatch } from './apply.ts'
 
 test('a long quotation of a long file that repeats itself keeps nobody waiting', () => {
   const old_text = `${'a\n'.repeat(50_000)}b`

@@ -1,5 +1,5 @@
 /** A part of a text that a model can take in, and how to read on. */
-import { amount, whole } from '../toolset/result.ts'
+import { formatCount, characterBoundary } from '../toolset/result.ts'
 
 /** Characters of a page, however few lines they make. */
 const LONGEST_PAGE = 50_000
@@ -16,22 +16,23 @@ export function pageOf(text: string, { line, limit, column = 1 }: Wanted): strin
   const lines = linesOf(text)
   if (lines.length === 0) return '[The file is empty.]'
   const first = lines[line - 1]
-  if (first === undefined) return `[The file has ${amount(lines.length)} lines; there is no line ${amount(line)}.]`
+  if (first === undefined)
+    return `[The file has ${formatCount(lines.length)} lines; there is no line ${formatCount(line)}.]`
   if (column > Math.max(1, first.length))
-    return `[Line ${amount(line)} has ${amount(first.length)} characters; there is no column ${amount(column)}.]`
-  const start = whole(first, column - 1)
+    return `[Line ${formatCount(line)} has ${formatCount(first.length)} characters; there is no column ${formatCount(column)}.]`
+  const start = characterBoundary(first, column - 1)
   if (first.length - start > LONGEST_PAGE) return pieceOf(first, { line, start })
   const page = fitting([first.slice(start), ...lines.slice(line, line - 1 + limit)])
   const last = line + page.length - 1
   if (line === 1 && start === 0 && last === lines.length) return page.join('\n')
   const more = last < lines.length ? `; read on with line=${last + 1}` : ''
-  return `${page.join('\n')}\n[Lines ${amount(line)}–${amount(last)} of ${amount(lines.length)}${more}]`
+  return `${page.join('\n')}\n[Lines ${formatCount(line)}–${formatCount(last)} of ${formatCount(lines.length)}${more}]`
 }
 
 /** Of a line that alone is too long. */
 function pieceOf(text: string, { line, start }: { readonly line: number; readonly start: number }): string {
-  const end = whole(text, start + LONGEST_PAGE)
-  const where = `Characters ${amount(start + 1)}–${amount(end)} of line ${amount(line)}, which has ${amount(text.length)}`
+  const end = characterBoundary(text, start + LONGEST_PAGE)
+  const where = `Characters ${formatCount(start + 1)}–${formatCount(end)} of line ${formatCount(line)}, which has ${formatCount(text.length)}`
   return `${text.slice(start, end)}\n[${where}; read on with line=${line}, column=${end + 1}]`
 }
 

@@ -1,22 +1,21 @@
-/** What a file that is no text is, by how it begins. */
-import { amount } from '../toolset/result.ts'
+/** What a binary file is, by its first bytes. */
 
 /** The kinds of pictures that models take. */
-export function pictureType(bytes: Buffer): string | undefined {
-  return PICTURES.find(({ begins, at = 0 }) => bytes.subarray(at, at + begins.length).equals(begins))?.type
+export function imageType(bytes: Buffer): string | undefined {
+  return IMAGES.find(({ begins, at = 0 }) => bytes.subarray(at, at + begins.length).equals(begins))?.type
 }
 
-export function natureOf(bytes: Buffer): string {
-  const kind = KINDS.find(({ begins, at = 0 }) => bytes.subarray(at, at + begins.length).equals(begins))?.kind
-  return `${kind ?? 'a binary file'} of ${amount(bytes.length)} bytes`
+export function describeBinary(bytes: Buffer): string {
+  const kind = KNOWN_KINDS.find(({ begins, at = 0 }) => bytes.subarray(at, at + begins.length).equals(begins))?.kind
+  return `${kind ?? 'a binary file'} of ${bytes.length.toLocaleString('en-US')} bytes`
 }
 
-interface Beginning {
+interface Signature {
   readonly begins: Buffer
   readonly at?: number
 }
 
-const PICTURES: readonly (Beginning & { readonly type: string })[] = [
+const IMAGES: readonly (Signature & { readonly type: string })[] = [
   { begins: Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]), type: 'image/png' },
   { begins: Buffer.from([0xff, 0xd8, 0xff]), type: 'image/jpeg' },
   { begins: Buffer.from('GIF87a'), type: 'image/gif' },
@@ -24,7 +23,7 @@ const PICTURES: readonly (Beginning & { readonly type: string })[] = [
   { begins: Buffer.from('WEBP'), at: 8, type: 'image/webp' },
 ]
 
-const KINDS: readonly (Beginning & { readonly kind: string })[] = [
+const KNOWN_KINDS: readonly (Signature & { readonly kind: string })[] = [
   { begins: Buffer.from('%PDF-'), kind: 'a PDF document' },
   { begins: Buffer.from('PK\u0003\u0004'), kind: 'a ZIP archive (or a document that is one)' },
   { begins: Buffer.from([0x1f, 0x8b]), kind: 'a gzip archive' },
