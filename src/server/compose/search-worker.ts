@@ -5,6 +5,7 @@ import { systemClock } from '../../adapters/clock.ts'
 import { openJournalSource } from '../../adapters/journal/sqlite/file/source.ts'
 import { Index } from '../../adapters/search/store/search-index.ts'
 import { serve } from '../../adapters/search/worker/serve.ts'
+import type { Answer } from '../../sqlite/worker-thread.ts'
 import { decodeEntry } from '../../session/domain/entries.ts'
 import { searchDocumentsOf } from '../../session/domain/search-documents.ts'
 
@@ -22,6 +23,6 @@ function run(port: MessagePort, { directory, quiet }: Given): void {
     sayings: (entries: Parameters<typeof decodeEntry>[0][], turn: string | null) =>
       searchDocumentsOf(entries.map(decodeEntry), turn),
   }
-  const report = (sentence: string): void => port.postMessage({ kind: 'report', sentence })
+  const report = (sentence: string): void => port.postMessage([[0, sentence]] satisfies Answer[])
   serve(port, new Index({ path: join(directory, 'search.db'), source, clock: systemClock, report }), systemClock)
 }

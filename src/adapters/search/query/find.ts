@@ -5,7 +5,7 @@ import { shown } from './passages.ts'
 import { snippetOf } from './snippet.ts'
 import type { SearchSource, SourceHead } from '../store/source.ts'
 import type { Statements } from '../../../sqlite/statements.ts'
-import { escape, unescape } from './texts.ts'
+import { escapeText, unescapeText } from '../../../sqlite/text.ts'
 
 /** How many of the passages that came last are put in the order of their time; others follow none of them. */
 const SORTED = 2_000
@@ -42,7 +42,7 @@ export function find(statements: Statements, source: SearchSource, { query, cwd,
   const told = new Set<string>()
   for (const { id } of matches(statements, allOf(parts), cwd)) {
     const row = statements.get(ROW, id) as Row | undefined
-    const head = row === undefined ? undefined : source.head(unescape(row.sessionId))
+    const head = row === undefined ? undefined : source.head(unescapeText(row.sessionId))
     // Deleted since, or another piece of the same message.
     if (row === undefined || head?.key !== row.key || told.has(`${row.key} ${row.name}`)) continue
     if (hits.length === limit) return { hits, more: true }
@@ -62,12 +62,12 @@ function matches(statements: Statements, expression: string, cwd: string | undef
       SELECT w.rowid AS id, p.at AS at FROM words w CROSS JOIN passages p ON p.id = w.rowid CROSS JOIN sessions s ON s.key = p.session
       WHERE words MATCH ? ${of} ORDER BY w.rowid DESC LIMIT ${SORTED}
     ) ORDER BY at DESC, id DESC`
-  return statements.all(sql, expression, ...(cwd === undefined ? [] : [escape(cwd)])) as readonly Match[]
+  return statements.all(sql, expression, ...(cwd === undefined ? [] : [escapeText(cwd)])) as readonly Match[]
 }
 
 function hitOf(row: Row, head: SourceHead, parts: readonly Part[]): SearchHit {
   const { saidBy: by, turn, seq, until, at } = row
-  const title = row.title === null ? null : unescape(row.title)
+  const title = row.title === null ? null : unescapeText(row.title)
   return {
     sessionId: head.id,
     cwd: head.cwd,
@@ -77,6 +77,6 @@ function hitOf(row: Row, head: SourceHead, parts: readonly Part[]): SearchHit {
     seq,
     until,
     at,
-    ...snippetOf(shown(title, unescape(row.text)), parts),
+    ...snippetOf(shown(title, unescapeText(row.text)), parts),
   }
 }

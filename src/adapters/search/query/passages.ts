@@ -3,7 +3,7 @@ import { indexText } from '../../../text/tokens.ts'
 import type { SearchDocument } from '../../../ports/search.ts'
 import { joined, piecesOf } from './pieces.ts'
 import type { Statements } from '../../../sqlite/statements.ts'
-import { escape, unescape } from './texts.ts'
+import { escapeText, unescapeText } from '../../../sqlite/text.ts'
 
 /** What is stored of a passage from `part` on, with what has been said since. */
 interface Draft {
@@ -47,11 +47,11 @@ export function writeSayings(statements: Statements, session: number, sayings: r
 function rowsOf(statements: Statements, session: number, { name, goesOn }: SearchDocument): readonly Row[] {
   const order = goesOn ? 'DESC LIMIT 1' : ''
   const sql = `SELECT part, seq, at, until, title, text, repeats FROM passages WHERE session = ? AND name = ? ORDER BY part ${order}`
-  return (statements.all(sql, session, escape(name)) as readonly Row[]).map(readable)
+  return (statements.all(sql, session, escapeText(name)) as readonly Row[]).map(readable)
 }
 
 function readable({ title, text, ...row }: Row): Row {
-  return { ...row, title: title === null ? null : unescape(title), text: unescape(text) }
+  return { ...row, title: title === null ? null : unescapeText(title), text: unescapeText(text) }
 }
 
 function draftOf(rows: readonly Row[], saying: SearchDocument): Draft {
@@ -73,14 +73,14 @@ const INSERT =
 
 function write(statements: Statements, session: number, draft: Draft): void {
   const { saying, seq, at, until, title, text } = draft
-  const name = escape(saying.name)
+  const name = escapeText(saying.name)
   const stale = 'SELECT id FROM passages WHERE session = ? AND name = ? AND part >= ?'
   for (const row of statements.all(stale, session, name, draft.part)) removePassage(statements, (row as Numbered).id)
   if (text === '' && title === null) return
   for (const [index, piece] of piecesOf(text).entries()) {
     const repeats = index === 0 ? draft.repeats : piece.repeats
     const place = [session, name, draft.part + index, saying.by, saying.turn, seq, until, at] as const
-    const words = [title === null ? null : escape(title), escape(piece.text), repeats] as const
+    const words = [title === null ? null : escapeText(title), escapeText(piece.text), repeats] as const
     const id = statements.run(INSERT, ...place, ...words)
     statements.run('INSERT INTO words (rowid, text) VALUES (?, ?)', id, indexText(shown(title, piece.text)))
   }

@@ -4,7 +4,7 @@ import { type Database, openDatabase, traceFreeLocation } from '../../../sqlite/
 import type { IndexState } from '../../../ports/search.ts'
 import { isOurs } from './file.ts'
 import type { SearchSource } from './source.ts'
-import { unescape } from '../query/texts.ts'
+import { unescapeText } from '../../../sqlite/text.ts'
 
 export function inspect(path: string, source: SearchSource): IndexState {
   if (!existsSync(path)) return { kind: 'absent' }
@@ -21,7 +21,7 @@ export function inspect(path: string, source: SearchSource): IndexState {
 
 function behindOf(db: Database, source: SearchSource): number {
   const rows = db.prepare('SELECT key, id, seq FROM sessions').all() as readonly Cursor[]
-  const cursors = new Map(rows.map(({ key, id, seq }) => [`${key} ${unescape(id)}`, seq]))
+  const cursors = new Map(rows.map(({ key, id, seq }) => [`${key} ${unescapeText(id)}`, seq]))
   return source
     .heads()
     .reduce((sum, { key, id, lastSeq }) => sum + Math.max(0, lastSeq - (cursors.get(`${key} ${id}`) ?? 0)), 0)

@@ -4,7 +4,7 @@ import type { SessionId } from '../../../ports/journal.ts'
 import { removePassage, writeSayings } from '../query/passages.ts'
 import type { SearchSource, SourceHead } from './source.ts'
 import type { Statements } from '../../../sqlite/statements.ts'
-import { escape, unescape } from '../query/texts.ts'
+import { escapeText, unescapeText } from '../../../sqlite/text.ts'
 
 /** What one transaction takes in: whoever asks something meanwhile waits for no longer than that takes. */
 const PAGE = { entries: 2_000, chars: 128 * 1024 }
@@ -63,8 +63,8 @@ export class Projection {
     const heads = this.#source.heads()
     const keys = new Set(heads.map(({ key }) => key))
     const known = this.#statements.all('SELECT key, id, seq, at, turn FROM sessions') as readonly Known[]
-    const found = new Map(known.map(({ key, id, seq }) => [key, `${seq} ${unescape(id)}`]))
-    for (const { key, id } of known) if (!keys.has(key)) this.#changed.add(unescape(id))
+    const found = new Map(known.map(({ key, id, seq }) => [key, `${seq} ${unescapeText(id)}`]))
+    for (const { key, id } of known) if (!keys.has(key)) this.#changed.add(unescapeText(id))
     for (const { key, id, lastSeq } of heads) if (found.get(key) !== `${lastSeq} ${id}`) this.#changed.add(id)
   }
 
@@ -91,7 +91,7 @@ export class Projection {
     if (last === undefined) return false
     const { sayings, turn } = this.#source.sayings(news, before?.turn ?? null)
     writeSayings(this.#statements, head.key, sayings)
-    const cursor = [head.key, escape(id), escape(head.cwd), last.seq, last.at, turn] as const
+    const cursor = [head.key, escapeText(id), escapeText(head.cwd), last.seq, last.at, turn] as const
     const sql = 'INSERT OR REPLACE INTO sessions (key, id, cwd, seq, at, turn) VALUES (?, ?, ?, ?, ?, ?)'
     this.#statements.run(sql, ...cursor)
     return last.seq < head.lastSeq
@@ -103,14 +103,14 @@ export class Projection {
 
   /** The same session, with the same entry under the cursor: the journal was not put back to an earlier state. */
   #isOf(known: Known, id: SessionId): boolean {
-    if (unescape(known.id) !== id) return false
+    if (unescapeText(known.id) !== id) return false
     const [entry] = this.#source.page(id, known.seq - 1, { entries: 1, chars: 1 })
     return entry?.at === known.at
   }
 
   /** A session that had this id before is deleted. */
   #forgetOthers(id: SessionId, key: number | undefined): void {
-    const named = this.#statements.all('SELECT key FROM sessions WHERE id = ?', escape(id))
+    const named = this.#statements.all('SELECT key FROM sessions WHERE id = ?', escapeText(id))
     for (const known of named as readonly Known[]) if (known.key !== key) this.#forget(known.key)
   }
 

@@ -9,9 +9,10 @@ import type { SessionId } from '../../../ports/journal.ts'
 import { openSearchIndex } from './client.ts'
 
 const ECHO = `import { parentPort } from 'node:worker_threads'
-parentPort.on('message', (order) => {
-  if (order.kind === 'close') parentPort.close()
-  else parentPort.postMessage({ kind: 'report', sentence: order.sessions.join() })
+parentPort.on('message', (calls) => {
+  for (const [, kind, sessions] of calls)
+    if (kind === 'close') parentPort.close()
+    else parentPort.postMessage([[0, sessions.join()]])
 })`
 
 function followed() {

@@ -1,70 +1,81 @@
-/** The loop of the index's thread: questions first, and the journal followed in small steps between them. */
+/** The loop of the search index's thread: it answers queries first, and follows the journal in small steps between them. */
 import type { MessagePort } from 'node:worker_threads'
 import type { Clock } from '../../../ports/clock.ts'
 import { isParleyError, ParleyError, reasonOf } from '../../../errors/parley-error.ts'
-import type { IndexState, SearchAnswer } from '../../../ports/search.ts'
+import type { SessionId } from '../../../ports/journal.ts'
+import type { IndexState, SearchAnswer, SearchRequest } from '../../../ports/search.ts'
+import type { Answer, CallOf } from '../../../sqlite/worker-thread.ts'
 import type { Index } from '../store/search-index.ts'
-import type { News, Order } from './messages.ts'
 
-/** How long it works before it looks for questions, and how long it then leaves the processor to others. Milliseconds. */
-const SLICE = 25
-const REST = 15
+/** An event of the thread is a sentence for the log. */
+export interface SearchCalls {
+  readonly changed: { readonly ask: readonly SessionId[]; readonly answer: undefined }
+  readonly search: { readonly ask: SearchRequest; readonly answer: SearchAnswer }
+  readonly inspect: { readonly ask: undefined; readonly answer: IndexState }
+  readonly close: { readonly ask: undefined; readonly answer: undefined }
+}
+
+/** How long it works before it looks for queries, and how long it then leaves the processor to others. */
+const SLICE_MS = 25
+const PAUSE_MS = 15
 
 export function serve(port: MessagePort, index: Index, clock: Pick<Clock, 'setTimer'>): void {
-  let working = false
-  let closed = false
+  let isScheduled = false
+  let isClosed = false
 
-  function tell(news: News): void {
-    port.postMessage(news)
+  function send(answer: Answer): void {
+    port.postMessage([answer])
   }
 
   function work(): void {
-    working = false
-    // However much is left to do: whoever stops does not wait for it.
-    if (closed) return
+    isScheduled = false
+    // Closing does not wait for what is left to do.
+    if (isClosed) return
     try {
-      if (index.work(SLICE)) goOn(REST)
+      if (index.work(SLICE_MS)) schedule(PAUSE_MS)
     } catch (error) {
-      // It is tried again with the next change, or when somebody asks.
-      tell({ kind: 'report', sentence: `the search index does not follow: ${reasonOf(error)}` })
+      // It is tried again with the next change or query.
+      send([0, `the search index does not follow: ${reasonOf(error)}`])
     }
   }
 
-  function goOn(rest = 0): void {
-    if (!working) clock.setTimer(rest, work)
-    working = true
+  function schedule(pauseMs = 0): void {
+    if (!isScheduled) clock.setTimer(pauseMs, work)
+    isScheduled = true
   }
 
-  port.on('message', (order: Order) => {
-    switch (order.kind) {
-      case 'changed':
-        note(order.sessions)
-        return goOn()
-      case 'search':
-        return tell(answer(order.call, () => index.search(order.request)))
-      case 'inspect':
-        return tell(answer(order.call, () => index.inspect()))
-      case 'close':
-        closed = true
-        index.close()
-        return port.close()
-    }
-  })
-
-  function note(sessions: readonly string[]): void {
+  function note(sessions: readonly SessionId[]): void {
     try {
       index.changed(sessions)
     } catch {
-      // An index that cannot be opened now compares everything when it can be.
+      // An index that cannot be opened now compares all sessions when it can be.
     }
   }
+
+  function receive([call, kind, ask]: CallOf<SearchCalls>): void {
+    switch (kind) {
+      case 'changed':
+        note(ask)
+        return schedule()
+      case 'search':
+        return send(answer(call, () => index.search(ask)))
+      case 'inspect':
+        return send(answer(call, () => index.inspect()))
+      case 'close':
+        isClosed = true
+        index.close()
+        return port.close()
+    }
+  }
+
+  port.on('message', (calls: readonly CallOf<SearchCalls>[]) => calls.forEach(receive))
 }
 
-function answer(call: number, asked: () => SearchAnswer | IndexState): News {
+function answer(call: number, ask: () => SearchAnswer | IndexState): Answer {
   try {
-    return { kind: 'answer', call, answer: asked() }
+    return [call, ask()]
   } catch (error) {
     const known = isParleyError(error) ? error : new ParleyError('SEARCH_UNAVAILABLE', { reason: reasonOf(error) })
-    return { kind: 'refusal', call, code: known.code, details: known.details }
+    return [call, null, { code: known.code, details: known.details }]
   }
 }

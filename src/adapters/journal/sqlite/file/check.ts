@@ -1,6 +1,6 @@
 /** Whether a journal is whole: the file as SQLite sees it, and each session's entries without a hole. */
 import type { Statements } from '../../../../sqlite/statements.ts'
-import { unescape } from '../store/rows.ts'
+import { unescapeText } from '../../../../sqlite/text.ts'
 
 /** More of them say no more. */
 const MOST = 20
@@ -21,7 +21,7 @@ function holes(statements: Statements): readonly string[] {
        ) e JOIN sessions s ON s.key = e.session WHERE e.before <> e.seq - e.count LIMIT ${MOST}`,
     )
     .all() as readonly (readonly [id: string, before: number, begins: number])[]
-  return rows.map(([id, before, begins]) => `session ${unescape(id)} goes from entry ${before} to ${begins + 1}`)
+  return rows.map(([id, before, begins]) => `session ${unescapeText(id)} goes from entry ${before} to ${begins + 1}`)
 }
 
 /** A session that says of itself what its entries do not. */
@@ -32,5 +32,5 @@ function ends(statements: Statements): readonly string[] {
        FROM sessions s WHERE s.last_seq <> last LIMIT ${MOST}`,
     )
     .all() as readonly (readonly [id: string, said: number, last: number])[]
-  return rows.map(([id, said, last]) => `session ${unescape(id)} has ${last} entries and says ${said}`)
+  return rows.map(([id, said, last]) => `session ${unescapeText(id)} has ${last} entries and says ${said}`)
 }

@@ -2,7 +2,7 @@
 import type { Cursor, PageLimits, SessionId, StoredEntry } from '../../../../ports/journal.ts'
 import type { Database } from '../../../../sqlite/database.ts'
 import { Statements } from '../../../../sqlite/statements.ts'
-import { escape, unescape } from '../store/rows.ts'
+import { escapeText, unescapeText } from '../../../../sqlite/text.ts'
 import { journalPath } from '../worker/worker-stores.ts'
 import { openForReader } from './file.ts'
 import { journalError } from './journal-error.ts'
@@ -56,7 +56,7 @@ export function openJournalSource(directory: string, quiet = false): JournalSour
       }, []),
     head: (id) =>
       read(({ statements }) => {
-        const found = statements.get(`SELECT ${COLUMNS} FROM sessions WHERE id = ?`, escape(id))
+        const found = statements.get(`SELECT ${COLUMNS} FROM sessions WHERE id = ?`, escapeText(id))
         return found === undefined ? undefined : headOf(found as HeadColumns)
       }, undefined),
     page: (id, from, { entries, chars }) =>
@@ -69,5 +69,11 @@ export function openJournalSource(directory: string, quiet = false): JournalSour
 }
 
 function headOf([key, id, cwd, title, lastSeq]: HeadColumns): StoredHead {
-  return { key, id: unescape(id), cwd: unescape(cwd), title: title === null ? null : unescape(title), lastSeq }
+  return {
+    key,
+    id: unescapeText(id),
+    cwd: unescapeText(cwd),
+    title: title === null ? null : unescapeText(title),
+    lastSeq,
+  }
 }

@@ -4,7 +4,8 @@
  */
 import { fail } from '../../../../errors/parley-error.ts'
 import type { Statements } from '../../../../sqlite/statements.ts'
-import { type EntryRow, SESSION_COLUMNS, columnsOf, cutRow, escape, insertRows, rowsAfter } from './rows.ts'
+import { escapeText } from '../../../../sqlite/text.ts'
+import { type EntryRow, SESSION_COLUMNS, columnsOf, cutRow, insertRows, rowsAfter } from './rows.ts'
 import type { CopyOrder, FillOrder, FinishOrder, ForkOrder, ForkPlace } from '../worker/messages.ts'
 
 /** How much one transaction copies: others wait for no longer than that takes. */
@@ -98,7 +99,7 @@ export class Forks {
   }
 
   #find(id: string): readonly [key: number, lastSeq: number] | undefined {
-    return this.#statements.get('SELECT key, last_seq FROM sessions WHERE id = ?', escape(id)) as
+    return this.#statements.get('SELECT key, last_seq FROM sessions WHERE id = ?', escapeText(id)) as
       | readonly [key: number, lastSeq: number]
       | undefined
   }

@@ -4,6 +4,7 @@
  */
 import type { SessionPhase, SessionSummary } from '../../../../ports/journal.ts'
 import type { Statements } from '../../../../sqlite/statements.ts'
+import { escapeText, unescapeText } from '../../../../sqlite/text.ts'
 
 /** A row of the table `entries`: the entries from `seq - count + 1` to `seq`. */
 export interface EntryRow {
@@ -164,11 +165,11 @@ export const SESSION_COLUMNS = 'id, cwd, additional_directories, agent, title, p
 
 export function columnsOf(row: SessionSummary): SessionColumns {
   return [
-    escape(row.id),
-    escape(row.cwd),
+    escapeText(row.id),
+    escapeText(row.cwd),
     JSON.stringify(row.additionalDirectories),
-    escape(row.agent),
-    row.title === null ? null : escape(row.title),
+    escapeText(row.agent),
+    row.title === null ? null : escapeText(row.title),
     row.phase,
     row.lastSeq,
     row.createdAt,
@@ -179,26 +180,14 @@ export function columnsOf(row: SessionSummary): SessionColumns {
 export function rowOf(columns: SessionColumns): SessionSummary {
   const [id, cwd, additionalDirectories, agent, title, phase, lastSeq, createdAt, updatedAt] = columns
   return {
-    id: unescape(id),
-    cwd: unescape(cwd),
+    id: unescapeText(id),
+    cwd: unescapeText(cwd),
     additionalDirectories: JSON.parse(additionalDirectories) as readonly string[],
-    agent: unescape(agent),
-    title: title === null ? null : unescape(title),
+    agent: unescapeText(agent),
+    title: title === null ? null : unescapeText(title),
     phase: phase as SessionPhase,
     lastSeq,
     createdAt,
     updatedAt,
   }
-}
-
-/**
- * The text as the inside of a JSON string. The SQLite binding cuts text at a NUL and cannot keep half a surrogate pair;
- * so written, every text comes back as it was, and `a\0b` never finds the session `a`.
- */
-export function escape(text: string): string {
-  return JSON.stringify(text).slice(1, -1)
-}
-
-export function unescape(text: string): string {
-  return text.includes('\\') ? (JSON.parse(`"${text}"`) as string) : text
 }

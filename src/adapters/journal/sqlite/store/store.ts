@@ -3,6 +3,7 @@ import { fail } from '../../../../errors/parley-error.ts'
 import type { ListQuery, SessionHead, SessionSummary } from '../../../../ports/journal.ts'
 import type { Database } from '../../../../sqlite/database.ts'
 import { Statements } from '../../../../sqlite/statements.ts'
+import { escapeText } from '../../../../sqlite/text.ts'
 import { checkJournal } from '../file/check.ts'
 import { Forks } from './forks.ts'
 import {
@@ -10,7 +11,6 @@ import {
   SESSION_COLUMNS,
   type SessionColumns,
   columnsOf,
-  escape,
   insertRows,
   packEntries,
   rowOf,
@@ -142,7 +142,7 @@ export class Store {
   }
 
   head(id: string): SessionHead | undefined {
-    const found = this.#statements.get(`SELECT key, ${SESSION_COLUMNS} FROM sessions WHERE id = ?`, escape(id)) as
+    const found = this.#statements.get(`SELECT key, ${SESSION_COLUMNS} FROM sessions WHERE id = ?`, escapeText(id)) as
       | readonly [key: number, ...row: SessionColumns]
       | undefined
     if (found === undefined) return undefined
@@ -161,13 +161,13 @@ export class Store {
       where.push(condition)
       values.push(...given)
     }
-    if (cwd !== undefined) only('cwd = ?', escape(cwd))
+    if (cwd !== undefined) only('cwd = ?', escapeText(cwd))
     if (phases !== undefined) only(`phase IN (${phases.map(() => '?').join(', ')})`, ...phases)
     // Said in the words of the partial index, which is then used.
     if (phases?.every((phase) => phase !== 'idle' && phase !== 'closed') === true)
       only("phase NOT IN ('idle', 'closed')")
     if (after !== undefined)
-      only('updated_at <= ? AND (updated_at < ? OR id > ?)', after.updatedAt, after.updatedAt, escape(after.id))
+      only('updated_at <= ? AND (updated_at < ? OR id > ?)', after.updatedAt, after.updatedAt, escapeText(after.id))
     const condition = where.length === 0 ? '' : `WHERE ${where.join(' AND ')}`
     const sql = `SELECT ${SESSION_COLUMNS} FROM sessions ${condition} ORDER BY updated_at DESC, id LIMIT ?`
     const rows = this.#statements.all(sql, ...values, Math.max(0, limit)) as readonly SessionColumns[]
@@ -180,7 +180,7 @@ export class Store {
   }
 
   #key(id: string): number | undefined {
-    return this.#statements.number('SELECT key FROM sessions WHERE id = ?', escape(id))
+    return this.#statements.number('SELECT key FROM sessions WHERE id = ?', escapeText(id))
   }
 
   #insert(row: SessionColumns): number {
