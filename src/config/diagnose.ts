@@ -1,4 +1,5 @@
-/** The configuration for whoever looks for what is wrong: what can be had of it, and why the rest cannot. */
+/** The configuration for `parley doctor`: as much as can be loaded, and everything that is wrong. */
+import { catalogue } from '../errors/catalogue.ts'
 import { loadDespite } from './load-lenient.ts'
 import { readMcpFiles } from './mcp/server-files.ts'
 import { projectFile, userFile, workingDirectory } from './places.ts'
@@ -24,7 +25,7 @@ export async function diagnoseConfig(environment = process.env, cwd = workingDir
   const mcpFaults = found.faults
     .filter(({ value }) => fault === undefined || value !== 'read')
     .filter(({ key, reason }) => !told.some((one) => one.includes(key) && one.includes(reason)))
-    .map(({ file, key, value, reason }) => `${file}: the setting ${key} cannot be ${value}: ${reason}.`)
+    .map(({ file, ...fault }) => `${file}: ${catalogue.CONFIG_INVALID.sentence(fault)}`)
   const mcp = found.servers.map(({ entry, standing }) => ({ name: entry.name, standing }))
   const faults = [...told, ...mcpFaults]
   return { config, files, faults, mcp }

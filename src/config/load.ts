@@ -1,11 +1,12 @@
 /** The one door of configuration: defaults < file < environment < flags, checked once, frozen. It alone reads the environment. */
 import { dirname, isAbsolute, resolve } from 'node:path'
-import { fail, isParleyError, reasonOf } from '../errors/parley-error.ts'
+import { fail, isParleyError } from '../errors/parley-error.ts'
 import { ignoredPlaces, stateDirectory, userFile, workingDirectory } from './places.ts'
 import { type FileSettings, type Settings, ofProject, ofUser } from './files/setting-files.ts'
 import { type AgentChoice, agentChoice, modelChoice } from './agent-choice.ts'
 import { type Config, type Fault, settings } from './schema.ts'
 import { requirePrivateState } from './private.ts'
+import type { SettingValues } from './setting-values.ts'
 import { providerVariables } from './provider-variables.ts'
 import { socketPathOf } from './socket.ts'
 
@@ -18,7 +19,6 @@ export interface Flags {
 }
 
 type Environment = Readonly<Record<string, string | undefined>>
-type Values = Readonly<Record<string, string | undefined>>
 
 /**
  * Throws CONFIG_INVALID with the key, the value that cannot be and where that is said, and CONFIG_UNREADABLE for a file that
@@ -35,7 +35,8 @@ export async function loadConfig(
   const lent = await providerVariables(environment)
   const warnings = [...ignoredPlaces(environment), ...user.warnings, ...project.warnings]
   try {
-    const config = judged({ flags, environment, cwd, warnings, lent }, said)
+    const values = await checkedValues(said)
+    const config = configOf({ flags, environment, cwd, warnings, lent, values }, said)
     const tightened = requirePrivateState(config.home)
     return tightened === undefined ? config : Object.freeze({ ...config, warnings: [tightened, ...warnings] })
   } catch (error) {
@@ -53,36 +54,40 @@ interface Given {
   readonly cwd: string
   readonly warnings: readonly string[]
   readonly lent: Readonly<Record<string, string>>
+  readonly values: SettingValues
 }
 
-function judged({ flags, environment, cwd, warnings, lent }: Given, said: Settings): Config {
-  const values: Values = Object.fromEntries(Object.entries(said).map(([key, one]) => [key, one?.text]))
+function configOf({ flags, environment, cwd, warnings, lent, values }: Given, said: Settings): Config {
   const home = homeOf(environment, cwd)
   const now = { ...fromEnvironment(environment), ...given(flags) }
   const isChosenNow = (key: 'agent' | 'model') => now[key] !== undefined
   return Object.freeze({
     home,
     socket: socketPathOf(home),
-    agent: chosenAgent(flags, values, {
-      // A script that the user's file names stands beside that file, wherever the command runs.
-      directory: isChosenNow('agent') ? cwd : dirname(userFile(environment)),
-      isNamedNow: isChosenNow('agent'),
-    }),
+    agent: chosenAgent(
+      flags,
+      { agent: said['agent']?.text, model: values.model },
+      {
+        // A script that the user's file names stands beside that file, wherever the command runs.
+        directory: isChosenNow('agent') ? cwd : dirname(userFile(environment)),
+        isNamedNow: isChosenNow('agent'),
+      },
+    ),
     agentChosen: isChosenNow('agent') || isChosenNow('model'),
-    model: modelOf(values['model']),
+    model: values.model,
     modelChosen: isChosenNow('model'),
-    idleMinutes: minutesOf(values['idle_minutes'] ?? '10'),
-    maxStallSeconds: stallOf(values['max_stall_seconds'] ?? '30'),
-    docsKey: values['docs_key'],
-    serverToken: values['server_token'],
-    clientToken: values['client_token'],
-    maxSteps: requestsOf(values['max_steps'] ?? '100'),
-    modelTitles: switchOf('model_titles', values['model_titles'] ?? 'true'),
-    discoverLocalModels: switchOf('discover_local_models', values['discover_local_models'] ?? 'true'),
-    commandSandbox: sandboxOf(values['command_sandbox'] ?? 'off'),
-    commandNetwork: switchOf('command_network', values['command_network'] ?? 'true'),
-    experimental: switchOf('experimental', values['experimental']),
-    faults: faultsOf(values['faults']),
+    idleMinutes: values.idle_minutes ?? 10,
+    maxStallSeconds: values.max_stall_seconds ?? 30,
+    docsKey: values.docs_key,
+    serverToken: values.server_token,
+    clientToken: values.client_token,
+    maxSteps: values.max_steps ?? 100,
+    modelTitles: values.model_titles ?? true,
+    discoverLocalModels: values.discover_local_models ?? true,
+    commandSandbox: values.command_sandbox ?? 'off',
+    commandNetwork: values.command_network ?? true,
+    experimental: values.experimental ?? false,
+    faults: (values.faults ?? []) as readonly Fault[],
     warnings,
     providerVariables: lent,
     environment,
@@ -118,8 +123,13 @@ export function homeOf(environment: Environment, cwd: string): string {
   return fail('CONFIG_INVALID', { key: 'home', value: JSON.stringify(path), reason })
 }
 
-/** A model that is named, wherever, is what answers, unless another agent is. */
-function chosenAgent(flags: Flags, { agent, model }: Values, named: Parameters<typeof agentChoice>[1]): AgentChoice {
+interface Chosen {
+  readonly agent: string | undefined
+  readonly model: string | undefined
+}
+
+/** A chosen model answers, unless another agent than `model` is chosen. */
+function chosenAgent(flags: Flags, { agent, model }: Chosen, named: Parameters<typeof agentChoice>[1]): AgentChoice {
   const isOther = agent !== undefined && agent !== 'auto' && agent !== 'model'
   if (model === undefined) return agentChoice(agent ?? 'auto', named)
   if (!isOther || (flags.model !== undefined && flags.agent === undefined)) return modelChoice(model)
@@ -128,60 +138,10 @@ function chosenAgent(flags: Flags, { agent, model }: Values, named: Parameters<t
   return fail('CONFIG_INVALID', { key: 'agent', value: JSON.stringify(agent), reason })
 }
 
-function requestsOf(value: string): number {
-  const requests = Number(value)
-  if (Number.isInteger(requests) && requests >= 1) return requests
-  return fail('CONFIG_INVALID', {
-    key: 'max_steps',
-    value: JSON.stringify(value),
-    reason: 'it must be a whole number from 1',
-  })
-}
-
-function modelOf(value: string | undefined): string | undefined {
-  if (value === undefined || /^[^:\s]+:\S/u.test(value)) return value
-  return fail('CONFIG_INVALID', { key: 'model', value: JSON.stringify(value), reason: 'it must be PROVIDER:NAME' })
-}
-
-function minutesOf(value: string): number {
-  const minutes = Number(value)
-  if (value.trim() !== '' && Number.isFinite(minutes) && minutes >= 0) return minutes
-  return fail('CONFIG_INVALID', {
-    key: 'idle_minutes',
-    value: JSON.stringify(value),
-    reason: 'it must be a number of minutes from 0',
-  })
-}
-
-function stallOf(value: string): number {
-  const seconds = Number(value)
-  if (value.trim() !== '' && Number.isInteger(seconds) && (seconds === 0 || seconds >= 5)) return seconds
-  return fail('CONFIG_INVALID', {
-    key: 'max_stall_seconds',
-    value: JSON.stringify(value),
-    reason: 'it must be a whole number of seconds from 5, or 0',
-  })
-}
-
-function sandboxOf(value: string): Config['commandSandbox'] {
-  if (value === 'off' || value === 'auto' || value === 'on') return value
-  return fail('CONFIG_INVALID', {
-    key: 'command_sandbox',
-    value: JSON.stringify(value),
-    reason: 'it must be off, auto or on',
-  })
-}
-
-function switchOf(key: string, value = 'false'): boolean {
-  if (value === 'true' || value === 'false') return value === 'true'
-  return fail('CONFIG_INVALID', { key, value: JSON.stringify(value), reason: 'it must be true or false' })
-}
-
-function faultsOf(value: string | undefined): readonly Fault[] {
-  if (value === undefined) return []
-  try {
-    return JSON.parse(value) as readonly Fault[]
-  } catch (error) {
-    return fail('CONFIG_INVALID', { key: 'faults', value: 'read', reason: reasonOf(error) }, error)
-  }
+/** The schema takes time to load and an editor waits for its relay, so it is loaded only where a setting needs it. */
+async function checkedValues(said: Settings): Promise<SettingValues> {
+  const texts = Object.fromEntries(Object.entries(said).map(([key, one]) => [key, one?.text]))
+  if (Object.keys(texts).every((key) => key === 'home' || key === 'agent')) return {}
+  const { parseSettingValues } = await import('./setting-values.ts')
+  return parseSettingValues(texts)
 }

@@ -263,10 +263,11 @@ export const catalogue = {
     false,
     (d) => `There is no terminal ${JSON.stringify(d.terminal)}, or it was released.`,
   ),
-  CONFIG_INVALID: row<{ key: string; value: string; reason: string }>(
+  /** Without `value` where it may be a secret. */
+  CONFIG_INVALID: row<{ key: string; value?: string; reason: string }>(
     INVALID_PARAMS,
     false,
-    (d) => `The setting ${d.key} cannot be ${d.value}: ${d.reason}.`,
+    (d) => `The setting ${d.key} ${d.value === undefined ? 'is invalid' : `cannot be ${d.value}`}: ${d.reason}.`,
   ),
   CONFIG_UNREADABLE: row<{ path: string; reason: string }>(
     INVALID_PARAMS,

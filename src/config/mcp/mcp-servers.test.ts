@@ -77,7 +77,7 @@ describe('what a table may say', () => {
     const { where, cwd, file } = place('[mcp.s]\ncommand = "x"\nenv = "sentinel-secret"\n')
     const loading = loadConfig({}, where.environment, cwd)
     await expect(loading).rejects.toMatchObject({ code: 'CONFIG_INVALID' })
-    await expect(loading).rejects.toThrow('mcp.s.env cannot be what it is: it must be a table of texts')
+    await expect(loading).rejects.toThrow('mcp.s.env is invalid: it must be a table of texts')
     await expect(loading).rejects.toThrow(`(${file}:3)`)
     await expect(loading).rejects.not.toThrow('sentinel')
   })

@@ -3,8 +3,9 @@ import { realpathSync } from 'node:fs'
 import { parse } from 'smol-toml'
 import { reasonOf } from '../../errors/parley-error.ts'
 import { digestOf, isAllowed } from './trust.ts'
-import { readMcp, type McpEntry, type McpFault } from './mcp-servers.ts'
+import { readMcp, type McpEntry } from './mcp-servers.ts'
 import { projectFile, userFile } from '../places.ts'
+import type { Fault } from '../tables.ts'
 import { MAX_PROJECT_BYTES, readTextSync } from '../../state-files/bounded-read.ts'
 
 export interface FoundMcp {
@@ -23,7 +24,7 @@ export interface FoundMcp {
 export interface McpFiles {
   readonly servers: readonly FoundMcp[]
   /** What is wrong with single servers or whole files, without secrets. */
-  readonly faults: readonly (McpFault & { readonly file: string })[]
+  readonly faults: readonly (Fault & { readonly file: string })[]
 }
 
 interface Where {

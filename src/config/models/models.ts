@@ -1,6 +1,7 @@
 /** Which providers of models there are for this user: the well-known ones, and those of their own `parley.toml`. */
 import { parse } from 'smol-toml'
 import { type KnownProvider, knownProviders, type ProviderKind } from './known-providers.ts'
+import { catalogue } from '../../errors/catalogue.ts'
 import { userFile } from '../places.ts'
 import { type ModelTable, type ProviderRead, type ProviderTable, readProviders } from './provider-tables.ts'
 import { readTextSync } from '../../state-files/bounded-read.ts'
@@ -37,7 +38,7 @@ const known: ReadonlySet<string> = new Set(knownProviders.map(({ name }) => name
 export function readModels(environment: Environment, lent: Environment = {}): ModelsConfig {
   const read = tablesIn(userFile(environment))
   const tables = read.flatMap((one) => ('table' in one ? [one.table] : []))
-  const faults = read.flatMap((one) => ('fault' in one ? [sentence(one.fault)] : []))
+  const faults = read.flatMap((one) => ('fault' in one ? [sentence(one)] : []))
   const own = tables
     .filter(({ enabled }) => enabled)
     .map((table) => settled(table, whereReached(table, { environment, lent }), true))
@@ -90,8 +91,8 @@ function tablesIn(path: string): readonly ProviderRead[] {
   }
 }
 
-function sentence({ key, value, reason }: Extract<ProviderRead, { fault: unknown }>['fault']): string {
-  return `The setting ${key} cannot be ${value}: ${reason}.`
+function sentence({ fault }: Extract<ProviderRead, { fault: unknown }>): string {
+  return catalogue.CONFIG_INVALID.sentence(fault)
 }
 
 function rank({ isConfigured, keyNames }: ProviderSettings): number {

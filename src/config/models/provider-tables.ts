@@ -1,5 +1,6 @@
-/** What `[providers.NAME]` of the user's own file may say: every key, what it takes, and what becomes of it. */
-import { perhapsMeant } from '../nearest.ts'
+/** The tables `[providers.NAME]` of the user's own file: their schema, and the providers that they describe. */
+import { z } from 'zod'
+import { type Fault, faultOf, isTable, number, oneOf, switchValue, tableWith, text, textTable } from '../tables.ts'
 import type { ProviderKind } from './known-providers.ts'
 
 export interface ModelTable {
@@ -17,13 +18,13 @@ export interface ModelTable {
   }
 }
 
-/** As written: `${NAME}` still stands where a variable is meant. */
+/** As written: `${NAME}` is not replaced yet. */
 export interface ProviderTable {
   readonly name: string
   readonly kind?: ProviderKind
   readonly title?: string
   readonly url?: string
-  /** Which variable holds the key. */
+  /** The variable that holds the key. */
   readonly keyEnv?: string
   readonly headers: Readonly<Record<string, string>>
   readonly models: readonly ModelTable[]
@@ -31,178 +32,129 @@ export interface ProviderTable {
   readonly enabled: boolean
 }
 
-/** What is wrong with a table, as CONFIG_INVALID says it. */
-export interface ProviderFault {
-  readonly key: string
-  readonly value: string
-  readonly reason: string
-}
+export type ProviderRead = { readonly table: ProviderTable } | { readonly fault: Fault }
 
-export type ProviderRead = { readonly table: ProviderTable } | { readonly fault: ProviderFault }
+const tokens = number('a number of tokens above 0', (value) => Number.isSafeInteger(value) && value > 0)
+const amount = number('a number from 0', (value) => value >= 0)
 
-interface Kind {
-  readonly words: string
-  readonly holds: (value: unknown) => boolean
-}
-
-type Table = Readonly<Record<string, unknown>>
-
-const text: Kind = { words: 'a text', holds: isText }
-const texts: Kind = { words: 'a list of texts', holds: (value) => Array.isArray(value) && value.every(isText) }
-const tokens: Kind = {
-  words: 'a number of tokens above 0',
-  holds: (value) => Number.isSafeInteger(value) && Number(value) > 0,
-}
-const price: Kind = { words: 'a number from 0', holds: (value) => typeof value === 'number' && value >= 0 }
-const yesOrNo: Kind = { words: 'true or false', holds: (value) => typeof value === 'boolean' }
-
-const KEYS: Readonly<Record<string, Kind>> = {
-  kind: {
-    words: 'openai, anthropic or google',
-    holds: (value) => ['openai', 'anthropic', 'google'].includes(String(value)),
+const price = tableWith(
+  {
+    input: amount.optional(),
+    output: amount.optional(),
+    cache_read: amount.optional(),
+    cache_write: amount.optional(),
+    currency: text.optional(),
   },
-  title: text,
-  url: { words: 'an http or https URL without a name, a password or a query in it', holds: isAddress },
-  key_env: {
-    words: 'the name of a variable, not the key itself',
-    holds: (value) => isText(value) && /^[A-Za-z_]\w*$/u.test(String(value)),
-  },
-  headers: {
-    words: 'a table of texts',
-    holds: (value) => isTable(value) && Object.values(value).every((one) => typeof one === 'string'),
-  },
-  models: {
-    words: 'a list of names, or of tables with a name',
-    holds: (value) => Array.isArray(value) && value.every((one) => isText(one) || isTable(one)),
-  },
-  idle_seconds: { words: 'a number of seconds above 0', holds: (value) => typeof value === 'number' && value > 0 },
-  enabled: yesOrNo,
-}
+  'it must be a table: input, output, cache_read, cache_write',
+)
 
-const MODEL_KEYS: Readonly<Record<string, Kind>> = {
-  name: text,
-  context_window: tokens,
-  max_output_tokens: tokens,
-  images: yesOrNo,
-  efforts: texts,
-  price: { words: 'a table: input, output, cache_read, cache_write', holds: isTable },
-}
+const model = tableWith(
+  {
+    name: text,
+    context_window: tokens.optional(),
+    max_output_tokens: tokens.optional(),
+    images: switchValue.optional(),
+    efforts: z.array(text, 'it must be a list of texts').optional(),
+    price: price.optional(),
+  },
+  'it must be a list of names, or of tables with a name',
+)
 
-const PRICE_KEYS: Readonly<Record<string, Kind>> = {
-  input: price,
-  output: price,
-  cache_read: price,
-  cache_write: price,
-  currency: text,
-}
+const provider = tableWith(
+  {
+    kind: oneOf(['openai', 'anthropic', 'google']).optional(),
+    title: text.optional(),
+    url: z
+      .custom<string>(isAddress, 'it must be an http or https URL without a name, a password or a query in it')
+      .optional(),
+    key_env: z
+      .string('it must be the name of a variable, not the key itself')
+      .regex(/^[A-Za-z_]\w*$/u, 'it must be the name of a variable, not the key itself')
+      .optional(),
+    headers: textTable('a table of texts', /^/u, /^/u).optional(),
+    models: z
+      .custom<readonly unknown[]>(isModelList, 'it must be a list of names, or of tables with a name')
+      .optional(),
+    idle_seconds: number('a number of seconds above 0', (value) => value > 0).optional(),
+    enabled: switchValue.optional(),
+  },
+  'a provider is a table: url, key_env',
+)
 
 /** The tables under `providers`; a provider that is not well known needs a url. */
 export function readProviders(providers: unknown, known: ReadonlySet<string>): readonly ProviderRead[] {
   if (!isTable(providers))
-    return [{ fault: { key: 'providers', value: 'what it is', reason: 'it has tables: [providers.NAME]' } }]
+    return [{ fault: { key: 'providers', value: 'set', reason: 'it has tables: [providers.NAME]' } }]
   return Object.entries(providers).map(([name, table]) => {
     const fault = faultIn(name, table, known)
-    return fault === undefined ? { table: tableOf(name, table as Table) } : { fault }
+    return fault === undefined ? { table: providerOf(name, table as z.infer<typeof provider>) } : { fault }
   })
 }
 
-function faultIn(name: string, table: unknown, known: ReadonlySet<string>): ProviderFault | undefined {
+function faultIn(name: string, table: unknown, known: ReadonlySet<string>): Fault | undefined {
   const at = `providers.${name}`
-  if (!isTable(table)) return { key: at, value: 'what it is', reason: 'a provider is a table: url, key_env' }
   if (!/^[\w.-]+$/u.test(name))
     return { key: at, value: 'set', reason: 'the name of a provider is letters, digits, -, _ and .' }
-  const own = wrongIn(at, table, KEYS)
+  const own = faultOf(at, table, provider)
   if (own !== undefined) return own
-  if (table['url'] === undefined && !known.has(name))
+  const { url, models = [] } = table as z.infer<typeof provider>
+  if (url === undefined && !known.has(name))
     return { key: `${at}.url`, value: 'missing', reason: 'Parley does not know where this provider is' }
-  return modelsFault(at, (table['models'] ?? []) as readonly unknown[])
+  const faults = models.map((one) =>
+    isTable(one) ? faultOf(`${at}.models.${String(one['name'])}`, one, model) : undefined,
+  )
+  return faults.find((fault) => fault !== undefined)
 }
 
-function modelsFault(at: string, models: readonly unknown[]): ProviderFault | undefined {
-  for (const model of models) {
-    if (!isTable(model)) continue
-    if (!isText(model['name'])) return { key: `${at}.models`, value: 'what it is', reason: 'each table needs a name' }
-    const key = `${at}.models.${String(model['name'])}`
-    const wrong =
-      wrongIn(key, model, MODEL_KEYS) ?? wrongIn(`${key}.price`, (model['price'] ?? {}) as Table, PRICE_KEYS)
-    if (wrong !== undefined) return wrong
-  }
-  return undefined
+/** Each item is checked by itself, so that a fault can name its model. */
+function isModelList(value: unknown): boolean {
+  return Array.isArray(value) && value.every((one) => (isTable(one) ? isText(one['name']) : isText(one)))
 }
 
-function wrongIn(at: string, table: Table, kinds: Readonly<Record<string, Kind>>): ProviderFault | undefined {
-  for (const [key, value] of Object.entries(table)) {
-    const kind = Object.hasOwn(kinds, key) ? kinds[key] : undefined
-    const known = Object.keys(kinds)
-    if (kind === undefined) {
-      const reason = `there is only ${known.join(', ')}${perhapsMeant(key, known)}`
-      return { key: `${at}.${key}`, value: 'set', reason }
-    }
-    // The value may be a key to something: it stays out of the sentence.
-    if (!kind.holds(value)) return { key: `${at}.${key}`, value: 'what it is', reason: `it must be ${kind.words}` }
-  }
-  return undefined
-}
-
-/** The table was checked: every value is what its key takes. */
-function tableOf(
-  name: string,
-  { kind, title, url, key_env: keyEnv, headers = {}, models = [], idle_seconds: idleSeconds, enabled }: Table,
-): ProviderTable {
-  const given = { kind, title, url, keyEnv, idleSeconds }
-  const set = Object.entries(given).filter(([, value]) => value !== undefined)
+function providerOf(name: string, table: z.infer<typeof provider>): ProviderTable {
+  const { kind, title, url, key_env: keyEnv, headers = {}, models = [], idle_seconds: idleSeconds, enabled } = table
   return {
     name,
     headers,
-    models: (models as readonly unknown[]).map(modelOf),
+    models: models.map((one) => modelOf(one as string | z.infer<typeof model>)),
     enabled: enabled !== false,
-    ...Object.fromEntries(set),
-  } as ProviderTable
-}
-
-function modelOf(model: unknown): ModelTable {
-  if (typeof model === 'string') return { name: model }
-  const {
-    name,
-    context_window: contextWindow,
-    max_output_tokens: maxOutputTokens,
-    images,
-    efforts,
-    price,
-  } = model as Table
-  const given = {
-    name,
-    contextWindow,
-    maxOutputTokens,
-    images,
-    efforts,
-    price: price === undefined ? undefined : priceOf(price as Table),
+    ...set({ kind, title, url, keyEnv, idleSeconds }),
   }
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as unknown as ModelTable
 }
 
-/** What is read from a cache costs what any input costs, where nothing else is said. */
+function modelOf(given: string | z.infer<typeof model>): ModelTable {
+  if (typeof given === 'string') return { name: given }
+  const { name, context_window: contextWindow, max_output_tokens: maxOutputTokens, images, efforts } = given
+  return {
+    name,
+    ...set({ contextWindow, maxOutputTokens, images, efforts }),
+    ...(given.price !== undefined && { price: priceOf(given.price) }),
+  }
+}
+
+/** The price of cached input is that of any input, unless the table says otherwise. */
 function priceOf({
   input = 0,
   output = 0,
   cache_read: cacheRead = input,
   cache_write: cacheWrite = input,
   currency = 'USD',
-}: Table): unknown {
+}: z.infer<typeof price>): NonNullable<ModelTable['price']> {
   return { currency, input, output, cacheRead, cacheWrite }
+}
+
+/** Without the keys that are undefined. */
+function set<Fields extends object>(fields: Fields): { [Key in keyof Fields]?: NonNullable<Fields[Key]> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
+    [Key in keyof Fields]?: NonNullable<Fields[Key]>
+  }
 }
 
 /** A variable may hold any part of it, or all. */
 function isAddress(value: unknown): boolean {
-  if (!isText(value)) return false
-  const url = String(value)
-  return url.startsWith('${') || /^https?:\/\/[^\s/?#@]+(?:\/[^\s?#@]*)?$/u.test(url)
+  return isText(value) && (value.startsWith('${') || /^https?:\/\/[^\s/?#@]+(?:\/[^\s?#@]*)?$/u.test(value))
 }
 
-function isText(value: unknown): boolean {
+function isText(value: unknown): value is string {
   return typeof value === 'string' && value !== ''
-}
-
-function isTable(value: unknown): value is Table {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date)
 }

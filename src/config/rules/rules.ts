@@ -1,7 +1,9 @@
 /** What `[permissions]` of a configuration file may say: rules that allow, ask about or deny calls of tools. */
 import { parse } from 'smol-toml'
 import { reasonOf } from '../../errors/parley-error.ts'
+import { z } from 'zod'
 import { perhapsMeant } from '../nearest.ts'
+import { type Fault, faultOf, isTable, tableWith } from '../tables.ts'
 
 export const EFFECTS = ['allow', 'ask', 'deny'] as const
 export const SUBJECT_KEYS = ['tool', 'server', 'path', 'command', 'host'] as const
@@ -16,21 +18,12 @@ export interface RuleEntry {
   readonly subject: RuleSubject
 }
 
-/** What is wrong, as CONFIG_INVALID says it. */
-export interface RuleFault {
-  readonly key: string
-  readonly value: string
-  readonly reason: string
-}
-
 export interface RuleEntries {
   readonly rules: readonly RuleEntry[]
-  readonly faults: readonly RuleFault[]
+  readonly faults: readonly Fault[]
 }
 
-type Table = Readonly<Record<string, unknown>>
-
-const LONGEST = 1_000
+const MAX_LENGTH = 1_000
 
 /** Every path of a search is compared with each rule: a project, which anyone may have written, has so many, each with so many `*`. */
 const OF_PROJECT = { rules: 100, wildcards: 8 }
@@ -60,7 +53,7 @@ function wildcardsIn(subject: RuleSubject): number {
   return Math.max(...Object.values(subject).map((text) => text.split('*').length - 1))
 }
 
-type Read = { readonly rule: RuleEntry } | { readonly fault: RuleFault }
+type Read = { readonly rule: RuleEntry } | { readonly fault: Fault }
 
 function listed(effect: string, list: unknown): readonly Read[] {
   const key = `permissions.${effect}`
@@ -73,40 +66,39 @@ function listed(effect: string, list: unknown): readonly Read[] {
   })
 }
 
-/** What keeps it from being what a rule is said of. */
-export function faultIn(key: string, subject: unknown): RuleFault | undefined {
-  const known = SUBJECT_KEYS.join(', ')
-  if (!isTable(subject)) return wrong(key, `a rule is a table with ${known}`)
-  const named = Object.entries(subject)
-  if (named.length === 0) return wrong(key, `a rule names at least one of ${known}`)
-  for (const [name, value] of named) {
-    if (!SUBJECT_KEYS.some((one) => one === name))
-      return wrong(`${key}.${name}`, `there is only ${known}${perhapsMeant(name, SUBJECT_KEYS)}`)
-    const reason = typeof value === 'string' ? textFault(name, value) : 'it must be a text'
-    if (reason !== undefined) return wrong(`${key}.${name}`, reason)
-  }
-  return undefined
-}
+const ruleText = z
+  .string('it must be a text')
+  .refine((text) => text.trim() === text && text !== '', 'it must be a text that neither begins nor ends with a space')
+  .refine(
+    (text) => text.length <= MAX_LENGTH && !/\p{Cc}/u.test(text),
+    `it must be one line of at most ${MAX_LENGTH} letters`,
+  )
 
-function textFault(name: string, value: string): string | undefined {
-  if (value.trim() !== value || value === '') return 'it must be a text that neither begins nor ends with a space'
-  if (value.length > LONGEST || /\p{Cc}/u.test(value)) return `it must be one line of at most ${LONGEST} letters`
-  if (name === 'host' && !/^[A-Za-z0-9.*:[\]-]+$/u.test(value))
-    return 'it must be the name of a host, without https:// and port'
-  if (name !== 'path') return undefined
-  if (/[[\]{}\\]|^!/u.test(value)) return 'a path has *, ** and ? as patterns, and no others'
-  return value.split('/').includes('..') ? 'it must be inside the root set, without ..' : undefined
-}
+const subject = tableWith(
+  {
+    tool: ruleText.optional(),
+    server: ruleText.optional(),
+    path: ruleText
+      .refine((text) => !/[[\]{}\\]|^!/u.test(text), 'a path has *, ** and ? as patterns, and no others')
+      .refine((text) => !text.split('/').includes('..'), 'it must be inside the root set, without ..')
+      .optional(),
+    command: ruleText.optional(),
+    host: ruleText
+      .regex(/^[A-Za-z0-9.*:[\]-]+$/u, 'it must be the name of a host, without https:// and port')
+      .optional(),
+  },
+  `a rule is a table with ${SUBJECT_KEYS.join(', ')}`,
+).refine((named) => Object.keys(named).length > 0, `a rule names at least one of ${SUBJECT_KEYS.join(', ')}`)
 
-/** The value stays out of the sentence: nobody knows what was written there by mistake. */
-function wrong(key: string, reason: string): RuleFault {
-  return { key, value: 'what it is', reason }
+/** Why a value cannot be the subject of a rule. */
+export function faultIn(key: string, value: unknown): Fault | undefined {
+  return faultOf(key, value, subject)
 }
 
 export function isEffect(value: unknown): value is RuleEffect {
   return EFFECTS.some((effect) => effect === value)
 }
 
-function isTable(value: unknown): value is Table {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date)
+function wrong(key: string, reason: string): Fault {
+  return { key, reason }
 }
