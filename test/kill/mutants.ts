@@ -157,13 +157,13 @@ export const mutants: readonly Mutant[] = [
     test: [CALL_TEST, 'that %s is never tried again'],
   },
   {
-    mechanism: 'cursor: who goes on is told what came after it, and no more',
-    file: 'src/edge/acp/v1/methods/resume-params.ts',
-    text: '  return after\n',
-    by: '  return undefined\n',
+    mechanism: 'cursor: a client that resumes gets what came after it, and no more',
+    file: 'src/edge/acp/v1/methods/open-methods.ts',
+    text: ' : after\n',
+    by: ' : undefined\n',
     test: [
-      'src/edge/acp/v1/go-on.test.ts',
-      'a load that was cut in the middle is asked again with what it got, and tells the rest before its response',
+      'src/edge/acp/v1/methods/resume.test.ts',
+      'a load that was cut in the middle, repeated with the last entry that it got, sends the rest before its response',
     ],
   },
   {
@@ -250,7 +250,7 @@ export const mutants: readonly Mutant[] = [
     text: '      if (output.writableLength > MAX_UNREAD_BYTES) destroy()\n',
     by: '      if (output.writableLength > MAX_UNREAD_BYTES * 100) destroy()\n',
     test: [
-      'src/edge/acp/v1/slow.test.ts',
+      'src/edge/acp/v1/attachment/slow-client.test.ts',
       'and asks and asks is cut off; the session and the others go on, and it can come back',
     ],
   },
@@ -281,7 +281,7 @@ export const mutants: readonly Mutant[] = [
   {
     mechanism: 'bad input: what is nested beyond all use is refused at the door',
     file: 'src/edge/acp/v1/methods/params.ts',
-    text: "if (isNestedDeeper(params, DEEPEST)) fail('PARAMS_INVALID', { method, reason: 'they are nested too deeply' })",
+    text: "if (isNestedDeeper(params, MAX_NESTING)) fail('PARAMS_INVALID', { method, reason: 'they are nested too deeply' })",
     by: '',
     test: ['test/e2e/acp-hostile.test.ts', '%s that is nested beyond all use is refused'],
   },

@@ -1,7 +1,7 @@
 /** Rows of what servers have: tools, calls, resources, prompts, and what they ask of people. */
 import { calls, excused, http, lists, newest, official, row, stdio, within, type Row } from './row.ts'
 
-const asking = within('src/edge/acp/v1/tool-asking.test.ts')
+const asking = within('src/edge/acp/v1/client-peer/server-elicitation.test.ts')
 const eliciting = within('test/e2e/mcp-elicitation.test.ts')
 const prompts = within('test/e2e/mcp-prompts.test.ts')
 const reading = within('test/e2e/mcp-read.test.ts')

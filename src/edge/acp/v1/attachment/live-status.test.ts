@@ -30,7 +30,7 @@ function talkative(street: Street) {
   return go
 }
 
-test('whoever did not ask hears nothing of it, and what we do not have is not missed', async () => {
+test('a client that did not ask gets none, and unknown names are ignored', async () => {
   const street = openStreet()
   const plain = await street.client()
   const other = await street.client(wanting(['weather']))
@@ -64,7 +64,7 @@ test.each(['session/new', 'session/load', 'session/resume'])(
   },
 )
 
-test('the turn is told as it goes, after the entries that it comes from', async () => {
+test('the turn is sent as it changes, after the entries that changed it', async () => {
   const street = openStreet()
   street.house.agent.script = async (turn) => {
     await turn.ask({ toolCallId: 'c', patch: { title: 'T' }, options: [option('allow_once')], state: 1 })
@@ -123,7 +123,7 @@ test('presence knows everyone by the name that they gave, comes and goes with th
   expect(ada.last('_parley/presence')).toEqual({ sessionId, clients: [me] })
 })
 
-test('MCP servers are told as they come and go', async () => {
+test('MCP servers are sent as they come and go', async () => {
   const street = openStreet()
   const ada = await street.client(wanting(['mcp']))
   const sessionId = await create(ada, { mcpServers: [{ name: 'docs', command: 'true', args: [], env: [] }] })
@@ -139,7 +139,7 @@ test('MCP servers are told as they come and go', async () => {
   expect(ada.all('_parley/mcp')).toHaveLength(told)
 })
 
-test('whoever deletes a session tells it to those who asked', async () => {
+test('a deleted session is announced to the clients that asked', async () => {
   const street = openStreet()
   const ada = await street.client(wanting(['turn']))
   const sessionId = await create(ada)

@@ -23,7 +23,7 @@ const updateOf = (client: WireClient, status: string) =>
   client.updates.findLast(({ update }) => update['status'] === status)?.update
 
 describe('the client whose prompt runs', () => {
-  test('is asked, after it was told of the call, and nobody else is', async () => {
+  test('is asked after it was sent the call, and no other client is', async () => {
     agentDoes(reads)
     const { ada, bob, id } = await inCompany()
     const request = await answer(ada, 'fs/read_text_file', { result: { content: 'not saved yet' } })
@@ -37,7 +37,7 @@ describe('the client whose prompt runs', () => {
     expect(updateOf(bob, 'completed')).toBeDefined()
   })
 
-  test('is asked after it was told of the call also when it is slow to read', async () => {
+  test('is asked after it was sent the call also when it is slow to read', async () => {
     agentDoes(async (turn) => {
       for (let n = 0; n < 100; n += 1) await turn.say(text('x'.repeat(64 * 1024)))
       return reads(turn)
@@ -115,7 +115,7 @@ describe('the client whose prompt runs', () => {
 })
 
 describe('a client that leaves while it is asked', () => {
-  test('ends the wait at once, with one clear sentence, and nobody is asked instead', async () => {
+  test('ends the wait at once with one clear sentence, and no other client is asked', async () => {
     agentDoes(reads)
     const { ada, bob } = await inCompany()
     await ada.until(isAsked('fs/read_text_file'))
@@ -140,7 +140,7 @@ describe('a client that leaves while it is asked', () => {
     expect(updateOf(bob, 'failed')).toBeDefined()
   })
 
-  test('lends nothing any more: the same turn finds nobody to ask', async () => {
+  test('serves nothing any more: the same turn finds no client to ask', async () => {
     const offered: unknown[] = []
     scene.street.house.agent.script = async (turn) => {
       await turn.client.readTextFile?.({ path: '/a.txt' }).catch(() => undefined)
@@ -155,7 +155,7 @@ describe('a client that leaves while it is asked', () => {
     expect(offered).toEqual([undefined])
   })
 
-  test('and comes back for its prompt lends again what it offers', async () => {
+  test('and comes back for its prompt serves again what it offers', async () => {
     scene.street.house.agent.script = async (turn) => {
       await turn.client.readTextFile?.({ path: '/a.txt' }).catch(() => undefined)
       await scene.street.house.clock.sleep(1_000)
@@ -335,7 +335,7 @@ describe('a terminal is released', () => {
 })
 
 describe('what comes back', () => {
-  test('with an error is told in the client’s words, in the call and to the agent', async () => {
+  test('with an error is reported in the client’s words, in the call and to the agent', async () => {
     agentDoes(reads)
     const { ada, bob, id } = await inCompany()
     await answer(ada, 'fs/read_text_file', { error: { code: -32002, message: 'No such\nfile.' } })

@@ -49,7 +49,7 @@ describe('a server that demands a token', () => {
     expect(error).toMatchObject({ code: -32_000, data: { code: 'AUTH_REQUIRED' } })
   })
 
-  test('keeps what else tells of sessions behind it, and says how it is itself', async () => {
+  test('protects all other methods about sessions, and answers _parley/status', async () => {
     const told = async () => 'sentinel'
     const methods = { '_parley/search': told, '_parley/servers': told, '_parley/status': told }
     const client = await openStreet(new House(), { token: 'open sesame', methods }).client()
@@ -59,7 +59,7 @@ describe('a server that demands a token', () => {
     expect(await client.request('_parley/status', {})).toMatchObject({ result: 'sentinel' })
   })
 
-  test('lets in who authenticates, on this connection only', async () => {
+  test('lets in a client that authenticates, on this connection only', async () => {
     const street = guarded()
     const [client, other] = [await street.client(), await street.client()]
     const { result } = await client.request('authenticate', { methodId: METHOD, ...bringing('open sesame') })
@@ -68,12 +68,12 @@ describe('a server that demands a token', () => {
     expect((await other.request('session/load', opening(sessionId))).error?.code).toBe(-32_000)
   })
 
-  test('lets in who brings the token with its first words', async () => {
+  test('lets in a client that sends the token with initialize', async () => {
     const client = await guarded().client(bringing('open sesame'))
     expect((await client.request('session/list', {})).result).toEqual({ sessions: [] })
   })
 
-  test('has let in for good: a second initialize takes nothing back', async () => {
+  test('keeps a client in: a second initialize takes nothing back', async () => {
     const client = await guarded().client(bringing('open sesame'))
     await client.request('initialize', { protocolVersion: 1, clientCapabilities: {} })
     expect((await client.request('session/list', {})).result).toEqual({ sessions: [] })
@@ -95,7 +95,7 @@ describe('a server that demands a token', () => {
     expect(error).toMatchObject({ code: -32_602, data: { code } })
   })
 
-  test('tells nothing more to who has logged out; what runs goes on without it', async () => {
+  test('sends nothing more to a client that has logged out; its turns run on', async () => {
     const street = guarded()
     const go = signal()
     street.house.agent.script = async (turn) => {

@@ -46,7 +46,7 @@ describe('_parley/rename', () => {
 })
 
 describe('_parley/fork', () => {
-  test('in mid-turn gives a session that loads as a whole and goes on; the source notices nothing', async () => {
+  test('in mid-turn gives a session that loads whole and continues; the source does not change', async () => {
     const street = openStreet()
     street.house.agent.script = async (turn) => {
       await turn.say(text('Half an answer'))
@@ -108,7 +108,7 @@ describe('an agent that a client names', () => {
 
   const naming = (agent: unknown, more: Fields = {}) => ({ _meta: { 'parley/agent': agent, ...more } })
 
-  test('answers in the sessions that it creates, and in nobody else’s', async () => {
+  test('answers in the sessions that the client creates, and in no others', async () => {
     const street = openStreet(houseOfTwo())
     const [plain, other] = [await street.client(), await street.client(naming('script:/other'))]
     for (const client of [plain, other]) await client.request('session/prompt', prompt(await create(client), 'Hi'))
@@ -127,7 +127,7 @@ describe('an agent that a client names', () => {
     expect([passing.text, choosing.text]).toEqual(['Hello!other', 'other'])
   })
 
-  test('and that is not there is told with the session, not with the first exchange', async () => {
+  test('and that does not exist is refused with the session, not with initialize', async () => {
     const client = await openStreet(houseOfTwo()).client(naming('script:/nowhere'))
     expect(client.received[0]?.error).toBeUndefined()
     const { error } = await client.request('session/new', { cwd: '/', mcpServers: [] })

@@ -138,7 +138,7 @@ describe('modes and options', () => {
     expect(told(plain, 'config_option_update')).toHaveLength(1)
   })
 
-  test('changed by the agent itself are told to everyone', async () => {
+  test('changed by the agent itself are sent to every client', async () => {
     const street = modal()
     street.house.agent.script = async (turn) => {
       await turn.setMode('code')
@@ -157,7 +157,7 @@ describe('modes and options', () => {
 })
 
 describe('how full the context is', () => {
-  test('is told as it changes, and once, before the answer, to who loads or resumes', async () => {
+  test('is sent as it changes, and once, before the response, to a client that loads or resumes', async () => {
     const street = openStreet()
     street.house.agent.script = async (turn) => {
       for (const used of [10, 20]) await turn.usage({ used, size: 100, cost: { amount: 0.5, currency: 'USD' } })
@@ -182,7 +182,7 @@ describe('how full the context is', () => {
 })
 
 describe('who joins in mid-sentence', () => {
-  test('is told the name, the commands and the usage where they stand: no two updates have one place', async () => {
+  test('gets the title, the commands and the usage at their places: no two updates have one seq', async () => {
     const street = openStreet()
     const go = signal()
     street.house.agent.script = async (turn) => {
@@ -218,7 +218,7 @@ describe('who joins in mid-sentence', () => {
 })
 
 describe('a notice', () => {
-  test('is told live to clients that show notices, and never again', async () => {
+  test('is sent live to clients that show notices, and never again', async () => {
     const street = openStreet()
     street.house.agent.script = async (turn) => {
       await turn.say(text('One. '))
@@ -244,7 +244,7 @@ describe('a notice', () => {
 })
 
 describe('a compaction', () => {
-  test('is told to clients that know it, also later; others hear nothing of it', async () => {
+  test('is sent to clients that know it, also later, and not to others', async () => {
     const street = openStreet()
     street.house.agent.script = async (turn) => {
       await turn.compact('k1', { status: 'in_progress' })
@@ -290,7 +290,7 @@ describe('the name of a session', () => {
 })
 
 describe('commands', () => {
-  test('that the agent changed are told as a list to everyone, and again to who loads', async () => {
+  test('that the agent changed are sent as a list to every client, and again to one that loads', async () => {
     const street = openStreet()
     street.house.agent.script = async (turn) => {
       await turn.offerCommands([{ name: 'plan', description: 'Plans', hint: 'what' }])
@@ -317,7 +317,7 @@ describe('prompt content', () => {
     { type: 'resource_link', uri: 'file:///c', name: 'c', size: 3 },
   ]
 
-  test('that the agent takes is told as it was given: to the agent, to the others, and later', async () => {
+  test('that the agent takes arrives unchanged: at the agent, at other clients, and in later loads', async () => {
     const house = new House()
     house.agents.kinds = { image: true, audio: true, embeddedContext: true }
     const street = openStreet(house)

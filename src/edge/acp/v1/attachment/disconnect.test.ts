@@ -1,8 +1,8 @@
 /** A client that leaves while a session is being opened for it leaves nothing of itself behind. */
 import { describe, expect, test } from 'vitest'
-import { quiet } from '../../../../test/sim/clock.ts'
-import { type Street, cleanUp, create, cwd, openStreet, opening, prompt } from '../../../../test/sim/street.ts'
-import { options } from '../../../../test/sim/words.ts'
+import { quiet } from '../../../../../test/sim/clock.ts'
+import { type Street, cleanUp, create, cwd, openStreet, opening, prompt } from '../../../../../test/sim/street.ts'
+import { options } from '../../../../../test/sim/words.ts'
 
 cleanUp()
 

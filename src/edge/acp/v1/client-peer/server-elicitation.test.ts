@@ -1,9 +1,9 @@
 /** A server that asks for something while one of its tools runs: put to the client of the turn, or declined in so many words. */
 import { beforeEach, describe, expect, test } from 'vitest'
-import type { Elicitation, ElicitationAnswer } from '../../../ports/elicitation.ts'
-import type { Fields, Message } from '../../../../test/e2e/message.ts'
-import { type Street, cleanUp, create, openStreet, opening, prompt } from '../../../../test/sim/street.ts'
-import { text } from '../../../../test/sim/words.ts'
+import type { Elicitation, ElicitationAnswer } from '../../../../ports/elicitation.ts'
+import type { Fields, Message } from '../../../../../test/e2e/message.ts'
+import { type Street, cleanUp, create, openStreet, opening, prompt } from '../../../../../test/sim/street.ts'
+import { text } from '../../../../../test/sim/words.ts'
 
 cleanUp()
 
@@ -41,7 +41,7 @@ async function booking(question: Elicitation, elicitation: Fields) {
 const isAsked = ({ method }: Message) => method === 'elicitation/create'
 
 describe('a server that asks while its tool runs', () => {
-  test('asks the client of the prompt, about that call, and nobody else', async () => {
+  test('asks the client of the prompt about that call, and no other client', async () => {
     const { ada, bob, id } = await booking(FORM, { form: {} })
     const { id: requestId, params } = await ada.until(isAsked)
     expect(params).toMatchObject({ mode: 'form', toolCallId: 'c1', message: 'travel: Which day?' })
@@ -84,7 +84,7 @@ describe('a server that asks while its tool runs', () => {
     expect(ada.text).toContain('“day” is not written as date')
   })
 
-  test('hears of a cancel when the client leaves', async () => {
+  test('gets a cancel when the client disconnects', async () => {
     const { ada, bob } = await booking(FORM, { form: {} })
     await ada.until(isAsked)
     await ada.leave()

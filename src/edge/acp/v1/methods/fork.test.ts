@@ -1,9 +1,9 @@
 /** `session/fork`, which ACP has not settled yet: there only where the server is set to offer it. */
 import { describe, expect, test } from 'vitest'
-import { quiet } from '../../../../test/sim/clock.ts'
-import { House } from '../../../../test/sim/house.ts'
-import { cleanUp, create, cwd, openStreet, opening, prompt } from '../../../../test/sim/street.ts'
-import { modes } from '../../../../test/sim/words.ts'
+import { quiet } from '../../../../../test/sim/clock.ts'
+import { House } from '../../../../../test/sim/house.ts'
+import { cleanUp, create, cwd, openStreet, opening, prompt } from '../../../../../test/sim/street.ts'
+import { modes } from '../../../../../test/sim/words.ts'
 
 cleanUp()
 
@@ -23,7 +23,7 @@ describe('a server that offers it', () => {
     })
   })
 
-  test('gives a session that goes on from there, with what was set, and tells nothing twice', async () => {
+  test('gives a session that continues from there with the same settings, and repeats no update', async () => {
     const house = new House()
     house.agent.modes = modes
     const client = await unstable(house).client()

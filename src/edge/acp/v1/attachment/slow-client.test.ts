@@ -1,15 +1,15 @@
 /** A client that does not read harms neither the session nor the others, and is owed no more than a bound. */
 import { expect, test } from 'vitest'
-import { updateIn } from '../../../../test/e2e/message.ts'
-import { quiet } from '../../../../test/sim/clock.ts'
-import { cleanUp, create, openStreet, opening, prompt } from '../../../../test/sim/street.ts'
-import { text } from '../../../../test/sim/words.ts'
+import { updateIn } from '../../../../../test/e2e/message.ts'
+import { quiet } from '../../../../../test/sim/clock.ts'
+import { cleanUp, create, openStreet, opening, prompt } from '../../../../../test/sim/street.ts'
+import { text } from '../../../../../test/sim/words.ts'
 
 cleanUp()
 
 const MIB = 1024 * 1024
 
-test('is owed little of a flood, delays nobody, and is told the rest when it reads on', async () => {
+test('gets a bounded part of a flood, delays no other client, and gets the rest when it reads again', async () => {
   const street = openStreet()
   const word = 'x'.repeat(32 * 1024)
   street.house.agent.script = async (turn) => {

@@ -1,11 +1,11 @@
 /** Several plain ACP clients on one session: what one does, the others see; what one breaks, the others do not feel. */
 import { describe, expect, test } from 'vitest'
-import { type Fields, type Message, updateIn } from '../../../../test/e2e/message.ts'
-import { quiet } from '../../../../test/sim/clock.ts'
-import { signal, untilCancelled } from '../../../../test/sim/puppet.ts'
-import { type Street, cleanUp, create, openStreet, opening, prompt } from '../../../../test/sim/street.ts'
-import type { WireClient } from '../../../../test/sim/wire-client.ts'
-import { text } from '../../../../test/sim/words.ts'
+import { type Fields, type Message, updateIn } from '../../../../../test/e2e/message.ts'
+import { quiet } from '../../../../../test/sim/clock.ts'
+import { signal, untilCancelled } from '../../../../../test/sim/puppet.ts'
+import { type Street, cleanUp, create, openStreet, opening, prompt } from '../../../../../test/sim/street.ts'
+import type { WireClient } from '../../../../../test/sim/wire-client.ts'
+import { text } from '../../../../../test/sim/words.ts'
 
 cleanUp()
 
@@ -92,7 +92,7 @@ describe('$/cancel_request', () => {
 })
 
 describe('a connection that drops', () => {
-  test('is a detach: the turn goes on, and what its client had waiting runs', async () => {
+  test('is a detach: the turn runs on, and so do the prompts that its client had waiting', async () => {
     const street = openStreet()
     const go = signal()
     street.house.agent.script = async (turn) => {
@@ -165,7 +165,7 @@ describe('closing by one', () => {
     expect(phases(bob)).toEqual(['closed'])
   })
 
-  test('ends nothing for good: whoever loads it has the conversation, and is not told that it was closed', async () => {
+  test('does not end the session: a client that loads it gets the conversation, and nothing about the close', async () => {
     const street = openStreet()
     const { ada, bob, sessionId } = await two(street)
     await ada.request('session/prompt', prompt(sessionId, 'Hello'))
@@ -179,7 +179,7 @@ describe('closing by one', () => {
     expect(result).toEqual({ stopReason: 'end_turn' })
   })
 
-  test('and opening again by another: who watched goes on seeing it, every entry once, and can prompt again', async () => {
+  test('and opening again by another client: clients that watched see every entry once and can prompt again', async () => {
     const street = openStreet()
     const { ada, bob, sessionId } = await two(street)
     await ada.request('session/prompt', prompt(sessionId, 'Hello'))
@@ -210,7 +210,7 @@ describe('closing by one', () => {
   })
 })
 
-test('a session that another writer has taken is closed for who watches, until somebody opens it', async () => {
+test('a session that another writer has taken is closed for the clients that watch it, until a client opens it again', async () => {
   const street = openStreet()
   street.house.agent.script = untilCancelled
   const { ada, bob, sessionId } = await two(street)
@@ -356,7 +356,7 @@ describe('what one declares', () => {
     expect(names(street)).toEqual([['files']])
   })
 
-  test('stays while nobody is there, for whoever comes next and names none', async () => {
+  test('stays while no client is attached, for the next client that names none', async () => {
     const street = openStreet()
     const ada = await street.client()
     const sessionId = await create(ada, { mcpServers: [server('docs')] })
@@ -377,7 +377,7 @@ describe('what one declares', () => {
   })
 })
 
-describe('a session that nobody has wanted for a minute', () => {
+describe('a session without clients for a minute', () => {
   test('leaves memory with its tools, and opens again whole', async () => {
     const street = openStreet()
     const { ada, bob, sessionId } = await two(street)

@@ -1,9 +1,9 @@
 /** Input by forms and pages: asked of the client whose prompt runs, never taken for an acceptance that nobody gave, and never kept. */
 import { describe, expect, test } from 'vitest'
-import type { Turn } from '../../../ports/agent.ts'
-import type { Fields, Message } from '../../../../test/e2e/message.ts'
-import { agentDoes, answer, asked, inCompany, isAsked, onAStreet } from '../../../../test/sim/company.ts'
-import { cleanUp } from '../../../../test/sim/street.ts'
+import type { Turn } from '../../../../ports/agent.ts'
+import type { Fields, Message } from '../../../../../test/e2e/message.ts'
+import { agentDoes, answer, asked, inCompany, isAsked, onAStreet } from '../../../../../test/sim/company.ts'
+import { cleanUp } from '../../../../../test/sim/street.ts'
 
 cleanUp()
 const scene = onAStreet()
@@ -60,7 +60,7 @@ describe('input', () => {
     expect(JSON.stringify(entries)).not.toMatch(/Lovelace|Who are you/u)
   })
 
-  test('by a page is told to be complete only where it was asked for, and nothing that comes back is told', async () => {
+  test('by a page: only the client that was asked gets elicitation/complete, and no answer is stored', async () => {
     agentDoes(async (turn) => {
       const page = { message: 'Sign in', url: 'https://example.com/sign-in' }
       const first = await turn.client.elicit?.url?.(page)

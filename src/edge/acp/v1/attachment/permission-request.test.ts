@@ -50,7 +50,7 @@ async function asked(count: number): Promise<{ clients: readonly WireClient[]; s
   return { clients, sessionId, id }
 }
 
-test('one answers, the others hear that it is no longer asked, and a late answer harms nobody', async () => {
+test('one client answers, the request is withdrawn from the others, and a late answer changes nothing', async () => {
   const { clients, id } = await asked(3)
   const [ada, bob, carl] = clients as [WireClient, WireClient, WireClient]
   await answer(bob, chosen('allow_once'))
@@ -82,7 +82,7 @@ describe.each(NONE)('whoever is asked and answers with %s', (_what, reply) => {
     expect(questions(ada)).toHaveLength(1)
   })
 
-  test('has said no when nobody else is there', async () => {
+  test('is a no when no other client is attached', async () => {
     const { clients, id } = await asked(1)
     const [ada] = clients as [WireClient]
     await answer(ada, reply)
@@ -107,7 +107,7 @@ test('the transcript says that it was not a person who said no', async () => {
   expect(ada.text).toContain('Delete all')
 })
 
-test('with nobody attached it waits, in the journal alone after a minute, and whoever comes is asked anew', async () => {
+test('with no client attached it waits, in the journal alone after a minute, and the next client is asked anew', async () => {
   const { clients, sessionId } = await asked(1)
   await clients[0]?.leave()
   await street.house.clock.advance(59_000)
@@ -122,7 +122,7 @@ test('with nobody attached it waits, in the journal alone after a minute, and wh
   expect(outcomes).toMatchObject([{ optionId: 'allow_once' }])
 })
 
-test('with nobody attached it leaves memory with what waits behind it, which runs when it was answered', async () => {
+test('with no client attached it leaves memory with the prompts behind it, which run once it is answered', async () => {
   const { clients, sessionId } = await asked(1)
   clients[0]?.ask('session/prompt', prompt(sessionId, 'And then', 'second'))
   await quiet()
@@ -144,7 +144,7 @@ test('with nobody attached it leaves memory with what waits behind it, which run
   expect((await bob.answerTo('adopted')).result).toEqual({ stopReason: 'end_turn' })
 })
 
-test('with nobody attached it leaves memory, and has the servers of its client again when it goes on', async () => {
+test('with no client attached it leaves memory, and has the servers of its client again when it continues', async () => {
   const ada = await street.client()
   const mcpServers = [{ name: 'docs', command: '/bin/docs', args: [], env: [] }]
   const sessionId = await create(ada, { mcpServers })
@@ -164,7 +164,7 @@ test('with nobody attached it leaves memory, and has the servers of its client a
   expect(street.house.tools.opened.at(-1)?.servers).toEqual([])
 })
 
-test('whoever leaves has said nothing: it waits for those who stay', async () => {
+test('a client that disconnects has not answered: the others still can', async () => {
   const { clients, id } = await asked(2)
   const [ada, bob] = clients as [WireClient, WireClient]
   await answer(bob, UNKNOWN)

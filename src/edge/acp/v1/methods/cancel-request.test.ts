@@ -1,10 +1,10 @@
 /** `$/cancel_request` of what may take long: one answer, and nothing of it is left. */
 import { expect, test } from 'vitest'
-import { quiet } from '../../../../test/sim/clock.ts'
-import { House, here } from '../../../../test/sim/house.ts'
-import { signal } from '../../../../test/sim/puppet.ts'
-import { cleanUp, create, cwd, openStreet, opening, prompt } from '../../../../test/sim/street.ts'
-import { text } from '../../../../test/sim/words.ts'
+import { quiet } from '../../../../../test/sim/clock.ts'
+import { House, here } from '../../../../../test/sim/house.ts'
+import { signal } from '../../../../../test/sim/puppet.ts'
+import { cleanUp, create, cwd, openStreet, opening, prompt } from '../../../../../test/sim/street.ts'
+import { text } from '../../../../../test/sim/words.ts'
 
 cleanUp()
 
@@ -58,7 +58,7 @@ test('a session/load that is cancelled in the middle has one answer, and its cli
   })
 })
 
-test('a session/load on which a prompt of its client waits goes on, and answers both', async () => {
+test('a session/load that adopts a prompt is not cancelled, and both are answered', async () => {
   const house = new House()
   const go = signal()
   house.agent.script = async (turn) => {
@@ -86,7 +86,7 @@ test('a session/load on which a prompt of its client waits goes on, and answers 
   expect((await client.answerTo(asked)).result).toEqual({ stopReason: 'end_turn' })
 })
 
-test('whoever waits for a server that is still recovering need not wait', async () => {
+test('a client can cancel a request while the server still recovers', async () => {
   const house = new House()
   const session = await house.sessions.create(here)
   const street = openStreet(house)

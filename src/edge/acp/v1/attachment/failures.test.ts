@@ -1,15 +1,15 @@
 /** Nothing is left out in silence: entries that cannot be shown, clients that cannot be told, journals that cannot be read for a moment. */
 import { expect, test } from 'vitest'
-import { quiet } from '../../../../test/sim/clock.ts'
-import { cleanUp, create, openStreet, opening, prompt } from '../../../../test/sim/street.ts'
-import { text } from '../../../../test/sim/words.ts'
+import { quiet } from '../../../../../test/sim/clock.ts'
+import { cleanUp, create, openStreet, opening, prompt } from '../../../../../test/sim/street.ts'
+import { text } from '../../../../../test/sim/words.ts'
 
 cleanUp()
 
 /** What no agent of ours offers, and a journal that was damaged or written by another version may hold. */
 const unshowable = [null] as never
 
-test('an entry that cannot be shown is told of in its place, live and in a load, and what follows it is told', async () => {
+test('an entry that cannot be shown is replaced by a sentence, live and in a load, and the entries after it are sent', async () => {
   const street = openStreet()
   street.house.agent.script = async (turn) => {
     await turn.say(text('before '))
@@ -29,7 +29,7 @@ test('an entry that cannot be shown is told of in its place, live and in a load,
     expect(client.text).toMatch(/before .*Entry \d+ of this session could not be shown.*after/su)
 })
 
-test('a client that cannot be told something is cut off, and has all that it missed when it resumes from its cursor', async () => {
+test('a client that cannot be sent something is cut off, and gets all that it missed when it resumes from its cursor', async () => {
   const street = openStreet()
   const { house } = street
   const ada = await street.client()

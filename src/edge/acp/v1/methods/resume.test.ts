@@ -1,11 +1,11 @@
 /** A client whose connection or server was lost goes on where it was: nothing twice, nothing missing, every prompt answered once. */
 import { expect, test } from 'vitest'
-import { House } from '../../../../test/sim/house.ts'
-import { quiet } from '../../../../test/sim/clock.ts'
-import { signal, untilCancelled } from '../../../../test/sim/puppet.ts'
-import { cleanUp, create, openStreet, opening, prompt } from '../../../../test/sim/street.ts'
-import { updateIn } from '../../../../test/e2e/message.ts'
-import { text } from '../../../../test/sim/words.ts'
+import { House } from '../../../../../test/sim/house.ts'
+import { quiet } from '../../../../../test/sim/clock.ts'
+import { signal, untilCancelled } from '../../../../../test/sim/puppet.ts'
+import { cleanUp, create, openStreet, opening, prompt } from '../../../../../test/sim/street.ts'
+import { updateIn } from '../../../../../test/e2e/message.ts'
+import { text } from '../../../../../test/sim/words.ts'
 
 cleanUp()
 
@@ -35,7 +35,7 @@ test('a resume with a cursor tells, after its response, what came after it, and 
   expect(second.updates.every(({ seq }) => seq > half)).toBe(true)
 })
 
-test('a load that was cut in the middle is asked again with what it got, and tells the rest before its response', async () => {
+test('a load that was cut in the middle, repeated with the last entry that it got, sends the rest before its response', async () => {
   const street = openStreet()
   const first = await street.client()
   const sessionId = await create(first)
@@ -52,7 +52,7 @@ test('a load that was cut in the middle is asked again with what it got, and tel
   expect(again.updates).toEqual(whole.updates.filter(({ seq }) => seq > cut))
 })
 
-test('the response of a load names the last entry that it has told, not one that was stored meanwhile', async () => {
+test('the response of a load names the last entry that it has sent, not one that was stored meanwhile', async () => {
   const street = openStreet()
   const { disk } = street.house
   const [ada, bob] = [await street.client(), await street.client()]
@@ -152,7 +152,7 @@ test.each([7, '', {}, false])('a name of a prompt that is none is refused, lest 
   expect(street.house.disk.stored(sessionId)).toBe(1)
 })
 
-test('prompts that a kill -9 cut or left waiting are answered as interrupted, whoever asks when', async () => {
+test('prompts that a kill -9 cut or left waiting are answered as interrupted, for every client at any time', async () => {
   const street = openStreet()
   street.house.agent.script = untilCancelled
   const first = await street.client()
@@ -180,7 +180,7 @@ test('prompts that a kill -9 cut or left waiting are answered as interrupted, wh
   }
 })
 
-test('the prompt of a suspended turn stays open and is answered when somebody answers its question', async () => {
+test('the prompt of a suspended turn stays open and is answered once its permission is answered', async () => {
   const street = openStreet()
   street.house.agent.script = async (turn) => {
     if (turn.resumed !== undefined) return 'end_turn'
