@@ -1,4 +1,4 @@
-/** The machine's own time, chance and cancellation: the only place that asks for them. */
+/** The system clock: the only place that reads time, creates timers and random ids. */
 import { randomUUID } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
 import type { Clock } from '../ports/clock.ts'
@@ -7,7 +7,7 @@ export const systemClock: Clock = {
   now: () => Date.now(),
   monotonicNow: () => performance.now(),
   id: () => randomUUID(),
-  abortSource: oneForMany,
+  abortSource: abortSource,
   nextTick: () => new Promise((resolve) => setImmediate(resolve)),
   setTimer(ms, run) {
     const timer = setTimeout(run, ms)
@@ -30,10 +30,10 @@ export const systemClock: Clock = {
   },
 }
 
-/** All connections listen to one that ends the server, and all calls of a turn to that of the turn: Node takes more than ten for a leak and says so on stderr. */
-function oneForMany(): AbortController {
+/** All connections listen to the signal that ends the server, all calls of a turn to that of the turn. Node would warn of a leak after ten. */
+function abortSource(): AbortController {
   const source = new AbortController()
-  // No number at all, zero, is what undici stumbles over when it asks for it.
+  // Infinity instead of 0, which undici does not handle.
   setMaxListeners(Number.POSITIVE_INFINITY, source.signal)
   return source
 }

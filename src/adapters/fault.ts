@@ -1,10 +1,10 @@
-/** Plays a list of faults: ends the process, throws or waits when the named point is reached the n-th time. */
+/** Injects faults for tests: ends the process, throws or waits when a named point is reached for the n-th time. */
 import { existsSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { systemClock } from './clock.ts'
 import type { Faults, FaultSpec, FaultsSpec } from '../ports/fault.ts'
 
-/** What production runs with. */
+/** Used in production. */
 export const noFaults: Faults = { at: () => {} }
 
 export function faultsFrom(spec: FaultsSpec): Faults {
@@ -18,7 +18,7 @@ export function faultsFrom(spec: FaultsSpec): Faults {
   return {
     at(point) {
       let due: FaultSpec | undefined
-      // Each that is meant by this point counts it.
+      // Every fault of this point counts the visit.
       for (const fault of spec) if (fault.point === point && isOn(fault) && reach(fault)) due ??= fault
       return due === undefined ? undefined : play(due)
     },
@@ -44,7 +44,7 @@ function play(fault: FaultSpec): void | Promise<void> {
   }
 }
 
-/** Nothing else happens in this thread meanwhile. */
+/** Blocks the thread. */
 function hang(fault: FaultSpec): void {
   const until = fault.ms === undefined ? Number.POSITIVE_INFINITY : systemClock.monotonicNow() + fault.ms
   while (systemClock.monotonicNow() < until && isOn(fault));

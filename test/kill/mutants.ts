@@ -274,7 +274,7 @@ export const mutants: readonly Mutant[] = [
   {
     mechanism: 'an MCP server that never stops talking leaves the others their time',
     file: 'src/adapters/mcp/transport/stdio.ts',
-    text: 'if (heard % TALKATIVE > 0) continue',
+    text: 'if (heard % BURST_MESSAGES > 0) continue',
     by: 'if (heard > 0) continue',
     test: ['src/adapters/mcp/transport/stdio.test.ts', 'without end says %s: it is read with rests in between'],
   },

@@ -1,13 +1,13 @@
 /**
- * Runs the checks that a stranger's schema or pattern could make endless in threads with a limit of time and memory. At most
- * one job of each source runs at a time, in turns, so that one bad MCP server cannot keep the checks of the others waiting.
+ * Checks values against schemas, and text against patterns, in threads with a limit of time and memory: a hostile schema or pattern
+ * could run forever. At most one job of each source runs at a time, so that one MCP server cannot delay the checks of others.
  */
 import { Worker } from 'node:worker_threads'
 import type { Clock } from '../../ports/clock.ts'
 import type { Signal } from '../../ports/signal.ts'
 import type { LinesJob, FoundLine, Posted, SchemaAnswer, SchemaJob } from './messages.ts'
 
-/** Whoever hands in jobs: an MCP connection, a search. Compared by identity. */
+/** The source of jobs: an MCP connection, a search. Compared by identity. */
 type JobSource = object
 
 interface CheckerOptions {
@@ -18,22 +18,22 @@ interface CheckerOptions {
 
 export interface CheckerLimits {
   readonly threads: number
-  /** For one job, once a thread has begun it. */
+  /** For one job, from its start. */
   readonly jobMs: number
-  /** For one job, from when it was handed in. */
+  /** For one job, from its request. */
   readonly waitMs: number
-  /** A thread without work for so long is ended: its libraries take memory. */
+  /** After which a thread without work is ended, to free its memory. */
   readonly idleMs: number
   readonly heapMegabytes: number
 }
 
 const LIMITS: CheckerLimits = { threads: 2, jobMs: 3_000, waitMs: 15_000, idleMs: 60_000, heapMegabytes: 256 }
-/** A thread keeps each schema that it has compiled; after so many it is replaced. */
-const MOST_SCHEMAS = 500
+/** A thread keeps each compiled schema; after so many it is replaced. */
+const MAX_SCHEMAS = 500
 
-/** The job took more time or memory than a check may take. */
+/** A check exceeded its limit of time or memory. */
 export class CheckTooLong extends Error {
-  /** False when only the jobs of others kept it waiting. */
+  /** False when it only waited for the jobs of others. */
   readonly isOwnFault: boolean
 
   constructor(isOwnFault: boolean) {
@@ -54,7 +54,7 @@ export class Checker {
   readonly #limits: CheckerLimits
   readonly #threads = new Set<Thread>()
   readonly #busy = new Set<JobSource>()
-  /** In the order of their turns: a source whose job was taken goes to the end. */
+  /** In the order of their requests. */
   #waiting: Waiting[] = []
   #closed = false
 
@@ -100,7 +100,7 @@ export class Checker {
     })
   }
 
-  /** Gives the next job whose source has none running to a free thread, and starts a thread where one is missing. */
+  /** Gives the next job whose source has none running to a free thread; starts a thread if there is none. */
   #next(): void {
     const next = this.#waiting.find(({ source }) => !this.#busy.has(source))
     if (next === undefined) return
@@ -131,14 +131,14 @@ export class Checker {
     return thread
   }
 
-  /** A thread that is replaced makes room as well, and perhaps no other job runs whose end would start the next one. */
+  /** A thread that is replaced makes room too: the next job must start even if no other job ends. */
   #ended(thread: Thread): void {
     this.#threads.delete(thread)
     if (!this.#closed) this.#next()
   }
 }
 
-/** One thread and the job that it has. */
+/** One thread and its current job. */
 class Thread {
   readonly #worker: Worker
   readonly #clock: Clock
@@ -148,7 +148,7 @@ class Thread {
   readonly #ready: Promise<void>
   #answered: ((posted: Posted) => void) | undefined
   #failed: (error: Error) => void = () => undefined
-  #idle: ReturnType<Clock['setTimer']> | undefined
+  #nulls: ReturnType<Clock['setTimer']> | undefined
   #isFree = true
 
   constructor({ workerUrl, clock }: CheckerOptions, limits: CheckerLimits, onEnd: () => void) {
@@ -164,7 +164,7 @@ class Thread {
     )
     this.#worker.on('exit', () => {
       this.#failed(new Error('the thread has ended'))
-      // Without work it fails nothing, and must get none.
+      // It has no job to fail, and must not get one.
       if (this.#isFree) void this.end()
     })
   }
@@ -173,21 +173,21 @@ class Thread {
     return this.#isFree
   }
 
-  /** The thread is of no more use when this rejects. */
+  /** When this rejects, the thread must be ended. */
   async run(job: SchemaJob | LinesJob): Promise<Posted> {
     this.#isFree = false
-    this.#idle?.cancel()
+    this.#nulls?.cancel()
     this.#worker.ref()
     const answer = await this.#answer(job)
     this.#worker.unref()
-    this.#isFree = this.#schemas.size < MOST_SCHEMAS
-    this.#idle = this.#clock.setTimer(this.#isFree ? this.#limits.idleMs : 0, () => void this.end())
+    this.#isFree = this.#schemas.size < MAX_SCHEMAS
+    this.#nulls = this.#clock.setTimer(this.#isFree ? this.#limits.idleMs : 0, () => void this.end())
     return answer
   }
 
   async end(): Promise<void> {
     this.#isFree = false
-    this.#idle?.cancel()
+    this.#nulls?.cancel()
     this.#onEnd()
     await this.#worker.terminate()
   }
@@ -201,13 +201,13 @@ class Thread {
         this.#failed = () => undefined
       }
       this.#failed = (error) => (over(), reject(error))
-      // To start takes time on a busy machine, which says nothing about the job.
+      // The time limit starts when the thread is ready: its start may take long on a busy machine.
       const begin = (): void => {
         timer = this.#clock.setTimer(this.#limits.jobMs, () => this.#failed(new CheckTooLong(true)))
         this.#answered = (posted) => (over(), resolve(posted))
         this.#worker.postMessage(this.#withSchema(job))
       }
-      // A value that cannot be copied throws.
+      // Throws for a value that cannot be cloned.
       this.#ready.then(begin).catch((error: Error) => this.#failed(error))
     })
   }

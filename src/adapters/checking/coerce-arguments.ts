@@ -1,38 +1,38 @@
-/** Arguments as they fit the schema of a tool: what is sent to its server is what was checked. */
+/** Removes needless nulls from a tool's arguments, so that they match its schema. The server gets what was checked. */
 import type { JsonObject } from './json.ts'
 
 type Fitted = { readonly args: JsonObject } | { readonly wrong: string }
 
 type Check = (value: JsonObject) => Promise<string | undefined>
 
-/** More nulls than any model writes are not looked at one by one. */
-const MOST_NULLS = 32
+/** More nulls are all removed, without checking each. */
+const MAX_NULLS = 32
 
 /**
- * Models write null for what they have no value for. Where the schema takes a null it may mean something and stays; where it does not,
- * and the argument need not be there, it is left out.
+ * Models write null where they have no value. A null that the schema accepts may have a meaning and stays; one that it rejects is
+ * removed if the argument is optional.
  */
 export async function fitted(args: JsonObject, { required }: JsonObject, check: Check): Promise<Fitted> {
   const first = await check(args)
   if (first === undefined) return { args }
   const needed: readonly unknown[] = Array.isArray(required) ? required : []
-  const idle = Object.keys(args).filter((key) => args[key] === null && !needed.includes(key))
-  if (idle.length === 0) return { wrong: first }
-  const wrong = await check(without(args, idle))
+  const nulls = Object.keys(args).filter((key) => args[key] === null && !needed.includes(key))
+  if (nulls.length === 0) return { wrong: first }
+  const wrong = await check(without(args, nulls))
   if (wrong !== undefined) return { wrong }
-  const unfit = idle.length > MOST_NULLS ? idle : await unfitOf(args, idle, check)
-  const kept = without(args, unfit)
-  return { args: (await check(kept)) === undefined ? kept : without(args, idle) }
+  const rejected = nulls.length > MAX_NULLS ? nulls : await rejectedNulls(args, nulls, check)
+  const kept = without(args, rejected)
+  return { args: (await check(kept)) === undefined ? kept : without(args, nulls) }
 }
 
-/** The nulls that the schema refuses, each looked at without the others. */
-async function unfitOf(args: JsonObject, idle: readonly string[], check: Check): Promise<readonly string[]> {
-  const unfit: string[] = []
-  for (const key of idle) {
-    const others = idle.filter((other) => other !== key)
-    if ((await check(without(args, others))) !== undefined) unfit.push(key)
+/** The nulls that the schema rejects, each checked without the others. */
+async function rejectedNulls(args: JsonObject, nulls: readonly string[], check: Check): Promise<readonly string[]> {
+  const rejected: string[] = []
+  for (const key of nulls) {
+    const others = nulls.filter((other) => other !== key)
+    if ((await check(without(args, others))) !== undefined) rejected.push(key)
   }
-  return unfit
+  return rejected
 }
 
 function without(args: JsonObject, keys: readonly string[]): JsonObject {

@@ -1,4 +1,4 @@
-/** Looking into values that nobody has checked yet. */
+/** Type guards for JSON values that were not validated yet. */
 
 export type JsonObject = Readonly<Record<string, unknown>>
 

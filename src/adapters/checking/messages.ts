@@ -1,4 +1,4 @@
-/** What the checker and its threads say to each other. */
+/** The messages between the checker and its threads. */
 import type { JsonObject } from './json.ts'
 
 /** Checks a value against a schema; the schema comes with the first value that a thread checks against it. */
@@ -10,9 +10,9 @@ export interface SchemaJob {
 }
 
 export interface SchemaAnswer {
-  /** What is wrong with the value. */
+  /** Why the value does not match, if it does not. */
   readonly wrong: string | undefined
-  /** What is wrong with the schema. */
+  /** Why the schema cannot be used, if it cannot. */
   readonly fault: string | undefined
 }
 
@@ -22,7 +22,7 @@ export interface LinesJob {
   readonly source: string
   readonly flags: string
   readonly text: string
-  /** Matching lines at most. */
+  /** Limit of matching lines. */
   readonly most: number
   /** Lines to show before and after each of them. */
   readonly around: number
@@ -31,11 +31,11 @@ export interface LinesJob {
 export interface FoundLine {
   /** From 1. */
   readonly line: number
-  /** False for one that only stands near a match. */
+  /** False for a line of context. */
   readonly isMatch: boolean
-  /** Of a long line, what is around the match. */
+  /** The part around the match, for a long line. */
   readonly text: string
 }
 
-/** What a thread posts: first that it is ready, then an answer for each job. */
+/** A thread first reports that it is ready, then answers each job. */
 export type Posted = 'ready' | SchemaAnswer | readonly FoundLine[]

@@ -1,30 +1,30 @@
-/** Compiles the schema of a server with AJV. A schema that is wrong itself lets every value pass. */
+/** Compiles the schema of a server with AJV. An invalid schema accepts every value. */
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/client/validators/ajv'
 import { reasonOf } from '../../errors/parley-error.ts'
 import { isObject, type JsonObject } from './json.ts'
 
-/** What is wrong with a value, or undefined when nothing is. */
+/** Returns why a value does not match, or undefined if it does. */
 export type SchemaCheck = (value: unknown) => string | undefined
 
 export interface CompiledSchema {
   readonly check: SchemaCheck
-  /** What is wrong with the schema itself. */
+  /** Why the schema itself is invalid, if it is. */
   readonly fault?: string
 }
 
-/** AJV names every mismatch; the first ones say enough. Characters. */
-const LONGEST_REASON = 1_000
+/** AJV reports every mismatch; the first ones are enough. */
+const MAX_REASON_CHARS = 1_000
 
 /** May take exponential time and memory, and so may the check: run both in a thread that can be ended, see checker.ts. */
 export function compileSchema(schema: JsonObject): CompiledSchema {
   const { relaxed, contradictions } = relax(schema)
   try {
-    // One validator for each schema: two schemas that carry the same `$id` must not meet.
+    // One validator per schema, because two schemas may have the same `$id`.
     const validate = new AjvJsonSchemaValidator().getValidator(relaxed)
     const check: SchemaCheck = (value) => {
       const outcome = validate(value)
       if (outcome.valid) return undefined
-      return outcome.errorMessage.slice(0, LONGEST_REASON).replaceAll(/(^|, )data(?=[/ ])/g, '$1they')
+      return outcome.errorMessage.slice(0, MAX_REASON_CHARS).replaceAll(/(^|, )data(?=[/ ])/g, '$1they')
     }
     return contradictions.length === 0 ? { check } : { check, fault: contradictions.join('; ') }
   } catch (error) {
@@ -37,14 +37,14 @@ interface Relaxed {
   readonly contradictions: readonly string[]
 }
 
-/** Where names of the user's own choosing stand, whose values are schemas. */
+/** Keywords whose value maps arbitrary names to schemas. */
 const MAPS = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'])
-/** Where values stand that only look like schemas. */
+/** Keywords whose values are not schemas, even if they look like one. */
 const LITERALS = new Set(['enum', 'const', 'default', 'examples', 'required'])
 
 /**
- * A schema whose `enum` has no value of its `type` refuses everything. Either half of it is taken as what was meant,
- * so that the rest of the schema still counts.
+ * A schema whose `enum` has no value of its `type` would reject everything. A value that satisfies either is accepted instead, so that
+ * the rest of the schema still counts.
  */
 function relax(schema: JsonObject): Relaxed {
   const contradictions: string[] = []

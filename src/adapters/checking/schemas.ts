@@ -1,13 +1,13 @@
-/** Checks what goes to a server's tools and what comes from them against the schemas of that server. */
+/** Checks arguments and results of a server's tools against its schemas: cheap checks at once, others in a thread. */
 import { reasonOf } from '../../errors/parley-error.ts'
 import { type JsonObject, isObject } from './json.ts'
 import { type Checker, CheckTooLong } from './checker.ts'
 import { compileSchema, type SchemaCheck } from './schema.ts'
 
-/** A larger value is passed on unchecked: to copy it to a thread would take too long by itself. Parts, or 64 characters. */
-const LARGEST_VALUE = 100_000
-/** After so many schemas that took too long, the other costly ones of that server are not tried any more. */
-const MOST_SLOW_SCHEMAS = 3
+/** A larger value is not checked: copying it to a thread would take too long. In parts; 64 characters count as one. */
+const MAX_VALUE_PARTS = 100_000
+/** After so many schemas that took too long, costly schemas of the same server are not checked any more. */
+const MAX_SLOW_SCHEMAS = 3
 
 let lastKey = 0
 
@@ -18,18 +18,18 @@ export class Schemas {
   readonly #known = new WeakMap<JsonObject, KnownSchema>()
   #slow = 0
 
-  /** `onFault` is called once for each schema that is wrong itself or takes too long; such a schema lets every value pass. */
+  /** `onFault` is called once for each schema that is invalid or takes too long; such a schema accepts every value. */
   constructor(checker: Checker, onFault: (what: string, fault: string) => void) {
     this.#checker = checker
     this.#onFault = onFault
   }
 
-  /** What is wrong with `value`, or undefined when nothing is or the schema cannot say. */
+  /** Why `value` does not match; undefined if it does, or if the schema cannot be used. */
   async check(schema: JsonObject, value: unknown, what: string): Promise<string | undefined> {
     const known = this.#known.get(schema) ?? this.#meet(schema, what)
     if (known.inline !== undefined && isCheapCheck(schema, value)) return known.inline(value)
-    if (known.isGivenUp || this.#slow >= MOST_SLOW_SCHEMAS) return undefined
-    if (sizeOf(value, { limit: LARGEST_VALUE, textStep: 64 }) > LARGEST_VALUE) return undefined
+    if (known.isGivenUp || this.#slow >= MAX_SLOW_SCHEMAS) return undefined
+    if (sizeOf(value, { limit: MAX_VALUE_PARTS, textStep: 64 }) > MAX_VALUE_PARTS) return undefined
     try {
       const { wrong, fault } = await this.#checker.checkSchema({ key: known.key, schema, value }, this)
       if (fault !== undefined) this.#tell(known, what, fault)
@@ -68,21 +68,21 @@ export class Schemas {
 }
 
 interface KnownSchema {
-  /** What the threads call it. */
+  /** The schema's key in the threads. */
   readonly key: number
   inline: SchemaCheck | undefined
   isGivenUp: boolean
   isTold: boolean
 }
 
-/** Parts and characters of a schema. */
-const MOST_SCHEMA = 8_000
-/** Parts of a schema times parts of a value: AJV notes each mismatch, which costs more than the comparison. */
-const MOST_STEPS = 500_000
-/** Characters of a text that cost as much as one part of a value. */
-const TEXT_STEP = 64
+/** Parts and characters of a schema that is checked without a thread. */
+const MAX_CHEAP_SCHEMA = 8_000
+/** Parts of a schema times parts of a value. AJV records each mismatch, which costs more than the comparison. */
+const MAX_CHEAP_STEPS = 500_000
+/** So many characters of a string cost as much as one part of a value. */
+const CHARS_PER_PART = 64
 
-/** Keywords whose check costs at most the size of the schema times that of the value, wherever they stand. */
+/** Keywords whose check costs at most the size of the schema times the size of the value. */
 const LINEAR = new Set(
   `$schema $comment title description default examples deprecated readOnly writeOnly type enum const minimum maximum
   exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength minItems maxItems minProperties maxProperties required`.split(
@@ -93,27 +93,27 @@ const SCHEMAS = new Set(['items', 'additionalProperties', 'not', 'if', 'then', '
 const LISTS = new Set(['anyOf', 'oneOf', 'allOf', 'prefixItems'])
 
 /**
- * Without references every part of a schema is tried at most once on each part of a value. What is left out here, above all
- * `$ref`, `pattern`, `patternProperties`, `format`, `uniqueItems` and `$id`, is checked in a thread.
+ * Without references, every part of a schema is applied at most once to each part of a value. Schemas with other keywords, above all
+ * `$ref`, `pattern`, `patternProperties`, `format`, `uniqueItems` and `$id`, are checked in a thread.
  */
 export function isCheapSchema(schema: JsonObject): boolean {
-  return sizeOf(schema, { limit: MOST_SCHEMA, textStep: 1 }) <= MOST_SCHEMA && isLinear(schema)
+  return sizeOf(schema, { limit: MAX_CHEAP_SCHEMA, textStep: 1 }) <= MAX_CHEAP_SCHEMA && isLinear(schema)
 }
 
-/** Whether `value` is small enough to be checked at once against this schema, which is a cheap one. */
+/** Whether `value` is small enough to be checked without a thread against this cheap schema. */
 export function isCheapCheck(schema: JsonObject, value: unknown): boolean {
-  const limit = MOST_STEPS / sizeOf(schema, { limit: MOST_SCHEMA, textStep: 1 })
-  return sizeOf(value, { limit, textStep: TEXT_STEP }) <= limit
+  const limit = MAX_CHEAP_STEPS / sizeOf(schema, { limit: MAX_CHEAP_SCHEMA, textStep: 1 })
+  return sizeOf(value, { limit, textStep: CHARS_PER_PART }) <= limit
 }
 
 interface Counting {
-  /** Counting ends above it. */
+  /** Counting stops above it. */
   readonly limit: number
-  /** Characters that count as one. */
+  /** Characters of a string that count as one part. */
   readonly textStep: number
 }
 
-/** Values, texts and names. */
+/** Counts values, strings and names. */
 function sizeOf(value: unknown, { limit, textStep }: Counting): number {
   let size = 0
   const waiting: unknown[] = [value]
@@ -131,7 +131,7 @@ function sizeOf(value: unknown, { limit, textStep }: Counting): number {
   return size
 }
 
-/** Only called for schemas of a bounded size, so that it cannot go too deep. */
+/** Only called for schemas of bounded size, so the recursion is bounded too. */
 function isLinear(schema: unknown): boolean {
   if (!isObject(schema)) return true
   return Object.entries(schema).every(([key, value]) => {

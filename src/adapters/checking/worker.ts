@@ -1,13 +1,13 @@
-/** The thread that checks values against foreign schemas and runs foreign patterns: it alone is lost when one takes for ever. */
+/** The thread that checks values against schemas of servers and runs patterns of models. It is ended when a check takes too long. */
 import { parentPort } from 'node:worker_threads'
 import { reasonOf } from '../../errors/parley-error.ts'
 import type { LinesJob, FoundLine, Posted, SchemaAnswer, SchemaJob } from './messages.ts'
 import { compileSchema, type CompiledSchema } from './schema.ts'
 
-/** A longer line is looked at up to here. Characters. */
-const LONGEST_LINE = 20_000
-/** Characters of a line that are shown. */
-const SHOWN = 300
+/** A longer line is searched up to here. */
+const MAX_LINE_CHARS = 20_000
+/** Characters of a line in the result. */
+const MAX_SHOWN_CHARS = 300
 
 const compiled = new Map<number, CompiledSchema>()
 
@@ -35,10 +35,10 @@ function linesIn({ source, flags, text, most, around }: LinesJob): readonly Foun
   const pattern = new RegExp(source, flags)
   const lines = text.split(/\r\n|\n/u)
   const matches = new Map<number, number>()
-  // An end of line at the end of a text begins no other line.
+  // A line break at the end of a text starts no further line.
   const last = lines.at(-1) === '' ? lines.length - 1 : lines.length
   for (let index = 0; index < last && matches.size < most; index += 1) {
-    const at = (lines[index] ?? '').slice(0, LONGEST_LINE).search(pattern)
+    const at = (lines[index] ?? '').slice(0, MAX_LINE_CHARS).search(pattern)
     if (at >= 0) matches.set(index, at)
   }
   const near = [...matches.keys()].flatMap((index) =>
@@ -52,7 +52,7 @@ function linesIn({ source, flags, text, most, around }: LinesJob): readonly Foun
 }
 
 function part(line: string, at: number): string {
-  if (line.length <= SHOWN) return line
-  const start = Math.max(0, Math.min(at - SHOWN / 3, line.length - SHOWN))
-  return `${start > 0 ? '…' : ''}${line.slice(start, start + SHOWN)}${start + SHOWN < line.length ? '…' : ''}`
+  if (line.length <= MAX_SHOWN_CHARS) return line
+  const start = Math.max(0, Math.min(at - MAX_SHOWN_CHARS / 3, line.length - MAX_SHOWN_CHARS))
+  return `${start > 0 ? '…' : ''}${line.slice(start, start + MAX_SHOWN_CHARS)}${start + MAX_SHOWN_CHARS < line.length ? '…' : ''}`
 }

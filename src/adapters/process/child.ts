@@ -1,4 +1,4 @@
-/** A running child behind the port: its streams, its end, and the end of everything that it started. */
+/** A running child process: its streams, its exit, and stopping it with everything that it started. */
 import type { Readable, Writable } from 'node:stream'
 import { readdir, readFile } from 'node:fs/promises'
 import { waitAtMost } from '../../async/with-timeout.ts'
@@ -9,7 +9,7 @@ import { killDeserters } from './ledger.ts'
 
 export interface Started {
   readonly command: string
-  /** What it and all that came of it carry in their environment. */
+  /** The marker in the environment of the child and of its descendants. */
   readonly marker: string
   readonly pid: number
   readonly ended: Promise<ProcessExit>
@@ -18,20 +18,20 @@ export interface Started {
   readonly stderr: Readable
 }
 
-interface ChildSurroundings {
+interface ChildOptions {
   readonly clock: Clock
-  /** Called once, when the leader has ended and its group was told to. */
+  /** Called once, when the child has exited and its group was signalled. */
   readonly onGone: (child: Child) => void
 }
 
 const DEFAULT_GRACE_MS = 1000
-/** The kernel needs a moment to end a killed group; a process stuck in a system call can take for ever. */
+/** Until a killed group is gone; a process stuck in a system call may never end. */
 const KILL_LIMIT_MS = 2000
 
-export function openChild(started: Started, { clock, onGone }: ChildSurroundings): Child {
+export function openChild(started: Started, { clock, onGone }: ChildOptions): Child {
   const { command, pid, ended, stdin, stdout, stderr } = started
   const tail = tailOf(stderr)
-  // Node throws away, when a child ends, what nobody has begun to read; a listener keeps it for the reader to come.
+  // When a child exits, Node discards output that has no reader yet; a listener keeps it.
   stdout.on('readable', () => undefined)
   let end: ProcessExit | undefined
   let stopped: Promise<void> | undefined
@@ -39,7 +39,7 @@ export function openChild(started: Started, { clock, onGone }: ChildSurroundings
   const exited = ended.then((exit) => {
     end = exit
     signalGroup(pid, 'SIGKILL')
-    // A grandchild that left the group may hold the other end; nobody may wait for it to read.
+    // A grandchild that left the group may hold the other end; writes must not wait for it.
     stdin.destroy()
     onGone(child)
     return exit
@@ -80,7 +80,7 @@ async function stop(
   for (const stream of [stdin, stdout, stderr]) stream.destroy()
 }
 
-/** Whether `event` comes within `ms`. */
+/** Whether `event` happens within `ms`. */
 async function within(event: Promise<unknown>, clock: Clock, ms: number): Promise<boolean> {
   const came = await waitAtMost(
     event.then(() => true),
@@ -91,7 +91,7 @@ async function within(event: Promise<unknown>, clock: Clock, ms: number): Promis
 
 function write(stdin: Writable, bytes: Uint8Array): Promise<void> {
   return new Promise((resolve, reject) => {
-    // Node calls back without an error for what it still held when the pipe was destroyed.
+    // Node calls back without an error for data that was still buffered when the pipe was destroyed.
     stdin.write(bytes, (error) => (error || stdin.destroyed ? reject(error ?? new Error('closed')) : resolve()))
   })
 }
@@ -100,24 +100,24 @@ function howItEnded({ code, signal }: ProcessExit): string {
   return signal === null ? `exit code ${code}` : `signal ${signal}`
 }
 
-/** The stream's own back-pressure: a child that writes more than is read waits. */
+/** With the stream's own back-pressure: a child that writes faster than we read has to wait. */
 async function* chunksOf(stream: Readable): AsyncGenerator<Uint8Array, void, undefined> {
   try {
     for await (const chunk of stream) yield chunk as Uint8Array
   } catch {
-    // A pipe that breaks, or that `stop` closes, is the end of the output; `exited` says why.
+    // A pipe that breaks, or that `stop` closes, is the end of the output; `exited` has the reason.
   }
 }
 
 const LIMIT_BYTES = 4096
 
-/** Drains `stream` from now on; the function returns its last few KiB as text. */
+/** Reads `stream` to its end in bounded memory; the returned function gives its last few KiB as text. */
 function tailOf(stream: Readable): () => string {
   let kept = Buffer.alloc(0)
   stream.on('data', (chunk: Buffer) => {
     kept = chunk.length >= LIMIT_BYTES ? Buffer.from(chunk.subarray(-LIMIT_BYTES)) : joined(kept, chunk)
   })
-  // What cannot be read is no reason to fail: these are words for people.
+  // The text is only for messages, so a read error is ignored.
   stream.on('error', () => undefined)
   return () => textOf(kept)
 }
@@ -126,7 +126,7 @@ function joined(kept: Buffer, chunk: Buffer): Buffer<ArrayBuffer> {
   return Buffer.concat([kept.subarray(-(LIMIT_BYTES - chunk.length)), chunk])
 }
 
-/** The cut may fall inside a word, which may be a secret that nobody would know by its end; the rest of that word is dropped. */
+/** The first word may be cut, and the end of a secret would not be recognized as one: it is dropped. */
 function textOf(bytes: Buffer): string {
   const isCut = bytes.length >= LIMIT_BYTES
   const text = bytes.toString('utf8')
@@ -139,12 +139,12 @@ function signalGroup(group: number, signal: NodeJS.Signals | 0): boolean {
     process.kill(-group, signal)
     return true
   } catch (error) {
-    // EPERM means that a member changed its user: it is there, and not ours to end.
+    // EPERM: a member changed its user. It exists, and we cannot end it.
     return (error as NodeJS.ErrnoException).code === 'EPERM'
   }
 }
 
-/** Resolves when nobody in the group runs, or after `limitMs` with false. */
+/** Resolves when no process of the group runs, or with false after `limitMs`. */
 async function groupGone(group: number, clock: Clock, limitMs: number): Promise<boolean> {
   const end = clock.monotonicNow() + limitMs
   for (let pause = 2; ; pause = Math.min(pause * 2, 50)) {
@@ -155,12 +155,12 @@ async function groupGone(group: number, clock: Clock, limitMs: number): Promise<
 }
 
 /**
- * The kernel answers a signal for the dead too until their parent has buried them,
- * which in a container without an init is never; so we look at their state.
+ * A signal also reaches zombies until their parent has waited for them, which in a container without an init is never; so the state of
+ * each process is read too.
  */
 async function hasRunningMember(group: number): Promise<boolean> {
   const pids = await readdir('/proc').catch(() => undefined)
-  // Without /proc the kernel's answer to the signal is all there is to know.
+  // Without /proc only the result of the signal is known.
   if (pids === undefined) return true
   for (const pid of pids) {
     if (/^\d+$/.test(pid) && (await runsIn(pid, group))) return true
@@ -169,9 +169,9 @@ async function hasRunningMember(group: number): Promise<boolean> {
 }
 
 async function runsIn(pid: string, group: number): Promise<boolean> {
-  // A process that vanishes while we look does not run.
+  // A process that disappears meanwhile does not run.
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
-  // The second field is the program's name in brackets and may hold anything; state, parent and group follow it.
+  // The second field is the program's name in parentheses, with any characters; state, parent and group follow it.
   const [state, , processGroup] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   return Number(processGroup) === group && state !== 'Z' && state !== 'X'
 }

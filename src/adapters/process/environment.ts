@@ -1,6 +1,6 @@
-/** What a child sees of our environment: an allow-list, what its configuration adds, and the marker that finds it again. */
+/** The environment of child processes: an allow-list of ours, the configured variables, and a marker to find the process again. */
 
-/** Who and where the user is, how to find programs and reach the network. Nothing that usually holds a key of ours. */
+/** User, locale, paths and network settings. No variable that usually contains a key. */
 const ALLOWED: ReadonlySet<string> = new Set([
   'HOME',
   'LOGNAME',
@@ -24,10 +24,10 @@ const ALLOWED: ReadonlySet<string> = new Set([
 ])
 const ALLOWED_PREFIXES = ['LC_', 'XDG_']
 
-/** Where a child's marker stands in its environment. */
+/** The variable that contains a child's marker. */
 export const MARKER = 'PARLEY_CHILD'
 
-/** Which owner a child belongs to: `home` is a short hash of the state directory, `id` is new with every start. */
+/** The owner of a child: `home` is a short hash of the state directory, `id` is new at every start. */
 export interface Boot {
   readonly home: string
   readonly id: string
@@ -37,17 +37,17 @@ export function markerOf(boot: Boot): string {
   return `${boot.home}-${boot.id}`
 }
 
-interface Surroundings {
+interface EnvironmentOptions {
   readonly cwd: string
   readonly added: Readonly<Record<string, string>>
-  /** The owner's, and behind it what tells this child and all that comes of it from the others. */
+  /** The owner's marker, followed by an id of this child and its descendants. */
   readonly marker: string
 }
 
-/** The whole environment of one child. `PWD` is named because the shell that starts it would add its own. */
+/** The whole environment of one child. It contains `PWD`, because the shell that starts the child would add its own. */
 export function childEnvironment(
   ours: Readonly<Record<string, string | undefined>>,
-  { cwd, added, marker }: Surroundings,
+  { cwd, added, marker }: EnvironmentOptions,
 ): Record<string, string> {
   return { ...allowed(ours), PWD: cwd, ...added, [MARKER]: marker }
 }
@@ -55,7 +55,7 @@ export function childEnvironment(
 function allowed(ours: Readonly<Record<string, string | undefined>>): Record<string, string> {
   const kept: Record<string, string> = {}
   for (const [name, value] of Object.entries(ours)) {
-    // A value that starts like this is a function that an old shell exported; a child would run it.
+    // Such a value is a function that an old shell exported; a child shell would run it.
     if (value !== undefined && isAllowed(name) && !value.startsWith('()')) kept[name] = value
   }
   const { PATH, ...others } = kept
@@ -63,7 +63,7 @@ function allowed(ours: Readonly<Record<string, string | undefined>>): Record<str
   return path === '' ? others : { ...others, PATH: path }
 }
 
-/** A relative or empty entry would take programs from the directory where a child runs: from the project. */
+/** A relative or empty entry would find programs in the child's directory, that is in the project. */
 function withoutRelative(path: string): string {
   return path
     .split(':')
@@ -75,7 +75,7 @@ function isAllowed(name: string): boolean {
   return ALLOWED.has(name) || ALLOWED_PREFIXES.some((prefix) => name.startsWith(prefix))
 }
 
-/** The shell that starts a child drops such names without a word, so we refuse them aloud. */
+/** The shell that starts a child silently drops variables with such names, so they are rejected. */
 export function unpassableName(added: Readonly<Record<string, string>>): string | undefined {
   return Object.keys(added).find((name) => !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name))
 }

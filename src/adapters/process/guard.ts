@@ -1,4 +1,4 @@
-/** The guard: one small shell that outlives us just long enough to end every process group it was told of. */
+/** The guard: a small shell that ends all registered process groups when the server has died, however it died. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import type { Writable } from 'node:stream'
@@ -6,8 +6,8 @@ import type { Clock } from '../../ports/clock.ts'
 import { MARKER } from './environment.ts'
 
 /**
- * `+GROUP` and `-GROUP` arrive line by line. The input ends when the last holder of our end is gone, however that came
- * about. Then: TERM, up to a second of patience, KILL, and at last whoever still carries the marker in its environment.
+ * `+GROUP` and `-GROUP` arrive line by line. The input ends when the server has died. Then the guard sends TERM, waits up to a second,
+ * sends KILL, and finally kills every process that still has the marker in its environment.
  */
 const SCRIPT = `
 trap '' HUP INT TERM
@@ -44,9 +44,9 @@ export interface Guard {
   channel(): Promise<Writable>
   /** Remembers a group that has registered itself, so that the next guard learns of it if this one dies. */
   remember(group: number): void
-  /** A group is gone; its number may come back as somebody else. */
+  /** Call it when a group is gone: its number may be used again. */
   forget(group: number): void
-  /** Ends the guard, which ends whatever is left. */
+  /** Ends the guard, which ends the remaining groups. */
   close(): Promise<void>
 }
 
@@ -61,7 +61,7 @@ interface Running {
   readonly input: Writable
 }
 
-/** More than its own patience and its rounds take; after that it is stuck and is ended itself. */
+/** Longer than the guard's own waits; after that it is stuck and is killed. */
 const CLOSE_LIMIT_MS = 5000
 const BRIEF_MS = 200
 
@@ -72,7 +72,7 @@ export function openGuard(options: GuardOptions): Guard {
 
   function start(): Running {
     const started = launch(options)
-    // Its error says why there is none, such as for want of descriptors; whoever is guarded gets one as soon as there can be.
+    // The error says why it did not start, such as a lack of descriptors. Running groups get a guard as soon as one can start.
     if (started.process.pid === undefined) {
       options.clock.setTimer(BRIEF_MS, replace)
       return started
@@ -82,7 +82,7 @@ export function openGuard(options: GuardOptions): Guard {
     for (const group of groups) started.input.write(`+${group}\n`)
     started.process.once('exit', () => {
       if (running === started) running = undefined
-      // One that does not live long must not be started in a busy loop.
+      // A guard that ends at once must not be restarted in a busy loop.
       if (options.clock.monotonicNow() - since > BRIEF_MS) replace()
       else options.clock.setTimer(BRIEF_MS, replace)
     })
@@ -90,7 +90,7 @@ export function openGuard(options: GuardOptions): Guard {
   }
 
   function replace(): void {
-    // Without children there is nothing to guard; the next child starts the next guard.
+    // Without children no guard is needed; the next child starts one.
     if (!closed && groups.size > 0 && running === undefined) start()
   }
 
@@ -117,15 +117,15 @@ export function openGuard(options: GuardOptions): Guard {
 function launch({ marker, path }: GuardOptions): Running {
   const child = spawn('/bin/sh', ['-c', SCRIPT, 'parley-guard', `${MARKER}=${marker}`], {
     cwd: '/',
-    // Its own environment has no marker: it would kill itself first.
+    // Without the marker, or it would kill itself first.
     env: { PATH: path ?? '/usr/bin:/bin' },
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
   })
   child.on('error', () => undefined)
-  // Where there was no descriptor left for it, it has no input either.
+  // Without a free descriptor it has no input either.
   if (child.pid === undefined) return { process: child, input: child.stdin }
-  // A guard that dies closes its input under us; its exit, not our write, is what we act on.
+  // Writing to a guard that died fails; its exit is handled instead.
   child.stdin.on('error', () => undefined)
   child.unref()
   if ('unref' in child.stdin) (child.stdin as unknown as { unref(): void }).unref()
@@ -136,7 +136,7 @@ async function end({ process: child, input }: Running, clock: Clock): Promise<vo
   if (child.exitCode !== null || child.signalCode !== null) return
   const gone = once(child, 'exit')
   const stuck = clock.setTimer(CLOSE_LIMIT_MS, () => void child.kill('SIGKILL'))
-  // From here on we wait for it, so it may keep us alive.
+  // The server now waits for the guard, which may keep the process alive.
   child.ref()
   input.end()
   await gone

@@ -1,4 +1,4 @@
-/** Starts child processes that never outlive us: each leads a process group that the guard knew before the program began. */
+/** Starts child processes that never outlive the server: the guard knows the process group of each before its program starts. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import type { Readable, Writable } from 'node:stream'
@@ -20,7 +20,7 @@ interface ProcessesOptions {
   readonly clock: Clock
 }
 
-/** The child tells the guard its group (3), then us that it did (4), and becomes the program without either. */
+/** The child writes its group to the guard (3), confirms it to us (4), and then becomes the program, without either descriptor. */
 const REGISTER_THEN_EXEC = 'echo "+$$" >&3 && echo ok >&4 && exec "$@" 3>&- 4>&-'
 
 export function openProcesses({ boot, environment, clock }: ProcessesOptions): Processes {
@@ -88,8 +88,8 @@ interface Launch {
 }
 
 /**
- * Starts the program and resolves once the guard knows its group; undefined when the shell was ended before it could say
- * so, which is what happens when the guard has just died: the next attempt finds the next guard.
+ * Starts the program and resolves once the guard knows its group. Undefined when the shell ended before it could confirm that, which
+ * happens when the guard has just died: the next attempt finds the next guard.
  */
 async function register(guard: Guard, launch: Launch): Promise<Started | undefined> {
   const child = await launched(await channelOf(guard, launch), launch)
@@ -97,7 +97,7 @@ async function register(guard: Guard, launch: Launch): Promise<Started | undefin
   const [stdin, stdout, stderr, , told] = child.stdio as unknown as [Writable, Readable, Readable, null, Readable]
   const pid = child.pid as number
   guard.remember(pid)
-  if (await hears(told))
+  if (await hasData(told))
     return { command: launch.spec.command, marker: launch.marker, pid, ended, stdin, stdout, stderr }
   await ended
   for (const stream of [stdin, stdout, stderr]) stream.destroy()
@@ -126,7 +126,7 @@ async function launched(channel: Writable, { spec, file, env }: Launch): Promise
     await once(child, 'spawn')
     return child
   } catch (error) {
-    // The shell itself is always there, so what the system could not find is the directory.
+    // The shell always exists, so ENOENT means the directory.
     const code = (error as NodeJS.ErrnoException).code
     const reason = code === 'ENOENT' ? `${spec.cwd} is not a directory` : reasonOf(error)
     return fail('PROCESS_SPAWN', { command: spec.command, reason }, error)
@@ -137,8 +137,8 @@ function endOf(child: ChildProcess): Promise<ProcessExit> {
   return new Promise((resolve) => child.once('exit', (code, signal) => resolve({ code, signal })))
 }
 
-/** True once a word came, false when the stream ends without one. */
-async function hears(stream: Readable): Promise<boolean> {
+/** Resolves with true on the first data, with false when the stream ends without any. */
+async function hasData(stream: Readable): Promise<boolean> {
   const heard = await new Promise<boolean>((resolve) => {
     stream.once('data', () => resolve(true))
     stream.once('close', () => resolve(false))
@@ -151,7 +151,7 @@ async function hears(stream: Readable): Promise<boolean> {
 interface Lookup {
   readonly command: string
   readonly cwd: string
-  /** PATH of the child, not ours. */
+  /** The child's PATH, not ours. */
   readonly path: string | undefined
 }
 
@@ -170,7 +170,7 @@ async function findCommand({ command, cwd, path }: Lookup): Promise<string> {
 function candidates({ command, cwd, path }: Lookup): readonly string[] {
   if (command === '') return []
   if (command.includes('/')) return [resolve(cwd, command)]
-  // An empty or relative entry would mean the directory of the session, and so a program of whoever wrote what is there.
+  // An empty or relative entry would mean the session's directory, and so a program of the project.
   const folders = (path ?? '/usr/local/bin:/usr/bin:/bin').split(':').filter((folder) => isAbsolute(folder))
   return folders.map((folder) => resolve(folder, command))
 }
@@ -179,7 +179,7 @@ async function examine(file: string): Promise<'missing' | 'blocked' | 'executabl
   try {
     if (!(await stat(file)).isFile()) return 'blocked'
   } catch {
-    // Whatever keeps us from seeing the file keeps us from running it: the search goes on.
+    // A file that cannot be seen cannot be run either: the search continues.
     return 'missing'
   }
   return access(file, constants.X_OK).then(

@@ -1,42 +1,42 @@
-/** Suggestions for the words behind a slash command that an MCP server offers, asked for sparingly. */
+/** Argument suggestions for slash commands that MCP servers offer as prompts; recent answers are kept. */
 import { withTimeout } from '../../async/with-timeout.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { CompletionRequest, PromptTemplate, ToolList } from '../../ports/tools.ts'
 
-/** What a person has typed behind the name of a prompt. */
+/** The user's input after the name of a prompt. */
 export interface Typed {
   readonly prompt: string
   readonly text: string
 }
 
-/** Of the argument that is being typed: its name, what of it is there, and what it could become. */
+/** The argument at the cursor: its name, its text so far, and possible values. */
 export interface Suggestions {
   readonly argument: string
   readonly value: string
   readonly values: readonly string[]
 }
 
-export interface Completing {
+export interface CompletionSource {
   readonly list: () => ToolList
   readonly complete: (server: string, wanted: CompletionRequest, signal: AbortSignal) => Promise<readonly string[]>
 }
 
-/** As long a suggestion is good, and so many are kept. */
-const KEPT_MS = 10_000
-const MOST = 200
-/** A person who waits for longer types on. */
-const PATIENCE_MS = 3000
+/** How long suggestions are kept, and how many. */
+const KEEP_MS = 10_000
+const MAX_KEPT = 200
+/** After that the user types on. */
+const TIMEOUT_MS = 3000
 
-type Complete = (session: string, typed: Typed, from: readonly Completing[]) => Promise<Suggestions | undefined>
+type Complete = (session: string, typed: Typed, from: readonly CompletionSource[]) => Promise<Suggestions | undefined>
 
-/** Undefined where no prompt is called so or it has no such argument. A server that fails, or is late, suggests nothing. */
+/** Resolves with undefined for an unknown prompt or argument. A server that fails or is too slow suggests nothing. */
 export function openCompletions(clock: Clock): Complete {
   const kept = new Map<string, { readonly at: number; readonly values: Promise<readonly string[]> }>()
 
   function ask(key: string, work: () => Promise<readonly string[]>): Promise<readonly string[]> {
     const known = kept.get(key)
-    if (known !== undefined && clock.monotonicNow() - known.at < KEPT_MS) return known.values
-    if (kept.size >= MOST) kept.clear()
+    if (known !== undefined && clock.monotonicNow() - known.at < KEEP_MS) return known.values
+    if (kept.size >= MAX_KEPT) kept.clear()
     const values = work().catch(() => {
       kept.delete(key)
       return []
@@ -57,7 +57,7 @@ export function openCompletions(clock: Clock): Complete {
       const values = await ask(JSON.stringify([session, prompt, place]), () =>
         withTimeout((signal) => complete(template.server, wanted, signal as AbortSignal), {
           clock,
-          ms: PATIENCE_MS,
+          ms: TIMEOUT_MS,
           timedOut,
         }),
       )
@@ -67,7 +67,7 @@ export function openCompletions(clock: Clock): Complete {
   }
 }
 
-/** One word for each argument, and the rest for the last: as prompts are filled in. */
+/** One word for each argument, and the rest for the last, as when the prompt is filled in. */
 function placeIn({ arguments: names }: PromptTemplate, text: string): Omit<CompletionRequest, 'of'> | undefined {
   const words = text.trimStart().split(/\s+/u)
   const at = Math.min(words.length, names.length) - 1

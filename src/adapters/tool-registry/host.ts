@@ -1,4 +1,4 @@
-/** Makes the tool registry of each session, and knows how the servers of all of them are. */
+/** Opens the tool registry of each session, and knows the state of all servers. */
 import type { Activity } from '../../ports/activity.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Processes } from '../../ports/process.ts'
@@ -12,7 +12,7 @@ import {
   type StartedServer,
   type McpHostContext,
 } from '../mcp/host/mcp-types.ts'
-import { type Completing, openCompletions, type Suggestions, type Typed } from './completions.ts'
+import { type CompletionSource, openCompletions, type Suggestions, type Typed } from './completions.ts'
 import { openProtocolCache } from '../mcp/host/protocol-cache.ts'
 import { type BuiltinServer, type ConfiguredServer, serversOf } from './server-sources.ts'
 import type { Logins } from '../mcp/oauth/authorization.ts'
@@ -23,30 +23,30 @@ import { Registry } from './registry.ts'
 export interface ToolHostOptions {
   readonly processes: Processes
   readonly clock: Clock
-  /** The caller closes it. */
+  /** Closed by the caller. */
   readonly checker: Checker
-  /** Absent: nothing watches. */
+  /** Reports long work to the watchdog, if there is one. */
   readonly activity?: Activity
-  /** What we call ourselves to servers. */
+  /** Parley's name and version for servers. */
   readonly clientInfo: ClientInfo
   readonly builtin?: readonly BuiltinServer[]
-  /** The tools of our own, once they are loaded; without it a registry has none of them. */
+  /** The builtin tools, once they are loaded; a registry opened earlier has none. */
   readonly own?: () => BuiltinTools | undefined
   readonly limits?: Partial<Limits>
-  /** What people configured for sessions of this directory, as it is now. Never throws. */
+  /** The servers that configuration files name for sessions of this directory, as they are now. Never throws. */
   readonly configured?: (cwd: string) => readonly ConfiguredServer[]
-  /** Whether calls will come with somebody whom servers may ask. */
+  /** Whether servers may ask the user. */
   readonly elicitation?: boolean
   /** For servers that require a login. */
   readonly logins?: Logins
-  /** Told, in a sentence without secrets, what is wrong with a server's tools. */
+  /** Shows the user a problem of a server, in a sentence without secrets. */
   readonly warn?: (sentence: string) => void
   /** Called for every server process that is started. */
   readonly started?: (started: StartedServer) => void
 }
 
-/** How the servers of a session are, whatever sets of directories it has tools for. */
-export interface Live {
+/** The servers of one session, over all of its registries. */
+export interface SessionServers {
   readonly session: string
   readonly servers: readonly ServerStatus[]
 }
@@ -54,10 +54,10 @@ export interface Live {
 const UNWATCHED: Activity = { began: () => undefined }
 
 export interface McpHost extends ToolHost {
-  live(): readonly Live[]
-  /** What a person who types behind a slash command of a session could mean. */
+  live(): readonly SessionServers[]
+  /** Suggestions for the argument of a slash command that the user is typing. */
   complete(session: string, typed: Typed): Promise<Suggestions | undefined>
-  /** Ends the servers that stay for sessions to come. Call it when all registries are closed. */
+  /** Closes shared servers that wait for further sessions. Call it when all registries are closed. */
   close(): Promise<void>
 }
 
@@ -120,7 +120,7 @@ export function openToolHost({ builtin = [], configured = () => [], own, ...opti
   }
 }
 
-function completing(registry: Registry): Completing {
+function completing(registry: Registry): CompletionSource {
   return {
     list: () => registry.list(),
     complete: (server, wanted, signal) => registry.complete(server, wanted, { signal }),

@@ -1,4 +1,4 @@
-/** The tools of one session: one list over all of its servers, always current, each server on its own. */
+/** The MCP tools of one session: one current list over all of its servers, and the calls to them. */
 import { waitAtMost } from '../../async/with-timeout.ts'
 import { fail, isParleyError, reasonOf } from '../../errors/parley-error.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -26,11 +26,11 @@ import type { ToolKind } from '../../ports/content.ts'
 
 interface RegistryOptions {
   readonly clock: Clock
-  /** Takes a share in each server; `changed` hears of its state and of what it offers. */
+  /** Leases each server; `changed` is called when its state or offer changes. */
   readonly lease: (changed: () => void) => readonly Lease[]
   /** How long a call waits for a server that is still connecting. */
   readonly patienceMs: number
-  /** It is closed now. */
+  /** Called when the registry closes. */
   readonly onClose?: () => void
 }
 
@@ -42,10 +42,10 @@ export class Registry implements ToolRegistry {
   readonly #leases: readonly Lease[]
   readonly #servers: readonly McpServerLifecycle[]
   readonly #calls = openInFlightCalls()
-  /** How long each server that is connecting was waited for in vain. */
-  readonly #inVain = new Map<McpServerLifecycle, number>()
+  /** How long each connecting server was already waited for: it is not waited for that long again. */
+  readonly #waitedMs = new Map<McpServerLifecycle, number>()
   #list: ToolList
-  /** Until all have been started: a new list for each of many servers would take long, and nobody listens yet. */
+  /** While the servers are started no list is built: one for each of many servers would take long. */
   #isStarting = true
   #isClosed = false
   #gone: Promise<void> | undefined
@@ -68,13 +68,13 @@ export class Registry implements ToolRegistry {
 
   async ready(limitMs: number, signal: Signal): Promise<ToolList> {
     if (this.#isClosed) return this.#list
-    for (const server of this.#servers) if (server.status().state === 'ready') this.#inVain.delete(server)
+    for (const server of this.#servers) if (server.status().state === 'ready') this.#waitedMs.delete(server)
     for (const server of this.#servers) server.prepare()
-    const worthIt = this.#servers.filter((server) => (this.#inVain.get(server) ?? -1) < limitMs)
+    const worthIt = this.#servers.filter((server) => (this.#waitedMs.get(server) ?? -1) < limitMs)
     await settled(worthIt, { clock: this.#clock, limitMs, signal })
     if (!signal.aborted) {
       const late = this.#servers.filter((server) => server.status().state === 'connecting')
-      for (const server of late) this.#inVain.set(server, Math.max(limitMs, this.#inVain.get(server) ?? 0))
+      for (const server of late) this.#waitedMs.set(server, Math.max(limitMs, this.#waitedMs.get(server) ?? 0))
     }
     return this.#list
   }
@@ -90,7 +90,7 @@ export class Registry implements ToolRegistry {
       const { server, item } = await this.#find(name, own, 'tools')
       const given = { ...own, name, ...limitsFor(item.serverToolName, server.config.rules, own) }
       if (item === LOG_IN) return await server.logIn(given)
-      // What a person took their time for is not lost with a connection that is lost meanwhile.
+      // Each round looks up the connection, so the user's input is not lost with a connection.
       return await withInputRounds(given, this.#clock, (round) =>
         server.use(round, (connection) => connection.call(item, args, round)),
       )
@@ -152,7 +152,7 @@ export class Registry implements ToolRegistry {
     for (const listener of this.#listeners) listener(this.#list)
   }
 
-  /** A server that is not connected yet may have it: the name says whose it would be. */
+  /** Waits for a server that is not connected yet, if the name begins with that server's prefix. */
   async #find<Kind extends 'tools' | 'prompts'>(name: string, options: ToolCallOptions, kind: Kind) {
     const found = lookUp(this.#servers, name, kind)
     if (found !== undefined) return found
@@ -163,7 +163,7 @@ export class Registry implements ToolRegistry {
     return lookUp(this.#servers, name, kind) ?? fail('TOOL_UNKNOWN', { tool: name })
   }
 
-  /** What changes nothing fails in one way only. */
+  /** Requests without effects fail with MCP_REQUEST only. */
   async #ask<Result>(asked: Asked, options: ToolCallOptions, work: Work<Result>): Promise<Result> {
     try {
       return await this.#calls.run(asked.what, options, async (own) => {
@@ -233,15 +233,15 @@ function kindOf(tool: Pick<Tool, 'serverToolName' | 'readOnly'> | undefined): To
   return tool.readOnly ? 'read' : 'other'
 }
 
-/** How much of a query is said. Characters. */
-const LONGEST = 80
+/** Characters of a query in the title of a call. */
+const MAX_QUERY_CHARS = 80
 
-/** What is searched for tells one search from the next; undefined where nothing is. */
+/** Shows the query of a search; undefined for other calls. */
 function titleOf({ title, server }: Pick<Tool, 'title' | 'server'>, args: unknown): string | undefined {
   const { query } = (args ?? {}) as { readonly query?: unknown }
   if (typeof query !== 'string' || query.trim() === '') return undefined
   const words = query.trim().replace(/\s+/gu, ' ')
-  const said = words.length > LONGEST ? `${words.slice(0, LONGEST).replace(/\p{Cs}$/u, '')} …` : words
+  const said = words.length > MAX_QUERY_CHARS ? `${words.slice(0, MAX_QUERY_CHARS).replace(/\p{Cs}$/u, '')} …` : words
   return `${title}: “${said}” (${server})`
 }
 
@@ -256,7 +256,7 @@ function snapshotOf(servers: readonly McpServerLifecycle[], version: number): To
   })
 }
 
-/** Its servers may live on in another registry; for this one they are closed. */
+/** The list of a closed registry. Its servers may still run for another registry. */
 function lastSnapshot(servers: readonly McpServerLifecycle[], version: number): ToolList {
   const closed = servers.map((server) => {
     const { name, title } = server.status()

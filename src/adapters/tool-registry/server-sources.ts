@@ -1,4 +1,4 @@
-/** Which servers a registry has, of Parley itself, of clients and of configuration, and what makes two of them the same. */
+/** Which servers a registry has (Parley's own, those of clients, those of configuration files), and which configurations are the same server. */
 import type { McpServer, ToolHostRequest } from '../../ports/tools.ts'
 import type { LoginSettings } from '../mcp/oauth/authorization.ts'
 import { serverLabels } from './names.ts'
@@ -8,27 +8,27 @@ import type { ServerRules, ServerConfig } from '../mcp/host/server-config.ts'
 export interface BuiltinServer {
   readonly name: string
   readonly title: string
-  /** Starts it where necessary and says how to reach it. */
+  /** Starts it if necessary, and returns how to reach it. */
   connect(request: ToolHostRequest): Promise<McpServer>
-  /** What it will list, where that is known without it: then it starts with the first call, and nobody waits for it before. */
+  /** Its tools, if they are known without starting it: then its first call starts it. */
   tools?(request: ToolHostRequest): Promise<readonly unknown[]>
-  /** The registry of this request is closed; what nobody else needs may end. */
+  /** Called when the registry of this request has closed. */
   release?(request: ToolHostRequest): Promise<void>
 }
 
-/** What people configured under a name. */
+/** A server in a configuration file. */
 export interface ConfiguredServer {
   readonly name: string
-  /** For a server that a client names so. */
+  /** Applied to a server of this name that a client declares. */
   readonly rules: ServerRules
-  /** A server that joins every session in which no client names another so. */
+  /** Set if the file starts this server in every session, unless a client declares another of this name. */
   readonly joins?: {
     readonly rules: ServerRules
     readonly isProcess: boolean
-    /** Equal for what is the same server. */
+    /** Equal for configurations of the same server. */
     readonly identity: string
     readonly login?: LoginSettings
-    /** How to reach it now. Throws, in a sentence without secrets, why it may not or cannot be. */
+    /** How to reach it now. Throws a sentence without secrets if it may not or cannot be started. */
     locate(): Promise<McpServer>
   }
 }
@@ -38,7 +38,7 @@ interface Known {
   readonly configured: readonly ConfiguredServer[]
 }
 
-/** Parley's own first, then those that clients named, then those of the configuration. */
+/** Parley's own servers first, then those of clients, then those of configuration files. */
 export function serversOf(request: ToolHostRequest, { builtin, configured }: Known): readonly ServerConfig[] {
   const named = new Set(request.servers.map(({ name }) => name))
   const all = [
@@ -107,7 +107,7 @@ function joiningConfig(joins: NonNullable<ConfiguredServer['joins']>, place: Pla
   })
 }
 
-/** Who other rules are for is another server, even where the process would be the same. */
+/** With other rules it is another server, even if the process would be the same. */
 function strange(
   { label, request: { scope, cwd, roots }, rules }: Place,
   {
@@ -117,14 +117,14 @@ function strange(
 ): ServerConfig {
   const { isProcess } = how
   const isShared = rules.shared ?? !isProcess
-  // Whoever works elsewhere has other roots to tell of, and a process starts in its directory.
+  // Another directory means other roots, and a process starts in its directory.
   const key = JSON.stringify(
     isShared ? ['shared', label, roots, identity, rules] : [scope, label, cwd, identity, rules],
   )
   return { isShared, ...how, label, session: scope, cwd, roots, rules, key, title: label, trusted: false, lazy: false }
 }
 
-/** The order in which variables and headers were named changes nothing. */
+/** Independent of the order of variables and headers. */
 function canonical(server: McpServer): unknown {
   if (server.type === 'stdio') return ['stdio', server.command, server.args, Object.entries(server.env).sort(byName)]
   return [server.type, server.url, server.headers.toSorted(byName)]

@@ -12,7 +12,7 @@ import { openProcesses } from '../../adapters/process/spawn.ts'
 import { SharedActivity } from '../../adapters/watchdog/shared-activity.ts'
 import type { Suggestions, Typed } from '../../adapters/tool-registry/completions.ts'
 import type { StartedServer } from '../../adapters/mcp/host/mcp-types.ts'
-import { type Live, openToolHost } from '../../adapters/tool-registry/host.ts'
+import { type SessionServers, openToolHost } from '../../adapters/tool-registry/host.ts'
 import { DocumentIndexes } from '../../adapters/builtin-tools/documents/document-indexes.ts'
 import { CommandSandbox, type SandboxSettings } from '../../adapters/builtin-tools/sandbox/sandbox.ts'
 import type { ToolServices } from '../../adapters/builtin-tools/toolset/tool.ts'
@@ -57,7 +57,7 @@ export interface Owner {
   /** Follows the journal from behind. */
   readonly search: SearchIndex
   /** How the MCP servers of live sessions are. */
-  mcp(): readonly Live[]
+  mcp(): readonly SessionServers[]
   /** What a person who types behind a slash command of a session could mean; undefined where nobody can say. */
   complete(session: string, typed: Typed): Promise<Suggestions | undefined>
   readonly log: Log

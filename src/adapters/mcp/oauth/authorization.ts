@@ -1,56 +1,56 @@
-/** How a server is persuaded to let us in: a token that somebody's login brought, renewed where it can be. */
+/** OAuth for MCP servers: the tokens of a login, their renewal, and the login itself, as the rest of the code sees them. */
 import type { Signal } from '../../../ports/signal.ts'
 import type { Timer } from '../../../ports/clock.ts'
 import type { HttpServer } from '../transport/headers.ts'
 
-/** What people configured for the logins of one server. */
+/** The user's settings for logins at one server. */
 export interface LoginSettings {
-  /** What the authorization server knows us by, where it was told beforehand. */
+  /** For a client that was registered with the authorization server in advance. */
   readonly clientId?: string
   readonly clientSecret?: string
-  /** Where a document stands that says who we are, for authorization servers that read one. */
+  /** The URL of a client metadata document, for authorization servers that read one. */
   readonly clientMetadataUrl?: string
-  /** What is asked for besides what the server itself says. */
+  /** Scopes to request besides those that the server names. */
   readonly scope?: string
-  /** Where the browser is sent back to: an address of this machine. */
+  /** Where the browser is redirected after the login: an address of this machine. */
   readonly redirectUrl?: string
 }
 
-/** What a server said when it did not let us in. */
+/** The answer of a server that rejected a request for lack of authorization. */
 export interface Refusal {
-  /** What it was shown. */
+  /** The token that was sent. */
   readonly token: string | undefined
   readonly resourceMetadataUrl?: URL | undefined
-  /** What it wants the token to be good for. */
+  /** The scope that it requires. */
   readonly scope?: string | undefined
 }
 
-/** A login that is under way. */
+/** A running login. */
 export interface Login {
-  /** The page that a person has to open. */
+  /** The page that the user has to open. */
   readonly url: string
-  /** Resolves when the tokens are kept; rejects with why not. */
+  /** Resolves when the tokens are stored; rejects with the reason why not. */
   readonly done: Promise<void>
-  /** Whoever waited for it waits no longer; when nobody does, it is over. Idempotent. */
+  /** Stops waiting for the login; when the last one stops, it is cancelled. Idempotent. */
   leave(): void
 }
 
 export interface Authorization {
-  /** What is shown with every request, if there is anything. */
+  /** The token to send with every request, if there is one. */
   token(): string | undefined
-  /** Whether there is another token than the one refused, after a renewal if need be. Rejects when that failed for now. */
+  /** Whether there is now another token than the rejected one, after a renewal if necessary. Rejects when the renewal failed for now. */
   renew(refusal: Refusal): Promise<boolean>
-  /** The server wants more than the token is good for: the next login asks for it. */
+  /** Remembers a scope that the server requires, so that the next login requests it. */
   want(scope: string): Promise<void>
-  /** Begins a login, or joins the one that is under way. Rejects with MCP_LOGIN_FAILED. */
+  /** Starts a login, or joins the running one. Rejects with MCP_LOGIN_FAILED. */
   login(signal: Signal): Promise<Login>
-  /** Calls `changed` whenever a login, here or in another process, brought something new. */
+  /** Calls `changed` after each login or logout, also in another process. */
   onChange(changed: () => void): Timer
 }
 
 /** The logins of one state directory. */
 export interface Logins {
   at(server: HttpServer, settings?: LoginSettings): Authorization
-  /** Whether there was anything to forget. */
+  /** Deletes the login; resolves with whether there was one. */
   forget(server: HttpServer): Promise<boolean>
 }

@@ -1,4 +1,4 @@
-/** Who may let us in at a server: what the server and its authorization server say of themselves, fetched with care. */
+/** Discovers the authorization server of an MCP server and fetches its metadata, only from addresses that the server may name. */
 import {
   checkResourceAllowed,
   discoverOAuthServerInfo,
@@ -20,15 +20,15 @@ export interface Web {
   close(): Promise<void>
 }
 
-/** For one answer; nobody waits for an authorization server for ever, least of all with the lock in hand. */
-const PATIENCE_MS = 20_000
+/** For one response: a slow authorization server must not hold the lock of the login file forever. */
+const RESPONSE_TIMEOUT_MS = 20_000
 
-/** The network as this server may make us use it. An address that it must not name is an error that cannot be overlooked. */
+/** The network as this server may use it. After one blocked address every request fails, because the SDK would ignore the error. */
 export function openWeb(server: HttpServer, clock: Clock): Web {
   const network = openNetwork(server)
   let forbidden: BlockedAddressError | undefined
 
-  /** Reads the response here, so that all of it has to come in time. */
+  /** Reads the whole response, so that the time limit covers its body. */
   async function whole(url: string | URL, init: RequestInit): Promise<Response> {
     const response = await network.fetch(url, init)
     const body = await response.arrayBuffer()
@@ -43,7 +43,7 @@ export function openWeb(server: HttpServer, clock: Clock): Web {
       try {
         return await withTimeout((signal) => whole(url, { ...init, signal: signal as AbortSignal }), {
           clock,
-          ms: PATIENCE_MS,
+          ms: RESPONSE_TIMEOUT_MS,
           timedOut,
         })
       } catch (error) {
@@ -57,11 +57,11 @@ export function openWeb(server: HttpServer, clock: Clock): Web {
 
 export interface Found extends OAuthServerInfo {
   readonly issuer: string
-  /** What the token is to be good for, as the server writes it. */
+  /** The resource that the token is for, as the server writes it. */
   readonly resource: string | undefined
 }
 
-/** Throws, in words, where nobody says how to log in. */
+/** Throws a sentence when the server does not say how to log in. */
 export async function discover(
   server: HttpServer,
   { fetch }: Web,
@@ -71,7 +71,7 @@ export async function discover(
   const at = resourceMetadataUrl === undefined ? {} : { resourceMetadataUrl }
   const info = await discoverOAuthServerInfo(url, { ...at, fetchFn: fetch })
   const { authorizationServerMetadata: metadata, resourceMetadata } = info
-  if (metadata === undefined) throw new Error('it says nowhere how to log in')
+  if (metadata === undefined) throw new Error('it does not say how to log in')
   const resource = resourceMetadata?.resource
   if (resource !== undefined && !checkResourceAllowed({ requestedResource: url, configuredResource: resource }))
     throw new Error(`it says that its logins are for ${resource}`)
@@ -79,20 +79,20 @@ export async function discover(
 }
 
 const LONGEST = 300
-/** Also said by the protocol's helpers, of whatever is no answer of the protocol. */
-const IN_TROUBLE: string = OAuthErrorCode.ServerError
+/** The SDK also uses this code for responses that are not OAuth. */
+const SERVER_ERROR: string = OAuthErrorCode.ServerError
 
-/** What an authorization server says in the words of the protocol is passed on; whatever else it sends may hold anything. */
-export function wordsFor(error: unknown): string {
-  const words = saidBy(error).replace(/\s+/g, ' ').replace(/\.$/, '')
+/** The reason of a failed login. OAuth errors are passed on; any other response of the server is not, because it may contain anything. */
+export function loginFailure(error: unknown): string {
+  const words = reasonFrom(error).replace(/\s+/g, ' ').replace(/\.$/, '')
   return words.length <= LONGEST ? words : `${words.slice(0, LONGEST)}…`
 }
 
-function saidBy(error: unknown): string {
+function reasonFrom(error: unknown): string {
   if (error instanceof RegistrationRejectedError)
-    return `its authorization server does not take us for a client (HTTP ${error.status})`
+    return `its authorization server refused to register Parley as a client (HTTP ${error.status})`
   if (!(error instanceof OAuthError)) return reasonIn(error)
-  if (error.code !== IN_TROUBLE) return `${error.message} (${error.code})`
+  if (error.code !== SERVER_ERROR) return `${error.message} (${error.code})`
   const status = /^HTTP \d{3}/.exec(error.message)?.[0] ?? error.code
-  return `its authorization server is in trouble (${status})`
+  return `its authorization server failed (${status})`
 }

@@ -1,4 +1,4 @@
-/** One login: a person says yes at an authorization server, and what that brings is kept. */
+/** One OAuth login: the user approves at the authorization server, and the tokens are stored. */
 import {
   auth,
   computeScopeUnion,
@@ -14,53 +14,53 @@ import type { Clock } from '../../../ports/clock.ts'
 import type { Signal } from '../../../ports/signal.ts'
 import type { HttpServer } from '../transport/headers.ts'
 import type { LoginSettings } from './authorization.ts'
-import { discover, openWeb, wordsFor, type Found, type Web } from './discovery.ts'
+import { discover, openWeb, loginFailure, type Found, type Web } from './discovery.ts'
 import { openCallbackServer, type CallbackServer } from './oauth-callback-server.ts'
-import { accountOf, withAccount, type Kept, type Store } from './store.ts'
+import { accountOf, withAccount, type StoredLogins, type Store } from './store.ts'
 
 interface LoginOptions {
   readonly server: HttpServer
   readonly settings: LoginSettings
   readonly store: Store
   readonly clock: Clock
-  /** Ends it, whoever waits. */
+  /** Cancels the login. */
   readonly signal: AbortSignal
 }
 
-export interface Begun {
+export interface RunningLogin {
   readonly url: string
   readonly done: Promise<void>
 }
 
-/** For a person who was sent to a page and has other things to do. */
-const PATIENCE_MS = 10 * 60 * 1000
+/** For the user to finish the login in the browser. */
+const LOGIN_TIMEOUT_MS = 10 * 60 * 1000
 
-/** Rejects with a reason in words. What it opened it closes when `done` has settled. */
-export async function beginLogin(options: LoginOptions): Promise<Begun> {
+/** Rejects with a reason in words. Everything it opened is closed when `done` has settled. */
+export async function beginLogin(options: LoginOptions): Promise<RunningLogin> {
   const { server, settings, store, clock } = options
   const web = openWeb(server, clock)
   const state = clock.id()
-  let landing: CallbackServer | undefined
+  let callback: CallbackServer | undefined
   try {
     const challenge = await challengeOf(server, web)
     const found = await discover(server, web, challenge.resourceMetadataUrl)
-    refuseWeak(found)
+    requirePkce(found)
     const wanted = settings.redirectUrl ?? accountOf(store.read(), found.issuer).redirect
-    landing = await openCallbackServer({ wanted, exactly: settings.redirectUrl !== undefined, state })
-    const person = personAt({ ...options, found, landing, state })
-    const scope = computeScopeUnion(challenge.scope, settings.scope, store.read().wanted, person.granted)
+    callback = await openCallbackServer({ wanted, exactly: settings.redirectUrl !== undefined, state })
+    const login = loginProvider({ ...options, found, callback, state })
+    const scope = computeScopeUnion(challenge.scope, settings.scope, store.read().wanted, login.granted)
     const asked = { serverUrl: server.url, fetchFn: web.fetch, forceReauthorization: true, ...(scope && { scope }) }
-    await auth(person.provider, asked)
-    const url = fitForBrowser(person.page(), server)
-    return { url, done: finish({ ...options, web, landing, provider: person.provider }) }
+    await auth(login.provider, asked)
+    const url = requireWebPage(login.page(), server)
+    return { url, done: finish({ ...options, web, callback, provider: login.provider }) }
   } catch (error) {
-    landing?.close()
+    callback?.close()
     await web.close()
-    throw new Error(wordsFor(error), { cause: error })
+    throw new Error(loginFailure(error), { cause: error })
   }
 }
 
-/** What the server says to whoever brings nothing; one that says nothing may still name its authorization server. */
+/** The challenge of the server to a request without a token. Without a challenge its metadata may still name an authorization server. */
 async function challengeOf(
   server: HttpServer,
   { fetch }: Web,
@@ -73,39 +73,39 @@ async function challengeOf(
   return response.status === 401 || response.status === 403 ? extractWWWAuthenticateParams(response) : {}
 }
 
-/** A code that anyone may use who sees it is no way in. */
-function refuseWeak({ authorizationServerMetadata: metadata }: Found): void {
+/** Without PKCE, anyone who sees the code could use it. */
+function requirePkce({ authorizationServerMetadata: metadata }: Found): void {
   if (metadata?.code_challenge_methods_supported?.includes('S256') === true) return
   throw new Error('its authorization server does not say that it protects logins with PKCE (S256)')
 }
 
-interface PersonOptions extends LoginOptions {
+interface ProviderOptions extends LoginOptions {
   readonly found: Found
-  readonly landing: CallbackServer
+  readonly callback: CallbackServer
   readonly state: string
 }
 
-interface Person {
+interface LoginProvider {
   readonly provider: OAuthClientProvider
   readonly granted: string | undefined
   readonly page: () => URL
 }
 
-/** What the protocol's own helpers ask of us while somebody logs in. */
-function personAt({ settings, store, found, landing, state }: PersonOptions): Person {
+/** The callbacks of the SDK's OAuth helpers. */
+function loginProvider({ settings, store, found, callback, state }: ProviderOptions): LoginProvider {
   const { issuer } = found
   const before = accountOf(store.read(), issuer)
-  let client = clientBefore(settings, before, landing.redirect)
+  let client = knownClient(settings, before, callback.redirect)
   let verifier = ''
   let page: URL | undefined
   let discovery: OAuthDiscoveryState = found
   const isPublic = found.authorizationServerMetadata?.token_endpoint_auth_methods_supported?.includes('none') === true
   const provider: OAuthClientProvider = {
-    redirectUrl: landing.redirect,
+    redirectUrl: callback.redirect,
     ...(settings.clientMetadataUrl !== undefined && { clientMetadataUrl: settings.clientMetadataUrl }),
     clientMetadata: {
       client_name: 'Parley',
-      redirect_uris: [landing.redirect],
+      redirect_uris: [callback.redirect],
       grant_types: ['authorization_code', 'refresh_token'],
       response_types: ['code'],
       ...(isPublic && { token_endpoint_auth_method: 'none' }),
@@ -115,9 +115,9 @@ function personAt({ settings, store, found, landing, state }: PersonOptions): Pe
     saveClientInformation: (given) => void (client = given),
     tokens: () => undefined,
     async saveTokens(tokens) {
-      const account = { tokens, redirect: landing.redirect, ...(client && { client }) }
-      await store.alone(async () =>
-        store.write((kept) => withAccount(withoutWish({ ...kept, issuer }), issuer, account)),
+      const account = { tokens, redirect: callback.redirect, ...(client && { client }) }
+      await store.withLock(async () =>
+        store.write((kept) => withAccount(withoutWanted({ ...kept, issuer }), issuer, account)),
       )
     },
     redirectToAuthorization: (url) => void (page = url),
@@ -132,46 +132,46 @@ function personAt({ settings, store, found, landing, state }: PersonOptions): Pe
     page: () =>
       page ??
       (() => {
-        throw new Error('its authorization server sends nobody anywhere')
+        throw new Error('its authorization server names no login page')
       })(),
   }
 }
 
-/** What was wanted was asked for; whoever gave less will not give more. */
-function withoutWish({ server, issuer, accounts }: Kept): Kept {
+/** The wanted scope was requested; an authorization server that granted less will not grant more. */
+function withoutWanted({ server, issuer, accounts }: StoredLogins): StoredLogins {
   return { server, accounts, ...(issuer !== undefined && { issuer }) }
 }
 
-/** A client that was registered with another address to come back to is refused there. */
-function clientBefore(
+/** A registered client is only valid with the redirect address that it was registered with. */
+function knownClient(
   { clientId, clientSecret }: LoginSettings,
   { client, redirect }: ReturnType<typeof accountOf>,
-  landing: string,
+  callback: string,
 ): StoredOAuthClientInformation | undefined {
   if (clientId !== undefined)
     return { client_id: clientId, ...(clientSecret !== undefined && { client_secret: clientSecret }) }
-  return redirect === landing ? client : undefined
+  return redirect === callback ? client : undefined
 }
 
-/** A page of the web, and of this machine only for a server of this machine; anything else could do things there. */
-function fitForBrowser(page: URL, server: HttpServer): string {
+/** Only web pages, and pages of this machine only for a server of this machine: another kind of URL could run something. */
+function requireWebPage(page: URL, server: HttpServer): string {
   const isLocal = ['127.0.0.1', 'localhost', '[::1]'].includes(page.hostname)
   const isHome = isLocal && ['127.0.0.1', 'localhost', '[::1]'].includes(new URL(server.url).hostname)
   if (page.protocol === 'https:' || (page.protocol === 'http:' && isHome)) return page.href
-  throw new Error(`its login page is not to be opened (${page.protocol}//${page.host})`)
+  throw new Error(`its login page must not be opened (${page.protocol}//${page.host})`)
 }
 
 interface Finishing extends LoginOptions {
   readonly web: Web
-  readonly landing: CallbackServer
+  readonly callback: CallbackServer
   readonly provider: OAuthClientProvider
 }
 
-async function finish({ server, web, landing, provider, clock, signal }: Finishing): Promise<void> {
+async function finish({ server, web, callback, provider, clock, signal }: Finishing): Promise<void> {
   try {
-    const { params, answer } = await withinPatience(landing.came, clock, signal)
+    const { params, answer } = await withLoginTimeout(callback.came, clock, signal)
     try {
-      // It checks who answers before it reads what the answer says.
+      // The transport checks the issuer before it uses the code.
       const transport = new StreamableHTTPClientTransport(new URL(server.url), {
         authProvider: provider,
         fetch: web.fetch,
@@ -179,19 +179,19 @@ async function finish({ server, web, landing, provider, clock, signal }: Finishi
       await transport.finishAuth(params)
       answer('You are logged in. You can close this page and go back to Parley.')
     } catch (error) {
-      answer('That did not work. Parley says why.')
+      answer('The login failed. Parley shows the reason.')
       throw error
     }
   } catch (error) {
-    throw new Error(wordsFor(error), { cause: error })
+    throw new Error(loginFailure(error), { cause: error })
   } finally {
-    landing.close()
+    callback.close()
     await web.close()
   }
 }
 
-function withinPatience<Value>(coming: Promise<Value>, clock: Clock, signal: AbortSignal): Promise<Value> {
-  const timedOut = (): Error => new Error('nobody finished it within ten minutes')
+function withLoginTimeout<Value>(coming: Promise<Value>, clock: Clock, signal: AbortSignal): Promise<Value> {
+  const timedOut = (): Error => new Error('it was not finished within ten minutes')
   const untilAborted = (own: Signal): Promise<Value> => unlessAborted(coming, own, () => new Error('it was cancelled'))
-  return withTimeout(untilAborted, { clock, ms: PATIENCE_MS, signals: [signal], timedOut })
+  return withTimeout(untilAborted, { clock, ms: LOGIN_TIMEOUT_MS, signals: [signal], timedOut })
 }

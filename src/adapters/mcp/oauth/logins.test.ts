@@ -144,7 +144,7 @@ describe('a server that wants somebody to log in', () => {
 })
 
 describe('what a login brings', () => {
-  test('is kept for the user alone, by issuer, and registers a client once for the same way back', async () => {
+  test('is kept for the user withLock, by issuer, and registers a client once for the same way back', async () => {
     const server = await guarded()
     await loggedIn(server)
     const [file = ''] = files()
@@ -303,7 +303,7 @@ describe('a login', () => {
     ['with plain PKCE only', { code_challenge_methods_supported: ['plain'] }, 'PKCE'],
     ['for another issuer', { issuer: 'https://evil.example' }, 'Issuer mismatch'],
     ['on a page that is none', { authorization_endpoint: 'javascript:alert(1)' }, ''],
-    ['on a page in clear text', { authorization_endpoint: 'http://login.example/authorize' }, 'is not to be opened'],
+    ['on a page in clear text', { authorization_endpoint: 'http://login.example/authorize' }, 'must not be opened'],
     ['on a page of data', { authorization_endpoint: 'data:text/html,hi' }, ''],
     [
       'with tokens from inside our network',
@@ -341,7 +341,7 @@ describe('a login', () => {
     closing.push(() => new Promise((resolve) => hop.close(resolve)))
     const resourceMetadata = `http://127.0.0.1:${(hop.address() as AddressInfo).port}/x`
     // An address that does not answer would take as long as our patience.
-    expect(await failure(await guarded({ resourceMetadata }))).toContain('it says nowhere how to log in')
+    expect(await failure(await guarded({ resourceMetadata }))).toContain('it does not say how to log in')
     expect(hops).toBeGreaterThan(0)
   })
 })

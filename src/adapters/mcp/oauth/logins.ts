@@ -1,35 +1,35 @@
-/** The logins of one state directory, shared by all sessions and by every process that uses it. */
+/** The logins of one state directory, shared by all sessions and by every process that uses the directory. */
 import { fail, reasonOf } from '../../../errors/parley-error.ts'
 import type { Clock, Timer } from '../../../ports/clock.ts'
 import type { Signal } from '../../../ports/signal.ts'
 import type { HttpServer } from '../transport/headers.ts'
 import type { Authorization, Login, LoginSettings, Logins, Refusal } from './authorization.ts'
-import type { Begun } from './login.ts'
+import type { RunningLogin } from './login.ts'
 import { accountOf, openStore, type Store } from './store.ts'
 
 interface LoginsOptions {
-  /** In the state directory; nobody else reads it. */
+  /** In the state directory, readable only by the user. */
   readonly directory: string
   readonly clock: Clock
 }
 
-/** Another process may have logged in; whoever waits for that looks so often. */
-const LOOK_MS = 1000
+/** How often to check for a login in another process. */
+const POLL_MS = 1000
 
 interface Running {
-  readonly begun: Promise<Begun>
+  readonly begun: Promise<RunningLogin>
   readonly abort: AbortController
   waiting: number
 }
 
 export function openLogins({ directory, clock }: LoginsOptions): Logins {
-  /** By server: a second person who is asked is sent to the same page. */
+  /** By server: a second client that asks gets the same page. */
   const running = new Map<string, Running>()
 
   function start(server: HttpServer, settings: LoginSettings, store: Store): Running {
     const abort = new AbortController()
     const { signal } = abort
-    // The protocol's code costs a tenth of a second; only who logs in pays for it.
+    // The OAuth code takes a tenth of a second to load, so only a login loads it.
     const begun = import('./login.ts').then((it) => it.beginLogin({ server, settings, store, clock, signal }))
     const one = { begun, abort, waiting: 0 }
     running.set(store.server, one)
@@ -63,8 +63,9 @@ export function openLogins({ directory, clock }: LoginsOptions): Logins {
     const store = openStore(directory, server.url, clock)
     return {
       token: () => tokenIn(store),
-      renew: (refusal) => renewAlone(server, store, { refusal, clock }),
-      want: (scope) => store.alone(async () => store.write((kept) => ({ ...kept, wanted: union(kept.wanted, scope) }))),
+      renew: (refusal) => renewOnce(server, store, { refusal, clock }),
+      want: (scope) =>
+        store.withLock(async () => store.write((kept) => ({ ...kept, wanted: union(kept.wanted, scope) }))),
       login: (signal) => join(running.get(store.server) ?? start(server, settings, store), server, signal),
       onChange: (changed) => watch(store, clock, changed),
     }
@@ -74,7 +75,7 @@ export function openLogins({ directory, clock }: LoginsOptions): Logins {
     at,
     async forget(server) {
       const store = openStore(directory, server.url, clock)
-      return await store.alone(async () => store.remove())
+      return await store.withLock(async () => store.remove())
     },
   }
 }
@@ -88,8 +89,8 @@ function tokenIn(store: Store): string | undefined {
   return accountOf(kept, kept.issuer).tokens?.access_token
 }
 
-/** One renewal for all who were refused with the same token, in whichever session and process. */
-async function renewAlone(
+/** One renewal for all requests that were rejected with the same token, in all sessions and processes. */
+async function renewOnce(
   server: HttpServer,
   store: Store,
   { refusal, clock }: { readonly refusal: Refusal; readonly clock: Clock },
@@ -98,7 +99,7 @@ async function renewAlone(
   if (isRenewed()) return true
   if (tokenIn(store) === undefined) return false
   const { renew } = await import('./renewal.ts')
-  return await store.alone(async () => {
+  return await store.withLock(async () => {
     if (!isRenewed()) await renew(server, store, { refusal, clock })
     return isRenewed()
   })
@@ -109,12 +110,12 @@ function watch(store: Store, clock: Clock, changed: () => void): Timer {
   let timer: Timer
   const look = (): void => {
     const now = store.stamp()
-    timer = clock.setTimer(LOOK_MS, look)
+    timer = clock.setTimer(POLL_MS, look)
     if (now === seen) return
     seen = now
     changed()
   }
-  timer = clock.setTimer(LOOK_MS, look)
+  timer = clock.setTimer(POLL_MS, look)
   return { cancel: () => timer.cancel() }
 }
 

@@ -1,4 +1,4 @@
-/** Where the browser comes back to: a page of this machine that only the authorization server's answer opens. */
+/** The local HTTP server that receives the redirect of the authorization server after a login. */
 import { timingSafeEqual } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -6,23 +6,23 @@ import type { AddressInfo } from 'node:net'
 
 interface CallbackAnswer {
   readonly params: URLSearchParams
-  /** Tells the person how it went. */
+  /** Shows the user the outcome. */
   readonly answer: (sentence: string) => void
 }
 
 export interface CallbackServer {
-  /** What the authorization server is told. */
+  /** The redirect address for the authorization server. */
   readonly redirect: string
   readonly came: Promise<CallbackAnswer>
   close(): void
 }
 
 interface CallbackServerOptions {
-  /** The address of last time; its port is taken if it is free. */
+  /** The address of the last login; its port is used again if it is free. */
   readonly wanted: string | undefined
-  /** Whether it must be that address. */
+  /** Whether exactly this address is required. */
   readonly exactly: boolean
-  /** Whoever does not bring it back does not come from where we sent them. */
+  /** A request without this state is not an answer to our login. */
   readonly state: string
 }
 
@@ -42,19 +42,18 @@ export async function openCallbackServer({ wanted, exactly, state }: CallbackSer
       const url = new URL(request.url ?? '/', address)
       const isOurs = url.pathname === address.pathname && request.headers.host === address.host
       if (!isOurs || request.method !== 'GET') return page(response, 404, 'There is nothing here.')
-      if (!isSame(url.searchParams.get('state'), state))
-        return page(response, 400, 'This login was not asked for here.')
+      if (!isSame(url.searchParams.get('state'), state)) return page(response, 400, 'Parley did not start this login.')
       resolve({ params: url.searchParams, answer: (sentence) => page(response, 200, sentence) })
     })
   })
   return {
-    // As it was written, to the letter: that is what the authorization server compares.
+    // Literally as configured, because the authorization server compares it as text.
     redirect: exactly && wanted !== undefined ? wanted : address.href,
     came,
     close() {
       server.close()
       server.closeIdleConnections()
-      // The answer to the browser may still be on its way.
+      // The response to the browser may still be in flight.
       server.unref()
     },
   }
@@ -70,7 +69,7 @@ function isSame(given: string | null, expected: string): boolean {
   return one.length === other.length && timingSafeEqual(one, other)
 }
 
-/** The sentences are ours: nothing that came in the address is ever shown. */
+/** Shows only sentences of ours, never a part of the URL. */
 function page(response: ServerResponse, status: number, sentence: string): void {
   response.writeHead(status, {
     'content-type': 'text/html; charset=utf-8',

@@ -1,41 +1,41 @@
-/** Renews a token without a person, where the login left the means to. */
+/** Renews an expired token with the refresh token, without the user. */
 import { OAuthError, OAuthErrorCode, refreshAuthorization, type StoredOAuthTokens } from '@modelcontextprotocol/client'
 import type { Clock } from '../../../ports/clock.ts'
 import type { HttpServer } from '../transport/headers.ts'
 import type { Refusal } from './authorization.ts'
-import { discover, openWeb, wordsFor, type Found, type Web } from './discovery.ts'
+import { discover, openWeb, loginFailure, type Found, type Web } from './discovery.ts'
 import { accountOf, withAccount, withoutAccount, type Account, type Store } from './store.ts'
 
-/** With these words an authorization server says that the means are of no more use. */
-const OVER: ReadonlySet<string> = new Set([
+/** With these codes an authorization server rejects the refresh token for good. */
+const FINAL_ERRORS: ReadonlySet<string> = new Set([
   OAuthErrorCode.InvalidGrant,
   OAuthErrorCode.InvalidClient,
   OAuthErrorCode.UnauthorizedClient,
 ])
 
-/** Keeps a new token, or forgets the login that brings none any more. Call it under the store's `alone`. Rejects with what failed for now. */
+/** Stores a new token, or deletes a login that can no longer be renewed. Call it under the store's lock. Rejects when it failed for now. */
 export async function renew(server: HttpServer, store: Store, { refusal, clock }: Renewal): Promise<void> {
   const web = openWeb(server, clock)
   try {
     const found = await discover(server, web, refusal.resourceMetadataUrl)
     const { issuer } = found
-    // Only what this very authorization server gave us is ever shown to it.
+    // An authorization server only ever sees what it issued itself.
     const shown = accountOf(store.read(), issuer)
     const tokens = await tokensFor(shown, found, web)
     if (tokens === 'none to renew') return
     store.write((kept) => {
-      // Of a login that came in meanwhile this renewal knows nothing: what that brought stays.
+      // A login in the meantime brought newer tokens: they stay.
       if (accountOf(kept, issuer).tokens?.refresh_token !== shown.tokens?.refresh_token) return kept
       return tokens === 'over' ? withoutAccount(kept, issuer) : withAccount({ ...kept, issuer }, issuer, { tokens })
     })
   } catch (error) {
-    throw new Error(wordsFor(error), { cause: error })
+    throw new Error(loginFailure(error), { cause: error })
   } finally {
     await web.close()
   }
 }
 
-/** What the authorization server gives for the refresh token, which it may take only once. */
+/** Exchanges the refresh token, which may be valid only once. */
 async function tokensFor(
   { client, tokens }: Account,
   { authorizationServerUrl, authorizationServerMetadata: metadata, resource, issuer }: Found,
@@ -53,7 +53,7 @@ async function tokensFor(
     const scope = renewed.scope ?? tokens.scope
     return { ...renewed, ...(scope !== undefined && { scope }), issuer }
   } catch (error) {
-    if (error instanceof OAuthError && OVER.has(error.code)) return 'over'
+    if (error instanceof OAuthError && FINAL_ERRORS.has(error.code)) return 'over'
     throw error
   }
 }

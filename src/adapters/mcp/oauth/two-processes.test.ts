@@ -10,7 +10,7 @@ import type { Renewed, RenewingOptions } from '../../../../test/fixtures/mcp/ren
 import { linesOf, stateOf, until } from '../../../../test/fixtures/process/running.ts'
 import { systemClock } from '../../clock.ts'
 import { openLogins } from './logins.ts'
-import type { Kept } from './store.ts'
+import type { StoredLogins } from './store.ts'
 
 const program = new URL('../../../../test/fixtures/mcp/renewing.ts', import.meta.url).pathname
 const children: ChildProcess[] = []
@@ -88,9 +88,9 @@ function httpServer({ url }: Guarded) {
   return { type: 'http', name: 'wiki', url, headers: [] } as const
 }
 
-function kept(): Kept {
+function kept(): StoredLogins {
   const file = readdirSync(directory).find((name) => name.endsWith('.json')) ?? ''
-  return JSON.parse(readFileSync(join(directory, file), 'utf8')) as Kept
+  return JSON.parse(readFileSync(join(directory, file), 'utf8')) as StoredLogins
 }
 
 test('the second waits for one that stands still for minutes, and both have what that one brought', async () => {

@@ -1,12 +1,12 @@
-/** Shows a server the token of a login with every request, and notices when that is not enough. */
+/** Sends the token of a login with every request to a server, renews it, and reports when a login is required. */
 import { extractWWWAuthenticateParams, UnauthorizedError, type FetchLike } from '@modelcontextprotocol/client'
 import type { CallOptions } from '../host/mcp-types.ts'
 import type { Authorization } from '../oauth/authorization.ts'
 import { reasonOf } from '../../../errors/parley-error.ts'
 
-/** A request was refused unread: a person has to log in first, or log in to more. */
+/** The server rejected a request unprocessed: the user has to log in, or log in with more scopes. */
 export class LoginNeeded extends UnauthorizedError {
-  /** The connection as it is can do nothing any more. */
+  /** Whether no request of this connection can succeed without the login. */
   readonly isFinal: boolean
 
   constructor(reason: string, isFinal: boolean) {
@@ -15,16 +15,16 @@ export class LoginNeeded extends UnauthorizedError {
   }
 }
 
-/** A request was refused unread, and whoever could help is out of reach for now. */
+/** The server rejected a request unprocessed, and the token could not be renewed for now. */
 export class RenewalFailed extends Error {}
 
-/** The protocol layer wraps what it cannot read. */
+/** The SDK wraps errors that it does not know. */
 export function loginIn(error: unknown): LoginNeeded | undefined {
   if (error instanceof LoginNeeded || !(error instanceof Error)) return error instanceof LoginNeeded ? error : undefined
   return loginIn(error.cause)
 }
 
-/** Wraps all requests to one server; what goes to others goes without a token. */
+/** Wraps all requests to one server. Requests to other hosts go without the token. */
 export function authorized(fetch: FetchLike, home: URL, { authorization, onLocked }: Door): FetchLike {
   return async (given, init) => {
     const url = new URL(given)
@@ -87,7 +87,7 @@ interface Asking {
   readonly authorization: Authorization | undefined
 }
 
-/** Whether the person for whom we work did log in. Silence and errors are never a yes. */
+/** Whether the user logged in. Silence and errors never count as an approval. */
 export async function askToLogIn(
   { label, authorization }: Asking,
   { onElicit, signal }: CallOptions,

@@ -1,10 +1,10 @@
-/** The headers that a client configured for a server, as far as they are not the protocol's own. */
+/** The headers that the user configured for a server, without those that the protocol sets itself. */
 import type { McpServer } from '../../../ports/tools.ts'
 
 export type HttpServer = Extract<McpServer, { readonly type: 'http' | 'sse' }>
 
-/** A configured header of such a name, however it is written, does not go out. */
-const OURS: ReadonlySet<string> = new Set([
+/** Configured headers with these names, in any case, are not sent. */
+const RESERVED_HEADERS: ReadonlySet<string> = new Set([
   'accept',
   'connection',
   'content-length',
@@ -18,12 +18,12 @@ const OURS: ReadonlySet<string> = new Set([
   'transfer-encoding',
 ])
 
-/** By lower-case name; of two that differ only in how they are written the last one counts. */
+/** By lower-case name; of two names that differ only in case the last counts. */
 export function configuredHeaders(server: HttpServer): Record<string, string> {
   const headers: Record<string, string> = {}
   for (const [name, value] of server.headers) {
     const key = name.toLowerCase()
-    if (!OURS.has(key)) headers[key] = value
+    if (!RESERVED_HEADERS.has(key)) headers[key] = value
   }
   return headers
 }

@@ -1,13 +1,13 @@
-/** Keeps the streams of Streamable HTTP alive: that of the server's own messages for ever, that of an answer while it can come. */
+/** Reopens broken streams of Streamable HTTP: the stream of server messages for the life of the connection, the stream of an answer while the server can resume it. */
 import type { FetchLike, StreamableHTTPClientTransportOptions } from '@modelcontextprotocol/client'
 import { backoffMs } from '../../../async/backoff.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Resumptions } from './response-sanitizer.ts'
 
 export interface StreamEvents {
-  /** The stream of the server's own messages came back after it was lost: some may have been missed. */
+  /** The stream of server messages is open again after it was lost; messages may have been missed. */
   readonly onStreamBack: () => void
-  /** The stream of the server's own messages cannot come back. */
+  /** The stream of server messages cannot be reopened. */
   readonly onStreamGone: (reason: string) => void
 }
 
@@ -17,14 +17,14 @@ interface Keeping {
 }
 
 const BACKOFF = { firstMs: 300, longestMs: 30_000, factor: 1.5 }
-/** A server that wants to be asked again sooner than this would be asked in a loop. */
-const SHORTEST_PAUSE_MS = 50
-/** So often the server may be out of reach, or busy with a stream of ours that it takes for alive. */
-const MOST_FAILURES = 4
-/** Whoever refuses like this will not change its mind. */
-const FINAL: ReadonlySet<number> = new Set([400, 401, 403, 404, 405, 410])
+/** Least pause, so that a server that asks for none is not polled in a loop. */
+const MIN_PAUSE_MS = 50
+/** Failures in a row: the server may be unreachable, or still hold our former stream for open. */
+const MAX_FAILURES = 4
+/** Statuses that another attempt does not change. */
+const FINAL_STATUSES: ReadonlySet<number> = new Set([400, 401, 403, 404, 405, 410])
 
-/** The transport asks again as long as the connection lives; we decide when that ends. */
+/** The SDK retries without a limit; `keepingStream` below decides when to stop. */
 export function reconnection(
   clock: Clock,
 ): Pick<StreamableHTTPClientTransportOptions, 'reconnectionOptions' | 'reconnectionScheduler'> {
@@ -36,17 +36,17 @@ export function reconnection(
       maxRetries: Number.MAX_SAFE_INTEGER,
     },
     reconnectionScheduler(reconnect, wanted, attempt) {
-      // A server's own wish counts for the first attempt; after a failure it is asked less often, whatever it wished.
-      const grown = attempt === 0 ? SHORTEST_PAUSE_MS : backoffMs(attempt + 1, BACKOFF)
+      // The pause that the server wants counts for the first attempt; after a failure the pause grows anyway.
+      const grown = attempt === 0 ? MIN_PAUSE_MS : backoffMs(attempt + 1, BACKOFF)
       const timer = clock.setTimer(Math.min(Math.max(wanted, grown), BACKOFF.longestMs), reconnect)
       return () => timer.cancel()
     },
   }
 }
 
-/** Wraps the GETs of one session. */
+/** Wraps the GET requests of one protocol session. */
 export function keepingStream(fetch: FetchLike, { events, resumptions }: Keeping): FetchLike {
-  const own = ownStream(fetch, events)
+  const own = serverStream(fetch, events)
   const failures = new Map<string, number>()
   return async (url, init) => {
     if (init?.method !== 'GET') return await fetch(url, init)
@@ -60,33 +60,33 @@ export function keepingStream(fetch: FetchLike, { events, resumptions }: Keeping
   }
 }
 
-/** The rest of an answer: a server that cannot give it, or is out of reach for long, has lost it. */
+/** Requests the rest of an answer. A server that cannot resume it, or stays unreachable, has lost it. */
 async function resumed(fetched: Promise<Response>, count: number): Promise<Response> {
   const response = await fetched.catch((error: unknown) => {
-    if (count < MOST_FAILURES) throw error
+    if (count < MAX_FAILURES) throw error
     return undefined
   })
   if (response?.ok === true) return response
-  const isFinal = response === undefined || response.status < 500 || count >= MOST_FAILURES
-  // What the transport takes as the end of the matter.
+  const isFinal = response === undefined || response.status < 500 || count >= MAX_FAILURES
+  // On 405 the SDK stops without an error.
   return isFinal ? new Response(null, { status: 405 }) : response
 }
 
-/** The server's own stream, of which the transport itself would only give up in silence. */
-function ownStream(fetch: FetchLike, { onStreamBack, onStreamGone }: StreamEvents): FetchLike {
-  let was: 'never asked for' | 'waited for' | 'open' = 'never asked for'
+/** The stream of server messages. The SDK would give it up silently. */
+function serverStream(fetch: FetchLike, { onStreamBack, onStreamGone }: StreamEvents): FetchLike {
+  let was: 'not requested' | 'awaited' | 'open' = 'not requested'
   let failures = 0
 
   function refused(status: number | undefined): Response | undefined {
     failures += 1
-    const final = status !== undefined && FINAL.has(status)
-    if (was === 'open' && (final || failures >= MOST_FAILURES)) onStreamGone(whyGone(status))
+    const final = status !== undefined && FINAL_STATUSES.has(status)
+    if (was === 'open' && (final || failures >= MAX_FAILURES)) onStreamGone(whyGone(status))
     if (was === 'open') return undefined
     const asked = was
-    was = 'waited for'
+    was = 'awaited'
     if (final) return new Response(null, { status: 405 })
-    // The transport asks again for a stream that ended, and never for one that it could not open at first.
-    return asked === 'never asked for'
+    // The SDK reopens a stream that ended, but not one that never opened: it gets an empty stream first.
+    return asked === 'not requested'
       ? new Response('', { headers: { 'content-type': 'text/event-stream' } })
       : undefined
   }
@@ -95,7 +95,7 @@ function ownStream(fetch: FetchLike, { onStreamBack, onStreamGone }: StreamEvent
     try {
       const response = await fetch(url, init)
       if (!response.ok) return refused(response.status) ?? response
-      if (was !== 'never asked for') onStreamBack()
+      if (was !== 'not requested') onStreamBack()
       was = 'open'
       failures = 0
       return response

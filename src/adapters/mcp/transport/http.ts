@@ -1,4 +1,4 @@
-/** MCP over Streamable HTTP and its predecessor, with a client of our own that never gives up on a quiet stream. */
+/** MCP over Streamable HTTP, and over the older HTTP with SSE, with our own HTTP client, which has no timeout for silent streams. */
 import {
   SSEClientTransport,
   StreamableHTTPClientTransport,
@@ -20,13 +20,13 @@ interface HttpOptions {
   readonly events: StreamEvents
   readonly resumptions: Resumptions
   readonly authorization?: Authorization | undefined
-  /** Nothing goes on before somebody has logged in. */
+  /** Called when the connection is useless until the user has logged in. */
   readonly onLocked: (login: LoginNeeded) => void
 }
 
 interface HttpLink {
   readonly transport: Transport
-  /** Tells the server that its session is over. */
+  /** Ends the session at the server. */
   end(): Promise<void>
   /** Closes every socket. */
   destroy(): Promise<void>
@@ -35,14 +35,15 @@ interface HttpLink {
 export function openHttp(server: HttpServer, context: HttpOptions): HttpLink {
   const { clock, events, resumptions, authorization, onLocked } = context
   const network = openNetwork(server)
-  const pace = openReadThrottle(clock)
-  const paced: FetchLike = async (address, init) => pace.paced(await withoutBatches(await network.fetch(address, init)))
+  const throttle = openReadThrottle(clock)
+  const paced: FetchLike = async (address, init) =>
+    throttle.throttled(await withoutBatches(await network.fetch(address, init)))
   const requestInit = { headers: configuredHeaders(server) }
   const url = new URL(server.url)
   const fetch = authorization === undefined ? paced : authorized(paced, url, { authorization, onLocked })
   if (server.type === 'sse') {
     const transport = new SSEClientTransport(url, { requestInit, fetch: onlyOneStream(fetch, events) })
-    return { transport: answeringIn(pace, transport), end: async () => undefined, destroy: () => network.destroy() }
+    return { transport: answeringIn(throttle, transport), end: async () => undefined, destroy: () => network.destroy() }
   }
   const transport = new StreamableHTTPClientTransport(url, {
     requestInit,
@@ -50,23 +51,23 @@ export function openHttp(server: HttpServer, context: HttpOptions): HttpLink {
     ...reconnection(clock),
   })
   return {
-    transport: answeringIn(pace, transport),
+    transport: answeringIn(throttle, transport),
     end: () => transport.terminateSession(),
     destroy: () => network.destroy(),
   }
 }
 
-/** What we are asked and not what we ask: that may take as long as a tool does. */
-function answeringIn(pace: ReadThrottle, transport: Transport): Transport {
+/** Counts only our answers to the server; our own requests may take as long as a tool does. */
+function answeringIn(throttle: ReadThrottle, transport: Transport): Transport {
   const send = transport.send.bind(transport)
   transport.send = (message, options) => {
     const sent = send(message, options)
-    return 'method' in message ? sent : pace.answering(sent)
+    return 'method' in message ? sent : throttle.answering(sent)
   }
   return transport
 }
 
-/** The protocol layer asks for the stream of the server's own messages only after a 202; some servers say 200 or 204. */
+/** The SDK opens the stream of server messages only after a 202; some servers answer 200 or 204. */
 function accepted(fetch: FetchLike): FetchLike {
   return async (url, init) => {
     const response = await fetch(url, init)
@@ -80,7 +81,7 @@ function isNotification(body: unknown): boolean {
   return typeof body === 'string' && body.startsWith('{') && !('id' in (JSON.parse(body) as object))
 }
 
-/** The first protocol over HTTP has its whole session in one stream: a second one would be somebody else's. */
+/** HTTP with SSE has its whole session in one stream; a second stream would be another session. */
 function onlyOneStream(fetch: FetchLike, { onStreamGone }: StreamEvents): FetchLike {
   let opened = false
   return async (url, init) => {

@@ -1,30 +1,31 @@
 /**
- * Several messages in one array, as servers of protocol 2025-03-26 may send them. They are taken apart whatever protocol was agreed on:
- * a request whose answer stands in an array would otherwise wait until its time is over.
+ * Prepares JSON from a server for the SDK. Batches (several messages in one array, as in protocol 2025-03-26) are split in every
+ * protocol version: a request whose answer stands in an array would otherwise time out. Messages that are too costly to parse are
+ * replaced, unparsed, by an error that says why; requests lose their parameters.
  */
 import { SHORT_JSON, outlineOf } from '../../../rpc/json-outline.ts'
 import { isStream } from './read-throttle.ts'
 
-/** What a line says, one message after the other. What is no JSON is given back as it came. */
-export function saidIn(line: string): readonly unknown[] {
+/** The messages of one line. A line that is not JSON is returned as it is. */
+export function messagesIn(line: string): readonly unknown[] {
   try {
-    const said: unknown = JSON.parse(bearable(line))
+    const said: unknown = JSON.parse(replaceIfTooCostly(line))
     return Array.isArray(said) && said.length > 0 ? said : [said]
   } catch {
     return [line]
   }
 }
 
-/** The same response; a stream of events has an event for each message, and so has an array that was the whole answer. */
+/** The same response with one event per message; a JSON body that is an array becomes a stream of events. */
 export async function withoutBatches(response: Response): Promise<Response> {
   if (response.body === null || !response.ok) return response
-  if (isStream(response)) return answerLike(response, response.body.pipeThrough(apart()))
+  if (isStream(response)) return answerLike(response, response.body.pipeThrough(splitBatches()))
   if (response.headers.get('content-type')?.startsWith('application/json') !== true) return response
-  const text = bearable(await response.text())
+  const text = replaceIfTooCostly(await response.text())
   if (!/^\s*\[/u.test(text)) return answerLike(response, text)
   const events = answerLike(
     response,
-    saidIn(text)
+    messagesIn(text)
       .map((message) => eventOf(message))
       .join(''),
   )
@@ -43,7 +44,7 @@ function withoutLength(headers: Headers): Headers {
   return kept
 }
 
-function apart(): TransformStream<Uint8Array, Uint8Array> {
+function splitBatches(): TransformStream<Uint8Array, Uint8Array> {
   const decoder = new TextDecoder()
   const encoder = new TextEncoder()
   const events = eventCutter()
@@ -55,16 +56,16 @@ function apart(): TransformStream<Uint8Array, Uint8Array> {
   })
 }
 
-/** Two ends of lines. A carriage return that comes last may be half of one: its line feed must not be kept back. */
+/** Two line ends. A carriage return at the end of a chunk may be half of one; its line feed must not be held back. */
 const END_OF_EVENT = /(?:\r\n|\n|\r(?!\n))(?:\r\n|\n|\r(?!\n|$))/gu
 const BATCH = /^data: ?\[/mu
 
-/** Collects text and gives back the events that are complete, those with an array of messages in pieces. */
+/** Collects text and returns the complete events; an event with an array becomes one event per message. */
 function eventCutter(): (text: string) => string {
   let waiting: string[] = []
   let tail = ''
   return (text) => {
-    // A blank line may come in two pieces; what was looked at is not looked at again, for an event may be long.
+    // A blank line may arrive in two chunks. Earlier text is not searched again, because an event may be long.
     const seen = tail + text
     const end = endOfLast(seen)
     waiting.push(text)
@@ -77,7 +78,7 @@ function eventCutter(): (text: string) => string {
     const rest = all.slice(whole.length)
     waiting = [rest]
     tail = rest.slice(-3)
-    return BATCH.test(whole) || whole.length > SHORT_JSON ? eventsIn(whole).map(inPieces).join('') : whole
+    return BATCH.test(whole) || whole.length > SHORT_JSON ? eventsIn(whole).map(splitEvent).join('') : whole
   }
 }
 
@@ -91,16 +92,16 @@ function eventsIn(text: string): readonly string[] {
   return ends.map((end, index) => text.slice(ends[index - 1] ?? 0, end))
 }
 
-function inPieces(event: string): string {
+function splitEvent(event: string): string {
   if (!BATCH.test(event) && event.length <= SHORT_JSON) return event
   const lines = event.split(/\r\n|\n|\r/u)
   const isData = (line: string): boolean => line.startsWith('data:')
   const data = lines.filter(isData).map((line) => line.slice('data:'.length))
   const whole = data.join('\n')
-  if (!BATCH.test(event) && bearable(whole) === whole) return event
+  if (!BATCH.test(event) && replaceIfTooCostly(whole) === whole) return event
   const head = lines.filter((line) => line !== '' && !isData(line)).map((line) => `${line}\n`)
-  const said = saidIn(whole)
-  // Of what is no JSON the protocol layer says so.
+  const said = messagesIn(whole)
+  // The SDK reports text that is not JSON.
   if (typeof said[0] === 'string' && said.length === 1) return event
   return said.map((message) => eventOf(message, head.join(''))).join('')
 }
@@ -109,16 +110,16 @@ function eventOf(message: unknown, head = ''): string {
   return `${head}data: ${JSON.stringify(message)}\n\n`
 }
 
-/** The code of the error that stands in place of such an answer; its message ends a sentence that begins "JSON that". */
+/** The error code in place of an answer that was not parsed. Its message completes a sentence that begins "JSON that". */
 export const NOT_PARSED = -32096
 
-/** Deeper messages are never shown to anything that goes through them by recursion: it would run out of stack. */
-export const DEEPEST = 1_000
-/** Lists, objects, texts, numbers: more take a good part of a second to parse, in which no client is served. */
-export const MOST_VALUES = 1_000_000
+/** Recursive code would run out of stack on deeper messages. */
+export const MAX_MESSAGE_DEPTH = 1_000
+/** Values in one message: more take much of a second to parse, in which no client is served. */
+export const MAX_VALUES = 1_000_000
 
-/** The same text, if it may be parsed. */
-export function bearable(text: string): string {
+/** The text itself, or its replacement if it is too costly to parse. */
+export function replaceIfTooCostly(text: string): string {
   if (text.length <= SHORT_JSON) return text
   const { values, levels, id, method } = outlineOf(text)
   const why = wordsFor(values, levels)
@@ -128,6 +129,6 @@ export function bearable(text: string): string {
 }
 
 function wordsFor(values: number, levels: number): string | undefined {
-  if (levels > DEEPEST) return `is nested more than ${DEEPEST} levels deep`
-  return values > MOST_VALUES ? `has more than ${MOST_VALUES} values` : undefined
+  if (levels > MAX_MESSAGE_DEPTH) return `is nested more than ${MAX_MESSAGE_DEPTH} levels deep`
+  return values > MAX_VALUES ? `has more than ${MAX_VALUES} values` : undefined
 }

@@ -50,7 +50,7 @@ test.each([
 ])('without end says %s: it is read with rests in between', async (_what, text) => {
   const { rests, clock } = restingClock()
   const reader = openReadThrottle(clock)
-    .paced(streamOf(endless(text)))
+    .throttled(streamOf(endless(text)))
     .body?.getReader()
   while (rests.length < 5) await reader?.read()
   await reader?.cancel()
@@ -60,10 +60,10 @@ test('now and then an event is read at once, and nothing of a stream is lost', a
   const { rests, clock } = restingClock()
   const pace = openReadThrottle(clock)
   const few = Array.from({ length: 50 }, (_, n) => `id: ${n}\ndata: ${NOTE}\n\n`)
-  expect(await pace.paced(streamOf(few)).text()).toBe(few.join(''))
+  expect(await pace.throttled(streamOf(few)).text()).toBe(few.join(''))
   expect(rests).toEqual([])
   const much = ['data: a\n\n'.repeat(3000), 'y'.repeat(40_000), '\r\n'.repeat(5000)]
-  expect(await pace.paced(streamOf(much)).text()).toBe(much.join(''))
+  expect(await pace.throttled(streamOf(much)).text()).toBe(much.join(''))
 })
 
 /** Pings without end; takes our answers, or keeps them waiting for ever. Gives how often it was heard. */

@@ -1,17 +1,17 @@
-/** Stands between a transport and the protocol layer, which throws whole answers away where a part would do. */
+/** Repairs the answers of servers before the SDK sees them: the SDK rejects a whole answer for one malformed part. */
 import type { JSONRPCMessage, Transport, TransportSendOptions } from '@modelcontextprotocol/client'
 import { isNestedDeeper } from '../../../text/nesting.ts'
 import type { ServerTool } from '../host/mcp-types.ts'
-import { DEEPEST, NOT_PARSED } from './incoming-json.ts'
+import { MAX_MESSAGE_DEPTH, NOT_PARSED } from './incoming-json.ts'
 import { isObject, textIn, type JsonObject } from '../../checking/json.ts'
 import { cleanTools } from '../client/lists/tool-list.ts'
 
-/** Under this key of an answer's `_meta` stands the answer exactly as the server sent it. */
+/** The key in an answer's `_meta` that contains the answer exactly as the server sent it. */
 export const RAW_RESULT = 'parley/result'
-/** The code of the error that we put in place of an answer that cannot come any more. */
+/** The error code in place of an answer that can no longer arrive. */
 export const ANSWER_LOST = -32097
 
-/** What the streams of open answers can be resumed by. */
+/** The tokens by which the streams of open answers can be resumed. */
 export interface Resumptions {
   has(token: string): boolean
 }
@@ -22,11 +22,11 @@ interface OpenRequests extends Resumptions {
 }
 
 interface ResponseEvents {
-  /** What the server is called in sentences. */
+  /** The server's name in messages. */
   readonly label: string
-  /** It is about to be read. */
+  /** Called before an answer is parsed. */
   readonly onAnswer: (method: string) => void
-  /** A page of tools came in, of so many characters. Whether another page is wanted. */
+  /** Called with each page of tools and its size; returns whether to request another page. */
   readonly onTools: (tools: readonly ServerTool[], faults: readonly string[], chars: number) => boolean
 }
 
@@ -37,7 +37,7 @@ export function trackRequests(): OpenRequests {
   return { methods: new Map(), tokens, has: (token) => [...tokens.values()].includes(token) }
 }
 
-/** Call it before the transport is handed to the client, which keeps a handler that it finds. */
+/** Call it before the SDK's client gets the transport; the client calls a handler that is already set. */
 export function sanitizeResponses(
   transport: Transport,
   open: OpenRequests,
@@ -46,8 +46,9 @@ export function sanitizeResponses(
   const send = transport.send.bind(transport)
 
   transport.onmessage = (message) => {
-    if (isNestedDeeper(message, DEEPEST)) flatten(message, label, `is nested more than ${DEEPEST} levels deep`)
-    if ('error' in message && message.error.code === NOT_PARSED) flatten(message, label, message.error.message)
+    if (isNestedDeeper(message, MAX_MESSAGE_DEPTH))
+      dropContent(message, label, `is nested more than ${MAX_MESSAGE_DEPTH} levels deep`)
+    if ('error' in message && message.error.code === NOT_PARSED) dropContent(message, label, message.error.message)
     if (!('id' in message) || 'method' in message) return
     const id = knownId(message.id, open)
     if (id === undefined) return
@@ -55,7 +56,7 @@ export function sanitizeResponses(
     open.methods.delete(id)
     open.tokens.delete(id)
     onAnswer(method ?? 'an unknown request')
-    // Some servers answer 7 with "7".
+    // Some servers answer the id 7 with "7".
     ;(message as Mutable).id = id
     if ('result' in message && isObject(message.result)) sanitize(method, message.result, onTools)
   }
@@ -74,15 +75,15 @@ export function sanitizeResponses(
       },
       onRequestStreamEnd() {
         options?.onRequestStreamEnd?.()
-        // Without this the caller would learn of the broken stream only by its own timeout.
+        // Otherwise the caller would notice the broken stream only by its timeout.
         if (open.methods.has(id)) transport.onmessage?.(lostAnswer(id))
       },
     }
   }
 }
 
-/** An answer becomes an error that says why; anything else loses its parameters, and is refused where it has to have some. */
-function flatten(message: JSONRPCMessage, label: string, what: string): void {
+/** Turns an answer into an error that says why; a request or notification loses its parameters. */
+function dropContent(message: JSONRPCMessage, label: string, what: string): void {
   const flat = message as Mutable
   if ('method' in flat) flat.params = {}
   if ('method' in flat) return
@@ -105,7 +106,7 @@ function lostAnswer(id: string | number): JSONRPCMessage {
   return { jsonrpc: '2.0', id, error: { code: ANSWER_LOST, message: 'the stream ended before the answer came' } }
 }
 
-/** Where the list stands in an answer that is one. */
+/** The key of the list in the answers that contain one. */
 const LISTS: Readonly<Record<string, string>> = {
   'resources/list': 'resources',
   'resources/templates/list': 'resourceTemplates',
@@ -126,26 +127,26 @@ function sanitize(method: string | undefined, result: Mutable, onTools: Response
   else if (list !== undefined) hide(result, [list, 'nextCursor', 'description'], { [list]: [], ...cursorOf(result) })
 }
 
-/** The newest protocol has answers that only ask for more. */
+/** In the newest protocol an answer may only request input. */
 function isUnfinished({ resultType }: Mutable): boolean {
   return resultType !== undefined && resultType !== 'complete'
 }
 
-/** How long an answer holds is a hint; a malformed one means not at all. */
+/** Validity of an answer is a hint; a malformed one counts as none. */
 function sanitizeCaching(result: Mutable): void {
   const { ttlMs, cacheScope } = result
   if (ttlMs !== undefined && !(Number.isSafeInteger(ttlMs) && Number(ttlMs) >= 0)) result.ttlMs = 0
   if (cacheScope !== undefined && cacheScope !== 'public' && cacheScope !== 'private') result.cacheScope = 'private'
 }
 
-/** Every list of servers that anyone is sent has it. */
-const LONGEST_NAME = 200
+/** The name is part of every list of servers. */
+const MAX_NAME_CHARS = 200
 
-/** What a server says of itself is for people; only its protocol and its capabilities matter. */
+/** A server's description of itself is only for display; its protocol version and capabilities are used. */
 function sanitizeGreeting(result: Mutable): void {
   const info = isObject(result.serverInfo) ? result.serverInfo : {}
   const title = textIn(info, 'title')
-  const short = (text: string): string => text.slice(0, LONGEST_NAME)
+  const short = (text: string): string => text.slice(0, MAX_NAME_CHARS)
   result.serverInfo = {
     name: short(textIn(info, 'name') ?? title ?? 'nameless'),
     version: short(textIn(info, 'version') ?? '0'),
@@ -163,18 +164,18 @@ function sanitizeTools(result: Mutable, onTools: ResponseEvents['onTools']): voi
   if (!onTools(tools, faults, chars) || typeof result.nextCursor !== 'string') delete result.nextCursor
 }
 
-/** The protocol layer gets an empty answer that no rule can refuse; ours is read from what stands beside it. */
+/** The SDK gets an empty, valid answer; Parley reads the original from `_meta`. */
 function sanitizeCall(result: Mutable): void {
   hide(result, ['content', 'structuredContent', 'isError', 'task'], { content: [] })
 }
 
-/** A server may suggest a hundred values; one that suggests more is not refused for it. */
-const MOST_SUGGESTIONS = 100
+/** The protocol's limit; more values are dropped instead of rejected. */
+const MAX_SUGGESTIONS = 100
 
 function sanitizeCompletion(result: Mutable): void {
   const { values } = isObject(result.completion) ? result.completion : {}
   const words = Array.isArray(values) ? values.filter((one) => typeof one === 'string') : []
-  result.completion = { values: words.slice(0, MOST_SUGGESTIONS) }
+  result.completion = { values: words.slice(0, MAX_SUGGESTIONS) }
 }
 
 function hide(result: Mutable, keys: readonly string[], instead: JsonObject): void {

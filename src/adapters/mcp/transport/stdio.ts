@@ -1,10 +1,10 @@
-/** MCP over the standard streams of a child process that dies with us. */
+/** MCP over the standard streams of a child process, which never outlives us. */
 import { parseJSONRPCMessage, type JSONRPCMessage, type Transport } from '@modelcontextprotocol/client'
 import { LineFraming } from '../../../rpc/framing.ts'
 import { fail } from '../../../errors/parley-error.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Child, ProcessExit, Processes, ProcessSpec } from '../../../ports/process.ts'
-import { saidIn } from './incoming-json.ts'
+import { messagesIn } from './incoming-json.ts'
 
 interface StdioOptions {
   readonly processes: Processes
@@ -14,20 +14,20 @@ interface StdioOptions {
   readonly onStart: (pid: number) => void
 }
 
-/** Far more than a result may hold; a server that never ends its line is cut off here. */
+/** Far more than a result may hold; a server that sends a longer line is stopped. */
 const MAX_LINE_BYTES = 64 * 1024 * 1024
-/** After so many messages in one breath, more than anyone asked for, a server is read on after a rest. */
-const TALKATIVE = 64
-/** The rest, in times of what it took to read them: the better part of this thread is for the others. */
-const REST = 3
-/** For what a dead server still had in its pipe, when a process that left its group holds that open. */
-const REST_MS = 200
+/** After so many messages in one burst, reading pauses. */
+const BURST_MESSAGES = 64
+/** A pause is this multiple of the time that the burst took, so that most of this thread is left to others. */
+const PAUSE_FACTOR = 3
+/** For the last output of a dead server, when a process that left its group holds the pipe open. */
+const DRAIN_MS = 200
 
 export class StdioTransport implements Transport {
   onclose?: () => void
   onerror?: (error: Error) => void
   onmessage?: NonNullable<Transport['onmessage']>
-  /** The protocol layer knows a transport over processes by this and `pid`. */
+  /** The SDK recognizes a stdio transport by this and `pid`. */
   readonly stderr = null
   readonly #options: StdioOptions
   readonly #stopped = new AbortController()
@@ -43,7 +43,7 @@ export class StdioTransport implements Transport {
     return this.#child?.pid ?? null
   }
 
-  /** Why the server is gone, with the last that it said; undefined while it runs. */
+  /** Why the server ended, with the end of its stderr; undefined while it runs. */
   get end(): string | undefined {
     return this.#end
   }
@@ -69,10 +69,10 @@ export class StdioTransport implements Transport {
 
   async #read(child: Child): Promise<void> {
     const { clock } = this.#options
-    const ended = child.exited.then(() => clock.sleep(REST_MS))
+    const ended = child.exited.then(() => clock.sleep(DRAIN_MS))
     await Promise.race([this.#pump(child), ended])
     const exit = await child.exited
-    // An end that we asked for explains nothing.
+    // An end that we requested explains nothing.
     if (!this.#stopped.signal.aborted) this.#end ??= wordsFor(exit, child.stderrTail())
     this.#close()
   }
@@ -87,7 +87,7 @@ export class StdioTransport implements Transport {
       void child.stop(0)
       break
     }
-    // A server that closed its output can answer nothing any more, whether or not it runs on.
+    // A server that closed its output cannot answer any more, even if it still runs.
     if (!this.#closed) void child.stop(this.#options.graceMs)
   }
 
@@ -96,19 +96,19 @@ export class StdioTransport implements Transport {
     let since = clock.monotonicNow()
     let heard = 0
     for (const line of lines) {
-      for (const said of saidIn(Buffer.from(line).toString('utf8'))) {
+      for (const said of messagesIn(Buffer.from(line).toString('utf8'))) {
         this.#receive(said)
-        // The protocol layer tells of progress a step later, and of none once it has seen the answer.
+        // The SDK delivers progress one microtask later, and none after the answer.
         await Promise.resolve()
         heard += 1
-        if (heard % TALKATIVE > 0) continue
-        await clock.sleep((clock.monotonicNow() - since) * REST)
+        if (heard % BURST_MESSAGES > 0) continue
+        await clock.sleep((clock.monotonicNow() - since) * PAUSE_FACTOR)
         since = clock.monotonicNow()
       }
     }
   }
 
-  /** Servers print banners and debug lines where only messages belong; those are passed over. */
+  /** Some servers print banners and debug output to stdout; lines that are not messages are skipped. */
   #receive(said: unknown): void {
     let message: JSONRPCMessage
     try {
@@ -127,7 +127,7 @@ export class StdioTransport implements Transport {
   }
 }
 
-/** The last lines of its complaints usually hold the cause. */
+/** The last lines of stderr usually contain the cause. */
 function wordsFor({ code, signal }: ProcessExit, complaints: string): string {
   const said = complaints.trim().split('\n').slice(-3).join(' ')
   return `it ended with ${signal === null ? `exit code ${code}` : `signal ${signal}`}${said === '' ? '' : `: ${said}`}`

@@ -1,4 +1,4 @@
-/** A transport to one server, fresh for every attempt to connect. */
+/** Opens the transport to one server, a new one for every connect attempt. */
 import { SdkError, SdkErrorCode, type Transport } from '@modelcontextprotocol/client'
 import { waitAtMost } from '../../../async/with-timeout.ts'
 import type { McpServer } from '../../../ports/tools.ts'
@@ -13,11 +13,11 @@ import type { Resumptions } from './response-sanitizer.ts'
 
 export interface OpenTransport {
   readonly transport: Transport
-  /** Why the other side is gone, if it is and said so. */
+  /** Why the server ended, if it did and the reason is known. */
   readonly end: () => string | undefined
-  /** Who has to log in first, said by a stream that has no other words for it. */
+  /** The required login that a stream reported; the SDK has no error for it. */
   readonly locked: () => LoginNeeded | undefined
-  /** Says goodbye where the protocol has a word for it, and leaves nothing open. */
+  /** Ends the session at the server where the protocol can, and closes everything. */
   close(): Promise<void>
 }
 
@@ -29,14 +29,14 @@ interface TransportContext {
   readonly authorization: Authorization | undefined
 }
 
-/** For a server that does not answer the word of goodbye. */
-const GOODBYE_MS = 2000
+/** For the server to confirm the end of the session. */
+const END_SESSION_TIMEOUT_MS = 2000
 
-/** Throws when nobody wants the server any more. */
+/** Throws when the attempt was cancelled. */
 export async function openTransport(server: McpServer, cwd: string, here: TransportContext): Promise<OpenTransport> {
   const { context, request } = here
   if (server.type !== 'stdio') {
-    // An HTTP client of our own is a megabyte of code; only who has a server behind a URL pays for it.
+    // The HTTP client is a megabyte of code, so only servers behind a URL load it.
     const http = await import('./http.ts')
     if (request.signal.aborted) throw new SdkError(SdkErrorCode.ConnectionClosed, 'the connection was closed')
     return httpLink(server, here, http.openHttp)
@@ -70,7 +70,7 @@ function httpLink(
       onStreamGone(reason) {
         if (end !== undefined) return
         end = reason
-        // Where the one stream is the session, no open answer can come any more: all who wait are told.
+        // With SSE the stream is the session: no open answer can arrive any more, so all requests fail now.
         if (server.type === 'sse') void http.transport.close()
         else events.onStreamGone(reason)
       },
@@ -82,10 +82,10 @@ function httpLink(
     end: () => end,
     async close() {
       end ??= 'the connection was closed'
-      // A server that cannot hear the goodbye has already forgotten us, or will.
+      // A server that cannot be reached forgets the session by itself.
       await waitAtMost(
         http.end().catch(() => undefined),
-        { clock, ms: GOODBYE_MS },
+        { clock, ms: END_SESSION_TIMEOUT_MS },
       )
       await http.transport.close()
       await http.destroy()
