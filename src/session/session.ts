@@ -1,14 +1,14 @@
 /** A live session: its log, its clients, its tools and its running turn, put together. */
 import { fail, isParleyError } from '../errors/parley-error.ts'
+import type { Timer } from '../ports/clock.ts'
 import type { Content, Meta } from '../ports/content.ts'
 import type { Cursor, SessionId } from '../ports/journal.ts'
 import type { Signal } from '../ports/signal.ts'
 import type { SessionAgents } from './agents.ts'
 import type { Command } from './domain/commands.ts'
 import type { Entry } from './domain/entries.ts'
-import type { Existing, State } from './domain/state.ts'
+import { type Existing, type State, mayUnload } from './domain/state.ts'
 import type { SessionConfig, SessionHandle, SessionSink, SessionView, SubscribeOptions } from './handle.ts'
-import { IdleTimer, mayUnload } from './lifecycle/idle-timer.ts'
 import { SessionLog } from './log/session-log.ts'
 import type { SessionPorts } from './session-ports.ts'
 import { AttachedClients } from './subscribers/attached-clients.ts'
@@ -17,6 +17,9 @@ import type { Subscription } from './subscribers/subscription.ts'
 import { RegistryPool } from './tools/registry-pool.ts'
 import { SlashCommandSync } from './tools/slash-command-sync.ts'
 import { TurnRunner } from './turn/turn-runner.ts'
+
+/** Long enough for an editor that restarts. */
+const UNLOAD_AFTER_MS = 60_000
 
 export class Session implements SessionHandle {
   readonly id: SessionId
@@ -28,8 +31,9 @@ export class Session implements SessionHandle {
   readonly #clients: AttachedClients
   readonly #subscribers: Subscribers
   readonly #turns: TurnRunner
-  readonly #idleTimer: IdleTimer
   #unload: () => void = () => {}
+  /** Runs while no client is attached and the session may be unloaded. */
+  #idleTimer: Timer | undefined
 
   /** Its agent is open already, unless it cannot be opened. */
   constructor(ports: SessionPorts, state: State, agents: SessionAgents) {
@@ -56,14 +60,9 @@ export class Session implements SessionHandle {
     this.#slashCommands = new SlashCommandSync({ ports, log, registries, agents })
     const clients = new AttachedClients(ports, log, registries)
     this.#clients = clients
-    const subscribers = new Subscribers(ports, log, { agents, clients, onEmpty: () => this.#idleTimer.restart() })
+    const subscribers = new Subscribers(ports, log, { agents, clients, onEmpty: () => this.#restartIdleTimer() })
     this.#subscribers = subscribers
     this.#turns = new TurnRunner({ ports, log, agents, registries, clients, subscribers })
-    this.#idleTimer = new IdleTimer(
-      ports.clock,
-      () => this.#isUnused(),
-      () => this.#unload(),
-    )
     registries.declare(config, config)
   }
 
@@ -95,7 +94,7 @@ export class Session implements SessionHandle {
   async subscribe(from: Cursor | 'head', sink: SessionSink, options: SubscribeOptions): Promise<Subscription> {
     if (this.closed.aborted) fail('SESSION_CLOSED', { session: this.id })
     const subscription = this.#subscribers.add(from, sink, options)
-    this.#idleTimer.cancel()
+    this.#idleTimer?.cancel()
     return subscription
   }
 
@@ -124,7 +123,7 @@ export class Session implements SessionHandle {
     const { agent } = this.requireCreated
     const capabilities = config.agent === undefined ? undefined : await this.#agents.tryOpen(config.agent, agent)
     this.#registries.declare(config, config)
-    this.#idleTimer.restart()
+    this.#restartIdleTimer()
     try {
       await Promise.all([this.configure(config), capabilities && this.dispatchIfStorable(capabilities)])
     } catch (error) {
@@ -162,7 +161,7 @@ export class Session implements SessionHandle {
   /** Calls `unload` when no client has been attached for a while and nothing runs. */
   whenUnused(unload: () => void): void {
     this.#unload = unload
-    this.#idleTimer.restart()
+    this.#restartIdleTimer()
   }
 
   /** Cancels what runs, then closes the session and frees what it held. The transcript stays. */
@@ -195,7 +194,7 @@ export class Session implements SessionHandle {
   /** Frees everything without storing anything more. Idempotent. */
   async dispose(): Promise<void> {
     this.#log.close()
-    this.#idleTimer.cancel()
+    this.#idleTimer?.cancel()
     this.#turns.cancel()
     await this.#log.settled()
     await this.#agents.close()
@@ -207,7 +206,7 @@ export class Session implements SessionHandle {
       this.#subscribers.publish(entries)
       this.#clients.published(entries)
     } finally {
-      if (this.#clients.size === 0) this.#idleTimer.restart()
+      if (this.#clients.size === 0) this.#restartIdleTimer()
     }
   }
 
@@ -221,7 +220,9 @@ export class Session implements SessionHandle {
     else if (ahead || this.#log.isDirty) this.#turns.recovery.begin()
   }
 
-  #isUnused(): boolean {
-    return !this.closed.aborted && this.#clients.size === 0 && mayUnload(this.state)
+  #restartIdleTimer(): void {
+    this.#idleTimer?.cancel()
+    const isUnused = !this.closed.aborted && this.#clients.size === 0 && mayUnload(this.state)
+    this.#idleTimer = isUnused ? this.#ports.clock.setTimer(UNLOAD_AFTER_MS, () => this.#unload()) : undefined
   }
 }

@@ -1,80 +1,85 @@
-/** What a person is asked for besides permission. Only the client of the prompt is asked; that it was and how it ended is stored, never what was said. */
+/**
+ * Questions to the user besides permission, put by the client of the prompt and by no other. The journal gets that a question
+ * was asked and how it ended, never the answer.
+ */
 import { fail, isParleyError } from '../../errors/parley-error.ts'
-import type { Elicit, FormRequest, ClientPeer, UrlAnswer, UrlRequest } from '../../ports/client.ts'
+import type { ClientPeer, Elicit, FormRequest, UrlAnswer, UrlRequest } from '../../ports/client.ts'
 import type { ElicitationAnswer } from '../../ports/elicitation.ts'
 import type { Signal } from '../../ports/signal.ts'
-import { type AskingHost, ONE_DAY_MS, withClientTimeout } from './client-request.ts'
 import { assertElicitationSchema, parseElicitationContent } from '../domain/elicitation-form.ts'
+import { type AskingHost, ONE_DAY_MS, withClientTimeout } from './client-request.ts'
 
 const METHOD = 'elicitation'
 
-interface Asked<Answer> {
+interface Elicitation<Answer> {
   readonly mode: 'form' | 'url'
   readonly toolCallId: string | undefined
   readonly ask: (elicitationId: string, signal: Signal) => Promise<Answer>
 }
 
-export class Elicitations {
-  readonly #host: AskingHost
-
-  constructor(host: AskingHost) {
-    this.#host = host
-  }
-
-  /** The modes that this client has; undefined when it has none. */
-  of({ form, url }: ClientPeer): Elicit | undefined {
-    if (form === undefined && url === undefined) return undefined
-    return {
-      ...(form === undefined ? {} : { form: (asked: FormRequest) => this.#form(asked, form) }),
-      ...(url === undefined ? {} : { url: (asked: UrlRequest) => this.#url(asked, url) }),
-    }
-  }
-
-  async #form(request: FormRequest, form: NonNullable<ClientPeer['form']>): Promise<ElicitationAnswer> {
-    const { schema, toolCallId } = request
-    assertElicitationSchema(schema)
-    const ask = async (_id: string, signal: Signal): Promise<ElicitationAnswer> => {
-      const { action, content } = await form(request, signal)
-      return action === 'accept' ? { action, content: parseElicitationContent(schema, content) } : { action }
-    }
-    return this.#asked({ mode: 'form', toolCallId, ask })
-  }
-
-  async #url(request: UrlRequest, url: NonNullable<ClientPeer['url']>): Promise<UrlAnswer> {
-    requireAddress(request.url)
-    const ask = (elicitationId: string, signal: Signal) => url({ ...request, elicitationId }, signal)
-    return this.#asked({ mode: 'url', toolCallId: request.toolCallId, ask })
-  }
-
-  /** A person takes the time that it takes; the turn's cancel ends it. */
-  async #asked<Answer extends { readonly action: ElicitationAnswer['action'] }>(asked: Asked<Answer>): Promise<Answer> {
-    const { mode, toolCallId, ask } = asked
-    const elicitationId = this.#host.newId()
-    const of = toolCallId === undefined ? {} : { toolCallId }
-    const begun = await this.#host.tell({ kind: 'elicitation', elicitationId, mode, ...of })
-    if (!begun) return fail('CLIENT_CANCELLED', { method: METHOD })
-    try {
-      const limits = { method: METHOD, limit: ONE_DAY_MS }
-      const answer = await withClientTimeout(limits, this.#host, (signal) => ask(elicitationId, signal))
-      await this.#host.tell({ kind: 'elicited', elicitationId, outcome: answer.action })
-      return answer
-    } catch (error) {
-      const outcome = isParleyError(error, 'CLIENT_CANCELLED') ? 'cancel' : 'failed'
-      await this.#host.tell({ kind: 'elicited', elicitationId, outcome })
-      throw error
-    }
+/** The kinds of questions that this client can put to its user; undefined when there are none. */
+export function elicitThrough({ form, url }: ClientPeer, host: AskingHost): Elicit | undefined {
+  if (form === undefined && url === undefined) return undefined
+  return {
+    ...(form === undefined ? {} : { form: (request: FormRequest) => elicitForm(request, form, host) }),
+    ...(url === undefined ? {} : { url: (request: UrlRequest) => elicitUrl(request, url, host) }),
   }
 }
 
-/** In clear text only to this very machine; and nobody's name or password travels in it. */
-function requireAddress(url: string): void {
+async function elicitForm(
+  request: FormRequest,
+  form: NonNullable<ClientPeer['form']>,
+  host: AskingHost,
+): Promise<ElicitationAnswer> {
+  const { schema, toolCallId } = request
+  assertElicitationSchema(schema)
+  const ask = async (_id: string, signal: Signal): Promise<ElicitationAnswer> => {
+    const { action, content } = await form(request, signal)
+    return action === 'accept' ? { action, content: parseElicitationContent(schema, content) } : { action }
+  }
+  return elicit({ mode: 'form', toolCallId, ask }, host)
+}
+
+async function elicitUrl(
+  request: UrlRequest,
+  url: NonNullable<ClientPeer['url']>,
+  host: AskingHost,
+): Promise<UrlAnswer> {
+  requireSafeUrl(request.url)
+  const ask = (elicitationId: string, signal: Signal) => url({ ...request, elicitationId }, signal)
+  return elicit({ mode: 'url', toolCallId: request.toolCallId, ask }, host)
+}
+
+/** The user may take a day to answer; a cancel of the turn ends the question. */
+async function elicit<Answer extends { readonly action: ElicitationAnswer['action'] }>(
+  { mode, toolCallId, ask }: Elicitation<Answer>,
+  host: AskingHost,
+): Promise<Answer> {
+  const elicitationId = host.newId()
+  const of = toolCallId === undefined ? {} : { toolCallId }
+  const isStored = await host.tell({ kind: 'elicitation', elicitationId, mode, ...of })
+  if (!isStored) return fail('CLIENT_CANCELLED', { method: METHOD })
+  try {
+    const limits = { method: METHOD, limit: ONE_DAY_MS }
+    const answer = await withClientTimeout(limits, host, (signal) => ask(elicitationId, signal))
+    await host.tell({ kind: 'elicited', elicitationId, outcome: answer.action })
+    return answer
+  } catch (error) {
+    const outcome = isParleyError(error, 'CLIENT_CANCELLED') ? 'cancel' : 'failed'
+    await host.tell({ kind: 'elicited', elicitationId, outcome })
+    throw error
+  }
+}
+
+/** `http:` only to this machine, and no user name or password in the URL. */
+function requireSafeUrl(url: string): void {
   const [, scheme = '', authority = ''] = /^(https?):\/\/([^/?#\\\s]+)(?:[/?#]\S*)?$/iu.exec(url) ?? []
-  if (authority === '') refuse('the address is no page of the web')
-  if (authority.includes('@')) refuse('the address has a name or a password in it')
-  const isHere = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?::\d+)?$/iu.test(authority)
-  if (scheme.toLowerCase() === 'http' && !isHere) refuse('the address is not https')
+  if (authority === '') refuseUrl('the URL is not an http or https URL')
+  if (authority.includes('@')) refuseUrl('the URL contains a user name or a password')
+  const isLocal = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?::\d+)?$/iu.test(authority)
+  if (scheme.toLowerCase() === 'http' && !isLocal) refuseUrl('the URL is not https')
 }
 
-function refuse(reason: string): never {
+function refuseUrl(reason: string): never {
   return fail('ELICITATION_INVALID', { reason })
 }

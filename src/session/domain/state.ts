@@ -165,6 +165,11 @@ export function isOnlyWaiting({ phase, turn: { calls, inputRequired } }: Busy): 
   return !runs && (phase === 'waiting' || (phase === 'working' && Object.keys(inputRequired).length > 0))
 }
 
+/** True when unloading the session would interrupt no work: nothing runs, or the open turn waits for an answer and is suspended. */
+export function mayUnload(state: State): boolean {
+  return !isBusy(state) || state.phase === 'suspended' || isOnlyWaiting(state)
+}
+
 /** An agent has something to do that nobody need answer first. */
 export function isAtWork(state: State): boolean {
   return state.phase === 'cancelling' || (state.phase === 'working' && !isOnlyWaiting(state))

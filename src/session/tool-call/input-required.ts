@@ -6,7 +6,7 @@ import type { Faults } from '../../ports/fault.ts'
 import type { ToolInputResponse, ToolInputRequest } from '../../ports/tools.ts'
 import type { AskingHost } from '../client-services/client-request.ts'
 import type { AgentEvent } from '../domain/commands.ts'
-import { Elicitations } from '../client-services/elicitations.ts'
+import { elicitThrough } from '../client-services/elicitations.ts'
 import type { AskingMode } from '../subscribers/attached-clients.ts'
 import type { ElicitationBroker } from './elicitation-broker.ts'
 
@@ -29,11 +29,9 @@ export interface PausedCall {
 
 export class InputRequired {
   readonly #host: InputRequiredHost
-  readonly #elicitations: Elicitations
 
   constructor(host: InputRequiredHost) {
     this.#host = host
-    this.#elicitations = new Elicitations(host.asking)
   }
 
   /**
@@ -66,7 +64,7 @@ export class InputRequired {
       const client = await this.#someone(question.mode)
       if (client === undefined) break
       try {
-        return await asking.answer(question, this.#elicitations.of(client), hasLeft)
+        return await asking.answer(question, elicitThrough(client, this.#host.asking), hasLeft)
       } catch {
         // It has left; only that is thrown.
       }

@@ -4,7 +4,7 @@ import type { FileRange, FileText, ClientPeer, Terminal, TerminalCommand, TurnCl
 import type { ToolCallContent } from '../../ports/content.ts'
 import type { PathAccessFilter } from '../../ports/bars.ts'
 import { type AskingHost, runAsToolCall, withClientTimeout } from '../client-services/client-request.ts'
-import { Elicitations } from '../client-services/elicitations.ts'
+import { elicitThrough } from '../client-services/elicitations.ts'
 import { resolveWithinRoots } from '../client-services/roots.ts'
 import { Terminals } from '../client-services/terminals.ts'
 
@@ -13,16 +13,16 @@ const WRITE = 'write_text_file'
 
 /** A change that is longer is told without its text. Characters. */
 const LONGEST_DIFF = 1024 * 1024
+const CLOSED = 'The turn ended before this terminal was released.'
 
 /** Looks anew, with every use, at which client there is and what it offers. */
 export class TurnClientServices implements TurnClient {
   readonly #host: AskingHost
   #made: Terminals | undefined
-  readonly #elicitations: Elicitations
+  #isClosed = false
 
   constructor(host: AskingHost) {
     this.#host = host
-    this.#elicitations = new Elicitations(host)
   }
 
   get readTextFile(): TurnClient['readTextFile'] {
@@ -43,17 +43,21 @@ export class TurnClientServices implements TurnClient {
 
   get elicit(): TurnClient['elicit'] {
     const lent = this.#lent
-    return lent === undefined ? undefined : this.#elicitations.of(lent)
+    return lent === undefined ? undefined : elicitThrough(lent, this.#host)
   }
 
   /** The turn or the call is over: nothing of it stays with the client. */
   close(): void {
-    this.#terminals.close('The turn ended before this terminal was released.')
+    this.#isClosed = true
+    this.#made?.close(CLOSED)
   }
 
   /** Most calls have no terminal, and there are many calls. */
   get #terminals(): Terminals {
-    this.#made ??= new Terminals(this.#host)
+    if (this.#made === undefined) {
+      this.#made = new Terminals(this.#host)
+      if (this.#isClosed) this.#made.close(CLOSED)
+    }
     return this.#made
   }
 
