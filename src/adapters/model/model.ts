@@ -1,13 +1,13 @@
-/** One model: a request goes out in its dialect, and what streams back is told part by part. */
+/** One model: sends a request in the format of its provider and yields the answer part by part. */
 import type { LanguageModelV3StreamPart } from '@ai-sdk/provider'
 import type { Clock } from '../../ports/clock.ts'
 import type { Model, ModelPart, ModelRequest, ModelTraits } from '../../ports/model.ts'
-import { newCallId, promptOf, toolsOf, type Written } from './protocol/prompt.ts'
+import { newCallId, promptOf, toolsOf, type ConvertedMessages } from './protocol/prompt.ts'
 import { Collector } from './stream/collect.ts'
 import type { ProviderProtocol } from './protocol/provider-protocol.ts'
-import { type Blamed, failFor } from './http/failure.ts'
+import { type FailureContext, failFor } from './http/failure.ts'
 import { isLocal, type Provider } from './providers/provider.ts'
-import { type SseChunkMerger, type Patience, Watch } from './stream/watch.ts'
+import { type SseChunkMerger, type StreamTimeouts, Watch } from './stream/watch.ts'
 import type { Transport } from './http/transport.ts'
 
 export interface Opened {
@@ -21,8 +21,8 @@ export interface Opened {
   readonly clock: Clock
 }
 
-/** What it has been told before, as it was written then. */
-type Known = Opened & { readonly written: Written }
+/** Messages that were converted for earlier requests. */
+type Known = Opened & { readonly written: ConvertedMessages }
 
 export function modelOf(opened: Opened): Model {
   const known = { ...opened, written: new WeakMap() }
@@ -31,8 +31,8 @@ export function modelOf(opened: Opened): Model {
 
 async function* stream(opened: Known, request: ModelRequest): AsyncGenerator<ModelPart> {
   const { provider, clock, transport } = opened
-  const watch = new Watch(clock, patienceWith(provider), request.signal)
-  const blamed: Blamed = { provider, model: opened.name, watch, now: clock.now() }
+  const watch = new Watch(clock, streamTimeoutsOf(provider), request.signal)
+  const blamed: FailureContext = { provider, model: opened.name, watch, now: clock.now() }
   transport.watch(watch)
   const collector = new Collector({
     provider: provider.name,
@@ -41,7 +41,7 @@ async function* stream(opened: Known, request: ModelRequest): AsyncGenerator<Mod
     passesOver: opened.dialect.passesOver,
   })
   let reader: Reader | undefined
-  // A read that waits is answered at once; the packages alone would wait for the socket.
+  // Ends a pending read at once; the packages alone would wait for the socket.
   const stop = () => void reader?.cancel().catch(() => undefined)
   watch.signal.addEventListener('abort', stop, { once: true })
   try {
@@ -49,10 +49,10 @@ async function* stream(opened: Known, request: ModelRequest): AsyncGenerator<Mod
     const read = reader.read.bind(reader)
     for (;;) {
       const { done, value } = await watch.word(read)
-      if (watch.verdict !== undefined) throw new Error('the request was ended')
+      if (watch.endReason !== undefined) throw new Error('the request was ended')
       if (done) break
       const told = collector.take(value)
-      if (told !== undefined) yield inPieces(told, watch.runs)
+      if (told !== undefined) yield piecesOf(told, watch.runs)
     }
   } catch (error) {
     failFor(error, blamed)
@@ -64,7 +64,7 @@ async function* stream(opened: Known, request: ModelRequest): AsyncGenerator<Mod
   yield collector.end
 }
 
-function inPieces(part: ModelPart, runs: SseChunkMerger): ModelPart {
+function piecesOf(part: ModelPart, runs: SseChunkMerger): ModelPart {
   if (part.kind !== 'text' && part.kind !== 'thought') return part
   const pieces = runs.pieces(part.text)
   return pieces === undefined ? part : { ...part, pieces }
@@ -90,14 +90,15 @@ async function begin(
   return stream.getReader()
 }
 
-const SECOND = 1000
+const SECOND_MS = 1000
 
-/** What the configuration says, else what providers of this kind have needed. */
-function patienceWith(provider: Provider): Patience {
+/** From the configuration, else the default of this kind of provider. */
+function streamTimeoutsOf(provider: Provider): StreamTimeouts {
   const given = provider.idleSeconds
-  if (given !== undefined) return { firstMs: given * SECOND, nextMs: given * SECOND, wordsMs: 10 * given * SECOND }
-  // A model on this machine may have to be loaded, and reads a long prompt without a sign of life.
+  if (given !== undefined)
+    return { firstMs: given * SECOND_MS, nextMs: given * SECOND_MS, wordsMs: 10 * given * SECOND_MS }
+  // A local model may have to be loaded first, and reads a long prompt without sending anything.
   return isLocal(provider)
-    ? { firstMs: 900 * SECOND, nextMs: 300 * SECOND, wordsMs: 900 * SECOND }
-    : { firstMs: 180 * SECOND, nextMs: 120 * SECOND, wordsMs: 900 * SECOND }
+    ? { firstMs: 900 * SECOND_MS, nextMs: 300 * SECOND_MS, wordsMs: 900 * SECOND_MS }
+    : { firstMs: 180 * SECOND_MS, nextMs: 120 * SECOND_MS, wordsMs: 900 * SECOND_MS }
 }

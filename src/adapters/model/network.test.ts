@@ -66,7 +66,7 @@ test.each([
   ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'nobody known'],
 ])('a certificate that cannot be trusted is not tried again: %s', (code, words) => {
   const cause = Object.assign(new Error(code), { code })
-  const blamed = { provider: provider('https://p.example/v1'), model: 'p:m', watch: { verdict: undefined }, now: 0 }
+  const blamed = { provider: provider('https://p.example/v1'), model: 'p:m', watch: { endReason: undefined }, now: 0 }
   try {
     failFor(callError(cause), blamed)
     expect.unreachable()

@@ -1,4 +1,4 @@
-/** The agents `model` and `model:PROVIDER:NAME`: one loop, with whichever model its session has chosen. */
+/** The agents `model` and `model:PROVIDER:NAME`: one loop, with the model that its session chose. */
 import { fail } from '../../../errors/parley-error.ts'
 import type { AgentCapabilities, PromptKinds, StopReason, Turn } from '../../../ports/agent.ts'
 import type { Clock } from '../../../ports/clock.ts'
@@ -13,7 +13,7 @@ import { KnownModels, optionsOf } from './options/options.ts'
 export interface ModelAgentsOptions {
   readonly models: Models
   readonly clock: Clock
-  /** Steps of the model that a turn may have. */
+  /** Maximum number of steps in a turn. */
   readonly maxSteps: number
   readonly titles: boolean
   readonly promptDirectory: string | undefined
@@ -24,14 +24,14 @@ export class ModelAgents {
   readonly #known: KnownModels
   readonly #contexts: Contexts
 
-  /** What is known of conversations is shared by all of them: a session may change from one to another. */
+  /** Contexts are shared by all of them, because a session may switch between them. */
   constructor(options: ModelAgentsOptions, contexts: Contexts) {
     this.#options = options
     this.#contexts = contexts
     this.#known = new KnownModels(options.models, options.clock)
   }
 
-  /** Whether there is any model. Waits a little for those that this machine serves, once. */
+  /** Whether there is any model. Waits a little for local model servers, once. */
   async found(): Promise<boolean> {
     return (await this.#known.found()) !== undefined
   }
@@ -40,13 +40,13 @@ export class ModelAgents {
     this.#known.changed = listener
   }
 
-  /** What the model of this name takes; an empty name is whichever there is. */
+  /** The prompt content that this model accepts; an empty name is the default model. */
   accepts(name: string): PromptKinds | undefined {
     const model = name === '' ? this.#known.preset : name
     return model === undefined ? undefined : this.#about(model)?.accepts
   }
 
-  /** What the agent of this name offers now. Without a model it offers no options: its turns say what is missing. */
+  /** What the agent of this name offers now. Without a model it offers no options, and its turns say what is missing. */
   capabilities(name: string): AgentCapabilities {
     const preset = name === '' ? this.#known.preset : name
     const configOptions = preset === undefined ? [] : this.#optionsFor(preset, name !== '')
@@ -57,7 +57,7 @@ export class ModelAgents {
     return commandsFor(tools, roots, this.#options)
   }
 
-  /** Asks again which models there are if the last answer is old. Never waits. */
+  /** Loads the list of models again if it is old. Never waits. */
   refresh(): void {
     this.#known.refresh()
   }
@@ -67,7 +67,7 @@ export class ModelAgents {
     return optionsOf({ preset, isNamed, sources: this.#known.sources, efforts })
   }
 
-  /** A provider that is not configured any more is told of by whoever asks its model. */
+  /** A provider that is no longer configured is reported by the next request to its model. */
   #about(model: string): ModelTraits | undefined {
     try {
       return this.#options.models.about(model)

@@ -1,47 +1,47 @@
-/** Whatever goes wrong with a provider becomes one row of the catalogue, with its own sentence and without secrets. */
+/** Maps every failure of a provider to one error of the catalogue, with a sentence of its own and without secrets. */
 import { APICallError, TypeValidationError } from '@ai-sdk/provider'
 import { fail, isParleyError, reasonOf } from '../../../errors/parley-error.ts'
 import { type Provider, whereKey } from '../providers/provider.ts'
 import { redact } from './transport.ts'
-import type { Verdict } from '../stream/watch.ts'
+import type { EndReason } from '../stream/watch.ts'
 
-export interface Blamed {
+export interface FailureContext {
   readonly provider: Provider
   /** Full. */
   readonly model: string
-  readonly watch: { readonly verdict: Verdict | undefined }
-  /** By the wall. */
+  readonly watch: { readonly endReason: EndReason | undefined }
+  /** Wall-clock time, milliseconds since 1970. */
   readonly now: number
 }
 
-/** Throws the row; what was a row already stays it. */
-export function failFor(error: unknown, blamed: Blamed): never {
+/** Throws the mapped error; an error of the catalogue is thrown unchanged. */
+export function failFor(error: unknown, blamed: FailureContext): never {
   const { provider, model, watch } = blamed
   const asked = { provider: provider.title, model }
-  const { verdict } = watch
-  if (verdict?.kind === 'cancelled') fail('MODEL_CANCELLED', asked)
+  const { endReason } = watch
+  if (endReason?.kind === 'cancelled') fail('MODEL_CANCELLED', asked)
   if (isParleyError(error)) throw error
-  if (verdict?.kind === 'idle') fail('MODEL_IDLE', { ...asked, seconds: Math.round(verdict.ms / 1000) })
-  if (verdict?.kind === 'flooded') fail('MODEL_STREAM', { ...asked, reason: 'it is longer than any answer may be' })
-  const said = saidIn(error)
+  if (endReason?.kind === 'idle') fail('MODEL_IDLE', { ...asked, seconds: Math.round(endReason.ms / 1000) })
+  if (endReason?.kind === 'flooded') fail('MODEL_STREAM', { ...asked, reason: 'it is longer than any answer may be' })
+  const said = providerMessageIn(error)
   if (said === undefined) return fail('MODEL_STREAM', { ...asked, reason: redact(streamWords(error), provider) })
   return failAs(said, blamed)
 }
 
-/** What a provider said about its failure, wherever it said it. */
-interface Said {
-  /** Undefined: nobody answered. */
+/** What a provider said about its failure, in any of the usual places. */
+interface ProviderMessage {
+  /** Undefined: there was no response. */
   readonly status: number | undefined
-  /** The names that providers give to failures. */
+  /** The provider's names for the failure. */
   readonly names: string
   readonly words: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
 }
 
-/** Undefined: the provider said nothing of a failure, its answer is one. */
-function saidIn(error: unknown): Said | undefined {
-  if (APICallError.isInstance(error)) return saidByHttp(error)
+/** Undefined: the provider reported no failure; its answer itself is the failure. */
+function providerMessageIn(error: unknown): ProviderMessage | undefined {
+  if (APICallError.isInstance(error)) return httpMessage(error)
   const event = errorEvent(error)
   if (event === undefined) return undefined
   const { message, code, type, status } = event
@@ -50,30 +50,30 @@ function saidIn(error: unknown): Said | undefined {
   return { status: number ?? 500, names, words: message, headers: {}, body: message }
 }
 
-function saidByHttp(error: APICallError): Said | undefined {
+function httpMessage(error: APICallError): ProviderMessage | undefined {
   const { statusCode: status, responseHeaders: headers = {}, responseBody: body = '', message } = error
-  // An answer had begun: the connection broke under it.
+  // The answer had begun, so the connection broke.
   if (status !== undefined && status < 300 && error.data === undefined) return undefined
   const names = [...body.matchAll(/"(?:type|code|status|reason|quotaId)"\s*:\s*"([^"]+)"/gu)].map(([, name]) => name)
-  if (status === undefined) return { status, headers, body, ...saidByNetwork(error.cause ?? error) }
-  // A package gives its own number to a failure that an answer begins with.
+  if (status === undefined) return { status, headers, body, ...networkMessage(error.cause ?? error) }
+  // For a failure at the beginning of an answer the package invents a status code.
   const named = STATUS_OF_NAME.find(([pattern]) => pattern.test(names.join(' ')))?.[1]
   const isNamed = status === 500 && named !== undefined && named !== 400
-  return { status: isNamed ? named : status, names: names.join(' '), words: wordsIn(message, body), headers, body }
+  return { status: isNamed ? named : status, names: names.join(' '), words: textIn(message, body), headers, body }
 }
 
-/** Of a page, if it has one that says something. */
+/** The title of an HTML page, if it says something. */
 export function titleIn(page: string): string | undefined {
   const title = /<title[^>]*>([^<]*)<\/title>/iu.exec(page)?.[1]?.trim()
   return title === '' ? undefined : title
 }
 
-/** A proxy answers with a page: its title says more than its status. */
-function wordsIn(message: string, body: string): string {
+/** A proxy answers with an HTML page: its title says more than its status. */
+function textIn(message: string, body: string): string {
   return titleIn(body) ?? detailIn(body) ?? plainIn(body) ?? (message === '' ? 'it gave no reason' : message)
 }
 
-/** `{"error":"…"}`, `{"error":{"message":"…"}}`, `{"message":"…"}`, `{"detail":"…"}`: what not every package looks for. */
+/** `{"error":"…"}`, `{"error":{"message":"…"}}`, `{"message":"…"}`, `{"detail":"…"}`: not every package looks for these. */
 function detailIn(body: string): string | undefined {
   try {
     const { error, message, detail } = JSON.parse(body) as Readonly<Record<string, unknown>>
@@ -84,13 +84,13 @@ function detailIn(body: string): string | undefined {
   }
 }
 
-/** Words that stand there as they are: no page, and nothing that was meant for programs. */
+/** Plain text: no HTML page and no JSON. */
 function plainIn(body: string): string | undefined {
   const words = body.trim()
   return words === '' || /^[<{[]/u.test(words) ? undefined : words
 }
 
-/** `{"error":"out of memory"}` in the middle says more than that it is no chunk. */
+/** `{"error":"out of memory"}` in the middle of a stream says more than "invalid chunk". */
 function streamWords(error: unknown): string {
   const value = TypeValidationError.isInstance(error) ? error.value : undefined
   const said = value === undefined ? undefined : detailIn(JSON.stringify(value))
@@ -109,7 +109,7 @@ function errorEvent(error: unknown): ErrorEvent | undefined {
   return 'message' in error && typeof error.message === 'string' ? (error as ErrorEvent) : undefined
 }
 
-/** How streams name what HTTP has numbers for. */
+/** Error names in streams and the HTTP status that they stand for. */
 const STATUS_OF_NAME: readonly (readonly [RegExp, number])[] = [
   [/overloaded|unavailable/iu, 529],
   [/rate.?limit|resource_exhausted/iu, 429],
@@ -124,7 +124,7 @@ const POOR =
 const KEYLESS = /api.?key (?:is )?(?:not valid|invalid)|invalid.?(?:x-)?api.?key|incorrect api key|API_KEY_INVALID/iu
 const MODEL_GONE = /model/iu
 
-function failAs(said: Said, blamed: Blamed): never {
+function failAs(said: ProviderMessage, blamed: FailureContext): never {
   const { provider, model, now } = blamed
   const asked = { provider: provider.title, model }
   const { status, names, words } = said
@@ -143,7 +143,7 @@ function failAs(said: Said, blamed: Blamed): never {
   return fail('MODEL_REFUSED', { ...asked, words: `${redact(words, provider)} (HTTP ${status})` })
 }
 
-/** Google says the same of a minute and of a day; only the name of the quota tells them apart. */
+/** Google uses one code for limits per minute and per day; only the name of the quota tells them apart. */
 function isPoor(text: string, names: string): boolean {
   return /RESOURCE_EXHAUSTED/u.test(names) ? /PerDay/u.test(names) : POOR.test(text)
 }
@@ -170,10 +170,10 @@ const NETWORK: Readonly<Record<string, string>> = {
   HTTPParserError: 'what listens there does not speak http',
 }
 
-/** Nobody is there at all, or somebody else: waiting helps only where it is just being started. */
+/** Nothing listens there, or another program does: waiting helps only if the server is just starting. */
 const ABSENT =
   /^(?:ECONNREFUSED|ENOTFOUND|ERR_SSL_WRONG_VERSION_NUMBER|ERR_SSL_PACKET_LENGTH_TOO_LONG|HTTPParserError)$/u
-/** No waiting makes a certificate a better one. */
+/** Waiting does not mend a certificate. */
 const UNTRUSTED = /CERT|UNABLE_TO_VERIFY/u
 
 function rowOfNetwork(code: string): 'MODEL_ABSENT' | 'MODEL_CERTIFICATE' | 'MODEL_NETWORK' {
@@ -181,11 +181,11 @@ function rowOfNetwork(code: string): 'MODEL_ABSENT' | 'MODEL_CERTIFICATE' | 'MOD
   return UNTRUSTED.test(code) ? 'MODEL_CERTIFICATE' : 'MODEL_NETWORK'
 }
 
-/** It knows its failures by their words alone. */
+/** These failures can be recognised by their messages only. */
 const PARSER = /^HTTPParserError$/u
 
-/** Addresses stay out: a URL may hold a key. */
-function saidByNetwork(error: unknown): Pick<Said, 'names' | 'words'> {
+/** Addresses are left out: a URL may contain a key. */
+function networkMessage(error: unknown): Pick<ProviderMessage, 'names' | 'words'> {
   for (let one = error; one instanceof Error; one = one.cause) {
     const { code = PARSER.test(one.name) ? one.name : undefined } = one as { code?: unknown }
     if (typeof code === 'string') return { names: code, words: NETWORK[code] ?? code }
@@ -193,19 +193,19 @@ function saidByNetwork(error: unknown): Pick<Said, 'names' | 'words'> {
   return { names: '', words: reasonOf(error) }
 }
 
-/** How long a provider wants to be left alone, in whichever way it says so. */
+/** How long a provider asks to wait before the next request, in any of the usual headers and fields. */
 
-interface Told {
+interface RetryHints {
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
 }
 
-const SECOND = 1000
-/** Nobody means more; what says so counts from another year. */
-const MOST_MS = 24 * 60 * 60 * SECOND
+const SECOND_MS = 1000
+/** No provider asks for longer; a larger number is a time since another epoch. */
+const MAX_RETRY_AFTER_MS = 24 * 60 * 60 * SECOND_MS
 
-/** Undefined where it does not say. `now` is the wall's. */
-export function retryAfter({ headers, body }: Told, now: number): number | undefined {
+/** Undefined if the provider does not say. `now` is wall-clock time. */
+export function retryAfter({ headers, body }: RetryHints, now: number): number | undefined {
   const found = [
     () => number(headers['retry-after-ms']),
     () => secondsOrDate(headers['retry-after'], now),
@@ -216,12 +216,12 @@ export function retryAfter({ headers, body }: Told, now: number): number | undef
   ]
   for (const look of found) {
     const ms = look()
-    if (ms !== undefined) return Math.min(Math.max(0, Math.round(ms)), MOST_MS)
+    if (ms !== undefined) return Math.min(Math.max(0, Math.round(ms)), MAX_RETRY_AFTER_MS)
   }
   return undefined
 }
 
-/** Several limits are told at once: the one that is used up counts, and of several the last to be free again. */
+/** Several limits may be reported at once: the exhausted one counts, and of several the last one to be free again. */
 function used(headers: Readonly<Record<string, string>>, now: number): number | undefined {
   const waits = Object.entries(headers).flatMap(([name, value]) => {
     const match = /^(x-ratelimit|anthropic-ratelimit)-(?:(?:remaining-(\w+))|(?:([\w-]+)-remaining))$/u.exec(name)
@@ -240,7 +240,7 @@ function number(text: string | undefined): number | undefined {
 function secondsOrDate(text: string | undefined, now: number): number | undefined {
   if (text === undefined) return undefined
   const seconds = number(text)
-  if (seconds !== undefined) return seconds * SECOND
+  if (seconds !== undefined) return seconds * SECOND_MS
   const moment = Date.parse(text)
   return Number.isNaN(moment) ? undefined : moment - now
 }
@@ -250,10 +250,10 @@ function momentOrSeconds(text: string | undefined, now: number): number | undefi
   const value = number(text)
   if (value === undefined) return duration(text) ?? secondsOrDate(text, now)
   if (value > 1e12) return value - now
-  return value > 1e9 ? value * SECOND - now : value * SECOND
+  return value > 1e9 ? value * SECOND_MS - now : value * SECOND_MS
 }
 
-const UNITS: Readonly<Record<string, number>> = { h: 3600 * SECOND, m: 60 * SECOND, s: SECOND, ms: 1 }
+const UNITS: Readonly<Record<string, number>> = { h: 3600 * SECOND_MS, m: 60 * SECOND_MS, s: SECOND_MS, ms: 1 }
 
 /** `6m0s`, `1.5s`, `20ms`. */
 function duration(text: string | undefined): number | undefined {

@@ -1,4 +1,4 @@
-/** Anthropic's messages: thinking by budget or by effort, and a cache that is kept warm by its marks. */
+/** Anthropic's messages format: thinking by budget or by effort, and cache marks. */
 import { createAnthropic } from '@ai-sdk/anthropic'
 import {
   type LanguageModelV3CallOptions,
@@ -7,12 +7,12 @@ import {
   TypeValidationError,
 } from '@ai-sdk/provider'
 import type { ModelRequest } from '../../../ports/model.ts'
-import type { ProviderProtocol, Speaking } from './provider-protocol.ts'
+import type { ProviderProtocol, ModelOptions } from './provider-protocol.ts'
 
-export function anthropic({ provider, name, fetch }: Speaking): ProviderProtocol {
+export function anthropic({ provider, name, fetch }: ModelOptions): ProviderProtocol {
   const made = createAnthropic({
     baseURL: provider.url,
-    // Without one the package would look into the environment.
+    // Without a key the package would read the environment.
     apiKey: provider.key ?? 'none',
     headers: { ...provider.headers },
     fetch,
@@ -22,10 +22,10 @@ export function anthropic({ provider, name, fetch }: Speaking): ProviderProtocol
     picturesInResults: true,
     pdf: true,
     thoughts: true,
-    // It joins what is said twice in a row, behind what it has kept.
+    // Anthropic joins two messages of one role itself.
     turns: false,
-    dressed: (plain, request) => dressed(plain, request, name),
-    passesOver: isNews,
+    dressed: (plain, request) => withProviderOptions(plain, request, name),
+    passesOver: isIgnorableEvent,
   }
 }
 
@@ -39,8 +39,8 @@ interface StreamEvent {
   readonly delta?: { readonly type?: unknown }
 }
 
-/** Anthropic may add kinds of events at any time, and asks to pass over those that one does not know. */
-function isNews(error: unknown): boolean {
+/** Anthropic may add kinds of events at any time, and asks clients to ignore unknown ones. */
+function isIgnorableEvent(error: unknown): boolean {
   if (!TypeValidationError.isInstance(error) || typeof error.value !== 'object' || error.value === null) return false
   const { type, content_block: block, delta } = error.value as StreamEvent
   if (typeof type !== 'string') return false
@@ -49,15 +49,21 @@ function isNews(error: unknown): boolean {
   return type === 'content_block_delta' && typeof delta?.type === 'string' && !DELTAS.test(delta.type)
 }
 
-const MARK = { anthropic: { cacheControl: { type: 'ephemeral' } } } as const
+const CACHE_MARK = { anthropic: { cacheControl: { type: 'ephemeral' } } } as const
 
-function dressed(plain: LanguageModelV3CallOptions, request: ModelRequest, name: string): LanguageModelV3CallOptions {
+function withProviderOptions(
+  plain: LanguageModelV3CallOptions,
+  request: ModelRequest,
+  name: string,
+): LanguageModelV3CallOptions {
   const { thinking, headers } = thinkingOf(name, request.effort)
   return {
     ...plain,
-    prompt: marked(plain.prompt),
+    prompt: withCacheMarks(plain.prompt),
     ...(plain.tools !== undefined && {
-      tools: plain.tools.map((tool, at, { length }) => (at === length - 1 ? { ...tool, providerOptions: MARK } : tool)),
+      tools: plain.tools.map((tool, at, { length }) =>
+        at === length - 1 ? { ...tool, providerOptions: CACHE_MARK } : tool,
+      ),
     }),
     ...(thinking !== undefined && { providerOptions: { anthropic: thinking } }),
     ...(headers !== undefined && { headers }),
@@ -65,15 +71,15 @@ function dressed(plain: LanguageModelV3CallOptions, request: ModelRequest, name:
 }
 
 /**
- * Four marks may be set: the tools, the system prompt, the end, and the end before the last answer, which would not be
- * found from the end alone when many parallel calls stand between, whatever followed their results.
+ * At most four marks: the tools, the system prompt, the end, and the end before the last answer. The latter would not be
+ * found from the end alone if many parallel calls stand between.
  */
-function marked(prompt: LanguageModelV3Prompt): LanguageModelV3Prompt {
+function withCacheMarks(prompt: LanguageModelV3Prompt): LanguageModelV3Prompt {
   const answered = prompt.findLastIndex(({ role }) => role === 'assistant')
   const before = prompt.findLastIndex(({ role }, at) => at < answered && isAsking(role))
   const ends = new Set([before, prompt.findLastIndex(({ role }) => isAsking(role))])
   return prompt.map((message, at) =>
-    message.role === 'system' || ends.has(at) ? { ...message, providerOptions: MARK } : message,
+    message.role === 'system' || ends.has(at) ? { ...message, providerOptions: CACHE_MARK } : message,
   )
 }
 
@@ -81,10 +87,10 @@ function isAsking(role: string): boolean {
   return role === 'user' || role === 'tool'
 }
 
-/** Models that think as much as their effort allows, from Claude 4.6 on. */
+/** Models that think as much as their effort allows: from Claude 4.6 on. */
 const ADAPTIVE = /claude-(?:(?:opus|sonnet)-4-[6-9]|(?:opus|sonnet|haiku|fable)-(?:[5-9]|\d\d))/u
 
-const BUDGETS: Readonly<Record<string, number>> = { low: 2048, medium: 8192, high: 24_576 }
+const THINKING_BUDGETS: Readonly<Record<string, number>> = { low: 2048, medium: 8192, high: 24_576 }
 
 interface Thinking {
   readonly thinking?: SharedV3ProviderOptions[string]
@@ -94,11 +100,11 @@ interface Thinking {
 function thinkingOf(name: string, effort: string | undefined): Thinking {
   if (effort === undefined) return {}
   if (ADAPTIVE.test(name)) return { thinking: { thinking: { type: 'adaptive', display: 'summarized' }, effort } }
-  const budgetTokens = BUDGETS[effort]
+  const budgetTokens = THINKING_BUDGETS[effort]
   if (budgetTokens === undefined) return {}
   return {
     thinking: { thinking: { type: 'enabled', budgetTokens } },
-    // Between the calls of a turn too.
+    // Thinking between the calls of a turn, too.
     headers: { 'anthropic-beta': 'interleaved-thinking-2025-05-14' },
   }
 }

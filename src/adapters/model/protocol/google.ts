@@ -2,12 +2,12 @@
 import { createGoogleGenerativeAI } from '@ai-sdk/google'
 import type { LanguageModelV3CallOptions } from '@ai-sdk/provider'
 import type { ModelRequest } from '../../../ports/model.ts'
-import type { ProviderProtocol, Speaking } from './provider-protocol.ts'
+import type { ProviderProtocol, ModelOptions } from './provider-protocol.ts'
 
-export function google({ provider, name, fetch, traits }: Speaking): ProviderProtocol {
+export function google({ provider, name, fetch, traits }: ModelOptions): ProviderProtocol {
   const made = createGoogleGenerativeAI({
     baseURL: provider.url,
-    // Without one the package would look into the environment.
+    // Without a key the package would read the environment.
     apiKey: provider.key ?? 'none',
     headers: { ...provider.headers },
     fetch,
@@ -18,27 +18,27 @@ export function google({ provider, name, fetch, traits }: Speaking): ProviderPro
     picturesInResults: true,
     pdf: true,
     thoughts: true,
-    // Old models refuse it otherwise; Gemini 3 takes words right behind results for a part of them.
+    // Older models refuse it otherwise; Gemini 3 reads text directly after results as part of them.
     turns: true,
-    dressed: (plain, request) => (thinks ? dressed(plain, request, name) : plain),
+    dressed: (plain, request) => (thinks ? withProviderOptions(plain, request, name) : plain),
   }
 }
 
-const BUDGETS: Readonly<Record<string, number>> = { off: 0, low: 1024, medium: 8192, high: 24_576 }
+const THINKING_BUDGETS: Readonly<Record<string, number>> = { off: 0, low: 1024, medium: 8192, high: 24_576 }
 
-function dressed(
+function withProviderOptions(
   plain: LanguageModelV3CallOptions,
   { effort }: ModelRequest,
   name: string,
 ): LanguageModelV3CallOptions {
-  const thinkingConfig = { includeThoughts: effort !== 'off', ...depth(name, effort) }
+  const thinkingConfig = { includeThoughts: effort !== 'off', ...thinkingConfigOf(name, effort) }
   return { ...plain, providerOptions: { google: { thinkingConfig } } }
 }
 
-/** Gemini 2.5 counts tokens; what came after knows levels. */
-function depth(name: string, effort: string | undefined): Readonly<Record<string, number | string>> {
+/** Gemini 2.5 takes a token budget; later models take levels. */
+function thinkingConfigOf(name: string, effort: string | undefined): Readonly<Record<string, number | string>> {
   if (effort === undefined) return {}
   if (!/gemini-2/u.test(name)) return { thinkingLevel: effort }
-  const thinkingBudget = BUDGETS[effort]
+  const thinkingBudget = THINKING_BUDGETS[effort]
   return thinkingBudget === undefined ? {} : { thinkingBudget }
 }

@@ -1,52 +1,57 @@
-/** Chat completions, as OpenAI made them and most others took them over. */
+/** The chat completions format of OpenAI, which most other providers use too. */
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import type { LanguageModelV3CallOptions } from '@ai-sdk/provider'
 import type { ModelRequest } from '../../../ports/model.ts'
-import type { ProviderProtocol, Speaking } from './provider-protocol.ts'
+import type { ProviderProtocol, ModelOptions } from './provider-protocol.ts'
 
-/** The package gives the signatures of calls back under this name only. */
-const NAME = 'google'
+/** The package returns signatures of tool calls only under this name. */
+const METADATA_NAME = 'google'
 
-/** These refuse a request that holds the thoughts of the model. */
-const WITHOUT_THOUGHTS: ReadonlySet<string> = new Set(['api.openai.com', 'api.mistral.ai', 'api.groq.com', 'api.x.ai'])
+/** These providers refuse requests that contain reasoning. */
+const PROVIDERS_WITHOUT_REASONING: ReadonlySet<string> = new Set([
+  'api.openai.com',
+  'api.mistral.ai',
+  'api.groq.com',
+  'api.x.ai',
+])
 
-export function openaiCompatible({ provider, name, fetch }: Speaking): ProviderProtocol {
+export function openaiCompatible({ provider, name, fetch }: ModelOptions): ProviderProtocol {
   const { hostname } = new URL(provider.url)
   const isOpenAI = hostname === 'api.openai.com'
   const made = createOpenAICompatible({
-    name: NAME,
+    name: METADATA_NAME,
     baseURL: provider.url,
     ...(provider.key !== undefined && { apiKey: provider.key }),
     headers: { ...provider.headers },
     fetch,
     includeUsage: true,
-    transformRequestBody: isOpenAI ? inNewWords : (body) => body,
+    transformRequestBody: isOpenAI ? withNewParameters : (body) => body,
   })
   return {
     model: made.chatModel(name),
     picturesInResults: false,
     pdf: isOpenAI || hostname === 'openrouter.ai',
-    // Mistral takes no words of people right behind results; templates of local models take no two in a row.
+    // Mistral refuses a user message directly after tool results; templates of local models refuse two user messages in a row.
     turns: !isOpenAI,
-    thoughts: !WITHOUT_THOUGHTS.has(hostname),
-    dressed: (plain, request) => dressed(plain, request, isOpenAI),
+    thoughts: !PROVIDERS_WITHOUT_REASONING.has(hostname),
+    dressed: (plain, request) => withProviderOptions(plain, request, isOpenAI),
   }
 }
 
-function dressed(
+function withProviderOptions(
   plain: LanguageModelV3CallOptions,
   request: ModelRequest,
   isOpenAI: boolean,
 ): LanguageModelV3CallOptions {
   const own = {
     ...(request.effort !== undefined && { reasoningEffort: request.effort }),
-    // Requests of one session meet the machine that has its beginning cached.
+    // Requests of one session reach the machine that has the beginning of the prompt cached.
     ...(isOpenAI && { prompt_cache_key: request.session }),
   }
-  return Object.keys(own).length === 0 ? plain : { ...plain, providerOptions: { [NAME]: own } }
+  return Object.keys(own).length === 0 ? plain : { ...plain, providerOptions: { [METADATA_NAME]: own } }
 }
 
-/** The models of OpenAI that think refuse the old word. */
-function inNewWords({ max_tokens: limit, ...body }: Record<string, unknown>): Record<string, unknown> {
+/** OpenAI's reasoning models refuse the old parameter. */
+function withNewParameters({ max_tokens: limit, ...body }: Record<string, unknown>): Record<string, unknown> {
   return limit === undefined ? body : { ...body, max_completion_tokens: limit }
 }

@@ -3,7 +3,7 @@ import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Content } from '../../../ports/content.ts'
 import type { AssistantPart, ModelMessage, ModelToolCall } from '../../../ports/model.ts'
-import { type Manner, promptOf, toolsOf, type Written } from './prompt.ts'
+import { type PromptRules, promptOf, toolsOf, type ConvertedMessages } from './prompt.ts'
 
 const text = fc.record({ type: fc.constant('text' as const), text: fc.string() })
 const picture = fc.record({
@@ -52,7 +52,7 @@ const turn = fc
   })
 const conversation = fc.array(turn, { maxLength: 5 }).map((turns) => turns.flat())
 
-const plain: Manner = {
+const plain: PromptRules = {
   provider: 'p',
   takes: { image: false, audio: false, pdf: false },
   picturesInResults: false,
@@ -126,7 +126,7 @@ test('nobody speaks twice in a row, nor people right after tools, where roles mu
 test('what was written for another request is sent as it would be written now', () => {
   fc.assert(
     fc.property(conversation, manners, fc.tuple(fc.nat(), fc.nat()), (messages, manner, [start, cut]) => {
-      const written: Written = new WeakMap()
+      const written: ConvertedMessages = new WeakMap()
       promptOf({ system: 's', messages: messages.slice(0, cut % (messages.length + 1)) }, manner, written)
       // What came first may have been made shorter.
       const later = { system: 's', messages: messages.slice(start % (messages.length + 1)) }
@@ -162,7 +162,7 @@ test('signatures go back to whoever gave them, and the thoughts of others to nob
       ],
     },
   ]
-  const manner: Manner = {
+  const manner: PromptRules = {
     provider: 'p',
     takes: { image: true, audio: true, pdf: true },
     picturesInResults: true,

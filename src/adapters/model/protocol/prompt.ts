@@ -1,4 +1,4 @@
-/** A conversation in the words of the packages. The same messages always give the same prompt, whatever follows them. */
+/** Converts a conversation to a provider's prompt. The same messages always give the same prompt, whatever follows them, so that caches stay valid. */
 import type {
   LanguageModelV3FunctionTool,
   LanguageModelV3Message,
@@ -22,31 +22,31 @@ import type {
 import type { Content, EmbeddedResource, ResourceLink } from '../../../ports/content.ts'
 import type { Clock } from '../../../ports/clock.ts'
 
-/** How a provider takes a conversation. */
-export interface Manner {
-  /** Its name: only what it said itself goes back with signatures. */
+/** What a provider accepts in a conversation. */
+export interface PromptRules {
+  /** The provider's name: signatures are returned only to the provider that made them. */
   readonly provider: string
-  readonly takes: Takes
-  /** Results of tools may hold pictures. */
+  readonly takes: AcceptedContent
+  /** Tool results may contain images. */
   readonly picturesInResults: boolean
-  /** It wants its thoughts back, or bears them. */
+  /** Reasoning may be sent back. */
   readonly thoughts: boolean
-  /** It refuses, or misunderstands, who speaks twice in a row, and people right after results of tools. */
+  /** It refuses or misreads two messages of one role in a row, and a user message directly after tool results. */
   readonly turns: boolean
 }
 
-/** Where the model was cut off before its first word, or said nothing. */
-const SILENCE = said('[No answer.]')
-const LOOKING = said('Let me look at what was shown.')
+/** Stands for an answer that was cut before its first word or is empty. */
+const NO_ANSWER = assistantText('[No answer.]')
+const LOOK_AT_IMAGES = assistantText('Let me look at what was shown.')
 
-/** What messages came to in one manner. */
-export type Written = WeakMap<ModelMessage, readonly LanguageModelV3Message[]>
+/** Messages that were converted before. */
+export type ConvertedMessages = WeakMap<ModelMessage, readonly LanguageModelV3Message[]>
 
-/** A context has its old messages in every request: those that are `written` already are not written again. */
+/** Every request repeats the old messages; those in `written` are not converted again. */
 export function promptOf(
   { system, messages }: Pick<ModelRequest, 'system' | 'messages'>,
-  manner: Manner,
-  written: Written = new WeakMap(),
+  manner: PromptRules,
+  written: ConvertedMessages = new WeakMap(),
 ): LanguageModelV3Prompt {
   const how = { manner, ids: sentIds(messages, manner.provider) }
   const plain = messages.flatMap((message) => {
@@ -56,49 +56,49 @@ export function promptOf(
     if (isAlone(message)) written.set(message, made)
     return made
   })
-  const told = manner.turns ? inTurns(plain) : plain
+  const told = manner.turns ? alternatingRoles(plain) : plain
   return system === '' ? [...told] : [{ role: 'system', content: stripLoneSurrogates(system) }, ...told]
 }
 
-/** What stands between depends on nothing that follows, so that a prompt goes on as it began. */
-function inTurns(prompt: readonly LanguageModelV3Message[]): readonly LanguageModelV3Message[] {
+/** A placeholder depends on nothing that follows it, so that a prompt only ever grows at its end. */
+function alternatingRoles(prompt: readonly LanguageModelV3Message[]): readonly LanguageModelV3Message[] {
   return prompt.flatMap((message, at) => {
     const former = prompt[at - 1]?.role ?? 'assistant'
-    return message.role === 'user' && former !== 'assistant' ? [SILENCE, message] : [message]
+    return message.role === 'user' && former !== 'assistant' ? [NO_ANSWER, message] : [message]
   })
 }
 
-function said(text: string): LanguageModelV3Message {
+function assistantText(text: string): LanguageModelV3Message {
   return { role: 'assistant', content: [{ type: 'text', text }] }
 }
 
-/** Same list, same answer: it stays for many requests, and its schemas are large. */
-const toldTools = new WeakMap<readonly ModelTool[], LanguageModelV3FunctionTool[]>()
+/** Cached per list: a list stays for many requests, and its schemas are large. */
+const convertedTools = new WeakMap<readonly ModelTool[], LanguageModelV3FunctionTool[]>()
 
 export function toolsOf(tools: readonly ModelTool[]): LanguageModelV3FunctionTool[] {
-  const known = toldTools.get(tools)
+  const known = convertedTools.get(tools)
   if (known !== undefined) return known
   const made = tools.map(({ name, description, schema }) =>
     stripLoneSurrogates<LanguageModelV3FunctionTool>({ type: 'function', name, description, inputSchema: schema }),
   )
-  toldTools.set(tools, made)
+  convertedTools.set(tools, made)
   return made
 }
 
-/** The ids of calls hang on what stands before them, and that may be made shorter. */
+/** Ids of calls depend on the messages before them, which compaction may replace. */
 function isAlone(message: ModelMessage): boolean {
   return message.role === 'user' || (message.role === 'assistant' && message.parts.every(({ kind }) => kind !== 'call'))
 }
 
-interface How {
-  readonly manner: Manner
+interface ConversionContext {
+  readonly manner: PromptRules
   readonly ids: ReadonlyMap<string, string>
 }
 
-function messagesOf(message: ModelMessage, how: How): readonly LanguageModelV3Message[] {
+function messagesOf(message: ModelMessage, how: ConversionContext): readonly LanguageModelV3Message[] {
   switch (message.role) {
     case 'user': {
-      const content = message.content.map((one) => shown(one, how.manner.takes)).filter(isSomething)
+      const content = message.content.map((one) => promptPart(one, how.manner.takes)).filter(isNotEmpty)
       return content.length === 0 ? [] : [{ role: 'user', content }]
     }
     case 'assistant': {
@@ -111,22 +111,22 @@ function messagesOf(message: ModelMessage, how: How): readonly LanguageModelV3Me
 }
 
 /** Providers refuse empty texts. */
-function isSomething(part: Shown): boolean {
+function isNotEmpty(part: PromptPart): boolean {
   return part.type !== 'text' || part.text !== ''
 }
 
 type AssistantContent = Extract<LanguageModelV3Message, { role: 'assistant' }>['content']
 
-function assistantParts({ parts }: AssistantMessage, how: How): AssistantContent {
+function assistantParts({ parts }: AssistantMessage, how: ConversionContext): AssistantContent {
   return parts.flatMap((part) => assistantPart(part, how))
 }
 
-function assistantPart(part: AssistantPart, { manner, ids }: How): AssistantContent {
+function assistantPart(part: AssistantPart, { manner, ids }: ConversionContext): AssistantContent {
   const metadata = ofProvider(part.provider, manner.provider)?.metadata
   const back = metadata === undefined ? {} : { providerOptions: metadata }
   if (part.kind === 'call') {
     const toolCallId = ids.get(part.id) ?? part.id
-    return [{ type: 'tool-call', toolCallId, toolName: sentName(part.name), input: objectOf(part.args), ...back }]
+    return [{ type: 'tool-call', toolCallId, toolName: validToolName(part.name), input: objectOf(part.args), ...back }]
   }
   if (part.text === '' && metadata === undefined) return []
   if (part.kind === 'text') return [{ type: 'text', text: part.text, ...back }]
@@ -134,44 +134,44 @@ function assistantPart(part: AssistantPart, { manner, ids }: How): AssistantCont
   return manner.thoughts && isOwn ? [{ type: 'reasoning', text: part.text, ...back }] : []
 }
 
-/** A model may call what it likes; a provider refuses a conversation in which a tool has a name that none can have. */
-function sentName(name: string): string {
+/** A model may invent a tool name; providers refuse conversations with invalid ones. */
+function validToolName(name: string): string {
   return name.replaceAll(/[^\w-]/gu, '_').slice(0, 64) || '_'
 }
 
-/** Every provider takes an object, and some take nothing else. */
+/** Some providers accept only objects as arguments. */
 function objectOf(args: unknown): unknown {
   return typeof args === 'object' && args !== null && !Array.isArray(args) ? args : {}
 }
 
-/** Pictures that a result cannot hold follow the results, as if a person had shown them. */
-function toolMessages({ results }: ToolMessage, how: How): readonly LanguageModelV3Message[] {
+/** Images that a result cannot contain follow the results as a user message. */
+function toolMessages({ results }: ToolMessage, how: ConversionContext): readonly LanguageModelV3Message[] {
   const content = results.map((result) => resultPart(result, how))
   const told: LanguageModelV3Message = { role: 'tool', content }
   const textual = results.filter(({ isError }) => isError || !how.manner.picturesInResults)
-  const pictures = textual.flatMap((result) => picturesOf(result, how.manner.takes))
+  const pictures = textual.flatMap((result) => imagesOf(result, how.manner.takes))
   if (pictures.length === 0) return [told]
-  return [told, ...(how.manner.turns ? [LOOKING] : []), { role: 'user', content: pictures }]
+  return [told, ...(how.manner.turns ? [LOOK_AT_IMAGES] : []), { role: 'user', content: pictures }]
 }
 
-function resultPart(result: ModelToolResult, { manner, ids }: How): LanguageModelV3ToolResultPart {
+function resultPart(result: ModelToolResult, { manner, ids }: ConversionContext): LanguageModelV3ToolResultPart {
   const { id, name } = result
   return {
     type: 'tool-result',
     toolCallId: ids.get(id) ?? id,
-    toolName: sentName(name),
+    toolName: validToolName(name),
     output: outputOf(result, manner),
   }
 }
 
 function outputOf(
   { content, isError }: ModelToolResult,
-  { takes, picturesInResults }: Manner,
+  { takes, picturesInResults }: PromptRules,
 ): LanguageModelV3ToolResultOutput {
   const text = () => textOf(content, takes) || '(it gave no output)'
-  // An error is marked as one only where it is a text.
+  // Only text results can be marked as errors.
   if (isError) return { type: 'error-text', value: text() }
-  const parts = content.map((one) => shown(one, takes)).filter(isSomething)
+  const parts = content.map((one) => promptPart(one, takes)).filter(isNotEmpty)
   if (!picturesInResults || parts.every((part) => part.type === 'text')) return { type: 'text', value: text() }
   const value = parts.map((part) => {
     if (part.type === 'text') return { type: 'text', text: part.text } as const
@@ -182,30 +182,30 @@ function outputOf(
   return { type: 'content', value }
 }
 
-function picturesOf({ name, content }: ModelToolResult, takes: Takes): Shown[] {
-  const pictures = content.map((one) => shown(one, takes)).filter((part) => part.type === 'file')
+function imagesOf({ name, content }: ModelToolResult, takes: AcceptedContent): PromptPart[] {
+  const pictures = content.map((one) => promptPart(one, takes)).filter((part) => part.type === 'file')
   return pictures.length === 0 ? [] : [{ type: 'text', text: `What ${name} showed:` }, ...pictures]
 }
 
-/** What a model takes besides text. */
-interface Takes {
+/** What a model accepts besides text. */
+interface AcceptedContent {
   readonly image: boolean
   readonly audio: boolean
   readonly pdf: boolean
 }
 
-type Shown = LanguageModelV3TextPart | LanguageModelV3FilePart
+type PromptPart = LanguageModelV3TextPart | LanguageModelV3FilePart
 
-function shown(content: Content, takes: Takes): Shown {
+function promptPart(content: Content, takes: AcceptedContent): PromptPart {
   switch (content.type) {
     case 'text':
       return { type: 'text', text: content.text }
     case 'image':
-      return takes.image ? picture(content, 'image') : leftOut('image', content.mimeType)
+      return takes.image ? imagePart(content, 'image') : placeholderFor('image', content.mimeType)
     case 'audio':
       return takes.audio && isCommonAudio(content.mimeType)
         ? file(content, 'audio')
-        : leftOut('audio', content.mimeType)
+        : placeholderFor('audio', content.mimeType)
     case 'resource_link':
       return { type: 'text', text: linkText(content) }
     case 'resource':
@@ -213,19 +213,19 @@ function shown(content: Content, takes: Takes): Shown {
   }
 }
 
-/** Only text: what tools gave, for providers whose results take nothing else. */
-function textOf(content: readonly Content[], takes: Takes): string {
-  const parts = content.map((one) => shown(one, takes))
+/** Tool results as text, for providers whose results accept nothing else. */
+function textOf(content: readonly Content[], takes: AcceptedContent): string {
+  const parts = content.map((one) => promptPart(one, takes))
   return parts.map((part) => (part.type === 'text' ? part.text : `[${part.mediaType}: shown below]`)).join('\n')
 }
 
-function embedded({ resource }: EmbeddedResource, takes: Takes): Shown {
+function embedded({ resource }: EmbeddedResource, takes: AcceptedContent): PromptPart {
   if ('text' in resource)
     return { type: 'text', text: `<resource uri=${JSON.stringify(resource.uri)}>\n${resource.text}\n</resource>` }
   const mimeType = resource.mimeType ?? 'application/octet-stream'
   const data = { data: resource.blob, mimeType }
-  if (mimeType.startsWith('image/') && takes.image) return picture(data, resource.uri)
-  return mimeType === 'application/pdf' && takes.pdf ? file(data, resource.uri) : leftOut(resource.uri, mimeType)
+  if (mimeType.startsWith('image/') && takes.image) return imagePart(data, resource.uri)
+  return mimeType === 'application/pdf' && takes.pdf ? file(data, resource.uri) : placeholderFor(resource.uri, mimeType)
 }
 
 interface Data {
@@ -233,13 +233,13 @@ interface Data {
   readonly mimeType: string
 }
 
-/** A provider refuses what it cannot show, and with it every later request of the conversation. */
-function picture({ data, mimeType }: Data, what: string): Shown {
-  const known = PICTURES[mimeType.toLowerCase()]
-  return known === undefined ? leftOut(what, mimeType) : file({ data, mimeType: known }, what)
+/** A provider refuses content that it does not support, and with it every later request of the conversation; so it is named instead. */
+function imagePart({ data, mimeType }: Data, what: string): PromptPart {
+  const known = IMAGE_TYPES[mimeType.toLowerCase()]
+  return known === undefined ? placeholderFor(what, mimeType) : file({ data, mimeType: known }, what)
 }
 
-const PICTURES: Readonly<Record<string, string>> = {
+const IMAGE_TYPES: Readonly<Record<string, string>> = {
   'image/png': 'image/png',
   'image/jpeg': 'image/jpeg',
   'image/jpg': 'image/jpeg',
@@ -249,11 +249,11 @@ const PICTURES: Readonly<Record<string, string>> = {
 
 function file({ data, mimeType }: Data, what: string): LanguageModelV3FilePart | LanguageModelV3TextPart {
   const bare = data.replaceAll(/\s+/gu, '')
-  if (!/^[A-Za-z\d+/]+={0,2}$/u.test(bare)) return leftOut(what, mimeType, 'its data is not in base64')
+  if (!/^[A-Za-z\d+/]+={0,2}$/u.test(bare)) return placeholderFor(what, mimeType, 'its data is not in base64')
   return { type: 'file', data: bare, mediaType: mimeType }
 }
 
-function leftOut(what: string, mimeType: string, why = 'this model cannot take it'): LanguageModelV3TextPart {
+function placeholderFor(what: string, mimeType: string, why = 'this model cannot take it'): LanguageModelV3TextPart {
   return { type: 'text', text: `[${what} (${mimeType}) left out: ${why}]` }
 }
 
@@ -262,31 +262,31 @@ function linkText({ uri, name, title, description }: ResourceLink): string {
   return `[${title ?? name}](${uri})${about}`
 }
 
-/** The formats that every provider with ears knows. */
+/** Audio formats that all providers with audio input accept. */
 function isCommonAudio(mimeType: string): boolean {
   return ['audio/wav', 'audio/mp3', 'audio/mpeg'].includes(mimeType)
 }
 
-/** Halves of characters taken out: providers refuse a request with one, and so every later request of its conversation. */
+/** Removes lone surrogates: providers refuse a request with one, and so every later request of the conversation. */
 
-const HALF = /\p{Surrogate}/u
-const HALVES = /\p{Surrogate}/gu
+const LONE_SURROGATE = /\p{Surrogate}/u
+const LONE_SURROGATES = /\p{Surrogate}/gu
 
-/** The same value, in which no text and no name has half of a character; the very same where none had. */
+/** The same value without lone surrogates in texts and keys; the identical object if there were none. */
 function stripLoneSurrogates<T>(value: T): T {
-  return soundly(value) as T
+  return withoutLoneSurrogates(value) as T
 }
 
-function soundly(value: unknown): unknown {
-  if (typeof value === 'string') return HALF.test(value) ? value.replaceAll(HALVES, '\uFFFD') : value
+function withoutLoneSurrogates(value: unknown): unknown {
+  if (typeof value === 'string') return LONE_SURROGATE.test(value) ? value.replaceAll(LONE_SURROGATES, '\uFFFD') : value
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) {
     const all: readonly unknown[] = value
-    const made = all.map(soundly)
+    const made = all.map(withoutLoneSurrogates)
     return made.every((one, at) => one === all[at]) ? value : made
   }
   const entries = Object.entries(value)
-  const made = entries.map(([name, one]) => [soundly(name), soundly(one)] as const)
+  const made = entries.map(([name, one]) => [withoutLoneSurrogates(name), withoutLoneSurrogates(one)] as const)
   const isSame = made.every(([name, one], at) => name === entries[at]?.[0] && one === entries[at]?.[1])
   return isSame ? value : Object.fromEntries(made)
 }
@@ -294,30 +294,30 @@ function soundly(value: unknown): unknown {
 export interface ProviderMetadata {
   /** The name of the provider. */
   readonly from: string
-  /** What it called a tool call. */
+  /** The provider's id of a tool call. */
   readonly id?: string
   readonly metadata?: SharedV3ProviderMetadata
 }
 
-/** Undefined for what another provider said, or a journal from elsewhere. */
+/** Undefined for what another provider said, and for an imported journal. */
 function ofProvider(kept: unknown, provider: string): ProviderMetadata | undefined {
   if (typeof kept !== 'object' || kept === null) return undefined
   const keepsake = kept as ProviderMetadata
   return keepsake.from === provider ? keepsake : undefined
 }
 
-const LENGTH = 9
+const CALL_ID_LENGTH = 9
 
-/** Nine letters and digits, the strictest that any provider asks of an id that is sent to it. */
+/** Nine letters and digits: the strictest format of ids that a provider requires. */
 export function newCallId(clock: Clock): string {
   const chance = BigInt(`0x${clock.id().replaceAll(/[^0-9a-f]/gu, '') || '0'}`)
-  const id = (chance % 36n ** BigInt(LENGTH)).toString(36)
-  return id.padStart(LENGTH, '0')
+  const id = (chance % 36n ** BigInt(CALL_ID_LENGTH)).toString(36)
+  return id.padStart(CALL_ID_LENGTH, '0')
 }
 
 /**
- * What each call is called when it is sent. The first call of an id keeps it for ever, so what was sent before is sent
- * unchanged however the conversation grows.
+ * The id with which each call is sent. The first call with an id keeps it, so that what was sent before is sent
+ * unchanged while the conversation grows.
  */
 function sentIds(messages: readonly ModelMessage[], provider: string): ReadonlyMap<string, string> {
   const sent = new Map<string, string>()

@@ -1,4 +1,4 @@
-/** What is different between the three wire formats: how a model is made, what it takes, and how it is asked to think. */
+/** The differences between the three wire formats: how a model is created, what it accepts, and how reasoning is requested. */
 import type { LanguageModelV3, LanguageModelV3CallOptions } from '@ai-sdk/provider'
 import type { ModelRequest, ModelTraits } from '../../../ports/model.ts'
 import type { Provider } from '../providers/provider.ts'
@@ -8,17 +8,17 @@ export interface ProviderProtocol {
   readonly picturesInResults: boolean
   readonly pdf: boolean
   readonly thoughts: boolean
-  /** Roles must take turns. */
+  /** User and assistant messages must alternate. */
   readonly turns: boolean
   /** What this format adds to a request: effort, caching, limits. */
   dressed(plain: LanguageModelV3CallOptions, request: ModelRequest): LanguageModelV3CallOptions
-  /** Whether what its package takes for an error is nothing that anybody needs. */
+  /** Whether an error that its package reports can be ignored. */
   readonly passesOver?: (error: unknown) => boolean
 }
 
-export interface Speaking {
+export interface ModelOptions {
   readonly provider: Provider
-  /** As its provider calls it. */
+  /** The model's name at its provider. */
   readonly name: string
   readonly traits: ModelTraits
   readonly fetch: typeof globalThis.fetch

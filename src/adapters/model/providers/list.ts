@@ -1,4 +1,4 @@
-/** Asks a provider which models it has. What it answers is believed only as far as it has the shape of a list. */
+/** Asks a provider for its list of models. Everything in the answer that has not the shape of such a list is ignored. */
 import { withTimeout } from '../../../async/with-timeout.ts'
 import { reasonOf } from '../../../errors/parley-error.ts'
 import type { Clock } from '../../../ports/clock.ts'
@@ -16,16 +16,16 @@ interface Listing {
 
 export type Listed =
   | { readonly models: readonly KnownModel[] }
-  /** `isThere`: something answers, only not with a list. */
+  /** `isThere`: a server answers, but not with a list. */
   | { readonly reason: string; readonly isThere?: boolean }
 
-/** Of a server of this machine that is not running. */
-export const NOBODY = 'Nobody listens there. Start it to use it.'
+/** The reason shown for a local server that is not running. */
+export const NOTHING_LISTENS = 'Nobody listens there. Start it to use it.'
 
-const MOST_BYTES = 16 * 1024 * 1024
+const MAX_LIST_BYTES = 16 * 1024 * 1024
 
-/** Servers that answer questions and tell nobody what they have. */
-const LISTLESS: ReadonlySet<number> = new Set([404, 405, 501])
+/** Status codes of servers that work but have no list of models. */
+const STATUS_WITHOUT_LIST: ReadonlySet<number> = new Set([404, 405, 501])
 
 /** Never throws. */
 export async function listModels(provider: Provider, { fetch, clock, limitMs, signal }: Listing): Promise<Listed> {
@@ -43,7 +43,7 @@ async function fetchList(provider: Provider, fetch: Listing['fetch'], signal: Si
   const response = await fetch(url, { headers, signal: signal as AbortSignal })
   if (!response.ok) {
     await response.body?.cancel()
-    return { reason: refusal(provider, response.status), isThere: LISTLESS.has(response.status) }
+    return { reason: refusal(provider, response.status), isThere: STATUS_WITHOUT_LIST.has(response.status) }
   }
   const models = modelsIn(JSON.parse(await textIn(response)), provider)
   return models.length === 0 ? { reason: nothing(provider) } : { models }
@@ -70,33 +70,34 @@ async function textIn(response: Response): Promise<string> {
   let size = 0
   for await (const piece of response.body ?? []) {
     size += piece.length
-    if (size > MOST_BYTES) throw new Error('its list is too long')
+    if (size > MAX_LIST_BYTES) throw new Error('its list is too long')
     pieces.push(piece)
   }
   return Buffer.concat(pieces).toString('utf8')
 }
 
-type Row = Readonly<Record<string, unknown>>
+type ListRow = Readonly<Record<string, unknown>>
 
 function modelsIn(body: unknown, { kind }: Provider): readonly KnownModel[] {
   if (typeof body !== 'object' || body === null) return []
-  const { data, models } = body as Row
+  const { data, models } = body as ListRow
   const rows = kind === 'google' ? models : data
   if (!Array.isArray(rows)) return []
-  return rows.flatMap((row: unknown) => (typeof row === 'object' && row !== null ? modelIn(row as Row, kind) : []))
+  return rows.flatMap((row: unknown) => (typeof row === 'object' && row !== null ? modelIn(row as ListRow, kind) : []))
 }
 
-/** Models that do not talk stand in the same lists. */
-const SILENT = /embed|rerank|whisper|\btts\b|moderation|dall-e|imagen|\bveo\b|transcribe|realtime|image-\d|sora/iu
+/** Such lists also contain models that do not generate text. */
+const NOT_GENERATING =
+  /embed|rerank|whisper|\btts\b|moderation|dall-e|imagen|\bveo\b|transcribe|realtime|image-\d|sora/iu
 
-function modelIn(row: Row, kind: Provider['kind']): readonly KnownModel[] {
+function modelIn(row: ListRow, kind: Provider['kind']): readonly KnownModel[] {
   const id = kind === 'google' ? String(row['name']).replace(/^models\//u, '') : row['id']
-  if (typeof id !== 'string' || id === '' || SILENT.test(id)) return []
+  if (typeof id !== 'string' || id === '' || NOT_GENERATING.test(id)) return []
   if (kind === 'google' && !namesIn(row['supportedGenerationMethods']).includes('generateContent')) return []
   const window = [row['context_length'], row['max_model_len'], row['context_window'], row['inputTokenLimit']].find(
     isCount,
   )
-  const input = (row['architecture'] as Row | undefined)?.['input_modalities']
+  const input = (row['architecture'] as ListRow | undefined)?.['input_modalities']
   const price = priceIn(row['pricing'])
   return [
     {
@@ -116,12 +117,12 @@ function isCount(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value > 0
 }
 
-const MILLION = 1_000_000
+const TOKENS_PER_MILLION = 1_000_000
 
-/** OpenRouter tells dollars for a token, as texts. */
+/** OpenRouter gives dollars per token, as strings. */
 function priceIn(pricing: unknown): KnownModel['price'] {
   if (typeof pricing !== 'object' || pricing === null) return undefined
-  const of = (name: string) => Number((pricing as Row)[name] ?? Number.NaN) * MILLION
+  const of = (name: string) => Number((pricing as ListRow)[name] ?? Number.NaN) * TOKENS_PER_MILLION
   const [input, output, read, write] = [of('prompt'), of('completion'), of('input_cache_read'), of('input_cache_write')]
   if (!(input >= 0) || !(output >= 0)) return undefined
   const or = (value: number) => (value >= 0 ? value : input)
@@ -145,7 +146,7 @@ function silent(provider: Provider): string {
 }
 
 function unreachable(provider: Provider, error: unknown): string {
-  if (isLocal(provider) && codeOf(error) === 'ECONNREFUSED') return NOBODY
+  if (isLocal(provider) && codeOf(error) === 'ECONNREFUSED') return NOTHING_LISTENS
   if (error instanceof SyntaxError) return 'What listens there is no model server.'
   return `It cannot be reached: ${codeOf(error) ?? redact(reasonOf(error), provider)}.`
 }
@@ -158,7 +159,7 @@ function codeOf(error: unknown): string | undefined {
   return undefined
 }
 
-/** True when it was refused; false when somebody is there, or when that cannot be told in this time. */
+/** True if the connection was refused; false if a server accepted it, or if the time was too short to know. */
 export function isPortClosed(url: string, limitMs: number, clock: Clock): Promise<boolean> {
   const { hostname, port, protocol } = new URL(url)
   const host = hostname.replace(/^\[|\]$/gu, '')

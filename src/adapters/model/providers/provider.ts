@@ -1,27 +1,27 @@
-/** A provider as it is configured: where it is, how it is spoken to, and what is known of its models. */
+/** A provider as it is configured: address, wire format, key and what is known of its models. */
 import type { ModelPrice } from '../../../ports/model.ts'
 
 /** The three wire formats. */
 export type ProviderKind = 'openai' | 'anthropic' | 'google'
 
 export interface Provider {
-  /** What stands before the colon. */
+  /** The part of a model's name before the colon. */
   readonly name: string
   readonly title: string
   readonly kind: ProviderKind
-  /** With the version in its path, without a slash at its end. */
+  /** With the version in its path, without a trailing slash. */
   readonly url: string
   readonly key: string | undefined
-  /** Where the key is looked for; the first is told to people. Empty: none is needed. */
+  /** Environment variables that may hold the key; the first one is named to users. Empty: no key is needed. */
   readonly keyNames: readonly string[]
   readonly headers: Readonly<Record<string, string>>
-  /** What the configuration says of models, by their names. */
+  /** Models that the configuration describes. */
   readonly models: readonly KnownModel[]
-  /** Somebody wrote it down, or gave it a key. */
+  /** The user configured it or set its key. */
   readonly isConfigured: boolean
-  /** How long it may be silent; what its kind is given if absent. */
+  /** How long it may be silent; default: by the kind of provider. */
   readonly idleSeconds?: number
-  /** Which model is chosen where nobody has chosen. */
+  /** The default model. */
   readonly preferred?: string
 }
 
@@ -34,12 +34,12 @@ export interface KnownModel {
   readonly price?: ModelPrice
 }
 
-/** Servers of this machine: they need no key, and take their time before the first word. */
+/** Local servers need no key and may take long before the first token. */
 export function isLocal({ url }: Provider): boolean {
   return /^https?:\/\/(?:127(?:\.\d+){3}|localhost|\[::1\])(?=[:/]|$)/u.test(url)
 }
 
-/** What people are told to set. */
+/** The variable that users are told to set. */
 export function whereKey({ keyNames, name }: Provider): string {
   return keyNames[0] ?? `the key of [providers.${name}]`
 }

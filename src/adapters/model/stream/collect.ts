@@ -1,4 +1,4 @@
-/** What streams out of a package becomes what a step said: text and thoughts as they come, the whole message at the end. */
+/** Collects the stream of a provider's package: text and reasoning as they arrive, the whole message at the end. */
 import {
   type LanguageModelV3StreamPart,
   type LanguageModelV3Usage,
@@ -14,9 +14,9 @@ interface Collecting {
   /** The name of the provider. */
   readonly provider: string
   readonly newId: () => string
-  /** Throws for an answer that makes no sense. */
+  /** Throws for an invalid answer. */
   readonly reject: (error: unknown) => never
-  /** What the package takes for an error and the provider means to be passed over. */
+  /** Whether an error of the package can be ignored. */
   readonly passesOver?: ((error: unknown) => boolean) | undefined
 }
 
@@ -32,7 +32,7 @@ export class Collector {
   readonly #collecting: Collecting
   readonly #parts: (Block | Call)[] = []
   readonly #blocks = new Map<string, Block>()
-  /** Calls that are being written: the provider's id, ours. */
+  /** Tool calls that are being streamed: provider's id → our id. */
   readonly #calling = new Map<string, string>()
   #end: ModelEnd | undefined
 
@@ -40,7 +40,7 @@ export class Collector {
     this.#collecting = collecting
   }
 
-  /** What the consumer hears of it, if anything. */
+  /** The part for the consumer, if there is one. */
   take(part: LanguageModelV3StreamPart): ModelPart | undefined {
     switch (part.type) {
       case 'text-start':
@@ -55,7 +55,7 @@ export class Collector {
         this.#seal(part)
         return undefined
       case 'tool-input-start':
-        return part.providerExecuted === true ? undefined : this.#calls(part.id, part.toolName.slice(0, LONGEST_NAME))
+        return part.providerExecuted === true ? undefined : this.#calls(part.id, part.toolName.slice(0, MAX_NAME_CHARS))
       case 'tool-call':
         return part.providerExecuted === true ? undefined : this.#call(part)
       case 'finish':
@@ -128,7 +128,7 @@ export class Collector {
   }: Extract<LanguageModelV3StreamPart, { type: 'tool-call' }>): ModelPart | undefined {
     const announced = this.#calling.get(toolCallId)
     const id = announced ?? this.#collecting.newId()
-    const name = toolName.slice(0, LONGEST_NAME)
+    const name = toolName.slice(0, MAX_NAME_CHARS)
     this.#calling.delete(toolCallId)
     const provider = this.#keepsake(providerMetadata, toolCallId)
     this.#parts.push({ kind: 'call', id, name, ...argsIn(input), provider })
@@ -138,7 +138,7 @@ export class Collector {
   #finish({ finishReason, usage }: Extract<LanguageModelV3StreamPart, { type: 'finish' }>): void {
     const { unified, raw } = finishReason
     if (unified === 'error') this.#collecting.reject(new Error(`it ended with ${raw ?? 'an error'}`))
-    // No reason at all is an answer whose end never came.
+    // Without a finish reason the answer is incomplete.
     if (unified === 'other' && raw === undefined) return
     const hasCalls = this.#parts.some(({ kind }) => kind === 'call')
     const reasons = {
@@ -155,7 +155,7 @@ export class Collector {
   #partOf(part: Block | Call): readonly AssistantPart[] {
     if (part.kind === 'call') return [part]
     const text = part.pieces.join('')
-    // Thoughts that nobody may read have no text, and must go back all the same.
+    // Redacted reasoning has no text, but must be sent back all the same.
     if (text === '' && part.metadata === undefined) return []
     const isKept = part.kind === 'thought' || part.metadata !== undefined
     return [{ kind: part.kind, text, ...(isKept && { provider: this.#keepsake(part.metadata) }) }]
@@ -167,21 +167,21 @@ export class Collector {
   }
 }
 
-/** Letters of the arguments of one call; a file that is written has to fit in. */
-const LONGEST_ARGS = 4 * 1024 * 1024
-/** As deep as a client can read them in a line of JSON. */
-const DEEPEST_ARGS = 100
-/** Letters of what nobody can read, for the model to know it again. */
-const LONGEST_MALFORMED = 1_000
-/** Letters of a name; no tool that there is has so many. */
-const LONGEST_NAME = 200
+/** Characters of the arguments of one call; a whole file must fit. */
+const MAX_ARGS_CHARS = 4 * 1024 * 1024
+/** Levels of JSON that clients can read. */
+const MAX_ARGS_DEPTH = 100
+/** Characters kept of unreadable arguments, so that the model recognises them. */
+const MAX_MALFORMED_CHARS = 1_000
+/** Characters of a tool name; no tool has a longer one. */
+const MAX_NAME_CHARS = 200
 
-/** What cannot be parsed, or not be stored and sent as what it is, is kept as it was written, as far as anybody needs it. */
+/** Arguments that cannot be parsed or stored are kept as text, shortened. */
 function argsIn(input: string): { readonly args: unknown; readonly malformed?: string } {
   if (input.trim() === '') return { args: {} }
-  const args = input.length > LONGEST_ARGS ? undefined : parsed(input)
-  if (args !== undefined && !isNestedDeeper(args, DEEPEST_ARGS)) return { args }
-  return { args: {}, malformed: input.slice(0, LONGEST_MALFORMED) }
+  const args = input.length > MAX_ARGS_CHARS ? undefined : parsed(input)
+  if (args !== undefined && !isNestedDeeper(args, MAX_ARGS_DEPTH)) return { args }
+  return { args: {}, malformed: input.slice(0, MAX_MALFORMED_CHARS) }
 }
 
 function parsed(input: string): unknown {
@@ -207,39 +207,41 @@ function usageOf({ inputTokens, outputTokens }: LanguageModelV3Usage): ModelUsag
   }
 }
 
-/** Some count wrongly; nobody is told of less than nothing. */
+/** Some providers count wrongly; negative numbers become 0. */
 function counted(tokens: number | undefined): number {
   return tokens !== undefined && tokens > 0 ? Math.round(tokens) : 0
 }
 
 type Fetch = typeof globalThis.fetch
 
-/** Letters of what is no stream; more is nothing that anybody explains itself with. */
-const LONGEST = 64 * 1024
+/** Characters of a response that is not a stream; an explanation is not longer. */
+const MAX_EXPLANATION_CHARS = 64 * 1024
 
-/** Addresses may hold keys, and requests what people said. */
-const NOBODYS = { url: '', requestBodyValues: {} }
+/** Addresses may contain keys, and requests the user's words. */
+const NO_REQUEST = { url: '', requestBodyValues: {} }
 
-/** For the packages, which would find no end in such an answer and forget what it said. */
+/** Detects responses that are not streams. The packages would report a missing end and lose the explanation. */
 export function explainNonStream(fetch: Fetch): Fetch {
   return async (url, init) => {
     const response = await fetch(url, init)
     const type = response.headers.get('content-type') ?? ''
     if (!response.ok || response.body === null || !/^(?:text\/html|application\/json)\b/iu.test(type)) return response
-    const { body, text } = await peeked(response.body)
+    const { body, text } = await withPeek(response.body)
     refusePage(text)
     refuseFailure(text)
     return new Response(body, { status: response.status, headers: response.headers })
   }
 }
 
-/** Its beginning, and all of it once more. Some stream under the name of JSON: of these no more than the first bytes are waited for. */
-async function peeked(stream: ReadableStream<Uint8Array>): Promise<{ body: ReadableStream<Uint8Array>; text: string }> {
+/** The beginning of a body, and the whole body again. Some providers stream with a JSON content type, so only the first bytes are awaited. */
+async function withPeek(
+  stream: ReadableStream<Uint8Array>,
+): Promise<{ body: ReadableStream<Uint8Array>; text: string }> {
   const reader = stream.getReader()
   const decoder = new TextDecoder()
   const seen: Uint8Array[] = []
   let text = ''
-  while (/^\s*(?:[<{]|$)/u.test(text) && text.length < LONGEST) {
+  while (/^\s*(?:[<{]|$)/u.test(text) && text.length < MAX_EXPLANATION_CHARS) {
     const { done, value } = await reader.read()
     if (done) break
     seen.push(value)
@@ -263,9 +265,9 @@ function refusePage(text: string): void {
   if (!/^\s*</u.test(text)) return
   const title = titleIn(text)
   const page = title === undefined ? 'a web page' : `the web page “${title}”`
-  // With data of its own it is no answer that broke off.
+  // An error with data of its own is not a broken answer.
   const message = `it answered with ${page}; is its address right?`
-  throw new APICallError({ message, ...NOBODYS, statusCode: 200, data: {}, isRetryable: false })
+  throw new APICallError({ message, ...NO_REQUEST, statusCode: 200, data: {}, isRetryable: false })
 }
 
 function refuseFailure(text: string): void {
@@ -273,7 +275,7 @@ function refuseFailure(text: string): void {
   if (error === undefined || error === null) return
   const code = typeof error === 'object' && 'code' in error ? error.code : undefined
   const statusCode = typeof code === 'number' && code >= 400 && code < 600 ? code : 500
-  throw new APICallError({ message: '', ...NOBODYS, statusCode, responseBody: text, data: {} })
+  throw new APICallError({ message: '', ...NO_REQUEST, statusCode, responseBody: text, data: {} })
 }
 
 function errorIn(text: string): unknown {

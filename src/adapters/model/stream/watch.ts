@@ -1,56 +1,56 @@
-/** Looks after one request: ends it when it is cancelled, when its provider falls silent, and when it is flooded. */
+/** Watches one request: ends it when it is cancelled, when its provider is silent for too long, and when the answer is too large. Joins small events. */
 import type { Clock, Timer } from '../../../ports/clock.ts'
 import type { Signal } from '../../../ports/signal.ts'
 
-export interface Patience {
+export interface StreamTimeouts {
   /** Until the first byte. */
   readonly firstMs: number
   /** Between bytes. */
   readonly nextMs: number
-  /** Between words: a server that only keeps its connection warm says nothing either. */
+  /** Between tokens: a server may keep a connection open without saying anything. */
   readonly wordsMs: number
 }
 
-/** Of one answer. */
-const MOST_BYTES = 256 * 1024 * 1024
-/** Of one line of it, which must stand in memory whole. */
-const LONGEST_LINE = 32 * 1024 * 1024
+/** Bytes of one answer. */
+const MAX_ANSWER_BYTES = 256 * 1024 * 1024
+/** Bytes of one line, which must fit in memory. */
+const MAX_LINE_BYTES = 32 * 1024 * 1024
 
-export type Verdict =
+export type EndReason =
   | { readonly kind: 'cancelled' }
   | { readonly kind: 'idle'; readonly ms: number }
   | { readonly kind: 'flooded' }
 
 export class Watch {
-  /** Why the request was ended, once it was. */
-  verdict: Verdict | undefined
-  /** What it joined of the answer. */
+  /** Why the request was ended; undefined while it runs. */
+  endReason: EndReason | undefined
+  /** Joins small events of the answer. */
   readonly runs = new SseChunkMerger()
-  readonly #patience: Patience
+  readonly #patience: StreamTimeouts
   readonly #asked: Signal
   readonly #source
   readonly #cancel = () => this.end({ kind: 'cancelled' })
-  readonly #bytes: Waiting
-  readonly #words: Waiting
+  readonly #bytes: IdleTimer
+  readonly #words: IdleTimer
 
-  constructor(clock: Clock, patience: Patience, asked: Signal) {
+  constructor(clock: Clock, patience: StreamTimeouts, asked: Signal) {
     this.#patience = patience
     this.#asked = asked
     this.#source = clock.abortSource()
     const idle = (ms: number) => this.end({ kind: 'idle', ms })
-    this.#bytes = new Waiting(clock, idle)
-    this.#words = new Waiting(clock, idle)
+    this.#bytes = new IdleTimer(clock, idle)
+    this.#words = new IdleTimer(clock, idle)
     if (asked.aborted) this.#cancel()
     else asked.addEventListener('abort', this.#cancel, { once: true })
   }
 
-  /** What the request is sent with; it is a real one. */
+  /** The abort signal of the request. */
   get signal(): AbortSignal {
     return this.#source.signal as AbortSignal
   }
 
-  end(verdict: Verdict): void {
-    this.verdict ??= verdict
+  end(endReason: EndReason): void {
+    this.endReason ??= endReason
     this.#source.abort()
   }
 
@@ -61,23 +61,23 @@ export class Watch {
     this.#source.abort()
   }
 
-  /** Waits for the next word, however many bytes come. */
+  /** Starts waiting for the next token, however many bytes arrive. */
   word<Result>(wait: () => Promise<Result>): Promise<Result> {
     return this.#words.during(this.#patience.wordsMs, wait)
   }
 
-  /** Waits for the head of the answer. */
+  /** Starts waiting for the head of the answer. */
   first<Result>(wait: () => Promise<Result>): Promise<Result> {
     return this.#bytes.during(this.#patience.firstMs, wait)
   }
 
-  /** Its time runs only while somebody reads: who pauses the answer does not make its provider silent. */
+  /** The time runs only while the answer is being read: a reader that pauses does not make the provider silent. */
   watched(body: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {
     const reader = body[Symbol.asyncIterator]()
     const limits = new Limits()
     let patience = this.#patience.firstMs
     const read = () => reader.next()
-    /** What the package may read next; undefined at the end. */
+    /** The next bytes for the package; undefined at the end. */
     const next = async (): Promise<Uint8Array | undefined> => {
       const { done, value } = await this.#bytes.during(patience, read)
       patience = this.#patience.nextMs
@@ -94,14 +94,14 @@ export class Watch {
         if (rest.length > 0) controller.enqueue(rest)
         controller.close()
       },
-      // A read that waits ends with the request.
+      // A pending read ends with the request.
       cancel: () => void reader.return?.().catch(() => undefined),
     })
   }
 }
 
-/** Waits that must not last. One timer serves many short ones: it looks whether the wait that is on began long ago. */
-class Waiting {
+/** A wait with a limit. One timer serves many short waits: it checks whether the current one began long ago. */
+class IdleTimer {
   readonly #clock: Clock
   readonly #tooLong: (ms: number) => void
   #since: number | undefined
@@ -147,25 +147,25 @@ class Limits {
     this.#all += bytes.length
     const newline = bytes.lastIndexOf(10)
     this.#line = newline === -1 ? this.#line + bytes.length : bytes.length - newline
-    return this.#all > MOST_BYTES || this.#line > LONGEST_LINE
+    return this.#all > MAX_ANSWER_BYTES || this.#line > MAX_LINE_BYTES
   }
 }
 
 /**
- * Events that differ in nothing but the text they add are one event for a provider's package, and several again behind it:
- * a package takes longer over an event than everything else that becomes of it.
+ * Events that differ only in the text that they add are joined to one event before the provider's package reads them, and
+ * split again behind it: a package takes longer for an event than everything that follows from it.
  */
 
-/** Of one event; the others are passed on as they are. */
+/** Bytes of one event that is joined; larger ones are passed on as they are. */
 interface Addition {
-  /** What stands before the text and behind it, letter by letter. */
+  /** The bytes before and behind the text. */
   readonly head: string
   readonly tail: string
-  /** As it is written in JSON. */
+  /** The text as it is written in JSON. */
   readonly written: string
 }
 
-interface Run {
+interface JoinedEvent {
   readonly text: string
   readonly pieces: readonly string[]
 }
@@ -174,44 +174,44 @@ const LETTERS = String.raw`(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*
 const OPENAI = String.raw`"delta": ?\{(?:"role": ?"assistant", ?)?"(?:content|reasoning_content|reasoning)": ?"`
 const ANTHROPIC = String.raw`"delta": ?\{"type": ?"(?:text_delta", ?"text|thinking_delta", ?"thinking)": ?"`
 const GOOGLE = String.raw`"parts": ?\[\{"text": ?"`
-/** Nothing else may stand beside the text: what is written twice would be heard once. */
+/** An event with other varying fields is not joined: they would be lost. */
 const BEHIND = String.raw`"(?:, ?"thought": ?true)?\}[^\n]*`
-const ADDS = new RegExp(
+const DELTA_EVENT = new RegExp(
   String.raw`^((?:event: ?\w+\n)?data: ?[^\n]*?(?:${OPENAI}|${ANTHROPIC}|${GOOGLE}))(${LETTERS})(${BEHIND})$`,
   'u',
 )
-const WRITTEN = new RegExp(`^${LETTERS}$`, 'u')
+const JSON_TEXT = new RegExp(`^${LETTERS}$`, 'u')
 
 const END = '\n\n'
-/** A package that passes over what was joined never asks for it. */
-const MOST_RUNS = 256
-/** Of an event whose end has not come; longer ones, and all that follows, go on as they came. */
-const MOST_LETTERS = 64 * 1024
+/** A package that ignores a joined event never asks for its parts. */
+const MAX_JOINED_EVENTS = 256
+/** Bytes of an unfinished event. Longer ones, and everything after them, are passed on unchanged. */
+const MAX_EVENT_CHARS = 64 * 1024
 
-/** Of one answer. Bytes are letters here, one for one, so that nothing is lost in what is not understood. */
+/** One per answer. Works on Latin-1 text, one character per byte, so that unknown bytes are kept. */
 export class SseChunkMerger {
   #rest = ''
   #isOver = false
-  readonly #runs: Run[] = []
+  readonly #runs: JoinedEvent[] = []
 
-  /** What its package reads instead; may be empty, until the end of an event has come. */
+  /** What the package reads instead; empty until an event is complete. */
   join(bytes: Uint8Array): Uint8Array {
     if (this.#isOver) return bytes
     const text = this.#rest + Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
     const end = text.lastIndexOf(END)
     this.#rest = end === -1 ? text : text.slice(end + END.length)
-    // An answer whose lines end otherwise has no such end, and none is waited for.
-    this.#isOver = this.#rest.length > MOST_LETTERS || text.includes('\r')
+    // An answer with other line ends has no such separator.
+    this.#isOver = this.#rest.length > MAX_EVENT_CHARS || text.includes('\r')
     const whole = end === -1 ? '' : this.#joined(text.slice(0, end).split(END))
     return Buffer.from(this.#isOver ? whole + this.#takeRest() : whole, 'latin1')
   }
 
-  /** What had no end when the answer ended. */
+  /** The unfinished rest when the answer ended. */
   rest(): Uint8Array {
     return Buffer.from(this.#takeRest(), 'latin1')
   }
 
-  /** What the events said of which this is the text; undefined where it is that of one event. */
+  /** The texts of the events that were joined to this one; undefined if it is a single event. */
   pieces(text: string): readonly string[] | undefined {
     const at = this.#runs.findIndex((run) => run.text === text)
     if (at === -1) return undefined
@@ -250,23 +250,23 @@ export class SseChunkMerger {
     if (written.length > 1) {
       const pieces = written.map(read)
       this.#runs.push({ text: pieces.join(''), pieces: pieces.filter((piece) => piece !== '') })
-      if (this.#runs.length > MOST_RUNS) this.#runs.shift()
+      if (this.#runs.length > MAX_JOINED_EVENTS) this.#runs.shift()
     }
     return head + written.join('') + tail
   }
 }
 
 function additionIn(event: string): Addition | undefined {
-  const [, head, written, tail] = ADDS.exec(event) ?? []
+  const [, head, written, tail] = DELTA_EVENT.exec(event) ?? []
   return head === undefined || written === undefined || tail === undefined ? undefined : { head, written, tail }
 }
 
-/** What an event adds that is otherwise this one. */
+/** The text that an event adds if it equals this one in everything else. */
 function writtenIn(event: string, { head, tail }: Addition): string | undefined {
   const length = event.length - head.length - tail.length
   if (length < 0 || !event.startsWith(head) || !event.endsWith(tail)) return undefined
   const written = event.slice(head.length, head.length + length)
-  return WRITTEN.test(written) ? written : undefined
+  return JSON_TEXT.test(written) ? written : undefined
 }
 
 function read(written: string): string {

@@ -1,12 +1,12 @@
-/** Makes a context short: a summary by its own model in place of what is old. The journal keeps all of it. */
+/** Compacts a context: a summary by its own model replaces the old messages. The journal keeps everything. */
 import { isParleyError, reasonOf } from '../../../../errors/parley-error.ts'
 import type { Model, ModelEnd, ModelMessage } from '../../../../ports/model.ts'
-import { spentWith, pauseBefore, type TurnWork, append, think, toolsFor } from '../loop/work.ts'
-/** Part of the window that may be full before a step. */
-const FULL = 0.8
+import { addCost, pauseBefore, type TurnWork, append, showNotice, toolsFor } from '../loop/work.ts'
+/** Share of the context window that may be full before a step. */
+const FULL_SHARE = 0.8
 
-/** Characters of the newest messages that stay as they are. */
-const RECENT = 12_000
+/** Characters of the newest messages that are kept unchanged. */
+const RECENT_CHARS = 12_000
 
 const SUMMARIZE = `Write a summary of this conversation that will stand in its place: you go on with nothing but it and the last messages.
 Keep: what the user asked for, word for word where it matters, and what they decided or refused; what was done, with file paths and names; what was found out; what failed and why; what remains to be done, and the very next step.
@@ -19,37 +19,37 @@ const LEFT_OUT: ModelMessage = {
   content: [{ type: 'text', text: '[What was said first is left out here: it was too long.]' }],
 }
 
-export interface Compacting {
-  /** What the person wants kept, in their words. */
+export interface CompactOptions {
+  /** What the user wants to keep, in the user's words. */
   readonly keep: string
-  /** Why, for whoever looks on; undefined when somebody asked for it. */
+  /** The reason that clients see; undefined if the user asked for it. */
   readonly why?: string
 }
 
-/** Before a step whose context would not leave room enough for an answer. */
+/** Compacts before a step whose context would not leave enough room for an answer. */
 export async function compactIfFull(work: TurnWork): Promise<void> {
   const { contextWindow } = await work.model()
   const { likely, used, messages } = work.context
-  if (contextWindow === undefined || likely < contextWindow * FULL) return
-  // What nobody has answered yet is not old, and only its provider knows whether it is too long.
+  if (contextWindow === undefined || likely < contextWindow * FULL_SHARE) return
+  // An unanswered prompt is not old, and only the provider knows whether it is too long.
   if (used === 0 && messages.length < 3) return
   const percent = Math.round((likely / contextWindow) * 100)
   await compact(work, { keep: '', why: `The context is ${percent} % full` })
 }
 
 /**
- * False if there is nothing to make shorter, or if a summary that nobody asked for failed: what is wrong is told then, and
- * the turn goes on. Throws what went wrong with one that somebody asked for, and when the turn is cancelled.
+ * False if there is nothing to compact, or if a summary failed that the user did not ask for; then the reason is shown and
+ * the turn continues. Throws if a summary failed that the user asked for, and when the turn is cancelled.
  */
-export async function compact(work: TurnWork, { keep, why }: Compacting): Promise<boolean> {
+export async function compact(work: TurnWork, { keep, why }: CompactOptions): Promise<boolean> {
   const { turn, context } = work
   const recent = recentOf(context.messages)
   if (recent.length >= context.messages.length) return false
-  if (why !== undefined) await think(work, `${why}: making what is old shorter.`)
+  if (why !== undefined) await showNotice(work, `${why}: making what is old shorter.`)
   const id = `${turn.turnId}-compaction-${context.place}`
   await turn.compact(id, { status: 'in_progress' })
   try {
-    const { text, spent } = await summarized(work, { id, keep })
+    const { text, spent } = await summaryOf(work, { id, keep })
     const messages = [{ role: 'user', content: [{ type: 'text', text: `${SUMMARY}\n\n${text}` }] }, ...recent] as const
     const { system, roots, told, isSettled } = context
     await append(work, {
@@ -68,18 +68,18 @@ export async function compact(work: TurnWork, { keep, why }: Compacting): Promis
     const status = turn.signal.aborted ? 'cancelled' : 'failed'
     await turn.compact(id, { status, ...(status === 'failed' && { error: reasonOf(error) }) })
     if (turn.signal.aborted || why === undefined) throw error
-    await think(work, `The summary failed: ${reasonOf(error)}`)
+    await showNotice(work, `The summary failed: ${reasonOf(error)}`)
     return false
   }
 }
 
-interface Summing {
+interface SummaryRequest {
   readonly id: string
   readonly keep: string
 }
 
-/** A conversation that is too long even for this is cut from its beginning until it fits. */
-async function summarized(work: TurnWork, summing: Summing) {
+/** A conversation that is too long to be summarised is cut from its beginning until it fits. */
+async function summaryOf(work: TurnWork, summing: SummaryRequest) {
   const model = await work.model()
   let messages = work.context.messages
   for (let attempt = 1; ; attempt += 1) {
@@ -87,7 +87,7 @@ async function summarized(work: TurnWork, summing: Summing) {
       const { message, usage } = await ask(work, model, { ...summing, messages })
       const text = message.parts.flatMap((part) => (part.kind === 'text' ? [part.text] : [])).join('')
       if (text.trim() === '') throw new Error(`${model.name} wrote no summary`)
-      return { text, spent: spentWith(work.context.spent, usage, model.price) }
+      return { text, spent: addCost(work.context.spent, usage, model.price) }
     } catch (error) {
       if (isTooLong(error) && messages.length > 2) messages = withoutBeginning(messages)
       else await pauseBefore(work, { error, model: model.name, attempt })
@@ -98,13 +98,13 @@ async function summarized(work: TurnWork, summing: Summing) {
 async function ask(
   { turn, context }: TurnWork,
   model: Model,
-  { id, keep, messages }: Summing & { readonly messages: readonly ModelMessage[] },
+  { id, keep, messages }: SummaryRequest & { readonly messages: readonly ModelMessage[] },
 ): Promise<ModelEnd> {
   const wish = keep === '' ? SUMMARIZE : `${SUMMARIZE}\nAbove all keep: ${keep}`
   const request = {
     system: context.system,
     messages: [...messages, { role: 'user', content: [{ type: 'text', text: wish }] }] as const,
-    // The same as in every step, so that what the provider has cached still fits.
+    // The same tools as in every step, so that the provider's cache stays valid.
     tools: toolsFor(turn.tools.list()),
     session: turn.sessionId,
     signal: turn.signal,
@@ -116,9 +116,9 @@ async function ask(
   throw new Error(`${model.name} ended its summary without an end`)
 }
 
-/** The newest messages, never results without their calls. */
+/** The newest messages; results never without their calls. */
 function recentOf(messages: readonly ModelMessage[]): readonly ModelMessage[] {
-  let room = RECENT
+  let room = RECENT_CHARS
   let from = messages.length
   for (let at = messages.length - 1; at >= 0; at -= 1) {
     const message = messages[at]
@@ -132,7 +132,7 @@ function recentOf(messages: readonly ModelMessage[]): readonly ModelMessage[] {
 function withoutBeginning(messages: readonly ModelMessage[]): readonly ModelMessage[] {
   const half = messages.slice(Math.ceil(messages.length / 2))
   const from = half.findIndex(({ role }) => role !== 'tool')
-  // A conversation begins with a person, or is refused.
+  // Providers refuse a conversation that does not begin with a user message.
   return [LEFT_OUT, ...(from < 0 ? [] : half.slice(from))]
 }
 

@@ -1,68 +1,68 @@
-/** The context of a session's model: what its memos fold to, the same after every restart. It only ever grows at its end. */
+/** The context of a session's model, computed from its checkpoints: the same after every restart. It only grows at its end. */
 import type { Cursor } from '../../../../ports/journal.ts'
 import type { ModelMessage, ModelToolCall, ModelToolResult, AssistantMessage } from '../../../../ports/model.ts'
 import type { Turn } from '../../../../ports/agent.ts'
 
-/** Of a token, in most languages at least. */
-const LETTERS = 4
+/** Characters per token, roughly. */
+const CHARS_PER_TOKEN = 4
 
 export class Context {
-  /** Of the last memo. */
+  /** The sequence number of the last event. */
   place: Cursor = 0
   system = ''
   roots: readonly string[] = []
   spent: Spent = {}
-  /** Tokens of the last step, prompt and answer; 0 while none is known. */
+  /** Tokens of the last step, prompt and answer; 0 if unknown. */
   used = 0
-  /** Letters that came after it, or all where no provider has counted. */
+  /** Characters that were added since, or all if no provider counted. */
   #uncounted = 0
   readonly told = new Set<string>()
-  /** Characters of all memos: about what it takes of our memory. */
+  /** Characters of all events: about the memory that the context takes. */
   size = 0
-  /** Of what was asked before this process began, something may be nowhere but in the transcript. */
+  /** A prompt from before this process began may be only in the transcript. */
   mayLack = true
   #begun = false
   #settled = true
-  /** What stood there before that which was asked last; undefined when it was made shorter since. */
+  /** The length before the last prompt; undefined after a compaction. */
   #before: readonly ModelMessage[] | undefined
   #messages: ModelMessage[] = []
   #calls: readonly ModelToolCall[] = []
   readonly #results = new Map<string, ModelToolResult>()
 
-  /** Nothing was ever said to a model here. */
+  /** No model was ever asked in this session. */
   get isNew(): boolean {
     return !this.#begun
   }
 
-  /** The model has the last word: nothing was cut. */
+  /** The model had the last word: nothing was cut. */
   get isSettled(): boolean {
     return this.#settled
   }
 
-  /** As they are sent; those that stood there before stand there again. */
+  /** The messages as they are sent; earlier ones stay the identical objects. */
   get messages(): readonly ModelMessage[] {
     const results = this.#calls.flatMap(({ id }) => this.#results.get(id) ?? [])
     return results.length === 0 ? [...this.#messages] : [...this.#messages, { role: 'tool', results }]
   }
 
-  /** About how many tokens the next request has. */
+  /** An estimate of the tokens of the next request. */
   get likely(): number {
-    return this.used + Math.ceil(this.#uncounted / LETTERS)
+    return this.used + Math.ceil(this.#uncounted / CHARS_PER_TOKEN)
   }
 
-  /** Calls of the last step that have no result yet, in their order. */
+  /** Calls of the last step without a result, in their order. */
   get openCalls(): readonly ModelToolCall[] {
     return this.#calls.filter(({ id }) => !this.#results.has(id))
   }
 
-  /** A memo that was taken already is passed over. */
+  /** Adds a stored event; one that was added before is ignored. */
   take(place: Cursor, memo: ContextEvent): void {
     if (place <= this.place) return
     this.place = place
     this.add(memo)
   }
 
-  /** One that has no place so far: it is being stored. */
+  /** Adds an event that is still being stored and has no place yet. */
   add(memo: ContextEvent): void {
     this.size += JSON.stringify(memo).length
     switch (memo.kind) {
@@ -83,7 +83,7 @@ export class Context {
     }
   }
 
-  #begin({ system, roots, messages, told, spent, settled }: BaseMemo): void {
+  #begin({ system, roots, messages, told, spent, settled }: BaseEvent): void {
     this.size = 0
     this.#uncounted = system.length
     this.#begun = true
@@ -100,18 +100,18 @@ export class Context {
     this.#settled = settled
   }
 
-  #answered({ message, used, spent }: AnsweredMemo): void {
+  #answered({ message, used, spent }: AnswerEvent): void {
     this.used = used
     this.spent = spent
     this.#push(message === undefined ? [] : [message])
-    // The answer was counted with its request.
+    // The provider counted the answer with its request.
     if (used > 0) this.#uncounted = 0
     this.#settled = this.#calls.length === 0
   }
 
-  #result({ result, told = [] }: ResultMemo): void {
+  #result({ result, told = [] }: ResultEvent): void {
     this.#results.set(result.id, result)
-    this.#uncounted += lettersOf(result)
+    this.#uncounted += charsOf(result)
     for (const path of told) this.told.add(path)
     this.#settled = false
   }
@@ -123,7 +123,7 @@ export class Context {
   }
 
   #push(messages: readonly ModelMessage[]): void {
-    this.#uncounted += messages.reduce((sum, message) => sum + lettersOf(message), 0)
+    this.#uncounted += messages.reduce((sum, message) => sum + charsOf(message), 0)
     this.#messages = [...this.messages, ...messages]
     this.#closeCalls()
     const last = messages.at(-1)
@@ -136,24 +136,24 @@ export class Context {
   }
 }
 
-/** Pictures and other data count for little: no provider counts their letters. */
-function lettersOf(said: ModelMessage | ModelToolResult): number {
+/** Images and other data count little: providers do not count their characters. */
+function charsOf(said: ModelMessage | ModelToolResult): number {
   return JSON.stringify(said, (key, value: unknown) => (key === 'data' || key === 'blob' ? '' : value)).length
 }
 
-/** Characters of all contexts together. */
-const ROOM = 48 * 1024 * 1024
+/** Characters of all cached contexts together. */
+const MAX_CACHED_CHARS = 48 * 1024 * 1024
 
 export class Contexts {
-  /** The one used last stands last. */
+  /** In order of use, the most recent last. */
   readonly #kept = new Map<string, Context>()
   readonly #room: number
 
-  constructor(room = ROOM) {
+  constructor(room = MAX_CACHED_CHARS) {
     this.#room = room
   }
 
-  /** As it is now: only what was kept since it was last here is read. */
+  /** The current context: reads only the events since it was last used. */
   async of(turn: Turn): Promise<Context> {
     const context = this.#kept.get(turn.sessionId) ?? new Context()
     for await (const { cursor, data } of turn.readCheckpoints(context.place))
@@ -162,7 +162,7 @@ export class Contexts {
     return context
   }
 
-  /** What the journal tells is read anew. */
+  /** Drops a cached context, so that it is read from the journal again. */
   forget(session: string): void {
     this.#kept.delete(session)
   }
@@ -179,59 +179,59 @@ export class Contexts {
   }
 }
 
-export type ContextEvent = BaseMemo | AskedMemo | AnsweredMemo | ResultMemo | RefusedMemo
+export type ContextEvent = BaseEvent | PromptEvent | AnswerEvent | ResultEvent | RefusalEvent
 
-/** Where the context begins: at the first prompt of the session, and again after each compaction. */
-export interface BaseMemo {
+/** The beginning of the context: at the first prompt of the session, and again after each compaction. */
+export interface BaseEvent {
   readonly agent: 'model'
   readonly kind: 'base'
   readonly system: string
   readonly roots: readonly string[]
   readonly messages: readonly ModelMessage[]
-  /** Files of instructions that stand in `system` or were told in the conversation. */
+  /** Instruction files that are in `system` or were shown in the conversation. */
   readonly told: readonly string[]
   readonly spent: Spent
   /** The model had the last word. */
   readonly settled: boolean
 }
 
-/** What is said to the model next; before it, what people saw of an answer that was cut. */
-interface AskedMemo {
+/** The next messages to the model; before them, what users saw of an answer that was cut. */
+interface PromptEvent {
   readonly agent: 'model'
   readonly kind: 'asked'
   readonly messages: readonly ModelMessage[]
   readonly roots?: readonly string[]
 }
 
-/** A whole step of the model. */
-interface AnsweredMemo {
+/** A complete step of the model. */
+interface AnswerEvent {
   readonly agent: 'model'
   readonly kind: 'answered'
-  /** Absent if it said nothing. */
+  /** Absent if the answer was empty. */
   readonly message?: AssistantMessage
   /** Tokens of this step, prompt and answer. */
   readonly used: number
   readonly spent: Spent
 }
 
-/** The result of one call of the step before, as the model is given it. */
-interface ResultMemo {
+/** The result of one call of the step before, as the model gets it. */
+interface ResultEvent {
   readonly agent: 'model'
   readonly kind: 'result'
   readonly result: ModelToolResult
   readonly told?: readonly string[]
 }
 
-/** The provider refused: what was asked last, and all that followed, is not said to it again. */
-interface RefusedMemo {
+/** The provider refused: the last prompt, and everything after it, is not sent again. */
+interface RefusalEvent {
   readonly agent: 'model'
   readonly kind: 'refused'
 }
 
-/** What the session has cost so far, for each currency. */
+/** The cost of the session so far, per currency. */
 export type Spent = Readonly<Record<string, number>>
 
-/** Other agents of the session may have kept something too. */
+/** Other agents of the session may have stored checkpoints too. */
 function isContextEvent(memo: unknown): memo is ContextEvent {
   return typeof memo === 'object' && memo !== null && (memo as { readonly agent?: unknown }).agent === 'model'
 }

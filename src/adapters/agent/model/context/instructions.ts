@@ -1,40 +1,40 @@
-/** What a project tells whoever works in it: AGENTS.md, or else CLAUDE.md or GEMINI.md, read only inside its root. */
+/** Instruction files of a project: AGENTS.md, else CLAUDE.md, else GEMINI.md, read only inside its root. */
 import { open, realpath, stat } from 'node:fs/promises'
 import { constants } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { isWithin } from '../../../../access/path-access.ts'
 import type { PathAccessFilter } from '../../../../ports/bars.ts'
-import { type Instruction, instructed } from './system-prompt.ts'
+import { type Instruction, instructionText } from './system-prompt.ts'
 import type { Content } from '../../../../ports/content.ts'
 import type { ModelToolCall } from '../../../../ports/model.ts'
 import type { TurnWork } from '../loop/work.ts'
 
-/** Where files are read, and what rules keep from being read. */
-interface Inside {
+/** The roots, and what permission rules keep from being read. */
+interface ReadOptions {
   readonly roots: readonly string[]
   readonly bars: PathAccessFilter
 }
 
-interface Place {
+interface RootDirectory {
   readonly root: string
   readonly bars: PathAccessFilter
 }
 
 const NAMES = ['AGENTS.md', 'CLAUDE.md', 'GEMINI.md']
 
-/** Bytes of one file that are read. */
-const LONGEST = 32 * 1024
+/** Bytes that are read of one file. */
+const MAX_FILE_BYTES = 32 * 1024
 
-/** Those of the roots themselves. */
-export async function instructionsOf({ roots, bars }: Inside): Promise<readonly Instruction[]> {
+/** The instruction files of the roots. */
+export async function instructionsOf({ roots, bars }: ReadOptions): Promise<readonly Instruction[]> {
   const found = await Promise.all(roots.map((root) => instructionIn(root, { root, bars })))
   return found.filter((one) => one !== undefined)
 }
 
-/** Those of the directories between a root and a file that was touched, the outermost first, without those told already. */
+/** Those of the directories between a root and a file that a tool worked on, outermost first, without those the model has seen. */
 async function nestedInstructions(
   path: string,
-  { roots, told, bars }: Inside & { readonly told: ReadonlySet<string> },
+  { roots, told, bars }: ReadOptions & { readonly told: ReadonlySet<string> },
 ): Promise<readonly Instruction[]> {
   const [cwd = '/'] = roots
   const file = resolve(cwd, path)
@@ -46,22 +46,22 @@ async function nestedInstructions(
   return found.filter((one) => one !== undefined).filter(({ path }) => !told.has(path))
 }
 
-/** The text of a file inside a root; undefined where there is none that may be read, or that rules keep. Never throws. */
-export async function readInside(path: string, { root, bars }: Place): Promise<string | undefined> {
+/** The text of a file inside a root; undefined if it does not exist or must not be read. Never throws. */
+export async function readInside(path: string, { root, bars }: RootDirectory): Promise<string | undefined> {
   try {
-    // A pipe would be waited for.
+    // Opening a pipe would block.
     const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
     try {
       const opened = await file.stat()
       const real = await realpath(path)
       const named = await stat(real)
-      // What was opened is what the name means, and that is inside: a link that changes meanwhile leads nowhere.
+      // Checks the opened file itself, so that a link that is swapped meanwhile leads nowhere.
       const isSame = opened.ino === named.ino && opened.dev === named.dev
       if (!opened.isFile() || !isSame || !isWithin(real, await realpath(root))) return undefined
       if (bars(real) !== undefined) return undefined
-      const { buffer, bytesRead } = await file.read(Buffer.alloc(LONGEST), 0, LONGEST, 0)
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(MAX_FILE_BYTES), 0, MAX_FILE_BYTES, 0)
       const text = buffer.toString('utf8', 0, bytesRead)
-      return opened.size > LONGEST ? `${text}\n[… cut after ${LONGEST} bytes]` : text
+      return opened.size > MAX_FILE_BYTES ? `${text}\n[… cut after ${MAX_FILE_BYTES} bytes]` : text
     } finally {
       await file.close()
     }
@@ -71,18 +71,18 @@ export async function readInside(path: string, { root, bars }: Place): Promise<s
   }
 }
 
-/** Whether `readInside` would find a file there. Never throws. */
+/** Whether `readInside` would find a file. Never throws. */
 export async function isFileInside(root: string, path: string): Promise<boolean> {
   try {
     const real = await realpath(path)
     return isWithin(real, await realpath(root)) && (await stat(real)).isFile()
   } catch {
-    // A link that leads nowhere.
+    // A dangling link.
     return false
   }
 }
 
-async function instructionIn(directory: string, place: Place): Promise<Instruction | undefined> {
+async function instructionIn(directory: string, place: RootDirectory): Promise<Instruction | undefined> {
   for (const name of NAMES) {
     const path = join(directory, name)
     const text = await readInside(path, place)
@@ -91,7 +91,7 @@ async function instructionIn(directory: string, place: Place): Promise<Instructi
   return undefined
 }
 
-/** From below the root to where the file is; nobody nests deeper than sixteen. */
+/** The directories from the root down to the file, at most sixteen. */
 function directoriesDown(root: string, file: string): readonly string[] {
   const directories: string[] = []
   for (let at = dirname(file); at !== root && isWithin(at, root) && directories.length < 16; at = dirname(at)) {
@@ -114,12 +114,12 @@ export async function directoryInstructions({ turn, context }: TurnWork, call: M
   )
   const fresh = new Map(found.flat().map((one) => [one.path, one]))
   return {
-    content: [...fresh.values()].map((one) => ({ type: 'text', text: instructed(one) })),
+    content: [...fresh.values()].map((one) => ({ type: 'text', text: instructionText(one) })),
     told: [...fresh.keys()],
   }
 }
 
-/** What tools call the files that they work on. */
+/** Names of arguments in which tools take paths. */
 function pathsIn(args: unknown): readonly string[] {
   if (typeof args !== 'object' || args === null) return []
   const { path, file_path: filePath, paths } = args as Readonly<Record<string, unknown>>

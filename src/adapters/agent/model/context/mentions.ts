@@ -1,4 +1,4 @@
-/** What a prompt mentions of MCP servers, as `@server:uri` or as a link to what they list, is read for the model; and what of it changes later is told. */
+/** Reads the MCP resources that a prompt mentions, as `@server:uri` or as a link to a listed one, and tells the model when they change. */
 import { reasonOf } from '../../../../errors/parley-error.ts'
 import type { Turn } from '../../../../ports/agent.ts'
 import type { Content, EmbeddedResource } from '../../../../ports/content.ts'
@@ -7,10 +7,10 @@ import type { ToolList } from '../../../../ports/tools.ts'
 import type { Context } from './context.ts'
 import type { TurnWork } from '../loop/work.ts'
 
-/** More of one prompt are left to the model to read. */
-const MOST = 8
+/** Mentions of one prompt that are read; the model may read further ones itself. */
+const MAX_MENTIONS = 8
 /** Characters of one text. */
-const LONGEST = 30_000
+const MAX_MENTION_CHARS = 30_000
 
 interface Mention {
   readonly server: string
@@ -18,8 +18,8 @@ interface Mention {
 }
 
 /**
- * The messages with what the person mentioned behind them. Only the prompt as it was typed is searched: what a server made of
- * it, or a file of the project, could otherwise make Parley read from any other server.
+ * The messages with the mentioned resources behind them. Only the prompt as it was typed is searched: what a server made of
+ * it, or a prompt file of the project, could otherwise make Parley read from any other server.
  */
 export async function withMentioned(turn: Turn, messages: readonly ModelMessage[]): Promise<readonly ModelMessage[]> {
   const mentions = mentionsIn(turn.prompt, turn.tools.list())
@@ -36,7 +36,7 @@ function mentionsIn(content: readonly Content[], list: ToolList): readonly Menti
   for (const block of content)
     for (const one of mentionsInBlock(block, list)) found.set(JSON.stringify([one.server, one.uri]), one)
   const enclosed = new Set(content.flatMap((block) => (block.type === 'resource' ? [block.resource.uri] : [])))
-  return [...found.values()].filter(({ uri }) => !enclosed.has(uri)).slice(0, MOST)
+  return [...found.values()].filter(({ uri }) => !enclosed.has(uri)).slice(0, MAX_MENTIONS)
 }
 
 function mentionsInBlock(block: Content, { servers, resources }: ToolList): readonly Mention[] {
@@ -51,34 +51,34 @@ function mentionsInBlock(block: Content, { servers, resources }: ToolList): read
 async function contentOf({ tools, signal }: Turn, { server, uri }: Mention): Promise<readonly Content[]> {
   try {
     const bodies = await tools.read(server, uri, { signal })
-    return bodies.map(shown)
+    return bodies.map(resourceContent)
   } catch (error) {
     return [{ type: 'text', text: `[@${server}:${uri} could not be read: ${reasonOf(error)}]` }]
   }
 }
 
-function shown(resource: EmbeddedResource['resource']): Content {
+function resourceContent(resource: EmbeddedResource['resource']): Content {
   if (!('text' in resource)) {
     const mimeType = resource.mimeType ?? ''
     return mimeType.startsWith('image/')
       ? { type: 'image', data: resource.blob, mimeType }
       : { type: 'resource', resource }
   }
-  if (resource.text.length <= LONGEST) return { type: 'resource', resource }
-  const text = `${resource.text.slice(0, LONGEST)}\n[… ${resource.text.length - LONGEST} more characters]`
+  if (resource.text.length <= MAX_MENTION_CHARS) return { type: 'resource', resource }
+  const text = `${resource.text.slice(0, MAX_MENTION_CHARS)}\n[… ${resource.text.length - MAX_MENTION_CHARS} more characters]`
   return { type: 'resource', resource: { ...resource, text } }
 }
 
-/** What each model was told of changes, as long as they stand. */
-const told = new WeakMap<Context, Set<string>>()
+/** The changes that each model was told about. */
+const toldChanges = new WeakMap<Context, Set<string>>()
 
-/** Undefined when nothing has changed that the model has read and does not know of. */
+/** Undefined if no resource changed that the model has read. */
 export function changesFor({ turn, context }: TurnWork): string | undefined {
-  const known = told.get(context) ?? new Set()
+  const known = toldChanges.get(context) ?? new Set()
   const changed = turn.tools.list().resources.filter((one) => one.changed === true)
   const names = changed.map(({ server, uri }) => `${server} ${uri}`)
   const news = names.filter((name) => !known.has(name))
-  told.set(context, new Set(names))
+  toldChanges.set(context, new Set(names))
   if (news.length === 0) return undefined
   return `Changed since it was read, and to be read again with read_resource if it matters: ${news.join(', ')}`
 }

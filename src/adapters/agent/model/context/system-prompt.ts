@@ -1,11 +1,11 @@
-/** What a model is told before anything else. Made once for a session and kept, so that it stays the same. */
+/** The system prompt. It is made once for a session and stored, so that it stays the same. */
 import { platform } from 'node:os'
 
-export interface Surroundings {
+export interface SystemPromptFacts {
   readonly roots: readonly string[]
   /** Milliseconds since 1970. */
   readonly now: number
-  /** Files of instructions, each with its text. */
+  /** Instruction files with their texts. */
   readonly instructions: readonly Instruction[]
 }
 
@@ -25,14 +25,14 @@ const RULES = `You are an assistant that works in a directory of the user's mach
 - Never write secrets (keys, tokens, passwords) into your answers, into files or into commands.
 - Answer in the user's language, briefly, in Markdown. Name files as path:line. Say plainly what you did, what you did not do, and what failed.`
 
-export function systemPrompt({ roots, now, instructions }: Surroundings): string {
+export function systemPrompt({ roots, now, instructions }: SystemPromptFacts): string {
   const [cwd = '/', ...others] = roots
   const directories = others.length === 0 ? [] : [`Further directories: ${others.join(', ')}`]
   const about = [`Directory: ${cwd}`, ...directories, `System: ${platform()}`, `Date: ${dayOf(now)}`]
-  return [RULES, about.join('\n'), ...instructions.map(instructed)].join('\n\n')
+  return [RULES, about.join('\n'), ...instructions.map(instructionText)].join('\n\n')
 }
 
-export function instructed({ path, text }: Instruction): string {
+export function instructionText({ path, text }: Instruction): string {
   return `<instructions from="${path}">\n${text.trim()}\n</instructions>`
 }
 

@@ -1,4 +1,4 @@
-/** The calls of one step: run in order, or side by side when none of them changes anything, and each result kept as it comes. */
+/** Runs the tool calls of one step: in order, or in parallel if all of them only read. Each result is stored as it arrives. */
 import type { ResumedCall, Resumption } from '../../../../ports/agent.ts'
 import type { ModelToolCall, ModelToolResult } from '../../../../ports/model.ts'
 import type { ToolResult, ToolList } from '../../../../ports/tools.ts'
@@ -8,53 +8,53 @@ import { type AnnouncedFiles, directoryInstructions } from '../context/instructi
 import { type TurnWork, append } from './work.ts'
 import type { Content } from '../../../../ports/content.ts'
 
-/** What one step may call; a model that wants more is told so. */
-const CALLS = 64
-const SIDE_BY_SIDE = 8
+/** Calls of one step; the model is told that further ones did not run. */
+const MAX_CALLS = 64
+const MAX_PARALLEL = 8
 
-const TOO_MANY = `Not run: only ${CALLS} tools can be called in one step. Call it again if it is still needed.`
+const TOO_MANY = `Not run: only ${MAX_CALLS} tools can be called in one step. Call it again if it is still needed.`
 
 const INTERRUPTED = 'Interrupted; it may have run.'
 
-/** Every open call has its result then. */
+/** When it resolves, every open call has a result. */
 export async function runCalls(work: TurnWork, failures: RepeatedFailureDetector): Promise<void> {
   const open = work.context.openCalls
-  await keepAll(work, open.slice(CALLS), TOO_MANY)
-  const calls = open.slice(0, CALLS)
-  const width = calls.every((call) => isReadOnly(work, call)) ? SIDE_BY_SIDE : 1
+  await storeResults(work, open.slice(MAX_CALLS), TOO_MANY)
+  const calls = open.slice(0, MAX_CALLS)
+  const width = calls.every((call) => isReadOnly(work, call)) ? MAX_PARALLEL : 1
   await run(calls, width, (call) => runOne(work, call, failures))
 }
 
-/** Goes on with a step that was waiting for answers when the server stopped: what had begun is not begun again. */
-export async function goOnWithCalls(work: TurnWork, { calls, ended }: Resumption): Promise<void> {
+/** Resumes a step that waited for answers when the server stopped. Calls that had begun are not begun again. */
+export async function resumeCalls(work: TurnWork, { calls, ended }: Resumption): Promise<void> {
   const waited = work.context.openCalls.flatMap((call) => {
     const resumed = calls.find(({ toolCallId }) => toolCallId === call.id)
     return resumed === undefined ? [] : [{ call, resumed }]
   })
   const over = work.context.openCalls.filter(({ id }) => ended.includes(id))
-  await keepAll(work, over, INTERRUPTED)
-  // One that waits for input holds up none of those that waited with it.
+  await storeResults(work, over, INTERRUPTED)
+  // A call that waits for input does not delay the others.
   await Promise.all(waited.map(({ call, resumed }) => runResumed(work, call, resumed)))
 }
 
-/** What a crash left open is told to the model once, and stays told. */
+/** Gives the calls that a crash left open a result, once. */
 export async function closeOpenCalls(work: TurnWork): Promise<void> {
-  await keepAll(work, work.context.openCalls, INTERRUPTED)
+  await storeResults(work, work.context.openCalls, INTERRUPTED)
 }
 
 async function runResumed(work: TurnWork, call: ModelToolCall, resumed: ResumedCall): Promise<void> {
-  if (!mayRun(resumed)) return refuse(work, call, 'Not allowed. The tool was not run.')
+  if (!mayRun(resumed)) return refuseCall(work, call, 'Not allowed. The tool was not run.')
   const { id: toolCallId, name, args } = call
   const request = { name, args, toolCallId, permission: 'granted', resume: resumeOf(call) } as const
-  await keepResult(work, call, await work.turn.call(request))
+  await storeResult(work, call, await work.turn.call(request))
 }
 
-/** What the context does not know of a call need not be kept with it. */
+/** The rest of a call is in the context; only its id must be kept. */
 function resumeOf({ id }: ModelToolCall) {
   return { agent: 'model', call: id }
 }
 
-/** So many at once. */
+/** Runs at most `width` calls at once. */
 async function run(calls: readonly ModelToolCall[], width: number, play: (call: ModelToolCall) => Promise<void>) {
   const waiting = [...calls]
   const worker = async (): Promise<void> => {
@@ -65,9 +65,9 @@ async function run(calls: readonly ModelToolCall[], width: number, play: (call: 
 
 async function runOne(work: TurnWork, call: ModelToolCall, failures: RepeatedFailureDetector): Promise<void> {
   const { id: toolCallId, name, args, malformed } = call
-  if (work.turn.signal.aborted) return keepResult(work, call, failed('Cancelled. The tool was not run.'))
+  if (work.turn.signal.aborted) return storeResult(work, call, failedResult('Cancelled. The tool was not run.'))
   if (malformed !== undefined) {
-    await refuse(
+    await refuseCall(
       work,
       call,
       failures.remark(
@@ -79,23 +79,23 @@ async function runOne(work: TurnWork, call: ModelToolCall, failures: RepeatedFai
   }
   const request = { name, args, toolCallId, permission: 'policy', resume: resumeOf(call) } as const
   const result = await work.turn.call(request)
-  // What was not allowed has touched nothing.
+  // A call that was not allowed has touched no file.
   const told = result.isError ? undefined : await directoryInstructions(work, call)
-  await keepResult(work, call, { ...failures.judged(call, result), ...(told && { told }) })
+  await storeResult(work, call, { ...failures.judged(call, result), ...(told && { told }) })
 }
 
-async function keepAll(work: TurnWork, calls: readonly ModelToolCall[], why: string): Promise<void> {
-  await Promise.all(calls.map((call) => keepResult(work, call, failed(why))))
+async function storeResults(work: TurnWork, calls: readonly ModelToolCall[], why: string): Promise<void> {
+  await Promise.all(calls.map((call) => storeResult(work, call, failedResult(why))))
 }
 
-/** People see the call, and that it failed. */
-async function refuse(work: TurnWork, call: ModelToolCall, why: string): Promise<void> {
+/** Shows the call as failed to clients and gives the model the reason. */
+async function refuseCall(work: TurnWork, call: ModelToolCall, why: string): Promise<void> {
   const content = [{ type: 'content', content: { type: 'text', text: why } }] as const
   await work.turn.report(call.id, { title: call.name.slice(0, 200), status: 'failed', content })
-  await keepResult(work, call, failed(why))
+  await storeResult(work, call, failedResult(why))
 }
 
-async function keepResult(
+async function storeResult(
   work: TurnWork,
   call: ModelToolCall,
   { told, ...result }: ToolResult & { readonly told?: AnnouncedFiles },
@@ -113,11 +113,11 @@ function isReadOnly({ turn }: TurnWork, { name, malformed }: ModelToolCall): boo
   return turn.tools.list().tools.find((tool) => tool.name === name)?.readOnly ?? true
 }
 
-function failed(text: string): ToolResult {
+function failedResult(text: string): ToolResult {
   return { content: [{ type: 'text', text }], isError: true }
 }
 
-const TOO_OFTEN = 3
+const WARN_AFTER = 3
 
 export class RepeatedFailureDetector {
   readonly #times = new Map<string, number>()
@@ -131,7 +131,7 @@ export class RepeatedFailureDetector {
     return warning === undefined ? result : { ...result, content: [...result.content, { type: 'text', text: warning }] }
   }
 
-  /** The sentence that says why a call failed, with a warning if it has failed so before. */
+  /** Why a call failed, with a warning if it failed in the same way before. */
   remark(call: ModelToolCall, why: string): string {
     return [why, this.#count(call) ?? []].flat().join('\n')
   }
@@ -139,7 +139,7 @@ export class RepeatedFailureDetector {
   #count(call: ModelToolCall): string | undefined {
     const times = (this.#times.get(keyOf(call)) ?? 0) + 1
     this.#times.set(keyOf(call), times)
-    return times < TOO_OFTEN
+    return times < WARN_AFTER
       ? undefined
       : `This very call has failed ${times} times in this turn. Do not repeat it: try another way, or say what is in the way.`
   }
@@ -150,27 +150,27 @@ function keyOf({ name, args, malformed }: ModelToolCall): string {
 }
 
 /** Characters of text in one result. */
-const LONGEST = 30_000
+const MAX_RESULT_CHARS = 30_000
 
-interface Given {
-  /** Of the call. */
+interface ResultContext {
+  /** The id of the call. */
   readonly id: string
   readonly list: ToolList
 }
 
-function forModel(result: ToolResult, given: Given): Pick<ToolResult, 'content' | 'isError'> {
-  const content = result.modelContent ?? spoken(result)
-  return { content: shortened(content, advice(given)), isError: result.isError }
+function forModel(result: ToolResult, given: ResultContext): Pick<ToolResult, 'content' | 'isError'> {
+  const content = result.modelContent ?? resultContent(result)
+  return { content: shortened(content, readOnAdvice(given)), isError: result.isError }
 }
 
-/** A server that answers with structure alone has said something too. */
-function spoken({ content, structured }: ToolResult): readonly Content[] {
+/** For a result with structured content only, its JSON is the text. */
+function resultContent({ content, structured }: ToolResult): readonly Content[] {
   if (content.length > 0) return content
   return [{ type: 'text', text: structured === undefined ? '(no output)' : JSON.stringify(structured) }]
 }
 
 function shortened(content: readonly Content[], advice: string): readonly Content[] {
-  let room = LONGEST
+  let room = MAX_RESULT_CHARS
   return content.flatMap((block): readonly Content[] => {
     const text = textOf(block)
     if (text === undefined) return [block]
@@ -180,7 +180,7 @@ function shortened(content: readonly Content[], advice: string): readonly Conten
     }
     const cut: Content = {
       type: 'text',
-      text: `${whole(text, room)}\n[… ${text.length - room} more characters. ${advice}]`,
+      text: `${withoutHalfCharacter(text, room)}\n[… ${text.length - room} more characters. ${advice}]`,
     }
     const wasFull = room === 0
     room = 0
@@ -193,12 +193,12 @@ function textOf(block: Content): string | undefined {
   return block.type === 'resource' && 'text' in block.resource ? block.resource.text : undefined
 }
 
-/** Never half of a character. */
-function whole(text: string, length: number): string {
+/** Never cuts a surrogate pair. */
+function withoutHalfCharacter(text: string, length: number): string {
   return text.slice(0, length).replace(/[\uD800-\uDBFF]$/u, '')
 }
 
-function advice({ id, list }: Given): string {
+function readOnAdvice({ id, list }: ResultContext): string {
   const reader = list.tools.find(
     ({ name, builtin, serverToolName }) => builtin && (name === 'read_result' || serverToolName === 'read_result'),
   )

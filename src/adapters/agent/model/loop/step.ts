@@ -1,21 +1,21 @@
-/** One step of the model: what it says is passed on as it comes, and the whole of it is kept before anything follows from it. */
+/** One step of the model: streams its answer to clients, and stores the whole message before anything follows from it. */
 import type { Model, ModelEnd, ModelRequest } from '../../../../ports/model.ts'
 import { compact, isTooLong } from '../context/compaction.ts'
-import { spentWith, tellUsage, pauseBefore, type TurnWork, append, think, toolsFor } from './work.ts'
+import { addCost, reportUsage, pauseBefore, type TurnWork, append, showNotice, toolsFor } from './work.ts'
 import { chosenEffort } from '../options/options.ts'
-/** Calls that are shown while they are being written; a model that wants a thousand is not shown to want them. */
-const ANNOUNCED = 64
+/** Calls that clients see while the model still writes them; further ones are not shown early. */
+const MAX_ANNOUNCED_CALLS = 64
 
-const GO_ON = `[The connection broke here. What you said up to this point was shown. Go on exactly where it ended, without repeating it.]`
+const CONTINUE_PROMPT = `[The connection broke here. What you said up to this point was shown. Go on exactly where it ended, without repeating it.]`
 
-/** Nothing is told before what was asked is `stored`. Throws what the model threw once there is no point in another attempt. */
+/** Shows nothing before the prompt is `stored`. Throws the model's error when no further attempt makes sense. */
 export async function takeStep(work: TurnWork, stored?: Promise<unknown>): Promise<ModelEnd> {
   let mayCompact = true
   for (let attempt = 1; ; attempt += 1) {
     const model = await work.model()
-    const spoken = new Spoken(work)
+    const spoken = new StepStream(work)
     try {
-      return await keep(work, model, await spoken.listen(model, stored))
+      return await storeStep(work, model, await spoken.listen(model, stored))
     } catch (error) {
       await spoken.takeBack()
       const isShorter =
@@ -24,13 +24,13 @@ export async function takeStep(work: TurnWork, stored?: Promise<unknown>): Promi
         (await compact(work, { keep: '', why: `The context is too long for ${model.name}` }))
       if (isShorter) mayCompact = false
       else await pauseBefore(work, { error, model: model.name, attempt })
-      await keepPartial(work, spoken.text)
+      await storePartial(work, spoken.text)
     }
   }
 }
 
-/** What is being said in one attempt, and how much of it people have seen. */
-class Spoken {
+/** The stream of one attempt, and how much of it clients have seen. */
+class StepStream {
   text = ''
   readonly #work: TurnWork
   readonly #announced = new Set<string>()
@@ -46,10 +46,10 @@ class Spoken {
       switch (part.kind) {
         case 'text':
           this.text += part.text
-          await each(part, (text) => turn.say({ type: 'text', text }))
+          await eachPiece(part, (text) => turn.say({ type: 'text', text }))
           break
         case 'thought':
-          await each(part, (text) => turn.think({ type: 'text', text }))
+          await eachPiece(part, (text) => turn.think({ type: 'text', text }))
           break
         case 'calling':
           await this.#announce(part.id, part.name)
@@ -62,13 +62,13 @@ class Spoken {
     throw new Error(`${model.name} ended its answer without an end`)
   }
 
-  /** The calls that were begun and never made. */
+  /** Withdraws calls that were shown but never completed. */
   async takeBack(): Promise<void> {
     await Promise.all([...this.#announced].map((id) => this.#withdraw(id)))
   }
 
   async #announce(id: string, name: string): Promise<void> {
-    if (this.#announced.has(id) || this.#announced.size >= ANNOUNCED) return
+    if (this.#announced.has(id) || this.#announced.size >= MAX_ANNOUNCED_CALLS) return
     this.#announced.add(id)
     const tool = this.#work.turn.tools.list().tools.find((one) => one.name === name)
     const title = tool?.title ?? name.slice(0, 200)
@@ -88,8 +88,8 @@ class Spoken {
   }
 }
 
-/** Each piece is told as it was said. */
-async function each(
+/** Passes on each piece separately. */
+async function eachPiece(
   { text, pieces = [text] }: { readonly text: string; readonly pieces?: readonly string[] },
   tell: (text: string) => Promise<void>,
 ): Promise<void> {
@@ -108,40 +108,40 @@ function requestOf({ turn, context }: TurnWork, { efforts }: Model): ModelReques
   }
 }
 
-async function keep(work: TurnWork, { name, price, contextWindow }: Model, end: ModelEnd): Promise<ModelEnd> {
+async function storeStep(work: TurnWork, { name, price, contextWindow }: Model, end: ModelEnd): Promise<ModelEnd> {
   const { message, usage } = end
-  const counted = { used: usage.input + usage.output, spent: spentWith(work.context.spent, usage, price) }
+  const counted = { used: usage.input + usage.output, spent: addCost(work.context.spent, usage, price) }
   const said = message.parts.length === 0 ? {} : { message }
-  if (isNothing(end)) await think(work, `${name} answered with nothing.`)
+  if (isEmptyAnswer(end)) await showNotice(work, `${name} answered with nothing.`)
   const kept = append(work, { agent: 'model', kind: 'answered', ...said, ...counted })
   if (message.parts.some(({ kind }) => kind === 'call')) await kept
-  else leave(kept)
-  // Some providers do not count: people are told about how much it is.
+  else ignoreRejection(kept)
+  // Some providers do not count tokens; then an estimate is shown.
   const used = counted.used > 0 ? counted.used : work.context.likely
-  await tellUsage(work, { ...counted, used }, contextWindow)
+  await reportUsage(work, { ...counted, used }, contextWindow)
   return end
 }
 
-/** An answer that people would see nothing of, and not know why. */
-function isNothing({ message, reason }: ModelEnd): boolean {
+/** An answer without anything visible. */
+function isEmptyAnswer({ message, reason }: ModelEnd): boolean {
   if (reason === 'refusal' || reason === 'length') return false
   return message.parts.every((part) => part.kind === 'thought' || (part.kind === 'text' && part.text.trim() === ''))
 }
 
 /**
- * Behind a last answer stands nothing but the end of its turn, in the order of the journal: one write of the disk serves
- * both. What cannot be stored breaks the turn, as it does for what was said, and its end says so.
+ * Behind the last answer of a turn stands only the end of the turn, in the order of the journal: one disk write serves
+ * both. If it cannot be stored, the turn fails, and its end says so.
  */
-function leave(kept: Promise<void>): void {
+function ignoreRejection(kept: Promise<void>): void {
   kept.catch(() => undefined)
 }
 
-/** The same step goes on where people saw it end; nothing of it had run yet. */
-async function keepPartial(work: TurnWork, text: string): Promise<void> {
+/** Lets the model continue where clients saw the answer end; none of its calls had run. */
+async function storePartial(work: TurnWork, text: string): Promise<void> {
   if (text === '') return
   const messages = [
     { role: 'assistant', parts: [{ kind: 'text', text }] },
-    { role: 'user', content: [{ type: 'text', text: GO_ON }] },
+    { role: 'user', content: [{ type: 'text', text: CONTINUE_PROMPT }] },
   ] as const
   await append(work, { agent: 'model', kind: 'asked', messages })
 }

@@ -1,4 +1,4 @@
-/** One turn of the model agent: what it works with, and how it keeps each step before the next begins. */
+/** One turn of the model agent: what it works with, how it stores its context, waits before a retry, counts costs and lists tools. */
 import { backoffMs } from '../../../../async/backoff.ts'
 import type { Turn } from '../../../../ports/agent.ts'
 import type { Clock } from '../../../../ports/clock.ts'
@@ -12,33 +12,33 @@ import type { Tool, ToolList } from '../../../../ports/tools.ts'
 
 export interface ModelAgentDeps {
   readonly models: Models
-  /** The model of a session in which nobody has chosen one. */
+  /** The default model of a session. */
   readonly preset: string
   readonly clock: Clock
   readonly contexts: Contexts
-  /** Steps of the model that a turn may have. */
+  /** Maximum number of steps in a turn. */
   readonly maxSteps: number
-  /** The model gives new sessions their titles. */
+  /** Whether the model writes titles for new sessions. */
   readonly titles: boolean
-  /** Where the user's own prompt files are. */
+  /** The directory of the user's own prompt files. */
   readonly promptDirectory: string | undefined
 }
 
 export interface TurnWork {
   readonly turn: Turn
-  readonly means: ModelAgentDeps
+  readonly deps: ModelAgentDeps
   readonly context: Context
-  /** As people have chosen by now. */
+  /** The currently chosen model. */
   model(): Promise<Model>
 }
 
-/** Stored when it resolves, and part of the context from then on. */
+/** Stores an event, then adds it to the context. */
 export async function append({ turn, context }: TurnWork, memo: ContextEvent): Promise<void> {
   context.take(await store(turn, memo), memo)
 }
 
-/** Part of the context at once, and stored when it resolves: until then nothing may follow from it but a request. */
-export async function appendOptimistic({ turn, context, means }: TurnWork, memo: ContextEvent): Promise<void> {
+/** Adds an event to the context at once and stores it. Until it resolves, nothing but a request may follow from the event. */
+export async function appendOptimistic({ turn, context, deps: means }: TurnWork, memo: ContextEvent): Promise<void> {
   context.add(memo)
   try {
     context.place = await store(turn, memo)
@@ -52,22 +52,22 @@ function store(turn: Turn, memo: ContextEvent): Promise<Cursor> {
   return turn.checkpoint(memo, memo.kind === 'base' ? 'reset' : undefined)
 }
 
-/** What we have to tell ourselves, among the thoughts of the model; the mark tells them apart. */
-export function think({ turn }: TurnWork, text: string): Promise<void> {
+/** Shows a notice of Parley among the thoughts of the model, marked as such. */
+export function showNotice({ turn }: TurnWork, text: string): Promise<void> {
   return turn.think({ type: 'text', text: `${text}\n`, meta: { 'parley/notice': true } })
 }
 
-/** Of one step, the first included. */
+/** Attempts of one step, including the first. */
 const ATTEMPTS = 6
 
-const FIRST_PAUSE = 1_000
-const LONGEST_PAUSE = 60_000
-/** Whoever starts a server that is not there yet has these many attempts of a second each; everyone else is told at once. */
+const FIRST_PAUSE_MS = 1_000
+const MAX_PAUSE_MS = 60_000
+/** Attempts, a second apart, for a local server that may just be starting. */
 const ATTEMPTS_FOR_ABSENT = 3
-/** Whoever is told to come back later than this is better told to go. Milliseconds. */
-const PATIENCE = 5 * 60_000
+/** A provider that asks to wait longer ends the turn. Milliseconds. */
+const MAX_RETRY_AFTER_MS = 5 * 60_000
 
-const PASSING: Readonly<Record<string, (model: string) => string>> = {
+const TEMPORARY_FAILURES: Readonly<Record<string, (model: string) => string>> = {
   MODEL_RATE_LIMIT: (model) => `Rate limited by ${model}`,
   MODEL_OVERLOADED: (model) => `${model} is overloaded`,
   MODEL_NETWORK: (model) => `${model} could not be reached`,
@@ -76,7 +76,7 @@ const PASSING: Readonly<Record<string, (model: string) => string>> = {
   MODEL_IDLE: (model) => `${model} went silent`,
 }
 
-interface Failed {
+interface FailedAttempt {
   readonly error: unknown
   readonly model: string
   /** From 1. */
@@ -84,33 +84,33 @@ interface Failed {
 }
 
 /** Waits before another attempt; throws the error if there is no point in one, and when the turn is cancelled. */
-export async function pauseBefore(work: TurnWork, { error, model, attempt }: Failed): Promise<void> {
-  const what = isParleyError(error) ? PASSING[error.code]?.(model) : undefined
+export async function pauseBefore(work: TurnWork, { error, model, attempt }: FailedAttempt): Promise<void> {
+  const what = isParleyError(error) ? TEMPORARY_FAILURES[error.code]?.(model) : undefined
   const isAbsent = isParleyError(error, 'MODEL_ABSENT')
   const attempts = isAbsent ? ATTEMPTS_FOR_ABSENT : ATTEMPTS
-  const pause = isAbsent ? FIRST_PAUSE : pauseOf(error, attempt)
-  if (what === undefined || attempt >= attempts || pause > PATIENCE || work.turn.signal.aborted) throw error
+  const pause = isAbsent ? FIRST_PAUSE_MS : pauseOf(error, attempt)
+  if (what === undefined || attempt >= attempts || pause > MAX_RETRY_AFTER_MS || work.turn.signal.aborted) throw error
   const seconds = Math.ceil(pause / 1000)
-  await think(work, `${what}; trying again in ${seconds} s (${attempt + 1} of ${attempts}).`)
-  await work.means.clock.sleep(pause, work.turn.signal)
+  await showNotice(work, `${what}; trying again in ${seconds} s (${attempt + 1} of ${attempts}).`)
+  await work.deps.clock.sleep(pause, work.turn.signal)
 }
 
 function pauseOf(error: unknown, attempt: number): number {
   const told = isParleyError(error) ? (error.details as { readonly retryAfterMs?: number }).retryAfterMs : undefined
-  return told ?? backoffMs(attempt, { firstMs: FIRST_PAUSE, longestMs: LONGEST_PAUSE })
+  return told ?? backoffMs(attempt, { firstMs: FIRST_PAUSE_MS, longestMs: MAX_PAUSE_MS })
 }
 
-/** After a step. */
-interface Counted {
-  /** Tokens of it, prompt and answer. */
+/** Token counts after a step. */
+interface StepUsage {
+  /** Tokens of the step, prompt and answer. */
   readonly used: number
   readonly spent: Spent
 }
 
 const MILLION = 1_000_000
 
-/** Unknown prices add nothing: the sum is what is known to have been spent. */
-export function spentWith(spent: Spent, usage: ModelUsage, price: ModelPrice | undefined): Spent {
+/** Adds the cost of a step. Steps with unknown prices add nothing. */
+export function addCost(spent: Spent, usage: ModelUsage, price: ModelPrice | undefined): Spent {
   if (price === undefined) return spent
   const { currency } = price
   return { ...spent, [currency]: (spent[currency] ?? 0) + costOf(usage, price) }
@@ -122,26 +122,30 @@ function costOf({ input, output, cacheRead, cacheWrite }: ModelUsage, price: Mod
   return sum / MILLION
 }
 
-/** Nothing where the window of the model is not known: a share of it is what is told. */
-export async function tellUsage({ turn }: TurnWork, { used, spent }: Counted, size: number | undefined): Promise<void> {
+/** Shows how full the context is. Nothing is shown if the model's window is unknown. */
+export async function reportUsage(
+  { turn }: TurnWork,
+  { used, spent }: StepUsage,
+  size: number | undefined,
+): Promise<void> {
   if (size === undefined) return
   const [cost] = Object.entries(spent).map(([currency, amount]) => ({ amount: rounded(amount), currency }))
   await turn.usage({ used, size, ...(cost !== undefined && { cost }) })
 }
 
-/** Sums of small fractions end in noise. */
+/** Removes floating-point noise. */
 function rounded(amount: number): number {
   return Math.round(amount * 1e9) / 1e9
 }
 
-/** Same list, same answer: a long one is put in order once. */
-const told = new WeakMap<ToolList, readonly ModelTool[]>()
+/** Sorted lists, cached per list of the registry. */
+const sortedTools = new WeakMap<ToolList, readonly ModelTool[]>()
 
 export function toolsFor(list: ToolList): readonly ModelTool[] {
-  const known = told.get(list)
+  const known = sortedTools.get(list)
   if (known !== undefined) return known
   const tools = list.tools.flatMap(toolFor).sort((a, b) => (a.name < b.name ? -1 : 1))
-  told.set(list, tools)
+  sortedTools.set(list, tools)
   return tools
 }
 

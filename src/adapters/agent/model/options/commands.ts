@@ -1,4 +1,4 @@
-/** What people may type after a slash: commands of the agent, prompts of MCP servers, and prompt files. */
+/** Slash commands of the model agent: its own, prompts of MCP servers, and prompt files. */
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Content, SlashCommand } from '../../../../ports/content.ts'
@@ -13,18 +13,18 @@ export const OWN_COMMANDS: readonly SlashCommand[] = [
   { name: 'tools', description: 'List the tools of this session and its MCP servers' },
 ]
 
-/** A file of this name is the command of this name. */
+/** The file NAME.md is the command /NAME. */
 const PROMPT_FILE = /^([A-Za-z0-9][\w-]{0,63})\.md$/u
 
-/** Of one directory. Every one is looked at and offered to every client; a project may have any number of files. */
-const MOST_PROMPTS = 200
+/** Prompt files of one directory. Each is read and offered to every client, and a project may have any number of them. */
+const MAX_PROMPT_FILES = 200
 
-export type Wish =
+export type PromptIntent =
   | { readonly kind: 'own'; readonly name: string; readonly rest: string }
   | { readonly kind: 'messages'; readonly messages: readonly ModelMessage[] }
   | { readonly kind: 'advice'; readonly text: string }
 
-/** Where the user's own prompt files are. */
+/** The directory of the user's own prompt files. */
 export type PromptPlaces = Pick<ModelAgentDeps, 'promptDirectory'>
 
 interface PromptFile {
@@ -33,10 +33,10 @@ interface PromptFile {
   readonly path: string
 }
 
-/** A prompt that begins with the name of no command is said as it is. */
-export async function wishOf(work: TurnWork): Promise<Wish> {
+/** A prompt that does not begin with a known command is sent as it is. */
+export async function promptIntentOf(work: TurnWork): Promise<PromptIntent> {
   const { prompt } = work.turn
-  const said: Wish = { kind: 'messages', messages: [{ role: 'user', content: prompt }] }
+  const said: PromptIntent = { kind: 'messages', messages: [{ role: 'user', content: prompt }] }
   const typed = typedIn(prompt)
   if (typed === undefined) return said
   const { name, rest } = typed
@@ -44,7 +44,7 @@ export async function wishOf(work: TurnWork): Promise<Wish> {
   const filledBy = await filledPrompt(work.turn, typed)
   if (filledBy?.kind === 'advice') return filledBy
   if (filledBy !== undefined) return { kind: 'messages', messages: filledBy.messages.map(messageOf) }
-  const file = (await promptFiles(work.turn.roots, work.means)).find((one) => one.name === name)
+  const file = (await promptFiles(work.turn.roots, work.deps)).find((one) => one.name === name)
   const text = file === undefined ? undefined : await textOf(file, work)
   if (text === undefined) return said
   return {
@@ -53,18 +53,18 @@ export async function wishOf(work: TurnWork): Promise<Wish> {
   }
 }
 
-/** The user's own prompts are no files of the project, so no rule of paths is about them. */
-async function textOf({ root, path }: PromptFile, { turn, means }: TurnWork): Promise<string | undefined> {
+/** The user's own prompts are not in the project, so no rule on paths applies. */
+async function textOf({ root, path }: PromptFile, { turn, deps: means }: TurnWork): Promise<string | undefined> {
   return readInside(path, { root, bars: root === means.promptDirectory ? () => undefined : await turn.pathAccess() })
 }
 
-/** It is for us, not for the model. */
+/** Whether the command is handled by Parley and not sent to the model. */
 export function isOwnCommand(prompt: readonly Content[]): boolean {
   const typed = typedIn(prompt)
   return typed !== undefined && OWN_COMMANDS.some(({ name }) => name === typed.name)
 }
 
-/** All that may be typed now. */
+/** All slash commands of this moment. */
 export async function commandsFor(
   list: Pick<ToolList, 'prompts'>,
   roots: readonly string[],
@@ -95,7 +95,7 @@ function filled(text: string, rest: string): string {
   return rest.trim() === '' ? body : `${body}\n\n${rest.trim()}`
 }
 
-/** A file of the user counts more than one of a project: nobody else decides what their own words mean. A link out of its root is not read, and so not offered. */
+/** A user's file replaces a project's file of the same name. A link that leads out of its root is neither read nor offered. */
 async function promptFiles(
   roots: readonly string[],
   { promptDirectory }: PromptPlaces,
@@ -115,7 +115,7 @@ async function filesIn({ root, directory }: { root: string; directory: string })
       const name = PROMPT_FILE.exec(file)?.[1]
       return name === undefined ? [] : [{ name, root, path: join(directory, file) }]
     })
-    .slice(0, MOST_PROMPTS)
+    .slice(0, MAX_PROMPT_FILES)
   const isThere = await Promise.all(files.map(({ path }) => isFileInside(root, path)))
   return files.filter((_file, at) => isThere[at])
 }

@@ -1,26 +1,26 @@
-/** What people may choose about the model agent: which model, how much it thinks, and what it may do without asking. */
+/** The options of the model agent: model, thought level and permission mode. */
 import type { ModelListing, ModelSource, Models } from '../../../../ports/model.ts'
 import type { Choice, ChoiceGroup, ConfigOption, SelectOption, Settings } from '../../../../ports/settings.ts'
 import { PERMISSION_OPTION } from '../../permission-modes.ts'
 import type { Clock } from '../../../../ports/clock.ts'
 
-interface Choosing {
-  /** What answers where nobody has chosen; full. */
+interface OptionChoices {
+  /** The default model, with its provider. */
   readonly preset: string
-  /** Somebody named it, as `--model` does. */
+  /** The user named it, for example with `--model`. */
   readonly isNamed: boolean
   readonly sources: readonly ModelSource[]
-  /** Of the preset, which need not be listed. */
+  /** Of the preset, which need not be in the list. */
   readonly efforts: readonly string[]
 }
 
-/** The thought level that leaves it to the model. */
-const BY_ITSELF = 'default'
+/** The thought level that leaves the choice to the model. */
+const MODEL_DECIDES = 'default'
 
-/** Least first; what is not here comes after. */
+/** In ascending order; unknown levels come last. */
 const LEVELS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
 
-export function optionsOf(choosing: Choosing): readonly ConfigOption[] {
+export function optionsOf(choosing: OptionChoices): readonly ConfigOption[] {
   return [modelOption(choosing), ...thoughtOption(choosing), PERMISSION_OPTION]
 }
 
@@ -29,13 +29,13 @@ export function chosenModel({ configOptions }: Settings, preset: string): string
   return typeof value === 'string' ? value : preset
 }
 
-/** Undefined leaves it to the model; so does a level that it has not got. */
+/** Undefined: the model chooses; also for a level that the model does not have. */
 export function chosenEffort({ configOptions }: Settings, efforts: readonly string[]): string | undefined {
   const value = configOptions.find(({ id }) => id === 'thought_level')?.currentValue
   return efforts.find((effort) => effort === value)
 }
 
-function modelOption({ preset, isNamed, sources }: Choosing): SelectOption {
+function modelOption({ preset, isNamed, sources }: OptionChoices): SelectOption {
   const listed = sources.filter(({ models }) => models.length > 0).map(groupOf)
   const isListed = listed.some(({ options }) => options.some(({ value }) => value === preset))
   const provider = preset.replace(/:.*$/su, '')
@@ -65,7 +65,7 @@ function choiceOf({ name, title, contextWindow }: ModelListing): Choice {
   return { value: name, name: title, ...description }
 }
 
-function thoughtOption({ sources, efforts }: Choosing): readonly SelectOption[] {
+function thoughtOption({ sources, efforts }: OptionChoices): readonly SelectOption[] {
   const known = new Set([...efforts, ...sources.flatMap(({ models }) => models.flatMap((model) => model.efforts))])
   if (known.size === 0) return []
   const levels = [...LEVELS.filter((level) => known.has(level)), ...[...known].filter((one) => !LEVELS.includes(one))]
@@ -76,8 +76,8 @@ function thoughtOption({ sources, efforts }: Choosing): readonly SelectOption[] 
       description: 'How much the model thinks before it answers, where it can be told.',
       category: 'thought_level',
       type: 'select',
-      currentValue: BY_ITSELF,
-      options: [BY_ITSELF, ...levels].map((value) => ({ value, name: value })),
+      currentValue: MODEL_DECIDES,
+      options: [MODEL_DECIDES, ...levels].map((value) => ({ value, name: value })),
       allowsOther: true,
     },
   ]
@@ -87,16 +87,16 @@ function nameIn(model: string): string {
   return model.replace(/^[^:]*:/su, '')
 }
 
-/** How long the servers of this machine are waited for. Milliseconds. */
-const LOCAL_LIMIT = 200
-/** And the lists of providers, which nobody waits for. */
-const LIST_LIMIT = 5_000
-/** What is known is asked anew when it is older. */
-const STALE = 60_000
+/** How long a turn waits for local model servers. Milliseconds. */
+const LOCAL_TIMEOUT_MS = 200
+/** The same for lists of providers, which are loaded in the background. */
+const LIST_TIMEOUT_MS = 5_000
+/** Lists that are older are loaded again. */
+const STALE_AFTER_MS = 60_000
 
 export class KnownModels {
   sources: readonly ModelSource[] = []
-  /** Called when there is something else to choose from. */
+  /** Called when the choices changed. */
   changed: () => void = () => {}
   readonly #models: Models
   readonly #clock: Clock
@@ -112,17 +112,17 @@ export class KnownModels {
     return this.#models.preset
   }
 
-  /** The same once this machine's own servers were asked, if nothing else is known. */
+  /** The same after local model servers were asked, if nothing else is known. */
   async found(): Promise<string | undefined> {
-    if (this.preset === undefined && this.#askedAt === undefined) await this.#ask(LOCAL_LIMIT)
+    if (this.preset === undefined && this.#askedAt === undefined) await this.#ask(LOCAL_TIMEOUT_MS)
     else if (this.preset === undefined) this.refresh()
     return this.preset
   }
 
-  /** Asks again if what is known is old. Never waits. */
+  /** Loads the lists again if they are old. Never waits. */
   refresh(): void {
-    const isFresh = this.#askedAt !== undefined && this.#clock.monotonicNow() - this.#askedAt < STALE
-    if (!isFresh) void this.#ask(LIST_LIMIT)
+    const isFresh = this.#askedAt !== undefined && this.#clock.monotonicNow() - this.#askedAt < STALE_AFTER_MS
+    if (!isFresh) void this.#ask(LIST_TIMEOUT_MS)
   }
 
   #ask(limitMs: number): Promise<void> {

@@ -1,25 +1,25 @@
-/** A short title for a new session by its model, asked beside the first turn. Whatever goes wrong with it is nobody's harm. */
+/** Asks the model for a short title of a new session, beside the first turn. A failure is ignored. */
 import { waitAtMost } from '../../../../async/with-timeout.ts'
 import type { Content } from '../../../../ports/content.ts'
 import type { TurnWork } from '../loop/work.ts'
 
-/** A shorter prompt is a title by itself. Characters. */
-const SHORT = 60
+/** A shorter prompt is its own title. Characters. */
+const SHORT_PROMPT_CHARS = 60
 
-/** How long the end of the turn may wait for it. Milliseconds. */
-const PATIENCE = 1_000
+/** How long the end of the turn may wait for the title. Milliseconds. */
+const TITLE_TIMEOUT_MS = 1_000
 
 const SYSTEM =
   'You give conversations their titles. Answer with a title of three to seven words for a conversation that begins with the message of the user, in the language of that message. No quotes, no full stop, nothing else.'
 
-/** Resolves when it is there or not worth waiting for. */
-export function entitle(work: TurnWork): () => Promise<void> {
+/** Resolves when the title is set or no longer worth waiting for. */
+export function startTitle(work: TurnWork): () => Promise<void> {
   const said = textOf(work.turn.prompt)
-  if (!work.means.titles || work.context.messages.length > 1 || said.length <= SHORT) return async () => {}
+  if (!work.deps.titles || work.context.messages.length > 1 || said.length <= SHORT_PROMPT_CHARS) return async () => {}
   const given = ask(work, said).catch(() => undefined)
-  const { clock } = work.means
+  const { clock } = work.deps
   return async () => {
-    if (!work.turn.signal.aborted) await waitAtMost(given, { clock, ms: PATIENCE })
+    if (!work.turn.signal.aborted) await waitAtMost(given, { clock, ms: TITLE_TIMEOUT_MS })
   }
 }
 
