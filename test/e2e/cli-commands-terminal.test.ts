@@ -30,3 +30,23 @@ test('ls has headings and the newest twenty, and all of them on demand; programs
   for (const { sessionId } of sessions) await all.until(String(sessionId).slice(0, 8))
   expect((await parley(['ls'], place)).stdout.trim().split('\n')).toHaveLength(23)
 })
+
+test('rm asks first: Enter alone and Ctrl-C delete nothing, y deletes', async () => {
+  const place = await placeWith()
+  await serve(place)
+  const client = await RawSocket.open(place.socket, { agent: place.agent })
+  const id = await openSession(client, place)
+  const listed = async () => (await parley(['ls', '--json'], place)).stdout.includes(id)
+  for (const key of ['\r', '\u0003', '\u001b']) {
+    const asking = new Terminal(['rm', id], place)
+    await asking.until('Delete permanently')
+    asking.press(key)
+    expect([key, await asking.ended()]).toEqual([key, 1])
+    expect(await listed()).toBe(true)
+  }
+  const last = new Terminal(['rm', id], place)
+  await last.until('Delete permanently')
+  last.press('y')
+  expect(await last.ended()).toBe(0)
+  expect(await listed()).toBe(false)
+})

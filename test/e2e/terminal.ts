@@ -59,9 +59,10 @@ export class Terminal {
     return this.#emulator.rows
   }
 
-  /** Resolves when the program has ended. */
-  async ended(): Promise<void> {
+  /** Resolves with the exit code when the program has ended. */
+  async ended(): Promise<number | null> {
     await this.#ended
+    return this.#child.exitCode
   }
 
   /** Resolves when the rows that a person sees are as they should be. */

@@ -30,5 +30,5 @@ function requireTerminal(config: Config): void {
 
 function question(sessions: readonly SessionInfo[]): string {
   const names = sessions.map(({ sessionId, title }) => `${shortId(sessionId)} (${oneLine(title ?? 'untitled', 40)})`)
-  return `Delete for good: ${names.join(', ')}?`
+  return `Delete permanently: ${names.join(', ')}?`
 }
