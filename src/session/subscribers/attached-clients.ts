@@ -1,5 +1,6 @@
 /** The clients that are attached to a live session: who they are, what they declared and provide, and the prompts they sent. */
 import type { ClientPeer } from '../../ports/client.ts'
+import type { AbortSource } from '../../ports/signal.ts'
 import type { ServerStatus } from '../../ports/tools.ts'
 import type { Entry } from '../domain/entries.ts'
 import { isEnd } from '../domain/finish-turn.ts'
@@ -14,7 +15,9 @@ export type AskingMode = 'form' | 'url'
 
 interface Attached {
   readonly client: SubscribedClient
-  readonly peer: ClientPeer | undefined
+  readonly peer: ClientPeer
+  /** Aborted once the client has left; it stands for the connection of a client that provides nothing. */
+  readonly left: AbortSource
   /** The permission request to which it has no answer. */
   declined: string | undefined
 }
@@ -27,7 +30,7 @@ interface Attached {
  * A client is known by its subscription, which is only a key here.
  */
 export class AttachedClients {
-  readonly #ports: Pick<SessionPorts, 'report'>
+  readonly #ports: Pick<SessionPorts, 'clock' | 'report'>
   readonly #log: SessionLog
   readonly #registries: RegistryPool
   readonly #attached = new Map<object, Attached>()
@@ -35,7 +38,7 @@ export class AttachedClients {
   readonly #ofPrompt = new Map<string, readonly ClientPeer[]>()
   readonly #onJoined = new Set<() => void>()
 
-  constructor(ports: Pick<SessionPorts, 'report'>, log: SessionLog, registries: RegistryPool) {
+  constructor(ports: Pick<SessionPorts, 'clock' | 'report'>, log: SessionLog, registries: RegistryPool) {
     this.#ports = ports
     this.#log = log
     this.#registries = registries
@@ -58,13 +61,18 @@ export class AttachedClients {
   /** Throws SERVERS_TOO_MANY. */
   join(subscription: object, { config, client, peer }: SubscribeOptions): void {
     this.setConfig(subscription, config)
-    this.#attached.set(subscription, { client, peer, declined: undefined })
+    const former = config.replaces === undefined ? undefined : this.#attached.get(config.replaces)
+    const left = former?.left ?? this.#ports.clock.abortSource()
+    this.#attached.set(subscription, { client, peer: peer ?? { gone: left.signal }, left, declined: undefined })
     this.#peersChanged()
   }
 
   leave(subscription: object): void {
     this.#registries.leave(subscription)
+    const left = this.#attached.get(subscription)?.left
     this.#attached.delete(subscription)
+    // A client that opened the session again has another subscription by now, and has not left.
+    if (![...this.#attached.values()].some((other) => other.left === left)) left?.abort()
   }
 
   /** Replaces the directories and MCP servers that the client declared. Throws SERVERS_TOO_MANY. */
@@ -126,7 +134,7 @@ export class AttachedClients {
 
   /** The client that can put a question of this kind to its user for a waiting call; the client of the prompt comes first. */
   askable(promptId: string, mode: AskingMode): ClientPeer | undefined {
-    const attached = [...this.#attached.values()].flatMap(({ peer }) => peer ?? [])
+    const attached = [...this.#attached.values()].map(({ peer }) => peer)
     const known = [...(this.#ofPrompt.get(promptId) ?? []), ...attached]
     return known.find((peer) => isConnected(peer) && peer[mode] !== undefined)
   }
