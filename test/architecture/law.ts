@@ -118,7 +118,7 @@ export const packages: Readonly<Record<string, readonly string[]>> = {
   '@clack/prompts': ['cli'],
   diff: ['adapters/builtin-tools', 'cli'],
   entities: ['adapters/builtin-tools', 'docs-search/index'],
-  htmlparser2: ['adapters/builtin-tools', 'docs-search/index'],
+  htmlparser2: ['docs-search/index'],
   'ipaddr.js': ['net-policy'],
   picomatch: ['adapters/builtin-tools', 'workspace', 'access'],
   picocolors: ['cli'],

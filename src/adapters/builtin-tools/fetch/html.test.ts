@@ -17,6 +17,8 @@ describe('a page', () => {
   test('that never ends a thing costs no more than one that does', () => {
     for (const piece of ['<title ', '<a ', '<a "', '<a b="', "<a b='", '<!', '<!--', '<a<', '</', '&', '<p - '])
       expect(typeof readablePage(piece.repeat(200_000), base).text).toBe('string')
+    const unmatched = `${'<div>'.repeat(200_000)}${'</x>'.repeat(200_000)}end`
+    expect(readablePage(unmatched, base).text).toBe('end')
     expect(readablePage(`<pre>a${' '.repeat(500_000)}b`, base).text).toContain('b')
   })
 })

@@ -1,9 +1,8 @@
 /** The text of a Word document with its headings, by way of HTML. */
 import { Buffer } from 'node:buffer'
 import mammoth from 'mammoth'
-import { html } from '../formats/html.ts'
+import { html, withLines } from '../formats/html.ts'
 import type { Outline } from '../document/outline.ts'
-import { withLines } from './lines.ts'
 import { checkSize } from './zip.ts'
 
 export async function docx(bytes: Uint8Array): Promise<Outline> {

@@ -1,8 +1,8 @@
 /** The text of an EPUB: its chapters in the order in which they are read. */
 import { posix } from 'node:path'
-import { html } from '../formats/html.ts'
+import { html, withLines } from '../formats/html.ts'
+import { readHtml } from '../formats/html-tokens.ts'
 import type { Heading, Outline } from '../document/outline.ts'
-import { withLines } from './lines.ts'
 import { unzipped } from './zip.ts'
 
 export async function epub(bytes: Uint8Array): Promise<Outline> {
@@ -28,16 +28,17 @@ function chaptersOf(contents: string, base: string): readonly string[] {
 
 type Attributes = Readonly<Record<string, string>>
 
-/** The attributes of each element of that name, whatever its prefix. */
+/** The attributes of each element of that name, whatever its namespace prefix. */
 function attributesOf(xml: string, name: string): readonly Attributes[] {
-  return [...xml.matchAll(new RegExp(`<(?:[\\w.-]+:)?${name}\\s([^>]*)>`, 'g'))].map(([, inside = '']) =>
-    Object.fromEntries(
-      [...inside.matchAll(/([\w:.-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g)].map(([, key = '', double, single]) => [
-        key,
-        html(double ?? single ?? '').text,
-      ]),
-    ),
-  )
+  const found: Attributes[] = []
+  readHtml(xml, {
+    text: () => undefined,
+    close: () => undefined,
+    open(tag) {
+      if (tag.name.slice(tag.name.indexOf(':') + 1) === name) found.push(Object.fromEntries(tag.attributes))
+    },
+  })
+  return found
 }
 
 function append(book: Outline, chapter: Outline): Outline {

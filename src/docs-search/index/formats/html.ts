@@ -1,6 +1,6 @@
-/** The text of HTML, its headings and its title. Blocks end with U+2029, so that no line gets another number. */
-import { decodeHTMLStrict } from 'entities'
+/** The text of HTML, its headings and its title. Blocks end with U+2029, so that every line keeps its number. */
 import type { Heading, Outline } from '../document/outline.ts'
+import { type HtmlHandler, type HtmlTag, readHtml } from './html-tokens.ts'
 
 const INLINE = new Set(
   'a abbr acronym b bdi bdo big cite code data del dfn em font i ins kbd label mark q s samp small span strike strong sub sup time tt u var wbr'.split(
@@ -9,73 +9,57 @@ const INLINE = new Set(
 )
 const WITHOUT_TEXT = new Set(['script', 'style', 'template', 'svg', 'noscript', 'math', 'iframe'])
 const PARAGRAPH_END = '\u2029'
-const LONGEST_TITLE = 300
-
-interface Tag {
-  readonly name: string
-  readonly closing: boolean
-  /** Offset behind the tag. */
-  readonly end: number
-}
+const MAX_TITLE_CHARS = 300
 
 export function html(source: string): Outline {
-  const page = new Page(source.lastIndexOf('>'))
-  let at = 0
-  while (at < source.length) {
-    const open = source.indexOf('<', at)
-    const stop = open < 0 ? source.length : open
-    page.write(decodeHTMLStrict(source.slice(at, stop)))
-    at = open < 0 ? stop : page.markup(source, open)
-  }
+  const page = new Page()
+  readHtml(source, page)
   return page.outline()
 }
 
-/** The text so far, and what was open when it was written. Reads every character of the source once. */
-class Page {
+/** HTML that a program made, with a line for each block, so that what is found in it stands on a line of its own. */
+export function withLines(source: string): string {
+  return source.replaceAll(/<\/(?:p|h[1-6]|li|tr|div|blockquote|pre)>/gi, '$&\n')
+}
+
+class Page implements HtmlHandler {
   #text = ''
   #title: string | undefined
   readonly #headings: Heading[] = []
-  readonly #open = new Map<string, number>()
-  readonly #lastTagEnd: number
+  /** Where the text of an open heading or title begins. */
+  readonly #starts = new Map<string, number>()
+  /** The element whose content is left out, up to its end tag. */
+  #hidden: string | undefined
 
-  constructor(lastTagEnd: number) {
-    this.#lastTagEnd = lastTagEnd
+  text(text: string): void {
+    if (this.#hidden === undefined) this.#text += text
+    else this.markup(text)
   }
 
-  write(text: string): void {
-    this.#text += text
+  /** Only its line ends. */
+  markup(source: string): void {
+    for (const character of source) if (character === '\n') this.#text += '\n'
   }
 
-  /** Takes the markup that starts at `open` and says where it ends. */
-  markup(source: string, open: number): number {
-    if (source.startsWith('<!--', open)) return this.#skip(source, open, endOf(source, '-->', open))
-    const tag = open < this.#lastTagEnd ? tagAt(source, open) : undefined
-    if (tag === undefined) {
-      this.write('<')
-      return open + 1
-    }
-    this.#take(tag)
-    const end = !tag.closing && WITHOUT_TEXT.has(tag.name) ? closeOf(source, tag) : tag.end
-    return this.#skip(source, open, end)
+  open({ name, isSelfClosing }: HtmlTag): void {
+    if (this.#hidden !== undefined) return
+    if (!INLINE.has(name)) this.#text += PARAGRAPH_END
+    if (/^(?:h[1-6]|title)$/.test(name)) this.#starts.set(name, this.#text.length)
+    if (WITHOUT_TEXT.has(name) && !isSelfClosing) this.#hidden = name
   }
 
-  /** Leaves markup out, but for its line ends. */
-  #skip(source: string, from: number, to: number): number {
-    for (const character of source.slice(from, to)) if (character === '\n') this.write('\n')
-    return to
+  close(name: string): void {
+    if (this.#hidden === name) this.#hidden = undefined
+    if (this.#hidden !== undefined) return
+    const start = this.#starts.get(name)
+    if (start !== undefined) this.#closeHeading(name, start)
+    if (!INLINE.has(name)) this.#text += PARAGRAPH_END
   }
 
-  #take({ name, closing }: Tag): void {
-    const start = this.#open.get(name)
-    if (closing && start !== undefined) this.#close(name, start)
-    if (!INLINE.has(name)) this.write(PARAGRAPH_END)
-    if (!closing && /^(?:h[1-6]|title)$/.test(name)) this.#open.set(name, this.#text.length)
-  }
-
-  #close(name: string, start: number): void {
-    this.#open.delete(name)
+  #closeHeading(name: string, start: number): void {
+    this.#starts.delete(name)
     const title = this.#text
-      .slice(start, start + LONGEST_TITLE)
+      .slice(start, start + MAX_TITLE_CHARS)
       .replace(/\s+/g, ' ')
       .trim()
     if (title === '') return
@@ -90,24 +74,4 @@ class Page {
       headings: this.#headings,
     }
   }
-}
-
-function endOf(source: string, mark: string, from: number): number {
-  const at = source.indexOf(mark, from)
-  return at < 0 ? source.length : at + mark.length
-}
-
-function tagAt(source: string, open: number): Tag | undefined {
-  const name = /^<[!?/]?([a-z][a-z0-9:-]*)/i.exec(source.slice(open, open + 64))?.[1]
-  const end = source.indexOf('>', open)
-  if (name === undefined || end < 0) return undefined
-  return { name: name.toLowerCase(), closing: source.charAt(open + 1) === '/', end: end + 1 }
-}
-
-function closeOf(source: string, tag: Tag): number {
-  if (source.charAt(tag.end - 2) === '/') return tag.end
-  const close = new RegExp(`</${tag.name}[^>]*>`, 'gi')
-  close.lastIndex = tag.end
-  const match = close.exec(source)
-  return match === null ? source.length : match.index + match[0].length
 }
