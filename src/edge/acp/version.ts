@@ -92,7 +92,7 @@ export interface ServerContext {
   /** What a client must give before it can call a method that needs it; absent: nothing. */
   readonly token?: string | undefined
   /** Whether methods that ACP has not settled yet are offered. */
-  readonly unstable?: boolean
+  readonly experimental?: boolean
   /** Who can be at the other end of the connection. */
   readonly principal: Principal
   /** Methods of the server itself beyond ACP (`_parley/…`); advertised in `initialize`. */

@@ -81,7 +81,7 @@ async function openWithAgent(config: Config): Promise<Owner> {
 
 function serve(
   owner: Owner,
-  { agentChosen: chosen, serverToken: token, experimental: unstable }: Config,
+  { agentChosen: chosen, serverToken: token, experimental }: Config,
   wire: Transport,
 ): Promise<void> {
   const { sessions, agents, search } = owner
@@ -93,7 +93,7 @@ function serve(
     agent: { name: agents.default, chosen },
     methods: { ...searchMethod(search), ...mcpMethod(owner) },
     token,
-    unstable,
+    experimental,
     activity: owner.activity,
     clock: owner.clock,
     report: (error) => owner.report(error),

@@ -126,13 +126,13 @@ class Server implements RunningServer {
 
   #context(): ServerContext {
     const { sessions, agents, search, clock, log, activity } = this.#owner
-    const { serverToken: token, experimental: unstable } = this.#config
+    const { serverToken: token, experimental } = this.#config
     return {
       sessions,
       info: serverInfo,
       agents,
       token,
-      unstable,
+      experimental,
       // The socket has mode 0600, in a directory that only the user can enter.
       principal: { transport: 'unix socket', isLocalUser: true },
       methods: {

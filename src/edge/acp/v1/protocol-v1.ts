@@ -39,14 +39,14 @@ class V1Connection implements VersionConnection {
 
   initialize(params: unknown): object {
     const { access, server } = this.#connection
-    const { info, agents, agent = { name: agents.default, chosen: false }, methods = {}, unstable = false } = server
+    const { info, agents, agent = { name: agents.default, chosen: false }, methods = {}, experimental = false } = server
     const variables = access.mayLendVariables ? parseClientVariables(params) : undefined
     const requested = { ...parseRequestedAgent(params, agent), ...(variables && { variables }) }
     const result = initializeResult(params, {
       info,
       accepts: agents.accepts(requested.name, variables),
       methods: Object.keys(methods).filter((method) => access.canReach(method)),
-      unstable,
+      experimental,
       authMethods: this.#auth.methods,
     })
     this.#auth.initialized(params)
@@ -74,9 +74,9 @@ class V1Connection implements VersionConnection {
       peers: services && new ClientPeers({ transport, requests, services }),
       report: (error: unknown) => server.report(error),
     }
-    const { agents, clock, unstable = false } = server
+    const { agents, clock, experimental = false } = server
     const sessions = await server.sessions
-    return new Methods({ sessions, client, agents, agent, unstable, access, newId: () => clock.id() })
+    return new Methods({ sessions, client, agents, agent, experimental, access, newId: () => clock.id() })
   }
 
   async #logOut(): Promise<object> {

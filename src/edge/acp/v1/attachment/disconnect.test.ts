@@ -30,7 +30,7 @@ describe('a client that leaves while', () => {
   })
 
   test('a session is forked: there is no fork', async () => {
-    const street = openStreet(undefined, { unstable: true })
+    const street = openStreet(undefined, { experimental: true })
     const ada = await street.client()
     const sessionId = await create(ada)
     await leaveWhileOpening(street, 'session/fork', opening(sessionId))

@@ -16,11 +16,11 @@ export interface Offer {
   readonly methods: readonly string[]
   readonly authMethods: readonly object[]
   /** What ACP itself has not settled yet is offered too. */
-  readonly unstable: boolean
+  readonly experimental: boolean
 }
 
 /** Any version is answered with one that we speak: a success, never an error and never an echo. */
-export function initializeResult(params: unknown, { info, accepts, methods, authMethods, unstable }: Offer) {
+export function initializeResult(params: unknown, { info, accepts, methods, authMethods, experimental }: Offer) {
   requireVersion(params)
   return {
     protocolVersion: PROTOCOL_VERSION,
@@ -34,7 +34,7 @@ export function initializeResult(params: unknown, { info, accepts, methods, auth
         close: {},
         delete: {},
         additionalDirectories: {},
-        ...(unstable && { fork: {} }),
+        ...(experimental && { fork: {} }),
       },
       ...(authMethods.length > 0 && { auth: { logout: {} } }),
       _meta: {

@@ -118,4 +118,18 @@ describe('a server that demands a token', () => {
     await client.request('session/load', opening(sessionId))
     expect(client.text).toBe('Secret')
   })
+
+  test('answers a prompt that was still being stored when its client logged out', async () => {
+    const street = guarded()
+    const client = await street.client(bringing('open sesame'))
+    const sessionId = await create(client)
+    street.house.disk.hold()
+    const asked = client.ask('session/prompt', prompt(sessionId, 'Go'))
+    await quiet()
+    expect((await client.request('logout', {})).result).toEqual({})
+    street.house.disk.release()
+    expect((await client.answerTo(asked)).error?.data).toMatchObject({ code: 'AUTH_REQUIRED' })
+    await quiet()
+    expect(client.updates.filter(({ update }) => update.sessionUpdate.endsWith('_chunk'))).toEqual([])
+  })
 })

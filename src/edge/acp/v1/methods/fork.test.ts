@@ -15,10 +15,10 @@ test('a server that was not set to offer it has no such method', async () => {
 })
 
 describe('a server that offers it', () => {
-  const unstable = (house = new House()) => openStreet(house, { unstable: true })
+  const experimental = (house = new House()) => openStreet(house, { experimental: true })
 
   test('says so', async () => {
-    expect((await unstable().client()).received[0]?.result).toMatchObject({
+    expect((await experimental().client()).received[0]?.result).toMatchObject({
       agentCapabilities: { sessionCapabilities: { fork: {} } },
     })
   })
@@ -26,7 +26,7 @@ describe('a server that offers it', () => {
   test('gives a session that continues from there with the same settings, and repeats no update', async () => {
     const house = new House()
     house.agent.modes = modes
-    const client = await unstable(house).client()
+    const client = await experimental(house).client()
     const sessionId = await create(client)
     await client.request('session/set_mode', { sessionId, modeId: 'code' })
     await client.request('session/prompt', prompt(sessionId, 'What is it?'))
@@ -43,7 +43,7 @@ describe('a server that offers it', () => {
     expect((await client.request('session/prompt', prompt(fork, 'And then?'))).result).toEqual({
       stopReason: 'end_turn',
     })
-    const later = await unstable(house).client()
+    const later = await experimental(house).client()
     await later.request('session/load', opening(fork))
     expect(later.text).toBe('Hello!Hello!')
   })
@@ -54,7 +54,7 @@ describe('a server that offers it', () => {
     [{ cwd: 'work' }, 'PATH_NOT_ABSOLUTE'],
     [{ additionalDirectories: ['b'] }, 'PATH_NOT_ABSOLUTE'],
   ])('refuses %j, and makes nothing', async (params, code) => {
-    const street = unstable()
+    const street = experimental()
     const client = await street.client()
     const sessionId = await create(client)
     const { error } = await client.request('session/fork', { sessionId, cwd, ...params })

@@ -12,7 +12,7 @@ import { type Parsed, asContent, parseParams } from './params.ts'
 
 export interface MethodsContext extends OpenContext {
   /** Methods that ACP has not settled yet are offered too. */
-  readonly unstable: boolean
+  readonly experimental: boolean
   newId(): string
 }
 
@@ -48,7 +48,7 @@ export class V1Methods implements VersionMethods {
       case 'session/set_config_option':
         return this.#setConfigOption(parseParams(method, params))
       case 'session/fork':
-        return this.#context.unstable ? this.#open.fork(parseParams(method, params), signal) : undefined
+        return this.#context.experimental ? this.#open.fork(parseParams(method, params), signal) : undefined
       case 'session/close':
         return this.#close(parseParams(method, params))
       case 'session/delete':
