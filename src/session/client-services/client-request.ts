@@ -1,83 +1,76 @@
-/** Calls to a client as a turn makes them: within a time, no longer than the turn, and told as tool calls. */
+/** Requests of a turn to a client: each has a timeout, ends with the turn, and is reported as a tool call. */
 import { withTimeout } from '../../async/with-timeout.ts'
 import { fail, isParleyError, ParleyError, reasonOf } from '../../errors/parley-error.ts'
 import type { ClientPeer } from '../../ports/client.ts'
-import type { Clock } from '../../ports/clock.ts'
 import type { ToolCallContent, ToolCallPatch } from '../../ports/content.ts'
 import type { Signal } from '../../ports/signal.ts'
 import type { PathAccessFilter } from '../../ports/bars.ts'
 import type { AgentEvent } from '../domain/commands.ts'
+import type { SessionPorts } from '../session-ports.ts'
 
-/** An editor may ask its person before it writes a file or starts a command. Milliseconds. */
-const CLIENT_LIMIT = 120_000
+/** An editor may ask its user before it writes a file or starts a command. */
+const CLIENT_TIMEOUT_MS = 120_000
 
-/** What it takes to call a client. */
-export interface ClientRequestHost {
-  readonly clock: Clock
+/** A running turn, or one tool call of it, that uses the files, terminals and user of a client. */
+export interface ClientUser {
+  readonly ports: Pick<SessionPorts, 'clock'>
   readonly roots: readonly string[]
-  /** Of the turn. */
+  /** Aborts when the turn is cancelled. */
   readonly signal: Signal
-  readonly lent: () => ClientPeer | undefined
-  /** What rules keep from this work, as they are now. */
-  bars(): Promise<PathAccessFilter>
+  /** The client of the prompt; undefined once it has left. */
+  readonly peer: ClientPeer | undefined
+  /** Which files rules keep from this work, as the rules are now. */
+  pathAccess(): Promise<PathAccessFilter>
   newToolCallId(): string
   report(toolCallId: string, patch: ToolCallPatch): Promise<void>
-  /** Resolves when that is durable, or with false when the turn was over before. */
-  store(toolCallId: string, patch: ToolCallPatch): Promise<boolean>
-}
-
-/** What it takes to ask a person. */
-export interface AskingHost extends ClientRequestHost {
-  newId(): string
-  /** Stored, unless the turn is over: then false. */
-  tell(event: AgentEvent): Promise<boolean>
+  /** Resolves when it is stored, or with false if the turn was over before: then nothing may be done. */
+  store(event: AgentEvent): Promise<boolean>
 }
 
 export interface ClientRequest<Result> {
   readonly method: string
   readonly toolCallId: string
   readonly patch: ToolCallPatch & { readonly title: string }
-  /** Only called once it is stored that the call begins. */
+  /** Called once it is stored that the call begins. */
   effect(): Promise<{ readonly result: Result; readonly patch: ToolCallPatch }>
 }
 
-/** The whole call, told from its beginning to its end; throws what went wrong, once it is told. */
-export async function runAsToolCall<Result>(work: ClientRequest<Result>, host: ClientRequestHost): Promise<Result> {
+/** Reports the request as a tool call from its beginning to its end. An error is reported, then thrown. */
+export async function runAsToolCall<Result>(work: ClientRequest<Result>, user: ClientUser): Promise<Result> {
   const { method, toolCallId, patch } = work
-  const begun = await host.store(toolCallId, { ...patch, status: 'in_progress' })
+  const begun = await user.store({ kind: 'call', toolCallId, patch: { ...patch, status: 'in_progress' } })
   if (!begun) return fail('CLIENT_CANCELLED', { method })
   try {
-    // The disk may have taken its time: whoever cancelled meanwhile must not see it done.
-    if (host.signal.aborted) return fail('CLIENT_CANCELLED', { method })
+    // Storing takes a while on a slow disk, and the user may have cancelled meanwhile.
+    if (user.signal.aborted) return fail('CLIENT_CANCELLED', { method })
     const done = await work.effect()
-    await host.report(toolCallId, done.patch)
+    await user.report(toolCallId, done.patch)
     return done.result
   } catch (error) {
-    await host.report(toolCallId, { status: 'failed', content: [textContent(sentenceOf(error))] })
+    await user.report(toolCallId, { status: 'failed', content: [textContent(sentenceOf(error))] })
     throw error
   }
 }
 
-/** Ends with the turn, with `signal`, and after a while: then it throws CLIENT_TIMEOUT. */
+/** Ends with the turn, with `signal`, and after `timeoutMs`: then it throws CLIENT_TIMEOUT. */
 export function withClientTimeout<Result>(
-  { method, signal, limit = CLIENT_LIMIT }: TimeoutBounds,
-  host: Pick<ClientRequestHost, 'clock' | 'signal'>,
+  { method, signal, timeoutMs = CLIENT_TIMEOUT_MS }: TimeoutBounds,
+  { ports, signal: ofTurn }: Pick<ClientUser, 'ports' | 'signal'>,
   ask: (signal: Signal) => Promise<Result>,
 ): Promise<Result> {
-  const signals = signal === undefined ? [host.signal] : [host.signal, signal]
-  const timedOut = (cause: unknown) => new ParleyError('CLIENT_TIMEOUT', { method, seconds: limit / 1_000 }, cause)
-  return withTimeout(ask, { clock: host.clock, ms: limit, signals, timedOut })
+  const signals = signal === undefined ? [ofTurn] : [ofTurn, signal]
+  const timedOut = (cause: unknown) => new ParleyError('CLIENT_TIMEOUT', { method, seconds: timeoutMs / 1_000 }, cause)
+  return withTimeout(ask, { clock: ports.clock, ms: timeoutMs, signals, timedOut })
 }
 
 export interface TimeoutBounds {
   readonly method: string
-  /** Whoever asks may lose patience earlier. */
+  /** Ends the request earlier. */
   readonly signal?: Signal | undefined
-  /** Milliseconds. */
-  readonly limit?: number | undefined
+  readonly timeoutMs?: number | undefined
 }
 
-/** A day: people and commands take the time that they take. */
+/** For what takes as long as a user or a command takes. */
 export const ONE_DAY_MS = 24 * 60 * 60 * 1_000
 
 export function textContent(text: string): ToolCallContent {

@@ -7,7 +7,7 @@ import type { ClientPeer, Elicit, FormRequest, UrlAnswer, UrlRequest } from '../
 import type { ElicitationAnswer } from '../../ports/elicitation.ts'
 import type { Signal } from '../../ports/signal.ts'
 import { assertElicitationSchema, parseElicitationContent } from '../domain/elicitation-form.ts'
-import { type AskingHost, ONE_DAY_MS, withClientTimeout } from './client-request.ts'
+import { type ClientUser, ONE_DAY_MS, withClientTimeout } from './client-request.ts'
 
 const METHOD = 'elicitation'
 
@@ -18,18 +18,18 @@ interface Elicitation<Answer> {
 }
 
 /** The kinds of questions that this client can put to its user; undefined when there are none. */
-export function elicitThrough({ form, url }: ClientPeer, host: AskingHost): Elicit | undefined {
+export function elicitThrough({ form, url }: ClientPeer, user: ClientUser): Elicit | undefined {
   if (form === undefined && url === undefined) return undefined
   return {
-    ...(form === undefined ? {} : { form: (request: FormRequest) => elicitForm(request, form, host) }),
-    ...(url === undefined ? {} : { url: (request: UrlRequest) => elicitUrl(request, url, host) }),
+    ...(form === undefined ? {} : { form: (request: FormRequest) => elicitForm(request, form, user) }),
+    ...(url === undefined ? {} : { url: (request: UrlRequest) => elicitUrl(request, url, user) }),
   }
 }
 
 async function elicitForm(
   request: FormRequest,
   form: NonNullable<ClientPeer['form']>,
-  host: AskingHost,
+  user: ClientUser,
 ): Promise<ElicitationAnswer> {
   const { schema, toolCallId } = request
   assertElicitationSchema(schema)
@@ -37,36 +37,36 @@ async function elicitForm(
     const { action, content } = await form(request, signal)
     return action === 'accept' ? { action, content: parseElicitationContent(schema, content) } : { action }
   }
-  return elicit({ mode: 'form', toolCallId, ask }, host)
+  return elicit({ mode: 'form', toolCallId, ask }, user)
 }
 
 async function elicitUrl(
   request: UrlRequest,
   url: NonNullable<ClientPeer['url']>,
-  host: AskingHost,
+  user: ClientUser,
 ): Promise<UrlAnswer> {
   requireSafeUrl(request.url)
   const ask = (elicitationId: string, signal: Signal) => url({ ...request, elicitationId }, signal)
-  return elicit({ mode: 'url', toolCallId: request.toolCallId, ask }, host)
+  return elicit({ mode: 'url', toolCallId: request.toolCallId, ask }, user)
 }
 
 /** The user may take a day to answer; a cancel of the turn ends the question. */
 async function elicit<Answer extends { readonly action: ElicitationAnswer['action'] }>(
   { mode, toolCallId, ask }: Elicitation<Answer>,
-  host: AskingHost,
+  user: ClientUser,
 ): Promise<Answer> {
-  const elicitationId = host.newId()
+  const elicitationId = user.ports.clock.id()
   const of = toolCallId === undefined ? {} : { toolCallId }
-  const isStored = await host.tell({ kind: 'elicitation', elicitationId, mode, ...of })
+  const isStored = await user.store({ kind: 'elicitation', elicitationId, mode, ...of })
   if (!isStored) return fail('CLIENT_CANCELLED', { method: METHOD })
   try {
-    const limits = { method: METHOD, limit: ONE_DAY_MS }
-    const answer = await withClientTimeout(limits, host, (signal) => ask(elicitationId, signal))
-    await host.tell({ kind: 'elicited', elicitationId, outcome: answer.action })
+    const limits = { method: METHOD, timeoutMs: ONE_DAY_MS }
+    const answer = await withClientTimeout(limits, user, (signal) => ask(elicitationId, signal))
+    await user.store({ kind: 'elicited', elicitationId, outcome: answer.action })
     return answer
   } catch (error) {
     const outcome = isParleyError(error, 'CLIENT_CANCELLED') ? 'cancel' : 'failed'
-    await host.tell({ kind: 'elicited', elicitationId, outcome })
+    await user.store({ kind: 'elicited', elicitationId, outcome })
     throw error
   }
 }

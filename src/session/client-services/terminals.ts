@@ -10,34 +10,34 @@ import type {
 } from '../../ports/client.ts'
 import type { ToolCallContent, ToolStatus } from '../../ports/content.ts'
 import type { AbortSource, Signal } from '../../ports/signal.ts'
-import { type ClientRequestHost, ONE_DAY_MS, withClientTimeout, sentenceOf, textContent } from './client-request.ts'
+import { type ClientUser, ONE_DAY_MS, withClientTimeout, sentenceOf, textContent } from './client-request.ts'
 import { resolveWithinRoots } from './roots.ts'
 
 const CREATE = 'create_terminal'
 
 export class Terminals {
-  readonly #host: ClientRequestHost
+  readonly #user: ClientUser
   readonly #open = new Set<TurnTerminal>()
   readonly #cancelled = () => this.close('Cancelled.')
   #isClosed = false
 
-  constructor(host: ClientRequestHost) {
-    this.#host = host
+  constructor(user: ClientUser) {
+    this.#user = user
     // What nobody may use any more is let go at once, however long the agent takes to notice.
-    host.signal.addEventListener('abort', this.#cancelled, { once: true })
+    user.signal.addEventListener('abort', this.#cancelled, { once: true })
   }
 
   async create(command: TerminalCommand, client: ClientPeer): Promise<Terminal> {
-    const { roots } = this.#host
+    const { roots } = this.#user
     const wanted = { ...command, cwd: resolveWithinRoots(command.cwd ?? roots[0] ?? '/', roots) }
-    const toolCallId = this.#host.newToolCallId()
+    const toolCallId = this.#user.newToolCallId()
     await this.#begin(toolCallId, wanted)
     try {
-      const terminal = new TurnTerminal(await this.#lent(wanted, client), toolCallId, this.#host)
+      const terminal = new TurnTerminal(await this.#lent(wanted, client), toolCallId, this.#user)
       await this.#show(terminal, client)
       return terminal
     } catch (error) {
-      await this.#host.report(toolCallId, { status: 'failed', content: [textContent(sentenceOf(error))] })
+      await this.#user.report(toolCallId, { status: 'failed', content: [textContent(sentenceOf(error))] })
       throw error
     }
   }
@@ -45,7 +45,7 @@ export class Terminals {
   /** Releases what is open, and says why in its tool call. Idempotent. */
   close(why: string): void {
     this.#isClosed = true
-    this.#host.signal.removeEventListener('abort', this.#cancelled)
+    this.#user.signal.removeEventListener('abort', this.#cancelled)
     for (const terminal of this.#open) terminal.end(why)
   }
 
@@ -53,15 +53,15 @@ export class Terminals {
   async #begin(toolCallId: string, { env: _secret, ...rawInput }: TerminalCommand): Promise<void> {
     const title = [rawInput.command, ...(rawInput.args ?? [])].join(' ')
     const patch = { title, kind: 'execute', rawInput, status: 'in_progress' } as const
-    const begun = await this.#host.store(toolCallId, patch)
+    const begun = await this.#user.store({ kind: 'call', toolCallId, patch })
     if (!begun) fail('CLIENT_CANCELLED', { method: CREATE })
   }
 
   async #lent(command: TerminalCommand, client: ClientPeer): Promise<ClientTerminal> {
     const { createTerminal } = client
     if (this.#isClosed || createTerminal === undefined) return fail('CLIENT_CANCELLED', { method: CREATE })
-    const placed = { ...command, roots: this.#host.roots }
-    const lent = await withClientTimeout({ method: CREATE }, this.#host, (signal) => createTerminal(placed, signal))
+    const placed = { ...command, roots: this.#user.roots }
+    const lent = await withClientTimeout({ method: CREATE }, this.#user, (signal) => createTerminal(placed, signal))
     if (!this.#isClosed) return lent
     lent.release()
     return fail('CLIENT_CANCELLED', { method: CREATE })
@@ -75,7 +75,11 @@ export class Terminals {
       this.#open.delete(terminal)
       gone.removeEventListener('abort', left)
     })
-    await this.#host.store(terminal.toolCallId, { content: [{ type: 'terminal', terminalId: terminal.id }] })
+    await this.#user.store({
+      kind: 'call',
+      toolCallId: terminal.toolCallId,
+      patch: { content: [{ type: 'terminal', terminalId: terminal.id }] },
+    })
     gone.addEventListener('abort', left, { once: true })
     if (gone.aborted) left()
   }
@@ -85,7 +89,7 @@ class TurnTerminal implements Terminal {
   readonly id: string
   readonly toolCallId: string
   readonly #lent: ClientTerminal
-  readonly #host: ClientRequestHost
+  readonly #user: ClientUser
   #isOver = false
   #isReleased = false
   #exit: TerminalExit | undefined
@@ -94,12 +98,12 @@ class TurnTerminal implements Terminal {
   /** Aborts when it is over: nobody waits for an answer about it any more. */
   readonly #end: AbortSource
 
-  constructor(lent: ClientTerminal, toolCallId: string, host: ClientRequestHost) {
+  constructor(lent: ClientTerminal, toolCallId: string, user: ClientUser) {
     this.id = lent.id
     this.toolCallId = toolCallId
     this.#lent = lent
-    this.#host = host
-    this.#end = host.clock.abortSource()
+    this.#user = user
+    this.#end = user.ports.clock.abortSource()
   }
 
   whenOver(over: () => void): void {
@@ -128,7 +132,11 @@ class TurnTerminal implements Terminal {
     this.#isOver = true
     this.#isReleased = true
     try {
-      await this.#host.store(this.toolCallId, { status: this.#status(), content: this.#content(), ...this.#raw() })
+      await this.#user.store({
+        kind: 'call',
+        toolCallId: this.toolCallId,
+        patch: { status: this.#status(), content: this.#content(), ...this.#raw() },
+      })
     } finally {
       this.#letGo()
     }
@@ -141,7 +149,7 @@ class TurnTerminal implements Terminal {
     this.#letGo()
     const patch = { status: 'failed', content: [...this.#content(), textContent(why)], ...this.#raw() } as const
     // A turn that is over has ended its calls itself.
-    this.#host.report(this.toolCallId, patch).catch(() => undefined)
+    this.#user.report(this.toolCallId, patch).catch(() => undefined)
   }
 
   #letGo(): void {
@@ -151,9 +159,9 @@ class TurnTerminal implements Terminal {
   }
 
   /** Once its turn is cancelled or its client has gone, the edge has the word for that. */
-  async #ask<Result>(method: string, ask: (signal: Signal) => Promise<Result>, limit?: number): Promise<Result> {
+  async #ask<Result>(method: string, ask: (signal: Signal) => Promise<Result>, timeoutMs?: number): Promise<Result> {
     if (this.#isReleased) return fail('TERMINAL_RELEASED', { terminal: this.id })
-    return withClientTimeout({ method, limit, signal: this.#end.signal }, this.#host, ask)
+    return withClientTimeout({ method, timeoutMs, signal: this.#end.signal }, this.#user, ask)
   }
 
   #status(): ToolStatus {

@@ -1,114 +1,97 @@
-/** Whether a call may run: what it would do is looked at, rules, mode and earlier answers decide, and a person where they must. */
-import type { Question, ToolRequest, Turn } from '../../ports/agent.ts'
-import type { PermissionDecision, PermissionOutcome, ToolCallPatch } from '../../ports/content.ts'
-import type { GrantSubject, RuleSet } from '../../ports/rules.ts'
+/** Decides whether a tool call may run: by rules, mode and earlier answers, and by the user where those do not decide. */
+import type { ToolRequest } from '../../ports/agent.ts'
+import type { PermissionDecision, ToolCallPatch } from '../../ports/content.ts'
+import type { RuleSet } from '../../ports/rules.ts'
 import type { PathAccessFilter } from '../../ports/bars.ts'
 import type { Tool, ToolPreview } from '../../ports/tools.ts'
 import { grantSubjectOf, permissionOptionsFor } from './grants.ts'
-import { pathAccessFilterFor } from './path-access-filter.ts'
 import { isYes } from '../domain/permission-answer.ts'
-import { type PolicyContext, type PolicyDecision, deniedBy, decidePolicy } from './policy.ts'
-
-export interface AuthorizationContext {
-  readonly turn: Turn
-  /** What decides, as it is now. */
-  standing(): Promise<PolicyContext>
-  /** Once every question before it was answered. */
-  inLine<Result>(work: () => Promise<Result>): Promise<Result>
-  ask(question: Question, grant: GrantSubject | undefined): Promise<PermissionOutcome>
-}
+import type { LiveTurn } from '../turn/live-turn.ts'
+import { type PolicyDecision, decidePolicy, deniedBy, pathAccessFilterFor } from './policy.ts'
 
 export interface ToolCallAttempt {
   readonly request: ToolRequest
   readonly tool: Tool
   readonly toolCallId: string
   readonly preview: () => Promise<ToolPreview>
-  /** It goes on from where it stood, and was announced before. */
+  /** It continues where it stood before a restart, and was reported then. */
   readonly hasBegun: boolean
 }
 
-interface Judged {
+interface Evaluation {
   readonly preview: ToolPreview
   readonly rules: RuleSet
-  /** Absent where nothing had to be decided. */
-  readonly verdict?: PolicyDecision | undefined
+  /** Absent when nothing had to be decided. */
+  readonly policy?: PolicyDecision | undefined
 }
 
-/** What became of a call that wanted to run: what the agent reads instead of a result, or what it was let run with. */
-export type Authorization = { readonly refusal: string } | { readonly bars: PathAccessFilter }
+/** What the agent reads instead of a result, or the files that the call may reach. */
+export type Authorization = { readonly refusal: string } | { readonly access: PathAccessFilter }
 
-/** Announces the call and asks where it must. */
-export async function authorizeToolCall(
-  wanted: ToolCallAttempt,
-  clearing: AuthorizationContext,
-): Promise<Authorization> {
-  const judged = await judge(wanted, clearing)
-  if (judged.verdict?.decision !== 'ask') return settled(wanted, clearing, judged)
-  if (judged.preview.cannotRunReason !== undefined) return unfit(wanted, clearing, judged)
-  return clearing.inLine(async () => {
-    // Whoever was asked before this may have said always and meant this too, or it would do something else by now.
-    const now = await judge(wanted, clearing)
-    return now.verdict?.decision === 'ask' ? asked(wanted, clearing, now) : settled(wanted, clearing, now)
+/** Reports the call as pending, and asks for permission if that is needed. */
+export async function authorizeToolCall(attempt: ToolCallAttempt, turn: LiveTurn): Promise<Authorization> {
+  const evaluation = await evaluate(attempt, turn)
+  if (evaluation.policy?.decision !== 'ask') return settled(attempt, turn, evaluation)
+  if (evaluation.preview.cannotRunReason !== undefined) return unfit(attempt, turn, evaluation)
+  return turn.permissions.inLine(async () => {
+    // An earlier answer may already cover this call, and files may have changed; evaluate again.
+    const now = await evaluate(attempt, turn)
+    return now.policy?.decision === 'ask' ? asked(attempt, turn, now) : settled(attempt, turn, now)
   })
 }
 
-/** Who has the answer already is held by nothing but a rule that denies. */
-async function judge(
-  { request, tool, preview: look }: ToolCallAttempt,
-  clearing: AuthorizationContext,
-): Promise<Judged> {
-  const [preview, standing] = await Promise.all([look(), clearing.standing()])
+/** For a call that the agent has permission for, only a rule that denies counts. */
+async function evaluate({ request, tool, preview: look }: ToolCallAttempt, turn: LiveTurn): Promise<Evaluation> {
+  const [preview, context] = await Promise.all([look(), turn.policyContext()])
   const call = { tool, preview }
-  const verdict = request.permission === 'granted' ? deniedBy(call, standing) : decidePolicy(call, standing)
-  return { preview, rules: standing.rules, verdict }
+  const policy = request.permission === 'granted' ? deniedBy(call, context) : decidePolicy(call, context)
+  return { preview, rules: context.rules, policy }
 }
 
-async function settled(
-  wanted: ToolCallAttempt,
-  { turn }: AuthorizationContext,
-  judged: Judged,
-): Promise<Authorization> {
-  if (!wanted.hasBegun) await turn.report(wanted.toolCallId, announced(wanted, judged))
-  return judged.verdict?.decision === 'deny' ? { refusal: refusalWords(judged.verdict) } : letRun(wanted, judged)
+async function settled(attempt: ToolCallAttempt, turn: LiveTurn, evaluation: Evaluation): Promise<Authorization> {
+  if (!attempt.hasBegun) await turn.report(attempt.toolCallId, announced(attempt, evaluation))
+  return evaluation.policy?.decision === 'deny'
+    ? { refusal: refusalWords(evaluation.policy) }
+    : letRun(attempt, evaluation)
 }
 
-/** Nobody's time is taken for what would fail whatever they say. */
-async function unfit(wanted: ToolCallAttempt, { turn }: AuthorizationContext, judged: Judged): Promise<Authorization> {
-  const { verdict: _nobodyWasAsked, ...rest } = judged
-  await turn.report(wanted.toolCallId, announced(wanted, rest))
-  return { refusal: judged.preview.cannotRunReason ?? '' }
+/** The call would fail in any case, so no user is asked about it. */
+async function unfit(attempt: ToolCallAttempt, turn: LiveTurn, evaluation: Evaluation): Promise<Authorization> {
+  const { policy: _notAsked, ...rest } = evaluation
+  await turn.report(attempt.toolCallId, announced(attempt, rest))
+  return { refusal: evaluation.preview.cannotRunReason ?? '' }
 }
 
-function letRun({ tool }: ToolCallAttempt, { preview, rules }: Judged): Authorization {
-  return { bars: pathAccessFilterFor({ tool, preview }, rules) }
+function letRun({ tool }: ToolCallAttempt, { preview, rules }: Evaluation): Authorization {
+  return { access: pathAccessFilterFor({ tool, preview }, rules) }
 }
 
-async function asked(wanted: ToolCallAttempt, clearing: AuthorizationContext, judged: Judged): Promise<Authorization> {
-  const { request, tool, toolCallId } = wanted
-  const call = { tool, preview: judged.preview }
-  const options = permissionOptionsFor(call, judged.verdict?.eachTime !== true)
+async function asked(attempt: ToolCallAttempt, turn: LiveTurn, evaluation: Evaluation): Promise<Authorization> {
+  const { request, tool, toolCallId } = attempt
+  const call = { tool, preview: evaluation.preview }
+  const options = permissionOptionsFor(call, evaluation.policy?.eachTime !== true)
   const canAlways = options.some(({ kind }) => kind === 'allow_always')
-  const question = { toolCallId, patch: announced(wanted, judged), options, state: request.resume }
-  const outcome = await clearing.ask(question, canAlways ? grantSubjectOf(call) : undefined)
-  return isYes(outcome) ? letRun(wanted, judged) : { refusal: 'Not allowed. The tool was not run.' }
+  const question = { toolCallId, patch: announced(attempt, evaluation), options, state: request.resume }
+  const outcome = await turn.askNow(question, canAlways ? grantSubjectOf(call) : undefined)
+  return isYes(outcome) ? letRun(attempt, evaluation) : { refusal: 'Not allowed. The tool was not run.' }
 }
 
-/** What people read of a call before it runs; who decided and why stands beside it, in the same entry. */
-function announced({ request, tool }: ToolCallAttempt, { preview, verdict }: Judged): ToolCallPatch {
+/** How the call is reported before it runs, with the decision and its reason. */
+function announced({ request, tool }: ToolCallAttempt, { preview, policy }: Evaluation): ToolCallPatch {
   const { title, kind, content, locations } = preview
-  const isDeniedByRule = verdict?.decision === 'deny' && verdict.by !== 'mode'
-  const isAsked = verdict?.decision === 'ask'
+  const isDeniedByRule = policy?.decision === 'deny' && policy.by !== 'mode'
+  const isAsked = policy?.decision === 'ask'
   return {
     name: request.name,
     status: 'pending',
     rawInput: request.args,
-    // A person who is asked decides by what the tool tells of the call, not by what the agent calls it.
+    // A user who is asked decides by what the tool says of the call, not by the title that the agent gives it.
     title: (isAsked ? undefined : request.title) ?? title ?? `${tool.title} (${tool.server})`,
     kind,
-    // The agent can search the journal: the difference of an edit would give away what a rule keeps from it.
+    // The agent can search the journal: the diff of an edit would reveal what a rule keeps from it.
     ...(content && !isDeniedByRule && { content }),
     ...(locations && { locations }),
-    ...(verdict && { permission: permissionOf(verdict) }),
+    ...(policy && { permission: permissionOf(policy) }),
   }
 }
 

@@ -5,9 +5,8 @@ import type { Grant, Rule, RuleEffect, RuleSet, RuleSubject } from '../../ports/
 import type { Modes, PermissionModeId } from '../../ports/settings.ts'
 import type { Tool, ToolPreview } from '../../ports/tools.ts'
 import { ALWAYS_IN_PROJECT, NEVER_IN_PROJECT, grantSubjectOf, permissionOptionsFor } from './grants.ts'
-import { type PolicyContext, deniedBy, modeOf, decidePolicy } from './policy.ts'
+import { type PolicyContext, deniedBy, modeOf, decidePolicy, pathAccessFilterFor } from './policy.ts'
 import type { ToolCallSubject } from './rule-matcher.ts'
-import { pathAccessFilterFor } from './path-access-filter.ts'
 
 const stranger: Tool = {
   name: 'files__write',

@@ -1,13 +1,14 @@
-/** What becomes of a call of a tool: it runs, somebody is asked, or it is refused; who says so, and why. Pure. */
+/** Whether a tool call runs, needs permission or is refused, who says so and why; and which files it may reach then. Pure. */
 import { executorOf } from '../../access/executed-later.ts'
-import { isGoverning, isOwnPlace, isWithin } from '../../access/path-access.ts'
+import { type PathAccess, barOf, isGoverning, isOwnPlace, isWithin } from '../../access/path-access.ts'
 import { mayName } from '../../access/wildcard.ts'
 import type { PermissionDecision } from '../../ports/content.ts'
 import type { PermissionModeId, Settings } from '../../ports/settings.ts'
-import type { Grant, Rule, RuleSet } from '../../ports/rules.ts'
-import type { PreviewedCommand } from '../../ports/tools.ts'
+import type { PathAccessFilter } from '../../ports/bars.ts'
+import type { Grant, Rule, RuleEffect, RuleSet } from '../../ports/rules.ts'
+import type { PreviewedCommand, Tool } from '../../ports/tools.ts'
 import { hasGrant } from './grants.ts'
-import { type ToolCallSubject, findRule, ruleWords } from './rule-matcher.ts'
+import { type ToolCallSubject, findRule, isOfTool, matchesBroadly, ruleWords } from './rule-matcher.ts'
 
 export interface PolicyDecision extends PermissionDecision {
   /** A yes cannot be said once and for all. */
@@ -156,4 +157,43 @@ function isBelow(path: string, directory: string): boolean {
 
 function words(rule: Rule): string {
   return `rule “${ruleWords(rule)}” ${rule.origin}`
+}
+
+/**
+ * For a call that was decided on. A rule that asks was answered when it caught the call itself: the user said yes to all that
+ * the call names.
+ */
+export function pathAccessFilterFor(call: ToolCallSubject, set: RuleSet): PathAccessFilter {
+  const isNamed = (call.preview.paths ?? []).some((path) => isOwnPlace(path, set))
+  const unanswered = set.rules.filter(
+    ({ effect, subject }) => effect === 'deny' || !matchesBroadly(subject, call, set.roots),
+  )
+  const access = accessOf([call.tool], { ...set, rules: unanswered, own: isNamed ? [] : set.own })
+  const { tool, preview } = call
+  const isAnswered = tool.readOnly || (preview.paths ?? []).some((path) => isExecuted(path))
+  // An edit that was not asked about must not get to a file that is executed later behind a link that was swapped since.
+  return (path) => barOf(path, access) ?? (!isAnswered && isExecuted(path) ? 'asked' : undefined)
+}
+
+function isExecuted(path: string): boolean {
+  return isGoverning(path) || executorOf(path) !== undefined
+}
+
+/** For what an agent reads of its own accord, such as instructions: no tool, no question, no answer. */
+export function pathAccessFilterForAgent(set: RuleSet): PathAccessFilter {
+  const access = accessOf([], set)
+  return (path) => barOf(path, access)
+}
+
+/** For whatever reaches files by any of these tools; a rule that names a tool or a server counts where it fits one of them. */
+export function accessOf(tools: readonly Tool[], { rules, roots, own }: RuleSet): PathAccess {
+  const patterns = (wanted: RuleEffect) =>
+    rules.flatMap(({ effect, subject }) => {
+      const { path, command, host, tool, server, definition } = subject
+      const isOfPlaces = path !== undefined && command === undefined && host === undefined
+      const isOfAll = tool === undefined && server === undefined && definition === undefined
+      const isMeant = isOfAll || tools.some((one) => isOfTool(subject, one))
+      return effect === wanted && isOfPlaces && isMeant ? [path] : []
+    })
+  return { roots, own, denied: patterns('deny'), asked: patterns('ask') }
 }

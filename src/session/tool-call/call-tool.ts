@@ -1,176 +1,259 @@
-/** Runs a tool of the registry: reported, allowed, its beginning stored before its first effect, its result told. */
+/** Runs a tool of the registry: the call is reported and authorized, its beginning stored before its first effect, then its result. */
 import { fail, isParleyError, reasonOf } from '../../errors/parley-error.ts'
-import type { ToolRequest, Turn } from '../../ports/agent.ts'
-import type { ToolCallContent, ToolCallPatch, ToolStatus } from '../../ports/content.ts'
-import type { Faults } from '../../ports/fault.ts'
-import type { Elicitation } from '../../ports/elicitation.ts'
+import type { ToolRequest } from '../../ports/agent.ts'
 import type { PathAccessFilter } from '../../ports/bars.ts'
-import type { Tool, ToolInputResponse, ToolList, ToolInputRequest, ToolResult } from '../../ports/tools.ts'
-import type { OpenToolCallContext } from './tool-call-context.ts'
-import { type AuthorizationContext, authorizeToolCall } from '../permission/authorize.ts'
-import type { PausedCall } from './input-required.ts'
+import type { PlanEntry, ToolCallContent, ToolCallPatch, ToolStatus } from '../../ports/content.ts'
+import type { Tool, ToolCallContext, ToolInputRequest, ToolList, ToolResult } from '../../ports/tools.ts'
+import type { ClientUser } from '../client-services/client-request.ts'
+import { TurnClientServices } from '../client-services/turn-client.ts'
+import type { AgentEvent } from '../domain/commands.ts'
+import { authorizeToolCall } from '../permission/authorize.ts'
+import type { LiveTurn } from '../turn/live-turn.ts'
 import { ElicitationBroker } from './elicitation-broker.ts'
+import { findToolResult } from './find-tool-result.ts'
+import { InputRequired } from './input-required.ts'
 
-export interface ToolCalling extends AuthorizationContext {
-  readonly turn: Turn
-  readonly faults: Faults
-  /** Stores `in_progress`; resolves when that is durable, or with false when the turn was over before. */
-  begin(toolCallId: string, more?: ToolCallPatch): Promise<boolean>
-  /** For tools of our own. */
-  caller(toolCallId: string, bars: PathAccessFilter): OpenToolCallContext
-  /** The pause from which this call goes on: an owner before this one began it. */
-  pauseOf(toolCallId: string): ToolInputRequest | undefined
-  /** What the server of the call wants; `isKept` when that is stored already. */
-  inputFor(pause: ToolInputRequest, call: PausedCall, isKept: boolean): Promise<ToolInputResponse>
-}
+const CANCELLED = 'Cancelled. The tool was not run.'
 
-/** Whatever goes wrong is a result with `isError` that the agent reads; only a journal that fails throws. */
-export async function callTool(request: ToolRequest, calling: ToolCalling): Promise<ToolResult> {
-  const { turn } = calling
+/** Any failure of the tool is a result with `isError` that the agent reads; only a journal that fails throws. */
+export async function callTool(request: ToolRequest, turn: LiveTurn): Promise<ToolResult> {
   const toolCallId = request.toolCallId ?? turn.newToolCallId()
   const tool = turn.tools.list().tools.find(({ name }) => name === request.name)
   if (tool === undefined) {
     const { name, args: rawInput } = request
     await turn.report(toolCallId, { name, status: 'pending', rawInput, title: name, kind: 'other' })
-    return refuse(turn, toolCallId, missing(request.name, turn.tools.list()))
+    return refuse(turn, toolCallId, unknownTool(request.name, turn.tools.list()))
   }
-  const preview = () => previewOf(request, toolCallId, calling)
-  const goesOn = calling.pauseOf(toolCallId)
-  const cleared = await authorizeToolCall(
-    { request, tool, toolCallId, preview, hasBegun: goesOn !== undefined },
-    calling,
-  )
-  if ('refusal' in cleared) return refuse(turn, toolCallId, cleared.refusal)
-  if (turn.signal.aborted) return refuse(turn, toolCallId, 'Cancelled. The tool was not run.')
-  const call: Call = { request, tool, toolCallId, bars: cleared.bars, goesOn }
-  return goesOn === undefined ? begin(call, calling) : run(call, calling)
+  const preview = () => previewOf(request, toolCallId, turn)
+  const resumeFrom = turn.earlierInputRequest(toolCallId)
+  const attempt = { request, tool, toolCallId, preview, hasBegun: resumeFrom !== undefined }
+  const authorization = await authorizeToolCall(attempt, turn)
+  if ('refusal' in authorization) return refuse(turn, toolCallId, authorization.refusal)
+  if (turn.signal.aborted) return refuse(turn, toolCallId, CANCELLED)
+  const call = new ToolCall(turn, { request, tool, toolCallId, access: authorization.access, resumeFrom })
+  return resumeFrom === undefined ? call.begin() : call.run()
 }
 
-/** Whoever reads that a tool is not there wants to know which server did not bring it. */
-function missing(name: string, { servers }: ToolList): string {
+/** The agent may need to know which server does not provide the tool. */
+function unknownTool(name: string, { servers }: ToolList): string {
   const troubles = servers.flatMap(({ name, state, reason }) =>
     state === 'connecting' ? [`MCP server ${name} is still connecting.`] : (reason ?? []),
   )
   return [`There is no tool ${name} now.`, ...troubles].join(' ')
 }
 
-/** Looking at what a call would do is no call of its own. */
-async function previewOf(request: ToolRequest, toolCallId: string, calling: ToolCalling) {
-  const asking = calling.caller(toolCallId, () => undefined)
+async function previewOf(request: ToolRequest, toolCallId: string, turn: LiveTurn) {
+  const context = openToolCallContext(turn, toolCallId, () => undefined)
   try {
-    return await calling.turn.tools.preview(request.name, request.args, asking.caller)
+    return await turn.tools.preview(request.name, request.args, context.caller)
   } finally {
-    asking.close()
+    context.close()
   }
 }
 
-async function refuse(turn: Turn, toolCallId: string, why: string): Promise<ToolResult> {
+async function refuse(turn: LiveTurn, toolCallId: string, why: string): Promise<ToolResult> {
   const content = [{ type: 'text', text: why }] as const
   await turn.report(toolCallId, { status: unsuccessful(turn), content: shown(content) })
   return { content, isError: true }
 }
 
 /** How a call ends that did not succeed: one that the user cancelled says so. */
-function unsuccessful({ signal }: Turn): ToolStatus {
+function unsuccessful({ signal }: LiveTurn): ToolStatus {
   return signal.aborted ? 'cancelled' : 'failed'
 }
 
-interface Call {
+function shown(content: ToolResult['content']): readonly ToolCallContent[] {
+  return content.map((block) => ({ type: 'content', content: block }))
+}
+
+interface AuthorizedCall {
   readonly request: ToolRequest
   readonly tool: Tool
   readonly toolCallId: string
-  readonly bars: PathAccessFilter
-  readonly goesOn: ToolInputRequest | undefined
+  readonly access: PathAccessFilter
+  /** The input request at which the call continues; undefined for a call that begins. */
+  readonly resumeFrom: ToolInputRequest | undefined
 }
 
-async function begin(call: Call, calling: ToolCalling): Promise<ToolResult> {
-  const { turn, faults } = calling
-  const { toolCallId } = call
-  const begun = await calling.begin(toolCallId)
-  // The disk may have taken its time: whoever cancelled meanwhile must not see it run.
-  if (!begun || turn.signal.aborted) return refuse(turn, toolCallId, 'Cancelled. The tool was not run.')
-  await faults.at('tool.started')
-  return run(call, calling)
-}
+/** One authorized call, from the store of its beginning to its result. */
+class ToolCall {
+  readonly #turn: LiveTurn
+  readonly #call: AuthorizedCall
+  #broker: ElicitationBroker | undefined
+  #attempts = 0
 
-async function run(call: Call, calling: ToolCalling): Promise<ToolResult> {
-  const { turn, faults } = calling
-  const { toolCallId } = call
-  const result = await outcomeOf(call, calling)
-  await faults.at('tool.finished')
-  await turn.report(toolCallId, {
-    status: result.isError ? unsuccessful(turn) : 'completed',
-    content: result.displayContent ?? shown(result.content),
-    ...(result.structured === undefined ? {} : { rawOutput: result.structured }),
-  })
-  return result
-}
+  constructor(turn: LiveTurn, call: AuthorizedCall) {
+    this.#turn = turn
+    this.#call = call
+  }
 
-async function outcomeOf(call: Call, calling: ToolCalling): Promise<ToolResult> {
-  const { toolCallId, request, bars } = call
-  const own = calling.caller(toolCallId, bars)
-  const asking = new ElicitationBroker(toolCallId)
-  try {
-    return remarked(await attempts(call, calling, { own, asking }), asking)
-  } catch (error) {
-    const why = isParleyError(error) ? error.message : `The tool ${request.name} failed: ${reasonOf(error)}`
-    return { content: [...asking.remarks, { type: 'text', text: why }], isError: true }
-  } finally {
-    own.close()
+  async begin(): Promise<ToolResult> {
+    const { toolCallId } = this.#call
+    // Storing takes a while on a slow disk, and the user may have cancelled meanwhile.
+    if (!(await this.#storeInProgress())) return refuse(this.#turn, toolCallId, CANCELLED)
+    await this.#turn.ports.faults.at('tool.started')
+    return this.run()
+  }
+
+  async run(): Promise<ToolResult> {
+    const result = await this.#result()
+    await this.#turn.ports.faults.at('tool.finished')
+    await this.#turn.report(this.#call.toolCallId, {
+      status: result.isError ? unsuccessful(this.#turn) : 'completed',
+      content: result.displayContent ?? shown(result.content),
+      ...(result.structured === undefined ? {} : { rawOutput: result.structured }),
+    })
+    return result
+  }
+
+  /** False if the call may not run: the turn is over or cancelled. */
+  async #storeInProgress(more?: ToolCallPatch): Promise<boolean> {
+    const patch = { status: 'in_progress', ...more } as const
+    const isStored = await this.#turn.store({ kind: 'call', toolCallId: this.#call.toolCallId, patch })
+    return isStored && !this.#turn.signal.aborted
+  }
+
+  async #result(): Promise<ToolResult> {
+    const { request, toolCallId, access } = this.#call
+    const context = openToolCallContext(this.#turn, toolCallId, access)
+    try {
+      return withRemarks(await this.#attemptTwice(context.caller), this.#broker)
+    } catch (error) {
+      const why = isParleyError(error) ? error.message : `The tool ${request.name} failed: ${reasonOf(error)}`
+      return { content: [...(this.#broker?.remarks ?? []), { type: 'text', text: why }], isError: true }
+    } finally {
+      context.close()
+    }
+  }
+
+  async #attemptTwice(caller: ToolCallContext): Promise<ToolResult> {
+    const { tool, resumeFrom } = this.#call
+    try {
+      return await this.#attempt(caller)
+    } catch (error) {
+      const mayAskAgain = resumeFrom === undefined && this.#broker?.hasAsked !== true
+      // The user is not asked twice for one call.
+      if (this.#turn.signal.aborted || !mayAskAgain || !mayRepeat(tool, error)) throw error
+      await this.#storeRetry(reasonOf(error))
+      return await this.#attempt(caller)
+    }
+  }
+
+  #attempt(caller: ToolCallContext): Promise<ToolResult> {
+    const { request, resumeFrom, toolCallId } = this.#call
+    const { name, args, timeoutMs, resume } = request
+    const turn = this.#turn
+    return turn.tools.call(name, args, {
+      signal: turn.signal,
+      onElicit: (question) => this.#questions.answer(question, turn.client.elicit),
+      onInputRequired: (input) => {
+        const call = { name, toolCallId, resume, asking: this.#questions }
+        return new InputRequired(turn).inputFor(input, call, input === resumeFrom)
+      },
+      ...(resumeFrom && { resumeFrom }),
+      onRetry: (why) => this.#storeRetry(why),
+      caller,
+      ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    })
+  }
+
+  /** Each further attempt is stored, with the reason, before it is made. */
+  async #storeRetry(why: string): Promise<void> {
+    this.#attempts += 1
+    const former = this.#attempts === 1 ? 'first one' : 'one before'
+    const text = `Attempt ${this.#attempts + 1}, because the ${former} failed: ${why}`
+    if (!(await this.#storeInProgress({ content: shown([{ type: 'text', text }]) })))
+      fail('TOOL_NOT_RUN', { tool: this.#call.request.name, reason: 'its turn is over' })
+  }
+
+  get #questions(): ElicitationBroker {
+    this.#broker ??= new ElicitationBroker(this.#call.toolCallId)
+    return this.#broker
   }
 }
 
-/** At the end, where they shift nothing that was counted in the words of the tool. */
-function remarked(result: ToolResult, { remarks }: ElicitationBroker): ToolResult {
+/** Remarks come last, because `modelContent` counts the characters before them. */
+function withRemarks(result: ToolResult, broker: ElicitationBroker | undefined): ToolResult {
+  const remarks = broker?.remarks ?? []
   if (remarks.length === 0) return result
   const forModel = result.modelContent === undefined ? {} : { modelContent: [...result.modelContent, ...remarks] }
   return { ...result, content: [...result.content, ...remarks], ...forModel }
 }
 
-interface Means {
-  readonly own: OpenToolCallContext
-  readonly asking: ElicitationBroker
-}
-
-/** Each further attempt is in the journal, with what became of the one before, before it is made. */
-async function attempts(call: Call, calling: ToolCalling, means: Means): Promise<ToolResult> {
-  const { request, tool, toolCallId, goesOn } = call
-  const { turn } = calling
-  const { own, asking } = means
-  const { name, args, timeoutMs, resume } = request
-  let number = 1
-  const again = async (why: string): Promise<void> => {
-    number += 1
-    const text = `Attempt ${number}, because the ${number === 2 ? 'first one' : 'one before'} failed: ${why}`
-    const begun = await calling.begin(toolCallId, { content: shown([{ type: 'text', text }]) })
-    if (!begun || turn.signal.aborted) fail('TOOL_NOT_RUN', { tool: name, reason: 'its turn is over' })
-  }
-  const attempt = () =>
-    turn.tools.call(name, args, {
-      signal: turn.signal,
-      onElicit: (question: Elicitation) => asking.answer(question, turn.client.elicit),
-      onInputRequired: (pause: ToolInputRequest) =>
-        calling.inputFor(pause, { name, toolCallId, resume, asking }, pause === goesOn),
-      ...(goesOn && { resumeFrom: goesOn }),
-      onRetry: again,
-      caller: own.caller,
-      ...(timeoutMs === undefined ? {} : { timeoutMs }),
-    })
-  try {
-    return await attempt()
-  } catch (error) {
-    // Nobody is asked twice for one call.
-    if (turn.signal.aborted || goesOn !== undefined || asking.hasAsked || !mayRepeat(tool, error)) throw error
-    await again(reasonOf(error))
-    return await attempt()
-  }
-}
-
-/** Only what changes nothing, whoever claims that being trusted, and only where the way was at fault and not the tool. */
+/** Only a builtin tool that changes nothing, and only when the connection failed and not the tool. */
 function mayRepeat({ builtin, readOnly }: Tool, error: unknown): boolean {
   return builtin && readOnly && (isParleyError(error, 'TOOL_LOST') || isParleyError(error, 'TOOL_NOT_RUN'))
 }
 
-function shown(content: ToolResult['content']): readonly ToolCallContent[] {
-  return content.map((block) => ({ type: 'content', content: block }))
+interface OpenToolCallContext {
+  readonly caller: ToolCallContext
+  /** The call is over: its terminals are released, and nothing more is reported for it. */
+  close(): void
+}
+
+/** What a builtin tool knows of its call. */
+function openToolCallContext(turn: LiveTurn, toolCallId: string, access: PathAccessFilter): OpenToolCallContext {
+  const { sessionId, turnId, roots, ports } = turn
+  const client = new TurnClientServices(new ToolCallUser(turn, toolCallId, access))
+  let isOver = false
+  return {
+    caller: {
+      sessionId,
+      turnId,
+      toolCallId,
+      roots,
+      client,
+      pathAccess: access,
+      report: async (patch: ToolCallPatch) => (isOver ? undefined : turn.report(toolCallId, patch)),
+      plan: async (entries: readonly PlanEntry[]) => (isOver ? undefined : turn.plan(entries)),
+      resultOf: (earlier: string) => findToolResult({ journal: ports.journal, session: sessionId }, earlier),
+    },
+    close() {
+      isOver = true
+      client.close()
+    },
+  }
+}
+
+/** A builtin tool uses the client as part of its call, which is reported already: its requests are not reported again. */
+class ToolCallUser implements ClientUser {
+  readonly #turn: LiveTurn
+  readonly #toolCallId: string
+  readonly #access: PathAccessFilter
+
+  constructor(turn: LiveTurn, toolCallId: string, access: PathAccessFilter) {
+    this.#turn = turn
+    this.#toolCallId = toolCallId
+    this.#access = access
+  }
+
+  get ports(): ClientUser['ports'] {
+    return this.#turn.ports
+  }
+
+  get roots(): readonly string[] {
+    return this.#turn.roots
+  }
+
+  get signal(): ClientUser['signal'] {
+    return this.#turn.signal
+  }
+
+  get peer(): ClientUser['peer'] {
+    return this.#turn.peer
+  }
+
+  async pathAccess(): Promise<PathAccessFilter> {
+    return this.#access
+  }
+
+  newToolCallId(): string {
+    return this.#toolCallId
+  }
+
+  async report(): Promise<void> {}
+
+  async store(event: AgentEvent): Promise<boolean> {
+    return event.kind === 'call' ? !this.#turn.isOver : this.#turn.store(event)
+  }
 }

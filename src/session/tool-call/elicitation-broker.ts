@@ -1,4 +1,4 @@
-/** What a server asks of a person while one of its tools runs: put to the client of the turn, or declined in so many words. */
+/** The questions of an MCP server during one tool call: put to the user through a client, or declined with a remark that the agent reads. */
 import type { Elicit } from '../../ports/client.ts'
 import type { Content } from '../../ports/content.ts'
 import type { Elicitation, ElicitationAnswer } from '../../ports/elicitation.ts'
@@ -13,17 +13,17 @@ export class ElicitationBroker {
     this.#toolCallId = toolCallId
   }
 
-  /** Why somebody was not asked or did not answer: whoever reads the result of the tool should know. */
+  /** Why the user was not asked or did not answer; added to the result of the tool. */
   get remarks(): readonly Content[] {
     return [...this.#remarks].map((text) => ({ type: 'text', text }))
   }
 
-  /** Somebody was asked for this call, or would have been. */
+  /** Whether the server asked for anything during this call. */
   get hasAsked(): boolean {
     return this.#hasAsked
   }
 
-  /** Never accepts what nobody accepted; throws only what `isForOther` says that another client may still answer. */
+  /** Accepts only what a user accepted. Throws only an error for which `isForOther` is true: another client may still answer. */
   async answer(
     question: Elicitation,
     elicit: Elicit | undefined,
@@ -39,7 +39,7 @@ export class ElicitationBroker {
     }
   }
 
-  /** Undefined when the client has not got what it takes. */
+  /** Undefined when the client cannot ask its user in this way. */
   async #asked(question: Elicitation, elicit: Elicit | undefined): Promise<ElicitationAnswer | undefined> {
     const message = `${question.server}: ${question.message}`
     const toolCallId = this.#toolCallId

@@ -1,24 +1,12 @@
-/** A call whose server wants input before it goes on: stored, so that it can be asked for again by another owner, and gone on with. */
+/** A tool call whose MCP server needs input from the user before it continues. The request is stored, so that it survives a restart. */
 import { fail, isParleyError } from '../../errors/parley-error.ts'
 import type { ClientPeer } from '../../ports/client.ts'
 import type { Elicitation, ElicitationAnswer } from '../../ports/elicitation.ts'
-import type { Faults } from '../../ports/fault.ts'
 import type { ToolInputResponse, ToolInputRequest } from '../../ports/tools.ts'
-import type { AskingHost } from '../client-services/client-request.ts'
-import type { AgentEvent } from '../domain/commands.ts'
 import { elicitThrough } from '../client-services/elicitations.ts'
 import type { AskingMode } from '../subscribers/attached-clients.ts'
+import type { LiveTurn } from '../turn/live-turn.ts'
 import type { ElicitationBroker } from './elicitation-broker.ts'
-
-export interface InputRequiredHost {
-  readonly faults: Faults
-  /** What it takes to ask; `lent` is the client of the prompt. */
-  readonly asking: AskingHost
-  readonly askable: (mode: AskingMode) => ClientPeer | undefined
-  readonly whenJoined: (listener: () => void) => () => void
-  /** Resolves when that is durable, or with false when the turn was over before. */
-  readonly store: (event: AgentEvent) => Promise<boolean>
-}
 
 export interface PausedCall {
   readonly name: string
@@ -28,59 +16,58 @@ export interface PausedCall {
 }
 
 export class InputRequired {
-  readonly #host: InputRequiredHost
+  readonly #turn: LiveTurn
 
-  constructor(host: InputRequiredHost) {
-    this.#host = host
+  constructor(turn: LiveTurn) {
+    this.#turn = turn
   }
 
   /**
-   * What the server wants, once that is stored, and once it is stored that the call goes on with it. `isKept`: it was stored
-   * before, by this owner or another. Throws TOOL_CANCELLED.
+   * Asks the user for what the server wants. The request is stored before it is asked, unless `isStored`; that the call
+   * continues is stored before this resolves. Throws TOOL_CANCELLED.
    */
-  async inputFor(pause: ToolInputRequest, call: PausedCall, isKept: boolean): Promise<ToolInputResponse> {
-    const { store, faults } = this.#host
+  async inputFor(request: ToolInputRequest, call: PausedCall, isStored: boolean): Promise<ToolInputResponse> {
+    const { signal, ports } = this.#turn
     const { name, toolCallId, resume, asking } = call
-    const stored = isKept || (await store({ kind: 'tool_input_requested', toolCallId, input: pause, resume }))
-    if (!stored) return fail('TOOL_CANCELLED', { tool: name })
-    await faults.at('call.paused')
+    const requested = { kind: 'tool_input_requested', toolCallId, input: request, resume } as const
+    if (!isStored && !(await this.#turn.store(requested))) return fail('TOOL_CANCELLED', { tool: name })
+    await ports.faults.at('call.paused')
     const input: Record<string, ElicitationAnswer> = {}
-    // One after the other: a person has two hands and one screen.
-    for (const [key, question] of Object.entries(pause.questions))
-      input[key] = await this.#answer(question, asking, isKept)
-    // The cancel that ends a question is no answer to it.
-    if (this.#host.asking.signal.aborted) return fail('TOOL_CANCELLED', { tool: name })
-    if (!(await store({ kind: 'tool_input_resolved', toolCallId }))) return fail('TOOL_CANCELLED', { tool: name })
-    await faults.at('call.continued')
+    // One after the other: a user sees one question at a time.
+    for (const [key, question] of Object.entries(request.questions))
+      input[key] = await this.#answer(question, asking, isStored)
+    // A question that the cancel of the turn ended was not answered.
+    if (signal.aborted || !(await this.#turn.store({ kind: 'tool_input_resolved', toolCallId })))
+      return fail('TOOL_CANCELLED', { tool: name })
+    await ports.faults.at('call.continued')
     return input
   }
 
-  /** Whoever leaves has not answered: the next who can be asked is. */
-  async #answer(question: Elicitation, asking: ElicitationBroker, isKept: boolean): Promise<ElicitationAnswer> {
-    const own = this.#host.asking.lent()
-    // Whoever sent the prompt is here and cannot be asked so: to wait for another would be to wait for nobody.
-    if (!isKept && own !== undefined && own[question.mode] === undefined) return asking.answer(question, undefined)
-    while (!this.#host.asking.signal.aborted) {
-      const client = await this.#someone(question.mode)
+  /** When the client leaves before it answers, the next client that can be asked is asked. */
+  async #answer(question: Elicitation, asking: ElicitationBroker, isStored: boolean): Promise<ElicitationAnswer> {
+    const { signal, peer } = this.#turn
+    // The client of the prompt is connected and cannot ask its user: no other client would be asked either.
+    if (!isStored && peer !== undefined && peer[question.mode] === undefined) return asking.answer(question, undefined)
+    while (!signal.aborted) {
+      const client = await this.#clientFor(question.mode)
       if (client === undefined) break
       try {
-        return await asking.answer(question, elicitThrough(client, this.#host.asking), hasLeft)
+        return await asking.answer(question, elicitThrough(client, this.#turn), hasLeft)
       } catch {
-        // It has left; only that is thrown.
+        // `hasLeft` lets no other error through.
       }
     }
     return { action: 'cancel' }
   }
 
-  /** Waits for whoever can be asked; undefined when the turn is cancelled meanwhile. */
-  async #someone(mode: AskingMode): Promise<ClientPeer | undefined> {
-    const { askable, whenJoined, asking } = this.#host
-    const { signal } = asking
+  /** Waits for a client that can ask its user; undefined when the turn is cancelled meanwhile. */
+  async #clientFor(mode: AskingMode): Promise<ClientPeer | undefined> {
+    const { signal, clients, promptId } = this.#turn
     while (!signal.aborted) {
-      const client = askable(mode)
+      const client = clients.askable(promptId, mode)
       if (client !== undefined) return client
       await new Promise<void>((resolve) => {
-        const stop = whenJoined(over)
+        const stop = clients.whenJoined(over)
         function over(): void {
           stop()
           signal.removeEventListener('abort', over)

@@ -1,4 +1,4 @@
-/** What the agents of a session kept for themselves, read back from the journal. */
+/** Reads back from the journal what the agents of a session need to rebuild their context. */
 import type { CheckpointEntry } from '../../ports/agent.ts'
 import type { Content } from '../../ports/content.ts'
 import type { Cursor, Journal, SessionId } from '../../ports/journal.ts'
@@ -13,7 +13,7 @@ export interface StoredCheckpoints {
   readonly checkpointRange: Existing['checkpointRange']
 }
 
-/** The bare text that agents said after this place. */
+/** The text that agents said after this cursor. */
 export async function assistantTextAfter(journal: Journal, session: SessionId, after: Cursor): Promise<string> {
   const words: string[] = []
   for await (const entry of entriesSince(journal, session, after)) {
@@ -23,7 +23,7 @@ export async function assistantTextAfter(journal: Journal, session: SessionId, a
   return words.join('')
 }
 
-/** What was asked after this place in turns that a crash has ended. */
+/** The prompts after this cursor whose turns a crash ended. */
 export async function interruptedPromptsAfter(
   journal: Journal,
   session: SessionId,
@@ -50,8 +50,8 @@ async function* entriesSince(journal: Journal, session: SessionId, after: Cursor
   }
 }
 
-/** The memos after this place, from the last fresh one on; what was said between them is read over. */
-export async function* memos(
+/** The checkpoints after this cursor, from the last reset on. */
+export async function* readCheckpoints(
   { journal, session, checkpointRange }: StoredCheckpoints,
   after: Cursor,
 ): AsyncGenerator<CheckpointEntry> {

@@ -1,19 +1,10 @@
-/** The questions of a running turn: one at a time, each stored before it is asked, and answered from outside. */
+/** The permission requests of a running turn: one at a time, each stored before a client sees it, and answered by a client. */
 import { SerialQueue } from '../../async/serial.ts'
 import type { Question } from '../../ports/agent.ts'
-import type { Clock } from '../../ports/clock.ts'
 import type { PermissionOutcome } from '../../ports/content.ts'
-import type { Faults } from '../../ports/fault.ts'
 import type { GrantSubject } from '../../ports/rules.ts'
-import type { Command } from '../domain/commands.ts'
-import type { Entry } from '../domain/entries.ts'
-
-export interface PermissionPromptsHost {
-  readonly turnId: string
-  readonly clock: Pick<Clock, 'id'>
-  readonly faults: Faults
-  readonly dispatch: (command: Command) => Promise<readonly Entry[]>
-}
+import type { SessionLog } from '../log/session-log.ts'
+import type { SessionPorts } from '../session-ports.ts'
 
 interface Open {
   readonly requestId: string
@@ -21,28 +12,32 @@ interface Open {
 }
 
 export class PermissionPrompts {
-  readonly #host: PermissionPromptsHost
+  readonly #ports: Pick<SessionPorts, 'clock' | 'faults'>
+  readonly #log: SessionLog
+  readonly #turnId: string
   #open: Open | undefined
   readonly #queue = new SerialQueue()
 
-  constructor(host: PermissionPromptsHost) {
-    this.#host = host
+  constructor(ports: Pick<SessionPorts, 'clock' | 'faults'>, log: SessionLog, turnId: string) {
+    this.#ports = ports
+    this.#log = log
+    this.#turnId = turnId
   }
 
-  /** One question at a time: the next one is asked when this one was answered. */
+  /** Runs `work` after the requests before it were answered. */
   inLine<Result>(work: () => Promise<Result>): Promise<Result> {
     return this.#queue.run(work)
   }
 
-  /** Resolves `cancelled` when nothing is asked in this turn any more. */
+  /** Resolves `cancelled` if the turn is cancelled or over. */
   async ask({ toolCallId, patch, options, state }: Question, grant?: GrantSubject): Promise<PermissionOutcome> {
-    const { turnId, clock, faults, dispatch } = this.#host
+    const { clock, faults } = this.#ports
     const requestId = clock.id()
     const answer = new Promise<PermissionOutcome>((resolve) => {
       this.#open = { requestId, resolve }
     })
     const ask = { toolCallId, patch, options, resume: state, ...(grant && { grant }) }
-    const entries = await dispatch({ kind: 'ask', turnId, requestId, ask })
+    const entries = await this.#log.dispatch({ kind: 'ask', turnId: this.#turnId, requestId, ask })
     if (entries.length === 0) return { outcome: 'cancelled' }
     await faults.at('permission.asked')
     const outcome = await answer
@@ -55,7 +50,7 @@ export class PermissionPrompts {
     if (this.#open?.requestId === requestId) this.#open.resolve(outcome)
   }
 
-  /** No answer can come any more. */
+  /** The turn can no longer be stored, so no answer can come. */
   drop(): void {
     this.#open?.resolve({ outcome: 'cancelled' })
   }

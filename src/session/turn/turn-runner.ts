@@ -1,39 +1,28 @@
-/** The running turn of a live session: begun, answered, cancelled; what always holds of an answer is kept before it counts. */
+/** Starts the turns of a live session, and passes answers and cancels to the running one. */
 import { reasonOf } from '../../errors/parley-error.ts'
-import type { SessionAgents } from '../agents.ts'
 import type { AnsweredQuestion, Effect } from '../domain/batch.ts'
 import type { Command } from '../domain/commands.ts'
-import type { AttachedClients } from '../subscribers/attached-clients.ts'
 import { ruleMadeBy } from '../domain/permission-answer.ts'
 import { isBusy } from '../domain/state.ts'
 import { LogRecovery } from '../log/recovery.ts'
-import type { SessionLog } from '../log/session-log.ts'
-import type { Subscribers } from '../subscribers/subscribers.ts'
 import type { RegistryPool } from '../tools/registry-pool.ts'
-import { RunningTurn, failedWith } from './running-turn.ts'
-import type { SessionPorts } from '../session-ports.ts'
+import { RunningTurn, type TurnParts, failedWith } from './running-turn.ts'
 
-/** The parts of the session that a turn works with. */
-export interface TurnRunnerDeps {
-  readonly ports: SessionPorts
-  readonly log: SessionLog
-  readonly agents: SessionAgents
+export interface TurnRunnerParts extends TurnParts {
   readonly registries: RegistryPool
-  readonly clients: AttachedClients
-  readonly subscribers: Subscribers
 }
 
 export class TurnRunner {
-  readonly #deps: TurnRunnerDeps
-  /** Ends a turn that is open although no agent runs it, as soon as the disk takes that. */
+  readonly #parts: TurnRunnerParts
+  /** Ends a turn that is open although no agent runs it, as soon as that can be stored. */
   readonly recovery: LogRecovery
   #run: RunningTurn | undefined
   /** The last turn that failed outside its agent, before it began or at its end. */
   #failed: { readonly turnId: string; readonly error: unknown } | undefined
 
-  constructor(deps: TurnRunnerDeps) {
-    this.#deps = deps
-    this.recovery = new LogRecovery(deps.ports, deps.log, () => this.#endWithoutAgent())
+  constructor(parts: TurnRunnerParts) {
+    this.#parts = parts
+    this.recovery = new LogRecovery(parts.ports, parts.log, () => this.#endWithoutAgent())
   }
 
   act(effect: Effect): void {
@@ -58,30 +47,30 @@ export class TurnRunner {
     this.#run?.break(error)
   }
 
-  /** Runs the agent at once, unless an answer has made a rule that must be kept first. */
+  /** Runs the turn at once, unless the answer that resumed it made a rule: that is stored first. */
   async #play({ turn, answered }: Effect & { readonly kind: 'run' }): Promise<void> {
-    const { log, registries } = this.#deps
+    const { log, registries } = this.#parts
     if (log.closed.aborted) return
     const { additionalDirectories } = turn
     const tools = registries.lease(additionalDirectories)
     const roots = [log.existing.cwd, ...additionalDirectories]
     try {
-      const run = new RunningTurn({ ...this.#deps, roots, tools: tools.registry }, turn, answered)
+      const run = new RunningTurn(this.#parts, turn, { roots, tools: tools.registry, answered })
       this.#run = run
       const kept = answered === undefined ? undefined : this.#keep(answered)
       if (kept !== undefined) await kept
       await run.play()
     } finally {
-      await Promise.all([tools.release(), this.#deps.agents.closeUnused()])
+      await Promise.all([tools.release(), this.#parts.agents.closeUnused()])
     }
   }
 
   /**
-   * The end of a turn that is open and that no agent runs, nor ever will: it could not be begun, or it was stored although
-   * its writer was told that it was not.
+   * Ends an open turn that no agent runs: the turn could not be started, or its start was stored although the append had
+   * failed.
    */
   #endWithoutAgent(): Command | undefined {
-    const { state } = this.#deps.log
+    const { state } = this.#parts.log
     if (!isBusy(state) || state.phase === 'suspended' || state.turn.turnId === this.#run?.turnId) return undefined
     const { turnId } = state.turn
     return this.#failed?.turnId === turnId
@@ -89,9 +78,9 @@ export class TurnRunner {
       : { kind: 'halt' }
   }
 
-  /** A turn that is still open then is ended with this error. */
+  /** The turn failed outside its agent; if it is still open, it is ended with this error. */
   #lose(turnId: string, error: unknown): void {
-    this.#deps.ports.report(error)
+    this.#parts.ports.report(error)
     this.#failed = { turnId, error }
     if (this.#run?.turnId === turnId) this.#run = undefined
     this.recovery.begin()
@@ -105,11 +94,11 @@ export class TurnRunner {
     else this.#inTheBackground(kept.then(go))
   }
 
-  /** The rule that an answer makes is there before what it was given to: the next call of its kind is not asked about. */
+  /** Stores the rule that an answer makes. The answer counts after that, so that the next call of this kind is not asked about. */
   #keep({ question, outcome }: AnsweredQuestion): Promise<unknown> | undefined {
     const rule = ruleMadeBy(question, outcome)
     if (rule === undefined) return undefined
-    const { ports, log } = this.#deps
+    const { ports, log } = this.#parts
     const { rules, report } = ports
     return rules.remember(log.existing.cwd, rule).catch((error: unknown) => {
       report(error)
@@ -119,6 +108,6 @@ export class TurnRunner {
   }
 
   #inTheBackground(work: Promise<unknown>): void {
-    work.catch(this.#deps.ports.report)
+    work.catch(this.#parts.ports.report)
   }
 }

@@ -1,0 +1,25 @@
+/** A running turn as the permissions, tool calls and client services of that turn use it. `RunningTurn` implements it. */
+import type { Question, Turn } from '../../ports/agent.ts'
+import type { PermissionOutcome } from '../../ports/content.ts'
+import type { GrantSubject } from '../../ports/rules.ts'
+import type { ToolInputRequest } from '../../ports/tools.ts'
+import type { ClientUser } from '../client-services/client-request.ts'
+import type { PolicyContext } from '../permission/policy.ts'
+import type { SessionPorts } from '../session-ports.ts'
+import type { AttachedClients } from '../subscribers/attached-clients.ts'
+import type { PermissionPrompts } from './permission-prompt.ts'
+
+export interface LiveTurn extends Turn, ClientUser {
+  readonly ports: SessionPorts
+  readonly promptId: string
+  readonly clients: AttachedClients
+  readonly permissions: PermissionPrompts
+  /** The turn is over: nothing more of it is stored. */
+  readonly isOver: boolean
+  /** What decides about a tool call, as it is now. */
+  policyContext(): Promise<PolicyContext>
+  /** Asks for permission at once; `ask` waits for earlier requests first. Throws if the turn is over. */
+  askNow(question: Question, grant?: GrantSubject): Promise<PermissionOutcome>
+  /** What the server of this call asked for before a restart. */
+  earlierInputRequest(toolCallId: string): ToolInputRequest | undefined
+}
