@@ -145,8 +145,8 @@ export const mutants: readonly Mutant[] = [
   {
     mechanism: 'a call is stored as begun before its first effect',
     file: 'src/session/tool-call/call-tool.ts',
-    text: 'const begun = await calling.begin(toolCallId)\n',
-    by: 'void calling.begin(toolCallId)\n  const begun = true\n',
+    text: "const isStored = await this.#turn.store({ kind: 'call', toolCallId: this.#call.toolCallId, patch })\n",
+    by: "void this.#turn.store({ kind: 'call', toolCallId: this.#call.toolCallId, patch })\n    const isStored = true\n",
     test: [CALL_TEST, 'is stored as in progress before the tool is called'],
   },
   {
@@ -189,7 +189,7 @@ export const mutants: readonly Mutant[] = [
   {
     mechanism: 'that a paused call goes on is stored before it does',
     file: 'src/session/tool-call/input-required.ts',
-    text: "    if (!(await store({ kind: 'tool_input_resolved', toolCallId }))) return fail('TOOL_CANCELLED', { tool: name })\n",
+    text: " || !(await this.#turn.store({ kind: 'tool_input_resolved', toolCallId }))",
     by: '',
     test: [
       'test/model/pausing.test.ts',
