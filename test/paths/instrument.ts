@@ -12,11 +12,12 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 export const VISITS_VARIABLE = 'PARLEY_PATHS_FILE'
 
 /**
- * Runs once per bundle, before anything else. A visit is a line `monotonic-nanoseconds pid file`; the clock is one for all processes
+ * Runs once per bundle, before anything else. A visit is a line `monotonic-nanoseconds pid/thread file`; the clock is one for all processes
  * of a machine, so that the visits of relay, server and workers can be put into one order.
  */
 const recorder = `
 import { writeSync as __writeSync, openSync as __openSync } from 'node:fs'
+import { threadId as __threadId } from 'node:worker_threads'
 const __visit = (globalThis.__parleyVisit ??= (() => {
   const path = process.env['${VISITS_VARIABLE}']
   if (path === undefined) return () => {}
@@ -24,7 +25,7 @@ const __visit = (globalThis.__parleyVisit ??= (() => {
   let last
   return (name) => {
     const now = process.hrtime.bigint()
-    if (name !== last) __writeSync(file, now + ' ' + process.pid + ' ' + name + '\\n')
+    if (name !== last) __writeSync(file, now + ' ' + process.pid + '/' + __threadId + ' ' + name + '\\n')
     last = name
   }
 })())

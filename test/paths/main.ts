@@ -6,7 +6,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, posix } from 'node:path'
 import { buildInstrumented } from './instrument.ts'
 import { Stage } from './stage.ts'
-import { type Way, type Window, ambient, ways } from './ways.ts'
+import { type Way, type Window, ambient, indexer, ways } from './ways.ts'
 
 const lists = !process.argv.includes('--counts')
 const writes = process.argv.includes('--write')
@@ -36,9 +36,12 @@ async function filesOf(way: Way): Promise<readonly string[]> {
 }
 
 function within(stage: Stage, { from, to }: Window): readonly string[] {
-  return stage
-    .visits()
-    .filter(({ at, file }) => at >= from && at <= to && !ambient.some((path) => file.startsWith(path)))
+  const visits = stage.visits()
+  const indexing = new Set(visits.filter(({ file }) => file.startsWith(indexer)).map(({ thread }) => thread))
+  return visits
+    .filter(({ at }) => at >= from && at <= to)
+    .filter(({ thread }) => thread.endsWith('/0') || !indexing.has(thread))
+    .filter(({ file }) => ![...ambient, indexer].some((path) => file.startsWith(path)))
     .map(({ file }) => file)
 }
 

@@ -11,6 +11,8 @@ import type { Way } from './ways.ts'
 
 export interface Visit {
   readonly at: bigint
+  /** Process and thread. */
+  readonly thread: string
   readonly file: string
 }
 
@@ -60,7 +62,7 @@ export class Stage {
     const lines = readFileSync(this.#visits, 'utf8').trim().split('\n')
     return lines
       .map((line) => line.split(' '))
-      .map(([at = '0', , file = '']) => ({ at: BigInt(at), file }))
+      .map(([at = '0', thread = '', file = '']) => ({ at: BigInt(at), thread, file }))
       .toSorted((a, b) => (a.at < b.at ? -1 : 1))
   }
 

@@ -25,12 +25,17 @@ export interface Way {
 const SETTLE_MS = 400
 const PAUSE_MS = 1_500
 
-/** Called at every step of everything; a reader opens them once and not for a way. */
+/** Passed at every step of everything: a reader knows them from their names, or opens them once and not for a way. */
 export const ambient: readonly string[] = [
   'src/adapters/clock.ts', // time and ids, passed in
   'src/adapters/fault.ts', // places where tests cut the power; does nothing in production
   'src/adapters/watchdog/', // the heartbeat that shows a hanging main thread
+  'src/async/', // timeouts, aborts, queues
+  'src/text/', // small questions about texts
 ]
+
+/** A thread that passes this file follows the journal to index it for search: it is no part of what a request waits for. */
+export const indexer = 'src/adapters/search/worker/'
 
 export const ways: readonly Way[] = [
   {
