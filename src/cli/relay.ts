@@ -54,7 +54,7 @@ export async function relayStdio(agent: string | undefined): Promise<void> {
       start: () => start(config),
       pause: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
     },
-    newId: () => crypto.randomUUID(),
+    newId: crypto.randomUUID.bind(crypto),
     // For the user; stdout carries the protocol alone.
     say: complain,
   })

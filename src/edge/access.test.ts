@@ -48,6 +48,25 @@ test('the lists of this test name every method of the table, and no other', () =
   expect(ALL.toSorted()).toEqual(Object.keys(METHOD_ACCESS).toSorted())
 })
 
+test('a server that is stopping refuses work that it would have to finish, and nothing else', () => {
+  const access = new Access(user('unix socket'), 'valid', { isStopping: true })
+  const refused = ALL.filter((method) => {
+    try {
+      access.require(method)
+      return false
+    } catch (error) {
+      return isParleyError(error, 'SERVER_STOPPING')
+    }
+  })
+  expect(refused.toSorted()).toEqual([
+    '_parley/fork',
+    '_parley/import',
+    'session/fork',
+    'session/new',
+    'session/prompt',
+  ])
+})
+
 test('every method that takes parameters has a row', () => {
   expect(Object.keys(METHOD_ACCESS)).toEqual(expect.arrayContaining(Object.keys(schemas)))
 })

@@ -59,16 +59,33 @@ export const METHOD_ACCESS = {
 
 export type Method = keyof typeof METHOD_ACCESS
 
+/** Methods that start work. A server that is stopping refuses them; what runs may still be cancelled, read and closed. */
+const STARTS_WORK: ReadonlySet<string> = new Set<Method>([
+  'session/new',
+  'session/prompt',
+  'session/fork',
+  '_parley/fork',
+  '_parley/import',
+])
+
+/** Whether the server is between the order to stop and the stop. */
+export interface Draining {
+  readonly isStopping: boolean
+}
+
 /** The transports over which clients may lend variables of their environment: over stdio the server has the same environment already. */
 const TAKES_VARIABLES: ReadonlySet<TransportKind> = new Set(['unix socket'])
 
 /** What one connection may do now; the token is given and taken back while it lasts. */
 export class Access {
   readonly #principal: Principal
+  readonly #server: Draining | undefined
   token: TokenState
 
-  constructor(principal: Principal, token: TokenState) {
+  /** A `server` that is absent stops together with its only client. */
+  constructor(principal: Principal, token: TokenState, server?: Draining) {
     this.#principal = principal
+    this.#server = server
     this.token = token
   }
 
@@ -78,12 +95,13 @@ export class Access {
     return isLocalUser && TAKES_VARIABLES.has(transport)
   }
 
-  /** Throws LOCAL_USER_ONLY, AUTH_REQUIRED or METHOD_UNKNOWN. */
+  /** Throws LOCAL_USER_ONLY, AUTH_REQUIRED, METHOD_UNKNOWN or SERVER_STOPPING. */
   require(method: string): void {
     const { needsToken, isLocalOnly } = accessOf(method) ?? CLIENT
     if (isLocalOnly && !this.#principal.isLocalUser) fail('LOCAL_USER_ONLY', { method })
     if (needsToken && this.token === 'missing') fail('AUTH_REQUIRED', { method })
     if (accessOf(method) === undefined) fail('METHOD_UNKNOWN', { method })
+    if (STARTS_WORK.has(method) && this.#server?.isStopping === true) fail('SERVER_STOPPING', {})
   }
 
   /** Whether this principal may ever call the method, once it has given the token. */

@@ -53,7 +53,11 @@ class Connection {
   constructor(transport: Transport, server: ServerContext) {
     this.#transport = transport
     this.#server = server
-    this.#access = new Access(server.principal, server.token === undefined ? 'not demanded' : 'missing')
+    this.#access = new Access(
+      server.principal,
+      server.token === undefined ? 'not demanded' : 'missing',
+      server.draining,
+    )
     // A response meant for an earlier server is never taken for one of ours.
     this.#pending = new PendingRequests(`${server.clock.id().slice(0, 8)}-`)
     this.#scheduler = new RequestScheduler((error) => server.report(error))
@@ -145,7 +149,6 @@ class Connection {
     const version = this.#version
     if (version?.methods === undefined) return fail('NOT_INITIALIZED', { method })
     this.#access.require(method)
-    this.#server.admit?.(method)
     const own = [version.ownMethods, this.#server.methods ?? {}].find((methods) => Object.hasOwn(methods, method))
     if (own !== undefined) return this.#transport.send([resultMessage(id, await own[method]?.(params))])
     const methods = await (CANCELLABLE.has(method)

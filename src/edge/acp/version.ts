@@ -6,7 +6,7 @@ import type { Signal } from '../../ports/signal.ts'
 import type { RequestId } from '../../rpc/json-rpc.ts'
 import type { PendingRequests } from '../../rpc/pending-requests.ts'
 import type { SessionDirectory } from '../../session/handle.ts'
-import type { Access, Principal } from '../access.ts'
+import type { Access, Draining, Principal } from '../access.ts'
 import type { Transport } from '../transport/transport.ts'
 
 export interface ProtocolVersion {
@@ -99,11 +99,11 @@ export interface ServerContext {
   readonly methods?: OwnMethods
   /** Absent: no watchdog runs. */
   readonly activity?: Activity
+  /** Absent: the server stops together with its only client. */
+  readonly draining?: Draining
   /** Aborts when the server is about to end the connection. */
   readonly stopping?: Signal
   readonly clock: Pick<Clock, 'id'>
-  /** Throws the error that answers a request of this method while the server stops. */
-  admit?(method: string): void
   report(error: unknown): void
   /** Resolves when requests of a client that has left are no longer waited for. */
   patience(): Promise<void>

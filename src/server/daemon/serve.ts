@@ -4,7 +4,6 @@ import { requirePrivate } from '../../config/socket.ts'
 import type { ServerContext } from '../../edge/acp/version.ts'
 import { loadVersions } from '../../edge/acp/versions.ts'
 import { type ListeningSocket, listenOn } from '../../edge/transport/unix-socket.ts'
-import { fail } from '../../errors/parley-error.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { AbortSource } from '../../ports/signal.ts'
 import type { SessionCounts, SessionRegistry } from '../../session/registry.ts'
@@ -58,15 +57,6 @@ export async function openServer(config: Config, options: ServeOptions): Promise
     throw error
   }
 }
-
-/** What a server that stops takes no more of. */
-const NEW_WORK: ReadonlySet<string> = new Set([
-  'session/new',
-  'session/prompt',
-  'session/fork',
-  '_parley/fork',
-  '_parley/import',
-])
 
 class Server implements RunningServer {
   readonly socket: string
@@ -143,15 +133,11 @@ class Server implements RunningServer {
       },
       activity,
       stopping: this.#silence.signal,
-      admit: (method) => this.#admit(method),
+      draining: this.#drain,
       clock,
       report: log.report,
       patience: () => this.#owner.after(PATIENCE),
     }
-  }
-
-  #admit(method: string): void {
-    if (this.#drain.isStopping && NEW_WORK.has(method)) fail('SERVER_STOPPING', {})
   }
 
   #orders(): AdminHost {
@@ -218,6 +204,7 @@ class Drain {
   #begin: () => void = () => undefined
   /** Resolves when no turn runs any more, or the grace is over. */
   readonly drained: Promise<void>
+  isStopping = false
 
   constructor(clock: Clock, working: () => number) {
     this.#clock = clock
@@ -226,12 +213,9 @@ class Drain {
     this.drained = begun.then(() => this.#wait())
   }
 
-  get isStopping(): boolean {
-    return this.#deadline !== undefined
-  }
-
   /** A second call can only shorten the grace. */
   stop(graceMs: number): void {
+    this.isStopping = true
     this.#deadline = Math.min(this.#deadline ?? Infinity, this.#clock.monotonicNow() + graceMs)
     this.#begin()
   }
