@@ -1,6 +1,5 @@
-/** The settings of a command, where the user hears on standard error what of them was left out. */
-import { loadDespite } from '../config/load-lenient.ts'
-import { type Flags, loadConfig } from '../config/load.ts'
+/** Loads the settings of a command, and reports on standard error what was left out. */
+import { type Flags, loadConfig, loadLenient } from '../config/load.ts'
 import type { Config } from '../config/schema.ts'
 import { complain } from './say.ts'
 
@@ -11,14 +10,14 @@ export async function configFor(flags: Flags = {}): Promise<Config> {
   return config
 }
 
-/** For commands that must work whatever the user's file says: what is wrong with it is told, and they go on. */
-export async function configDespite(): Promise<Config> {
-  const { config, fault } = await loadDespite()
+/** For commands that must work whatever the user's file says: its faults are reported, and the command continues. */
+export async function lenientConfig(): Promise<Config> {
+  const { config, fault } = await loadLenient()
   warn([...(fault === undefined ? [] : [fault]), ...config.warnings])
   return config
 }
 
-/** A sentence may quote a file that others wrote: nothing in it may steer the terminal. */
+/** A sentence may quote a file that other people wrote, so it is printed without control characters. */
 function warn(sentences: readonly string[]): void {
   for (const sentence of sentences) complain(sentence)
 }

@@ -1,6 +1,6 @@
 /** The configuration for `parley doctor`: as much as can be loaded, and everything that is wrong. */
 import { catalogue } from '../errors/catalogue.ts'
-import { loadDespite } from './load-lenient.ts'
+import { loadLenient } from './load.ts'
 import { readMcpFiles } from './mcp/server-files.ts'
 import { projectFile, userFile, workingDirectory } from './places.ts'
 import type { Config } from './schema.ts'
@@ -18,7 +18,7 @@ export interface Diagnosis {
 /** Never throws because of a setting. */
 export async function diagnoseConfig(environment = process.env, cwd = workingDirectory()): Promise<Diagnosis> {
   const files = [userFile(environment), projectFile(cwd)]
-  const { config, fault } = await loadDespite(environment, cwd)
+  const { config, fault } = await loadLenient(environment, cwd)
   const found = readMcpFiles({ home: config.home, environment }, cwd)
   // A file that cannot be read at all is told of by the settings already.
   const told = [...(fault === undefined ? [] : [fault]), ...config.warnings]

@@ -1,28 +1,27 @@
-/** The one door of configuration: defaults < file < environment < flags, checked once, frozen. It alone reads the environment. */
+/** Loads the configuration: defaults < user's file < project's file < environment < flags. It is checked once and frozen. */
 import { dirname, isAbsolute, resolve } from 'node:path'
-import { fail, isParleyError } from '../errors/parley-error.ts'
+import { fail, isParleyError, reasonOf } from '../errors/parley-error.ts'
 import { ignoredPlaces, stateDirectory, userFile, workingDirectory } from './places.ts'
 import { type FileSettings, type Settings, ofProject, ofUser } from './files/setting-files.ts'
 import { type AgentChoice, agentChoice, modelChoice } from './agent-choice.ts'
 import { type Config, type Fault, settings } from './schema.ts'
 import { requirePrivateState } from './private.ts'
-import type { SettingValues } from './setting-values.ts'
-import { providerVariables } from './provider-variables.ts'
+import type { SettingValues } from './files/setting-values.ts'
+import { providerVariables } from './models/provider-variables.ts'
 import { socketPathOf } from './socket.ts'
 
 export interface Flags {
   readonly agent?: string | undefined
   /** Implies the agent `model`. */
   readonly model?: string | undefined
-  /** For a server, which serves the sessions of every directory: the project that it is started in decides nothing. */
+  /** For a server, which serves the sessions of every directory: the settings of its own directory do not count. */
   readonly withoutProject?: boolean
 }
 
 type Environment = Readonly<Record<string, string | undefined>>
 
 /**
- * Throws CONFIG_INVALID with the key, the value that cannot be and where that is said, and CONFIG_UNREADABLE for a file that
- * is no TOML.
+ * Throws CONFIG_INVALID with the key, the value and its file and line, and CONFIG_UNREADABLE for a file that is not TOML.
  */
 export async function loadConfig(
   flags: Flags = {},
@@ -43,6 +42,28 @@ export async function loadConfig(
     const place = isParleyError(error, 'CONFIG_INVALID') ? said[error.details.key]?.place : undefined
     if (!isParleyError(error, 'CONFIG_INVALID') || place === undefined) throw error
     return fail('CONFIG_INVALID', { ...error.details, reason: `${error.details.reason} (${place})` }, error)
+  }
+}
+
+export interface LenientConfig {
+  /** The default settings where the files cannot be read. The state directory does not depend on them. */
+  readonly config: Config
+  /** One sentence, without secrets. */
+  readonly fault?: string
+}
+
+/**
+ * For commands that must work whatever a settings file says. Throws CONFIG_INVALID and STATE_NOT_PRIVATE for a state
+ * directory that cannot be used, and because of no other setting.
+ */
+export async function loadLenient(environment = process.env, cwd = workingDirectory()): Promise<LenientConfig> {
+  try {
+    return { config: await loadConfig({}, environment, cwd) }
+  } catch (error) {
+    // Every command needs the state directory, so a fault there is thrown.
+    const home = homeOf(environment, cwd)
+    const config = await loadConfig({}, { PARLEY_HOME: home, XDG_CONFIG_HOME: '/dev/null' }, '/dev/null')
+    return { config: { ...config, environment }, fault: reasonOf(error) }
   }
 }
 
@@ -68,7 +89,7 @@ function configOf({ flags, environment, cwd, warnings, lent, values }: Given, sa
       flags,
       { agent: said['agent']?.text, model: values.model },
       {
-        // A script that the user's file names stands beside that file, wherever the command runs.
+        // The path of a script in the user's file is relative to that file.
         directory: isChosenNow('agent') ? cwd : dirname(userFile(environment)),
         isNamedNow: isChosenNow('agent'),
       },
@@ -110,10 +131,10 @@ function given({ agent, model }: Flags): Settings {
 }
 
 /**
- * Where the state is, by the environment alone. A relative path would mean another state in each directory, and sessions that
- * seem to be lost. Throws CONFIG_INVALID.
+ * The state directory; only the environment sets it. A relative path would mean another state in each directory, and sessions
+ * that seem to be lost. Throws CONFIG_INVALID.
  */
-export function homeOf(environment: Environment, cwd: string): string {
+function homeOf(environment: Environment, cwd: string): string {
   const named = environment['PARLEY_HOME']
   const path = named || stateDirectory(environment)
   if (isAbsolute(path)) return path
@@ -142,6 +163,6 @@ function chosenAgent(flags: Flags, { agent, model }: Chosen, named: Parameters<t
 async function checkedValues(said: Settings): Promise<SettingValues> {
   const texts = Object.fromEntries(Object.entries(said).map(([key, one]) => [key, one?.text]))
   if (Object.keys(texts).every((key) => key === 'home' || key === 'agent')) return {}
-  const { parseSettingValues } = await import('./setting-values.ts')
+  const { parseSettingValues } = await import('./files/setting-values.ts')
   return parseSettingValues(texts)
 }

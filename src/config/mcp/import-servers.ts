@@ -2,7 +2,6 @@
 import { resolve } from 'node:path'
 import { fail, reasonOf } from '../../errors/parley-error.ts'
 import { readText } from '../../state-files/bounded-read.ts'
-import { jsonFault } from '../json-fault.ts'
 import type { McpTable } from './edit-servers.ts'
 
 export type Imported =
@@ -112,4 +111,32 @@ function isEmpty(value: unknown): boolean {
 
 function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** `it is not valid JSON (line 3, column 7)`, without a quotation: the text may hold secrets. */
+function jsonFault(text: string): string {
+  const before = text.slice(0, validLength(text)).split('\n')
+  return `it is not valid JSON (line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1})`
+}
+
+/** The length of the longest beginning that more text could complete to JSON. */
+function validLength(text: string): number {
+  let valid = 0
+  let wrong = text.length + 1
+  while (wrong - valid > 1) {
+    const middle = Math.floor((valid + wrong) / 2)
+    if (isValidPrefix(text.slice(0, middle))) valid = middle
+    else wrong = middle
+  }
+  return valid
+}
+
+function isValidPrefix(start: string): boolean {
+  try {
+    JSON.parse(start)
+    return true
+  } catch (error) {
+    const at = /at position (\d+)/u.exec(reasonOf(error))?.[1]
+    return at === undefined ? /end of JSON input/u.test(reasonOf(error)) : Number(at) >= start.length
+  }
 }

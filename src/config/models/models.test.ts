@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { loadConfig } from '../load.ts'
 import { readModels } from './models.ts'
-import { providerVariables } from '../provider-variables.ts'
+import { providerVariables } from './provider-variables.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'parley-models-'))
 afterAll(() => rmSync(root, { recursive: true }))

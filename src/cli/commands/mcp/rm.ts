@@ -1,6 +1,6 @@
 /** `parley mcp rm NAME`: removes a server from the user's parley.toml, or takes back the trust in one of a project. */
 import { withdraw } from '../../../config/mcp/edit-trust.ts'
-import { configDespite } from '../../configured.ts'
+import { lenientConfig } from '../../configured.ts'
 import { hasMcp, removeMcp } from '../../../config/mcp/edit-servers.ts'
 import { readMcpFiles } from '../../../config/mcp/server-files.ts'
 import { userFile } from '../../../config/places.ts'
@@ -11,7 +11,7 @@ import { oneLine } from '../../output/terminal/text.ts'
 import { unknownServer } from './words.ts'
 
 export async function run({ args: [name = ''] }: CommandInput): Promise<number> {
-  const config = await configDespite()
+  const config = await lenientConfig()
   const { servers } = readMcpFiles(config, process.cwd())
   const file = userFile(config.environment)
   const allowed = servers.find(

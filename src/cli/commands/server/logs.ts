@@ -3,7 +3,7 @@ import { fail } from '../../../errors/parley-error.ts'
 import { readableLine } from '../../../server/log/log-line.ts'
 import { LogReader } from '../../../server/log/log-reader.ts'
 import type { CommandInput } from '../../runtime/command.ts'
-import { configDespite } from '../../configured.ts'
+import { lenientConfig } from '../../configured.ts'
 import { OK } from '../../runtime/exit-codes.ts'
 import { escaped } from '../../output/json.ts'
 import { textOption } from '../../runtime/options.ts'
@@ -17,7 +17,7 @@ const PAUSE = 250
 
 export async function run({ options }: CommandInput): Promise<number> {
   const count = countOf(textOption(options, 'lines') ?? LINES)
-  const { home } = await configDespite()
+  const { home } = await lenientConfig()
   const log = new LogReader(home)
   const print = (line: string) => printLine(options['json'] === true ? escaped(line) : printable(readableLine(line)))
   // Whoever has read a line may stop it.

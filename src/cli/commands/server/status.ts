@@ -2,14 +2,14 @@
 import { askStatus } from '../../../server/admin/admin-client.ts'
 import type { Status } from '../../../server/admin/admin-methods.ts'
 import type { CommandInput } from '../../runtime/command.ts'
-import { configDespite } from '../../configured.ts'
+import { lenientConfig } from '../../configured.ts'
 import { OK } from '../../runtime/exit-codes.ts'
 import { printJson } from '../../output/json.ts'
 import { paintOn } from '../../output/terminal-io.ts'
 import type { Paint } from '../../output/terminal/colors.ts'
 
 export async function run({ options }: CommandInput): Promise<number> {
-  const config = await configDespite()
+  const config = await lenientConfig()
   const status = await askStatus(config)
   if (options['json'] === true) printJson(status)
   else process.stdout.write(table(status, paintOn(process.stdout, config)))

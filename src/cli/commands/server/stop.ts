@@ -2,7 +2,7 @@
 import { fail } from '../../../errors/parley-error.ts'
 import { stopServer } from '../../../server/launch/stop.ts'
 import type { CommandInput } from '../../runtime/command.ts'
-import { configDespite } from '../../configured.ts'
+import { lenientConfig } from '../../configured.ts'
 import { OK } from '../../runtime/exit-codes.ts'
 import { textOption } from '../../runtime/options.ts'
 
@@ -10,7 +10,7 @@ const GRACE_SECONDS = '10'
 
 export async function run({ options }: CommandInput): Promise<number> {
   const graceMs = millisecondsOf(textOption(options, 'grace') ?? GRACE_SECONDS)
-  const pid = await stopServer(await configDespite(), {
+  const pid = await stopServer(await lenientConfig(), {
     graceMs,
     onProgress: (line) => process.stderr.write(`${line}\n`),
   })

@@ -2,9 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { loadDespite } from './load-lenient.ts'
 import { diagnoseConfig } from './diagnose.ts'
-import { loadConfig } from './load.ts'
+import { loadConfig, loadLenient } from './load.ts'
 import { ignoredPlaces, stateDirectory, userFile } from './places.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'parley-despite-'))
@@ -14,16 +13,16 @@ test('a file that cannot be read changes nothing of where the state is, and is t
   const environment = { PARLEY_HOME: join(directory, 'state'), XDG_CONFIG_HOME: directory }
   mkdirSync(join(directory, 'parley'))
   writeFileSync(join(directory, 'parley', 'parley.toml'), 'agnet = "guide"\n')
-  const { config, fault } = await loadDespite(environment, directory)
+  const { config, fault } = await loadLenient(environment, directory)
   expect(config.home).toBe(join(directory, 'state'))
   expect(fault).toContain('perhaps agent is meant')
   rmSync(join(directory, 'parley', 'parley.toml'))
-  expect((await loadDespite(environment, directory)).fault).toBeUndefined()
+  expect((await loadLenient(environment, directory)).fault).toBeUndefined()
 })
 
 test('a relative state directory is refused, with what to type: each directory would have sessions of its own', async () => {
   const environment = { PARLEY_HOME: 'state', XDG_CONFIG_HOME: directory }
-  for (const load of [loadDespite(environment, '/here'), loadConfig({}, environment, '/here')])
+  for (const load of [loadLenient(environment, '/here'), loadConfig({}, environment, '/here')])
     await expect(load).rejects.toThrow('type PARLEY_HOME=/here/state')
 })
 

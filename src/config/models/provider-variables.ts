@@ -1,7 +1,7 @@
 /** The variables with keys and addresses of model providers, which a command sends to a server that runs already. */
-import { knownProviders } from './models/known-providers.ts'
-import { readText } from '../state-files/bounded-read.ts'
-import { userFile } from './places.ts'
+import { knownProviders } from './known-providers.ts'
+import { readText } from '../../state-files/bounded-read.ts'
+import { userFile } from '../places.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -15,7 +15,7 @@ export async function providerVariables(environment: Environment): Promise<Reado
 /** An editor waits for its relay to start, so the schema is loaded only where the file mentions providers at all. */
 async function namesOfOwn(environment: Environment): Promise<readonly string[]> {
   if (!(await mentionsProviders(userFile(environment)))) return []
-  const { variablesOfOwnProviders } = await import('./models/models.ts')
+  const { variablesOfOwnProviders } = await import('./models.ts')
   return variablesOfOwnProviders(environment)
 }
 

@@ -1,6 +1,6 @@
 /** The plain settings: what each may be as it is written in a file or in the environment, and what the program gets. */
 import { z } from 'zod'
-import { fail } from '../errors/parley-error.ts'
+import { fail } from '../../errors/parley-error.ts'
 
 function number(reason: string, fits: (value: number) => boolean) {
   return z
