@@ -26,23 +26,6 @@ export function openDatabase(location: string, options: DatabaseOptions = {}): D
   }
 }
 
-/** Runs `write` in one transaction: all of it is stored, or nothing. */
-export function inTransaction<Result>(db: Database, write: () => Result): Result {
-  db.exec('BEGIN IMMEDIATE')
-  try {
-    const result = write()
-    db.exec('COMMIT')
-    return result
-  } finally {
-    rollBack(db)
-  }
-}
-
-/** Does nothing when no transaction is open; SQLite rolls back by itself after some errors. */
-export function rollBack(db: Database): void {
-  if (db.isTransaction) db.exec('ROLLBACK')
-}
-
 /** A location that SQLite reads as a file that never changes: it takes no lock and creates no file beside it. */
 export function immutableLocation(path: string): string {
   return `${pathToFileURL(path).href}?immutable=1`

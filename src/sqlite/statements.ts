@@ -1,5 +1,5 @@
-/** Prepared statements of one database, each prepared once. */
-import { type Database, type Statement, inTransaction } from './database.ts'
+/** Prepared statements of one database, transactions, and text as a column. Importing this file does not load the SQLite library. */
+import type { Database, Statement } from './database.ts'
 
 type Value = string | number | null
 
@@ -48,4 +48,33 @@ export class Statements {
     this.#prepared.set(sql, statement)
     return statement
   }
+}
+
+/** Runs `write` in one transaction: all of it is stored, or nothing. */
+export function inTransaction<Result>(db: Database, write: () => Result): Result {
+  db.exec('BEGIN IMMEDIATE')
+  try {
+    const result = write()
+    db.exec('COMMIT')
+    return result
+  } finally {
+    rollBack(db)
+  }
+}
+
+/** Does nothing when no transaction is open; SQLite rolls back by itself after some errors. */
+export function rollBack(db: Database): void {
+  if (db.isTransaction) db.exec('ROLLBACK')
+}
+
+/**
+ * Any text as a column. The SQLite library cuts a text at a NUL and cannot keep half a surrogate pair. Written as the inside of a JSON
+ * string every text comes back as it was, and `a\0b` never finds the row of `a`.
+ */
+export function escapeText(text: string): string {
+  return JSON.stringify(text).slice(1, -1)
+}
+
+export function unescapeText(text: string): string {
+  return text.includes('\\') ? (JSON.parse(`"${text}"`) as string) : text
 }

@@ -3,16 +3,20 @@ import { fail } from '../../errors/parley-error.ts'
 import type { AgentUpdate } from '../../ports/agent.ts'
 import type { Content } from '../../ports/content.ts'
 import type { AgentEvent, Command } from './commands.ts'
-import { ENTRY_FORMAT, type Body } from './entries.ts'
-import { beginTurn, callSaid } from './entry-factories.ts'
+import { ENTRY_FORMAT, type Body, beginTurn } from './entries.ts'
 import { abortCopiedTurn, endTurn, interruptTurn, withdrawQuestion } from './finish-turn.ts'
 import { askPermission, resolvePermission, revoke } from './permission-answer.ts'
-import { type Busy, type Existing, type State, isBusy, withoutQuestion } from './state.ts'
+import { type Busy, type Existing, type State, isBusy, toolCallEntry, withoutQuestion } from './state.ts'
 import { offerSettings, setConfigOption, setMode } from './settings.ts'
-import { forkTitle, titleFrom } from './title.ts'
 
 /** Prompts that may wait behind a running turn. */
 export const QUEUE_LIMIT = 32
+
+const FIRST_TITLE_CHARS = 80
+const MAX_TITLE_CHARS = 200
+/** The part of a prompt that a title is made from; a prompt may be a whole file. */
+const TITLE_SOURCE_CHARS = 2_000
+const FORK_PREFIX = 'Fork of '
 
 type Of<Kind extends Command['kind']> = Command & { readonly kind: Kind }
 
@@ -171,7 +175,7 @@ function agentSaid(event: AgentEvent, state: Busy): readonly Body[] {
         { kind: 'message_chunk', role: event.role, messageId: messageId(event.role, state), content: event.content },
       ]
     case 'call':
-      return callSaid(event, state)
+      return [toolCallEntry(event, state)]
     case 'plan':
       return [{ kind: 'plan', entries: event.entries }]
     case 'checkpoint':
@@ -294,4 +298,39 @@ function messageId(role: 'agent' | 'thought', { turn }: Busy): string {
 
 function sameJson(left: unknown, right: unknown): boolean {
   return JSON.stringify(left) === JSON.stringify(right)
+}
+
+/** A title from the beginning of the first prompt; undefined when that has no words. */
+function titleFrom(content: readonly Content[]): string | undefined {
+  const beginnings = content.flatMap((block) =>
+    block.type === 'text' ? [block.text.trimStart().slice(0, TITLE_SOURCE_CHARS)] : [],
+  )
+  const line = inOneLine(beginnings.join(' ').slice(0, TITLE_SOURCE_CHARS))
+  return line === '' ? undefined : clipped(line, FIRST_TITLE_CHARS)
+}
+
+/** A title that a user or an agent gives: one line, its white space reduced. Throws TITLE_INVALID. */
+export function parseTitle(text: string): string {
+  const line = inOneLine(text)
+  const isFit = line !== '' && Array.from(line).length <= MAX_TITLE_CHARS && !/[\p{Cc}\p{Cs}]/u.test(line)
+  return isFit ? line : fail('TITLE_INVALID', { limit: MAX_TITLE_CHARS })
+}
+
+/** A fork of a fork is called like a fork. */
+function forkTitle(title: string): string {
+  return title.startsWith(FORK_PREFIX) ? title : clipped(FORK_PREFIX + title, MAX_TITLE_CHARS)
+}
+
+function inOneLine(text: string): string {
+  return text.replace(/\s+/gu, ' ').trim()
+}
+
+function clipped(line: string, longest: number): string {
+  const letters = Array.from(line)
+  return letters.length <= longest
+    ? line
+    : `${letters
+        .slice(0, longest - 1)
+        .join('')
+        .trimEnd()}…`
 }

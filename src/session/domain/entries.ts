@@ -205,8 +205,32 @@ export type Body =
   /** A further part of a compaction's summary. */
   | { readonly kind: 'compaction_summary'; readonly compactionId: string; readonly content: Content }
 
+/** The entries that begin a turn: its number, and as its first message what the user said. */
+export function beginTurn(number: number, { promptId, content, meta }: UserPrompt): readonly Body[] {
+  const turnId = `t${number}`
+  const messageId = `${turnId}-user`
+  return [
+    { kind: 'turn_started', turnId, promptId },
+    ...content.map((content, at): Body => {
+      const attached = at === 0 && meta !== undefined ? { meta } : {}
+      return { kind: 'message_chunk', role: 'user', messageId, promptId, content, ...attached }
+    }),
+  ]
+}
+
+interface UserPrompt {
+  readonly promptId: string
+  readonly content: readonly Content[]
+  readonly meta?: Meta
+}
+
 /** A fact with its place and time: `seq` is 1, 2, 3 … without gaps, `at` is milliseconds since 1970. */
 export type Entry = Body & { readonly seq: number; readonly at: number }
+
+/** Whether the entry is the one end of a prompt. */
+export function isEnd(entry: Entry): entry is Entry & { readonly kind: 'turn_ended' | 'prompt_withdrawn' } {
+  return entry.kind === 'turn_ended' || entry.kind === 'prompt_withdrawn'
+}
 
 /** Nearly every entry is a part of bare text; stored as three strings it takes a fraction of the space. */
 type ShortChunk = readonly [role: 'agent' | 'thought', messageId: string, text: string]

@@ -1,9 +1,8 @@
 /** How a turn comes to its one end: by its agent, by a cancel, or because the server stopped. */
 import type { StopReason } from '../../ports/agent.ts'
 import type { ToolStatus } from '../../ports/content.ts'
-import type { Body, Entry, Failure, TurnEnd } from './entries.ts'
+import { type Body, type Failure, type TurnEnd, beginTurn } from './entries.ts'
 import { type Busy, isOnlyWaiting, openQuestion } from './state.ts'
-import { beginTurn } from './entry-factories.ts'
 
 export interface Ending {
   readonly stopReason: StopReason | 'error'
@@ -95,9 +94,4 @@ function ended(state: Busy, stopReason: TurnEnd, error?: Failure): Body {
 function nextOf(state: Busy): readonly Body[] {
   const [next] = state.queue
   return next === undefined ? [] : beginTurn(state.turns + 1, next)
-}
-
-/** The one end of a prompt. */
-export function isEnd(entry: Entry): entry is Entry & { readonly kind: 'turn_ended' | 'prompt_withdrawn' } {
-  return entry.kind === 'turn_ended' || entry.kind === 'prompt_withdrawn'
 }

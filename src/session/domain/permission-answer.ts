@@ -5,8 +5,15 @@ import type { Rule } from '../../ports/rules.ts'
 import { ALWAYS_IN_PROJECT, NEVER_IN_PROJECT, isSameGrant } from '../permission/grants.ts'
 import type { Command } from './commands.ts'
 import type { Body } from './entries.ts'
-import { type Busy, type Existing, type OpenQuestion, type State, isBusy, openQuestion } from './state.ts'
-import { callSaid } from './entry-factories.ts'
+import {
+  type Busy,
+  type Existing,
+  type OpenQuestion,
+  type State,
+  isBusy,
+  openQuestion,
+  toolCallEntry,
+} from './state.ts'
 
 export function isYes(outcome: PermissionOutcome): boolean {
   return outcome.outcome === 'selected' && (outcome.kind === 'allow_once' || outcome.kind === 'allow_always')
@@ -26,7 +33,7 @@ export function askPermission(command: Command & { readonly kind: 'ask' }, state
     resume,
     ...(grant && { grant }),
   }
-  return [...callSaid({ toolCallId, patch }, state), asked]
+  return [toolCallEntry({ toolCallId, patch }, state), asked]
 }
 
 /** The first valid answer wins; a later one is told that nobody waits any more. */

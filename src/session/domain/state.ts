@@ -13,7 +13,7 @@ import type { SessionPhase, SessionSummary } from '../../ports/journal.ts'
 import type { Settings } from '../../ports/settings.ts'
 import type { Grant, GrantSubject } from '../../ports/rules.ts'
 import type { ToolInputRequest } from '../../ports/tools.ts'
-import type { Failure, TurnEnd } from './entries.ts'
+import type { Body, Failure, TurnEnd } from './entries.ts'
 
 export type State = Absent | Idle | Closed | Working | Cancelling | Waiting | Suspended
 
@@ -194,6 +194,18 @@ export function withoutQuestion(state: Busy): Exclude<Busy, { readonly question:
 
 export function isKnownCall({ calls, endedCalls }: OpenTurn, toolCallId: string): boolean {
   return Object.hasOwn(calls, toolCallId) || endedCalls.includes(toolCallId)
+}
+
+/** What an agent says of one of its tool calls. */
+export interface ToolCallReport {
+  readonly toolCallId: string
+  readonly patch: ToolCallPatch
+}
+
+/** The entry of a report: the first of an id introduces the call, later ones change it. */
+export function toolCallEntry({ toolCallId, patch }: ToolCallReport, { turn }: Busy): Body {
+  if (isKnownCall(turn, toolCallId)) return { kind: 'tool_call_patched', toolCallId, patch }
+  return { kind: 'tool_call', toolCallId, call: { ...patch, title: patch.title ?? patch.name ?? toolCallId } }
 }
 
 /** The row that lists show for this state. */

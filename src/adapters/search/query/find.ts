@@ -4,8 +4,7 @@ import type { Speaker, SearchHit, SearchRequest } from '../../../ports/search.ts
 import { shown } from './passages.ts'
 import { snippetOf } from './snippet.ts'
 import type { SearchSource, SourceHead } from '../store/source.ts'
-import type { Statements } from '../../../sqlite/statements.ts'
-import { escapeText, unescapeText } from '../../../sqlite/text.ts'
+import { type Statements, escapeText, unescapeText } from '../../../sqlite/statements.ts'
 
 /** How many of the passages that came last are put in the order of their time; others follow none of them. */
 const SORTED = 2_000

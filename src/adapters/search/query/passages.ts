@@ -2,8 +2,7 @@
 import { indexText } from '../../../text/tokens.ts'
 import type { SearchDocument } from '../../../ports/search.ts'
 import { joined, piecesOf } from './pieces.ts'
-import type { Statements } from '../../../sqlite/statements.ts'
-import { escapeText, unescapeText } from '../../../sqlite/text.ts'
+import { type Statements, escapeText, unescapeText } from '../../../sqlite/statements.ts'
 
 /** What is stored of a passage from `part` on, with what has been said since. */
 interface Draft {

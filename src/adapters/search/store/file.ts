@@ -1,6 +1,7 @@
 /** The file of the index. Everything in it can be made again from the journal, so one that is not as it should be goes. */
 import { closeSync, openSync, statSync } from 'node:fs'
-import { type Database, inTransaction, openDatabase, removeDatabase } from '../../../sqlite/database.ts'
+import { type Database, openDatabase, removeDatabase } from '../../../sqlite/database.ts'
+import { inTransaction } from '../../../sqlite/statements.ts'
 import { TOKENIZER } from '../../../text/tokens.ts'
 
 /** Of the tables and of what is written into them; an index of another version is made anew. */

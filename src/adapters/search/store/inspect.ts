@@ -4,7 +4,7 @@ import { type Database, openDatabase, traceFreeLocation } from '../../../sqlite/
 import type { IndexState } from '../../../ports/search.ts'
 import { isOurs } from './file.ts'
 import type { SearchSource } from './source.ts'
-import { unescapeText } from '../../../sqlite/text.ts'
+import { unescapeText } from '../../../sqlite/statements.ts'
 
 export function inspect(path: string, source: SearchSource): IndexState {
   if (!existsSync(path)) return { kind: 'absent' }

@@ -3,8 +3,7 @@ import { reasonOf } from '../../../errors/parley-error.ts'
 import type { SessionId } from '../../../ports/journal.ts'
 import { removePassage, writeSayings } from '../query/passages.ts'
 import type { SearchSource, SourceHead } from './source.ts'
-import type { Statements } from '../../../sqlite/statements.ts'
-import { escapeText, unescapeText } from '../../../sqlite/text.ts'
+import { type Statements, escapeText, unescapeText } from '../../../sqlite/statements.ts'
 
 /** What one transaction takes in: whoever asks something meanwhile waits for no longer than that takes. */
 const PAGE = { entries: 2_000, chars: 128 * 1024 }

@@ -1,6 +1,5 @@
 /** Whether a journal is whole: the file as SQLite sees it, and each session's entries without a hole. */
-import type { Statements } from '../../../../sqlite/statements.ts'
-import { unescapeText } from '../../../../sqlite/text.ts'
+import { type Statements, unescapeText } from '../../../../sqlite/statements.ts'
 
 /** More of them say no more. */
 const MOST = 20

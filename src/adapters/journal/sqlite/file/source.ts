@@ -1,8 +1,7 @@
 /** What a projection of the journal reads, in a thread of its own and beside whoever owns it: short reads that hold up nobody. */
 import type { Cursor, PageLimits, SessionId, StoredEntry } from '../../../../ports/journal.ts'
 import type { Database } from '../../../../sqlite/database.ts'
-import { Statements } from '../../../../sqlite/statements.ts'
-import { escapeText, unescapeText } from '../../../../sqlite/text.ts'
+import { Statements, escapeText, unescapeText } from '../../../../sqlite/statements.ts'
 import { journalPath } from '../worker/worker-stores.ts'
 import { openForReader } from './file.ts'
 import { journalError } from './journal-error.ts'

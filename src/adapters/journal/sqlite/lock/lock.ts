@@ -1,5 +1,5 @@
 /** The owner's lock: the process that holds `server.lock` may append and recover. The kernel frees it however that process dies. */
-import { chmodSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fail } from '../../../../errors/parley-error.ts'
 import { tryLock } from '../../../../state-files/file-lock.ts'
@@ -37,22 +37,4 @@ function writePid(path: string): void {
   writeFileSync(draft, `${process.pid}\n`, { mode: 0o600 })
   chmodSync(draft, 0o600)
   renameSync(draft, path)
-}
-
-/**
- * Returns a check that throws when one of the files that are open now was moved or removed since. Writing to such a file still works,
- * but what is stored there is found by nobody, and a lock on it keeps no other process out.
- */
-export function openFilesCheck(...paths: readonly string[]): () => void {
-  const known = paths.map((path) => [path, identityOf(path)] as const)
-  return () => {
-    for (const [path, identity] of known)
-      if (identityOf(path) !== identity) throw new Error(`${path} was moved or removed while it was in use`)
-  }
-}
-
-/** Empty where there is no such file. */
-function identityOf(path: string): string {
-  const found = statSync(path, { bigint: true, throwIfNoEntry: false })
-  return found === undefined ? '' : `${found.dev} ${found.ino}`
 }

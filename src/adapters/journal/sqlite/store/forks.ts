@@ -3,8 +3,7 @@
  * a draft among the orphans, which nobody sees and which whoever comes after a crash clears away.
  */
 import { fail } from '../../../../errors/parley-error.ts'
-import type { Statements } from '../../../../sqlite/statements.ts'
-import { escapeText } from '../../../../sqlite/text.ts'
+import { type Statements, escapeText } from '../../../../sqlite/statements.ts'
 import { type EntryRow, SESSION_COLUMNS, columnsOf, cutRow, insertRows, rowsAfter } from './rows.ts'
 import type { CopyOrder, FillOrder, FinishOrder, ForkOrder, ForkPlace } from '../worker/messages.ts'
 

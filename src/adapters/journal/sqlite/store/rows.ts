@@ -3,8 +3,7 @@
  * differ only in a word, so what all their bodies begin and end with is written once. That takes a fraction of the space and time.
  */
 import type { SessionPhase, SessionSummary } from '../../../../ports/journal.ts'
-import type { Statements } from '../../../../sqlite/statements.ts'
-import { escapeText, unescapeText } from '../../../../sqlite/text.ts'
+import { type Statements, escapeText, unescapeText } from '../../../../sqlite/statements.ts'
 
 /** A row of the table `entries`: the entries from `seq - count + 1` to `seq`. */
 export interface EntryRow {

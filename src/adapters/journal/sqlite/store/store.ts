@@ -2,8 +2,7 @@
 import { fail } from '../../../../errors/parley-error.ts'
 import type { ListQuery, SessionHead, SessionSummary } from '../../../../ports/journal.ts'
 import type { Database } from '../../../../sqlite/database.ts'
-import { Statements } from '../../../../sqlite/statements.ts'
-import { escapeText } from '../../../../sqlite/text.ts'
+import { Statements, escapeText } from '../../../../sqlite/statements.ts'
 import { checkJournal } from '../file/check.ts'
 import { Forks } from './forks.ts'
 import {

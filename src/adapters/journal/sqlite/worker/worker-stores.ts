@@ -2,15 +2,16 @@
  * What the worker's loop works on: the owner's store, which commits writes in groups, or a reader's, which only reads. In a group many
  * writes share one transaction and one disk write, and each still succeeds or fails alone.
  */
-import { existsSync, mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { isParleyError } from '../../../../errors/parley-error.ts'
 import type { Faults } from '../../../../ports/fault.ts'
-import { type Database, rollBack } from '../../../../sqlite/database.ts'
+import type { Database } from '../../../../sqlite/database.ts'
+import { rollBack } from '../../../../sqlite/statements.ts'
 import type { Answer } from '../../../../sqlite/worker-thread.ts'
 import { openForOwner, openForReader } from '../file/file.ts'
 import { journalError, mayBeOneWrites, refusalOf } from '../file/journal-error.ts'
-import { lockPathIn, openFilesCheck, takeLock } from '../lock/lock.ts'
+import { lockPathIn, takeLock } from '../lock/lock.ts'
 import { Store } from '../store/store.ts'
 import type { JournalCalls, ReadCall, WriteCall } from './messages.ts'
 
@@ -200,4 +201,22 @@ function makeDirectory(path: string): void {
   } catch (error) {
     if (!existsSync(join(path, '.'))) throw error
   }
+}
+
+/**
+ * Returns a check that throws when one of the files that are open now was moved or removed since. Writing to such a file still works,
+ * but what is stored there is found by nobody, and a lock on it keeps no other process out.
+ */
+function openFilesCheck(...paths: readonly string[]): () => void {
+  const known = paths.map((path) => [path, identityOf(path)] as const)
+  return () => {
+    for (const [path, identity] of known)
+      if (identityOf(path) !== identity) throw new Error(`${path} was moved or removed while it was in use`)
+  }
+}
+
+/** Empty where there is no such file. */
+function identityOf(path: string): string {
+  const found = statSync(path, { bigint: true, throwIfNoEntry: false })
+  return found === undefined ? '' : `${found.dev} ${found.ino}`
 }
