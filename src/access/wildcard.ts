@@ -1,8 +1,11 @@
-/** The patterns of rules. Whoever wrote one, it takes at most as many steps as pattern and text have letters, multiplied. */
+/**
+ * The patterns of permission rules and of `find_files`, matched in bounded time whoever wrote them. A library that compiles
+ * patterns to regular expressions cannot promise that.
+ */
 
 /** `*` stands for any letters, `?` for one. */
 export function fitsWord(pattern: string, word: string): boolean {
-  return fits([...pattern], [...word], {
+  return matchesAll([...pattern], [...word], {
     isAny: (letter) => letter === '*',
     isSame: (letter, other) => letter === '?' || letter === other,
   })
@@ -58,32 +61,38 @@ function partsOf(path: string): readonly string[] {
 }
 
 function fitsPlaces(wanted: readonly string[], places: readonly string[]): boolean {
-  return fits(wanted, places, { isAny: (part) => part === '**', isSame: fitsWord })
+  return matchesAll(wanted, places, { isAny: (part) => part === '**', isSame: fitsWord })
 }
 
-interface Kind {
-  readonly isAny: (wanted: string) => boolean
-  readonly isSame: (wanted: string, item: string) => boolean
+interface Matching<Part, Item> {
+  /** The part stands for any number of items, also for none. */
+  readonly isAny: (part: Part) => boolean
+  readonly isSame: (part: Part, item: Item) => boolean
 }
 
-/** Goes back to the last `isAny` only: it can take over whatever one before it would have taken. */
-function fits(pattern: readonly string[], items: readonly string[], { isAny, isSame }: Kind): boolean {
-  let at = 0
-  let retry: { readonly at: number; from: number } | undefined
-  let index = 0
-  for (let item = items[index]; item !== undefined; item = items[index]) {
-    const wanted = pattern[at]
-    if (wanted !== undefined && isAny(wanted)) {
-      at += 1
-      retry = { at, from: index }
-    } else if (wanted !== undefined && isSame(wanted, item)) {
-      at += 1
-      index += 1
+/**
+ * Whether the pattern matches all items. It only ever goes back to the last `isAny`, which can take over what an earlier one
+ * would have taken: no pattern needs more steps than parts times items.
+ */
+export function matchesAll<Part, Item>(
+  pattern: readonly Part[],
+  items: readonly Item[],
+  { isAny, isSame }: Matching<Part, Item>,
+): boolean {
+  let [part, item] = [0, 0]
+  let retry: { readonly part: number; item: number } | undefined
+  while (item < items.length) {
+    if (part < pattern.length && isAny(pattern[part] as Part)) {
+      part += 1
+      retry = { part, item }
+    } else if (part < pattern.length && isSame(pattern[part] as Part, items[item] as Item)) {
+      part += 1
+      item += 1
     } else if (retry !== undefined) {
-      retry.from += 1
-      index = retry.from
-      at = retry.at
+      retry.item += 1
+      part = retry.part
+      item = retry.item
     } else return false
   }
-  return pattern.slice(at).every(isAny)
+  return pattern.slice(part).every(isAny)
 }

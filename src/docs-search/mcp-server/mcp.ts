@@ -5,13 +5,18 @@ import {
   ProtocolError,
   ProtocolErrorCode,
   Server,
+  type Tool,
 } from '@modelcontextprotocol/server'
 import { ParleyError, reasonOf } from '../../errors/parley-error.ts'
 import type { Change } from '../collections/collection-set.ts'
 import { offerResources } from './resources.ts'
-import { TOOLS, toolsOf } from './tools/all.ts'
 import { Arguments, type DocumentTool } from './tools/tool.ts'
 import type { Era, View } from '../collections/view.ts'
+import { listDocuments } from './tools/list-documents.ts'
+import { minDocGlobalSearch } from './tools/min-doc-global-search.ts'
+import { outline } from './tools/outline.ts'
+import { readDocument } from './tools/read-document.ts'
+import { searchDocuments } from './tools/search-documents.ts'
 
 /** A server for one client, and the way in which it passes news on. */
 export interface ClientServer {
@@ -89,4 +94,17 @@ async function callOf(tool: DocumentTool, args: Arguments, log: (line: string) =
     if (known !== error) log(`${tool.name} failed: ${reasonOf(error)}`)
     return { content: [{ type: 'text', text: known.message }], isError: true }
   }
+}
+
+export const TOOLS: readonly DocumentTool[] = [
+  minDocGlobalSearch,
+  searchDocuments,
+  readDocument,
+  listDocuments,
+  outline,
+]
+
+/** Withdrawn while none of the collections is there. */
+export function toolsOf(present: readonly string[]): Tool[] {
+  return present.length === 0 ? [] : TOOLS.map((tool) => tool.definition(present))
 }

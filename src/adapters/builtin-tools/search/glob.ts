@@ -1,4 +1,5 @@
 /** Patterns of paths: `*` and `?` within a name, `**` over names, `{a,b}` and `[abc]`. In time that no pattern can blow up. */
+import { matchesAll } from '../../../access/wildcard.ts'
 import { refuse } from '../toolset/result.ts'
 
 export type PathTest = (way: string) => boolean
@@ -13,7 +14,7 @@ export function pathTest(pattern: string): PathTest {
   })
   return (way) => {
     const names = way.split('/').map(charactersOf)
-    return globs.some((glob) => fits(glob, names, nameFits))
+    return globs.some((glob) => matchesAll(glob, names, NAMES))
   }
 }
 
@@ -27,38 +28,13 @@ function charactersOf(name: string): readonly string[] {
   return [...name]
 }
 
-function nameFits(pattern: NamePattern, name: readonly string[]): boolean {
-  return pattern !== ANY_NAMES && fits(pattern, name, (token, character) => token !== MANY && token(character))
+function nameMatches(pattern: NamePattern, name: readonly string[]): boolean {
+  if (pattern === ANY_NAMES) return false
+  const isSame = (token: Token, character: string) => token !== MANY && token(character)
+  return matchesAll(pattern, name, { isAny: (token) => token === MANY, isSame })
 }
 
-/** One step back at a time, and never further back than the last star: that is enough, and never slow. */
-function fits<Part, Thing>(
-  pattern: readonly Part[],
-  things: readonly Thing[],
-  fit: (part: Part, thing: Thing) => boolean,
-): boolean {
-  let [part, thing] = [0, 0]
-  let star: { readonly part: number; thing: number } | undefined
-  while (thing < things.length) {
-    const wanted = pattern[part]
-    if (part < pattern.length && isMany(wanted)) {
-      star = { part, thing }
-      part += 1
-    } else if (part < pattern.length && fit(wanted as Part, things[thing] as Thing)) {
-      part += 1
-      thing += 1
-    } else if (star !== undefined) {
-      star.thing += 1
-      part = star.part + 1
-      thing = star.thing
-    } else return false
-  }
-  return pattern.slice(part).every(isMany)
-}
-
-function isMany(part: unknown): boolean {
-  return part === MANY || part === ANY_NAMES
-}
+const NAMES = { isAny: (part: NamePattern) => part === ANY_NAMES, isSame: nameMatches }
 
 function tokensOf(name: string): readonly Token[] {
   const pieces = name.match(/\*+|\[[!^]?\]?[^\]]*\]|\\.|[\s\S]/gu) ?? []

@@ -1,8 +1,9 @@
 /** A collection as the indexer knows it: whether its directory is there, what lies in it, and who watches it. */
-import { resolve } from 'node:path'
+import { resolve, sep } from 'node:path'
 import type { Collection } from '../collections.ts'
 import { type FoundRoot, rootOf, type Walk } from './walk.ts'
 import { type Watch, type WatchEvents, watch } from './watch.ts'
+import { realpath } from 'node:fs/promises'
 
 export class WatchedCollection {
   readonly collection: Collection
@@ -70,4 +71,22 @@ export class WatchedCollection {
     this.#watch = null
     await watching?.close()
   }
+}
+
+/** For each directory, how the real paths begin of what lies in it and belongs to another one. */
+export async function othersWithin(directories: readonly string[]): Promise<readonly (readonly string[])[]> {
+  const roots = await Promise.all(directories.map(realPrefixOf))
+  return roots.map((root, at) =>
+    roots.flatMap((other, index) => {
+      if (root === undefined || other === undefined || index === at || !other.startsWith(root)) return []
+      // The same one by another name belongs to whoever was named first.
+      return other === root && index > at ? [] : [other]
+    }),
+  )
+}
+
+/** Undefined while it is gone: nothing lies in it then. */
+async function realPrefixOf(directory: string): Promise<string | undefined> {
+  const path = await realpath(directory).catch(() => undefined)
+  return path === undefined || path.endsWith(sep) ? path : `${path}${sep}`
 }

@@ -1,15 +1,13 @@
-/** A thread of the document server: who answers, who writes the index, or who reads packed documents. None delays another. */
-import { parentPort, workerData } from 'node:worker_threads'
-import { EXTRACTOR } from '../extract/extractor.ts'
+/** A thread of the document index: it answers queries, writes the index, or reads packed documents. None delays another. */
+import { parentPort, workerData, type MessagePort } from 'node:worker_threads'
+import { EXTRACTOR, type ExtractAnswer, type ExtractRequest } from '../extract/extractor.ts'
 import type { IndexOptions, WriterOptions } from './protocol.ts'
-
-if (parentPort !== null) await run(parentPort)
+import { reasonOf } from '../../../errors/parley-error.ts'
+import type { Packed } from '../collect/formats.ts'
+import type { Outline } from '../document/outline.ts'
 
 async function run(port: NonNullable<typeof parentPort>): Promise<void> {
-  if (workerData === EXTRACTOR) {
-    const { extractFor } = await import('../extract/run.ts')
-    return extractFor(port)
-  }
+  if (workerData === EXTRACTOR) return extractFor(port)
   const place = { port, workerUrl: new URL(import.meta.url) }
   const options = workerData as IndexOptions | WriterOptions
   if ('write' in options) {
@@ -19,3 +17,29 @@ async function run(port: NonNullable<typeof parentPort>): Promise<void> {
   const { serveIndex } = await import('./serve.ts')
   return serveIndex(place, options)
 }
+
+type Reader = (bytes: Uint8Array) => Promise<Outline>
+
+const READERS: { readonly [Kind in Packed]: () => Promise<Reader> } = {
+  pdf: async () => (await import('../extract/pdf.ts')).pdf,
+  docx: async () => (await import('../extract/docx.ts')).docx,
+  epub: async () => (await import('../extract/epub.ts')).epub,
+}
+
+/** Reads packed documents. Each library is loaded with the first file that needs it. */
+function extractFor(port: MessagePort): void {
+  port.on('message', (request: ExtractRequest) => {
+    void answerTo(request).then((answer) => port.postMessage(answer))
+  })
+}
+
+async function answerTo({ kind, bytes }: ExtractRequest): Promise<ExtractAnswer> {
+  try {
+    const read = await READERS[kind]()
+    return { outline: await read(bytes) }
+  } catch (error) {
+    return { wrong: `it cannot be read as ${kind.toUpperCase()} (${reasonOf(error)})` }
+  }
+}
+
+if (parentPort !== null) await run(parentPort)

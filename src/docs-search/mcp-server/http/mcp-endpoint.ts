@@ -12,7 +12,6 @@ import { Attempts } from '../../keys/key-rate-limit.ts'
 import type { Principal } from '../../keys/keys.ts'
 import { offeredIn } from '../../keys/request-key.ts'
 import type { Site } from '../../web/site/site.ts'
-import { plainly } from './headers.ts'
 import type { StatelessHandler } from './stateless-handler.ts'
 import { refusal, type RefusalName, refuse } from './refusal.ts'
 import type { Exchange, Sessions } from './sessions.ts'
@@ -140,4 +139,38 @@ function acceptingAll(request: Request): Request {
   const headers = new Headers(request.headers)
   headers.set('accept', 'application/json, text/event-stream')
   return new Request(request.url, { method: request.method, headers, signal: request.signal })
+}
+
+/** The part of a response that the SDK's adapter writes to. */
+export interface PlainResponse {
+  writeHead(status: number, headers?: Record<string, string>): unknown
+  write(chunk: string | Uint8Array): unknown
+  end(): unknown
+  on(event: string, listener: (...args: unknown[]) => void): unknown
+  readonly destroyed: boolean
+}
+
+export function plainly(response: ServerResponse): PlainResponse {
+  const whole: (string | Uint8Array)[] = []
+  let streams = false
+  return {
+    writeHead(status, headers = {}) {
+      streams = headers['content-type'] === 'text/event-stream'
+      response.statusCode = status
+      for (const [name, value] of Object.entries(headers)) response.setHeader(titled(name), value)
+      // A stream is open from its head on, not from its first message.
+      if (streams) response.flushHeaders()
+    },
+    write: (chunk) => (streams ? response.write(chunk) : whole.push(chunk)),
+    // Node tells the length of an answer that it gets in one piece; clients that read to the byte want to know it.
+    end: () => (streams ? response.end() : response.end(Buffer.concat(whole.map((chunk) => Buffer.from(chunk))))),
+    on: (event, listener) => response.on(event, listener),
+    get destroyed() {
+      return response.destroyed
+    },
+  }
+}
+
+function titled(name: string): string {
+  return name.replaceAll(/(?<=^|-)[a-z]/g, (letter) => letter.toUpperCase())
 }

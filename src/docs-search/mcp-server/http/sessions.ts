@@ -4,12 +4,12 @@ import {
   isInitializeRequest,
   type JSONRPCMessage,
   WebStandardStreamableHTTPServerTransport,
+  type EventStore,
 } from '@modelcontextprotocol/server'
 import type { Principal } from '../../keys/keys.ts'
 import type { Change } from '../../collections/collection-set.ts'
 import type { ClientServer } from '../mcp.ts'
 import { asJson, endingWith } from './answer.ts'
-import { SessionEvents } from './events.ts'
 import { refusal } from './refusal.ts'
 
 /** One HTTP exchange: the request, what its body says, whose key it carries, and when it is over. */
@@ -157,4 +157,49 @@ async function answered(transport: SessionTransport, { request, body, streams, o
 function mayBatch({ client }: Session): boolean {
   const version = client.server.getNegotiatedProtocolVersion()
   return version !== undefined && version < WITHOUT_BATCHES
+}
+
+interface StoredEvent {
+  readonly id: string
+  readonly stream: string
+  readonly message: JSONRPCMessage
+  readonly size: number
+}
+
+/** A client that lost more than this lists and asks anew. */
+const MOST_EVENTS = 500
+const MOST_CHARACTERS = 4_000_000
+
+/** Kept in memory, as long as the session. An id names its stream, and only what came after it there is given again. */
+export class SessionEvents implements EventStore {
+  #events: StoredEvent[] = []
+  #characters = 0
+  #last = 0
+
+  async storeEvent(stream: string, message: JSONRPCMessage): Promise<string> {
+    const id = `${++this.#last}-${stream}`
+    const size = JSON.stringify(message).length
+    this.#events.push({ id, stream, message, size })
+    this.#characters += size
+    while (this.#events.length > MOST_EVENTS || (this.#characters > MOST_CHARACTERS && this.#events.length > 1)) {
+      this.#characters -= this.#events.shift()?.size ?? 0
+    }
+    return id
+  }
+
+  async getStreamIdForEventId(id: string): Promise<string | undefined> {
+    return this.#events.find((event) => event.id === id)?.stream
+  }
+
+  async replayEventsAfter(
+    id: string,
+    { send }: { send: (id: string, message: JSONRPCMessage) => Promise<void> },
+  ): Promise<string> {
+    const at = this.#events.findIndex((event) => event.id === id)
+    const stream = this.#events[at]?.stream ?? ''
+    // The first event of a stream is empty: it only tells where to go on from.
+    const missed = this.#events.slice(at + 1).filter((event) => event.stream === stream && 'jsonrpc' in event.message)
+    for (const event of missed) await send(event.id, event.message)
+    return stream
+  }
 }

@@ -2,7 +2,6 @@
 import { createHash } from 'node:crypto'
 import { MODES, type Mode, NO_QUESTION, type Question, searchAddress } from '../site/addresses.ts'
 import { type Html, html, textOf } from './html.ts'
-import { ICON } from './icon.ts'
 import { SCRIPT } from './script.ts'
 import { STYLE } from './style.ts'
 
@@ -15,6 +14,7 @@ export interface Asset {
 
 const style = asset('style.css', 'text/css', STYLE)
 const script = asset('script.js', 'text/javascript', SCRIPT)
+const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect x="5" y="3" width="22" height="26" rx="3" fill="#1d5a73"/><path d="M10 10h12M10 22h9" stroke="#fff" stroke-width="2.4" stroke-linecap="round"/><path d="M10 16h12" stroke="#ffd866" stroke-width="4" stroke-linecap="round"/></svg>`
 const icon = asset('icon.svg', 'image/svg+xml', ICON)
 export const ASSETS: readonly Asset[] = [style, script, icon]
 

@@ -4,13 +4,11 @@ import { Attempts } from '../../keys/key-rate-limit.ts'
 import type { Principal } from '../../keys/keys.ts'
 import { offeredIn } from '../../keys/request-key.ts'
 import { ownAddress } from './addresses.ts'
-import { cookieWith, secretIn, withoutCookies } from './cookie.ts'
-import { formIn, isFromUs } from '../parts/form.ts'
+import { cookieWith, secretIn, withoutCookies, WebSessions } from './web-sessions.ts'
 import { html } from '../parts/html.ts'
 import { pageOf, problem } from '../parts/layout.ts'
 import { moved, type Reply } from './reply.ts'
 import { signInPage } from '../sign-in-page.ts'
-import { WebSessions } from './web-sessions.ts'
 
 export interface SigningOptions {
   readonly principalOf: (offered: string) => Principal | null
@@ -102,4 +100,28 @@ function wrongKey(to: string): Reply {
 function tooMany(seconds: number, to: string): Reply {
   const wrong = `There were too many wrong keys. Wait ${seconds} seconds, then try again.`
   return { status: 429, headers: { 'Retry-After': String(seconds) }, body: signInPage({ to, wrong }) }
+}
+
+const LARGEST = 8_192
+
+/** Undefined for one that is too large or no form. */
+export async function formIn(request: IncomingMessage): Promise<URLSearchParams | undefined> {
+  if (!/^application\/x-www-form-urlencoded\s*(?:;|$)/i.test(request.headers['content-type'] ?? '')) return undefined
+  let text = ''
+  for await (const chunk of request.setEncoding('utf8')) {
+    text += String(chunk)
+    if (text.length > LARGEST) return undefined
+  }
+  return new URLSearchParams(text)
+}
+
+/**
+ * Whether a page of this very server sent the request, and not one of another server, also not on another port: browsers
+ * say so by themselves, and no page can make them say otherwise.
+ */
+export function isFromUs({ headers }: IncomingMessage): boolean {
+  const site = headers['sec-fetch-site']
+  if (site !== undefined) return site === 'same-origin'
+  const { origin = '' } = headers
+  return URL.canParse(origin) && new URL(origin).host === headers.host
 }

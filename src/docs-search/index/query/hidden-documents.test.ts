@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { IndexClient } from './worker/client.ts'
+import { IndexClient } from '../worker/client.ts'
 
 const SECRET_URI = 'doc://work/secret/notes.md'
 const LEAKS = /4711|Hidden heading|notes\.md/u
@@ -15,7 +15,7 @@ beforeAll(async () => {
   await writeFile(join(root, 'open.md'), '# Open\n\nThe harbour is open.\n')
   await writeFile(join(root, 'secret/notes.md'), '# Hidden heading\n\nThe code of the harbour is 4711.\n')
   index = new IndexClient(
-    new URL('../../../dist/docs-worker.mjs', import.meta.url),
+    new URL('../../../../dist/docs-worker.mjs', import.meta.url),
     { collections: [{ name: 'work', path: root }], limits: { files: 100, bytes: 1_000_000 }, poll: false, code: false },
     { log: () => undefined, present: () => undefined, changed: () => undefined },
   )

@@ -1,10 +1,10 @@
 /** Documents that rules of permission keep from the asker: in no result, no count and no list, and refused by their address. */
 import { join } from 'node:path'
-import { LruMap } from '../../async/lru.ts'
-import { type PathAccess, barOf } from '../../access/path-access.ts'
-import { fail } from '../../errors/parley-error.ts'
-import type { IndexReader } from './store/index-reader.ts'
-import type { ServedCollection } from './worker/protocol.ts'
+import { LruMap } from '../../../async/lru.ts'
+import { type PathAccess, barOf } from '../../../access/path-access.ts'
+import { fail } from '../../../errors/parley-error.ts'
+import type { IndexReader } from '../store/index-reader.ts'
+import type { ServedCollection } from '../worker/protocol.ts'
 
 /** Pairs of rules and states of the index that are remembered; sessions of one server mostly share one. */
 const MOST_LATELY = 8
