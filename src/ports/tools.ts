@@ -1,4 +1,4 @@
-/** The tools that a session's agent may call: one list, always current, whatever its servers do. */
+/** The tools that a session's agent may call: one list that is always current, whatever the MCP servers do. */
 import type { PathAccessFilter } from './bars.ts'
 import type { TurnClient } from './client.ts'
 import type {
@@ -32,46 +32,46 @@ export type McpServer =
 export interface Tool {
   /** Unique in the registry, at most 64 of `[A-Za-z0-9_-]`: `server__tool`. */
   readonly name: string
-  /** The name its server gave it; it goes out exactly so. */
+  /** The name that its server gave it, and is called by. */
   readonly serverToolName: string
-  /** What people read: the server's title for it, else its own name. */
+  /** For display: the server's title for the tool, else its name. */
   readonly title: string
   readonly description: string
   /** JSON Schema of the arguments, as the server sent it. */
   readonly inputSchema: unknown
-  /** The same in the words that every provider of models accepts. */
+  /** The same schema, rewritten so that every model provider accepts it. */
   readonly modelSchema?: Readonly<Record<string, unknown>>
-  /** Why it is kept from models, if it is: people and scripts may call it all the same. */
+  /** Why models are not offered the tool; users and scripts can still call it. */
   readonly unsupportedReason?: string
   readonly server: string
-  /** Parley's own servers are trusted; what others say of themselves is not believed. */
+  /** Part of Parley: what it claims about itself is believed. */
   readonly builtin: boolean
-  /** The server says that the tool changes nothing. A claim, unless `trusted`. */
+  /** The server says that the tool changes nothing. Only a claim unless `builtin`. */
   readonly readOnly: boolean
-  /** Differs when the server changed what it says of the tool: whoever allowed the former allowed something else. */
+  /** Changes when the server describes the tool differently: a grant for the former definition does not hold for the new one. */
   readonly definitionHash: string
 }
 
-/** What a server offers to be read. */
+/** A resource of an MCP server. */
 export interface Resource {
   readonly server: string
   readonly uri: string
-  /** What people read. */
+  /** For display. */
   readonly title: string
   readonly description: string
   readonly mimeType?: string
   /** Bytes, as the server says. */
   readonly size?: number
-  /** Its server says that it is another since it was last read. */
+  /** Its server says that it changed after it was last read. */
   readonly changed?: true
 }
 
-/** A family of resources: a URI with holes, as RFC 6570 has them. */
+/** A family of resources: a URI template of RFC 6570. */
 export interface ResourceTemplate extends Omit<Resource, 'uri' | 'size' | 'changed'> {
   readonly uriTemplate: string
 }
 
-/** A text with holes that people may choose to say: a slash command. */
+/** A prompt template of an MCP server, offered as a slash command. */
 export interface PromptTemplate {
   /** Unique among the prompts of the registry, in the letters of `Tool.name`. */
   readonly name: string
@@ -96,23 +96,23 @@ export interface PromptMessage {
 
 export interface ServerStatus {
   readonly name: string
-  /** What the server calls itself, for people. */
+  /** The title that the server gives itself, for display. */
   readonly title: string
   readonly state: 'idle' | 'connecting' | 'ready' | 'failed' | 'closed'
   /** Why it failed; one sentence without secrets. */
   readonly reason?: string
   readonly tools: number
-  /** With a handshake and a session, or without: said of a server that is ready, like all that follows. */
+  /** Whether the server works with a handshake and a session. Set when it is ready, like the fields below. */
   readonly era?: 'legacy' | 'modern'
   /** The revision of MCP that both speak. */
   readonly protocol?: string
-  /** What its last listing took. */
+  /** How long its last listing took. */
   readonly latencyMs?: number
-  /** What it has and Parley does not use yet. */
+  /** Its capabilities that Parley does not use. */
   readonly unused?: readonly string[]
 }
 
-/** An immutable picture of the registry; `version` grows by one with every change. */
+/** An immutable snapshot of the registry; `version` grows by one with every change. */
 export interface ToolList {
   readonly version: number
   readonly tools: readonly Tool[]
@@ -124,11 +124,11 @@ export interface ToolList {
 
 export interface ToolResult {
   readonly content: readonly Content[]
-  /** Structured content where the server sent some. */
+  /** The structured content, if the server sent any. */
   readonly structured?: unknown
-  /** What a model is given instead of a long `content`: its beginning, and how much there is. */
+  /** The beginning of a long `content` and its length, for the model. */
   readonly modelContent?: readonly Content[]
-  /** What people are shown in the place of `content`: differences, a terminal. */
+  /** Shown to users instead of `content`: diffs, a terminal. */
   readonly displayContent?: readonly ToolCallContent[]
   /** The tool ran and says that it failed. */
   readonly isError: boolean
@@ -139,95 +139,95 @@ export interface ToolCallOptions {
   /** Milliseconds without an answer or progress until TOOL_TIMEOUT; the adapter has a default. */
   readonly timeoutMs?: number
   readonly onProgress?: (progress: ToolProgress) => void
-  /** Needed by tools of our own alone, which fail without it. */
+  /** Builtin tools need it; MCP servers never see it. */
   readonly caller?: ToolCallContext
-  /** Told, with the reason, before a call that provably did not run is sent once more; it is not when this throws. */
+  /** Called with the reason before a call that provably did not run is sent again. It is not sent again if this throws. */
   readonly onRetry?: (why: string) => Promise<void>
-  /** Asked on behalf of the server while the call runs; without it, and when it throws, the answer is `cancel`. */
+  /** Answers a question of the server while the call runs. The answer is `cancel` without it, and when it throws. */
   readonly onElicit?: (question: Elicitation) => Promise<ElicitationAnswer>
   /**
-   * Asked when the server has ended its part until it is given more. Nothing runs there meanwhile; the call goes on when
-   * this resolves, and ends with what it throws. Without it each question goes to `onElicit`.
+   * Called when the server has stopped the call until it gets more input. The call continues when this resolves, and ends
+   * with what this throws. Without it, each question goes to `onElicit`.
    */
   readonly onInputRequired?: (pause: ToolInputRequest) => Promise<ToolInputResponse>
-  /** The call is not begun: it goes on from this pause, whichever process began it. */
+  /** Continues a call that stopped at this request, whichever process began it. */
   readonly resumeFrom?: ToolInputRequest
 }
 
-/** Where a call stands whose server wants more before it goes on. JSON: it outlives the connection and the process. */
+/** What a server needs before it continues a call. JSON, because it outlives the connection and the process. */
 export interface ToolInputRequest {
-  /** What a person is asked for, each under a key of the server's; there may be none. */
+  /** Questions to the user, each under a key of the server; there may be none. */
   readonly questions: Readonly<Record<string, Elicitation>>
-  /** What goes back to the server. Whoever keeps it shows it to nobody: it is the server's own, and may be a secret. */
+  /** Goes back to the server as it came. It may be a secret of the server, so no client sees it. */
   readonly state: unknown
 }
 
-/** What became of each question of a pause. */
+/** The answer to each question. */
 export type ToolInputResponse = Readonly<Record<string, ElicitationAnswer>>
 
-/** What is to be completed: a value of one argument of a prompt or of one hole of a template. */
+/** A value to complete: of one argument of a prompt, or of one variable of a URI template. */
 export interface CompletionRequest {
   readonly of: { readonly prompt: string } | { readonly uriTemplate: string }
   readonly argument: string
   readonly value: string
-  /** The arguments that are known already. */
+  /** The values of other arguments. */
   readonly known?: Readonly<Record<string, string>>
 }
 
-/** What a call would do, as far as its arguments tell: for whoever is asked about it, and for the rules that decide whether. */
+/** What a call would do, as far as its arguments show: for the rules, and for the user who is asked about it. */
 export interface ToolPreview {
-  /** What people read: `Edit src/main.ts`. Absent: the title of the tool. */
+  /** For display, like `Edit src/main.ts`. Absent: the title of the tool. */
   readonly title?: string
   readonly kind: ToolKind
-  /** Differences, the command …: shown with the question. */
+  /** Diffs or the command, shown with the permission request. */
   readonly content?: readonly ToolCallContent[]
   readonly locations?: readonly ToolLocation[]
   /** The files and directories that it reads or changes; absolute, real, inside the root set. */
   readonly paths?: readonly string[]
   readonly command?: PreviewedCommand
   readonly url?: string
-  /** The MCP server that it asks for something, where that is not the tool's own: rules that ask or deny by server catch it. */
+  /** The MCP server that the call reaches, if that is not the tool's own; rules that ask or deny match it by server. */
   readonly server?: string
   /** It may destroy data that cannot be recovered: the user is asked each time, whatever is allowed. */
   readonly destroys?: boolean
-  /** Why git executes or obeys what it writes, found by looking: always asked about, whatever is allowed. */
+  /** Why git would execute or obey what it writes: permission is always asked, whatever is allowed. */
   readonly gitReason?: string
-  /** Why the call cannot work: nobody is asked about it, and the agent reads this. */
+  /** Why the call cannot work. The agent reads this, and no user is asked. */
   readonly cannotRunReason?: string
 }
 
-/** A command line, and what can be told of it from the line alone. */
+/** A command line, and what the line alone shows about it. */
 export interface PreviewedCommand {
   readonly line: string
-  /** The part that an "always" is said of, like `npm test`. */
+  /** The part that "always" holds for, like `npm test`. */
   readonly approvalPrefix: string
   /** `changes`: not known to only read. `destroys`: it may destroy data that cannot be recovered, or its effect is unknown. */
   readonly effect: 'reads' | 'changes' | 'destroys'
-  /** What is said to people where it destroys. */
+  /** Why it destroys, for the user. */
   readonly why?: string
   /** Options and variables with which a program does more than its name says: an allow rule must name each of them. */
   readonly extras: readonly string[]
-  /** Absolute places that its words may name: `*` stands for letters of a name, `**` for any names. */
+  /** Absolute paths that its words may name: `*` stands for characters of a name, `**` for any names. */
   readonly pathPatterns: readonly string[]
-  /** It goes through directories. */
+  /** It walks through directories. */
   readonly isDeep: boolean
 }
 
-/** Who calls, for tools of our own: what an MCP server never hears of. */
+/** The call as builtin tools see it; MCP servers never do. */
 export interface ToolCallContext {
   readonly sessionId: string
   readonly turnId: string
   readonly toolCallId: string
   /** `[cwd, …additionalDirectories]`, absolute. */
   readonly roots: readonly string[]
-  /** What the client of the turn offers. What is done with it belongs to this call and is told as nothing else. */
+  /** The services of the client of the turn. Their use is part of this call and is not reported as calls of its own. */
   readonly client: TurnClient
-  /** Brings the call up to date while it runs: output so far, a terminal. */
+  /** Reports progress while the call runs: output so far, a terminal. */
   report(patch: ToolCallPatch): Promise<void>
   plan(entries: readonly PlanEntry[]): Promise<void>
-  /** What lists and searches leave out, and links must not lead to; as the rules were when the call was decided on. */
+  /** Files that lists and searches leave out and links must not reach, as the rules were when the call was authorized. */
   readonly pathAccess: PathAccessFilter
-  /** The whole result of an earlier call of this session; undefined where there is none. */
+  /** The whole result of an earlier call of this session; undefined if there is none. */
   resultOf(toolCallId: string): Promise<readonly Content[] | undefined>
 }
 

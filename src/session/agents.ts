@@ -105,7 +105,7 @@ export class SessionAgents {
     return isMode ? agent?.setMode?.(command.modeId) : agent?.setConfigOption?.(command.configId, command.value)
   }
 
-  /** What prompts may contain for the session's agent. The look may read a file, so it is repeated only when agent, settings or variables changed. */
+  /** The content that prompts may have. Looking it up may read a file, so the result is kept until agent, settings or variables change. */
   promptKinds({ agent, settings }: Existing): PromptKinds {
     const key = [agent, settings, this.#variables]
     if (this.#promptKinds === undefined || key.some((part, at) => part !== this.#promptKinds?.key[at]))

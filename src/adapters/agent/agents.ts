@@ -25,7 +25,7 @@ export interface AgentsOptions extends ModelAgentsOptions {
 export function openAgents(options: AgentsOptions): Agents {
   const { default: preset, clock } = options
   const models = new AgentsByModels(options)
-  // What takes a while to find out is asked for before the first session waits for it.
+  // Finding the local models takes a while, so it begins before the first session waits for it.
   if (preset === 'auto') void models.of(undefined).found()
 
   async function resolveAgentName(requested: string, variables?: ClientVariables): Promise<string> {

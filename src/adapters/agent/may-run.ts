@@ -1,4 +1,4 @@
-/** Whether a call goes on after a restart: somebody allowed it, or it had begun and nobody need be asked. */
+/** Whether a call continues after a restart: a user allowed it, or it had begun before. */
 import type { ResumedCall } from '../../ports/agent.ts'
 
 export function mayRun({ outcome }: Pick<ResumedCall, 'outcome'>): boolean {

@@ -1,4 +1,4 @@
-/** The modes of permission, as an agent offers them to people: by their ids the session knows what needs a question. */
+/** The permission modes as agents offer them. The session knows by their ids which calls need permission. */
 import type { Mode, Modes, PermissionModeId, SelectOption } from '../../ports/settings.ts'
 
 const modes = [
@@ -19,7 +19,7 @@ const modes = [
 
 export const PERMISSION_MODES: Modes = { currentModeId: 'ask', availableModes: modes }
 
-/** The same choice for clients that show options: the session keeps both in step. */
+/** The same choice for clients that show config options. The session keeps mode and option equal. */
 export const PERMISSION_OPTION: SelectOption = {
   id: 'mode',
   name: 'Permission',

@@ -1,14 +1,13 @@
-/** Waits for servers that are still connecting, visibly, then goes on without them and says so: promise 9 of DESIGN section 2. */
+/** Waits for MCP servers that are still connecting and says so, then continues without them: promise 9 of DESIGN section 2. */
 import type { Turn } from '../../ports/agent.ts'
 import type { ToolList } from '../../ports/tools.ts'
 
-/** Milliseconds. */
-const TOOLS_LIMIT = 10_000
+const TOOLS_TIMEOUT_MS = 10_000
 
 export async function readyTools(turn: Turn): Promise<ToolList> {
   const connecting = namesOf(turn.tools.list(), 'connecting')
   if (connecting.length > 0) await think(turn, `Waiting for ${connecting.join(', ')} to connect…`)
-  const list = await turn.tools.ready(TOOLS_LIMIT, turn.signal)
+  const list = await turn.tools.ready(TOOLS_TIMEOUT_MS, turn.signal)
   const late = namesOf(list, 'connecting')
   if (late.length > 0 && !turn.signal.aborted) {
     await think(turn, `Going on without ${late.join(', ')}: still connecting.`)

@@ -1,4 +1,4 @@
-/** Prompts of MCP servers as commands that people type: `/server__prompt words`. */
+/** Prompts of MCP servers as slash commands: `/server__prompt words`. */
 import { reasonOf } from '../../errors/parley-error.ts'
 import type { Turn } from '../../ports/agent.ts'
 import type { Content, SlashCommand } from '../../ports/content.ts'
@@ -6,12 +6,12 @@ import type { PromptMessage, PromptTemplate, ToolList } from '../../ports/tools.
 
 export type Typed = { readonly name: string; readonly rest: string }
 
-/** What a server makes of a prompt that somebody typed, or what is wrong with it. */
+/** The messages that a server makes of a typed prompt, or advice if it cannot be filled in. */
 export type FilledPrompt =
   | { readonly kind: 'messages'; readonly messages: readonly PromptMessage[] }
   | { readonly kind: 'advice'; readonly text: string }
 
-/** The name and the words of a prompt that is a command, whether or not there is one of that name. */
+/** The name and the arguments of a prompt that is a slash command, whether or not such a command exists. */
 export function typedIn([first]: readonly Content[]): Typed | undefined {
   const typed = first?.type === 'text' ? /^\/([\w-]+)(?:\s+([\s\S]*))?$/u.exec(first.text.trim()) : null
   return typed === null ? undefined : { name: typed[1] ?? '', rest: (typed[2] ?? '').trim() }
@@ -25,7 +25,7 @@ export function commandsOfServers({ prompts }: Pick<ToolList, 'prompts'>): reado
   })
 }
 
-/** Undefined where no server of the session has a prompt of this name. */
+/** Undefined if no server of the session has a prompt of this name. */
 export async function filledPrompt({ tools, signal }: Turn, { name, rest }: Typed): Promise<FilledPrompt | undefined> {
   const template = tools.list().prompts.find((one) => one.name === name)
   if (template === undefined) return undefined
@@ -50,7 +50,7 @@ function usage({ name, arguments: all }: PromptTemplate, missing: readonly strin
   return `/${name} needs ${missing.join(' and ')}. Type: /${name} ${all.map((one) => one.name).join(' ')}`
 }
 
-/** Words in the order of the arguments; the last one takes what is left. */
+/** One word for each argument, in order; the last argument gets the rest. */
 function argumentsFor({ arguments: wanted }: PromptTemplate, rest: string): Readonly<Record<string, string>> {
   const words = rest === '' ? [] : rest.split(/\s+/u)
   const given = wanted.flatMap(({ name }, at): readonly (readonly [string, string])[] => {
@@ -61,7 +61,7 @@ function argumentsFor({ arguments: wanted }: PromptTemplate, rest: string): Read
   return Object.fromEntries(given)
 }
 
-/** For people: what the server would have said to a model. */
+/** Shows the user the messages that a model would get. */
 export async function showPrompt(turn: Turn, filled: FilledPrompt): Promise<void> {
   if (filled.kind === 'advice') return turn.say({ type: 'text', text: filled.text })
   for (const { content } of filled.messages) await turn.say(content)

@@ -1,4 +1,4 @@
-/** The session's tools and servers, for people. */
+/** Lists the session's tools and MCP servers as Markdown. */
 import type { ServerStatus, Tool, ToolList } from '../../ports/tools.ts'
 
 export function toolsText({ servers, tools }: ToolList): string {

@@ -1,19 +1,19 @@
-/** What an "always" is said of: exactly this tool, and of one that runs commands or reaches out exactly this command or host. */
+/** Answers that hold for later calls: for exactly this tool, and for exactly this command or host if it runs or fetches something. */
 import type { PermissionOption } from '../../ports/content.ts'
 import type { Grant, GrantSubject } from '../../ports/rules.ts'
 import { type ToolCallSubject, hostOf, isPlainCommand, definitionOf } from './rule-matcher.ts'
 
-/** The answers that make a rule for all sessions of the directory. */
+/** The options that make a rule for all sessions of the project. */
 export const ALWAYS_IN_PROJECT = 'allow_always_project'
 export const NEVER_IN_PROJECT = 'reject_always_project'
 
 const ONCE: PermissionOption = { optionId: 'allow_once', name: 'Allow once', kind: 'allow_once' }
 const REJECT: PermissionOption = { optionId: 'reject_once', name: 'Reject', kind: 'reject_once' }
 
-/** More than this nobody reads in the name of an option. */
-const LONGEST = 120
+/** The name of an option that is longer would not be read. */
+const MAX_NAME_CHARS = 120
 
-/** What an "always" or "never" to this call is kept for. It is stored with the question. */
+/** The tool, and the command or host, that an "always" or "never" would hold for. Stored with the permission request. */
 export function grantSubjectOf(call: ToolCallSubject): GrantSubject {
   const { tool } = call
   const detail = detailOf(call)
@@ -36,7 +36,7 @@ export function isSameGrant(one: Grant, other: Grant): boolean {
   )
 }
 
-/** The answers that are offered. Always is one only where it can be said of something that people see whole. */
+/** The options of a permission request. "Always" is one of them only if the user sees everything that it would hold for. */
 export function permissionOptionsFor(call: ToolCallSubject, canAlways: boolean): readonly PermissionOption[] {
   if (!canAlways || !canBeKept(call)) return [ONCE, REJECT]
   const name = nameOf(call)
@@ -52,19 +52,19 @@ export function permissionOptionsFor(call: ToolCallSubject, canAlways: boolean):
   return [ONCE, ...always, REJECT, ...never]
 }
 
-/** A tool that runs commands is not allowed as a whole because its arguments could not be read. */
+/** A tool that runs commands is never allowed as a whole when its arguments could not be read. */
 function canBeKept(call: ToolCallSubject): boolean {
   const { tool, preview } = call
   const detail = detailOf(call)
   if (detail === undefined) return !tool.builtin || !['execute', 'fetch'].includes(preview.kind)
   const isSaid = detail.key === 'command' || hostOf(preview.url ?? '') !== undefined
-  return isSaid && detail.value.length <= LONGEST && !UNSEEN.test(detail.value)
+  return isSaid && detail.value.length <= MAX_NAME_CHARS && !UNSEEN.test(detail.value)
 }
 
 const UNSEEN = /[\p{Cc}\p{Cf}]/u
 const SECRET = /key|token|secret|passw|auth|credential|:\/\/[^/\s]*@|^\s*\w+=/iu
 
-/** A rule of a file is a pattern, and is read again and again: what may be a secret or would fit more stays out of it. */
+/** A rule in a file is a pattern and stays there: it must not hold a secret, nor match more than this command. */
 function canBeWritten(call: ToolCallSubject): boolean {
   const { key, value } = detailOf(call) ?? { key: 'tool', value: '' }
   return key !== 'command' || (isPlainCommand(value) && !/[*?]/u.test(value) && !SECRET.test(value))
@@ -75,7 +75,7 @@ interface Detail {
   readonly value: string
 }
 
-/** Of an address that has no plain host, all of it. */
+/** For a URL without a plain host, the whole URL. */
 function detailOf({ preview: { command, url } }: ToolCallSubject): Detail | undefined {
   if (command !== undefined) return { key: 'command', value: command.approvalPrefix }
   return url === undefined ? undefined : { key: 'host', value: hostOf(url) ?? url }
@@ -89,8 +89,8 @@ function nameOf(call: ToolCallSubject): string {
   return detail === undefined ? tool : `${tool} from ${detail.value}`
 }
 
-/** What a server calls its tool may be anything. */
+/** The title of a tool comes from its server and may have any characters. */
 function shortened(text: string): string {
   const line = text.replace(/[\s\p{Cc}\p{Cf}]+/gu, ' ')
-  return line.length > LONGEST ? `${line.slice(0, LONGEST - 1)}…` : line
+  return line.length > MAX_NAME_CHARS ? `${line.slice(0, MAX_NAME_CHARS - 1)}…` : line
 }

@@ -11,11 +11,11 @@ import { hasGrant } from './grants.ts'
 import { type ToolCallSubject, findRule, isOfTool, matchesBroadly, ruleWords } from './rule-matcher.ts'
 
 export interface PolicyDecision extends PermissionDecision {
-  /** A yes cannot be said once and for all. */
+  /** "Always" is no option: each such call is asked about. */
   readonly eachTime?: true
 }
 
-/** What is true of the session when a call is about to run. */
+/** The state of the session that decides about a call. */
 export interface PolicyContext {
   readonly mode: PermissionModeId
   readonly rules: RuleSet
@@ -24,7 +24,7 @@ export interface PolicyContext {
 
 const MODES: ReadonlySet<string> = new Set<PermissionModeId>(['ask', 'accept-edits', 'plan', 'allow-all'])
 
-/** A mode of which we know nothing allows nothing. */
+/** An unknown mode of an agent counts as `ask`. */
 export function modeOf({ modes }: Settings): PermissionModeId {
   const id = modes?.currentModeId ?? 'ask'
   return isMode(id) ? id : 'ask'
@@ -34,24 +34,24 @@ function isMode(id: string): id is PermissionModeId {
   return MODES.has(id)
 }
 
-/** The first that has something to say: what denies, then what asks whatever is allowed, then what allows. */
+/** The first that applies decides: what denies, then what always asks, then what allows. */
 export function decidePolicy(call: ToolCallSubject, standing: PolicyContext): PolicyDecision {
   return (
     deniedBy(call, standing) ??
     refusedBefore(call, standing) ??
     refusedInPlan(call, standing) ??
     askedEachTime(call, standing) ??
-    allowed(call, standing) ?? { decision: 'ask', by: 'tool', why: `nobody has allowed it${effectWords(call)}` }
+    allowed(call, standing) ?? { decision: 'ask', by: 'tool', why: `no rule or answer allows it${effectWords(call)}` }
   )
 }
 
-/** What can be told of a command line. */
+/** The effect of a command, as far as its line shows it. */
 function effectWords({ preview: { command } }: ToolCallSubject): string {
   if (command === undefined) return ''
   return command.effect === 'reads' ? '; it only reads' : '; it may change something'
 }
 
-/** What holds also for whoever has the answer already. */
+/** The rules that hold also for a call that already has permission. */
 export function deniedBy(call: ToolCallSubject, { rules }: Pick<PolicyContext, 'rules'>): PolicyDecision | undefined {
   const rule = findRule('deny', rules, call)
   return rule && { decision: 'deny', by: 'rule', why: words(rule) }
@@ -89,7 +89,7 @@ function allowed(call: ToolCallSubject, { mode, rules, grants }: PolicyContext):
   const allow = (by: PolicyDecision['by'], why: string): PolicyDecision => ({ decision: 'allow', by, why })
   const rule = findRule('allow', rules, call)
   if (rule !== undefined) return allow('rule', words(rule))
-  // An always was said of the tool, not of a file that runs by itself.
+  // The "always" was given for the tool, not for a file that runs by itself later.
   const executed = mode === 'allow-all' ? undefined : executedLater(call)
   if (executed !== undefined) return { decision: 'ask', by: 'tool', why: executed, eachTime: true }
   if (hasGrant(grants, 'allow', call)) return allow('answer', 'you, always in this session')
@@ -101,12 +101,12 @@ function allowed(call: ToolCallSubject, { mode, rules, grants }: PolicyContext):
 const CHANGING: ReadonlySet<string> = new Set(['edit', 'delete', 'move', 'execute', 'switch_mode'])
 const READING: ReadonlySet<string> = new Set(['read', 'search', 'think', 'other'])
 
-/** What a stranger says of its tool counts against it, never for it: one that claims to read is asked about. */
+/** The claims of an MCP server count against its tool, never for it: a tool that claims to only read is still asked about. */
 function mayChange({ tool, preview }: ToolCallSubject): boolean {
   return !tool.readOnly || preview.destroys === true || CHANGING.has(preview.kind)
 }
 
-/** Whoever reaches out can tell others what it has read. */
+/** A call that reaches the network can send what the agent has read. */
 function isHarmless({ tool, preview }: ToolCallSubject): boolean {
   const reachesOut = preview.url !== undefined || preview.command !== undefined
   return tool.builtin && tool.readOnly && READING.has(preview.kind) && !reachesOut
@@ -117,13 +117,13 @@ function isEditInside({ tool, preview: { kind, paths = [] } }: ToolCallSubject, 
   return tool.builtin && kind === 'edit' && paths.length > 0 && paths.every(isInside)
 }
 
-/** What executes a file that is edited later, without a person's doing. */
+/** The program that runs an edited file later without being told to, such as a git hook. */
 function executedLater({ preview: { kind, paths = [] } }: ToolCallSubject): string | undefined {
   const found = kind === 'edit' ? paths.map((path) => executorOf(path)).find((by) => by !== undefined) : undefined
   return found && `it is executed later by ${found}`
 }
 
-/** Files that decide what runs: whoever may write them has every permission. Parley's own are not even read unasked. */
+/** Files that decide what runs: a call that may write them has every permission. Parley's own files are not even read without permission. */
 function protectedPath(call: ToolCallSubject, set: RuleSet): string | undefined {
   const { paths = [] } = call.preview
   const { command } = call.preview
@@ -133,7 +133,7 @@ function protectedPath(call: ToolCallSubject, set: RuleSet): string | undefined 
   return [...paths, ...(command?.pathPatterns ?? [])].find(isGoverning)
 }
 
-/** Also where the line leaves open what it names, and where it goes through a directory that Parley's own is in. */
+/** Also when the line leaves open which file it names, or walks through a directory that holds Parley's own files. */
 function ownPlaceNamed({ line, pathPatterns, isDeep }: PreviewedCommand, set: RuleSet): string | undefined {
   const plain = line.replaceAll(/["'\\]/gu, '')
   const isIn = (place: string) => plain.split(place).some((after, at) => at > 0 && !/^[\w-]/u.test(after))
@@ -160,8 +160,8 @@ function words(rule: Rule): string {
 }
 
 /**
- * For a call that was decided on. A rule that asks was answered when it caught the call itself: the user said yes to all that
- * the call names.
+ * The files that rules keep from an authorized call which comes upon them in a list, in a search or behind a link. A rule that
+ * asks does not count if it matched the call itself: the user has allowed everything that the call names.
  */
 export function pathAccessFilterFor(call: ToolCallSubject, set: RuleSet): PathAccessFilter {
   const isNamed = (call.preview.paths ?? []).some((path) => isOwnPlace(path, set))
@@ -171,7 +171,7 @@ export function pathAccessFilterFor(call: ToolCallSubject, set: RuleSet): PathAc
   const access = accessOf([call.tool], { ...set, rules: unanswered, own: isNamed ? [] : set.own })
   const { tool, preview } = call
   const isAnswered = tool.readOnly || (preview.paths ?? []).some((path) => isExecuted(path))
-  // An edit that was not asked about must not get to a file that is executed later behind a link that was swapped since.
+  // An edit without permission must not reach a file that is executed later through a link that was replaced since.
   return (path) => barOf(path, access) ?? (!isAnswered && isExecuted(path) ? 'asked' : undefined)
 }
 
@@ -179,13 +179,13 @@ function isExecuted(path: string): boolean {
   return isGoverning(path) || executorOf(path) !== undefined
 }
 
-/** For what an agent reads of its own accord, such as instructions: no tool, no question, no answer. */
+/** The same for files that an agent reads by itself, such as instructions. */
 export function pathAccessFilterForAgent(set: RuleSet): PathAccessFilter {
   const access = accessOf([], set)
   return (path) => barOf(path, access)
 }
 
-/** For whatever reaches files by any of these tools; a rule that names a tool or a server counts where it fits one of them. */
+/** What the rules say about files for any of these tools. A rule that names a tool or server counts if it matches one of them. */
 export function accessOf(tools: readonly Tool[], { rules, roots, own }: RuleSet): PathAccess {
   const patterns = (wanted: RuleEffect) =>
     rules.flatMap(({ effect, subject }) => {

@@ -1,4 +1,4 @@
-/** Which rules fit a call. What allows is read narrowly, what asks or denies widely. Pure. */
+/** Which rules match a call. Rules that allow match narrowly, rules that ask or deny match broadly. Pure. */
 import { catchesPath, folded, placesIn } from '../../access/path-access.ts'
 import { fitsPath, fitsWord } from '../../access/wildcard.ts'
 import type { Rule, RuleEffect, RuleSet, RuleSubject } from '../../ports/rules.ts'
@@ -15,7 +15,7 @@ export function findRule(effect: RuleEffect, set: RuleSet, call: ToolCallSubject
   return set.rules.find((rule) => rule.effect === effect && fits(rule.subject, call, set.roots))
 }
 
-/** For people: `deny path .env*`. */
+/** As users read it: `deny path .env*`. */
 export function ruleWords({ effect, subject }: Pick<Rule, 'effect' | 'subject'>): string {
   return [effect, subjectWords(subject)].join(' ')
 }
@@ -35,7 +35,7 @@ function isAllowed(subject: RuleSubject, call: ToolCallSubject, roots: readonly 
   )
 }
 
-/** A rule that asks or denies fits as soon as any part of the call does. */
+/** A rule that asks or denies matches as soon as it matches any part of the call. */
 export function matchesBroadly(subject: RuleSubject, call: ToolCallSubject, roots: readonly string[]): boolean {
   const { paths = [], command, url } = call.preview
   return (
@@ -66,7 +66,7 @@ function isAtServer({ server, tool, definition }: RuleSubject, preview: ToolPrev
   )
 }
 
-/** The tool as it describes itself: one of Parley's own stays the same in another version. */
+/** Changes when the server describes the tool differently. A builtin tool keeps its definition in other versions of Parley. */
 export function definitionOf({ builtin, definitionHash }: Tool): string {
   return builtin ? 'parley' : definitionHash
 }
@@ -76,7 +76,7 @@ function allowsPaths(pattern: string, paths: readonly string[], roots: readonly 
   return paths.length > 0 && paths.every(fits)
 }
 
-/** What makes several commands of one line, or another command than the one that stands there. */
+/** Characters that make several commands of one line, or another command than the one that is written. */
 const SHELL = /[;&|<>`$()\\\n\r]/u
 
 export function isPlainCommand(line: string): boolean {
@@ -123,7 +123,7 @@ function allowsHost(pattern: string, url: string | undefined): boolean {
   return host !== undefined && fitsHost(pattern, host)
 }
 
-/** An address whose host cannot be told may be any. */
+/** A URL without a recognizable host may have any. */
 function catchesHost(pattern: string, url: string | undefined): boolean {
   if (url === undefined) return false
   const host = hostOf(url)

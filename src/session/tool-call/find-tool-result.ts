@@ -1,4 +1,4 @@
-/** What a tool call of the session came to, read back from the journal. */
+/** Reads the result of an earlier tool call back from the journal. */
 import type { Content, ToolCallContent, ToolCallPatch, ToolStatus } from '../../ports/content.ts'
 import type { Journal, SessionId } from '../../ports/journal.ts'
 import { type Entry, decodeEntry } from '../domain/entries.ts'
@@ -12,7 +12,7 @@ export interface StoredToolResult {
   readonly session: SessionId
 }
 
-/** What the call showed in the end; undefined for one that is not there or has not ended. */
+/** The content of the call at its end; undefined if there is no such call or it has not ended. */
 export async function findToolResult(
   kept: StoredToolResult,
   toolCallId: string,
@@ -30,7 +30,7 @@ async function* patchesOf({ journal, session }: StoredToolResult, toolCallId: st
   const mark = JSON.stringify(toolCallId)
   let cursor = 0
   for (;;) {
-    // Most entries are about something else, and are not even sent here.
+    // The journal filters: most entries are about something else.
     const { entries, until } = await journal.find(session, { from: cursor, text: mark }, PAGE)
     for (const stored of entries) {
       const patch = patchIn(decodeEntry(stored), toolCallId)

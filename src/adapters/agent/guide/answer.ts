@@ -5,15 +5,15 @@ import { NO_DOCUMENTS } from '../../../text/notices.ts'
 import { queriesFor } from '../../../text/keyword-queries.ts'
 
 const PASSAGES = 5
-/** Wordings are tried, the strictest first, until there are enough passages; after a few, any will do. */
+/** Queries are tried, the strictest first, until there are enough passages; after a few, one passage is enough. */
 const ENOUGH = 3
 const STRICT_ATTEMPTS = 4
 const ATTEMPTS = 8
 /** Lines of a passage that are shown: from a little before the first match. */
 const LINES_SHOWN = 7
 const LINES_BEFORE = 2
-/** How much of a question is said again. Characters. */
-const QUOTED = 200
+/** A longer question is shortened where it is repeated. */
+const MAX_QUOTED_CHARS = 200
 
 const NOT_A_MODEL = '— Parley’s offline guide: found by search in these documents, not written by a model.'
 
@@ -30,7 +30,7 @@ interface Passage {
 
 interface Found {
   readonly results: readonly Passage[]
-  /** What was not searched, and why. */
+  /** Which documents were not searched, and why. */
   readonly notice?: string
 }
 
@@ -46,14 +46,14 @@ export async function answerQuestion(turn: Turn, list: ToolList, question: strin
   if (turn.signal.aborted) return
   if (typeof result === 'string') return say(turn, `The search failed: ${result}`)
   const { passages, notice } = result
-  // Other words find nothing either where there is nothing to search.
+  // Without documents, advice to try other words would not help.
   if (notice !== NO_DOCUMENTS) await say(turn, headline(passages.length, turn, question))
   for (const passage of passages) await say(turn, passageText(passage))
   if (notice !== undefined) await say(turn, `${notice}\n\n`)
   await say(turn, NOT_A_MODEL)
 }
 
-/** The hits of the strictest wording first, then those of looser ones; a text when the search itself failed. */
+/** The passages of the strictest query first, then those of looser ones; a text if the search itself failed. */
 async function gather(turn: Turn, search: Tool, question: string): Promise<Gathered | string> {
   const passages = new Map<string, Passage>()
   let notice: string | undefined
@@ -64,7 +64,7 @@ async function gather(turn: Turn, search: Tool, question: string): Promise<Gathe
       name: search.name,
       args: { query, mode: 'best', limit: PASSAGES },
       permission: 'policy',
-      // The first wording leaves words out that say nothing; people know their question.
+      // The first query leaves out filler words; the title shows the question as the user asked it.
       ...(attempt === 0 && { title: `${search.title}: “${shortened(question)}”` }),
     })
     if (result.isError) return textOf(result)
@@ -101,7 +101,9 @@ function headline(count: number, { roots }: Turn, question: string): string {
 }
 
 function shortened(question: string): string {
-  return question.length > QUOTED ? `${question.slice(0, QUOTED).replace(/\p{Cs}$/u, '')} …` : question
+  return question.length > MAX_QUOTED_CHARS
+    ? `${question.slice(0, MAX_QUOTED_CHARS).replace(/\p{Cs}$/u, '')} …`
+    : question
 }
 
 function textOf({ content }: ToolResult): string {

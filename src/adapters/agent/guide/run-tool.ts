@@ -1,10 +1,10 @@
-/** Runs a tool that somebody named, and shows what it said; goes on with it when the answer came after a restart. */
+/** Runs the tool that the user named and shows its result; continues when the permission came after a restart. */
 import type { Resumption, Turn } from '../../../ports/agent.ts'
 import type { Content } from '../../../ports/content.ts'
 import type { ToolList, ToolResult } from '../../../ports/tools.ts'
 import { mayRun } from '../may-run.ts'
 
-/** What `/call` needs to go on after a restart. */
+/** What `/call` needs to continue after a restart. */
 interface NamedCall {
   readonly name: string
   readonly args: unknown
@@ -35,7 +35,7 @@ async function show(turn: Turn, { content, isError }: ToolResult): Promise<void>
   for (const block of content) await turn.say(readable(block))
 }
 
-/** Text as it is; of anything else, what it is. */
+/** Text as it is; links and resources by their name or URI. */
 function readable(block: Content): Content {
   switch (block.type) {
     case 'text':

@@ -107,7 +107,7 @@ function beginningOf(path: string): string {
   }
 }
 
-/** Where a turn goes on after a restart: the step that asked. */
+/** Where a turn continues after a restart: after the step that asked. */
 interface Bookmark {
   readonly step: number
 }
@@ -120,7 +120,7 @@ interface Playing {
 
 interface Calling extends Bookmark {
   readonly permission: ToolRequest['permission']
-  /** It goes on where it stood. */
+  /** It continues where it stood before a restart. */
   readonly hasBegun?: boolean
 }
 
@@ -150,14 +150,14 @@ class Player {
     return this.#turn.signal.aborted ? 'cancelled' : 'end_turn'
   }
 
-  /** A prompt of an MCP server that was typed is shown, and the script follows it. */
+  /** If the user typed a prompt of an MCP server, it is shown before the script plays. */
   async #showPrompt(): Promise<void> {
     const typed = typedIn(this.#turn.prompt)
     const filled = typed === undefined ? undefined : await filledPrompt(this.#turn, typed)
     if (filled !== undefined) await showPrompt(this.#turn, filled)
   }
 
-  /** After a restart, what was asked is settled with the answer that came; the next step follows it. */
+  /** After a restart, applies the answer to the step that asked; the next step follows. */
   async #resume(): Promise<number> {
     const { resumed } = this.#turn
     if (resumed === undefined) return 0
@@ -211,7 +211,7 @@ class Player {
     }
   }
 
-  /** Files and terminals of the client come without a question, so they are for scripts that the user has named. */
+  /** Files and terminals of the client need no permission, so only scripts that the user named may use them. */
   async #askClient(request: ClientRequest): Promise<void> {
     if (!this.#isAsked || isForPerson(request)) return new ClientPlayer(this.#turn, this.#clock).play(request)
     const text = `(${request.kind} is only done for a script that --agent or PARLEY_AGENT names)`
@@ -260,7 +260,7 @@ class Player {
     )
   }
 
-  /** A report says how far its call is; the first one that does not say so is of a call that is done. */
+  /** The first report of a call without a status is of a completed call. */
   async #report({ toolCallId, patch }: Step & { readonly kind: 'report' }): Promise<void> {
     const id = this.#idOf(toolCallId)
     const isNew = !this.#reported.has(id)
@@ -273,7 +273,7 @@ class Player {
       await this.#clock.sleep(ms, this.#turn.signal)
       return undefined
     } catch {
-      // Only the turn's signal wakes a sleeper.
+      // Only the signal of the turn ends the sleep early.
       return 'cancelled'
     }
   }
@@ -284,7 +284,7 @@ class Player {
     await this.#turn.call({ name: this.#registryName(name), args, permission, toolCallId: id, resume })
   }
 
-  /** Waits, once for all and in sight of everyone, for servers that may have the tool. */
+  /** Waits for the servers that may have the tool, and reports the call as pending meanwhile. */
   async #connected(name: string, id: string | undefined): Promise<void> {
     const until = this.#clock.monotonicNow() + TOOLS_TIMEOUT_MS
     if (id !== undefined) await this.#turn.report(id, { title: name, status: 'pending' })
@@ -325,7 +325,7 @@ class Player {
     return this.#turn.tools.list().tools.some((tool) => tool.name === name)
   }
 
-  /** A script may use the server's own name where only one tool has it. */
+  /** A script may use the server's name of a tool if only one tool has that name. */
   #registryName(name: string): string {
     if (this.#has(name)) return name
     const { tools } = this.#turn.tools.list()
@@ -352,13 +352,13 @@ class Player {
     await this.#turn.report(toolCallId, { status: 'completed' })
   }
 
-  /** What an asked script shows beside its own question may differ from what it calls: the call is decided by itself. */
+  /** A script that a file named may ask one thing and call another: its call needs a permission of its own. */
   #permissionOf({ outcome, state }: ResumedCall): ToolRequest['permission'] {
     const isOwnQuestion = this.#steps[(state as Bookmark).step]?.kind === 'permission'
     return this.#isAsked && isOwnQuestion && outcome.outcome !== 'begun' ? 'policy' : 'granted'
   }
 
-  /** Such an id is unique in its session, though the script is played again for every prompt. */
+  /** Unique in the session, although the script is played again for every prompt. */
   #idOf(toolCallId: string | undefined): string {
     if (toolCallId === undefined) return this.#turn.newToolCallId()
     return this.#turn.turnId === 't1' ? toolCallId : `${toolCallId}-${this.#turn.turnId}`

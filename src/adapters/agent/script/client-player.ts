@@ -1,4 +1,4 @@
-/** Plays the steps that ask something of the client. What it does not offer or will not do is said, and the script goes on. */
+/** Plays the steps that use the client. A service that the client does not offer or refuses is reported, and the script continues. */
 import { waitAtMost } from '../../../async/with-timeout.ts'
 import { isParleyError } from '../../../errors/parley-error.ts'
 import type { Turn } from '../../../ports/agent.ts'
@@ -6,10 +6,10 @@ import type { Terminal, TerminalCommand, TerminalExit } from '../../../ports/cli
 import type { Clock } from '../../../ports/clock.ts'
 import type { ClientRequest } from './steps.ts'
 
-/** What was killed may take a moment to be gone. Milliseconds. */
-const DYING = 5_000
+/** A killed command may take a moment to end. */
+const KILL_TIMEOUT_MS = 5_000
 
-/** What a script goes on after: the client's own answer, or that it has none. */
+/** Errors after which the script continues: the client refused, left or answered something invalid. */
 const SAID = [
   'CLIENT_GONE',
   'CLIENT_CANCELLED',
@@ -73,23 +73,23 @@ export class ClientPlayer {
     const terminal = await terminals.create(command)
     try {
       const exit = await this.#exitOf(terminal, timeoutMs)
-      const { output, exit: told } = await terminal.output()
-      return `${inWords(exit ?? told)}\n${output}`
+      const { output, exit: last } = await terminal.output()
+      return `${inWords(exit ?? last)}\n${output}`
     } finally {
       await terminal.release()
     }
   }
 
-  /** A command that takes too long is killed; undefined when it will not even die. */
+  /** A command that takes too long is killed; undefined if it does not end then either. */
   async #exitOf(terminal: Terminal, timeoutMs: number | undefined): Promise<TerminalExit | undefined> {
     const exit = terminal.waitForExit()
-    // Whoever has lost patience no longer hears how it went wrong.
+    // After the timeout a rejection would be unhandled.
     exit.catch(() => undefined)
     if (timeoutMs === undefined) return exit
     const inTime = await waitAtMost(exit, { clock: this.#clock, ms: timeoutMs })
     if (inTime !== undefined) return inTime
     await terminal.kill()
-    return waitAtMost(exit, { clock: this.#clock, ms: DYING })
+    return waitAtMost(exit, { clock: this.#clock, ms: KILL_TIMEOUT_MS })
   }
 
   async #say(text: string): Promise<void> {

@@ -61,7 +61,7 @@ export interface Permission {
   readonly toolCallId: string | undefined
   readonly patch: ToolCallPatch
   readonly options: readonly PermissionOption[]
-  /** What runs once it is allowed. */
+  /** The call that runs once the user allows it. */
   readonly call: Call | undefined
 }
 
