@@ -1,4 +1,4 @@
-/** All that a session asks of the world, passed in. */
+/** The ports that sessions work through; `server/compose` chooses their adapters. */
 import type { Agents } from '../ports/agent.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Faults } from '../ports/fault.ts'
@@ -13,6 +13,6 @@ export interface SessionPorts {
   readonly agents: Agents
   readonly tools: ToolHost
   readonly rules: Rules
-  /** For the log: something failed that nobody waits for. Never a secret. */
+  /** Logs an error that no caller gets. It must not contain secrets. */
   readonly report: (error: unknown) => void
 }

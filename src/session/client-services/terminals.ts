@@ -1,4 +1,4 @@
-/** The terminals that a turn has at its client: each is a tool call, and each is released, however the turn ends. */
+/** The terminals that a turn has at its client: each is stored as a tool call, and each is released, however the turn ends. */
 import { fail } from '../../errors/parley-error.ts'
 import type {
   ClientPeer,
@@ -23,7 +23,7 @@ export class Terminals {
 
   constructor(user: ClientUser) {
     this.#user = user
-    // What nobody may use any more is let go at once, however long the agent takes to notice.
+    // Terminals of a cancelled turn are released at once; the agent may need seconds to stop.
     user.signal.addEventListener('abort', this.#cancelled, { once: true })
   }
 
@@ -33,7 +33,7 @@ export class Terminals {
     const toolCallId = this.#user.newToolCallId()
     await this.#begin(toolCallId, wanted)
     try {
-      const terminal = new TurnTerminal(await this.#lent(wanted, client), toolCallId, this.#user)
+      const terminal = new TurnTerminal(await this.#createAt(client, wanted), toolCallId, this.#user)
       await this.#show(terminal, client)
       return terminal
     } catch (error) {
@@ -42,14 +42,14 @@ export class Terminals {
     }
   }
 
-  /** Releases what is open, and says why in its tool call. Idempotent. */
+  /** Releases the open terminals; the tool call of each says why. Idempotent. */
   close(why: string): void {
     this.#isClosed = true
     this.#user.signal.removeEventListener('abort', this.#cancelled)
     for (const terminal of this.#open) terminal.end(why)
   }
 
-  /** The environment stays out of it: it may hold secrets. */
+  /** Without the environment, which may hold secrets. */
   async #begin(toolCallId: string, { env: _secret, ...rawInput }: TerminalCommand): Promise<void> {
     const title = [rawInput.command, ...(rawInput.args ?? [])].join(' ')
     const patch = { title, kind: 'execute', rawInput, status: 'in_progress' } as const
@@ -57,17 +57,17 @@ export class Terminals {
     if (!begun) fail('CLIENT_CANCELLED', { method: CREATE })
   }
 
-  async #lent(command: TerminalCommand, client: ClientPeer): Promise<ClientTerminal> {
+  async #createAt(client: ClientPeer, command: TerminalCommand): Promise<ClientTerminal> {
     const { createTerminal } = client
     if (this.#isClosed || createTerminal === undefined) return fail('CLIENT_CANCELLED', { method: CREATE })
     const placed = { ...command, roots: this.#user.roots }
-    const lent = await withClientTimeout({ method: CREATE }, this.#user, (signal) => createTerminal(placed, signal))
-    if (!this.#isClosed) return lent
-    lent.release()
+    const terminal = await withClientTimeout({ method: CREATE }, this.#user, (signal) => createTerminal(placed, signal))
+    if (!this.#isClosed) return terminal
+    terminal.release()
     return fail('CLIENT_CANCELLED', { method: CREATE })
   }
 
-  /** Told before anything is done with it, so that it is seen before it is released. */
+  /** Stored before the agent gets the terminal, so that clients see it before it is released. */
   async #show(terminal: TurnTerminal, { gone }: ClientPeer): Promise<void> {
     this.#open.add(terminal)
     const left = () => terminal.end('The terminal ended with its client.')
@@ -88,20 +88,20 @@ export class Terminals {
 class TurnTerminal implements Terminal {
   readonly id: string
   readonly toolCallId: string
-  readonly #lent: ClientTerminal
+  readonly #terminal: ClientTerminal
   readonly #user: ClientUser
   #isOver = false
   #isReleased = false
   #exit: TerminalExit | undefined
   #output: TerminalOutput | undefined
   #whenOver: () => void = () => {}
-  /** Aborts when it is over: nobody waits for an answer about it any more. */
+  /** Aborted when the terminal is over; requests about it end then. */
   readonly #end: AbortSource
 
-  constructor(lent: ClientTerminal, toolCallId: string, user: ClientUser) {
-    this.id = lent.id
+  constructor(terminal: ClientTerminal, toolCallId: string, user: ClientUser) {
+    this.id = terminal.id
     this.toolCallId = toolCallId
-    this.#lent = lent
+    this.#terminal = terminal
     this.#user = user
     this.#end = user.ports.clock.abortSource()
   }
@@ -111,20 +111,20 @@ class TurnTerminal implements Terminal {
   }
 
   async output(): Promise<TerminalOutput> {
-    const output = await this.#ask('terminal_output', (signal) => this.#lent.output(signal))
+    const output = await this.#ask('terminal_output', (signal) => this.#terminal.output(signal))
     this.#output = output
     this.#exit = output.exit ?? this.#exit
     return output
   }
 
   async waitForExit(): Promise<TerminalExit> {
-    const exit = await this.#ask('wait_for_terminal_exit', (signal) => this.#lent.waitForExit(signal), ONE_DAY_MS)
+    const exit = await this.#ask('wait_for_terminal_exit', (signal) => this.#terminal.waitForExit(signal), ONE_DAY_MS)
     this.#exit = exit
     return exit
   }
 
   kill(): Promise<void> {
-    return this.#ask('kill_terminal', (signal) => this.#lent.kill(signal))
+    return this.#ask('kill_terminal', (signal) => this.#terminal.kill(signal))
   }
 
   async release(): Promise<void> {
@@ -138,27 +138,27 @@ class TurnTerminal implements Terminal {
         patch: { status: this.#status(), content: this.#content(), ...this.#raw() },
       })
     } finally {
-      this.#letGo()
+      this.#free()
     }
   }
 
-  /** Its turn or its client goes: what is known of it stays, and why nothing follows. Idempotent. */
+  /** The turn ends or the client leaves: the tool call keeps the output that is known, and says why no more follows. Idempotent. */
   end(why: string): void {
     if (this.#isOver) return
     this.#isOver = true
-    this.#letGo()
+    this.#free()
     const patch = { status: 'failed', content: [...this.#content(), textContent(why)], ...this.#raw() } as const
     // A turn that is over has ended its calls itself.
     this.#user.report(this.toolCallId, patch).catch(() => undefined)
   }
 
-  #letGo(): void {
+  #free(): void {
     this.#end.abort()
-    this.#lent.release()
+    this.#terminal.release()
     this.#whenOver()
   }
 
-  /** Once its turn is cancelled or its client has gone, the edge has the word for that. */
+  /** After a cancel, or when the client has left, the client peer rejects with the right error. */
   async #ask<Result>(method: string, ask: (signal: Signal) => Promise<Result>, timeoutMs?: number): Promise<Result> {
     if (this.#isReleased) return fail('TERMINAL_RELEASED', { terminal: this.id })
     return withClientTimeout({ method, timeoutMs, signal: this.#end.signal }, this.#user, ask)

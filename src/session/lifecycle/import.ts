@@ -1,4 +1,4 @@
-/** Makes a session of entries that were exported elsewhere. They are facts of the past: nothing in them runs, waits or is allowed here. */
+/** Imports an exported session. Its entries are kept as they are, but no turn of them runs here and no permission of them holds here. */
 import { fail, isParleyError } from '../../errors/parley-error.ts'
 import type { Append, Cursor, ImportingJournal, SessionId, StoredEntry } from '../../ports/journal.ts'
 import type { SessionPorts } from '../session-ports.ts'
@@ -12,29 +12,29 @@ export interface Importing {
   readonly id: SessionId
   /** How many entries there are. */
   readonly count: Cursor
-  /** 1, 2, 3 … without a hole, the first of them `session_created` and no other; shapes are checked by whoever read them. */
+  /** Numbered 1, 2, 3 … without gaps; the first is the only `session_created`. The reader of the file has checked their shapes. */
   readonly pieces: AsyncIterable<readonly Entry[]>
 }
 
-interface ImportingWorld extends Pick<SessionPorts, 'clock'> {
+interface ImportPorts extends Pick<SessionPorts, 'clock'> {
   readonly journal: ImportingJournal
 }
 
-/** Whole or not at all. A turn that is open at the end is over here. Throws SESSION_EXISTS, and what `pieces` throws. */
-export async function importSession({ journal, clock }: ImportingWorld, importing: Importing): Promise<void> {
+/** Stores all entries or none, and ends a turn that they leave open. Throws SESSION_EXISTS and the errors of `pieces`. */
+export async function importSession({ journal, clock }: ImportPorts, importing: Importing): Promise<void> {
   const { id, count, pieces } = importing
   let state: State = absent(id)
 
   async function* stored(): AsyncGenerator<readonly StoredEntry[]> {
     for await (const entries of pieces) {
-      const brought = entries.map((entry) => marked(entry, count))
-      for (const entry of brought) state = evolve(state, entry)
-      yield brought.map(storedForm)
+      const imported = entries.map((entry) => marked(entry, count))
+      for (const entry of imported) state = evolve(state, entry)
+      yield imported.map(storedForm)
     }
   }
 
   try {
-    await journal.importSession(stored(), () => lastOf(state, clock.now()))
+    await journal.importSession(stored(), () => endOf(state, clock.now()))
   } catch (error) {
     if (isParleyError(error, 'JOURNAL_CONFLICT')) fail('SESSION_EXISTS', { session: id }, error)
     throw error
@@ -45,10 +45,10 @@ function marked(entry: Entry, count: Cursor): Entry {
   return entry.kind === 'session_created' ? { ...entry, imported: count } : entry
 }
 
-/** As it was before it was brought in; the mark is ours alone. */
+/** The entry as it was before its import, for an export: the mark means nothing elsewhere. */
 export function unmarked(entry: Entry): Entry {
   if (entry.kind !== 'session_created') return entry
-  const { imported: _ours, ...exported } = entry
+  const { imported: _mark, ...exported } = entry
   return exported
 }
 
@@ -56,22 +56,22 @@ function storedForm({ seq, at, ...body }: Entry): StoredEntry {
   return { seq, at, body: encodeBody(body) }
 }
 
-/** The end of what is open, and what the session is then. */
-function lastOf(brought: State, now: number): Append {
-  if (brought.phase === 'absent') return fail('INTERNAL_ERROR', {}, new Error('an import without entries'))
+/** The entries that end an open turn, with the row and the snapshot of the session after them. */
+function endOf(imported: State, now: number): Append {
+  if (imported.phase === 'absent') return fail('INTERNAL_ERROR', {}, new Error('an import without entries'))
   const entries: StoredEntry[] = []
-  let state: Existing = brought
-  for (const body of isBusy(brought) ? abortCopiedTurn(brought, ELSEWHERE) : []) {
+  let state: Existing = imported
+  for (const body of isBusy(imported) ? abortCopiedTurn(imported, EXPORTED_WHILE_WORKING) : []) {
     const entry: Entry = Object.assign({ seq: state.seq + 1, at: now }, body)
     entries.push(storedForm(entry))
     state = evolve(state, entry)
   }
   const snapshot = { seq: state.seq, state: encodeState(state) }
-  return { row: rowOf(state), entries, expected: brought.seq, snapshot }
+  return { row: rowOf(state), entries, expected: imported.seq, snapshot }
 }
 
-const ELSEWHERE: Failure = {
+const EXPORTED_WHILE_WORKING: Failure = {
   code: 'TURN_INTERRUPTED',
   message:
-    'Interrupted: this session was exported while it was working on this. There it may have gone on; prompt again to go on here.',
+    'Interrupted: this session was exported while it was working on this. The original may have continued; prompt again to continue here.',
 }

@@ -1,14 +1,14 @@
 /**
- * Tells an old conversation in fewer words: adjacent chunks of one message become one, and a tool call and the changes that follow
- * it become one. Never used on the live path.
+ * Shortens a replayed conversation: adjacent chunks of one message become one entry, and so do a tool call and the patches that
+ * follow it. Live entries are never merged.
  */
 import type { TextContent, ToolCallPatch } from '../../ports/content.ts'
 import type { Entry } from '../domain/entries.ts'
 
-/** Characters after which a merged chunk is passed on, so that a long message still arrives in pieces. */
-const LONGEST_CHUNK = 64 * 1024
+/** A merged chunk is passed on at this length, so that a long message still arrives in pieces. */
+const MAX_CHUNK_CHARS = 64 * 1024
 
-type SpokenChunk = Entry & {
+type TextChunk = Entry & {
   readonly kind: 'message_chunk'
   readonly role: 'agent' | 'thought'
   readonly content: TextContent
@@ -16,63 +16,63 @@ type SpokenChunk = Entry & {
 
 type Announced = Entry & { readonly kind: 'tool_call' }
 type Patched = Entry & { readonly kind: 'tool_call_patched' }
-type Held = SpokenChunk | Announced | Patched
+type Held = TextChunk | Announced | Patched
 
 /**
- * Holds back at most one entry, to see whether the next one continues it. A merged entry has the `seq` of its last part, and
- * nothing else that is told lies between its parts: whoever goes on from there misses nothing and hears nothing twice.
+ * Holds back at most one entry, to see whether the next one continues it. A merged entry has the `seq` of its last part, and no
+ * other visible entry lies between its parts: a client that resumes from there misses nothing and gets nothing twice.
  */
 export class ReplayCoalescer {
   #held: Held | undefined
-  /** What came after it and no update tells: questions, answers, steps of a model. They stand in the middle of most calls. */
+  /** Entries after it that no update shows: permissions, checkpoints. They stand in the middle of most tool calls. */
   #behind: Entry[] = []
 
   push(entries: readonly Entry[]): readonly Entry[] {
-    const told: Entry[] = []
-    for (const entry of entries) this.#take(entry, told)
-    return told
+    const passed: Entry[] = []
+    for (const entry of entries) this.#take(entry, passed)
+    return passed
   }
 
-  /** What is still held back, at the end. */
+  /** The entries that are still held back; call it at the end of the replay. */
   flush(): readonly Entry[] {
     const held = this.#held === undefined ? [] : [this.#held]
     this.#held = undefined
-    return [...held, ...this.#passed()]
+    return [...held, ...this.#takeBehind()]
   }
 
-  #take(entry: Entry, told: Entry[]): void {
+  #take(entry: Entry, passed: Entry[]): void {
     const held = this.#held
     const whole = held === undefined ? undefined : merged(held, entry)
     if (whole !== undefined) {
-      told.push(...this.#passed())
+      passed.push(...this.#takeBehind())
       this.#held = whole
-    } else if (held !== undefined && isOfCall(held) && isUntold(entry)) {
+    } else if (held !== undefined && isOfCall(held) && isInvisible(entry)) {
       this.#behind.push(entry)
     } else {
-      told.push(...this.flush())
-      if (isSpoken(entry) || isOfCall(entry)) this.#held = entry
-      else told.push(entry)
+      passed.push(...this.flush())
+      if (isTextChunk(entry) || isOfCall(entry)) this.#held = entry
+      else passed.push(entry)
     }
   }
 
-  #passed(): readonly Entry[] {
+  #takeBehind(): readonly Entry[] {
     return this.#behind.splice(0)
   }
 }
 
-/** Undefined when the one does not continue the other. */
+/** Undefined when `entry` does not continue `held`. */
 function merged(held: Held, entry: Entry): Held | undefined {
-  if (held.kind === 'message_chunk') return isSpoken(entry) ? joined(held, entry) : undefined
+  if (held.kind === 'message_chunk') return isTextChunk(entry) ? joined(held, entry) : undefined
   if (entry.kind !== 'tool_call_patched' || entry.toolCallId !== held.toolCallId) return undefined
-  const place = { seq: entry.seq, at: entry.at }
+  const position = { seq: entry.seq, at: entry.at }
   return held.kind === 'tool_call'
-    ? { ...held, ...place, call: patched(held.call, entry.patch) }
-    : { ...held, ...place, patch: patched(held.patch, entry.patch) }
+    ? { ...held, ...position, call: patched(held.call, entry.patch) }
+    : { ...held, ...position, patch: patched(held.patch, entry.patch) }
 }
 
-function joined(held: SpokenChunk, chunk: SpokenChunk): SpokenChunk | undefined {
-  const goesOn = chunk.messageId === held.messageId && held.content.text.length < LONGEST_CHUNK
-  return goesOn ? { ...chunk, content: { type: 'text', text: held.content.text + chunk.content.text } } : undefined
+function joined(held: TextChunk, chunk: TextChunk): TextChunk | undefined {
+  const continues = chunk.messageId === held.messageId && held.content.text.length < MAX_CHUNK_CHARS
+  return continues ? { ...chunk, content: { type: 'text', text: held.content.text + chunk.content.text } } : undefined
 }
 
 function patched<Call extends ToolCallPatch>(call: Call, patch: ToolCallPatch): Call {
@@ -83,7 +83,7 @@ function isOfCall(entry: Entry): entry is Announced | Patched {
   return entry.kind === 'tool_call' || entry.kind === 'tool_call_patched'
 }
 
-const UNTOLD: ReadonlySet<Entry['kind']> = new Set([
+const INVISIBLE: ReadonlySet<Entry['kind']> = new Set([
   'permission_requested',
   'permission_resolved',
   'permission_revoked',
@@ -92,12 +92,12 @@ const UNTOLD: ReadonlySet<Entry['kind']> = new Set([
   'agent_checkpoint',
 ])
 
-function isUntold({ kind }: Entry): boolean {
-  return UNTOLD.has(kind)
+function isInvisible({ kind }: Entry): boolean {
+  return INVISIBLE.has(kind)
 }
 
-/** Only bare text merges: annotations and `meta` belong to the block that carried them. */
-function isSpoken(entry: Entry): entry is SpokenChunk {
+/** Only plain text is merged: annotations and `meta` belong to the block that carried them. */
+function isTextChunk(entry: Entry): entry is TextChunk {
   if (entry.kind !== 'message_chunk' || entry.role === 'user') return false
   const { content } = entry
   return content.type === 'text' && content.annotations === undefined && content.meta === undefined
