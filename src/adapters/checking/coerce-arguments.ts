@@ -1,7 +1,7 @@
 /** Removes needless nulls from a tool's arguments, so that they match its schema. The server gets what was checked. */
 import type { JsonObject } from './json.ts'
 
-type Fitted = { readonly args: JsonObject } | { readonly wrong: string }
+type CoercedArguments = { readonly args: JsonObject } | { readonly wrong: string }
 
 type Check = (value: JsonObject) => Promise<string | undefined>
 
@@ -12,7 +12,11 @@ const MAX_NULLS = 32
  * Models write null where they have no value. A null that the schema accepts may have a meaning and stays; one that it rejects is
  * removed if the argument is optional.
  */
-export async function fitted(args: JsonObject, { required }: JsonObject, check: Check): Promise<Fitted> {
+export async function coerceArguments(
+  args: JsonObject,
+  { required }: JsonObject,
+  check: Check,
+): Promise<CoercedArguments> {
   const first = await check(args)
   if (first === undefined) return { args }
   const needed: readonly unknown[] = Array.isArray(required) ? required : []

@@ -11,7 +11,7 @@ export const LOG_IN: ServerTool = {
   serverToolName: 'log_in',
   title: 'Log in',
   description:
-    'This server lets nobody in before the user has logged in. Call this to send the user to the page where that is done; the tools of the server are listed afterwards.',
+    'This server requires a login. Call this tool to send the user to the login page; the tools of the server are listed afterwards.',
   inputSchema: NO_ARGUMENTS,
   modelSchema: NO_ARGUMENTS,
   readOnly: true,
@@ -36,7 +36,7 @@ export async function loginTool(
 ): Promise<ToolResult> {
   const { askToLogIn } = await import('../transport/authorization.ts')
   try {
-    if (!(await askToLogIn({ label, authorization }, options))) return says(`Nobody logged in. ${reason}`, true)
+    if (!(await askToLogIn({ label, authorization }, options))) return says(`The user did not log in. ${reason}`, true)
   } catch (error) {
     if (!isParleyError(error, 'MCP_LOGIN_FAILED')) throw error
     return says(error.message, true)

@@ -125,7 +125,7 @@ export class McpServerLifecycle {
   /** Runs the `LOG_IN` tool: sends the user to the login page and connects afterwards. */
   async logIn(options: CallOptions): Promise<ToolResult> {
     if (this.#phase.state !== 'locked')
-      return { content: [{ type: 'text', text: 'Nobody has to log in.' }], isError: false }
+      return { content: [{ type: 'text', text: 'No login is required.' }], isError: false }
     const { authorization, reason } = this.#phase
     const connect = async (): Promise<string | undefined> => {
       if (this.#phase.state === 'locked') this.#connectNow()

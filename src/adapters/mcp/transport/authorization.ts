@@ -25,12 +25,12 @@ export function loginIn(error: unknown): LoginNeeded | undefined {
 }
 
 /** Wraps all requests to one server. Requests to other hosts go without the token. */
-export function authorized(fetch: FetchLike, home: URL, { authorization, onLocked }: Door): FetchLike {
+export function authorized(fetch: FetchLike, home: URL, { authorization, onLocked }: AuthorizationOptions): FetchLike {
   return async (given, init) => {
     const url = new URL(given)
     if (url.origin !== home.origin) return await fetch(url, init)
     try {
-      return await through({ fetch, authorization }, url, init)
+      return await fetchAuthorized({ fetch, authorization }, url, init)
     } catch (error) {
       if (error instanceof LoginNeeded) onLocked(error)
       throw error
@@ -38,43 +38,43 @@ export function authorized(fetch: FetchLike, home: URL, { authorization, onLocke
   }
 }
 
-interface Door {
+interface AuthorizationOptions {
   readonly authorization: Authorization
   readonly onLocked: (login: LoginNeeded) => void
 }
 
-async function through(
+async function fetchAuthorized(
   { fetch, authorization }: { readonly fetch: FetchLike; readonly authorization: Authorization },
   url: URL,
   init: RequestInit | undefined,
 ): Promise<Response> {
   const token = authorization.token()
-  const first = await fetch(url, showing(token, init))
-  if (first.status !== 401) return await unlessScope(first, authorization)
+  const first = await fetch(url, withToken(token, init))
+  if (first.status !== 401) return await requireScope(first, authorization)
   const { resourceMetadataUrl } = await challengeOf(first)
   const isNew = await authorization.renew({ token, resourceMetadataUrl }).catch((error: unknown) => {
     throw new RenewalFailed(`the login could not be renewed (${reasonOf(error).replace(/\.$/, '')})`)
   })
-  if (!isNew) throw new LoginNeeded('it wants somebody to log in', true)
-  const second = await fetch(url, showing(authorization.token(), init))
-  if (second.status !== 401) return await unlessScope(second, authorization)
+  if (!isNew) throw new LoginNeeded('it requires a login', true)
+  const second = await fetch(url, withToken(authorization.token(), init))
+  if (second.status !== 401) return await requireScope(second, authorization)
   await second.body?.cancel()
-  throw new LoginNeeded('it does not accept the login that there is', true)
+  throw new LoginNeeded('it does not accept the current login', true)
 }
 
-function showing(token: string | undefined, init: RequestInit | undefined): RequestInit {
+function withToken(token: string | undefined, init: RequestInit | undefined): RequestInit {
   const headers = new Headers(init?.headers)
   if (token !== undefined) headers.set('authorization', `Bearer ${token}`)
   return { ...init, headers }
 }
 
-async function unlessScope(response: Response, authorization: Authorization): Promise<Response> {
+async function requireScope(response: Response, authorization: Authorization): Promise<Response> {
   if (response.status !== 403) return response
   const { error, scope } = extractWWWAuthenticateParams(response)
   if (error !== 'insufficient_scope') return response
   await response.body?.cancel()
   if (scope !== undefined) await authorization.want(scope)
-  throw new LoginNeeded('it wants a login with more rights', false)
+  throw new LoginNeeded('it requires a login with more rights', false)
 }
 
 async function challengeOf(response: Response): Promise<ReturnType<typeof extractWWWAuthenticateParams>> {

@@ -24,7 +24,7 @@ interface HttpOptions {
   readonly onLocked: (login: LoginNeeded) => void
 }
 
-interface HttpLink {
+interface HttpConnection {
   readonly transport: Transport
   /** Ends the session at the server. */
   end(): Promise<void>
@@ -32,7 +32,7 @@ interface HttpLink {
   destroy(): Promise<void>
 }
 
-export function openHttp(server: HttpServer, context: HttpOptions): HttpLink {
+export function openHttp(server: HttpServer, context: HttpOptions): HttpConnection {
   const { clock, events, resumptions, authorization, onLocked } = context
   const network = openNetwork(server)
   const throttle = openReadThrottle(clock)

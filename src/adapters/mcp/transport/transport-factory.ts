@@ -12,7 +12,8 @@ import { StdioTransport } from './stdio.ts'
 import type { Resumptions } from './response-sanitizer.ts'
 
 export interface OpenTransport {
-  readonly transport: Transport
+  /** The SDK's part of it. */
+  readonly sdk: Transport
   /** Why the server ended, if it did and the reason is known. */
   readonly end: () => string | undefined
   /** The required login that a stream reported; the SDK has no error for it. */
@@ -39,7 +40,7 @@ export async function openTransport(server: McpServer, cwd: string, here: Transp
     // The HTTP client is a megabyte of code, so only servers behind a URL load it.
     const http = await import('./http.ts')
     if (request.signal.aborted) throw new SdkError(SdkErrorCode.ConnectionClosed, 'the connection was closed')
-    return httpLink(server, here, http.openHttp)
+    return openHttpTransport(server, here, http.openHttp)
   }
   const { command, args, env } = server
   const transport = new StdioTransport({
@@ -49,10 +50,10 @@ export async function openTransport(server: McpServer, cwd: string, here: Transp
     onStart: (pid) => context.started?.({ server: request.label, session: request.session, command, args, pid }),
     spec: { command, args, env, cwd },
   })
-  return { transport, locked: () => undefined, end: () => transport.end, close: () => transport.close() }
+  return { sdk: transport, locked: () => undefined, end: () => transport.end, close: () => transport.close() }
 }
 
-function httpLink(
+function openHttpTransport(
   server: HttpServer,
   { context, events, resumptions, authorization }: TransportContext,
   open: typeof openHttp,
@@ -77,7 +78,7 @@ function httpLink(
     },
   })
   return {
-    transport: http.transport,
+    sdk: http.transport,
     locked: () => needed,
     end: () => end,
     async close() {

@@ -19,9 +19,9 @@ export interface ServerEvents {
   readonly onGone: (reason: string) => void
 }
 
-export interface Session {
+export interface ClientSession {
   readonly client: Client
-  readonly link: OpenTransport
+  readonly transport: OpenTransport
   readonly openCalls: Set<OpenCall>
   /** The tools of the current or last listing, page by page. */
   readonly listed: ServerTool[]

@@ -21,8 +21,8 @@ import { isObject } from '../../../checking/json.ts'
 import { openTransport } from '../../transport/transport-factory.ts'
 import { placeOf, redactor } from '../request/redact.ts'
 import { isUnreachable, reasonIn } from '../request/request.ts'
-import type { ConnectAttempt, Session, ServerEvents } from './connect-attempt.ts'
-import { serve } from './connection.ts'
+import type { ConnectAttempt, ClientSession, ServerEvents } from './connect-attempt.ts'
+import { openConnection } from './connection.ts'
 import { MAX_LIST_CHARS, MAX_TOOLS, TOO_MANY_TOOLS } from '../lists/tool-list.ts'
 import { trackRequests, sanitizeResponses } from '../../transport/response-sanitizer.ts'
 
@@ -122,7 +122,7 @@ function firstHandshake({ request: { server, protocol }, context: { protocolCach
 async function connectBy(attempt: ConnectAttempt, handshake: Handshake): Promise<Connection> {
   const session = await open(attempt, handshake)
   try {
-    const connection = await serve(session, attempt)
+    const connection = await openConnection(session, attempt)
     if (handshake === 'auto' && connection.about.speaks.era === 'legacy')
       attempt.context.protocolCache.foundLegacy(attempt.request.server)
     return connection
@@ -134,7 +134,7 @@ async function connectBy(attempt: ConnectAttempt, handshake: Handshake): Promise
   }
 }
 
-async function open(attempt: ConnectAttempt, handshake: Handshake): Promise<Session> {
+async function open(attempt: ConnectAttempt, handshake: Handshake): Promise<ClientSession> {
   const { request, context, redact } = attempt
   let events: ServerEvents = { onChanged: () => undefined, onGone: () => undefined }
   const warned = new Set<string>()
@@ -143,7 +143,7 @@ async function open(attempt: ConnectAttempt, handshake: Handshake): Promise<Sess
     warned.add(sentence)
   }
   const requests = trackRequests()
-  const link = await openTransport(serverFor(request.server, handshake), request.cwd, {
+  const transport = await openTransport(serverFor(request.server, handshake), request.cwd, {
     context,
     request,
     resumptions: requests,
@@ -154,21 +154,21 @@ async function open(attempt: ConnectAttempt, handshake: Handshake): Promise<Sess
     },
   })
   const listed: ServerTool[] = []
-  let said = 0
-  sanitizeResponses(link.transport, requests, {
+  let listedChars = 0
+  sanitizeResponses(transport.sdk, requests, {
     label: request.label,
     onAnswer: (method) => context.activity.began(`to read what MCP server ${request.label} answers to ${method}`),
     onTools(tools, faults, chars) {
       // A new listing starts.
-      if (listed.length === 0) said = 0
+      if (listed.length === 0) listedChars = 0
       const isTooMany = listed.length + tools.length > MAX_TOOLS
       for (const tool of tools.slice(0, MAX_TOOLS - listed.length)) listed.push(tool)
       faults.forEach(warn)
       if (isTooMany) warn(TOO_MANY_TOOLS)
       if (isTooMany) return false
-      said += chars
-      const isEnough = said > MAX_LIST_CHARS
-      if (isEnough) warn('it says more of its tools than anyone keeps; what came first is used')
+      listedChars += chars
+      const isEnough = listedChars > MAX_LIST_CHARS
+      if (isEnough) warn('its tool definitions are too large; the first ones are used')
       return !isEnough
     },
   })
@@ -182,8 +182,8 @@ async function open(attempt: ConnectAttempt, handshake: Handshake): Promise<Sess
   })
   const openCalls = new Set<OpenCall>()
   answerServer(client, context, { request, openCalls })
-  client.onclose = () => events.onGone(link.end() ?? 'the connection was closed')
-  const session: Session = { client, link, openCalls, listed, warn, listen: (next) => void (events = next) }
+  client.onclose = () => events.onGone(transport.end() ?? 'the connection was closed')
+  const session: ClientSession = { client, transport, openCalls, listed, warn, listen: (next) => void (events = next) }
   await connectWithTimeout(session, attempt, handshake)
   return session
 }
@@ -198,7 +198,7 @@ function serverFor(server: McpServer, handshake: Handshake): McpServer {
 }
 
 async function connectWithTimeout(
-  { client, link }: Session,
+  { client, transport }: ClientSession,
   attempt: ConnectAttempt,
   handshake: Handshake,
 ): Promise<void> {
@@ -213,7 +213,7 @@ async function connectWithTimeout(
   const leave = (): void => {
     // The SSE transport waits forever for a server that does not send its endpoint, even after it was closed.
     giveUp(new SdkError(SdkErrorCode.ConnectionClosed, 'the connection was closed'))
-    void link.close()
+    void transport.close()
   }
   request.signal.addEventListener('abort', leave, { once: true })
   const timer = context.clock.setTimer(patience + probeMs, () => {
@@ -222,12 +222,12 @@ async function connectWithTimeout(
   })
   try {
     const known = handshake === 'assumed' ? { prior: ASSUMED } : {}
-    const connected = client.connect(link.transport, { timeout: patience, signal: request.signal, ...known })
+    const connected = client.connect(transport.sdk, { timeout: patience, signal: request.signal, ...known })
     await Promise.race([connected, givenUp])
   } catch (error) {
-    const end = link.end()
-    await link.close()
-    const login = loginIn(error) ?? link.locked()
+    const end = transport.end()
+    await transport.close()
+    const login = loginIn(error) ?? transport.locked()
     if (login !== undefined) throw login
     if (late)
       throw new AttemptFailed(

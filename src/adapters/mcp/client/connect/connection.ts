@@ -1,29 +1,29 @@
 /** An open connection to a server: keeps its offer up to date, checks calls against its schemas, and notices its end. */
 import type { Client } from '@modelcontextprotocol/client'
 import { fail } from '../../../../errors/parley-error.ts'
-import { fitted } from '../../../checking/coerce-arguments.ts'
+import { coerceArguments } from '../../../checking/coerce-arguments.ts'
 import { Schemas } from '../../../checking/schemas.ts'
 import type { CallOptions, Connection, ServerTool, About } from '../../host/mcp-types.ts'
-import type { ConnectAttempt, Session } from './connect-attempt.ts'
+import type { ConnectAttempt, ClientSession } from './connect-attempt.ts'
 import { LoginNeeded } from '../../transport/authorization.ts'
 import { callTool, type CallContext, complete, prompt, read } from '../request/call.ts'
 import { isObject } from '../../../checking/json.ts'
-import { keepOffer } from '../lists/offer.ts'
+import { trackOffer } from '../lists/offer.ts'
 import { reasonIn } from '../request/request.ts'
 import { type Watching, watchResources } from '../lists/change-notifications.ts'
 
 /** Throws, with nothing left open, when the tools cannot be listed. */
-export async function serve(session: Session, attempt: ConnectAttempt): Promise<Connection> {
-  const { client, link, openCalls } = session
+export async function openConnection(session: ClientSession, attempt: ConnectAttempt): Promise<Connection> {
+  const { client, transport, openCalls } = session
   const { request, context, redact } = attempt
   const over = new AbortController()
   const open = new Set<Promise<unknown>>()
   let closed: Promise<void> | undefined
 
   function close(): Promise<void> {
-    if (closed === undefined && link.end() === undefined) watching.end()
+    if (closed === undefined && transport.end() === undefined) watching.end()
     over.abort()
-    closed ??= link.close()
+    closed ??= transport.close()
     return closed
   }
 
@@ -41,15 +41,15 @@ export async function serve(session: Session, attempt: ConnectAttempt): Promise<
     onChanged: () => void (over.signal.aborted || request.onOffer()),
     onGone: lose,
   })
-  const kept = await keepOffer(session, attempt, { over: over.signal, lose }).catch(async (error: unknown) => {
+  const kept = await trackOffer(session, attempt, { over: over.signal, lose }).catch(async (error: unknown) => {
     await close()
     if (error instanceof LoginNeeded) throw error
-    throw new Error(`its tools could not be listed (${link.end() ?? reasonIn(error)})`)
+    throw new Error(`its tools could not be listed (${transport.end() ?? reasonIn(error)})`)
   })
   watching.resume(request.watched)
   const { clock, limits } = context
   const { authorization } = attempt
-  const line = {
+  const callContext = {
     client,
     authorization,
     openCalls,
@@ -58,14 +58,14 @@ export async function serve(session: Session, attempt: ConnectAttempt): Promise<
     clock,
     limits,
     redact,
-    end: link.end,
+    end: transport.end,
     lose,
   }
   const counted = counting(open)
   const schemas = new Schemas(context.checker, (what, fault) =>
     session.warn(`the ${what} is wrong and was not followed to the letter (${fault})`),
   )
-  const call = caller(line, schemas, session)
+  const call = caller(callContext, schemas, session)
   return {
     about: aboutOf(client, request.label),
     offer: () => watching.marked(kept.offer()),
@@ -73,9 +73,9 @@ export async function serve(session: Session, attempt: ConnectAttempt): Promise<
     refreshIfStale: kept.refreshIfStale,
     latencyMs: kept.latencyMs,
     call: (tool, args, options) => counted(call(tool, args, options)),
-    read: (uri, options) => counted(watched(watching, uri, () => read(line, uri, options))),
-    prompt: (original, args, options) => counted(prompt(line, { original, args }, options)),
-    complete: (wanted, options) => counted(complete(line, wanted, options)),
+    read: (uri, options) => counted(watched(watching, uri, () => read(callContext, uri, options))),
+    prompt: (original, args, options) => counted(prompt(callContext, { original, args }, options)),
+    complete: (wanted, options) => counted(complete(callContext, wanted, options)),
     rootsChanged() {
       // A modern server asks for the roots with each call. If the notification is lost, the server learns them at its next request.
       if (client.getProtocolEra() === 'legacy') client.sendRootsListChanged().catch(() => undefined)
@@ -111,14 +111,14 @@ function counting(open: Set<Promise<unknown>>): <Result>(running: Promise<Result
   }
 }
 
-function caller(line: CallContext, schemas: Schemas, { warn }: Session) {
+function caller(callContext: CallContext, schemas: Schemas, { warn }: ClientSession) {
   return async (tool: ServerTool, args: unknown, options: CallOptions) => {
     const given = args ?? {}
     if (!isObject(given)) return fail('TOOL_ARGUMENTS', { tool: options.name, reason: 'they must be an object' })
     const what = `inputSchema of tool ${tool.serverToolName}`
-    const fit = await fitted(given, tool.inputSchema, (value) => schemas.check(tool.inputSchema, value, what))
+    const fit = await coerceArguments(given, tool.inputSchema, (value) => schemas.check(tool.inputSchema, value, what))
     if ('wrong' in fit) return fail('TOOL_ARGUMENTS', { tool: options.name, reason: fit.wrong })
-    const result = await callTool(line, { tool, args: fit.args, options })
+    const result = await callTool(callContext, { tool, args: fit.args, options })
     if ('pause' in result) return result
     if (tool.outputSchema !== undefined && !result.isError) {
       const odd = await schemas.check(

@@ -6,7 +6,7 @@ import type { McpServer } from '../../../../ports/tools.ts'
 import { LIST_KINDS, NOTHING, type ListKind, type Offer, type ServerTool } from '../../host/mcp-types.ts'
 import { followChanges } from './change-notifications.ts'
 import { reasonIn } from '../request/request.ts'
-import type { ConnectAttempt, Session } from '../connect/connect-attempt.ts'
+import type { ConnectAttempt, ClientSession } from '../connect/connect-attempt.ts'
 import { isObject, type JsonObject } from '../../../checking/json.ts'
 import { keep, readPrompt, readResourceEntry, readTemplate } from './entries.ts'
 import { RAW_RESULT } from '../../transport/response-sanitizer.ts'
@@ -17,14 +17,18 @@ interface Life {
   readonly lose: (reason: string) => void
 }
 
-interface Kept {
+interface TrackedOffer {
   readonly offer: () => Offer
   readonly latencyMs: () => number
   readonly refreshIfStale: () => void
 }
 
 /** Resolves when the first listing is complete. Slow resources and prompts do not delay the tools. */
-export async function keepOffer(session: Session, attempt: ConnectAttempt, { over, lose }: Life): Promise<Kept> {
+export async function trackOffer(
+  session: ClientSession,
+  attempt: ConnectAttempt,
+  { over, lose }: Life,
+): Promise<TrackedOffer> {
   const { request, context, redact } = attempt
   const { clock, limits } = context
   const listing: Listing = { ...session, holds: new Map(), timeoutMs: limits.connectMs }
@@ -75,7 +79,7 @@ export async function keepOffer(session: Session, attempt: ConnectAttempt, { ove
     for (const kind of LIST_KINDS) {
       const age = clock.monotonicNow() - (listedAt.get(kind) ?? 0)
       const isOld = age >= Math.max(limits.staleMs, listing.holds.get(kind) ?? 0)
-      if (isOld && !tells(kind, session, request.server)) requestListing.get(kind)?.()
+      if (isOld && !reportsChanges(kind, session, request.server)) requestListing.get(kind)?.()
     }
   }
   session.listen({ onChanged, onGone: lose })
@@ -88,7 +92,7 @@ export async function keepOffer(session: Session, attempt: ConnectAttempt, { ove
 }
 
 /** Whether the server reports changes. A legacy server over HTTP may announce it and have no stream to do so. */
-function tells(kind: ListKind, { client }: Session, server: McpServer): boolean {
+function reportsChanges(kind: ListKind, { client }: ClientSession, server: McpServer): boolean {
   const announced = client.getServerCapabilities()?.[kind]?.listChanged === true
   return announced && (server.type === 'stdio' || client.getProtocolEra() === 'modern')
 }
@@ -133,7 +137,7 @@ async function listTools(
     },
     (error: unknown) => {
       if (!(error instanceof SdkError && error.code === SdkErrorCode.ListPaginationExceeded)) throw error
-      warn('its list of tools has no end; what came first is used')
+      warn('its list of tools is endless; the first pages are used')
       return undefined
     },
   )

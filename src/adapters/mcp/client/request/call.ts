@@ -65,7 +65,7 @@ async function afterLogin(context: CallContext, call: Call, needed: LoginNeeded)
   )
   if (isIn) await options.onRetry?.(needed.message)
   if (isIn) return await attempt(context, { ...call, options: { ...options, onElicit: declines } })
-  const reason = `${needed.message}, and nobody did`
+  const reason = `${needed.message}, and the user did not log in`
   if (needed.isFinal) context.lose(reason)
   return fail('TOOL_NOT_RUN', { tool: options.name, reason })
 }
