@@ -15,7 +15,7 @@ export interface StoredEntry {
 
 export type SessionPhase = 'idle' | 'working' | 'waiting' | 'suspended' | 'closed'
 
-/** What a list of sessions shows; written in the same transaction as the entries that made it true. */
+/** The row that lists of sessions show; written in the same transaction as the entries that made it true. */
 export interface SessionSummary {
   readonly id: SessionId
   /** As the client gave it. */
@@ -94,9 +94,9 @@ export interface Journal {
    */
   append(append: Append): Promise<void>
   /**
-   * Makes a new session that begins with the entries of `source` up to `append.expected`, as they are, followed by those of
-   * `append`, all together or nothing: no crash leaves a part of it that anyone could see. The source is not touched, and
-   * the appends of others do not wait for it. Throws JOURNAL_CONFLICT when `source` has not that many entries or is deleted
+   * Makes a new session that begins with the entries of `source` up to `append.expected`, unchanged, followed by those of
+   * `append`, all together or nothing: no crash leaves a visible part of it. The source does not change, and appends to
+   * other sessions do not wait for it. Throws JOURNAL_CONFLICT when `source` has not that many entries or is deleted
    * meanwhile, or when the new session exists; JOURNAL_CLOSED also when the journal closes meanwhile.
    */
   fork(source: SessionId, append: Append): Promise<void>

@@ -1,7 +1,7 @@
 /** Full-text search over what was said in all sessions: a projection of the journal that can be lost, and never the truth. */
 import type { Cursor, SessionId } from './journal.ts'
 
-/** Who said it: a person, the agent aloud or to itself, a tool, or whoever gave the session its title. */
+/** Where the text comes from: the user, the agent's answer or thinking, a tool, or the session's title. */
 export type Speaker = 'user' | 'agent' | 'thought' | 'tool' | 'title'
 
 /**
@@ -17,7 +17,7 @@ export interface SearchDocument {
   /** Stands above the text; replaces the one before. */
   readonly title?: string
   readonly text?: string
-  /** The text goes on where it was; otherwise it stands in the place of what was there. */
+  /** The text continues what the passage has so far; otherwise it replaces that. */
   readonly goesOn: boolean
 }
 

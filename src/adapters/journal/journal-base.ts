@@ -71,7 +71,7 @@ export class TailSubscribers {
     if (others?.delete(watch) === true && others.size === 0) this.#watches.delete(id)
   }
 
-  /** Called only after the entries are durable: nobody follows what a power cut could take back. */
+  /** Called only after the entries are durable: no reader may see what a power cut could take back. */
   appended(id: SessionId): void {
     for (const watch of this.#watches.get(id) ?? []) watch.news()
   }

@@ -6,7 +6,7 @@ const DEEPEST = 12
 /** Main threads that are deep in the system, in a read for example, cannot be asked. Milliseconds. */
 const PATIENCE = 2_000
 
-/** Function, file and line, the innermost first; none where it cannot be told. The main thread goes on afterwards. */
+/** Function, file and line, the innermost first; empty where it cannot be read. The main thread continues afterwards. */
 export async function mainThreadStack(clock: Clock): Promise<readonly string[]> {
   const { Session } = await import('node:inspector')
   const session = new Session()

@@ -4,7 +4,7 @@ import type { Clock } from '../../ports/clock.ts'
 import { mainThreadStack } from './main-thread-stack.ts'
 import { SeenActivity } from './shared-activity.ts'
 
-/** What a thread needs to know to watch; it crosses to that thread. */
+/** What the watching thread is started with. */
 export interface WatchOrder {
   readonly memory: SharedArrayBuffer
   /** The log of the server, to which lines are added as pino writes them. */
@@ -69,7 +69,7 @@ export class StallWatch {
     })
   }
 
-  /** What was stored is safe, the guard ends the children, and clients go on with the next server. */
+  /** What was stored is safe, the guard ends the children, and clients reconnect to the next server. */
   #end(seconds: number): void {
     this.#say(
       50,

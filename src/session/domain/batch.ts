@@ -1,4 +1,4 @@
-/** Decides and evolves what has been asked meanwhile, on a copy, as one batch. Pure. */
+/** Decides the pending commands on a copy of the state, as one batch for the journal. Pure. */
 import type { PermissionOutcome } from '../../ports/content.ts'
 import type { StoredEntry } from '../../ports/journal.ts'
 import type { Command } from './commands.ts'
@@ -13,7 +13,7 @@ export interface Batch {
   readonly stored: readonly StoredEntry[]
   /** One per command, in order. */
   readonly outcomes: readonly Outcome[]
-  /** What must happen once the batch is stored. */
+  /** Carried out once the batch is stored. */
   readonly effects: readonly Effect[]
 }
 
@@ -31,14 +31,14 @@ export interface AnsweredQuestion {
 }
 
 export function decideBatch(commands: readonly Command[], before: State, at: number): Batch {
-  const folding = new Folding(before, at)
-  const outcomes = commands.map((command) => folding.add(command))
-  return { ...folding.result(), outcomes }
+  const builder = new BatchBuilder(before, at)
+  const outcomes = commands.map((command) => builder.add(command))
+  return { ...builder.result(), outcomes }
 }
 
 const OVER: ReadonlySet<Entry['kind']> = new Set(['turn_ended', 'turn_suspended'])
 
-class Folding {
+class BatchBuilder {
   readonly #at: number
   #state: State
   #answered: AnsweredQuestion | undefined

@@ -1,4 +1,4 @@
-/** What may be asked of a session. Ids, which are chance, come with the command; `decide` is pure. */
+/** Every command that a session takes. Ids are random and therefore come with the command, so that `decide` stays pure. */
 import type { AgentCapabilities, AgentUpdate, StopReason } from '../../ports/agent.ts'
 import type {
   CompactionPatch,
@@ -27,7 +27,7 @@ export type Command =
       readonly kind: 'prompt'
       readonly promptId: string
       readonly content: readonly Content[]
-      /** What its sender declared besides the cwd. */
+      /** The directories that the sender declared besides the cwd. */
       readonly additionalDirectories?: readonly string[]
       readonly meta?: Meta
     }
@@ -39,7 +39,7 @@ export type Command =
   | { readonly kind: 'reject_unknown_prompts'; readonly promptIds: readonly string[] }
   /** Said once: the same text again is no news. */
   | { readonly kind: 'notice'; readonly text: string }
-  /** `why` tells whoever reads the conversation what kind of answer that was. */
+  /** The answer to a permission question. `why` becomes a notice in the conversation. */
   | {
       readonly kind: 'answer'
       readonly requestId: string
@@ -48,19 +48,19 @@ export type Command =
       /** The client that it came from, as it calls itself. */
       readonly by?: string
     }
-  /** Somebody is there who can give what the calls of a suspended turn wait for. */
+  /** A client has come that can give the input for which the calls of a suspended turn wait. */
   | { readonly kind: 'resume_paused' }
   /** Takes back what the user has always or never allowed in this session: the next such call is asked about again. */
   | { readonly kind: 'revoke'; readonly grant: Grant }
   | { readonly kind: 'rename'; readonly title: string }
-  /** The session is a copy of `session` up to here, and goes on by itself. */
+  /** The session is a copy of `session` up to here, and independent of it from now on. */
   | { readonly kind: 'fork'; readonly session: string }
   | { readonly kind: 'close' }
   /** No effect once the session has another agent than the one named here. */
   | ({ readonly kind: 'set_agent_capabilities'; readonly agent: string } & AgentCapabilities)
   /** The agent of this name says something outside its turns. No effect once the session has another agent. */
   | { readonly kind: 'agent_update'; readonly agent: string; readonly update: AgentUpdate }
-  /** What the agent of this name lets people type now that the tools of the session are others. */
+  /** The slash commands of this agent have changed because the tools of the session have. */
   | { readonly kind: 'refresh_commands'; readonly agent: string; readonly commands: readonly SlashCommand[] }
   | { readonly kind: 'set_mode'; readonly modeId: string }
   | { readonly kind: 'set_config_option'; readonly configId: string; readonly value: ConfigValue }
@@ -75,14 +75,14 @@ export type Command =
   /** The server stops or has just started, or the session leaves memory: whatever was running no longer runs. */
   | { readonly kind: 'halt' }
 
-/** What an agent says in its turn. */
+/** An event of an agent. */
 export type AgentEvent =
   | AgentUpdate
   | { readonly kind: 'call'; readonly toolCallId: string; readonly patch: ToolCallPatch }
   | { readonly kind: 'plan'; readonly entries: readonly PlanEntry[] }
   | { readonly kind: 'compaction'; readonly compactionId: string; readonly patch: CompactionPatch }
   | { readonly kind: 'compaction_summary'; readonly compactionId: string; readonly content: Content }
-  /** A person is asked for something besides permission. */
+  /** The user is asked to fill in a form or to open a page. */
   | {
       readonly kind: 'elicitation'
       readonly elicitationId: string
@@ -90,7 +90,7 @@ export type AgentEvent =
       readonly toolCallId?: string
     }
   | { readonly kind: 'elicited'; readonly elicitationId: string; readonly outcome: ElicitationOutcome }
-  /** The server of a call wants input before it goes on. */
+  /** The MCP server of a call wants input before it continues. */
   | {
       readonly kind: 'tool_input_requested'
       readonly toolCallId: string

@@ -1,4 +1,4 @@
-/** What a command makes true, given what is true. Pure: no clock, no I/O, no chance. */
+/** Decides which entries a command adds to the journal, given the state. Pure: no clock, no I/O, no randomness. */
 import { fail } from '../../errors/parley-error.ts'
 import type { AgentUpdate } from '../../ports/agent.ts'
 import type { Content } from '../../ports/content.ts'
@@ -66,7 +66,7 @@ export function decide(command: Command, state: State): readonly Body[] {
   }
 }
 
-/** What the agent of a turn that is over or suspended still says is dropped: nothing may follow the end. */
+/** Events of a turn that has ended or is suspended are dropped: nothing may follow the end. */
 function fromTurn(command: Of<'agent' | 'ask' | 'end'>, state: State): readonly Body[] {
   if (!isBusy(state) || state.phase === 'suspended' || state.turn.turnId !== command.turnId) return []
   switch (command.kind) {
@@ -229,7 +229,7 @@ function agentUpdate({ agent, update }: Of<'agent_update'>, state: Existing): re
 
 type InputEvent = AgentEvent & { readonly kind: 'tool_input_requested' | 'tool_input_resolved' }
 
-/** While the turn is being cancelled no call waits any more, nor goes on; nor does one that does not run. */
+/** While the turn is being cancelled no call starts to wait for input or continues; a call that does not run cannot either. */
 function requiringInput(event: InputEvent, state: Busy): readonly Body[] {
   const { toolCallId } = event
   const { calls, inputRequired } = state.turn
@@ -252,12 +252,12 @@ function titled(title: string, state: Existing): readonly Body[] {
   return title === state.title ? [] : [{ kind: 'title', title }]
 }
 
-/** A name that a person gives holds, even if it is the one that the session has. */
+/** A title that a user gives is stored even when it is the present one: from then on no agent changes it. */
 function named(title: string, state: Existing): readonly Body[] {
   return title === state.title && state.titleSetByUser ? [] : [{ kind: 'title', title, by: 'user' }]
 }
 
-/** What the agent itself has changed in a turn holds until the agent offers something else. */
+/** Commands that the agent changed in a turn hold until it offers others to all its sessions. */
 function setAgentCapabilities(
   { agent, commands, settings }: Of<'set_agent_capabilities'>,
   state: Existing,
@@ -277,7 +277,7 @@ function set(state: Existing, change: () => readonly Body[]): readonly Body[] {
   return state.phase === 'closed' ? fail('SESSION_CLOSED', { session: state.id }) : change()
 }
 
-/** In the copy nobody works on what was open at its last entry. */
+/** No agent works in the copy on what was open at its last entry. */
 function fork({ session }: Of<'fork'>, state: Existing): readonly Body[] {
   return [
     { kind: 'forked_from', from: { session, seq: state.seq } },

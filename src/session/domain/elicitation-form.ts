@@ -1,4 +1,7 @@
-/** The forms that a person may be asked to fill in, and whether what came back is as the form has it. Forms are flat: an object of texts, numbers, choices and yes or no. */
+/**
+ * Checks the forms that a user may be asked to fill in, and the values that come back. A form is flat: an object of texts, numbers,
+ * choices and yes or no.
+ */
 import { fail } from '../../errors/parley-error.ts'
 import { choicesOf, isFields, isTexts } from '../../form/choices.ts'
 import { fitOf } from '../../form/validate-field.ts'
@@ -17,7 +20,7 @@ export function assertElicitationSchema(schema: Fields): void {
     if (!Object.hasOwn(properties, name)) refuse(`it requires “${name}”, which it does not have`)
 }
 
-/** What a person put in, without what was not asked for. Throws a sentence about the first value that does not fit. */
+/** The user's values, without those that the form does not have. Throws CLIENT_ANSWER_INVALID for the first value that does not fit. */
 export function parseElicitationContent(schema: Fields, content: unknown): Readonly<Record<string, ElicitedValue>> {
   const given = isFields(content) ? content : wrong('there are no values')
   const properties = isFields(schema['properties']) ? schema['properties'] : {}

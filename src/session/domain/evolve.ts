@@ -1,4 +1,4 @@
-/** What a fact makes of the state. Pure and total over every kind of entry. */
+/** Computes the state after an entry. Pure and total over every kind of entry. */
 import type { CompactionStatus, PermissionOutcome } from '../../ports/content.ts'
 import type { Grant, GrantSubject } from '../../ports/rules.ts'
 import { ALWAYS_IN_PROJECT, NEVER_IN_PROJECT, isSameGrant } from '../permission/grants.ts'
@@ -114,7 +114,7 @@ function inTurn(state: Busy, entry: Entry): Existing {
   }
 }
 
-/** What the agent says within its turn. */
+/** Entries that an agent adds to its turn. */
 function said(state: Busy, entry: Entry): Existing {
   switch (entry.kind) {
     case 'message_chunk':
@@ -280,7 +280,7 @@ function answered(state: Busy, entry: Entry & { readonly kind: 'permission_resol
   return { ...rest, phase: 'working', grants: withGrant(state, kept) }
 }
 
-/** What was said for the whole project is a rule, and kept with the rules. */
+/** An answer for the whole project is a rule and kept with the rules, not in the session. */
 function grantFor(outcome: PermissionOutcome, subject: GrantSubject | undefined): Grant | undefined {
   if (subject === undefined || outcome.outcome !== 'selected') return undefined
   const { kind, optionId } = outcome
@@ -303,7 +303,7 @@ function afterTurn(state: Busy, entry: Body & { readonly kind: 'turn_ended' }): 
   return { ...rest, recentPrompts, phase: 'working', turn: turnOf(next, state), queue: waiting }
 }
 
-/** Whoever asks later hears the same as whoever heard of it at once. */
+/** A client that asks later gets the same end as one that was sent it at once. */
 export function withdrawn(entry: Body & { readonly kind: 'prompt_withdrawn' }): EndedPrompt {
   return { promptId: entry.promptId, stopReason: entry.reason === 'interrupted' ? 'interrupted' : 'withdrawn' }
 }

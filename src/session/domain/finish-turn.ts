@@ -9,9 +9,9 @@ export interface Ending {
   readonly error?: Failure
 }
 
-/** Closes what is open, ends the turn, and begins the next one of the queue in the same breath. */
+/** Closes what is open, ends the turn, and begins the next prompt of the queue in the same batch. */
 export function endTurn(state: Busy, ending: Ending): readonly Body[] {
-  // Whoever cancelled sees `cancelled`, whatever the agent made of it.
+  // A cancelled turn ends as `cancelled`, whatever stop reason the agent gives.
   const stopReason = state.phase === 'cancelling' ? 'cancelled' : ending.stopReason
   const why = stopReason === 'cancelled' ? 'Cancelled' : 'The turn ended before this call reported a result'
   const sentence = (status: ToolStatus, isPaused: boolean) => {
@@ -26,7 +26,7 @@ export function endTurn(state: Busy, ending: Ending): readonly Body[] {
 }
 
 /**
- * What is left when no agent runs any more: a turn that only waited for answers is suspended and continues when it is
+ * Used when no agent runs any more: a turn that only waited for answers is suspended and continues when it is
  * answered, and the prompts queued behind it run after it. Any other turn is interrupted and its queue withdrawn: what
  * had begun is never run again by itself.
  */
@@ -35,7 +35,7 @@ export function interruptTurn(state: Busy): readonly Body[] {
   return isOnlyWaiting(state) ? [{ kind: 'turn_suspended', turnId: state.turn.turnId }] : abortTurn(state)
 }
 
-/** The turn goes on in the session that was copied, if it goes on anywhere: here it is over, whatever it waits for. */
+/** Ends a turn that was open where a session was copied or exported. It may continue in the original, never in the copy. */
 export function abortCopiedTurn(state: Busy, why: Failure = COPIED): readonly Body[] {
   const { turnId, promptId, prompt: content, meta } = state.turn
   if (turnId !== '') return abortTurn(state, why)
@@ -80,7 +80,7 @@ function endOpenCalls(
   })
 }
 
-/** Nobody goes on with a compaction that its turn did not finish. */
+/** A compaction that its turn did not finish is never continued. */
 function endCompactions({ turn }: Busy, status: 'failed' | 'cancelled'): readonly Body[] {
   const open = Object.keys(turn.compactions).filter((id) => turn.compactions[id] === 'in_progress')
   return open.map((compactionId) => ({ kind: 'compaction', compactionId, patch: { status } }))

@@ -36,7 +36,7 @@ export function askPermission(command: Command & { readonly kind: 'ask' }, state
   return [toolCallEntry({ toolCallId, patch }, state), asked]
 }
 
-/** The first valid answer wins; a later one is told that nobody waits any more. */
+/** The first valid answer wins; a later one is refused with PERMISSION_UNKNOWN. */
 export function resolvePermission(command: Command & { readonly kind: 'answer' }, state: State): readonly Body[] {
   const { requestId, optionId, why, by } = command
   const question = openQuestion(state)
@@ -49,7 +49,7 @@ export function resolvePermission(command: Command & { readonly kind: 'answer' }
   return [...said, resolved, ...resumed]
 }
 
-/** What an answer makes a rule of, for all sessions of the directory. */
+/** The rule that an answer for the whole project makes, for all sessions of the directory. */
 export function ruleMadeBy({ grant }: Pick<OpenQuestion, 'grant'>, outcome: PermissionOutcome): MadeRule | undefined {
   if (grant === undefined || outcome.outcome !== 'selected') return undefined
   const { optionId, kind } = outcome

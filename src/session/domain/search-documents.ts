@@ -1,4 +1,4 @@
-/** What of a session's entries a full-text search is about: the words of people, agents and tools, and its titles. Pure. */
+/** The texts of a session that full-text search finds: messages of users and agents, output of tools, and titles. Pure. */
 import type { Content, ToolCallContent, ToolCallPatch } from '../../ports/content.ts'
 import type { SearchDocument } from '../../ports/search.ts'
 import type { Entry } from './entries.ts'

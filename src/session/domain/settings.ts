@@ -1,9 +1,9 @@
-/** Modes and options of a session: what an agent offers meets what people have set. Pure. */
+/** Modes and options of a session: what the agent offers, merged with what users have set. Pure. */
 import { fail } from '../../errors/parley-error.ts'
 import type { Choice, ConfigOption, ConfigValue, Modes, SelectOption, Settings } from '../../ports/settings.ts'
 import type { Body } from './entries.ts'
 
-/** The entries by which a session has what its agent offers. What was set stays set where it can still be set. */
+/** The entries that bring a session to what its agent offers. A value that was set stays where the agent still allows it. */
 export function offerSettings(offered: Settings, now: Settings): readonly Body[] {
   const modes = keptMode(offered.modes, now.modes)
   const configOptions = offered.configOptions.map((option) => keptValue(option, optionOf(option.id, now)))
@@ -50,8 +50,8 @@ function keptMode(offered: Modes | null, now: Modes | null): Modes | null {
 }
 
 /**
- * What was set stays, unless the agent now comes with a value that somebody named. Of an option whose list of choices need
- * not be whole it stays even if the list does not have it.
+ * A value that was set stays, unless the configuration now names another one for the agent. Where the list of choices may be incomplete
+ * it stays even if the list does not have it.
  */
 function keptValue(offered: ConfigOption, now: ConfigOption | undefined): ConfigOption {
   if (now === undefined || now.type !== offered.type || configuredIn(offered) !== configuredIn(now)) return offered

@@ -1,4 +1,4 @@
-/** What is true of a session now: a union of its phases. It holds what is open, never the transcript. */
+/** The state of a session, a union of its phases. It holds what is open, never the transcript. */
 import type {
   CompactionStatus,
   Content,
@@ -37,7 +37,7 @@ interface Base {
   /** The full name of the agent of the next turn. */
   readonly agent: string
   readonly title: string | null
-  /** A person gave it its title. */
+  /** A title that a user gave is not changed by an agent. */
   readonly titleSetByUser: boolean
   readonly createdAt: number
   readonly updatedAt: number
@@ -50,12 +50,12 @@ interface Base {
   /** What the user has always or never allowed in this session. */
   readonly grants: readonly Grant[]
   readonly commands: readonly SlashCommand[]
-  /** What its agent last offered by itself, between turns; null when that was another agent. */
+  /** The commands that the agent last offered between turns; null after a change of the agent. */
   readonly offeredCommands: readonly SlashCommand[] | null
   readonly settings: Settings
   /** Null while the agent has not said. */
   readonly usage: Usage | null
-  /** What the server last had to say. */
+  /** The server's last notice. */
   readonly notice: string | null
   /** Where what its agents keep begins and ends; null while they keep nothing. */
   readonly checkpointRange: { readonly first: number; readonly last: number } | null
@@ -83,7 +83,7 @@ export interface Cancelling extends InTurn {
   readonly phase: 'cancelling'
 }
 
-/** The agent asked and works no further until somebody answers. */
+/** The agent has asked for a permission and waits for the answer. */
 export interface Waiting extends InTurn {
   readonly phase: 'waiting'
   readonly question: OpenQuestion
@@ -99,11 +99,11 @@ export interface OpenTurn {
   readonly turnId: string
   readonly promptId: string
   readonly prompt: readonly Content[]
-  /** What its sender attached to it; absent when that is nothing. */
+  /** What the sender attached to the prompt; absent when there is nothing. */
   readonly meta?: Meta
-  /** What its sender declared besides the cwd. */
+  /** The directories that the sender declared besides the cwd. */
   readonly additionalDirectories: readonly string[]
-  /** The agent that it began with, and goes on with after a restart. */
+  /** The agent that began the turn. It also continues it after a restart. */
   readonly agent: string
   /** The message that the next chunk of the same role belongs to. */
   readonly message: OpenMessage | null
@@ -111,7 +111,7 @@ export interface OpenTurn {
   readonly messages: number
   /** The tool calls that are open and how far they are. */
   readonly calls: Readonly<Record<string, ToolStatus>>
-  /** Those of them whose servers want input before they go on. */
+  /** The open calls whose MCP servers want input before they continue. */
   readonly inputRequired: Readonly<Record<string, RequiredInput>>
   /** The ids of those that are not, which a long turn has many of. */
   readonly endedCalls: readonly string[]
@@ -159,7 +159,7 @@ export function isBusy(state: State): state is Busy {
   return state.phase !== 'absent' && state.phase !== 'idle' && state.phase !== 'closed'
 }
 
-/** Nothing of it needs an agent before somebody answers. */
+/** The turn does nothing but wait: for a permission, or for input to its calls. */
 export function isOnlyWaiting({ phase, turn: { calls, inputRequired } }: Busy): boolean {
   const runs = Object.keys(calls).some((id) => calls[id] === 'in_progress' && !Object.hasOwn(inputRequired, id))
   return !runs && (phase === 'waiting' || (phase === 'working' && Object.keys(inputRequired).length > 0))
@@ -170,7 +170,7 @@ export function mayUnload(state: State): boolean {
   return !isBusy(state) || state.phase === 'suspended' || isOnlyWaiting(state)
 }
 
-/** An agent has something to do that nobody need answer first. */
+/** The agent works, or is being cancelled: the session cannot be unloaded without interrupting it. */
 export function isAtWork(state: State): boolean {
   return state.phase === 'cancelling' || (state.phase === 'working' && !isOnlyWaiting(state))
 }
@@ -180,7 +180,7 @@ export function isOpenPrompt(promptId: string, state: State): boolean {
   return isBusy(state) && [state.turn, ...state.queue].some((prompt) => prompt.promptId === promptId)
 }
 
-/** What the session is asked and nobody has answered. */
+/** The open permission question. */
 export function openQuestion(state: State): OpenQuestion | undefined {
   return state.phase === 'waiting' || state.phase === 'suspended' ? (state.question ?? undefined) : undefined
 }
@@ -196,7 +196,7 @@ export function isKnownCall({ calls, endedCalls }: OpenTurn, toolCallId: string)
   return Object.hasOwn(calls, toolCallId) || endedCalls.includes(toolCallId)
 }
 
-/** What an agent says of one of its tool calls. */
+/** An agent's report of one of its tool calls. */
 export interface ToolCallReport {
   readonly toolCallId: string
   readonly patch: ToolCallPatch
