@@ -2,7 +2,7 @@
 import { fail } from '../../errors/parley-error.ts'
 import type { PermissionOption, PermissionOutcome } from '../../ports/content.ts'
 import type { Rule } from '../../ports/rules.ts'
-import { ALWAYS_IN_PROJECT, NEVER_IN_PROJECT, isSameGrant } from '../permission/grants.ts'
+import { ALWAYS_IN_PROJECT, NEVER_IN_PROJECT, isSameGrant } from '../permission/rule-matcher.ts'
 import type { Command } from './commands.ts'
 import type { Body } from './entries.ts'
 import {

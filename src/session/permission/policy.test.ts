@@ -4,9 +4,14 @@ import { describe, expect, test } from 'vitest'
 import type { Grant, Rule, RuleEffect, RuleSet, RuleSubject } from '../../ports/rules.ts'
 import type { Modes, PermissionModeId } from '../../ports/settings.ts'
 import type { Tool, ToolPreview } from '../../ports/tools.ts'
-import { ALWAYS_IN_PROJECT, NEVER_IN_PROJECT, grantSubjectOf, permissionOptionsFor } from './grants.ts'
+import {
+  ALWAYS_IN_PROJECT,
+  NEVER_IN_PROJECT,
+  grantSubjectOf,
+  permissionOptionsFor,
+  type ToolCallSubject,
+} from './rule-matcher.ts'
 import { type PolicyContext, deniedBy, modeOf, decidePolicy, pathAccessFilterFor } from './policy.ts'
-import type { ToolCallSubject } from './rule-matcher.ts'
 
 const stranger: Tool = {
   name: 'files__write',

@@ -7,8 +7,7 @@ import type { PermissionModeId, Settings } from '../../ports/settings.ts'
 import type { PathAccessFilter } from '../../ports/bars.ts'
 import type { Grant, Rule, RuleEffect, RuleSet } from '../../ports/rules.ts'
 import type { PreviewedCommand, Tool } from '../../ports/tools.ts'
-import { hasGrant } from './grants.ts'
-import { type ToolCallSubject, findRule, isOfTool, matchesBroadly, ruleWords } from './rule-matcher.ts'
+import { hasGrant, type ToolCallSubject, findRule, isOfTool, matchesBroadly, ruleWords } from './rule-matcher.ts'
 
 export interface PolicyDecision extends PermissionDecision {
   /** "Always" is no option: each such call is asked about. */

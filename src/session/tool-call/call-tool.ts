@@ -194,7 +194,7 @@ interface OpenToolCallContext {
 /** What a builtin tool knows of its call. */
 function openToolCallContext(turn: LiveTurn, toolCallId: string, access: PathAccessFilter): OpenToolCallContext {
   const { sessionId, turnId, roots, ports } = turn
-  const client = new TurnClientServices(new ToolCallUser(turn, toolCallId, access))
+  let client: TurnClientServices | undefined
   let isOver = false
   return {
     caller: {
@@ -202,7 +202,11 @@ function openToolCallContext(turn: LiveTurn, toolCallId: string, access: PathAcc
       turnId,
       toolCallId,
       roots,
-      client,
+      get client() {
+        client ??= new TurnClientServices(new ToolCallUser(turn, toolCallId, access))
+        if (isOver) client.close()
+        return client
+      },
       pathAccess: access,
       report: async (patch: ToolCallPatch) => (isOver ? undefined : turn.report(toolCallId, patch)),
       plan: async (entries: readonly PlanEntry[]) => (isOver ? undefined : turn.plan(entries)),
@@ -210,7 +214,7 @@ function openToolCallContext(turn: LiveTurn, toolCallId: string, access: PathAcc
     },
     close() {
       isOver = true
-      client.close()
+      client?.close()
     },
   }
 }
