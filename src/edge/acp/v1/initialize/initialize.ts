@@ -1,4 +1,4 @@
-/** The first exchange, exactly as ACP's initialization page and the founding exchange A have it. */
+/** The answer to `initialize`: what this server offers to a client of ACP v1. */
 import { fail } from '../../../../errors/parley-error.ts'
 import type { PromptKinds } from '../../../../ports/agent.ts'
 import type { ServerInfo } from '../../version.ts'
@@ -6,20 +6,20 @@ import { NOTIFICATIONS } from './client-capabilities.ts'
 
 const PROTOCOL_VERSION = 1
 
-/** What may be asked of any session beyond ACP; `docs/internals/protocol.md` describes it. */
+/** Methods on sessions beyond ACP; `docs/internals/protocol.md` describes them. */
 const SESSION_METHODS = ['_parley/rename', '_parley/fork', '_parley/revoke'] as const
 
-/** What there is to offer; `methods` are those beyond ACP. */
+/** `methods` are those of the server beyond ACP. */
 export interface Offer {
   readonly info: ServerInfo
   readonly accepts: PromptKinds
   readonly methods: readonly string[]
   readonly authMethods: readonly object[]
-  /** What ACP itself has not settled yet is offered too. */
+  /** Methods that ACP has not settled yet are offered too. */
   readonly experimental: boolean
 }
 
-/** Any version is answered with one that we speak: a success, never an error and never an echo. */
+/** Whatever version the client names, the answer is a success with the version that this server speaks. Throws PARAMS_INVALID. */
 export function initializeResult(params: unknown, { info, accepts, methods, authMethods, experimental }: Offer) {
   requireVersion(params)
   return {
