@@ -39,7 +39,8 @@ describe('the requirements', () => {
 
 describe('docs/internals/protocol.md', () => {
   const page = readFileSync(new URL('../../../docs/internals/protocol.md', import.meta.url), 'utf8')
-  const named = (text: string) => [...text.matchAll(/`(A-[A-Z]+-\d+)`: “([^”]+)”/gu)]
+  // A name may be wrapped over two lines of the page.
+  const named = (text: string) => [...text.replaceAll(/\s+/gu, ' ').matchAll(/`(A-[A-Z]+-\d+)`: “([^”]+)”/gu)]
   const decisions = ['What an agent asks of a client', 'What the standard leaves open'].flatMap((heading) =>
     (page.split(`## ${heading}\n`)[1] ?? '')
       .split('\n## ', 1)
