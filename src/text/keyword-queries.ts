@@ -15,11 +15,11 @@ const STOP_WORDS = new Set(
 /** A word, or several that punctuation joins into one name: `session/load`, `file.md:12`. */
 const NAME = /[\p{L}\p{N}\p{M}_]+(?:[./:#@+-]+[\p{L}\p{N}\p{M}_]+)*/gu
 const HAN = /\p{sc=Han}/u
-const MOST_WORDS = 8
+const MAX_WORDS = 8
 /** Characters that are used: a question stands at the beginning, pasted text behind it. */
 const LOOKED_AT = 150_000
 /** Characters; a longer word is not searched for. */
-const LONGEST_WORD = 100
+const MAX_WORD_CHARS = 100
 
 /**
  * All content words; then all but one; then each alone, the longest first. The caller takes the first query that finds
@@ -28,8 +28,8 @@ const LONGEST_WORD = 100
 export function queriesFor(question: string): readonly string[] {
   const names = fold(question.trimStart().slice(0, LOOKED_AT)).match(NAME) ?? []
   const content = unique(names.flatMap((name) => (HAN.test(name) ? chineseWords(name) : isContent(name) ? [name] : [])))
-  const sayable = (content.length > 0 ? content : unique(names)).filter(({ length }) => length <= LONGEST_WORD)
-  const words = sayable.slice(0, MOST_WORDS)
+  const candidates = (content.length > 0 ? content : unique(names)).filter(({ length }) => length <= MAX_WORD_CHARS)
+  const words = candidates.slice(0, MAX_WORDS)
   const fewer = words.length > 2 ? words.map((_, left) => words.filter((_, i) => i !== left)) : []
   const alone = [...words].sort((a, b) => weight(b) - weight(a)).map((word) => [word])
   return unique([words, ...fewer, ...alone].map((query) => query.join(' '))).filter((query) => query !== '')

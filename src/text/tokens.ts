@@ -37,16 +37,16 @@ function markedToken({ text, breakBefore }: Token): string {
 
 const SPACE_UNIT = 0x20
 const BREAK_UNIT = BREAK.charCodeAt(0)
-const MOST_UNITS = 8_192
+const MAX_CACHED_UNITS = 8_192
 
 /** Texts of one UTF-16 unit, made once: creating so many short strings would cost more than everything else. */
 class Units {
-  readonly #units = new Uint16Array(MOST_UNITS)
+  readonly #units = new Uint16Array(MAX_CACHED_UNITS)
   #length = 0
   #text = ''
 
   add(unit: number): this {
-    if (this.#length === MOST_UNITS) this.#flush()
+    if (this.#length === MAX_CACHED_UNITS) this.#flush()
     this.#units[this.#length++] = unit
     return this
   }

@@ -11,7 +11,7 @@ export interface ProtocolCache {
 
 /** The older protocol keeps working after a server was updated, so only time ends an entry. */
 const VALID_MS = 24 * 60 * 60 * 1000
-const MOST = 1000
+const MAX_SERVERS = 1000
 
 export function openProtocolCache(clock: Clock): ProtocolCache {
   const legacy = new Map<string, number>()
@@ -21,7 +21,7 @@ export function openProtocolCache(clock: Clock): ProtocolCache {
       return at !== undefined && clock.monotonicNow() - at < VALID_MS
     },
     foundLegacy(server) {
-      if (legacy.size >= MOST) legacy.clear()
+      if (legacy.size >= MAX_SERVERS) legacy.clear()
       legacy.set(keyOf(server), clock.monotonicNow())
     },
     forget: (server) => void legacy.delete(keyOf(server)),

@@ -78,14 +78,14 @@ export async function discover(
   return { ...info, issuer: metadata.issuer, resource }
 }
 
-const LONGEST = 300
+const MAX_REASON_CHARS = 300
 /** The SDK also uses this code for responses that are not OAuth. */
 const SERVER_ERROR: string = OAuthErrorCode.ServerError
 
 /** The reason of a failed login. OAuth errors are passed on; any other response of the server is not, because it may contain anything. */
 export function loginFailure(error: unknown): string {
   const words = reasonFrom(error).replace(/\s+/g, ' ').replace(/\.$/, '')
-  return words.length <= LONGEST ? words : `${words.slice(0, LONGEST)}…`
+  return words.length <= MAX_REASON_CHARS ? words : `${words.slice(0, MAX_REASON_CHARS)}…`
 }
 
 function reasonFrom(error: unknown): string {

@@ -3,7 +3,7 @@ import stringWidth from 'string-width'
 
 /* oxlint-disable no-control-regex -- control characters are what this file is about */
 
-/** Whole escape sequences: OSC and its kin with their terminator, CSI, and the short ones. */
+/** Escape sequences: OSC, DCS, PM and APC with their text, CSI, and short ones. Node's `stripVTControlCharacters` leaves DCS, PM and APC in. */
 const ESCAPES =
   /\u001b[\]PX^_][^\u0007\u001b\u009c]*(?:\u0007|\u001b\\|\u009c)|(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]|\u001b[ -/]*[0-~]/gu
 const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu

@@ -14,7 +14,7 @@ interface FollowOptions {
 
 const BACKOFF = { firstMs: 500, longestMs: 30_000 }
 /** After so many refusals the server is not asked again. */
-const MOST_REFUSALS = 5
+const MAX_REFUSALS = 5
 const FILTERS = {
   tools: { toolsListChanged: true },
   resources: { resourcesListChanged: true },
@@ -47,7 +47,7 @@ async function keepListening(client: Client, filter: Filter, options: ListenOpti
   const { clock, signal, onGone, onOpen, onBack } = options
   let refusals = 0
   let failures = 0
-  for (let round = 0; !signal.aborted && refusals < MOST_REFUSALS; round++) {
+  for (let round = 0; !signal.aborted && refusals < MAX_REFUSALS; round++) {
     try {
       const subscription = await client.listen(filter, { signal })
       refusals = failures = 0

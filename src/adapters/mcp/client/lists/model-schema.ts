@@ -11,15 +11,15 @@ const PROPERTY_NAME = /^[A-Za-z0-9_.-]{1,64}$/
 /** Depths at which a recursive schema becomes "anything"; a smaller depth is tried when the schema branches too much. */
 const DEPTHS = [12, 6, 3, 1]
 /** References followed in a row, and nested parts of one object. */
-const DEEPEST = 12
+const MAX_CHAIN = 12
 /** Limit of members in one unfolded schema. */
-const MOST_MEMBERS = 20_000
+const MAX_SCHEMA_MEMBERS = 20_000
 /** Limit of members in all unfolded schemas of one list. */
-const MOST_MEMBERS_OF_ALL = 400_000
+const MAX_LIST_MEMBERS = 400_000
 
 /** Counts the members that unfolding the schemas of one list produced. */
 export class UnfoldingBudget {
-  #left = MOST_MEMBERS_OF_ALL
+  #left = MAX_LIST_MEMBERS
 
   get isSpent(): boolean {
     return this.#left <= 0
@@ -64,7 +64,7 @@ class Unfolding {
     const members = 1 + Object.keys(object).length
     this.#members += members
     this.#budget.spend(members)
-    if (this.#members > MOST_MEMBERS) throw new TooLarge()
+    if (this.#members > MAX_SCHEMA_MEMBERS) throw new TooLarge()
   }
 }
 
@@ -152,7 +152,8 @@ function resolve(schema: JsonObject, { unfolding }: Where): JsonObject {
   unfolding.count(schema)
   for (let steps = 0; isObject(found) && typeof found.$ref === 'string'; steps++) {
     const { $ref, ...beside } = found
-    if (!$ref.startsWith('#') || steps > DEEPEST) throw new Unsupported('its schema refers to something outside itself')
+    if (!$ref.startsWith('#') || steps > MAX_CHAIN)
+      throw new Unsupported('its schema refers to something outside itself')
     const target = lookUp($ref, unfolding.root)
     if (!isObject(target)) throw new Unsupported('its schema refers to something that is not there')
     unfolding.count(target)

@@ -4,7 +4,7 @@ import type { McpServer } from '../../../../ports/tools.ts'
 /** Shorter values are switches and numbers; hiding them would make sentences unreadable. */
 const MIN_SECRET_CHARS = 4
 const HIDDEN = '[hidden]'
-const LONGEST = 300
+const MAX_MESSAGE_CHARS = 300
 
 export type Redact = (text: string) => string
 
@@ -16,7 +16,7 @@ export function redactor(server: McpServer): Redact {
   return (text) => {
     const safe = secrets.reduce((said, secret) => said.replaceAll(secret, HIDDEN), text)
     const line = safe.replace(/\s+/g, ' ').trim()
-    return line.length <= LONGEST ? line : `${line.slice(0, LONGEST)}…`
+    return line.length <= MAX_MESSAGE_CHARS ? line : `${line.slice(0, MAX_MESSAGE_CHARS)}…`
   }
 }
 
