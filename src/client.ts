@@ -47,5 +47,5 @@ export {
   cancelled,
   emptyTranscript,
   roleOf,
-  told,
+  withUpdates,
 } from './client/transcript/transcript.ts'

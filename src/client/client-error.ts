@@ -5,7 +5,7 @@ import type { Row } from '../errors/row.ts'
 
 export type ClientErrorCode = keyof typeof clientRows
 
-/** What the sentence of `Code` is made of. */
+/** The details of an error of this code. */
 export type ClientErrorDetails<Code extends ClientErrorCode> = Parameters<(typeof clientRows)[Code]['sentence']>[0]
 
 export class ClientError<Code extends ClientErrorCode = ClientErrorCode> extends CodedError<

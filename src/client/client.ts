@@ -269,7 +269,7 @@ export class Client {
     await this.#opener.end('session/delete', sessionId)
   }
 
-  /** Detaches: turns go on, and permission requests wait for another client. */
+  /** Detaches: turns continue, and permission requests wait for another client. */
   close(): void {
     this.#permissions.disconnect()
     this.#attachments.giveUp(new ClientError('CONNECTION_LOST', { method: 'session/prompt' }))

@@ -15,13 +15,13 @@ export interface ClientInfo {
 
 export type NoticeKind = 'turn' | 'presence' | 'queue' | 'mcp'
 
-/** What `initialize` says of the client. All but `info` and `services` is for a Parley server; other agents ignore it. */
+/** The client as `initialize` describes it. All but `info` and `services` is for a Parley server; other agents ignore it. */
 export interface ClientOptions {
   readonly info: ClientInfo
   readonly notices?: readonly NoticeKind[]
-  /** What the server may demand. */
+  /** The token that the server may demand. */
   readonly token?: string | undefined
-  /** What the client does when the agent asks; no more than that is declared. */
+  /** The methods that the agent can call at the client; no others are declared. */
   readonly services?: ClientServices
   /** The agent of sessions that the client creates; when a user chose it, also of those that it opens, from their next turn on. */
   readonly agent?: { readonly name: string; readonly chosen: boolean }
@@ -29,7 +29,7 @@ export interface ClientOptions {
   readonly lent?: Readonly<Record<string, string>>
 }
 
-/** What the other side says of itself. */
+/** The agent as it describes itself. */
 export interface AgentDetails {
   readonly name: string
   readonly version: string
@@ -40,7 +40,7 @@ export interface AgentDetails {
   readonly notices: readonly string[]
 }
 
-/** What an agent offers. A capability that it does not name is absent, and one that we do not know is ignored. */
+/** A capability that the agent does not name is absent, and one that we do not know is ignored. */
 export interface Capabilities {
   readonly load: boolean
   readonly resume: boolean

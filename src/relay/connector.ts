@@ -12,7 +12,7 @@ export interface ServerAccess {
 
 /** Before each attempt in a row. */
 const PAUSES_MS: readonly number[] = [0, 0, 300, 900, 2_700]
-/** What a failed start counts: it has waited itself, and so does the client. */
+/** A failed start counts for several attempts: it has waited itself, and a client waits too. */
 const FAILURES_PER_START = 2
 
 export class Connector {

@@ -3,7 +3,7 @@ import { fieldsOf, isFields } from '../rpc/json-rpc.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** What the relay adds to the client's `initialize`. */
+/** The additions of the relay to the client's `initialize`. */
 export interface Handshake {
   /** The version of this program. */
   readonly version: string
@@ -11,7 +11,7 @@ export interface Handshake {
   readonly agent: string
   /** A user named it. */
   readonly agentChosen: boolean
-  /** What the server may demand. */
+  /** The token that the server may demand. */
   readonly token?: string | undefined
   /** Variables of the editor's environment with keys of model providers. They live only here, in memory, for the next server too. */
   readonly lent?: Readonly<Record<string, string>>

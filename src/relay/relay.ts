@@ -187,7 +187,7 @@ class Relay {
     if (lines.length > 0 && output.writable && !output.write(lines)) await drained(output)
   }
 
-  /** The client has closed its side. Responses that it waits for get a moment; turns that run go on without it. */
+  /** The client has closed its side. Responses that it waits for get a moment; turns that run continue. */
   async #leave(serving: Promise<void>): Promise<void> {
     if (this.#state.awaitsResponse) await this.#connectedServer()
     this.#isLeaving = true

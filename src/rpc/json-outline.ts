@@ -1,26 +1,26 @@
-/** What a text of JSON holds, found without parsing it: a parse of millions of small values keeps every client waiting. */
+/** Estimates the size of a JSON text without parsing it: to parse millions of small values would keep every client waiting. */
 
 export interface JsonOutline {
-  /** Of all kinds; not fewer than there are, and at most twice as many. */
+  /** The number of values of all kinds: never too low, and at most twice too high. */
   readonly values: number
-  /** How deep objects and lists stand in each other. */
+  /** The depth of nesting. */
   readonly levels: number
-  /** The members of the outermost object that JSON-RPC tells messages apart by, where they are texts or numbers. */
+  /** The members of the outermost object by which JSON-RPC distinguishes messages, where they are strings or numbers. */
   readonly id: string | number | undefined
   readonly method: string | undefined
 }
 
-/** Shorter texts are parsed at once, whatever they hold. */
+/** Characters. Shorter texts are parsed without an estimate. */
 export const SHORT_JSON = 64 * 1024
 
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 const COMMA = 0x2c
-/** Of a list; the brace of an object is 0x20 above it. */
+/** The bracket of a list; the brace of an object is 0x20 above it. */
 const OPENING = 0x5b
 const CLOSING = 0x5d
 
-/** One pass over the text, which jumps over what stands in quotes. What is no JSON has an outline as well. */
+/** One pass over the text, which skips strings. A text that is no JSON has an outline as well. */
 export function outlineOf(text: string): JsonOutline {
   const named = new Map<string, string | number | undefined>()
   let values = 1
@@ -35,7 +35,7 @@ export function outlineOf(text: string): JsonOutline {
       if (name === 'id' || name === 'method') named.set(name, memberAt(text, end + 1))
       at = end
     }
-    // Blanks, digits and points are below; most of the rest of a text is in quotes.
+    // Blanks, digits and points have lower codes; most of the rest of a text is in strings.
     if (code < OPENING) continue
     if ((code | 0x20) === (OPENING | 0x20)) {
       values += 1
@@ -47,7 +47,7 @@ export function outlineOf(text: string): JsonOutline {
   return { values, levels, id: named.get('id'), method: typeof method === 'string' ? method : undefined }
 }
 
-/** Of the quote that ends it, or of the last character. */
+/** The position of the quote that ends the string, or of the last character. */
 function endOfString(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
     let first = end
@@ -59,7 +59,7 @@ function endOfString(text: string, start: number): number {
 
 const MEMBER = /\s*:\s*(?:("(?:[^"\\]|\\.){0,200}")|(-?\d{1,16}))\s*[,}]/uy
 
-/** The value of the member whose name ends before `at`, where it is a short text or a whole number. */
+/** The value of the member whose name ends before `at`, where it is a short string or an integer. */
 function memberAt(text: string, at: number): string | number | undefined {
   MEMBER.lastIndex = at
   const [, quoted, digits] = MEMBER.exec(text) ?? []
@@ -68,7 +68,7 @@ function memberAt(text: string, at: number): string | number | undefined {
   try {
     return JSON.parse(quoted) as string
   } catch {
-    // An escape that does not exist: the text as a whole is no JSON.
+    // An invalid escape: the text as a whole is no JSON.
     return undefined
   }
 }

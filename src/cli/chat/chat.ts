@@ -1,6 +1,6 @@
 /** What both kinds of chat stand on: the session they are in, and where its updates go. */
 import type { Client, SessionInfo } from '../../client/client.ts'
-import { emptyTranscript, roleOf, told } from '../../client/transcript/transcript.ts'
+import { emptyTranscript, roleOf, withUpdates } from '../../client/transcript/transcript.ts'
 import type { Update } from '../../client/incoming/updates.ts'
 import type { CommandInput } from '../runtime/command.ts'
 import { cwdOf, newestSession, sessionToJoin } from '../sessions/session-resolution.ts'
@@ -37,7 +37,7 @@ export class Updates {
 /** What was said for good, and what the turn has said so far that still runs: its sentence may go on. */
 export function pastOf(past: readonly Update[], busy: boolean) {
   const asked = busy ? past.findLastIndex((update) => roleOf(update) === 'user') : past.length
-  return { before: told(emptyTranscript, past.slice(0, asked + 1)), current: past.slice(asked + 1) }
+  return { before: withUpdates(emptyTranscript, past.slice(0, asked + 1)), current: past.slice(asked + 1) }
 }
 
 /** What a chat begins with: a new session in any case, one that is there in any case, or what there is. */

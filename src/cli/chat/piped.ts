@@ -1,7 +1,7 @@
 /** A chat without a person: one prompt per line of stdin, answered in order. */
 import { createInterface } from 'node:readline'
 import type { ClientDelegate } from '../../client/client-delegate.ts'
-import { emptyTranscript, told } from '../../client/transcript/transcript.ts'
+import { emptyTranscript, withUpdates } from '../../client/transcript/transcript.ts'
 import { isParleyError, reasonOf } from '../../errors/parley-error.ts'
 import { ofOurs, refuse } from '../prompts/permission-prompt.ts'
 import type { CommandInput } from '../runtime/command.ts'
@@ -36,7 +36,7 @@ export function chatFromLines(reaching: ConnectOptions, options: CommandInput['o
     const past = updates.goLive((update) => {
       if (company.ours) view.update(update)
     })
-    view.recall(told(emptyTranscript, past))
+    view.recall(withUpdates(emptyTranscript, past))
     const lines = createInterface({ input: process.stdin, crlfDelay: Infinity, signal: stops.signal })
     let worst = OK
     for await (const line of lines) {

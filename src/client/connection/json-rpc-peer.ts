@@ -16,7 +16,7 @@ import { ClientError } from '../client-error.ts'
 import { type SilenceTimeout, SilenceWatch } from './silence-timeout.ts'
 import type { ClientTransport } from './transport.ts'
 
-/** What a client does with the messages of the other side. */
+/** Handles the messages of the other side. */
 export interface PeerListener {
   notified(method: string, params: unknown): void
   /** True when the listener will answer the request; any other request is answered as unknown. */

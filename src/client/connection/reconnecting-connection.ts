@@ -11,7 +11,7 @@ import { Peer, type PeerListener } from './json-rpc-peer.ts'
 import type { SilenceTimeout } from './silence-timeout.ts'
 import type { ClientTransport } from './transport.ts'
 
-/** What a client gets from the program around it. */
+/** Provided by the program around the client. */
 export interface ConnectionDeps {
   /** Reaches the server, and starts it if need be. */
   dial(): Promise<ClientTransport>

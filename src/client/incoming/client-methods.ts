@@ -94,7 +94,7 @@ export interface ClientForms {
   ask(form: FormRequest, withdrawn: AbortSignal): Promise<FormAnswer>
 }
 
-/** What the program around the client provides; only that is declared to the agent. */
+/** Provided by the program around the client; only these are declared to the agent. */
 export interface ClientServices {
   readonly files?: ClientFiles
   readonly terminals?: ClientTerminals

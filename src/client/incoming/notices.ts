@@ -1,4 +1,4 @@
-/** What a Parley server sends beside the conversation to clients that asked for it: the phase of the turn, its queue, the clients, the MCP servers. */
+/** Notices of a Parley server beside the conversation, for clients that asked for them: the phase of the turn, its queue, the clients, the MCP servers. */
 import { fieldsOf } from '../../rpc/json-rpc.ts'
 import type { UpdateParams } from './updates.ts'
 

@@ -1,6 +1,6 @@
 /**
- * What `session/update` and a permission request carry, and the check that it is so: any agent may send anything, and no program that
- * shows it should break. Everything but the kind is optional: other agents send less, or more.
+ * The content of `session/update` and of permission requests, and its check: any agent may send anything, and no program that shows
+ * it should break. Everything but the kind is optional: other agents send less, or more.
  */
 import { fieldsOf } from '../../rpc/json-rpc.ts'
 

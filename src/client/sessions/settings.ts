@@ -1,4 +1,4 @@
-/** What a user can set of a session's agent: its options in the agent's order or, where it has none, its modes. */
+/** The settings of a session's agent: its options in the agent's order or, where it has none, its modes. */
 import { fieldsOf } from '../../rpc/json-rpc.ts'
 import { fail } from '../client-error.ts'
 
@@ -18,7 +18,7 @@ export interface Choice {
 export interface Setting {
   readonly id: string
   readonly name: string
-  /** What the setting is about, if the agent says so; it may be a word that ACP does not know. */
+  /** The subject of the setting, if the agent names one; it may be a word that ACP does not know. */
   readonly category: string | null
   readonly value: string | boolean
   /** None for a setting that is true or false. */

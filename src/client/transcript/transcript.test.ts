@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { GrowingTranscript, cancelled, emptyTranscript, told } from './transcript.ts'
+import { GrowingTranscript, cancelled, emptyTranscript, withUpdates } from './transcript.ts'
 import type { Update } from '../incoming/updates.ts'
 
 const chunk = (who: string, text: string, messageId?: string): Update => ({
@@ -9,7 +9,7 @@ const chunk = (who: string, text: string, messageId?: string): Update => ({
 })
 
 function textsOf(updates: readonly Update[]): readonly string[] {
-  return told(emptyTranscript, updates).items.map((item) => {
+  return withUpdates(emptyTranscript, updates).items.map((item) => {
     if (item.kind !== 'message') return item.kind
     return `${item.role}: ${item.content.map(({ type, text }) => (type === 'text' ? text : type)).join('|')}`
   })
@@ -44,7 +44,7 @@ test('content that is no text stands by itself', () => {
 })
 
 test('a tool call is what its updates say together, also when the first of them was missed', () => {
-  const { items } = told(emptyTranscript, [
+  const { items } = withUpdates(emptyTranscript, [
     { sessionUpdate: 'tool_call', toolCallId: 't', title: 'Look', status: 'pending', rawInput: { a: 1 } },
     { sessionUpdate: 'tool_call_update', toolCallId: 't', status: 'completed' },
     { sessionUpdate: 'tool_call_update', toolCallId: 'late', title: 'Late' },
@@ -57,7 +57,7 @@ test('a tool call is what its updates say together, also when the first of them 
 
 test('plan, commands and title are the latest; what we have no word for is kept as it came', () => {
   const usage = { sessionUpdate: 'usage_update', used: 3 }
-  const transcript = told(emptyTranscript, [
+  const transcript = withUpdates(emptyTranscript, [
     { sessionUpdate: 'plan', entries: [{ content: 'old' }] },
     { sessionUpdate: 'plan', entries: [{ content: 'new' }] },
     { sessionUpdate: 'available_commands_update', availableCommands: [{ name: 'help' }] },
@@ -74,9 +74,9 @@ test('plan, commands and title are the latest; what we have no word for is kept 
 })
 
 test('the transcript before is left as it was', () => {
-  const before = told(emptyTranscript, [chunk('agent_message', 'a', 'm')])
+  const before = withUpdates(emptyTranscript, [chunk('agent_message', 'a', 'm')])
   const copy = structuredClone(before)
-  told(before, [chunk('agent_message', 'b', 'm'), chunk('agent_message', 'c', 'n')])
+  withUpdates(before, [chunk('agent_message', 'b', 'm'), chunk('agent_message', 'c', 'n')])
   expect(before).toEqual(copy)
 })
 
@@ -120,12 +120,12 @@ describe('an update costs the same, however much was said before:', () => {
 })
 
 test('what was told before stays as it was, whatever comes', () => {
-  const before = told(emptyTranscript, [
+  const before = withUpdates(emptyTranscript, [
     chunk('agent_message', 'a', 'm'),
     { sessionUpdate: 'tool_call', toolCallId: 't' },
   ])
   const copy = structuredClone({ ...before, items: [...before.items] })
-  const after = told(before, [
+  const after = withUpdates(before, [
     chunk('agent_message', 'b', 'm'),
     { sessionUpdate: 'tool_call_update', toolCallId: 't', status: 'completed' },
     { sessionUpdate: 'plan', entries: [{ content: 'x' }] },

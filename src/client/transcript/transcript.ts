@@ -1,8 +1,8 @@
-/** What a face shows of a session, made of its updates. Pure: the same updates make the same transcript. */
+/** The transcript of a session as a program shows it, made of its updates. Pure: the same updates make the same transcript. */
 import type { Command, Content, PlanEntry, ToolCallUpdate, Update } from '../incoming/updates.ts'
 
 export interface Transcript {
-  /** Messages, tool calls, and what we have no word for, in the order in which they began. */
+  /** Messages, tool calls, and updates of unknown kinds, in the order in which they began. */
   readonly items: readonly Item[]
   readonly plan: readonly PlanEntry[]
   readonly commands: readonly Command[]
@@ -27,21 +27,21 @@ export type Role = 'user' | 'agent' | 'thought'
 
 export const emptyTranscript: Transcript = { items: [], plan: [], commands: [], title: null }
 
-/** The transcript after these updates; the one before is left as it was. */
-export function told(before: Transcript, updates: readonly Update[]): Transcript {
+/** The transcript after these updates; `before` stays as it was. */
+export function withUpdates(before: Transcript, updates: readonly Update[]): Transcript {
   const growing = new GrowingTranscript(before)
   for (const update of updates) growing.take(update)
   return growing
 }
 
-/** As it stands once its turn was asked to end: what is open counts as cancelled until the agent has said how it ended. */
+/** The transcript once its turn was cancelled: open tool calls count as cancelled until the agent reports how they ended. */
 export function cancelled(before: Transcript): Transcript {
   const growing = new GrowingTranscript(before)
   growing.cancel()
   return growing
 }
 
-/** The role that a chunk speaks in; undefined for updates that are no chunks. */
+/** The role of a message chunk; undefined for updates that are no message chunks. */
 export function roleOf({ sessionUpdate }: Update): Role | undefined {
   return Object.hasOwn(ROLE_OF, sessionUpdate) ? ROLE_OF[sessionUpdate] : undefined
 }
@@ -53,18 +53,18 @@ const ROLE_OF: Readonly<Record<string, Role>> = {
 }
 
 /**
- * A transcript that each update changes in place, at a cost that does not depend on how much was said before. It leaves the one
- * that it began with as it was.
+ * A transcript that each update changes in place, at a cost that does not depend on its length. The transcript that it began with
+ * stays as it was.
  */
 export class GrowingTranscript implements Transcript {
   readonly items: Item[]
   plan: readonly PlanEntry[]
   commands: readonly Command[]
   title: string | null
-  /** Where in `items` the newest message of a role and an id is, and the newest tool call of an id. */
+  /** Indexes in `items`: of the newest message of a role and an id, and of the newest tool call of an id. */
   readonly #messages = new Map<string, number>()
   readonly #calls = new Map<string, number>()
-  /** What messages consist of that have been made here, and may grow: by their place in `items`. */
+  /** The content of messages that may grow in place, by their index in `items`. */
   readonly #contents = new Map<number, Content[]>()
 
   constructor(before: Transcript = emptyTranscript) {
@@ -75,13 +75,13 @@ export class GrowingTranscript implements Transcript {
     for (const [index, item] of this.items.entries()) this.#note(item, index)
   }
 
-  /** The tool call of this id, as it stands. */
+  /** The tool call of this id as it is now. */
   call(toolCallId: string): ToolCallUpdate | undefined {
     const item = this.items[this.#calls.get(toolCallId) ?? -1]
     return item?.kind === 'tool_call' ? item.call : undefined
   }
 
-  /** The turn was asked to end: what is open counts as cancelled. */
+  /** The turn was cancelled: open tool calls count as cancelled. */
   cancel(): void {
     for (const [index, item] of this.items.entries())
       if (isOpenCall(item)) this.items[index] = withStatus(item, 'cancelled')
@@ -108,7 +108,7 @@ export class GrowingTranscript implements Transcript {
     }
   }
 
-  /** A chunk belongs to the message of its id; without one, to the message that is being said. */
+  /** A chunk belongs to the message of its id; without an id, to the last message. */
   #takeChunk(role: Role, update: Update): void {
     const messageId = textOf(update['messageId'])
     const content = update['content'] as Content
@@ -119,7 +119,7 @@ export class GrowingTranscript implements Transcript {
     else this.#push({ kind: 'message', role, messageId, content: [content] })
   }
 
-  /** An upsert: what an update does not mention stays as it was. */
+  /** An upsert: members that an update does not mention stay as they were. */
   #takeToolCall({ sessionUpdate: _kind, ...call }: Update): void {
     const patch = call as unknown as ToolCallUpdate
     const index = this.#calls.get(patch.toolCallId) ?? -1
@@ -139,7 +139,7 @@ export class GrowingTranscript implements Transcript {
       this.#messages.set(keyOf(item.role, item.messageId), index)
   }
 
-  /** That of a message from before is copied once: whoever has the transcript that this one began with keeps it as it was. */
+  /** The content of a message of the first transcript is copied once, so that that transcript stays as it was. */
   #contentOf(message: MessageItem, index: number): Content[] {
     const own = this.#contents.get(index)
     if (own !== undefined) return own
@@ -150,7 +150,7 @@ export class GrowingTranscript implements Transcript {
   }
 }
 
-/** Text goes on where text ended. */
+/** A text is appended to a text before it. */
 function addChunk(content: Content[], chunk: Content): void {
   const last = content.at(-1)
   if (last?.type !== 'text' || chunk.type !== 'text') content.push(chunk)

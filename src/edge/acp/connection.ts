@@ -89,7 +89,7 @@ class Connection {
     methods?.detach()
   }
 
-  /** What is still to be done about the message, if anything is. */
+  /** Returns the work that the message still needs, if any. */
   #handle(message: Message): Promise<void> | undefined {
     if (message.kind !== 'response') this.#server.activity?.began(describe(message))
     switch (message.kind) {
@@ -176,7 +176,7 @@ class Connection {
     this.#transport.send([errorMessage(id, this.#known(error))])
   }
 
-  /** What the client may know of a failure; the log gets the rest. */
+  /** The error that the client may see; the log gets the others. */
   #known(error: unknown): ParleyError {
     if (isParleyError(error)) return error
     this.#server.report(error)

@@ -1,4 +1,4 @@
-/** What a version of ACP implements: with this, v2 can stand beside v1. The versions that there are stand in `versions.ts`. */
+/** The interface that each version of ACP implements, so that v2 can stand beside v1. `versions.ts` lists the versions. */
 import type { Activity } from '../../ports/activity.ts'
 import type { Agents } from '../../ports/agent.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -58,7 +58,7 @@ export interface Answer {
   readonly afterwards?: () => Promise<void>
 }
 
-/** What a version works with on one connection. */
+/** One connection, as the server gives it to a version. */
 export interface ConnectionContext {
   readonly transport: Transport
   /** Requests to the client that have no response yet. */
@@ -81,7 +81,7 @@ export interface DefaultAgent {
   readonly chosen: boolean
 }
 
-/** What a server gives to each of its connections. */
+/** The server, as each of its connections sees it. */
 export interface ServerContext {
   /** Resolves when the owner has its journal and has recovered; rejects when it cannot. */
   readonly sessions: Promise<SessionDirectory>
@@ -89,7 +89,7 @@ export interface ServerContext {
   readonly agents: Agents
   /** For clients that name no agent; absent: the default of `agents`. */
   readonly agent?: DefaultAgent
-  /** What a client must give before it can call a method that needs it; absent: nothing. */
+  /** The token that a client must give before it can call most methods; absent: none. */
   readonly token?: string | undefined
   /** Whether methods that ACP has not settled yet are offered. */
   readonly experimental?: boolean

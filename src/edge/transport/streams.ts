@@ -13,7 +13,7 @@ const MAX_UNREAD_BYTES = 64 * 1024 * 1024
 const MAX_ALL_UNFINISHED_BYTES = 64 * 1024 * 1024
 const MAX_ALL_UNREAD_BYTES = 256 * 1024 * 1024
 
-/** What the connections of one server share. */
+/** The limits that the connections of one server share. */
 export class SharedLimits {
   readonly unfinished = new SharedLimit(MAX_ALL_UNFINISHED_BYTES)
   readonly unread = new SharedLimit(MAX_ALL_UNREAD_BYTES)

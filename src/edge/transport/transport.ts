@@ -26,7 +26,7 @@ export type Received =
   /** Not a message that can be handled: `error` is the answer, to the request `id` where that could be read. */
   | { readonly kind: 'refused'; readonly id: RequestId; readonly error: ParleyError }
 
-/** What each transport makes of the text of one message. */
+/** Parses the text of one message; every transport uses it. */
 export function receive(text: string): Received {
   const message = refuseCostly(text) ?? parseMessage(text)
   if (message.kind !== 'unreadable') return { kind: 'message', message, chars: text.length }

@@ -55,7 +55,7 @@ const REPEATABLE: ReadonlySet<string> = new Set([
   '_parley/rename',
 ])
 
-/** What the client has asked. */
+/** Requests of the client. */
 export class ClientRequests {
   readonly #open = new Set<OpenRequest>()
 
@@ -145,7 +145,7 @@ interface TerminalRequest {
   isOrphan: boolean
 }
 
-/** What becomes of a response of the client. */
+/** How the relay handles a response of the client. */
 interface ClientResponse {
   /** Whether the server still waits for it. */
   readonly isAwaited: boolean
@@ -153,7 +153,7 @@ interface ClientResponse {
   readonly toClient: readonly string[]
 }
 
-/** What the server has asked of the client, and the terminals that it has there: both end with the server. */
+/** Requests of the server to the client, and the terminals that it has there: both end with the server. */
 export class ServerRequests {
   readonly #open = new Set<RequestId>()
   /** Requests for terminals until they are answered, withdrawn ones included. */

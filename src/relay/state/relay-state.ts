@@ -1,4 +1,4 @@
-/** What client and server have said to each other, as far as it takes to move the client to a new server unnoticed. Does no I/O. */
+/** The exchange between client and server, as far as the relay must know it to move the client to a new server unnoticed. Does no I/O. */
 import { ParleyError } from '../../errors/parley-error.ts'
 import { decodeUtf8 } from '../../rpc/framing.ts'
 import {
@@ -80,7 +80,7 @@ export class RelayState {
     return this.#own.isEmpty && this.#repeated.size === 0
   }
 
-  /** What the server gets for a line of the client. */
+  /** Returns the lines for the server that a line of the client leads to. */
   fromClient(line: Buffer): Buffer {
     const message = parseLine(line)
     switch (message?.kind) {
@@ -97,7 +97,7 @@ export class RelayState {
     }
   }
 
-  /** What the client gets for a line of the server: mostly the same line. */
+  /** Returns the lines for the client that a line of the server leads to: mostly the same line. */
   fromServer(line: Buffer): Buffer {
     const cursor = scanUpdateCursor(line)
     if (cursor !== undefined) {
@@ -119,8 +119,8 @@ export class RelayState {
   }
 
   /**
-   * The server is gone. Returns what the client gets: requests of the server are withdrawn, and requests that must not be repeated
-   * have failed.
+   * The server is gone. Returns the lines for the client: requests of the server are withdrawn, and requests that must not be
+   * repeated have failed.
    */
   lose(): Buffer {
     const withdrawn = this.#serverRequests.lose().map(lineOf)
@@ -140,7 +140,7 @@ export class RelayState {
     return Buffer.concat([...withdrawn, ...failed, this.#interrupt(({ sessionId }) => !this.#willBeOpen(sessionId))])
   }
 
-  /** What a new server gets, so that everything continues where it was. */
+  /** Returns the lines for a new server, so that everything continues where it was. */
   restore(): Buffer {
     const lines = this.#handshake.requests().map(([method, params]) => this.#ask(method, params, () => NOTHING))
     for (const [sessionId, session] of this.#sessions.open()) {

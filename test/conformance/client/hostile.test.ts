@@ -1,7 +1,7 @@
 /** Agents that do what no agent should: one clear line for each, an exit code, and nothing left behind. */
 import { assert, json, property } from 'fast-check'
 import { afterEach, describe, expect, test } from 'vitest'
-import { type Transcript, emptyTranscript, told } from '../../../src/client/transcript/transcript.ts'
+import { type Transcript, emptyTranscript, withUpdates } from '../../../src/client/transcript/transcript.ts'
 import { updateIn } from '../../../src/client/incoming/updates.ts'
 import { paintFor } from '../../../src/cli/output/terminal/colors.ts'
 import { plainScreen } from '../../../src/cli/output/terminal/screen.ts'
@@ -129,7 +129,7 @@ describe('whatever is told', () => {
           ]) {
             const params = updateIn({ sessionId: 's', update: { ...odd, sessionUpdate } })
             if (params === undefined) continue
-            transcript = told(transcript, [params.update])
+            transcript = withUpdates(transcript, [params.update])
             view.update(params.update)
           }
         }

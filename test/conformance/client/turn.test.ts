@@ -1,6 +1,6 @@
 /** What our client does while an agent's turn runs: shows, answers, cancels. */
 import { afterEach, describe, expect, test } from 'vitest'
-import { cancelled, emptyTranscript, told } from '../../../src/client/transcript/transcript.ts'
+import { cancelled, emptyTranscript, withUpdates } from '../../../src/client/transcript/transcript.ts'
 import { type Book, ENDS, NEW, Scene, asks, question, says, update } from './scene.ts'
 
 const scenes: Scene[] = []
@@ -33,7 +33,7 @@ describe('a turn', () => {
     expect(await client.prompt('s', 'go')).toEqual({ stopReason: 'end_turn' })
     while (agent.updates.length < 2) await new Promise(setImmediate)
     expect(
-      told(
+      withUpdates(
         emptyTranscript,
         agent.updates.map((one) => one.update),
       ).commands,
@@ -112,7 +112,7 @@ describe('a turn', () => {
 })
 
 describe('what is told', () => {
-  const shown = (...updates: readonly { readonly sessionUpdate: string }[]) => told(emptyTranscript, updates)
+  const shown = (...updates: readonly { readonly sessionUpdate: string }[]) => withUpdates(emptyTranscript, updates)
 
   test('C-PL-1 a plan replaces the one before', () => {
     const plan = (content: string) => ({
@@ -136,7 +136,7 @@ describe('what is told', () => {
     const after = cancelled(before)
     expect(statuses(after)).toEqual(['completed', 'cancelled', 'cancelled'])
     const late = { sessionUpdate: 'tool_call_update', toolCallId: 'runs', status: 'completed' }
-    expect(statuses(told(after, [late]))).toEqual(['completed', 'completed', 'cancelled'])
+    expect(statuses(withUpdates(after, [late]))).toEqual(['completed', 'completed', 'cancelled'])
   })
 
   test('C-EX-2 C-EL-7 a notice of an unknown severity is kept, not taken for a known one', () => {

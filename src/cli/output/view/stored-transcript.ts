@@ -1,5 +1,5 @@
 /** The transcript of a stored session, turn by turn, and how far its last turn is. */
-import { type Transcript, emptyTranscript, roleOf, told } from '../../../client/transcript/transcript.ts'
+import { type Transcript, emptyTranscript, roleOf, withUpdates } from '../../../client/transcript/transcript.ts'
 import type { Update } from '../../../client/incoming/updates.ts'
 import type { Reader, Unfinished } from '../../../server/offline/offline-sessions.ts'
 
@@ -21,10 +21,10 @@ export async function* turnsOf(reader: Reader, sessionId: string): AsyncGenerato
   let prompt: number | undefined
   for (;;) {
     const { done, value } = await updates.next()
-    if (done) return yield { transcript: told(before, turn), before: entryBefore(prompt), unfinished: value }
+    if (done) return yield { transcript: withUpdates(before, turn), before: entryBefore(prompt), unfinished: value }
     const { update, _meta } = value
     if (beginsTurn(update, turn)) {
-      const transcript = told(before, turn)
+      const transcript = withUpdates(before, turn)
       yield { transcript, before: entryBefore(prompt), unfinished: undefined }
       before = { ...transcript, items: [] }
       turn = []
