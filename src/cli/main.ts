@@ -19,7 +19,7 @@ export async function main(argv: readonly string[]): Promise<number> {
   }
 }
 
-/** Whoever reads our output may leave, or close the terminal: that is no failure of ours, and nobody is left to be told of one. */
+/** A reader that closes our output, as `head` does, or a closed terminal is not a failure. */
 function outliveReaders(): { readonly failed: boolean } {
   const output = { failed: false }
   process.stdout.on('error', (error) => {

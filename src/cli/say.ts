@@ -1,4 +1,4 @@
-/** Sentences for people on standard error, whoever's words they quote. Loaded by everything, so it loads nothing. */
+/** Prints sentences to standard error, without control characters. Every command loads this file, so it imports nothing. */
 
 /** What steers a terminal, or the order in which letters are read, and what hides. */
 const UNPRINTABLE = /(?!\n)[\p{Cc}\p{Cf}\u2028\u2029]/gu

@@ -20,13 +20,13 @@ export async function diagnoseConfig(environment = process.env, cwd = workingDir
   const files = [userFile(environment), projectFile(cwd)]
   const { config, fault } = await loadLenient(environment, cwd)
   const found = readMcpFiles({ home: config.home, environment }, cwd)
-  // A file that cannot be read at all is told of by the settings already.
-  const told = [...(fault === undefined ? [] : [fault]), ...config.warnings]
+  // The settings already report a file that cannot be read at all.
+  const reported = [...(fault === undefined ? [] : [fault]), ...config.warnings]
   const mcpFaults = found.faults
     .filter(({ value }) => fault === undefined || value !== 'read')
-    .filter(({ key, reason }) => !told.some((one) => one.includes(key) && one.includes(reason)))
+    .filter(({ key, reason }) => !reported.some((one) => one.includes(key) && one.includes(reason)))
     .map(({ file, ...fault }) => `${file}: ${catalogue.CONFIG_INVALID.sentence(fault)}`)
   const mcp = found.servers.map(({ entry, standing }) => ({ name: entry.name, standing }))
-  const faults = [...told, ...mcpFaults]
+  const faults = [...reported, ...mcpFaults]
   return { config, files, faults, mcp }
 }

@@ -1,6 +1,6 @@
 /** What was probably meant by a word that is unknown. */
 
-/** Nobody misspells a longer word than this; a longer one would only take time. */
+/** Longer words are not compared: that takes time, and they are hardly misspelt settings. */
 const LONGEST = 40
 
 /** `; perhaps KNOWN is meant`, to stand behind why a key is refused; empty where no known word is like it. */

@@ -43,7 +43,7 @@ async function executable(file: string): Promise<Found | undefined> {
     const real = await realpath(file)
     return (await stat(real)).isFile() ? { file, real } : undefined
   } catch {
-    // A file that cannot be seen cannot be run either: the search goes on.
+    // A file that cannot be read cannot be run either: look in the next directory.
     return undefined
   }
 }

@@ -22,7 +22,7 @@ export function projectFile(cwd: string): string {
   return join(cwd, PROJECT_FILE)
 }
 
-/** Where this runs. Throws DIRECTORY_LEFT when somebody has removed it. */
+/** The current directory. Throws DIRECTORY_LEFT when it was removed. */
 export function workingDirectory(): string {
   try {
     return process.cwd()

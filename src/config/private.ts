@@ -1,4 +1,4 @@
-/** What decides for the user must be theirs: whoever can write to the state or to the settings has their permissions and their keys. */
+/** Checks that only the user can write to the state and the settings: another user who can has their permissions and keys. */
 import { chmodSync, lstatSync, readdirSync, statSync, type Stats } from 'node:fs'
 import { join } from 'node:path'
 import { fail } from '../errors/parley-error.ts'
@@ -13,7 +13,7 @@ const OURS: ReadonlySet<string> = new Set(['journal.db', 'server.lock', 'server.
 
 /**
  * Throws STATE_NOT_PRIVATE for a state directory of another user, or that other users can write to. One that is empty or holds
- * sessions is tightened instead, which the sentence says that comes back; nobody else's directory is ever changed.
+ * sessions is set to mode 700 instead, and the returned sentence says so; a directory of another user is never changed.
  */
 export function requirePrivateState(home: string): string | undefined {
   const found = statSync(home, { throwIfNoEntry: false })

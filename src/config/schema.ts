@@ -146,17 +146,17 @@ export interface Config {
   /** Where the server of this state directory listens; absolute. */
   readonly socket: string
   readonly agent: AgentChoice
-  /** Somebody named it now, by flag or in the environment: sessions that are opened again get it too. */
+  /** Named now, by a flag or in the environment: sessions that are opened again get it too. */
   readonly agentChosen: boolean
   /** What of the settings was left out and why, one sentence each, without secrets: for the user who runs the command. */
   readonly warnings: readonly string[]
   readonly maxSteps: number
   readonly modelTitles: boolean
-  /** Those of this machine are looked for where nobody has named them. */
+  /** Whether to look for model servers on the usual ports of this machine. */
   readonly discoverLocalModels: boolean
-  /** `provider:name`; absent where nobody has chosen. */
+  /** `provider:name`; undefined for the default model. */
   readonly model: string | undefined
-  /** Somebody named it now, by flag or in the environment. */
+  /** Named now, by a flag or in the environment. */
   readonly modelChosen: boolean
   /** 0 is never. */
   readonly idleMinutes: number

@@ -13,7 +13,7 @@ export function socketPathOf(home: string): string {
   return fits(beside) ? beside : elsewhere(home)
 }
 
-/** Throws SOCKET_UNUSABLE where a stranger could have made the directory of the socket; makes it for whoever will listen. */
+/** Throws SOCKET_UNUSABLE where another user could have made the directory of the socket; `make` creates it for a server. */
 export function requirePrivate(socket: string, { make }: { readonly make: boolean }): void {
   if (!isElsewhere(socket)) return
   const directory = dirname(socket)

@@ -1,4 +1,4 @@
-/** The errors of language models: rows of the catalogue. What a provider said is told without the secrets in it. */
+/** The errors of language models: rows of the catalogue. A provider's own words are quoted without secrets. */
 import { CANCELLED, INTERNAL, INVALID_PARAMS, row } from './row.ts'
 
 export interface Asked {

@@ -1,4 +1,4 @@
-/** Patterns that somebody else wrote: looked at only where that cannot take long. */
+/** Regular expressions from other people's forms: used only where matching cannot take long. */
 
 /** Steps that a match may take at worst. */
 const PATIENCE = 10_000_000
@@ -7,7 +7,7 @@ export function regularExpression(pattern: string): RegExp | undefined {
   try {
     return new RegExp(pattern, 'u')
   } catch {
-    // Whoever wrote it wrote something else.
+    // It is not a regular expression of this language.
     return undefined
   }
 }

@@ -1,4 +1,4 @@
-/** Whether a value is as a field of a form has it. What does not fit is told without the value, which may be private. */
+/** Checks a value against a field of a form. The error never quotes the value, which may be private. */
 import { choicesOf, isTexts } from './choices.ts'
 import { matches } from './pattern.ts'
 
@@ -58,7 +58,7 @@ interface Format {
   readonly example: string
 }
 
-/** Undefined for one that nobody here knows: anything goes. */
+/** Undefined for an unknown format, which allows every text. */
 export function formatOf(format: string): Format | undefined {
   return Object.hasOwn(FORMATS, format) ? FORMATS[format] : undefined
 }

@@ -12,7 +12,7 @@ cleanUp()
 const UNKIND = pathToFileURL(fileURLToPath(new URL('../kill/chaos/unkind.cjs', import.meta.url))).href
 
 const LOST =
-  'parley: The journal was lost, because its thread has ended; what was stored is safe. Start this again to go on.'
+  'parley: The journal was lost, because its thread has ended; what was stored is safe. Run the command again to continue.'
 /** Longer than any machine needs to do as it is told. */
 const STEPS = [{ chunk: 'word {n} ', times: 100_000, everyMs: 5 }]
 

@@ -186,7 +186,7 @@ describe('ends by itself', () => {
     expect(runs(pid)).toBe(true)
     await client.leave()
     await until(() => !runs(pid))
-    expect(logOf(place)).toContain('nobody has used it for 0.01 minutes')
+    expect(logOf(place)).toContain('it was not used for 0.01 minutes')
     expect(existsSync(place.socket)).toBe(false)
   })
 
@@ -196,7 +196,7 @@ describe('ends by itself', () => {
     rmSync(place.socket)
     await until(() => !runs(pid))
     await client.closed
-    expect(logOf(place)).toContain('its socket is gone')
+    expect(logOf(place)).toContain('its socket was removed')
   })
 
   test('when its state directory was removed, and leaves the socket of its successor alone', async () => {

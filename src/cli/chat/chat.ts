@@ -34,16 +34,16 @@ export class Updates {
   }
 }
 
-/** What was said for good, and what the turn has said so far that still runs: its sentence may go on. */
+/** The finished turns, and the entries of the running turn, whose last sentence may continue. */
 export function pastOf(past: readonly Update[], busy: boolean) {
   const asked = busy ? past.findLastIndex((update) => roleOf(update) === 'user') : past.length
   return { before: withUpdates(emptyTranscript, past.slice(0, asked + 1)), current: past.slice(asked + 1) }
 }
 
 /** What a chat begins with: a new session in any case, one that is there in any case, or what there is. */
-export type Beginning = 'new' | 'join' | 'go on'
+export type Beginning = 'new' | 'join' | 'resume'
 
-export async function openChat(client: Client, options: Options, beginning: Beginning = 'go on'): Promise<Opened> {
+export async function openChat(client: Client, options: Options, beginning: Beginning = 'resume'): Promise<Opened> {
   const cwd = cwdOf(options)
   const known = await knownSession(client, options, beginning)
   if (known === undefined) return { sessionId: await client.newSession(cwd), cwd, continued: undefined }

@@ -97,7 +97,7 @@ export class Conversation {
     return own.text
   }
 
-  /** Ends the turn that runs; prompts of ours that wait behind a turn of ours go on waiting. */
+  /** Cancels the running turn; queued prompts of this chat stay in the queue. */
   cancel(): void {
     const { client, sessionId } = this.#means
     const shown = this.#shown
@@ -231,7 +231,7 @@ export class Conversation {
     return this.#own.filter((own) => own !== this.#shown?.own && !own.isTaken)
   }
 
-  /** A prompt of ours is told again to a client that was away; it is known by its words. */
+  /** After a reconnection the server sends prompts of this chat again; they are recognized by their text. */
   #ownOf(update: Update): OwnPrompt | undefined {
     const text = textIn(update)
     const isBegun = this.#shown?.own?.text === text && !this.#shown.hasSpoken

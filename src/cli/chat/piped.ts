@@ -45,7 +45,7 @@ export function chatFromLines(reaching: ConnectOptions, options: CommandInput['o
       const code = await answer({ client, sessionId, view }, line)
       stops.onInterrupt(undefined)
       worst = worse(worst, code)
-      // Whoever pressed Ctrl-C wants the rest no more.
+      // After Ctrl-C the remaining lines are not sent.
       if (code === CANCELLED) break
     }
     lines.close()
@@ -53,7 +53,7 @@ export function chatFromLines(reaching: ConnectOptions, options: CommandInput['o
   })
 }
 
-/** A turn that fails is told, and the next line is answered all the same. */
+/** A failed turn is reported, and the next line is sent all the same. */
 async function answer(turn: TurnOf, line: string): Promise<number> {
   try {
     return await playTurn(turn, line)

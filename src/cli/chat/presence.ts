@@ -1,7 +1,7 @@
 /** Who joins a session and who leaves it, as a chat says it: once it holds, for a command or a lost connection comes and goes. */
 import { after } from '../output/terminal/pace.ts'
 
-/** Milliseconds that somebody must be here, or away, to be worth a line. */
+/** How long a client must be connected, or away, before the chat prints a line about it. Milliseconds. */
 const HOLDS = 1_500
 
 export class Comings {

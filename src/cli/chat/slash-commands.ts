@@ -160,7 +160,7 @@ const KEYS: readonly (readonly [string, string])[] = [
   ['↑ ↓', 'earlier prompts; on an empty line ↑ takes the newest queued message back'],
   ['Esc', 'cancels the turn that runs'],
   ['Ctrl-C', 'cancels the turn; pressed again, or without a turn on an empty line, leaves'],
-  ['Ctrl-D', 'leaves; a turn that runs goes on in the server'],
+  ['Ctrl-D', 'leaves; a running turn continues in the server'],
   ['Ctrl-O', 'prints all of the last tool call or question that was shortened'],
   ['Tab', 'completes a command and what stands behind it'],
   ['Ctrl-A/E/W/U/K/Y, Alt-B/F', 'move, delete and bring back, as in a shell'],

@@ -36,7 +36,7 @@ export async function chatOnTerminal(
   beginning?: Beginning,
 ): Promise<number> {
   const restore = windowTitles(process.stdout)
-  const chat = new TerminalChat(reaching, beginning ?? 'go on')
+  const chat = new TerminalChat(reaching, beginning ?? 'resume')
   const doing = beginning === 'join' ? 'attach' : 'chat'
   try {
     const face: ConnectOptions = { ...reaching, notices: companyNotices, pages: chat.pages, forms: chat.forms, doing }
@@ -59,7 +59,7 @@ class TerminalChat implements ClientDelegate {
   #comings: Comings | undefined
   #usage: Usage | undefined
   #greet: () => void = () => undefined
-  /** Nothing is asked or told before people see where they are. */
+  /** Questions and updates wait until the beginning of the chat is shown. */
   readonly #greeted = new Promise<void>((resolve) => (this.#greet = resolve))
 
   constructor(reaching: ConnectOptions, beginning: Beginning) {
@@ -202,7 +202,7 @@ class TerminalChat implements ClientDelegate {
     const { paint } = this.#desk.look
     const id = shortId(sessionId)
     const turn =
-      this.#talk?.isBusy !== true ? '' : this.#reaching.embedded ? 'Its turn is interrupted. ' : 'Its turn goes on. '
+      this.#talk?.isBusy !== true ? '' : this.#reaching.embedded ? 'Its turn is interrupted. ' : 'Its turn continues. '
     return [paint('dim', `${turn}Return with: parley attach ${id}`)]
   }
 }

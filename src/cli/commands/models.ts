@@ -64,7 +64,7 @@ function table(sources: readonly Source[], preset: string | undefined, paint: Pa
   const said =
     preset === undefined
       ? ['No model can be used yet: set one of the keys below, or start a model server on this machine.', '']
-      : [`Chosen where nobody chooses: ${paint('code', preset)}`, '']
+      : [`Default model: ${paint('code', preset)}`, '']
   const titles = Math.max(0, ...rest.map(({ title }) => widthOf(oneLine(title))))
   const missing = rest.map(
     ({ title, reason = '' }) => `${pad(oneLine(title), titles)}  ${paint('dim', oneLine(reason))}`,

@@ -32,7 +32,7 @@ export async function startAgentProcess(
   const { stdin, stdout } = child
   if (stdin === null || stdout === null) return fail('PROCESS_SPAWN', { command, reason: 'it has no pipes' })
   stdin.on('error', () => {
-    // It no longer reads; that it has ended is what counts, and whoever reads sees that.
+    // The process no longer reads; the reader of its output reports its end.
   })
   const pipe = openLineTransport(stdout, stdin)
   let closing: Promise<void> | undefined
@@ -54,7 +54,7 @@ async function end(child: ChildProcess, pipe: ClientTransport, gone: Promise<unk
   signalGroup(child, 'SIGKILL')
 }
 
-/** The child itself keeps us here; a clock that nobody waits for does not. */
+/** The child process keeps this process alive; a timer alone does not. */
 function elapsed(ms: number): Promise<void> {
   return new Promise((resolve) => void after(ms, resolve))
 }

@@ -18,9 +18,9 @@ export interface ReachingCommand {
   readonly config: Config
   /** What the agent is asked to tell of, should it be a Parley server or the way to one. */
   readonly notices?: readonly NoticeKind[]
-  /** Where there is somebody to visit them. */
+  /** Only where a user can visit them. */
   readonly pages?: ClientPages | undefined
-  /** Where there is somebody to fill them in. */
+  /** Only where a user can fill them in. */
   readonly forms?: ClientForms | undefined
   /** Ends the attempt. */
   readonly signal?: AbortSignal
@@ -68,7 +68,7 @@ export async function reachCommand(reaching: ReachingCommand, face: ClientDelega
   }
 }
 
-/** Has the attempt left when somebody stops it; a person is told that it waits. */
+/** Ends the attempt on abort; after a while the user is told that it waits. */
 function watch(signal: AbortSignal | undefined, leave: () => void) {
   const progress = progressLine(process.stderr)
   const notice = after(UNEASE, () => progress.say('Waiting for the agent to introduce itself … (Ctrl-C stops)'))

@@ -27,15 +27,15 @@ export interface ConnectOptions {
   readonly notices?: readonly NoticeKind[]
   /** What a person does here, for others who have the session open. */
   readonly doing?: 'chat' | 'attach' | 'run'
-  /** Where there is somebody to visit them. */
+  /** Only where a user can visit them. */
   readonly pages?: ClientPages | undefined
-  /** Where there is somebody to fill them in. */
+  /** Only where a user can fill them in. */
   readonly forms?: ClientForms | undefined
-  /** Aborts when whoever wanted to reach them leaves: a server that hangs keeps nobody. */
+  /** Aborts when the user stops the command, so that a hanging server does not block it. */
   readonly signal?: AbortSignal
 }
 
-/** Milliseconds without an answer, after which people are told. */
+/** Milliseconds without an answer before the user is told. */
 const SILENT = 10_000
 
 export async function openConnection(reaching: ConnectOptions, face: ClientDelegate): Promise<Connection> {
@@ -89,7 +89,7 @@ async function met({ home }: Config, connecting: () => Promise<Client>): Promise
   }
 }
 
-/** A server that went while it was greeted has been asked nothing yet: somebody has killed one that hung, and wants the next. */
+/** A server that ends during initialize has been asked nothing yet, so the next one is started. */
 async function onceMore(connecting: () => Promise<Client>): Promise<Client> {
   try {
     return await connecting()
@@ -111,7 +111,7 @@ async function dialServer({ home, socket, environment }: Config, signal: AbortSi
   signal.addEventListener('abort', () => connection.destroySoon())
   if (signal.aborted) connection.destroy()
   connection.on('error', () => {
-    // Its end is what counts, and whoever reads sees that.
+    // The reader of the connection reports its end.
   })
   const pipe = openLineTransport(connection, connection)
   return {

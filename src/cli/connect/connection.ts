@@ -3,7 +3,7 @@ import type { Client } from '../../client/client.ts'
 
 export interface Connection {
   readonly client: Client
-  /** Ends the connection. A server's turns go on without it; those of an owner in this process are interrupted. */
+  /** Ends the connection. Turns of a background server continue; those of an embedded server are interrupted. */
   close(): Promise<void>
   /** What to tell of an error instead, where more is known of it than the connection knows. */
   explain?(error: unknown): Promise<unknown>

@@ -9,5 +9,5 @@ export function dieAtOnce(why: string | undefined, remedy: string): never {
   process.exit(FAILED)
 }
 
-/** The remedy where owner and agent are in one process with whoever asked. */
-export const EMBEDDED_REMEDY = 'Start this again to go on.'
+/** The remedy for an embedded server. */
+export const EMBEDDED_REMEDY = 'Run the command again to continue.'

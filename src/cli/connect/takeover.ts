@@ -11,7 +11,7 @@ export interface Newer {
   readonly config: Config
 }
 
-/** Afterwards the client speaks to a server of this version, or to the older one that may go on. */
+/** Afterwards the client is connected to a server of this version, or still to the older one. */
 export async function takeOver(client: Client, { version, config }: Newer): Promise<void> {
   const older = client.version
   if (!isOlder(older, version)) return

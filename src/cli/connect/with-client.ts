@@ -29,7 +29,7 @@ export async function workWith(
       await reached.close()
     }
   } catch (error) {
-    // Whatever fails after we were told to stop failed because of that.
+    // An error after the stop signal is caused by it.
     if (stops.signal.aborted) return stops.signal.reason as number
     throw error
   } finally {
@@ -38,8 +38,8 @@ export async function workWith(
 }
 
 /** For commands that show nothing of a conversation. */
-export const nobody: ClientDelegate = {
+export const noDisplay: ClientDelegate = {
   updated: () => undefined,
-  // Questions wait for somebody who can answer.
+  // Questions wait for another client that can answer.
   ask: () => new Promise(() => undefined),
 }

@@ -6,7 +6,7 @@ import type { ClientFiles, ReadRequest, WriteRequest } from '../../client/incomi
 import { fail, isParleyError, reasonOf } from '../../errors/parley-error.ts'
 import { pathInside } from './root-set.ts'
 
-/** Nobody edits a longer text. Bytes. */
+/** The longest text that an agent may read or write here. Bytes. */
 const LONGEST = 64 * 1024 * 1024
 
 export const localFiles: ClientFiles = {
@@ -54,7 +54,7 @@ async function opened<Result>(
   }
 }
 
-/** Somebody may have put a link in the way since we looked: what was opened must be what is inside. */
+/** Another process may have replaced a directory by a link since the check, so the opened file itself is checked. */
 async function requireUnmoved(
   file: FileHandle,
   { path, roots }: { readonly path: string; readonly roots: readonly string[] },

@@ -24,7 +24,7 @@ export class Tail {
   }
 }
 
-/** Bytes that go on with a character begin with 10. */
+/** Bytes that continue a UTF-8 character begin with 10. */
 function startOfCharacter(bytes: Buffer): number {
   let at = 0
   while (at < bytes.length && at < 4 && ((bytes[at] ?? 0) & 0xc0) === 0x80) at += 1

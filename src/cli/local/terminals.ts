@@ -12,7 +12,7 @@ import { after } from '../output/terminal/pace.ts'
 import { pathInside } from './root-set.ts'
 import { Tail } from './tail.ts'
 
-/** What is kept of an output whose length nobody limits. Bytes. */
+/** How much of an output is kept where the agent sets no limit. Bytes. */
 const KEPT = 1024 * 1024
 
 /** How long the last words of a command that has ended may be on their way. Milliseconds. */

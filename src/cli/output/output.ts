@@ -15,12 +15,12 @@ export interface Output {
 /** Characters that are written at once. */
 const BLOCK = 64 * 1024
 
-/** Throws EXPORT_UNWRITABLE, and what `lines` throws. Stops where it is told to. */
+/** Throws EXPORT_UNWRITABLE, and what `lines` throws. Stops when the signal aborts. */
 export async function writeOut(lines: AsyncIterable<string>, { path, signal }: Output): Promise<void> {
   if (path === undefined) return pour(lines, process.stdout, signal)
   const draft = `${path}.${process.pid}.part`
   const file = createWriteStream(draft, { flags: 'wx', mode: 0o600 })
-  // Whoever writes or waits hears of it.
+  // The pending write rejects with it.
   file.on('error', () => undefined)
   try {
     await pour(lines, file, signal)

@@ -1,4 +1,4 @@
-/** Permission questions: put to the person at the keyboard, or refused where nobody can be asked. */
+/** Permission questions: asked at the keyboard, or rejected where there is no terminal. */
 import { SerialQueue } from '../../async/serial.ts'
 import type { ClientDelegate } from '../../client/client-delegate.ts'
 import type { PermissionQuestion, Withdrawal } from '../../client/incoming/permission-requests.ts'
@@ -13,8 +13,8 @@ import type { View } from '../output/view/view.ts'
 /** Calls `pressed` with every key until the returned function is called; Ctrl-C stops the turn, unless it is wanted too. */
 export type ListenToKeys = (pressed: (key: Key) => void, ctrlC?: 'with Ctrl-C') => () => void
 
-/** Milliseconds in which nobody can have read a question. */
-export const UNREAD = 400
+/** Keys within this time of a question were typed before the user read it. */
+export const UNREAD_MS = 400
 
 export type InTurn = <Answer>(ask: () => Promise<Answer>) => Promise<Answer>
 
@@ -48,7 +48,7 @@ export function askOnKeys(listen: ListenToKeys, view: View, inTurn: InTurn) {
       const shown = now()
       const stop = listen(({ text, name }) => {
         // A person who was typing a moment ago has not read the question yet.
-        if (now() - shown < UNREAD) return
+        if (now() - shown < UNREAD_MS) return
         const option = /^[1-9]$/u.test(text) && name !== 'paste' ? question.options[Number(text) - 1] : undefined
         if (option !== undefined) settle(option)
         else
@@ -74,7 +74,7 @@ const WITHDRAWN: Readonly<Record<Withdrawal, string | null>> = {
   disconnected: null,
 }
 
-/** Nobody is there to say yes, so the answer is no, and is told. */
+/** Without a terminal there is no user to allow it, so the call is rejected with a line that says so. */
 export function refuse(say: (line: string) => void) {
   return ({ toolCall, options }: PermissionQuestion): Promise<string | null> => {
     const no =

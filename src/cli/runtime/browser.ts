@@ -1,4 +1,4 @@
-/** Opens a page in the browser of whoever sits at this machine, where there is one. */
+/** Opens a page in the user's browser, where this machine has one. */
 import { spawn } from 'node:child_process'
 import { ProgramFinder } from '../../config/own-programs.ts'
 

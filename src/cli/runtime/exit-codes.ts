@@ -45,7 +45,7 @@ export function worse(a: number, b: number): number {
   return ORDER.indexOf(a) > ORDER.indexOf(b) ? a : b
 }
 
-/** What standard output fails with when whoever reads has left, or the terminal is closed; anything else is a loss. */
+/** Standard output fails so when its reader or the terminal has closed it; any other failure loses output. */
 export function isReaderGone({ code }: NodeJS.ErrnoException): boolean {
   return code === 'EPIPE' || code === 'EIO'
 }

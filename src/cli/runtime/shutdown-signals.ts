@@ -1,4 +1,4 @@
-/** How a command is told to stop: Ctrl-C, a signal, or a reader of its output that has gone. */
+/** What stops a command: Ctrl-C, a signal, or a reader that closes its output. */
 import { closeSync } from 'node:fs'
 import { CANCELLED, FAILED, OK, TRY_AGAIN, isReaderGone } from './exit-codes.ts'
 

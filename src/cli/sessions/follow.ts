@@ -1,4 +1,4 @@
-/** Follows a session for whoever reads our output: what was said, then what is being said, through every loss of the server. */
+/** Prints a session and follows it, through every restart of the server. */
 import type { ConnectionEvent, ClientDelegate } from '../../client/client-delegate.ts'
 import type { Notice } from '../../client/incoming/notices.ts'
 import { reasonOf } from '../../errors/parley-error.ts'
@@ -13,12 +13,12 @@ import { paintOn } from '../output/terminal-io.ts'
 import { plainScreen } from '../output/terminal/screen.ts'
 import { transcriptRows } from '../output/view/transcript-rows.ts'
 import { View } from '../output/view/view.ts'
-import { nobody, workWith } from '../connect/with-client.ts'
+import { noDisplay, workWith } from '../connect/with-client.ts'
 import { complain } from '../say.ts'
 
 type Options = CommandInput['options']
 
-/** Resolves when it is told to stop, when the session is closed or deleted, and when the server is stopped. */
+/** Resolves at a stop signal, when the session is closed or deleted, and when the server is stopped. */
 export function follow(reaching: ConnectOptions, options: Options): Promise<number> {
   const following: ConnectOptions = { ...reaching, notices: ['turn'], doing: 'attach' }
   return options['json'] === true ? followJson(following, options) : followText(following, options)
@@ -27,7 +27,7 @@ export function follow(reaching: ConnectOptions, options: Options): Promise<numb
 function followJson(reaching: ConnectOptions, options: Options): Promise<number> {
   const end = new End()
   const face: ClientDelegate = {
-    ...nobody,
+    ...noDisplay,
     updated: printJson,
     noticed: (notice) => end.noticed(notice),
     connection: (event) => end.connection(event),
@@ -46,7 +46,7 @@ function followText(reaching: ConnectOptions, options: Options): Promise<number>
   const paint = paintOn(process.stdout, reaching.config)
   const view = new View({ screen: page.screen, paint, answer: (text) => page.write(text) })
   const face: ClientDelegate = {
-    ...nobody,
+    ...noDisplay,
     updated: ({ update }) => updates.take(update),
     noticed(notice) {
       const wasBusy = company.busy
@@ -105,7 +105,7 @@ class End {
     if (event.kind === 'lost' || event.kind === 'detached') this.#fail(reasonOf(event.reason))
   }
 
-  /** Whoever follows is told to stop, not cancelled: that is how it ends. */
+  /** Ctrl-C is the normal end of following, not a cancellation. */
   code(stopped: AbortSignal): Promise<number> {
     stopped.addEventListener('abort', () => this.#settle(OK))
     if (stopped.aborted) this.#settle(OK)

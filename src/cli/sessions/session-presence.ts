@@ -1,4 +1,4 @@
-/** A session as the server last told of it: how its turn stands, who else is here, what waits in the queue. */
+/** The live state of a session as the server last sent it: its turn, the other clients, the queue. */
 import type { Client } from '../../client/client.ts'
 import type { ConnectionEvent } from '../../client/client-delegate.ts'
 import type { NoticeKind } from '../../client/initialize.ts'
@@ -18,8 +18,8 @@ export class SessionPresence {
   #mine = false
   #others: readonly Present[] = []
   #queue: QueueNotice['prompts'] = []
-  #told: () => void = () => undefined
-  readonly #known = new Promise<void>((resolve) => (this.#told = resolve))
+  #markKnown: () => void = () => undefined
+  readonly #known = new Promise<void>((resolve) => (this.#markKnown = resolve))
 
   take(notice: Notice): void {
     if (notice.kind === 'presence') this.#others = notice.clients.filter(({ you }) => !you)
@@ -27,16 +27,16 @@ export class SessionPresence {
     if (notice.kind !== 'turn') return
     this.#phase = notice.phase
     this.#mine = notice.mine
-    this.#told()
+    this.#markKnown()
   }
 
   /** A server that is not there tells nothing. */
   connection({ kind }: ConnectionEvent): void {
-    if (kind === 'stopped' || kind === 'lost') this.#told()
+    if (kind === 'stopped' || kind === 'lost') this.#markKnown()
   }
 
   /**
-   * Resolves when the server has told how the turn stands, which it does once at the beginning. One that promises this and
+   * Resolves when the server has sent the state of the turn, which it does once at the beginning. One that promises this and
    * does not keep it counts as idle: a prompt that is sent too early waits in the queue of the server.
    */
   async known(client: Client): Promise<void> {
@@ -52,7 +52,7 @@ export class SessionPresence {
     return BUSY.has(this.#phase)
   }
 
-  /** The turn waits for somebody to answer its question. */
+  /** The turn waits for an answer to its question. */
   get waits(): boolean {
     return this.#phase === 'waiting' || this.#phase === 'suspended'
   }
@@ -62,7 +62,7 @@ export class SessionPresence {
     return this.busy && this.#mine
   }
 
-  /** What happens now is no turn of somebody else's. */
+  /** No turn of another client runs now. */
   get ours(): boolean {
     return !this.busy || this.#mine
   }

@@ -36,7 +36,7 @@ export function whyOf(stopReason: string): string | undefined {
 
 const WHY: Readonly<Record<string, string>> = {
   cancelled: '(cancelled)',
-  refusal: '(the agent refused to go on)',
+  refusal: '(the agent refused to continue)',
   max_tokens: '(the answer reached its longest length)',
   max_turn_requests: '(the turn reached its largest number of steps)',
 }

@@ -26,7 +26,7 @@ type Environment = Readonly<Record<string, string | undefined>>
 type Table = Readonly<Record<string, unknown>>
 type Wrong = ErrorDetails<'CONFIG_INVALID'>
 
-/** A project with more mistakes than this is told of the first ones: nobody reads a thousand lines. */
+/** How many faults of a project's file are reported one by one. */
 const MOST_WARNINGS = 5
 
 /** What in the user's own file cannot be throws CONFIG_UNREADABLE or CONFIG_INVALID. */
@@ -41,7 +41,7 @@ export async function ofUser(environment: Environment): Promise<FileSettings> {
   return { said: saidIn(table, placeOf), warnings: stray }
 }
 
-/** What in a project's file cannot be is left out and told: its author need not be the user, and the user goes on working. */
+/** Faults of a project's file are left out and reported as warnings: its author need not be the user, who can continue. */
 export async function ofProject(cwd: string): Promise<FileSettings> {
   const path = projectFile(cwd)
   const stray = strayIn(cwd, { is: 'parley.toml', meant: '.parley.toml' })
@@ -66,13 +66,13 @@ function strayIn(directory: string, { is, meant }: { readonly is: string; readon
 }
 
 function warningsFor(wrong: readonly Wrong[], placeOf: (key: string) => string): readonly string[] {
-  const told = wrong.slice(0, MOST_WARNINGS).map(({ key, reason }) => {
+  const reported = wrong.slice(0, MOST_WARNINGS).map(({ key, reason }) => {
     // A rule that cannot be read may be one that denies.
     const becomes = key.startsWith('permissions') ? 'is wrong, so every call of a tool is asked about' : 'is ignored'
     return `${placeOf(key)}: ${shortened(key)} ${becomes}: ${reason}.`
   })
-  const left = wrong.length - told.length
-  return left > 0 ? [...told, `${placeOf('')}: ${left} more settings are wrong.`] : told
+  const left = wrong.length - reported.length
+  return left > 0 ? [...reported, `${placeOf('')}: ${left} more settings are wrong.`] : reported
 }
 
 function shortened(key: string): string {

@@ -22,7 +22,7 @@ export function filledInLogin(
   return missing.size > 0 ? { missing: [...missing] } : { login: Object.fromEntries(filled) as McpLogin }
 }
 
-/** The place with its secrets, or the variables that it needs and nobody has set. */
+/** The place with its secrets, or the names of the variables that are not set. */
 export function filledIn(
   place: McpPlace,
   environment: Environment,
@@ -44,7 +44,7 @@ function fillWith(environment: Environment, missing: Set<string>): (text: string
 function fillPlace(place: McpPlace, fill: (text: string) => string): McpPlace {
   const each = (table: Readonly<Record<string, string>>): Record<string, string> =>
     Object.fromEntries(Object.entries(table).map(([name, value]) => [name, fill(value)]))
-  // The command itself is what somebody agreed to: nothing is filled in there.
+  // The user trusted exactly this command, so no variable is replaced in it.
   if (place.type === 'stdio') return { ...place, args: place.args.map(fill), env: each(place.env) }
   return { ...place, url: fill(place.url), headers: each(place.headers) }
 }

@@ -10,7 +10,7 @@ export interface KnownProvider {
   readonly keyNames: readonly string[]
   /** Variables that put it elsewhere. */
   readonly urlNames: readonly string[]
-  /** The model that is chosen where nobody has chosen. */
+  /** The default model. */
   readonly preferred?: string
 }
 

@@ -73,20 +73,20 @@ function tableNamed(name: string): ProviderTable {
   return { name, headers: {}, models: [], enabled: true }
 }
 
-/** What is wrong with the tables, for whoever reads the rest of the file. */
+/** What is wrong with the tables, for the loader of the whole file. */
 export function faultsOfProviders(providers: unknown): readonly ProviderRead[] {
   return readProviders(providers, known).filter((one) => 'fault' in one)
 }
 
 function tablesIn(path: string): readonly ProviderRead[] {
   try {
-    // Once, when a server or a command starts: nobody waits for anything else yet.
+    // Once, when a server or a command starts, so a synchronous read blocks no other work.
     const text = readTextSync(path)
     if (text === undefined) return []
     const { providers } = parse(text)
     return providers === undefined ? [] : readProviders(providers, known)
   } catch {
-    // A file that cannot be read at all is told of by its settings.
+    // The loader of the settings reports a file that cannot be read at all.
     return []
   }
 }
@@ -113,7 +113,7 @@ function settled(table: ProviderTable, environment: Environment, isWritten = fal
     kind,
     url,
     key,
-    // Servers of this machine do without; who has a key all the same is told which it was.
+    // Servers of this machine need no key; where one is sent all the same, an error names its variable.
     keyNames: isHere && table.keyEnv === undefined && key === undefined ? [] : named,
     headers: Object.fromEntries(
       Object.entries(table.headers).map(([name, value]) => [name, filled(value, environment)]),

@@ -28,13 +28,13 @@ export interface StopAnswer {
   readonly working: number
 }
 
-export interface AdminHost {
+export interface ServerControl {
   status(): Promise<Status>
   stop(order: StopOrder): Promise<StopAnswer>
 }
 
 /** The methods of the wire. */
-export function adminMethods(orders: AdminHost): Readonly<Record<string, (params: unknown) => Promise<unknown>>> {
+export function adminMethods(orders: ServerControl): Readonly<Record<string, (params: unknown) => Promise<unknown>>> {
   return {
     '_parley/status': () => orders.status(),
     // Not a function of its own rejection: what is wrong with the parameters is an answer too.

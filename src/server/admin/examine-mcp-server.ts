@@ -20,7 +20,7 @@ export async function examine(config: Config, server: McpServer, signal: AbortSi
   const registry = tools.host.open({ scope: 'examination', cwd, roots: [cwd], servers: [server] })
   try {
     await registry.ready(PATIENCE_MS, signal)
-    // They are listed after the tools, so that nobody waits for them; here somebody does.
+    // They are listed after the tools, in the background; here the command waits for them.
     await tools.after(AFTERWARDS_MS)
     return { ...registry.list(), warnings }
   } finally {

@@ -24,7 +24,7 @@ export function mcpMethod({
   }
 }
 
-/** Nobody types as much behind a command and waits for the end of it. */
+/** The longest text behind a slash command that is completed. */
 const LONGEST = 4000
 
 function parseTyped(params: unknown) {

@@ -1,4 +1,4 @@
-/** What commands read the state with, whoever owns it: they load no owner. */
+/** Opens the state for reading only, also while a server owns it, and without loading the code of a server. */
 import { join } from 'node:path'
 import { systemClock } from '../../adapters/clock.ts'
 import { type JournalReader, openSqliteReader } from '../../adapters/journal/sqlite/client.ts'
@@ -11,12 +11,12 @@ import { workerUrl } from './workers.ts'
 
 export type { JournalReader }
 
-/** Looks into the journal, whoever owns it; where there is none it is empty. */
+/** Reads the journal, also while another process owns it; without a journal it is empty. */
 export function openJournalReader({ home }: Config): Promise<JournalReader> {
   return openSqliteReader({ directory: home, workerUrl: workerUrl('journal-worker') })
 }
 
-/** Full-text search over the journal, whoever owns it; brings its index up to date as it is asked. */
+/** Full-text search over the journal, also while another process owns it; each search updates the index first. */
 export function openSearch({ home }: Config, report: (error: unknown) => void = () => undefined): SearchIndex {
   return openSearchIndex({ directory: home, workerUrl: workerUrl('search-worker'), clock: systemClock, report })
 }
@@ -26,7 +26,7 @@ export function hasJournal({ home }: Config): boolean {
   return journalExists(join(home, 'journal.db'))
 }
 
-/** Whether somebody may append to the journal now. */
+/** Whether a process owns the journal now. */
 export function hasOwner({ home }: Config): boolean {
   return readPidFile(home) !== undefined
 }

@@ -58,7 +58,7 @@ export interface Owner {
   readonly search: SearchIndex
   /** How the MCP servers of live sessions are. */
   mcp(): readonly SessionServers[]
-  /** What a person who types behind a slash command of a session could mean; undefined where nobody can say. */
+  /** Completions for the text behind a slash command of a session; undefined where no server completes it. */
   complete(session: string, typed: Typed): Promise<Suggestions | undefined>
   readonly log: Log
   readonly activity: Activity
@@ -73,7 +73,7 @@ export interface Owner {
   close(): Promise<void>
 }
 
-/** What takes its time is in `sessions`. A default agent that cannot be opened keeps nobody from the others. */
+/** Returns at once; the slow part is `sessions`. A default agent that cannot be opened does not affect other agents. */
 export async function openOwner(config: Config): Promise<Owner> {
   const log = openLog(config.home)
   const { report } = log
@@ -99,7 +99,7 @@ export async function openOwner(config: Config): Promise<Owner> {
   const { agents, models } = openUserAgents(config)
   const sessions = open()
   const ownership = journal.then((owned) => owned.ownership)
-  // Whoever waits for one of them hears of it; nobody has to.
+  // A caller that awaits one of them gets the rejection; without a caller it is not unhandled.
   for (const awaited of [ownership, sessions]) awaited.catch(() => undefined)
   let closing: Promise<void> | undefined
 
@@ -160,7 +160,7 @@ function toldTo(log: Log) {
   }
 }
 
-/** Whoever only asks what this server is does not wait for them. */
+/** Loaded in the background, so that a client that only initializes does not wait for them. */
 async function loadOwnTools(
   config: Config,
   services: Omit<ToolServices, 'clock' | 'programs' | 'sandbox'>,
@@ -227,7 +227,7 @@ async function openFollowedJournal(
   return { ...followed(journal, search), ownership: journal.ownership }
 }
 
-/** The models of this user, or of one of their providers. Nothing is asked or loaded before somebody wants one. */
+/** The models of this user, or of one provider. No provider is asked and no package loaded before the first use. */
 export function openUserModels(
   { environment, model, discoverLocalModels }: Config,
   { only, lent }: Which = {},
@@ -344,12 +344,12 @@ export async function openDefaultAgent(config: Config): Promise<void> {
   }
 }
 
-/** How the children of a state directory are told from others. */
+/** Marks the child processes of a state directory. */
 function markOf(home: string): string {
   return createHash('sha256').update(home).digest('hex').slice(0, 12)
 }
 
-/** What never opened has nothing to close; whoever asked for it was told why. */
+/** Undefined for what never opened: there is nothing to close, and its callers got the error. */
 async function quietly<Value>(opening: Promise<Value>): Promise<Value | undefined> {
   return opening.catch(() => undefined)
 }

@@ -6,7 +6,7 @@ import { filledIn, filledInLogin } from '../../config/files/variables.ts'
 import { fail } from '../../errors/parley-error.ts'
 import type { McpServer } from '../../ports/tools.ts'
 
-/** What is wrong with a file is for the log: whoever opens a session cannot be told, and loses nothing else by it. */
+/** Faults of a file go to the log: the client that opens a session cannot show them, and the other servers still work. */
 export function configuredServers(config: Config, warn: (sentence: string) => void) {
   return (cwd: string) => {
     const { servers, faults } = readMcpFiles(config, cwd)
@@ -15,7 +15,7 @@ export function configuredServers(config: Config, warn: (sentence: string) => vo
   }
 }
 
-/** One for each name; the user's own goes on while a project's waits to take its place. */
+/** One server for each name; the user's own is used until the project's is trusted. */
 function counting(servers: readonly FoundMcp[]): readonly FoundMcp[] {
   const active = servers.filter(({ standing }) => standing === 'active')
   const names = new Set(active.map(({ entry }) => entry.name))
@@ -26,7 +26,7 @@ function counting(servers: readonly FoundMcp[]): readonly FoundMcp[] {
 
 function configuredServer(config: Config, found: FoundMcp) {
   const { name, place, rules } = found.entry
-  // What somebody else wrote into a project changes nothing about the servers of clients before it is allowed.
+  // Until the user trusts it, a project's file changes nothing about the servers of clients.
   const own = { name, rules: found.standing === 'waiting' ? {} : rules }
   if (place === undefined) return own
   const isProcess = place.type === 'stdio'
@@ -38,7 +38,7 @@ function configuredServer(config: Config, found: FoundMcp) {
   return { ...own, joins: { rules, isProcess, identity, locate, ...(login && { login }) } }
 }
 
-/** Undefined where a variable is missing as well: who logs in is told which. */
+/** Undefined where a variable is missing as well; the login reports which. */
 function loginFor(config: Config, { entry }: FoundMcp): McpLogin | undefined {
   if (entry.login === undefined) return undefined
   const filled = filledInLogin(entry.login, config.environment)
@@ -76,7 +76,7 @@ function needs({ missing }: { readonly missing: readonly string[] }): string {
 }
 
 function waitingReason({ file, entry }: FoundMcp): string {
-  return `${file} wants it, and you have not allowed that; parley mcp trust ${JSON.stringify(entry.name)} does, in that directory`
+  return `${file} names it, and you have not trusted it; run parley mcp trust ${JSON.stringify(entry.name)} in that directory`
 }
 
 function serverAt(name: string, place: McpPlace): McpServer {

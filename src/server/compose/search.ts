@@ -40,7 +40,7 @@ export function searchMethod(index: SearchIndex): Readonly<Record<string, (param
   }
 }
 
-/** Straight from the state directory, whoever owns it; an index that is behind is brought up to date for so long. */
+/** Reads the state directory itself, also while a server owns it; the index is updated first, for this long at most. */
 export async function searchSessions(config: Config, request: SearchRequest): Promise<Searched> {
   // Where nothing was ever said nothing is found, and nothing is made.
   if (!hasJournal(config)) return { passages: [], more: false, behind: 0 }

@@ -1,15 +1,15 @@
-/** Everyone who is connected to the server: served until they leave or the server does, each for itself. */
+/** The connected clients of the server: each is served until it disconnects or the server stops. */
 import { serveConnection } from '../../edge/acp/connection.ts'
 import type { ServerContext } from '../../edge/acp/version.ts'
 import type { Transport } from '../../edge/transport/transport.ts'
 import type { Clock } from '../../ports/clock.ts'
 
-/** How long a client is still sent what it is owed once its connection is over. Milliseconds. */
-const FLUSH = 2_000
+/** How long a closing connection may take to send what is buffered. */
+const FLUSH_TIMEOUT_MS = 2_000
 
 export class Clients {
   readonly #clock: Clock
-  /** And their end, where that has begun. */
+  /** Each with its close, once that has begun. */
   readonly #wires = new Map<Transport, Promise<void> | undefined>()
   #lastSeen: number
 
@@ -22,12 +22,12 @@ export class Clients {
     return this.#wires.size
   }
 
-  /** When a client was last there, on the clock of what has elapsed. */
+  /** When a client was last connected, on the monotonic clock. */
   get lastSeen(): number {
     return this.count > 0 ? this.#clock.monotonicNow() : this.#lastSeen
   }
 
-  /** Never rejects: a connection that breaks is its own end and nobody else's. */
+  /** Never rejects: a connection that breaks ends alone. */
   async serve(wire: Transport, server: ServerContext): Promise<void> {
     this.#wires.set(wire, undefined)
     try {
@@ -41,7 +41,7 @@ export class Clients {
     }
   }
 
-  /** Sends everyone what they are owed, if they read it, and ends their connections. */
+  /** Flushes and closes every connection. */
   async close(): Promise<void> {
     await Promise.all([...this.#wires.keys()].map((wire) => this.#close(wire)))
   }
@@ -53,7 +53,7 @@ export class Clients {
   }
 
   async #flush(wire: Transport): Promise<void> {
-    const late = this.#clock.setTimer(FLUSH, () => wire.destroy())
+    const late = this.#clock.setTimer(FLUSH_TIMEOUT_MS, () => wire.destroy())
     await wire.close()
     late.cancel()
     wire.destroy()

@@ -1,21 +1,21 @@
-/** Who holds the state directory, as the note beside the lock says: read from outside, without touching the lock. */
+/** The process that owns the state directory, read from the pid file beside the lock, without touching the lock. */
 import { readFileSync, readdirSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 export interface ServerProcess {
   readonly pid: number
-  /** A server listens, or is about to, or is stopping; any other owner serves only whoever started it. */
+  /** A server listens, or is about to, or is stopping; any other owner serves one client in its own process. */
   readonly isServer: boolean
 }
 
-/** The holder of the lock adds to its note that it is a server. Whoever has the lock removes the note with it. */
+/** The owner of the lock notes in the pid file that it is a server. Releasing the lock removes the file. */
 export function noteServer(home: string): void {
   const draft = join(home, 'server.pid.server')
   writeFileSync(draft, `${process.pid} server\n`, { mode: 0o600 })
   renameSync(draft, join(home, 'server.pid'))
 }
 
-/** Undefined when nobody living has said so, or whoever has does not hold it: then the note was copied, or left behind. */
+/** Undefined when the noted process does not live or does not own the lock: the file was copied or left behind. */
 export function readPidFile(home: string): ServerProcess | undefined {
   const [, pid, role] = /^(\d+)(?: (\w+))?\n/u.exec(noteIn(home)) ?? []
   const holder = { pid: Number(pid), isServer: role === 'server' }
@@ -26,7 +26,7 @@ function noteIn(home: string): string {
   try {
     return readFileSync(join(home, 'server.pid'), 'utf8')
   } catch {
-    // Nobody holds it, or whoever does has not said so yet.
+    // No process owns the lock, or its owner has not written the file yet.
     return ''
   }
 }
@@ -41,12 +41,12 @@ function mayHold(pid: number, home: string): boolean {
       return open?.ino === lock.ino && open.dev === lock.dev
     })
   } catch {
-    // No /proc, or a process of somebody else: what it said holds.
+    // No /proc, or a process of another user: trust the file.
     return true
   }
 }
 
-/** A process that has ended may stay in the table until its parent looks; in a container nobody may ever. */
+/** A process that ended stays in the table until its parent collects it; in a container that may never happen. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)

@@ -13,7 +13,7 @@ import { noteServer } from './pid-file.ts'
 import { importMethod } from '../import/import.ts'
 import { putLongLogAside } from '../log/log.ts'
 import { mcpMethod } from '../admin/mcp-servers.ts'
-import { type AdminHost, adminMethods } from '../admin/admin-methods.ts'
+import { type ServerControl, adminMethods } from '../admin/admin-methods.ts'
 import { searchMethod } from '../compose/search.ts'
 import { Uncaught } from './uncaught.ts'
 import { serverInfo } from '../version.ts'
@@ -26,7 +26,7 @@ const PATIENCE = 2_000
 const GRACE = 10_000
 
 export interface ServeOptions {
-  /** Started by a command and not by hand: it ends when nobody needs it any more. */
+  /** Started by a command and not by hand: it ends when it is idle. */
   readonly background: boolean
 }
 
@@ -34,11 +34,11 @@ export interface RunningServer {
   readonly socket: string
   /** Resolves when everything has ended and the state is free; rejects when the state could not be served after all. */
   readonly ended: Promise<void>
-  /** Resolves when it has lost the state and must die at once, so that its clients go on with another. */
+  /** Resolves when it has lost the state and must exit at once, so that its clients continue with another server. */
   readonly lost: Promise<string | undefined>
-  /** Begins to end it in order; said again with less grace, it hurries. `why` is for the log. */
+  /** Begins an orderly stop; a second call can only shorten the grace. `why` is for the log. */
   stop(why: string, graceMs?: number): void
-  /** An error that nothing caught. Returns why the process must end at once; undefined when it goes on. */
+  /** For an uncaught error. Returns why the process must exit at once; undefined when it can continue. */
   uncaught(error: unknown, kind: 'exception' | 'rejection'): string | undefined
 }
 
@@ -67,7 +67,7 @@ class Server implements RunningServer {
   readonly #clients: Clients
   readonly #drain: Drain
   readonly #started: number
-  /** Aborts just before every connection is ended. */
+  /** Aborts just before every connection is closed. */
   readonly #silence: AbortSource
   readonly #uncaught: Uncaught
   #listening: ListeningSocket | undefined
@@ -85,7 +85,7 @@ class Server implements RunningServer {
     const working = () => this.#sessions?.atWork() ?? []
     this.#uncaught = new Uncaught({ clock: owner.clock, working, report: owner.log.report })
     this.ended = this.#end()
-    // Whoever started it waits for this; until then nobody has to.
+    // The caller awaits it later; until then a rejection is not unhandled.
     this.ended.catch(() => undefined)
   }
 
@@ -140,7 +140,7 @@ class Server implements RunningServer {
     }
   }
 
-  #orders(): AdminHost {
+  #orders(): ServerControl {
     const { clock } = this.#owner
     return {
       status: async () => ({
@@ -148,7 +148,7 @@ class Server implements RunningServer {
         version: serverInfo.version,
         socket: this.socket,
         uptimeSeconds: Math.floor((clock.monotonicNow() - this.#started) / 1000),
-        // Whoever asks is no client of anything.
+        // Without the connection that asks.
         clients: this.#clients.count - 1,
         ...this.#census(),
       }),
@@ -160,7 +160,7 @@ class Server implements RunningServer {
     }
   }
 
-  /** Before recovery is over nothing is live. */
+  /** No session is live before recovery is over. */
   #census(): SessionCounts {
     return this.#sessions?.counts() ?? { sessions: 0, working: 0, mcpServers: 0 }
   }
@@ -176,14 +176,14 @@ class Server implements RunningServer {
     shutDownWhenIdle(watched, (why) => this.stop(why))
   }
 
-  /** Turns end or are ended and their clients hear of it, then nobody is connected, then nothing of ours runs. */
+  /** In order: turns end, clients are disconnected, child processes and the journal are closed. */
   async #end(): Promise<void> {
     const { log, sessions } = this.#owner
     await this.#drain.drained
     this.#listening?.close()
-    // What never opened has nothing to halt; whoever waits for the server hears of that below.
+    // Sessions that never opened have nothing to halt; `await sessions` below rejects for the caller.
     await sessions.then((opened) => opened.halt()).catch(log.report)
-    // Whoever asked is told first.
+    // The client that asked for the stop gets its answer first.
     this.#silence.abort()
     await this.#clients.close()
     await this.#owner.close()

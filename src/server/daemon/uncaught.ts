@@ -1,6 +1,6 @@
 /**
- * Errors that nothing caught: exceptions in events and timers, and promises that nobody waited for. What is stored cannot be harmed
- * by them: every append goes through the journal's own thread and its fence. So the server goes on for its other sessions.
+ * Uncaught exceptions and unhandled rejections. They cannot harm what is stored: every append goes through the thread of the
+ * journal and its fence. So the server continues for its other sessions.
  */
 import { isParleyError } from '../../errors/parley-error.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -8,7 +8,7 @@ import type { Clock } from '../../ports/clock.ts'
 /** So many within so many milliseconds come from something that will not stop by itself. */
 const STORM = { errors: 100, within: 10_000 }
 
-export interface UncaughtHost {
+export interface UncaughtOptions {
   readonly clock: Pick<Clock, 'monotonicNow'>
   /** The sessions in which turns run now; the error may belong to one of them. */
   readonly working: () => readonly string[]
@@ -16,15 +16,15 @@ export interface UncaughtHost {
 }
 
 export class Uncaught {
-  readonly #host: UncaughtHost
+  readonly #host: UncaughtOptions
   /** When the latest came, on the clock of what has elapsed. */
   #latest: readonly number[] = []
 
-  constructor(host: UncaughtHost) {
+  constructor(host: UncaughtOptions) {
     this.#host = host
   }
 
-  /** Logs it, with its cause. Returns why the process must end at once; undefined when the server goes on. */
+  /** Logs the error with its cause. Returns why the process must exit at once; undefined when the server can continue. */
   judge(error: unknown, kind: 'exception' | 'rejection'): string | undefined {
     const { clock, working, report } = this.#host
     const now = clock.monotonicNow()
@@ -32,7 +32,7 @@ export class Uncaught {
     const sessions = working()
     const where = sessions.length === 0 ? 'no turn ran' : `turns ran in ${sessions.join(', ')}`
     report(new Error(`Nothing caught this ${kind}; ${where}`, { cause: error }))
-    // Another process appends to the sessions of this one: two owners must never both go on.
+    // Another process appends to the sessions of this one: two owners must never both continue.
     if (isParleyError(error, 'JOURNAL_CONFLICT')) return error.message
     const [first = now] = this.#latest
     const isStorm = this.#latest.length === STORM.errors && now - first <= STORM.within

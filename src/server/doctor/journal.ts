@@ -32,7 +32,7 @@ export async function* checkSearchIndex(config: Config): AsyncGenerator<Finding>
       yield note('search index', `${count(state.behind, 'entry', 'entries')} behind; it catches up by itself`)
     else if (state.kind === 'unusable') yield unusable(path, state.reason)
   } catch (error) {
-    // A journal that cannot be read is told of already, and is no fault of the index.
+    // A journal that cannot be read is reported already, and is no fault of the index.
     if (isParleyError(error) && error.code.startsWith('JOURNAL_')) yield note('search index', 'cannot be compared')
     else yield unusable(path, reasonOf(error))
   }

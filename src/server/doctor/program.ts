@@ -1,4 +1,4 @@
-/** The program that we run in, and what it is told to do. */
+/** The checks of Node and of the settings. */
 import { existsSync } from 'node:fs'
 import type { Diagnosis } from '../../config/diagnose.ts'
 import { serverInfo } from '../version.ts'

@@ -39,7 +39,7 @@ export async function readExport(path: string): Promise<ExportedSession> {
   return { id, count, pieces: piecesOf(path, lines, count) }
 }
 
-/** A newer format is told as such, whatever else is in the line. */
+/** A newer format is reported as such, whatever else the line holds. */
 function requireKnown(path: string, value: unknown): void {
   const { parley, format, entryFormat } = (value ?? {}) as Readonly<Record<string, unknown>>
   if (parley !== 'session') return

@@ -1,4 +1,4 @@
-/** Reaches the server of a state directory from outside of it: dials its socket, and starts it when nobody listens. */
+/** Connects to the server of a state directory, and starts it when no process listens on its socket. */
 import { spawn } from 'node:child_process'
 import { type Socket, connect } from 'node:net'
 import { requirePrivate } from '../../config/socket.ts'
@@ -20,7 +20,7 @@ export interface Where extends Place {
   readonly environment: Readonly<Record<string, string | undefined>>
   /** The path of `bin/parley.mjs`. */
   readonly program: string
-  /** Aborts when nobody wants it any more. */
+  /** Aborts when the caller does not need the connection any more. */
   readonly signal?: AbortSignal
 }
 
@@ -42,10 +42,10 @@ const LONGEST = 30_000
 /** An owner that is no server never listens; one that has just begun may not have said yet what it is. */
 const DOUBT = 2_000
 const STATE_IN_USE = 75
-/** How a server in the background ends that says what nobody but a person can mend: another start would end the same way. */
+/** The exit code of a background server whose problem only a user can fix: another start would fail the same way. */
 export const EXIT_UNRECOVERABLE = 70
 
-/** A connection to the server. Throws SERVER_ABSENT when nobody listens, and SOCKET_UNUSABLE where it could be a stranger. */
+/** Throws SERVER_ABSENT when no process listens, and SOCKET_UNUSABLE where the socket could be that of another user. */
 export async function dial(socket: string): Promise<Socket> {
   requirePrivate(socket, { make: false })
   for (;;) {
@@ -66,7 +66,7 @@ export async function dial(socket: string): Promise<Socket> {
 }
 
 /**
- * Resolves when the server accepts connections, whoever started it. Throws SERVER_START_FAILED, or SERVER_CANNOT_START where
+ * Resolves when the server accepts connections, no matter which process started it. Throws SERVER_START_FAILED, or SERVER_CANNOT_START where
  * another start would not help, and STATE_IN_USE when an owner that is no server has the state. `onProgress` hears of it when that takes long enough to wonder.
  */
 export async function startServer(where: Where, onProgress?: (sentence: string) => void): Promise<void> {
@@ -107,12 +107,12 @@ async function startOnce(where: Where, deadline: number): Promise<void> {
   }
 }
 
-/** Undefined when somebody else's start has come to something meanwhile. One who is at it for long is not waited for. */
+/** Undefined when another process has started the server meanwhile. A start that takes long is not waited for. */
 async function turnToStart(where: Where): Promise<StartLock | undefined> {
   const doubted = performance.now() + DOUBT
   for (;;) {
     const turn = takeStartLock(where.home)
-    // Whoever had it before may just have come to an end with it.
+    // The former holder of the lock may have just started the server.
     const isServed = await accepts(where)
     if (turn !== undefined && !isServed) return turn
     turn?.over()
@@ -142,7 +142,7 @@ interface End {
 }
 
 /**
- * Nothing of ours is left in it: no pipe, no terminal, no directory that somebody may want to unmount. Whoever happens to
+ * It inherits nothing: no pipe, no terminal, no directory that a user may want to unmount. The process that
  * start the server chooses neither its agent nor its end.
  */
 function launch({ environment, home, program }: Where, { descriptor }: StartLog): Start {
@@ -179,7 +179,7 @@ async function acceptedOrEnded(where: Where, ended: Promise<End>, deadline: numb
   return undefined
 }
 
-/** Somebody else has the state: a server that starts or stops is waited for, anyone else is not. */
+/** Another process owns the state: wait for a server that starts or stops, and for no other. */
 async function untilServedOrFree(where: Where, deadline: number): Promise<void> {
   const { home } = where
   const doubted = performance.now() + DOUBT

@@ -8,7 +8,7 @@ export interface StartLock {
 }
 
 /**
- * Undefined while somebody else has it. Whoever has it and is killed has it no more. That two have it at once does no harm: of
+ * Undefined while another process has it. A process that is killed loses it. That two have it at once does no harm: of
  * two servers only one gets the state.
  */
 export function takeStartLock(home: string): StartLock | undefined {
@@ -21,7 +21,7 @@ export function takeStartLock(home: string): StartLock | undefined {
     }
     return { over: () => rmSync(path, { force: true }) }
   } catch {
-    // Where nothing can be written nobody can be told; the start itself says what is wrong.
+    // Without a writable directory there is no lock; the start itself reports what is wrong.
     return { over: () => undefined }
   }
 }
@@ -41,7 +41,7 @@ function take(path: string): boolean {
   }
 }
 
-/** By somebody else who lives. */
+/** By another process that is alive. */
 function isTaken(path: string): boolean {
   try {
     const pid = Number.parseInt(readFileSync(path, 'utf8'), 10)

@@ -75,7 +75,7 @@ async function toldToStop(
     if (isParleyError(error, 'SERVER_ABSENT')) return 0
     if (isParleyError(error, 'SERVER_SILENT')) return undefined
     if (!isParleyError(error, 'CONNECTION_LOST')) throw error
-    // One that lets nobody in, for want of descriptors, still hears this.
+    // A server without free descriptors accepts no connection, but still gets signals.
     process.kill(pid, 'SIGTERM')
     return 0
   }

@@ -7,24 +7,24 @@ export function logPathIn(home: string): string {
 
 /** A line of JSON as pino writes it, in words; any other line, such as the last words of a crash, as it is. */
 export function readableLine(line: string): string {
-  const told = parse(line)
-  if (told === undefined) return line
-  const at = typeof told['time'] === 'number' ? `${new Date(told['time']).toISOString()} ` : ''
-  return `${at}${level(told['level'])}${sentenceOf(told)}`
+  const record = parse(line)
+  if (record === undefined) return line
+  const at = typeof record['time'] === 'number' ? `${new Date(record['time']).toISOString()} ` : ''
+  return `${at}${level(record['level'])}${sentenceOf(record)}`
 }
 
 /** What it says, without when and how grave. */
-export function sentenceOf(told: Readonly<Record<string, unknown>>): string {
-  const { msg, err } = told
+export function sentenceOf(record: Readonly<Record<string, unknown>>): string {
+  const { msg, err } = record
   const failed = typeof err === 'object' && err !== null && 'message' in err ? String(err.message) : undefined
   const said = [msg, failed].filter((part, index, all) => typeof part === 'string' && all.indexOf(part) === index)
-  return said.join(': ') + detailsOf(told)
+  return said.join(': ') + detailsOf(record)
 }
 
 const NO_DETAILS: ReadonlySet<string> = new Set(['level', 'time', 'pid', 'hostname', 'msg', 'err'])
 
-function detailsOf(told: Readonly<Record<string, unknown>>): string {
-  const details = Object.entries(told)
+function detailsOf(record: Readonly<Record<string, unknown>>): string {
+  const details = Object.entries(record)
     .filter(([name]) => !NO_DETAILS.has(name))
     .map(([name, value]) => `${name} ${typeof value === 'string' ? value : JSON.stringify(value)}`)
   return details.length === 0 ? '' : ` (${details.join(', ')})`

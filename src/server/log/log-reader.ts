@@ -13,14 +13,14 @@ export class LogReader {
     this.#path = logPathIn(home)
   }
 
-  /** The last `count` lines, also of the log that was put aside; `next` goes on after them. Without a log there are none. */
+  /** The last `count` lines, also of the rotated log; `next` continues after them. Without a log there are none. */
   last(count: number): readonly string[] {
     const lines = this.next()
     const earlier = lines.length < count ? linesOf(readOrNothing(`${this.#path}.1`)) : []
     return count === 0 ? [] : [...earlier, ...lines].slice(-count)
   }
 
-  /** What was written since the last time. A log that was put aside meanwhile goes on in the new one. */
+  /** The lines since the last call. After a rotation they continue in the new file. */
   next(): readonly string[] {
     const bytes = Buffer.concat([this.#rest, this.#read()])
     const end = bytes.lastIndexOf(0x0a) + 1
@@ -33,7 +33,7 @@ export class LogReader {
     try {
       descriptor = openSync(this.#path, 'r')
       const { ino, size } = fstatSync(descriptor)
-      // Another file, or one that was cut, is told from its beginning.
+      // Another file, or one that was truncated, is read from its beginning.
       if (ino !== this.#file || size < this.#at) this.#at = 0
       this.#file = ino
       const bytes = Buffer.alloc(size - this.#at)

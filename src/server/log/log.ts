@@ -5,9 +5,9 @@ import { logPathIn } from './log-line.ts'
 export type Report = (error: unknown) => void
 
 export interface Log {
-  /** Something failed that nobody waits for. Errors carry no secrets: their details are those that clients may see. */
+  /** For failures in the background. Errors carry no secrets: their details are those that clients may see. */
   readonly report: Report
-  /** Something that whoever reads the log wants to know; never a secret. */
+  /** An event for the readers of the log; never a secret. */
   note(sentence: string, details?: Readonly<Record<string, unknown>>): void
 }
 
@@ -25,7 +25,7 @@ export function openLog(home: string): Log {
   }
 }
 
-/** Only whoever owns the state may call this, before it says anything. */
+/** Rotates the log. Only the owner of the state calls this, before it writes its first line. */
 export function putLongLogAside(home: string): void {
   const path = logPathIn(home)
   try {
@@ -40,7 +40,7 @@ async function openPino(home: string): Promise<Log> {
     const { pino } = await import('pino')
     mkdirSync(home, { recursive: true, mode: 0o700 })
     const file = pino.destination({ dest: logPathIn(home), sync: true, mode: 0o600, maxLength: MOST_UNWRITTEN })
-    // A disk that is full: it is told to whoever asked for something to be stored.
+    // A full disk: the append that fails reports it to its client.
     file.on('error', () => undefined)
     const logger = pino({ base: { pid: process.pid } }, file)
     return {
@@ -48,7 +48,7 @@ async function openPino(home: string): Promise<Log> {
       note: (sentence, details = {}) => logger.info(details, sentence),
     }
   } catch {
-    // A log that cannot be written must not stop the work that it would have told of.
+    // A log that cannot be written must not stop the server.
     return { report: () => undefined, note: () => undefined }
   }
 }

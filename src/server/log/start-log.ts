@@ -1,4 +1,4 @@
-/** The log as whoever starts a server holds it: the new process writes to it, and if it fails its last words are read. */
+/** The log file as the standard error of a server that a command starts; when the start fails, its last line is read. */
 import { closeSync, fstatSync, openSync, readSync, statfsSync } from 'node:fs'
 import { fail, reasonOf } from '../../errors/parley-error.ts'
 import { logPathIn, parse, sentenceOf } from './log-line.ts'
@@ -59,7 +59,7 @@ function whyNothing(home: string): string | undefined {
 }
 
 function words(line: string): readonly string[] {
-  const told = parse(line)
-  const text = told === undefined ? line.replace(/^parley: /u, '').trim() : sentenceOf(told)
+  const record = parse(line)
+  const text = record === undefined ? line.replace(/^parley: /u, '').trim() : sentenceOf(record)
   return text === '' ? [] : [text]
 }

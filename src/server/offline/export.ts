@@ -1,4 +1,4 @@
-/** A session as lines of JSON: first what it is, then every entry as it is stored. It only reads, so it works whoever owns the state. */
+/** A session as lines of JSON: first what it is, then every entry as it is stored. It only reads, so it also works while a server owns the state. */
 import type { Config } from '../../config/schema.ts'
 import type { SessionSummary } from '../../ports/journal.ts'
 import { ENTRY_FORMAT, decodeEntry } from '../../session/domain/entries.ts'
@@ -9,7 +9,7 @@ import { findRow } from './offline-sessions.ts'
 /** Raised when an older Parley could misread a newer export. */
 export const EXPORT_FORMAT = 1
 
-/** The first line. Only `lastSeq` and `id` mean anything to an import: everything else is told by the entries. */
+/** The first line. An import uses only `lastSeq` and `id`; everything else comes from the entries. */
 export interface ExportHead {
   readonly parley: 'session'
   readonly format: number
@@ -32,7 +32,7 @@ export async function* exportedLines(config: Config, prefix: string): AsyncGener
   }
 }
 
-/** As many as there were when it began, unless the session is deleted meanwhile: whoever reads sees that lines are missing. */
+/** The entries that existed when it began. If the session is deleted meanwhile, `lastSeq` shows that lines are missing. */
 async function* entryLines(journal: JournalReader, { id, lastSeq }: SessionSummary): AsyncGenerator<string> {
   for (let seq = 0; seq < lastSeq;) {
     const page = await journal.page(id, seq, PAGE)
@@ -41,7 +41,7 @@ async function* entryLines(journal: JournalReader, { id, lastSeq }: SessionSumma
   }
 }
 
-/** One entry as it is exported. What a server wants back stays here: it may be a secret, and nothing goes on elsewhere. */
+/** One entry as it is exported. The state that an MCP server wants back is left out: it may be a secret, and no import continues the call. */
 export function lineOf(stored: Parameters<typeof decodeEntry>[0]): string {
   const { seq, at, ...body } = unmarked(decodeEntry(stored))
   return JSON.stringify({ seq, at, ...(body.kind === 'tool_input_requested' ? { ...body, input: null } : body) })

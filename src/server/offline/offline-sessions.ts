@@ -36,7 +36,7 @@ export interface Reader {
   find(prefix: string): Promise<SessionInfo>
   /**
    * What a `session/load` would tell: a turn that its owner left behind when it died ends here as the next owner will end it.
-   * Returns how far the last turn is, if it goes on.
+   * Returns how far the last turn is, if it still runs.
    */
   updates(sessionId: string): AsyncGenerator<UpdateParams, Unfinished | undefined>
   /** What the user has always or never allowed in it. */
@@ -102,11 +102,11 @@ async function* updatesOf(
   const replay = new ReplayCoalescer()
   for await (const entries of pages(journal, sessionId)) {
     for (const entry of entries) state = evolve(state, entry)
-    yield* told(sessionId, replay.push(entries))
+    yield* rendered(sessionId, replay.push(entries))
   }
-  yield* told(sessionId, replay.flush())
+  yield* rendered(sessionId, replay.flush())
   const owned = isOwned()
-  if (!owned) yield* told(sessionId, leftBehind(state))
+  if (!owned) yield* rendered(sessionId, leftBehind(state))
   return unfinished(state, owned)
 }
 
@@ -120,7 +120,7 @@ async function* pages(journal: JournalReader, sessionId: string): AsyncGenerator
   }
 }
 
-/** What the next owner will append first. */
+/** The entries that the next server will append first: they end the turn that its last owner left. */
 function leftBehind(state: State): readonly Entry[] {
   if (!isBusy(state)) return []
   const { seq, updatedAt } = state
@@ -135,7 +135,7 @@ function unfinished(state: State, owned: boolean): Unfinished | undefined {
   return isHeld ? 'waiting' : undefined
 }
 
-function* told(sessionId: string, entries: readonly Entry[]): Generator<UpdateParams> {
+function* rendered(sessionId: string, entries: readonly Entry[]): Generator<UpdateParams> {
   for (const entry of replayed(entries)) {
     const update = updateOf(entry)
     if (update !== undefined) yield { sessionId, update, _meta: { 'parley/seq': entry.seq } }

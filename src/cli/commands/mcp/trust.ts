@@ -30,11 +30,11 @@ export async function run({ args: [name = ''] }: CommandInput): Promise<number> 
 }
 
 function dangersOf(place: McpPlace | undefined, login: McpLogin | undefined): readonly string[] {
-  const told = place?.type === 'stdio' ? dangerOf(place.command, place.args) : undefined
+  const danger = place?.type === 'stdio' ? dangerOf(place.command, place.args) : undefined
   const variables = variablesIn({ place, login })
   const given =
     variables.length === 0 ? [] : [`it is given ${oneLine(variables.join(', '), LONGEST)} of your environment`]
-  return [...(told === undefined ? [] : [told]), ...given]
+  return [...(danger === undefined ? [] : [danger]), ...given]
 }
 
 /** Nothing of it is the user's secret, and all of it is what was agreed to. */

@@ -7,7 +7,7 @@ import type { CommandInput } from '../../runtime/command.ts'
 import { FAILED, OK } from '../../runtime/exit-codes.ts'
 import { cwdOf } from '../../sessions/session-resolution.ts'
 import { textOption } from '../../runtime/options.ts'
-import { nobody, workWith } from '../../connect/with-client.ts'
+import { noDisplay, workWith } from '../../connect/with-client.ts'
 import { rowsOfSession } from './ls.ts'
 import { complain } from '../../say.ts'
 
@@ -32,7 +32,7 @@ async function revoke(config: Config, prefix: string, session: string): Promise<
   const ids = rows.map(({ id }) => id)
   const row = rows.find(({ id }) => id === onlyOne(ids, prefix))
   if (row === undefined) return refuse(missing(prefix, ids))
-  return workWith({ config, embedded: false }, nobody, async ({ client }) => {
+  return workWith({ config, embedded: false }, noDisplay, async ({ client }) => {
     await client.revoke(row.sessionId, row.grant)
     process.stdout.write(`${row.id} is gone; the next call is asked about\n`)
     return OK

@@ -19,7 +19,7 @@ async function embed(agent: string | undefined): Promise<void> {
   await serveStdio(await loadConfig({ agent }), (why) => dieAtOnce(why, EMBEDDED_REMEDY))
 }
 
-/** A polite end is that of a closed stdin: what runs is interrupted and stored as such, and nobody is left behind. */
+/** A signal works as a closed stdin: running turns are stored as interrupted, and no child process is left. */
 function endOnSignals(): void {
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, () => process.stdin.destroy())
 }

@@ -1,4 +1,4 @@
-/** `parley logs`: what the server has to tell of itself, readably, and what it goes on to tell. */
+/** `parley logs`: prints the last lines of the server's log, and with `--follow` new ones. */
 import { fail } from '../../../errors/parley-error.ts'
 import { readableLine } from '../../../server/log/log-line.ts'
 import { LogReader } from '../../../server/log/log-reader.ts'
@@ -20,7 +20,7 @@ export async function run({ options }: CommandInput): Promise<number> {
   const { home } = await lenientConfig()
   const log = new LogReader(home)
   const print = (line: string) => printLine(options['json'] === true ? escaped(line) : printable(readableLine(line)))
-  // Whoever has read a line may stop it.
+  // From the first line on, Ctrl-C ends the command with 0.
   const stops = watchStops()
   log.last(count).forEach(print)
   if (options['follow'] === true) await follow(log, { print, stops })
@@ -33,9 +33,9 @@ interface Following {
   readonly stops: Stops
 }
 
-/** Until it is told to stop: that is how one leaves it, so it is no failure. */
+/** Until a signal stops it, which is the normal end. */
 async function follow(log: LogReader, { print, stops: { signal } }: Following): Promise<void> {
-  // Watching would tell of changes since its own first look: of what was written between ours and that one nobody would hear.
+  // A file watcher would miss lines written between the last read and its own start, so the file is polled.
   while (!signal.aborted) {
     log.next().forEach(print)
     await pause(PAUSE)

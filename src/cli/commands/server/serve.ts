@@ -1,4 +1,4 @@
-/** `parley serve`: the server, in the foreground until it is told to stop, or in the background of another command. */
+/** `parley serve`: runs the server, in the foreground until a signal, or as the background process of another command. */
 import { configFor } from '../../configured.ts'
 import { isParleyError, reasonOf } from '../../../errors/parley-error.ts'
 import { EXIT_UNRECOVERABLE } from '../../../server/launch/launch.ts'
@@ -21,7 +21,7 @@ export async function run({ options }: CommandInput): Promise<number> {
   return OK
 }
 
-/** Undefined where whoever starts it in the background need not try again: nobody but a person can mend what it says. */
+/** Undefined where the starting command must not try again: only a user can fix the reported problem. */
 async function opened(background: boolean): Promise<RunningServer | undefined> {
   try {
     return await openServer(await configFor({ withoutProject: true }), { background })

@@ -6,13 +6,13 @@ import { OK } from '../../runtime/exit-codes.ts'
 import { printJson } from '../../output/json.ts'
 import { findSession } from '../../sessions/session-resolution.ts'
 import { textOption } from '../../runtime/options.ts'
-import { nobody, workWith } from '../../connect/with-client.ts'
+import { noDisplay, workWith } from '../../connect/with-client.ts'
 
 export async function run({ args, options }: CommandInput): Promise<number> {
   const [id = ''] = args
   const at = seqOf(textOption(options, 'upTo'))
   const config = await configFor()
-  return workWith({ config, embedded: false }, nobody, async ({ client }) => {
+  return workWith({ config, embedded: false }, noDisplay, async ({ client }) => {
     const { sessionId } = await findSession(client, id)
     const fork = await client.fork(sessionId, at)
     if (options['json'] === true) printJson(await findSession(client, fork))

@@ -1,4 +1,4 @@
-/** `parley ls`: the sessions, newest first. It only reads, so it works whoever owns the state. */
+/** `parley ls`: the sessions, newest first. It only reads, so it also works while a server owns the state. */
 import { homedir } from 'node:os'
 import { resolve } from 'node:path'
 import type { Config } from '../../../config/schema.ts'

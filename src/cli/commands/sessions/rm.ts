@@ -9,13 +9,13 @@ import { FAILED, OK } from '../../runtime/exit-codes.ts'
 import { findSessions, shortId } from '../../sessions/session-resolution.ts'
 import { isTerminal } from '../../output/terminal-io.ts'
 import { oneLine } from '../../output/terminal/text.ts'
-import { nobody, workWith } from '../../connect/with-client.ts'
+import { noDisplay, workWith } from '../../connect/with-client.ts'
 
 export async function run({ args, options }: CommandInput): Promise<number> {
   const config = await configFor()
   const asks = options['yes'] !== true
   if (asks) requireTerminal(config)
-  return workWith({ config, embedded: false }, nobody, async ({ client }) => {
+  return workWith({ config, embedded: false }, noDisplay, async ({ client }) => {
     const sessions = await findSessions(client, args)
     if (asks && !(await confirm(question(sessions)))) return FAILED
     for (const { sessionId } of sessions) await client.deleteSession(sessionId)

@@ -63,7 +63,7 @@ function runText(reaching: ConnectOptions, options: Options, prompt: string): Pr
     connection: ({ kind }) => view.showStatus(kind === 'reconnecting' ? 'Reconnecting …' : ''),
   })
   const note: View['note'] = (style, text) => view.note(style, text)
-  // One client is asked at a time, also for the turn of another: whoever left it open would hold that up.
+  // The server asks one client at a time, also for turns of others, so an unanswered page would block them.
   const pages = canAsk ? pagesFor({ ask, note, environment: config.environment }) : undefined
   const forms = canAsk ? formsOnKeys({ listen, view, inTurn }) : undefined
   return workWith({ ...reaching, pages, forms }, face, async (working) => {

@@ -1,4 +1,4 @@
-/** `parley search QUERY`: what was said in any session. It only reads the journal, so it works whoever owns the state. */
+/** `parley search QUERY`: what was said in any session. It only reads the journal, so it also works while a server owns the state. */
 import { resolve } from 'node:path'
 import { configFor } from '../../configured.ts'
 import { fail } from '../../../errors/parley-error.ts'

@@ -2,7 +2,7 @@
 import type { Style } from './colors.ts'
 import type { Span } from './wrap.ts'
 
-/** What a line is, told by how it begins. */
+/** The kind of a line, by its beginning. */
 export interface LineKind {
   /** Stands before its first row, and before the others. */
   readonly first: string

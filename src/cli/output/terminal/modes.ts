@@ -3,7 +3,7 @@ import type { ReadStream, WriteStream } from 'node:tty'
 import { type Key, listenToKeys } from './keyboard.ts'
 import { after } from './pace.ts'
 
-/** Bracketed paste, and keys with modifiers told apart where a terminal can (kitty's protocol); others ignore both. */
+/** Bracketed paste, and kitty's keyboard protocol for keys with modifiers; terminals without them ignore both. */
 const ON = '\u001b[?2004h\u001b[>1u'
 const OFF = '\u001b[<u\u001b[?2004l'
 

@@ -77,7 +77,7 @@ export class TerminalScreen implements Screen {
 
   /** From where the cursor is to the first live row. A terminal that became narrower has broken the rows by itself. */
   #toTop(): string {
-    // Something else may have written here, and its line goes on.
+    // Another program may have written here without ending its line.
     if (this.#live.length === 0) return ''
     const columns = this.#columnsNow()
     const above = heightOf(this.#live.slice(0, this.#cursor.row), columns)

@@ -67,7 +67,7 @@ const PIECE_LENGTH = 256
 function* graphemesIn(text: string): Generator<string> {
   for (let at = 0; at < text.length;) {
     const found = [...segments().segment(text.slice(at, at + PIECE_LENGTH))].map(({ segment }) => segment)
-    // The last of a piece may go on behind it.
+    // The last grapheme of a piece may continue in the next.
     const isEnd = at + PIECE_LENGTH >= text.length
     const whole = isEnd || found.length < 2 ? found : found.slice(0, -1)
     yield* whole

@@ -35,7 +35,7 @@ function costLine(cost: unknown): string {
   return typeof amount === 'number' ? ` · ${amount.toFixed(2)} ${String(currency)}` : ''
 }
 
-/** The one that means the mode is told as the mode. */
+/** The option that stands for the mode is shown as the mode. */
 function optionsLine(value: unknown): string | undefined {
   const options = (Array.isArray(value) ? (value as readonly unknown[]) : []).map(fieldsOf)
   const shown = options.filter(({ category }) => category !== 'mode')

@@ -83,7 +83,7 @@ export function planRows(entries: readonly PlanEntry[], { paint, width }: Look):
 /** What a person is asked, as it stands on the screen until it is answered. */
 export interface Asked {
   readonly title: string
-  /** The call that is told of by its question; empty for none. */
+  /** The call that the open question shows; empty for none. */
   readonly toolCallId: string
   readonly rows: (look: Look) => readonly string[]
   /** All of what it is about, where that was shortened. */
@@ -149,7 +149,7 @@ function optionRows(name: string, index: number, { paint, width }: Look): readon
 }
 
 export function questionTitle({ title, toolCallId }: ToolCallUpdate): string {
-  return title ?? `May ${toolCallId || 'this'} go on?`
+  return title ?? `Allow ${toolCallId || 'this'}?`
 }
 
 /** A person must see all of what would be done: long lines are broken and not cut. */

@@ -219,7 +219,7 @@ export class View {
     const { answer, screen } = this.#surfaces
     const key = `${role} ${String(update['messageId'])}`
     if (role === 'agent' && answer !== undefined) return this.#answerChunk(key, text)
-    // Thoughts are for whoever looks on; that a model is waited for is for everyone.
+    // Thoughts are shown in a chat only; that the model is working is shown everywhere.
     if (role === 'thought' && !screen.moves && !isNotice(update['content'])) return
     if (this.#message?.key !== key) this.#beginMessage(key, role)
     this.#settled.push(this.#message?.flow.push(text) ?? [])
@@ -281,7 +281,7 @@ export class View {
       return
     }
     this.#running.delete(id)
-    // What is only told more of has its row already.
+    // A call that is only updated has its row already.
     if (this.#over.has(id)) return
     this.#over.add(id)
     this.#endMessage()
@@ -335,7 +335,7 @@ export class View {
     else this.#settled.push(planRows(this.#transcript.plan, this.#look))
   }
 
-  /** Outside a turn nobody says when the words are over; silence does. */
+  /** Outside a turn there is no end of a message, so a pause ends it. */
   #soon(): void {
     this.#frame ??= after(FRAME, () => this.#draw())
     this.#silence?.()
@@ -355,7 +355,7 @@ export class View {
     const { paint } = this.#surfaces
     const wheel = WHEEL[Math.floor(now() / 100) % WHEEL.length] ?? '⠋'
     const words = this.#message?.flow.open() ?? []
-    // A call that is asked about is told of by its question.
+    // The question about a call shows it already.
     const asked = this.#question?.toolCallId
     const calls = [...this.#running.values()].filter(({ toolCallId }) => toolCallId !== asked)
     const tools = calls.flatMap((call) => this.#callRows(call, wheel))

@@ -1,4 +1,4 @@
-/** What somebody typed for one field: its value, or the sentence that tells what is wrong with it. Pure. */
+/** Reads what the user typed for one field: a value, or a sentence about what is wrong. Pure. */
 import type { Choice } from '../../../form/choices.ts'
 import { type FieldValue, fitOf } from '../../../form/validate-field.ts'
 import type { Field } from './fields.ts'

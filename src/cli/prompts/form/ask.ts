@@ -2,7 +2,7 @@
 import type { ClientForms, FormAnswer, FormRequest } from '../../../client/incoming/client-methods.ts'
 import type { Withdrawal } from '../../../client/incoming/permission-requests.ts'
 import { fail } from '../../../errors/parley-error.ts'
-import { type InTurn, type ListenToKeys, UNREAD } from '../permission-prompt.ts'
+import { type InTurn, type ListenToKeys, UNREAD_MS } from '../permission-prompt.ts'
 import type { Style } from '../../output/terminal/colors.ts'
 import type { Key } from '../../output/terminal/keyboard.ts'
 import { now } from '../../output/terminal/pace.ts'
@@ -61,8 +61,8 @@ export function formsOnKeys({ listen, view, inTurn }: Means): ClientForms {
       }
       const none = (): void => settle(undefined)
       const press = (key: Key): void => {
-        // Whoever was typing a moment ago has not read this yet; Ctrl-C is meant in any case.
-        if (now() - shown < UNREAD && !key.ctrl) return
+        // Keys typed before the user can have read this do not count; Ctrl-C always does.
+        if (now() - shown < UNREAD_MS && !key.ctrl) return
         const next = pressed(filling, key)
         if (isFilled(next)) return settle(next)
         const isNew = next.at !== filling.at
