@@ -47,7 +47,7 @@ export class SessionAgents {
     this.id = id
     this.#ports = ports
     this.config = config
-    this.#variables = config.lent
+    this.#variables = config.variables
     this.#attached = new Promise((resolve) => (this.#attach = resolve))
   }
 
@@ -58,8 +58,8 @@ export class SessionAgents {
   }
 
   /** Another client opens the session. */
-  configure({ lent }: SessionConfig): void {
-    this.#variables = lent ?? this.#variables
+  configure({ variables }: SessionConfig): void {
+    this.#variables = variables ?? this.#variables
   }
 
   /** The agent of this name, opened unless it is open. Throws what keeps it from being opened; the next call tries again. */

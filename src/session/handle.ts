@@ -55,7 +55,7 @@ export interface SessionConfig {
   /** The full name of the agent of the next turn; absent: the session keeps its agent. */
   readonly agent?: string | undefined
   /** The client's own variables for model providers; absent where it has none. */
-  readonly lent?: ClientVariables | undefined
+  readonly variables?: ClientVariables | undefined
   /** The subscription of the same client that the next one replaces: its MCP servers do not count against the limit. */
   readonly replaces?: object | undefined
 }

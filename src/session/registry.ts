@@ -145,9 +145,9 @@ export class SessionRegistry implements SessionDirectory {
   }
 
   async #create(id: SessionId, config: SessionConfig): Promise<Session> {
-    const { cwd, additionalDirectories, lent } = config
+    const { cwd, additionalDirectories, variables } = config
     const { agents: known } = this.#ports
-    const agent = config.agent ?? (await known.resolveAgentName(known.default, lent))
+    const agent = config.agent ?? (await known.resolveAgentName(known.default, variables))
     const agents = new SessionAgents(this.#ports, id, config)
     try {
       const { capabilities } = await agents.open(agent)

@@ -1,19 +1,24 @@
 /** A live session: its log, its clients, its tools and its running turn, put together. */
 import { fail, isParleyError } from '../errors/parley-error.ts'
 import type { Timer } from '../ports/clock.ts'
-import type { Content, Meta } from '../ports/content.ts'
 import type { Cursor, SessionId } from '../ports/journal.ts'
-import type { Signal } from '../ports/signal.ts'
 import type { SessionAgents } from './agents.ts'
 import type { Command } from './domain/commands.ts'
 import type { Entry } from './domain/entries.ts'
 import { type Existing, type State, mayUnload } from './domain/state.ts'
-import type { SessionConfig, SessionHandle, SessionSink, SessionView, SubscribeOptions } from './handle.ts'
+import type {
+  ClientPrompt,
+  SessionConfig,
+  SessionHandle,
+  SessionSink,
+  SessionSubscription,
+  SessionView,
+  SubscribeOptions,
+} from './handle.ts'
 import { SessionLog } from './log/session-log.ts'
 import type { SessionPorts } from './session-ports.ts'
 import { AttachedClients } from './subscribers/attached-clients.ts'
 import { Subscribers } from './subscribers/subscribers.ts'
-import type { Subscription } from './subscribers/subscription.ts'
 import { RegistryPool } from './tools/registry-pool.ts'
 import { SlashCommandSync } from './tools/slash-command-sync.ts'
 import { TurnRunner } from './turn/turn-runner.ts'
@@ -66,7 +71,7 @@ export class Session implements SessionHandle {
     registries.declare(config, config)
   }
 
-  get closed(): Signal {
+  get closed(): SessionHandle['closed'] {
     return this.#log.closed
   }
 
@@ -91,7 +96,7 @@ export class Session implements SessionHandle {
     return this.#subscribers.view()
   }
 
-  async subscribe(from: Cursor | 'head', sink: SessionSink, options: SubscribeOptions): Promise<Subscription> {
+  async subscribe(from: Cursor | 'head', sink: SessionSink, options: SubscribeOptions): Promise<SessionSubscription> {
     if (this.closed.aborted) fail('SESSION_CLOSED', { session: this.id })
     const subscription = this.#subscribers.add(from, sink, options)
     this.#idleTimer?.cancel()
@@ -106,7 +111,7 @@ export class Session implements SessionHandle {
   }
 
   /** A prompt that belongs to no client. */
-  prompt(promptId: string, content: readonly Content[], meta?: Meta): Promise<readonly Entry[]> {
+  prompt(promptId: string, content: ClientPrompt['content'], meta?: ClientPrompt['meta']): Promise<readonly Entry[]> {
     return this.dispatch({ kind: 'prompt', promptId, content, ...(meta && { meta }) })
   }
 

@@ -64,7 +64,7 @@ export function agentContract(open: (house: House) => Promise<AgentBench>): void
       additionalDirectories: ['/srv'],
       mcpServers: [server],
       agent: name,
-      lent: { KEY: 'k' },
+      variables: { KEY: 'k' },
     })
     expect(opened[0]?.session).toMatchObject({
       id: session.id,

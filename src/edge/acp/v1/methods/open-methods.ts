@@ -53,7 +53,7 @@ export class OpenMethods {
     const config = {
       ...params,
       agent: await agents.resolveAgentName(agent.name, agent.variables),
-      lent: agent.variables,
+      variables: agent.variables,
     }
     const session = await sessions.create(config)
     return this.#orDelete(session.id, () => this.#begin(session, config, { method: 'session/new', signal }))
@@ -69,7 +69,7 @@ export class OpenMethods {
     const request = { method: 'session/fork', signal } as const
     return this.#orDelete(forked, async () => {
       requireNotCancelled(request)
-      const config = { ...params, lent: agent.variables }
+      const config = { ...params, variables: agent.variables }
       return this.#begin(await sessions.open(forked, config), config, request)
     })
   }
@@ -175,7 +175,7 @@ export class OpenMethods {
     const { sessions, agents, agent } = this.#context
     const named = agent.chosen ? { agent: await agents.resolveAgentName(agent.name, agent.variables) } : {}
     const replaces = this.#attachments.get(params.sessionId)?.subscription
-    const config = { ...params, ...named, lent: agent.variables, replaces }
+    const config = { ...params, ...named, variables: agent.variables, replaces }
     const session = await sessions.open(params.sessionId, config)
     try {
       requireNotCancelled(request)
