@@ -8,7 +8,7 @@ import { fitsPath, fitsWord, mayName } from '../src/access/wildcard.ts'
 import { applyEdits } from '../src/adapters/builtin-tools/edit/apply.ts'
 import { diffOf } from '../src/adapters/builtin-tools/edit/difference.ts'
 import { readablePage } from '../src/adapters/builtin-tools/fetch/html.ts'
-import { readable } from '../src/adapters/builtin-tools/run/output.ts'
+import { withoutControls } from '../src/adapters/builtin-tools/run/output.ts'
 import { pathTest } from '../src/adapters/builtin-tools/search/glob.ts'
 import { literalIn } from '../src/adapters/builtin-tools/search/candidates.ts'
 import { approvalPrefix } from '../src/shell-safety/approval-prefix.ts'
@@ -46,7 +46,7 @@ const READERS: readonly Reader[] = [
     reads: (text) => [assessCommandLine(text), approvalPrefix(text)],
     pieces: ['$(', '${', '<<', '<(', "$'", '`', '|', '&&', '[[', '((', 'case', 'git -c'],
   },
-  { name: 'what a command prints', reads: readable, pieces: ['\u001B]', '\u001B[', '\u009B', '\u0007', '\r'] },
+  { name: 'what a command prints', reads: withoutControls, pieces: ['\u001B]', '\u001B[', '\u009B', '\u0007', '\r'] },
   {
     name: 'patterns of rules',
     reads: (text) => [fitsWord(text, 'a.b'), fitsWord('*a*b', text), fitsPath(text, 'a/b'), fitsPath('**/a', text)],

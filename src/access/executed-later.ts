@@ -198,7 +198,7 @@ const EXECUTED_LATER: readonly Row[] = [
   },
 ]
 
-/** What executes this file later; undefined for the others. The path is absolute and without links. */
+/** The program that executes this file later; undefined for other files. The path is absolute and without links. */
 export function executorOf(path: string): string | undefined {
   return EXECUTED_LATER.find(({ files }) => files.some((pattern) => catchesPath(pattern, [path], ['/'])))?.by
 }

@@ -1,5 +1,5 @@
 /**
- * The gate that every way to a file passes: which paths the rules of permission keep from a call. Plain data, so that it can be
+ * Which paths permission rules exclude from a call. Plain data, so that it can be
  * handed to the thread that holds an index. Pure.
  */
 import type { PathRestriction } from '../ports/bars.ts'
@@ -16,7 +16,7 @@ export interface PathAccess {
   readonly own: readonly string[]
 }
 
-/** What keeps this path from a call that did not name it; undefined where nothing does. The path is absolute and without links. */
+/** The rule kind that excludes this path from a call that did not name it; undefined if none does. The path is absolute and without links. */
 export function barOf(path: string, { roots, denied, asked, own }: PathAccess): PathRestriction | undefined {
   if (denied.some((pattern) => catchesPath(pattern, [path], roots))) return 'denied'
   if (isOwnPlace(path, { own, roots })) return 'own'

@@ -20,7 +20,7 @@ export function fitsPath(pattern: string, path: string): boolean {
   const isAnchored = parts.length > 1 || pattern.startsWith('/')
   const wanted = [...(isAnchored || parts[0] === '**' ? [] : ['**']), ...parts]
   const places = path.split('/').filter((part) => part !== '')
-  // What is below `a/**` is in it; a directory that fits has all of its content with it.
+  // `a/**` matches what is below `a`. A directory that matches includes all of its content.
   return wanted.at(-1) === '**' && wanted.length > 1
     ? fitsPlaces([...wanted.slice(0, -1), '*', '**'], places)
     : fitsPlaces([...wanted, '**'], places)

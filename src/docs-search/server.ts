@@ -9,12 +9,12 @@ import { CollectionSet } from './collections/collection-set.ts'
 import { documentServer, newsFor } from './mcp-server/mcp.ts'
 import { type View, viewOf } from './collections/view.ts'
 
-export interface LibrarySettings {
+export interface CollectionSettings {
   /** One collection each; each must be there at the start. */
   readonly directories: readonly string[]
   /** Collections that may come and go; `setAdded` says which there are now. */
   readonly added?: readonly Collection[]
-  /** What clients are told. */
+  /** The name and version that clients see. */
   readonly name: string
   readonly version: string
   /** The bundle of `index/worker.ts`. */
@@ -32,7 +32,7 @@ export interface LibrarySettings {
   readonly extract?: { readonly milliseconds?: number; readonly megabytes?: number }
 }
 
-export interface DocsServerOptions extends LibrarySettings {
+export interface DocsServerOptions extends CollectionSettings {
   /** Any of them opens everything; a session belongs to the key that opened it. */
   readonly keys: readonly string[]
   /** Keys that may come and go; `setKeys` says which there are now. */
@@ -60,17 +60,17 @@ export interface DocsServer extends AsyncDisposable {
   /** The address of the page for people. */
   readonly page: string
   readonly port: number
-  /** Serves these beside the directories it was started with; clients are told. */
+  /** Serves these in addition to the directories it was started with, and notifies clients. */
   setAdded(collections: readonly Collection[]): void
-  /** These keys open the door beside those it was started with; what others had open is ended. */
+  /** Accepts these keys in addition to those it was started with. Sessions with other keys end. */
   setKeys(keys: readonly KnownKey[]): Promise<void>
   /** Ends sessions, connections and the index. Idempotent. */
   close(): Promise<void>
 }
 
 const LIMITS: IndexLimits = { files: 20_000, bytes: 200_000_000 }
-const HALF_AN_HOUR = 30 * 60_000
-const MOST_SESSIONS = 1_000
+const SESSION_IDLE_MS = 30 * 60_000
+const MAX_SESSIONS = 1_000
 
 /**
  * Resolves as soon as it listens; a search waits for the first index. Throws DIRECTORY_MISSING, DOCS_KEY_MISSING,
@@ -82,7 +82,7 @@ export async function openDocsServer(options: DocsServerOptions): Promise<DocsSe
   const ring = new KeyRing(options.keys)
   ring.setNamed(namedKeys)
   if (!isLoopback(host)) refuseWeakKeys(options.keys)
-  const library = await openLibrary({ ...options, log })
+  const library = await openCollections({ ...options, log })
   const view = viewsOf(library)
   const about = { name: options.name, version: options.version }
   const service = {
@@ -100,7 +100,7 @@ export async function openDocsServer(options: DocsServerOptions): Promise<DocsSe
       service,
       log,
     })
-    library.listen((change) => door.tell(change))
+    library.listen((change) => door.notify(change))
     const close = closeOnce(async () => {
       await Promise.all([door.close(), library[Symbol.asyncDispose]()])
     })
@@ -127,8 +127,8 @@ const HTTP = {
   port: 0,
   insecureHttp: false,
   allowedHosts: [],
-  sessionIdleMs: HALF_AN_HOUR,
-  mostSessions: MOST_SESSIONS,
+  sessionIdleMs: SESSION_IDLE_MS,
+  mostSessions: MAX_SESSIONS,
 }
 
 /** An option that is there but undefined is one that is absent. */
@@ -137,7 +137,7 @@ function defined<Options extends object>(options: Options): Options {
 }
 
 /** Throws DIRECTORY_MISSING. */
-export async function openLibrary(settings: LibrarySettings): Promise<CollectionSet> {
+export async function openCollections(settings: CollectionSettings): Promise<CollectionSet> {
   const { directories, added = [], limits, poll = false, code = false, workerUrl, log, indexFile, extract } = settings
   if (directories.length === 0 && added.length === 0) {
     fail('DIRECTORY_MISSING', { what: 'The directory to serve', path: '(none given)' })

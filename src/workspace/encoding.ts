@@ -96,7 +96,7 @@ function isBinary(bytes: Buffer): boolean {
   return start.filter(isControlByte).length > start.length / 20
 }
 
-/** Control characters that nobody types; not the ends of lines, tabs and escapes. */
+/** Control characters that no text contains; not line ends, tabs and escapes. */
 function isControlByte(byte: number): boolean {
   return byte < 7 || (byte > 13 && byte < 32 && byte !== 27)
 }

@@ -1,4 +1,4 @@
-/** What a binary file is, by its first bytes. */
+/** The kind of a binary file, by its first bytes. */
 
 /** The kinds of pictures that models take. */
 export function imageType(bytes: Buffer): string | undefined {

@@ -35,7 +35,7 @@ export interface WriteRequest {
   readonly path: string
   readonly bytes: Uint8Array
   readonly roots: readonly Root[]
-  /** Nobody else's. */
+  /** Unique. */
   readonly id: string
   /** Throws where it leads to what must not be written. */
   readonly found: (real: string) => void

@@ -1,4 +1,4 @@
-/** What git executes or obeys, found by what a directory is and by what its configuration names, never by its name alone. */
+/** Files that git executes or obeys, found by what a directory contains and what git configuration names. */
 import { lstat, realpath } from 'node:fs/promises'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { isWithin } from '../access/path-access.ts'
@@ -58,7 +58,7 @@ async function isThere(path: string): Promise<boolean> {
   return (await lstat(path).catch(unlessAbsent)) !== undefined
 }
 
-/** What git is configured with in this directory: as a work tree, or as the home of a person. */
+/** The git configuration in this directory: as a work tree, or as a home directory. */
 async function configOf(directory: string): Promise<string> {
   const personal = ['.gitconfig', '.config/git/config'].map((name) => textAt(join(directory, name), directory))
   const all = [...(await Promise.all(personal)), ...(await configsOfRepository(directory))]

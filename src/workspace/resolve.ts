@@ -26,7 +26,7 @@ export interface ResolvedPlace {
 
 export interface ResolveOptions {
   readonly roots: readonly Root[]
-  /** What becomes of a directory on the way that is not there: FILE_MISSING, unless it is made, or the place only named. */
+  /** A missing directory on the way: `make` creates it, `name` only names the place. Without it FILE_MISSING is thrown. */
   readonly missing?: 'make' | 'name'
   /** A link on the way is as good as nothing there: FILE_MISSING. Without it links are followed inside the root set. */
   readonly links?: 'never'
@@ -36,7 +36,7 @@ const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants
 const DIRECTORY = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK
 /** As many as the kernel follows. */
 const MOST_LINKS = 40
-/** Somebody changes the way again and again. */
+/** Another program may keep replacing directories on the way. */
 const MOST_ATTEMPTS = 5
 
 /** Calls `use` with the place, and lets go of it after. Throws PATH_OUTSIDE_ROOTS. */
@@ -120,7 +120,7 @@ async function resolveWithRetry(path: string, walking: ResolveOptions): Promise<
   }
 }
 
-/** What was a directory a moment ago is a link or a file now. */
+/** A directory on the way was replaced by a link or a file. */
 function wasReplaced(error: unknown): boolean {
   const { code } = error as NodeJS.ErrnoException
   return code === 'ELOOP' || code === 'ENOTDIR' || code === 'EMLINK'
@@ -166,7 +166,7 @@ async function resolveUntilLink(
 }
 
 interface LinkOnPath {
-  /** What comes after it in the path. */
+  /** The names that follow the link in the path. */
   readonly names: readonly string[]
   readonly links: ResolveOptions['links']
   readonly path: string

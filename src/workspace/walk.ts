@@ -37,7 +37,7 @@ export interface TreeEntry extends Entry {
   readonly depth: number
 }
 
-/** Names in a directory that nobody can say. */
+/** Names in a directory that are not UTF-8. */
 export interface UnreadableNames {
   readonly kind: 'unnameable'
   readonly count: number
@@ -161,7 +161,7 @@ export interface Entry {
 export interface DirectoryNames {
   /** In the order of their names. */
   readonly entries: readonly Entry[]
-  /** How many have names that are not UTF-8 and that nobody can say. */
+  /** How many names are not UTF-8, and cannot be given as a path. */
   readonly unnameable: number
 }
 

@@ -68,7 +68,10 @@ test('when the directory vanishes, clients are told, tools say so, and all is we
   expect((await gone).value).toBe(changed)
   expect(await session.request('tools/list')).toEqual({ tools: [] })
   const answer = await session.call('search_documents', { query: 'alpha' })
-  expect(answer).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('docs is gone') }] })
+  expect(answer).toMatchObject({
+    isError: true,
+    content: [{ text: expect.stringContaining('docs does not exist any more') }],
+  })
   expect(log.join('\n')).toContain(`${directory} is gone`)
 
   expect((await notifications.next()).value).toBe(listed)

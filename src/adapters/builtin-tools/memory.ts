@@ -1,4 +1,4 @@
-/** What the tools of one session remember from call to call: which files were read, and what runs in the background. */
+/** The memory of one session's tools between calls: which files were read, and which commands run in the background. */
 import { createHash } from 'node:crypto'
 import { SerialQueues } from '../../async/serial.ts'
 import { type Background, openBackground } from './run/background.ts'

@@ -5,7 +5,7 @@ import { MAX_MODEL_CHARS, formatCount, refuse, textResult } from './toolset/resu
 import { defineTool } from './toolset/tool.ts'
 
 /** The note about what is left takes a little room too. */
-const PAGE = MAX_MODEL_CHARS - 500
+const MAX_PAGE_CHARS = MAX_MODEL_CHARS - 500
 
 export const readResult = defineTool({
   name: 'read_result',
@@ -14,12 +14,17 @@ export const readResult = defineTool({
   arguments: z.strictObject({
     toolCallId: z.string().min(1).describe('As the result that was cut names it.'),
     offset: z.int().min(0).optional().describe('The character to begin with. Default 0.'),
-    limit: z.int().min(1).max(PAGE).optional().describe(`How many characters. Default and at most ${PAGE}.`),
+    limit: z
+      .int()
+      .min(1)
+      .max(MAX_PAGE_CHARS)
+      .optional()
+      .describe(`How many characters. Default and at most ${MAX_PAGE_CHARS}.`),
   }),
   kind: 'read',
   readOnly: true,
   preview: () => ({ title: 'Read on in a result' }),
-  async run({ toolCallId, offset = 0, limit = PAGE }, { caller }) {
+  async run({ toolCallId, offset = 0, limit = MAX_PAGE_CHARS }, { caller }) {
     const content = await caller.resultOf(toolCallId)
     if (content === undefined)
       return refuse(`There is no result of a call ${JSON.stringify(toolCallId.slice(0, 100))}.`)

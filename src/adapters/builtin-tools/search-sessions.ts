@@ -5,9 +5,9 @@ import { longResult, textResult } from './toolset/result.ts'
 import { defineTool } from './toolset/tool.ts'
 
 /** Milliseconds to wait for an index that is behind. */
-const PATIENCE = 2_000
+const INDEX_TIMEOUT_MS = 2_000
 /** Characters of a passage. */
-const LONGEST_PASSAGE = 1_200
+const MAX_PASSAGE_CHARS = 1_200
 
 export const searchSessions = defineTool({
   name: 'search_sessions',
@@ -27,7 +27,7 @@ export const searchSessions = defineTool({
     const { hits, more } = await services.search.search({
       query,
       limit,
-      patience: PATIENCE,
+      patience: INDEX_TIMEOUT_MS,
       ...(everywhere ? {} : { cwd }),
     })
     if (hits.length === 0) {
@@ -41,5 +41,5 @@ export const searchSessions = defineTool({
 
 function passage({ sessionId, cwd, title, by, at, text }: SearchHit): string {
   const when = new Date(at).toISOString().slice(0, 16).replace('T', ' ')
-  return `${title ?? 'Untitled'} (session ${sessionId} in ${cwd}), ${by}, ${when}:\n${text.slice(0, LONGEST_PASSAGE)}`
+  return `${title ?? 'Untitled'} (session ${sessionId} in ${cwd}), ${by}, ${when}:\n${text.slice(0, MAX_PASSAGE_CHARS)}`
 }

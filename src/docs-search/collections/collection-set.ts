@@ -1,4 +1,4 @@
-/** The served collections with their index, and who is told when something in them changes. */
+/** The served collections with their index. It notifies listeners of changes. */
 import type { Collection } from '../index/collections.ts'
 import { IndexClient } from '../index/worker/client.ts'
 import type { Changes, DocumentIndex, IndexLimits, IndexOptions } from '../index/worker/protocol.ts'
@@ -11,7 +11,7 @@ export type Change =
   /** The content of these is another now. */
   | { readonly kind: 'updated'; readonly uris: readonly string[] }
 
-export interface LibraryOptions {
+export interface CollectionSetOptions {
   readonly collections: readonly Collection[]
   readonly workerUrl: URL
   readonly limits: IndexLimits
@@ -23,7 +23,7 @@ export interface LibraryOptions {
 }
 
 /** A bulk of new documents is one piece of news, or one a second. */
-const LISTS_MS = 1_000
+const LIST_NEWS_MS = 1_000
 
 export class CollectionSet implements AsyncDisposable {
   readonly #index: IndexClient
@@ -32,7 +32,7 @@ export class CollectionSet implements AsyncDisposable {
   #present: ReadonlySet<string>
   #listNews: NodeJS.Timeout | undefined
 
-  constructor({ log, workerUrl, ...options }: LibraryOptions) {
+  constructor({ log, workerUrl, ...options }: CollectionSetOptions) {
     this.#collections = options.collections
     // Until the index has looked: they were there when they were named.
     this.#present = new Set(options.collections.map(({ name }) => name))
@@ -60,7 +60,7 @@ export class CollectionSet implements AsyncDisposable {
     if (JSON.stringify(collections) === JSON.stringify(this.#collections)) return
     this.#collections = collections
     this.#index.setCollections(collections)
-    this.#tell({ kind: 'collections' })
+    this.#emit({ kind: 'collections' })
   }
 
   /** Returns how to stop listening. */
@@ -73,23 +73,23 @@ export class CollectionSet implements AsyncDisposable {
     const before = this.present.join('\n')
     this.#present = new Set(names)
     if (this.present.join('\n') === before) return
-    this.#tell({ kind: 'collections' })
-    this.#listsChanged()
+    this.#emit({ kind: 'collections' })
+    this.#listChangedSoon()
   }
 
   #changed({ updated, listChanged }: Changes): void {
-    if (updated.length > 0) this.#tell({ kind: 'updated', uris: updated })
-    if (listChanged) this.#listsChanged()
+    if (updated.length > 0) this.#emit({ kind: 'updated', uris: updated })
+    if (listChanged) this.#listChangedSoon()
   }
 
-  #listsChanged(): void {
+  #listChangedSoon(): void {
     this.#listNews ??= setTimeout(() => {
       this.#listNews = undefined
-      this.#tell({ kind: 'resources' })
-    }, LISTS_MS).unref()
+      this.#emit({ kind: 'resources' })
+    }, LIST_NEWS_MS).unref()
   }
 
-  #tell(change: Change): void {
+  #emit(change: Change): void {
     for (const listener of this.#listeners) listener(change)
   }
 

@@ -1,4 +1,4 @@
-/** What `parley docs add` and `parley docs key add` keep in the state directory, and servers pick up while they run. */
+/** Keys and collections that `parley docs` keeps in the state directory. Running servers pick up changes. */
 import { createHash, randomBytes } from 'node:crypto'
 import { opendir, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -28,7 +28,7 @@ export function collectionRecords(home: string): Records<CollectionRecord> {
   return new Records(join(home, 'docs-collections'), { what: 'collection', parse: parseCollection })
 }
 
-/** Makes a key and keeps its hash. Whoever asked is told the key now, and nobody ever again. */
+/** Makes a key and stores its hash. The key itself is returned once and stored nowhere. */
 export async function addKey(
   records: Records<KeyRecord>,
   name: string,
@@ -64,7 +64,7 @@ export async function checkDirectories(directories: readonly string[]): Promise<
 }
 
 /** An index that no server has opened for so long is made anew when one does. */
-const KEPT_MS = 30 * 86_400_000
+const INDEX_KEPT_MS = 30 * 86_400_000
 
 /** Where the index of these directories is kept; servers of the same ones share it, one after the other. */
 export async function indexFileFor(home: string, directories: readonly string[]): Promise<string> {
@@ -79,7 +79,7 @@ export async function indexFileFor(home: string, directories: readonly string[])
 /** Not one that a server has open, however long ago that wrote to it; the file of its lock stays, or two could have the lock. */
 async function removeUnused(index: string): Promise<void> {
   const { mtimeMs } = await stat(index)
-  if (Date.now() - mtimeMs <= KEPT_MS) return
+  if (Date.now() - mtimeMs <= INDEX_KEPT_MS) return
   const lock = tryLock(`${index}.lock`)
   if (lock === undefined) return
   for (const suffix of ['', '-wal', '-shm', '-journal']) await rm(`${index}${suffix}`, { force: true })
@@ -91,7 +91,7 @@ function parseKey(value: unknown): KeyRecord | undefined {
   const { sha256, collections, created } = value
   if (typeof sha256 !== 'string' || !/^[0-9a-f]{64}$/.test(sha256) || typeof created !== 'string') return undefined
   if (collections === undefined) return { sha256, created }
-  // What cannot be read as a list of names must not open everything.
+  // An unreadable list of names must not open all collections.
   return { sha256, created, collections: Array.isArray(collections) ? collections.map(String) : [] }
 }
 

@@ -1,4 +1,4 @@
-/** What one key opens of the library: some of its collections, or all. */
+/** The collections that one key opens. */
 import type { DocumentIndex } from '../index/worker/protocol.ts'
 import type { Principal } from '../keys/keys.ts'
 import type { CollectionSet } from './collection-set.ts'

@@ -1,4 +1,4 @@
-/** Wrong keys are counted, so that nobody tries many: for each address, and for all of them together. */
+/** Limits how many invalid keys may be tried: for each address, and for all together. */
 import { LruMap } from '../../async/lru.ts'
 
 const WINDOW_MS = 60_000
@@ -50,7 +50,7 @@ export class Attempts {
   }
 }
 
-/** Whoever has one IPv6 address has billions of the same network. */
+/** A client with one IPv6 address has billions in the same network. */
 function network(address: string): string {
   const plain = address.replace(/^::ffff:(?=\d+\.)/, '')
   return plain.includes(':') ? plain.split(':').slice(0, 4).join(':') : plain

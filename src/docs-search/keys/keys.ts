@@ -141,7 +141,7 @@ function ringOf(key: KnownKey): Ring {
   return { hash: Buffer.from(sha256, 'hex'), principal: { id: JSON.stringify(key), name, collections } }
 }
 
-/** A log that no key gets into, whoever wrote the line, and nothing that a terminal would obey: names of files can hold it. */
+/** A log without keys and without control sequences, which file names may contain. */
 export function withoutKeys(keys: readonly string[], log: (line: string) => void): (line: string) => void {
   return (line) => {
     const hidden = line

@@ -1,4 +1,4 @@
-/** What may stand in the templates of document addresses, found by how it begins. */
+/** Completes the variables of document URI templates by their first characters. */
 import {
   type CompleteRequestParams,
   type CompleteResult,
@@ -25,7 +25,7 @@ export const TEMPLATES: readonly ResourceTemplateType[] = [
   },
 ]
 
-const MOST_VALUES = 100
+const MAX_VALUES = 100
 
 interface Values {
   readonly values: readonly string[]
@@ -39,7 +39,7 @@ export async function completed(view: View, params: CompleteRequestParams): Prom
   }
   const chosen = context?.arguments ?? {}
   const { values, total } = await valuesFor(view, argument, chosen)
-  const shown = values.slice(0, MOST_VALUES)
+  const shown = values.slice(0, MAX_VALUES)
   return { completion: { values: [...shown], total, hasMore: total > shown.length } }
 }
 
@@ -55,7 +55,7 @@ async function valuesFor(
   if (name === 'collection') return beginning(view.present(), value)
   if (open.length === 0) return { values: [], total: 0 }
   if (name === 'path') {
-    const { documents, total } = await view.index.list({ collections: open, prefix: value, limit: MOST_VALUES })
+    const { documents, total } = await view.index.list({ collections: open, prefix: value, limit: MAX_VALUES })
     return { values: documents.map(({ file }) => file), total }
   }
   if (name === 'section') return sections(view, value, chosen)

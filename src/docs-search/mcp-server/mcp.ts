@@ -21,7 +21,7 @@ import { searchDocuments } from './tools/search-documents.ts'
 /** A server for one client, and the way in which it passes news on. */
 export interface ClientServer {
   readonly server: Server
-  tell(change: Change): Promise<void>
+  notify(change: Change): Promise<void>
 }
 
 export interface McpOptions {
@@ -30,7 +30,7 @@ export interface McpOptions {
   readonly log: (line: string) => void
 }
 
-/** What a key opens, others may not see; the documents may change at any time. */
+/** A client must not cache what only its key opens for others, and documents change at any time. */
 const CACHE = { ttlMs: 5_000, cacheScope: 'private' } as const
 
 export function documentServer({ about, view, log }: McpOptions, era: Era): ClientServer {
@@ -53,7 +53,7 @@ export function documentServer({ about, view, log }: McpOptions, era: Era): Clie
   const news = newsFor(view)
   return {
     server,
-    async tell(change) {
+    async notify(change) {
       const told = news(change)
       if (told?.kind === 'collections') await server.sendToolListChanged()
       if (told?.kind === 'resources') await server.sendResourceListChanged()
@@ -64,7 +64,7 @@ export function documentServer({ about, view, log }: McpOptions, era: Era): Clie
   }
 }
 
-/** What of a change may be heard through this view. The tools name its collections, so they change with these and only then. */
+/** The part of a change that a client with this view learns of. Tool descriptions name the collections, so the tool list changes with them. */
 export function newsFor(view: View): (change: Change) => Change | null {
   const collections = () => view.present().join('\n')
   let told = collections()

@@ -5,10 +5,10 @@ import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/s
 import { merged } from '../collections/state.ts'
 import { type Collection, collectionsOf } from '../index/collections.ts'
 import { type ClientServer, documentServer } from './mcp.ts'
-import { type LibrarySettings, openLibrary } from '../server.ts'
+import { type CollectionSettings, openCollections } from '../server.ts'
 import { viewOf } from '../collections/view.ts'
 
-export interface StdioOptions extends LibrarySettings {
+export interface StdioOptions extends CollectionSettings {
   readonly input: Readable
   readonly output: Writable
 }
@@ -25,7 +25,7 @@ const OWNER = { id: 'stdio', name: 'stdio', collections: 'all' } as const
 /** Throws DIRECTORY_MISSING. */
 export async function openStdioDocs(options: StdioOptions): Promise<StdioDocs> {
   const { input, output, name, version, log } = options
-  const library = await openLibrary(options)
+  const library = await openCollections(options)
   // The SDK makes one server to be asked what it speaks, and may replace it by another when it knows what the host speaks.
   const clients = new Set<ClientServer>()
   const handle = serveStdio(
@@ -42,7 +42,7 @@ export async function openStdioDocs(options: StdioOptions): Promise<StdioDocs> {
   )
   library.listen((change) => {
     for (const client of clients)
-      client.tell(change).catch((error: unknown) => log(`The host could not be told: ${String(error)}`))
+      client.notify(change).catch((error: unknown) => log(`The host could not be told: ${String(error)}`))
   })
   return {
     ended: once(input, 'end').then(() => undefined),

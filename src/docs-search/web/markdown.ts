@@ -5,7 +5,7 @@ import { type Html, html } from './parts/html.ts'
 import { languageOf } from './parts/layout.ts'
 import type { Range } from './parts/marked.ts'
 
-/** What Markdown is shown with. */
+/** What the renderer asks the page for: text with its marks, and the addresses of links. */
 export interface Surroundings {
   /** A piece of the source as text, with what is marked in it. */
   text(range: Range): Html
@@ -192,7 +192,7 @@ class Rendering {
     return outside ? html`<a href="${address}" rel="noreferrer">${made}</a>` : html`<a href="${address}">${made}</a>`
   }
 
-  /** What stands behind a link is behind its address too. */
+  /** The target of a link is in its address, too. */
   #inside(start: number | undefined, raw: string, make: () => Html): Html {
     const made = make()
     if (start !== undefined) this.#at = Math.max(this.#at, start + raw.length)

@@ -1,11 +1,11 @@
-/** The page where a key is given, for whoever has not given one yet. */
+/** The page where a person signs in with a key. */
 import { html } from './parts/html.ts'
 import { pageOf } from './parts/layout.ts'
 
 export interface SignIn {
-  /** Where to go on afterwards. */
+  /** The page to show afterwards. */
   readonly to: string
-  /** What is wrong with what was tried. */
+  /** Why the last attempt failed. */
   readonly wrong?: string
 }
 
@@ -33,7 +33,7 @@ export function signInPage({ to, wrong }: SignIn): string {
       </div>
     </form>
     <p class="soft" id="parley-key-help">
-      It is the key that MCP clients use too. Whoever runs this server makes one with
+      It is the key that MCP clients use too. The operator of this server makes one with
       <code>parley docs key add NAME</code>; where the main key is, <code>parley docs</code> says when it starts.
     </p>
   </div>`

@@ -5,7 +5,7 @@ import type { Readable, Writable } from 'node:stream'
 import type { Config } from '../../config/schema.ts'
 import { type LoadedKey, loadKey } from '../../docs-search/keys/keys.ts'
 import type { IndexLimits } from '../../docs-search/index/worker/protocol.ts'
-import { type DocsServer, type LibrarySettings, openDocsServer } from '../../docs-search/server.ts'
+import { type DocsServer, type CollectionSettings, openDocsServer } from '../../docs-search/server.ts'
 import {
   addedCollections,
   collectionRecords,
@@ -100,7 +100,7 @@ async function settings(home: string, { directories }: DocsRequest): Promise<Set
   return { name: `${name}-docs`, version, workerUrl: workerUrl('docs-worker'), limits: LIMITS, code: true, indexFile }
 }
 
-type Settings = Pick<LibrarySettings, 'name' | 'version' | 'workerUrl' | 'limits' | 'code' | 'indexFile'>
+type Settings = Pick<CollectionSettings, 'name' | 'version' | 'workerUrl' | 'limits' | 'code' | 'indexFile'>
 
 async function pem(path: string): Promise<Buffer> {
   return readFile(path).catch((error: unknown) => fail('DOCS_TLS', { reason: reasonOf(error) }, error))

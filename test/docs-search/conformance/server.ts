@@ -11,7 +11,7 @@ const CACHE = { ttlMs: 1_000, cacheScope: 'private' } as const
 /** On loopback and without a key, because some scenarios send none. */
 export async function openConformanceDoor(): Promise<HttpListener> {
   let door: HttpListener | undefined
-  const world: World = { toolsChanged: () => door?.tell({ kind: 'collections' }) }
+  const world: World = { toolsChanged: () => door?.notify({ kind: 'collections' }) }
   door = await openHttpListener({
     service: {
       open: () => served(world),
@@ -59,7 +59,7 @@ function served(world: World): ClientServer {
   server.setRequestHandler('completion/complete', () => ({ completion: { values: [], total: 0, hasMore: false } }))
   return {
     server,
-    async tell({ kind }) {
+    async notify({ kind }) {
       if (kind === 'collections') await server.sendToolListChanged()
     },
   }

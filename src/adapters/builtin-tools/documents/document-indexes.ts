@@ -7,7 +7,7 @@ import type { DocumentIndex, IndexLimits, Scoped } from '../../../docs-search/in
 export interface DocumentIndexesOptions {
   /** The bundle of `docs-search/index/worker/worker.ts`. */
   readonly workerUrl: URL
-  /** What the permission rules keep from the document tools of a session with these directories, as they are now. */
+  /** The current permission rules on paths for the document tools of a session with these directories. */
   readonly access: (roots: readonly string[]) => Promise<PathAccess>
   readonly log: (line: string) => void
 }

@@ -70,7 +70,7 @@ function withLineEndsOf(text: string, edit: Edit): Edit {
   if (!text.includes('\r\n')) return edit
   const at = text.indexOf(edit.old_text)
   if (at < 0) return { ...edit, old_text: withCrLf(edit.old_text), new_text: withCrLf(edit.new_text) }
-  // What is within one line says nothing of its end.
+  // Text within one line says nothing about line ends.
   const isWithin = !/[\r\n]/u.test(edit.old_text)
   return isWithin && endsWithCrLf(text, at) ? { ...edit, new_text: withCrLf(edit.new_text) } : edit
 }

@@ -2,9 +2,9 @@
 import type { ToolCallContent } from '../../../ports/content.ts'
 
 /** Lines shown before and after. */
-const AROUND = 3
+const CONTEXT_LINES = 3
 /** Characters that are shown at all. */
-const LONGEST = 256 * 1024
+const MAX_DIFF_CHARS = 256 * 1024
 
 export interface Difference {
   readonly content: readonly ToolCallContent[]
@@ -20,7 +20,7 @@ export function diffOf(path: string, before: string | null, after: string): Diff
   const start = countSame(shorter, (index) => old[index] === new_[index])
   const end = countSame(shorter - start, (index) => old.at(-1 - index) === new_.at(-1 - index))
   const part = (lines: readonly string[]) =>
-    lines.slice(Math.max(0, start - AROUND), lines.length - Math.max(0, end - AROUND)).join('\n')
+    lines.slice(Math.max(0, start - CONTEXT_LINES), lines.length - Math.max(0, end - CONTEXT_LINES)).join('\n')
   return { content: shown({ path, oldText: part(old), newText: part(new_) }), line: start + 1 }
 }
 
@@ -32,7 +32,7 @@ interface Change {
 
 function shown(change: Change): readonly ToolCallContent[] {
   const length = (change.oldText?.length ?? 0) + change.newText.length
-  if (length <= LONGEST) return [{ type: 'diff', ...change }]
+  if (length <= MAX_DIFF_CHARS) return [{ type: 'diff', ...change }]
   return [
     {
       type: 'content',

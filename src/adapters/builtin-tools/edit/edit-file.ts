@@ -47,7 +47,7 @@ export const editFile = defineTool({
   },
 })
 
-/** What a change would look like, or why it cannot be made. */
+/** The diff of an edit, or why it cannot be made. */
 async function changeOf(
   place: ResolvedPath,
   looking: PreviewContext,
@@ -64,7 +64,7 @@ async function changeOf(
   }
 }
 
-/** Whoever writes must know what is there: a change that somebody else made meanwhile is not undone in passing. */
+/** A session may only overwrite the text that it has read: a change by another program is not undone unnoticed. */
 export function requireSeen({ real, text, shown }: TextFile, { memory }: PreviewContext): void {
   const isAsSeen = memory.files.isAsSeen(real, text)
   if (isAsSeen === undefined) refuse(`Read ${shown} with read_file first. Nothing was changed.`)

@@ -17,13 +17,13 @@ export const fetchUrl = defineTool({
   },
   async run({ url }, call) {
     const address = webAddress(url)
-    // What speaks HTTP is large, and few sessions need it.
+    // The HTTP client is large, and few sessions need it.
     const { fetched } = await import('./fetched.ts')
     return fetched(address, call)
   },
 })
 
-/** Throws for an address that is none of the web, or that carries somebody's name or password. */
+/** Throws for a URL that is not http or https, or that contains a user name or password. */
 function webAddress(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url === undefined || !/^https?:$/u.test(url.protocol))

@@ -6,19 +6,19 @@ import { decode } from '../../../workspace/encoding.ts'
 import { describeBinary, imageType } from '../../../workspace/file-type.ts'
 import type { ToolCall } from '../toolset/tool.ts'
 import { readablePage } from './html.ts'
-import { type Got, getPage } from './page.ts'
+import { type FetchedPage, getPage } from './page.ts'
 import { Forbidden, onlyPublic } from './reach.ts'
 
-const LARGEST_PICTURE = 4 * 1024 * 1024
+const MAX_IMAGE_BYTES = 4 * 1024 * 1024
 
 export async function fetched(url: URL, { services, signal, caller }: ToolCall): Promise<ToolResult> {
   const { mayReach = onlyPublic, clock } = services
-  const got = await getPage(url, { mayReach, clock, signal }).catch((error: unknown) => cannot(url, error))
-  return told(got, caller)
+  const got = await getPage(url, { mayReach, clock, signal }).catch((error: unknown) => fetchError(url, error))
+  return resultOf(got, caller)
 }
 
 /** The reason behind "fetch failed" is its cause. */
-function cannot({ host }: URL, error: unknown): never {
+function fetchError({ host }: URL, error: unknown): never {
   const causes = [error, (error as Error).cause]
   const forbidden = causes.find((one) => one instanceof Forbidden)
   if (forbidden !== undefined) refuse(`${forbidden.message}. Nothing was sent there.`, error)
@@ -26,16 +26,16 @@ function cannot({ host }: URL, error: unknown): never {
   throw error
 }
 
-type Page = Extract<Got, { readonly kind: 'page' }>
+type Page = Extract<FetchedPage, { readonly kind: 'page' }>
 
-function told(got: Got, { toolCallId }: ToolCall['caller']): ToolResult {
+function resultOf(got: FetchedPage, { toolCallId }: ToolCall['caller']): ToolResult {
   if (got.kind === 'elsewhere')
     return refuse(`The page redirects to another host. Fetch ${got.url.href} if you want to go there.`)
   const { url, status, type, isCut } = got
-  const bytes = isCut ? wholeLetters(got.bytes) : got.bytes
+  const bytes = isCut ? wholeCharacters(got.bytes) : got.bytes
   const isError = status >= 400
   const picture = imageType(bytes)
-  if (picture !== undefined && !isError) return pictured(picture, got)
+  if (picture !== undefined && !isError) return imageResult(picture, got)
   const text = textOf(bytes, type)
   if (text === undefined)
     return refuse(`${url.href} is ${describeBinary(bytes)} (${type || 'of an unknown type'}), not a text.`)
@@ -46,16 +46,16 @@ function told(got: Got, { toolCallId }: ToolCall['caller']): ToolResult {
   return longResult(`${head}\n\n${page.text}`, toolCallId, { isError })
 }
 
-function pictured(mimeType: string, { bytes, isCut }: Page): ToolResult {
-  if (bytes.length > LARGEST_PICTURE)
+function imageResult(mimeType: string, { bytes, isCut }: Page): ToolResult {
+  if (bytes.length > MAX_IMAGE_BYTES)
     return refuse(
-      `The picture has ${isCut ? 'more than ' : ''}${formatCount(bytes.length)} bytes; at most ${formatCount(LARGEST_PICTURE)} can be shown.`,
+      `The picture has ${isCut ? 'more than ' : ''}${formatCount(bytes.length)} bytes; at most ${formatCount(MAX_IMAGE_BYTES)} can be shown.`,
     )
   return { content: [{ type: 'image', data: bytes.toString('base64'), mimeType }], isError: false }
 }
 
 /** A cut may go through a letter of UTF-8. */
-function wholeLetters(bytes: Buffer): Buffer {
+function wholeCharacters(bytes: Buffer): Buffer {
   const last = bytes.findLastIndex((byte) => (byte & 0xc0) !== 0x80)
   const lead = bytes[last] ?? 0
   const length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc0 ? 2 : 1
@@ -77,7 +77,7 @@ function isKnown(label: string | undefined): boolean {
   try {
     return new TextDecoder(label).encoding !== ''
   } catch {
-    // Nobody knows that encoding.
+    // The encoding is unknown.
     return false
   }
 }

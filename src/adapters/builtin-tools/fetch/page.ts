@@ -8,25 +8,25 @@ import { refuse } from '../toolset/result.ts'
 import { type MayReach, guardedAgent } from './reach.ts'
 
 /** Bytes, unpacked. */
-const LARGEST = 5 * 1024 * 1024
+const MAX_PAGE_BYTES = 5 * 1024 * 1024
 /** Milliseconds. */
-const PATIENCE = 30_000
-const MOST_REDIRECTS = 5
+const FETCH_TIMEOUT_MS = 30_000
+const MAX_REDIRECTS = 5
 
 const HEADERS = {
   accept: 'text/html,application/xhtml+xml,text/*;q=0.9,application/json;q=0.9,image/*;q=0.5,*/*;q=0.1',
   'user-agent': 'Parley (fetch_url)',
 }
 
-export interface Getting {
+export interface FetchOptions {
   readonly mayReach: MayReach
   readonly clock: Clock
   readonly signal: Signal
 }
 
-export type Got =
+export type FetchedPage =
   | (Body & { readonly kind: 'page'; readonly url: URL; readonly status: number; readonly type: string })
-  /** To another host, which nobody has been asked about. */
+  /** A redirect to another host, which the user has not approved. */
   | { readonly kind: 'elsewhere'; readonly url: URL }
 
 interface Body {
@@ -35,19 +35,19 @@ interface Body {
   readonly isCut: boolean
 }
 
-export async function getPage(url: URL, { mayReach, clock, signal }: Getting): Promise<Got> {
+export async function getPage(url: URL, { mayReach, clock, signal }: FetchOptions): Promise<FetchedPage> {
   const agent = guardedAgent(mayReach)
-  const reason = `${url.host} did not answer within ${PATIENCE / 1_000} seconds.`
+  const reason = `${url.host} did not answer within ${FETCH_TIMEOUT_MS / 1_000} seconds.`
   const timedOut = (cause: unknown): Error => new ParleyError('TOOL_FAILED', { reason }, cause)
   try {
     return await withTimeout((own) => follow(url, { agent, signal: own as AbortSignal }), {
       clock,
-      ms: PATIENCE,
+      ms: FETCH_TIMEOUT_MS,
       signals: [signal],
       timedOut,
     })
   } finally {
-    // Whatever is still on its way is not wanted.
+    // The rest of the response is not needed.
     await agent.destroy()
   }
 }
@@ -57,9 +57,9 @@ interface Following {
   readonly signal: AbortSignal
 }
 
-async function follow(start: URL, { agent, signal }: Following): Promise<Got> {
+async function follow(start: URL, { agent, signal }: Following): Promise<FetchedPage> {
   let url = start
-  for (let redirects = 0; redirects <= MOST_REDIRECTS; redirects++) {
+  for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
     const response = await undiciFetch(url, { dispatcher: agent, redirect: 'manual', headers: HEADERS, signal })
     const location = response.headers.get('location')
     const { status } = response
@@ -75,7 +75,7 @@ async function follow(start: URL, { agent, signal }: Following): Promise<Got> {
   return refuse(`${start.host} redirects again and again.`)
 }
 
-/** What stands in a redirect may be anything. */
+/** The target of a redirect may be anything. */
 function redirected(location: string, from: URL): URL {
   const url = URL.canParse(location, from) ? new URL(location, from) : undefined
   if (url === undefined || !/^https?:$/u.test(url.protocol) || url.username !== '' || url.password !== '')
@@ -98,7 +98,7 @@ async function bodyOf(body: AsyncIterable<Uint8Array> | null): Promise<Body> {
   for await (const piece of body ?? []) {
     pieces.push(piece)
     length += piece.length
-    if (length > LARGEST) return { bytes: Buffer.concat(pieces, LARGEST), isCut: true }
+    if (length > MAX_PAGE_BYTES) return { bytes: Buffer.concat(pieces, MAX_PAGE_BYTES), isCut: true }
   }
   return { bytes: Buffer.concat(pieces), isCut: false }
 }

@@ -1,4 +1,4 @@
-/** The text files of a call: as the client has them, unsaved changes and all, where it lends its files; else as they are stored. */
+/** The text files of a call: with the unsaved changes of the client's editor where the client serves files, else as stored on disk. */
 import { fail, isParleyError } from '../../../errors/parley-error.ts'
 import { refuse } from '../toolset/result.ts'
 import { type FileBytes, readBytes, writeBytes } from '../../../workspace/files.ts'
@@ -16,7 +16,7 @@ export interface TextFile extends Decoded {
   readonly shown: string
 }
 
-/** What is there: a text, or bytes that are none. */
+/** A text file, or the bytes of a binary one. */
 export type Opened = TextFile | (FileBytes & { readonly shown: string })
 
 export function isText(opened: Opened): opened is TextFile {
@@ -28,9 +28,9 @@ export async function openFile(path: string, { caller }: PreviewContext): Promis
   const roots = await openRoots(caller.roots)
   const stored = await unlessMissing(readStored(path, roots))
   if (stored !== undefined && !isText(stored)) return stored
-  const lent = await lentText(stored ?? (await nameOf(path, roots)), stored !== undefined, caller.client)
+  const lent = await textInEditor(stored ?? (await namesOf(path, roots)), stored !== undefined, caller.client)
   if (lent === undefined) return stored ?? fail('FILE_MISSING', { path })
-  return { ...UTF_8, ...(stored ?? (await nameOf(path, roots))), text: lent }
+  return { ...UTF_8, ...(stored ?? (await namesOf(path, roots))), text: lent }
 }
 
 /** Throws what `openFile` throws, and what it is if it is no text. */
@@ -46,7 +46,7 @@ export function openIfThere(path: string, looking: PreviewContext): Promise<Text
 
 /** A file that is still to be written. */
 export async function newFile(path: string, { caller }: PreviewContext): Promise<TextFile> {
-  return { ...(await nameOf(path, await openRoots(caller.roots))), text: '', ...UTF_8 }
+  return { ...(await namesOf(path, await openRoots(caller.roots))), text: '', ...UTF_8 }
 }
 
 /** Writes it where it was read: through the client if it lends its files. */
@@ -58,7 +58,7 @@ export async function saveText(file: TextFile, call: ToolCall): Promise<void> {
     await writeTextFile({ path: file.path, content: file.text })
   } else {
     const roots = await openRoots(caller.roots)
-    if (readTextFile !== undefined) await requireSaved(file, roots, call)
+    if (readTextFile !== undefined) await assertSavedInEditor(file, roots, call)
     await writeBytes({
       path: file.real,
       bytes: encode(file),
@@ -78,7 +78,7 @@ async function readStored(path: string, roots: readonly Root[]): Promise<Opened>
 }
 
 /** Undefined where the client has no say: it lends no files, or has none of this name either. */
-async function lentText(
+async function textInEditor(
   { path }: Pick<TextFile, 'path'>,
   isStored: boolean,
   { readTextFile }: PreviewContext['caller']['client'],
@@ -92,19 +92,19 @@ async function lentText(
   }
 }
 
-/** What is stored is not what somebody sees in their editor and has not saved: to write it would take that from them. */
-async function requireSaved(
+/** The editor may hold unsaved changes: writing the stored text would lose them. */
+async function assertSavedInEditor(
   file: TextFile,
   roots: readonly Root[],
   { caller: { client } }: PreviewContext,
 ): Promise<void> {
   const stored = await unlessMissing(readStored(file.real, roots))
-  const lent = await lentText(file, stored !== undefined, client)
+  const lent = await textInEditor(file, stored !== undefined, client)
   if (lent !== undefined && stored !== undefined && isText(stored) && stored.text !== lent)
-    refuse(`${file.shown} has unsaved changes in the editor, which lets nobody write there. Ask the user to save it.`)
+    refuse(`${file.shown} has unsaved changes in the editor, which does not accept writes. Ask the user to save it.`)
 }
 
-async function nameOf(path: string, roots: readonly Root[]) {
+async function namesOf(path: string, roots: readonly Root[]) {
   const real = await realPath(path, roots)
   return { real, path: pathAsGiven(real, roots), shown: pathFromFirstRoot(real, roots) }
 }

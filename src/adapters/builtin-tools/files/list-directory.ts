@@ -7,7 +7,7 @@ import { formatCount, textResult } from '../toolset/result.ts'
 import { defineTool } from '../toolset/tool.ts'
 
 /** Names that one answer holds. */
-const MOST = 1_000
+const MAX_NAMES = 1_000
 
 export const listDirectory = defineTool({
   name: 'list_directory',
@@ -37,11 +37,11 @@ export const listDirectory = defineTool({
     await walkTree(path, { roots, depth, ignored, signal, passes: left.has }, async (met) => {
       if (met.kind === 'unnameable') unnameable += met.count
       else lines.push(`${'  '.repeat(met.depth)}${lineOf(met)}`)
-      return lines.length > MOST ? 'enough' : 'on'
+      return lines.length > MAX_NAMES ? 'enough' : 'on'
     })
     if (lines.length === 0) lines.push(ignored ? '[The directory is empty.]' : '[Nothing that is not ignored.]')
-    if (lines.length > MOST)
-      lines[MOST] = `[More than ${formatCount(MOST)} names: list a directory below, or use find_files.]`
+    if (lines.length > MAX_NAMES)
+      lines[MAX_NAMES] = `[More than ${formatCount(MAX_NAMES)} names: list a directory below, or use find_files.]`
     if (unnameable > 0) lines.push(`[${formatCount(unnameable)} more with names that are not UTF-8.]`)
     return textResult([...lines, ...left.words()].join('\n'))
   },

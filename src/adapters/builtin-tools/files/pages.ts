@@ -2,9 +2,9 @@
 import { formatCount, characterBoundary } from '../toolset/result.ts'
 
 /** Characters of a page, however few lines they make. */
-const LONGEST_PAGE = 50_000
+const MAX_PAGE_CHARS = 50_000
 
-export interface Wanted {
+export interface PageRequest {
   /** Counts from 1. */
   readonly line: number
   readonly limit: number
@@ -12,7 +12,7 @@ export interface Wanted {
   readonly column?: number
 }
 
-export function pageOf(text: string, { line, limit, column = 1 }: Wanted): string {
+export function pageOf(text: string, { line, limit, column = 1 }: PageRequest): string {
   const lines = linesOf(text)
   if (lines.length === 0) return '[The file is empty.]'
   const first = lines[line - 1]
@@ -21,7 +21,7 @@ export function pageOf(text: string, { line, limit, column = 1 }: Wanted): strin
   if (column > Math.max(1, first.length))
     return `[Line ${formatCount(line)} has ${formatCount(first.length)} characters; there is no column ${formatCount(column)}.]`
   const start = characterBoundary(first, column - 1)
-  if (first.length - start > LONGEST_PAGE) return pieceOf(first, { line, start })
+  if (first.length - start > MAX_PAGE_CHARS) return pieceOf(first, { line, start })
   const page = fitting([first.slice(start), ...lines.slice(line, line - 1 + limit)])
   const last = line + page.length - 1
   if (line === 1 && start === 0 && last === lines.length) return page.join('\n')
@@ -31,7 +31,7 @@ export function pageOf(text: string, { line, limit, column = 1 }: Wanted): strin
 
 /** Of a line that alone is too long. */
 function pieceOf(text: string, { line, start }: { readonly line: number; readonly start: number }): string {
-  const end = characterBoundary(text, start + LONGEST_PAGE)
+  const end = characterBoundary(text, start + MAX_PAGE_CHARS)
   const where = `Characters ${formatCount(start + 1)}–${formatCount(end)} of line ${formatCount(line)}, which has ${formatCount(text.length)}`
   return `${text.slice(start, end)}\n[${where}; read on with line=${line}, column=${end + 1}]`
 }
@@ -45,7 +45,7 @@ export function linesOf(text: string): readonly string[] {
 
 /** The first of them fits. */
 function fitting(lines: readonly string[]): readonly string[] {
-  let room = LONGEST_PAGE + 1
+  let room = MAX_PAGE_CHARS + 1
   const end = lines.findIndex((line) => (room -= line.length + 1) < 0)
   return end < 0 ? lines : lines.slice(0, end)
 }

@@ -8,9 +8,9 @@ import { describeBinary, imageType } from '../../../workspace/file-type.ts'
 import { pageOf } from './pages.ts'
 import { defineTool } from '../toolset/tool.ts'
 
-const LINES = 2_000
+const DEFAULT_LINES = 2_000
 /** Bytes of a picture that a model takes. */
-const LARGEST_PICTURE = 4 * 1024 * 1024
+const MAX_IMAGE_BYTES = 4 * 1024 * 1024
 
 export const readFile = defineTool({
   name: 'read_file',
@@ -21,7 +21,7 @@ export const readFile = defineTool({
     path: z.string().min(1).describe('Absolute, or from the working directory on.'),
     line: z.int().min(1).optional().describe('The first line wanted, counted from 1. Default 1.'),
     column: z.int().min(1).optional().describe('The first character wanted of that line. Default 1.'),
-    limit: z.int().min(1).optional().describe(`How many lines at most. Default ${LINES}.`),
+    limit: z.int().min(1).optional().describe(`How many lines at most. Default ${DEFAULT_LINES}.`),
   }),
   kind: 'read',
   readOnly: true,
@@ -30,22 +30,22 @@ export const readFile = defineTool({
     const locations = [{ path: given, ...(line === undefined ? {} : { line }) }]
     return { title: `Read ${shown}`, locations, paths }
   },
-  async run({ path, line = 1, column = 1, limit = LINES }, call) {
+  async run({ path, line = 1, column = 1, limit = DEFAULT_LINES }, call) {
     const opened = await openFile(path, call)
     assertPathAllowed(opened.real, call)
-    if (!isText(opened)) return picture(opened.shown, opened.bytes)
+    if (!isText(opened)) return imageResult(opened.shown, opened.bytes)
     call.memory.files.saw(opened.real, opened.text)
     return textResult(pageOf(opened.text, { line, column, limit }))
   },
 })
 
-function picture(shown: string, bytes: Buffer): ToolResult {
+function imageResult(shown: string, bytes: Buffer): ToolResult {
   const mimeType = imageType(bytes)
   if (mimeType === undefined)
     return refuse(`${shown} is ${describeBinary(bytes)}, which read_file cannot show as text.`)
-  if (bytes.length > LARGEST_PICTURE)
+  if (bytes.length > MAX_IMAGE_BYTES)
     return refuse(
-      `The picture ${shown} has ${formatCount(bytes.length)} bytes; at most ${formatCount(LARGEST_PICTURE)} can be shown.`,
+      `The picture ${shown} has ${formatCount(bytes.length)} bytes; at most ${formatCount(MAX_IMAGE_BYTES)} can be shown.`,
     )
   return { content: [{ type: 'image', data: bytes.toString('base64'), mimeType }], isError: false }
 }

@@ -4,11 +4,11 @@ import type { Resource, ResourceTemplate, ToolList } from '../../../ports/tools.
 import { formatCount, refuse, textResult } from '../toolset/result.ts'
 import { defineTool } from '../toolset/tool.ts'
 
-const PAGE = 100
+const PAGE_SIZE = 100
 /** For servers that are still connecting. Milliseconds; promise 9 of DESIGN section 2. */
-export const SERVERS_MS = 10_000
-/** Characters of what is told of one. */
-const LONGEST = 300
+export const SERVERS_TIMEOUT_MS = 10_000
+/** Characters that describe one resource. */
+const MAX_DESCRIPTION_CHARS = 300
 
 export const listResources = defineTool({
   name: 'list_resources',
@@ -24,21 +24,21 @@ export const listResources = defineTool({
   readOnly: true,
   preview: ({ server }) => ({ title: server === undefined ? 'List resources' : `List resources of ${server}` }),
   async run({ server, query = '', offset = 0 }, { servers, signal }) {
-    const list = await servers.ready(SERVERS_MS, signal)
+    const list = await servers.ready(SERVERS_TIMEOUT_MS, signal)
     if (server !== undefined) requireServer(server, list)
     const all = linesOf(list, server).filter((line) => line.toLowerCase().includes(query.toLowerCase()))
     if (all.length === 0) return textResult(nothing(list))
-    const page = all.slice(offset, offset + PAGE)
+    const page = all.slice(offset, offset + PAGE_SIZE)
     if (page.length === 0)
       return refuse(`There are ${formatCount(all.length)}; there are none from ${formatCount(offset)} on.`)
     const end = offset + page.length
     const more =
-      end < all.length ? [`[${formatCount(end)} of ${formatCount(all.length)}; go on with offset=${end}]`] : []
+      end < all.length ? [`[${formatCount(end)} of ${formatCount(all.length)}; continue with offset=${end}]`] : []
     return textResult([...page, ...more].join('\n'))
   },
 })
 
-/** Whoever names a server that is not there is told which ones are. */
+/** An unknown server name is refused with the names that exist. */
 export function requireServer(server: string, { servers }: ToolList): void {
   if (servers.some(({ name }) => name === server)) return
   const names = servers.map(({ name }) => name).join(', ')
@@ -61,7 +61,7 @@ function line(one: Resource | ResourceTemplate, uri: string): string {
   const changed = 'changed' in one ? ['changed since it was read'] : []
   const about = [...(mimeType === undefined ? [] : [mimeType]), ...size, ...changed]
   const said = [title === uri ? '' : title, description].filter((text) => text !== '').join(': ')
-  const words = said.replace(/\s+/gu, ' ').slice(0, LONGEST)
+  const words = said.replace(/\s+/gu, ' ').slice(0, MAX_DESCRIPTION_CHARS)
   return `- ${server}: ${uri}${words === '' ? '' : ` — ${words}`}${about.length === 0 ? '' : ` [${about.join(', ')}]`}`
 }
 

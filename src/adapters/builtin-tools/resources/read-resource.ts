@@ -4,7 +4,7 @@ import type { Content, EmbeddedResource } from '../../../ports/content.ts'
 import type { ToolList } from '../../../ports/tools.ts'
 import { withModelContent } from '../../mcp/client/request/model-content.ts'
 import { withinLimit } from '../../mcp/client/request/content.ts'
-import { SERVERS_MS, requireServer } from './list-resources.ts'
+import { SERVERS_TIMEOUT_MS, requireServer } from './list-resources.ts'
 import { refuse } from '../toolset/result.ts'
 import { defineTool } from '../toolset/tool.ts'
 
@@ -24,11 +24,11 @@ export const readResource = defineTool({
     const owner = server ?? ownerIn(uri, list)
     const title = `Read ${uri.slice(0, 120)}${owner === undefined ? '' : ` (${owner})`}`
     const said = owner === undefined ? { title } : { title, server: owner }
-    // An address that no list has is made up by whoever asks, and tells its server something.
+    // A URI that no server lists may carry data to its server, so the user is asked as for a fetch.
     return isListed(uri, owner, list) ? said : { ...said, kind: 'fetch', url: uri }
   },
   async run({ uri, server }, { servers, caller, signal }) {
-    const list = await servers.ready(SERVERS_MS, signal)
+    const list = await servers.ready(SERVERS_TIMEOUT_MS, signal)
     if (server !== undefined) requireServer(server, list)
     const owner = server ?? ownerIn(uri, list) ?? refuse(`Name the server: ${namesIn(list)}.`)
     const bodies = await servers.read(owner, uri, { signal })

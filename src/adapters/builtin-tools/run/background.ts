@@ -3,9 +3,9 @@ import { refuse } from '../toolset/result.ts'
 import type { Running } from './running.ts'
 
 /** How many may run at once. */
-const MOST = 8
+const MAX_RUNNING = 8
 /** How many that have ended are remembered, with what they said. */
-const MOST_ENDED = 8
+const MAX_ENDED = 8
 
 export interface Background {
   /** Throws when there are too many. */
@@ -13,31 +13,33 @@ export interface Background {
   /** Resolves with the name that it goes by from now on; a session that is closed ends it. */
   keep(running: Running): Promise<string>
   /** Throws for a name that none has. */
-  find(id: string): Kept
+  find(id: string): BackgroundCommand
   close(): Promise<void>
 }
 
-export interface Kept {
+export interface BackgroundCommand {
   readonly running: Running
   /** Up to where its output was read. */
   readTo: number
 }
 
 export function openBackground(): Background {
-  const kept = new Map<string, Kept>()
+  const kept = new Map<string, BackgroundCommand>()
   let count = 0
   let isClosed = false
   const open = () => [...kept].filter(([, { running }]) => running.exit === undefined)
   /** Those that ended longest ago, by their start, make room. */
   const forget = () => {
     const ended = [...kept].filter(([, { running }]) => running.exit !== undefined)
-    for (const [id] of ended.slice(0, -MOST_ENDED)) kept.delete(id)
+    for (const [id] of ended.slice(0, -MAX_ENDED)) kept.delete(id)
   }
   return {
     requireRoom() {
       const running = open().map(([id]) => id)
-      if (running.length >= MOST)
-        refuse(`${MOST} commands run in the background already (${running.join(', ')}). Stop one with command_output.`)
+      if (running.length >= MAX_RUNNING)
+        refuse(
+          `${MAX_RUNNING} commands run in the background already (${running.join(', ')}). Stop one with command_output.`,
+        )
     },
     async keep(running) {
       count += 1

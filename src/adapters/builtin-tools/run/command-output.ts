@@ -4,7 +4,7 @@ import type { Running } from './running.ts'
 import { longResult } from '../toolset/result.ts'
 import { type ToolCall, defineTool } from '../toolset/tool.ts'
 
-const LONGEST_WAIT = 600
+const MAX_WAIT_SECONDS = 600
 
 export const commandOutput = defineTool({
   name: 'command_output',
@@ -13,7 +13,7 @@ export const commandOutput = defineTool({
     'Reads what a command in the background has printed since you last read, and whether it still runs. Can wait for its end, or stop it.',
   arguments: z.strictObject({
     id: z.string().min(1).describe('As run_command gave it.'),
-    wait: z.int().min(0).max(LONGEST_WAIT).optional().describe('Seconds to wait for its end. Default 0.'),
+    wait: z.int().min(0).max(MAX_WAIT_SECONDS).optional().describe('Seconds to wait for its end. Default 0.'),
     stop: z.boolean().optional().describe('Stop it. Default false.'),
   }),
   kind: 'read',
@@ -40,7 +40,7 @@ function stateOf({ exit, line }: Running): string {
   return exit.signal === null ? `[It has ended with exit code ${exit.code}.]` : `[It was ended by ${exit.signal}.]`
 }
 
-/** Also when nobody waits any more. */
+/** Resolves also when the call is cancelled. */
 async function endOf({ ended }: Running, seconds: number, { services: { clock }, signal }: ToolCall): Promise<void> {
   const waiting = clock.sleep(seconds * 1_000, signal).catch(() => undefined)
   await Promise.race([ended, waiting])

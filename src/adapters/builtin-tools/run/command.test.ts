@@ -1,6 +1,6 @@
 /** What an "always" is said of, and what a command has said, line by line. */
 import { describe, expect, test } from 'vitest'
-import { Output, readable } from './output.ts'
+import { Output, withoutControls } from './output.ts'
 import { approvalPrefix } from '../../../shell-safety/approval-prefix.ts'
 
 describe('the signature of a command', () => {
@@ -66,18 +66,18 @@ describe('the signature of a command', () => {
 
 describe('the output of a command', () => {
   test('is plain text', () => {
-    expect(readable('\u001B]0;title\u0007\u001B]8;;http://a.example\u001B\\link\u001B]8;;\u001B\\\u001B(B')).toBe(
-      'link',
-    )
-    expect(readable('\u001B[31mred\u001B[0m\u0007 10%\r 99%\rdone\r\nnext\u0000\n')).toBe('done\nnext\n')
+    expect(
+      withoutControls('\u001B]0;title\u0007\u001B]8;;http://a.example\u001B\\link\u001B]8;;\u001B\\\u001B(B'),
+    ).toBe('link')
+    expect(withoutControls('\u001B[31mred\u001B[0m\u0007 10%\r 99%\rdone\r\nnext\u0000\n')).toBe('done\nnext\n')
   })
 
   test('is readable in a moment, without lines, with lines that never end, with sequences that never end', () => {
     const long = 'a'.repeat(1_000_000)
-    expect(readable(long)).toBe(long)
-    expect(readable(`${long}\r${long}`)).toBe(long)
+    expect(withoutControls(long)).toBe(long)
+    expect(withoutControls(`${long}\r${long}`)).toBe(long)
     for (const begin of ['\u001B]', '\u001B[', '\u001B[1;', '\u009B'])
-      expect(readable(begin.repeat(300_000))).not.toContain('\u001B')
+      expect(withoutControls(begin.repeat(300_000))).not.toContain('\u001B')
   })
 
   test('keeps its beginning and its end, and tells what is lost', () => {

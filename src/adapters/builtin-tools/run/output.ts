@@ -1,12 +1,12 @@
-/** What a command has said: its beginning, its end and how much there was, in bounded memory. */
+/** The output of a command in bounded memory: its beginning, its end and its length. */
 import { MAX_KEPT_CHARS, formatCount } from '../toolset/result.ts'
 import type { Clock, Timer } from '../../../ports/clock.ts'
 import type { ToolCallContext } from '../../../ports/tools.ts'
 
-const HEAD = MAX_KEPT_CHARS / 4
-const TAIL = MAX_KEPT_CHARS - HEAD - 200
+const HEAD_CHARS = MAX_KEPT_CHARS / 4
+const TAIL_CHARS = MAX_KEPT_CHARS - HEAD_CHARS - 200
 /** Between two cuts of the tail, so that not every chunk costs one. */
-const SLACK = 256 * 1024
+const TAIL_SLACK_CHARS = 256 * 1024
 
 export class Output {
   readonly #decoder = new TextDecoder()
@@ -21,10 +21,10 @@ export class Output {
 
   add(text: string): void {
     this.#total += text.length
-    const room = HEAD - this.#head.length
+    const room = HEAD_CHARS - this.#head.length
     this.#head += text.slice(0, room)
     this.#tail += text.slice(room)
-    if (this.#tail.length > TAIL + SLACK) this.#tail = this.#tail.slice(-TAIL)
+    if (this.#tail.length > TAIL_CHARS + TAIL_SLACK_CHARS) this.#tail = this.#tail.slice(-TAIL_CHARS)
   }
 
   get total(): number {
@@ -37,17 +37,19 @@ export class Output {
     const head = this.#head.slice(start)
     const tail = this.#tail.slice(Math.max(0, start - tailStart))
     const lost = tailStart - Math.max(start, this.#head.length)
-    return readable(lost > 0 ? `${head}\n[${formatCount(lost)} characters were not kept.]\n${tail}` : `${head}${tail}`)
+    return withoutControls(
+      lost > 0 ? `${head}\n[${formatCount(lost)} characters were not kept.]\n${tail}` : `${head}${tail}`,
+    )
   }
 
-  /** For whoever looks on. */
+  /** For clients that watch the command. */
   lately(limit: number): string {
-    return readable(`${this.#head}${this.#tail}`.slice(-limit))
+    return withoutControls(`${this.#head}${this.#tail}`.slice(-limit))
   }
 }
 
 const [BEL, ESC, CSI] = ['\u0007', '\u001B', '\u009B']
-/** Colours, titles, and what else a terminal is told. Each of them ends before the next begins, so that none is looked at twice. */
+/** Control sequences of terminals. Each ends before the next begins, so that matching takes linear time. */
 const SEQUENCES = new RegExp(
   [
     String.raw`${ESC}\][^${BEL}${ESC}]*(?:${BEL}|${ESC}\\)`,
@@ -58,16 +60,16 @@ const SEQUENCES = new RegExp(
 )
 
 /** Without colours, without what a terminal would have overwritten, and without what it would have done. */
-export function readable(text: string): string {
+export function withoutControls(text: string): string {
   const plain = text.replaceAll(SEQUENCES, '').replaceAll('\r\n', '\n')
   const lines = plain.replaceAll(/[^\P{Cc}\n\t\r]/gu, '').split('\n')
   return lines.map((line) => line.slice(line.lastIndexOf('\r') + 1)).join('\n')
 }
 
-const FIRST_MS = 250
-const LAST_MS = 5_000
+const FIRST_REPORT_MS = 250
+const MAX_REPORT_MS = 5_000
 /** Characters of a report. */
-const SHOWN = 4_000
+const MAX_REPORT_CHARS = 4_000
 
 /** Returns how to end it. */
 export function showProgress(output: Output, caller: Pick<ToolCallContext, 'report'>, clock: Clock): () => void {
@@ -76,15 +78,15 @@ export function showProgress(output: Output, caller: Pick<ToolCallContext, 'repo
   const wait = (ms: number): void => {
     timer = clock.setTimer(ms, () => {
       if (output.total > shown) tell()
-      wait(Math.min(ms * 1.5, LAST_MS))
+      wait(Math.min(ms * 1.5, MAX_REPORT_MS))
     })
   }
   const tell = (): void => {
     shown = output.total
-    const text = output.lately(SHOWN)
-    // Nobody hears of a turn that is over.
+    const text = output.lately(MAX_REPORT_CHARS)
+    // A report after the end of the turn is dropped.
     caller.report({ content: [{ type: 'content', content: { type: 'text', text } }] }).catch(() => undefined)
   }
-  wait(FIRST_MS)
+  wait(FIRST_REPORT_MS)
   return () => timer.cancel()
 }

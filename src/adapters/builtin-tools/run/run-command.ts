@@ -6,7 +6,7 @@ import type { Terminal, TurnTerminals } from '../../../ports/client.ts'
 import type { PreviewedCommand, ToolResult } from '../../../ports/tools.ts'
 import { isWithin } from '../../../access/path-access.ts'
 import { Output, showProgress } from './output.ts'
-import { QUIET_ENVIRONMENT, type Running, startCommand } from './running.ts'
+import { NON_INTERACTIVE_ENVIRONMENT, type Running, startCommand } from './running.ts'
 import { approvalPrefix } from '../../../shell-safety/approval-prefix.ts'
 import { assessCommandLine } from '../../../shell-safety/assess-command.ts'
 import { pathsNamed } from '../../../shell-safety/named-paths.ts'
@@ -16,10 +16,10 @@ import { MAX_KEPT_CHARS, longResult, refuse, textResult } from '../toolset/resul
 import { type ToolCall, defineTool } from '../toolset/tool.ts'
 
 /** Seconds. */
-const USUAL_LIMIT = 120
-const LONGEST_LIMIT = 3_600
-/** Milliseconds that a command which is stopped may take to end before its result is told. */
-const LAST_WORDS = 300
+const DEFAULT_TIMEOUT_SECONDS = 120
+const MAX_TIMEOUT_SECONDS = 3_600
+/** Milliseconds that a stopped command may take to end before its result is returned. */
+const STOP_GRACE_MS = 300
 
 export const runCommand = defineTool({
   name: 'run_command',
@@ -32,15 +32,15 @@ export const runCommand = defineTool({
     timeout: z
       .int()
       .min(1)
-      .max(LONGEST_LIMIT)
+      .max(MAX_TIMEOUT_SECONDS)
       .optional()
-      .describe(`Seconds until it is stopped. Default ${USUAL_LIMIT}.`),
-    background: z.boolean().optional().describe('Go on at once and leave it running. Default false.'),
+      .describe(`Seconds until it is stopped. Default ${DEFAULT_TIMEOUT_SECONDS}.`),
+    background: z.boolean().optional().describe('Return at once and leave it running. Default false.'),
   }),
   kind: 'execute',
   readOnly: false,
   async preview({ command, cwd = '.' }, looking) {
-    requireLine(command)
+    assertCommand(command)
     const place = await resolvePath(cwd, looking).catch(() => undefined)
     return {
       title: `Run ${shownLine(command)}`,
@@ -48,28 +48,28 @@ export const runCommand = defineTool({
       ...(place && { paths: place.paths }),
     }
   },
-  async run({ command, cwd = '.', timeout = USUAL_LIMIT, background = false }, call) {
-    requireLine(command)
+  async run({ command, cwd = '.', timeout = DEFAULT_TIMEOUT_SECONDS, background = false }, call) {
+    assertCommand(command)
     const place = await resolvePath(cwd, call)
     // A terminal of the client is outside of the sandbox.
     const terminals = (await call.services.sandbox.isUsed()) ? undefined : call.caller.client.terminals
-    if (background) return inBackground(command, place, call)
+    if (background) return runInBackground(command, place, call)
     const ended =
       terminals === undefined
-        ? await byOurselves(command, { place, call, timeout })
-        : await inTerminal(command, { place, call, timeout, terminals })
-    return told(ended, call, timeout)
+        ? await runLocally(command, { place, call, timeout })
+        : await runInTerminal(command, { place, call, timeout, terminals })
+    return resultOf(ended, call, timeout)
   },
 })
 
-interface Where {
+interface CommandPlace {
   /** Absent where that is none of the session. */
   readonly cwd: string | undefined
   readonly roots: readonly string[]
 }
 
-/** What only reads, but outside of the directories of the session, is no longer known to do no harm. */
-async function previewOf(line: string, { cwd, roots }: Where): Promise<PreviewedCommand> {
+/** A command that only reads, but outside the session's directories, counts as one that changes something. */
+async function previewOf(line: string, { cwd, roots }: CommandPlace): Promise<PreviewedCommand> {
   const { shapes, effect, why, extras, isDeep } = assessCommandLine(line)
   const places = await pathsNamed(shapes, cwd ?? '/')
   const real = await openRoots(roots)
@@ -93,13 +93,13 @@ interface Ended {
   readonly terminalId?: string
 }
 
-interface Manner {
+interface CommandRun {
   readonly place: ResolvedPath
   readonly call: ToolCall
   readonly timeout: number
 }
 
-async function inBackground(
+async function runInBackground(
   line: string,
   { real }: ResolvedPath,
   { services, memory, caller }: ToolCall,
@@ -115,14 +115,14 @@ async function inBackground(
   )
 }
 
-async function byOurselves(line: string, { place, call, timeout }: Manner): Promise<Ended> {
+async function runLocally(line: string, { place, call, timeout }: CommandRun): Promise<Ended> {
   const { services, signal, caller } = call
   const running = await startCommand({ line, cwd: place.real, roots: caller.roots, ...services, signal })
   const endShow = showProgress(running.output, caller, services.clock)
   try {
     const why = await endOrReason(running, { call, timeout })
-    // Whoever cancels wants to know now, and not when the last of its children is buried.
-    if (why !== undefined) await waitAtMost(running.stop(), { clock: services.clock, ms: LAST_WORDS })
+    // A cancelled call returns at once and does not wait for the last child process.
+    if (why !== undefined) await waitAtMost(running.stop(), { clock: services.clock, ms: STOP_GRACE_MS })
     return { text: running.output.from(0), exit: running.exit ?? {}, why }
   } finally {
     endShow()
@@ -131,7 +131,7 @@ async function byOurselves(line: string, { place, call, timeout }: Manner): Prom
 
 function endOrReason(
   { ended }: Pick<Running, 'ended'>,
-  { call: { services, signal }, timeout }: Pick<Manner, 'call' | 'timeout'>,
+  { call: { services, signal }, timeout }: Pick<CommandRun, 'call' | 'timeout'>,
 ) {
   return new Promise<Ended['why']>((resolve) => {
     const cancel = () => resolve('cancelled')
@@ -147,15 +147,15 @@ function endOrReason(
   })
 }
 
-async function inTerminal(
+async function runInTerminal(
   line: string,
-  { terminals, place, call, timeout }: Manner & { terminals: TurnTerminals },
+  { terminals, place, call, timeout }: CommandRun & { terminals: TurnTerminals },
 ): Promise<Ended> {
   const terminal = await terminals.create({
     command: '/bin/sh',
     args: ['-c', line],
     cwd: place.given,
-    env: QUIET_ENVIRONMENT,
+    env: NON_INTERACTIVE_ENVIRONMENT,
     outputByteLimit: MAX_KEPT_CHARS,
   })
   try {
@@ -187,7 +187,7 @@ async function waitedFor(terminal: Terminal, call: ToolCall, timeout: number): P
   }
 }
 
-function told({ text, exit, why, terminalId }: Ended, { caller }: ToolCall, timeout: number): ToolResult {
+function resultOf({ text, exit, why, terminalId }: Ended, { caller }: ToolCall, timeout: number): ToolResult {
   const { code = null, signal = null } = exit
   const isError = why !== undefined || code !== 0
   const remark = `[${howItEnded(why, exit, timeout)}]`
@@ -216,6 +216,6 @@ function shownLine(command: string): string {
 }
 
 /** The system takes a line as far as its first NUL. */
-function requireLine(command: string): void {
+function assertCommand(command: string): void {
   if (command.includes('\0')) refuse('A command cannot hold a NUL character.')
 }

@@ -17,7 +17,7 @@ export interface Running {
   stop(): Promise<void>
 }
 
-export interface Starting {
+export interface CommandStart {
   readonly line: string
   readonly cwd: string
   readonly roots: readonly string[]
@@ -27,8 +27,8 @@ export interface Starting {
   readonly signal?: Signal
 }
 
-/** Nobody is there to type or to scroll. */
-export const QUIET_ENVIRONMENT = {
+/** There is no user who could type or scroll. */
+export const NON_INTERACTIVE_ENVIRONMENT = {
   PAGER: 'cat',
   GIT_PAGER: 'cat',
   GIT_TERMINAL_PROMPT: '0',
@@ -36,22 +36,22 @@ export const QUIET_ENVIRONMENT = {
   TERM: 'dumb',
 }
 
-/** Milliseconds for a command to end by itself once it was told to; it never had an input whose end would tell it. */
-const GRACE = 40
-/** What left the group may hold the output open; milliseconds that its last words are waited for. */
-const LAST_WORDS = 100
+/** Milliseconds between the request to end and the kill. Commands have no input whose end could ask them. */
+const GRACE_MS = 40
+/** Milliseconds to wait for the end of the output, which a process outside the group may hold open. */
+const OUTPUT_END_MS = 100
 
 /** Throws SANDBOX_UNAVAILABLE, and what keeps a process from being started. */
-export async function startCommand(starting: Starting): Promise<Running> {
+export async function startCommand(starting: CommandStart): Promise<Running> {
   const { line, cwd, roots, processes, sandbox, clock, signal } = starting
   const plain = { command: '/bin/sh', args: ['-c', `exec 2>&1 </dev/null\n${line}`] }
   const launch = (await sandbox.around(plain, { cwd, roots })) ?? plain
-  const child = await processes.spawn({ ...launch, cwd, env: QUIET_ENVIRONMENT }, signal)
+  const child = await processes.spawn({ ...launch, cwd, env: NON_INTERACTIVE_ENVIRONMENT }, signal)
   const output = new Output()
   const said = drain(child, output)
   let exit: ProcessExit | undefined
   const ended = child.exited.then(async (how) => {
-    await waitAtMost(said, { clock, ms: LAST_WORDS })
+    await waitAtMost(said, { clock, ms: OUTPUT_END_MS })
     exit = how
     await child.stop(0)
     return how
@@ -64,7 +64,7 @@ export async function startCommand(starting: Starting): Promise<Running> {
     },
     ended,
     async stop() {
-      await child.stop(GRACE, 0)
+      await child.stop(GRACE_MS, 0)
       await ended
     },
   }

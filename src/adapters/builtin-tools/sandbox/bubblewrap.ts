@@ -1,4 +1,4 @@
-/** What a command may see and write inside the sandbox, as the arguments of bubblewrap. Pure. */
+/** The arguments of bubblewrap: what a command may see and write inside the sandbox. Pure. */
 import { isAbsolute } from 'node:path'
 import { isWithin } from '../../../access/path-access.ts'
 

@@ -113,7 +113,7 @@ function resolved(path: string): Promise<string> {
   return realpath(path).catch(() => path)
 }
 
-/** What runs outside by itself must not be decided inside: git runs its hooks, and Parley obeys the rules of the project. */
+/** A sandboxed command must not write what runs outside the sandbox: git hooks, and the project's rules. */
 async function keptIn(root: string): Promise<readonly string[]> {
   const rules = await realpath(join(root, '.parley.toml')).catch(() => undefined)
   return [...(await obeyedByGit(root)), ...(rules === undefined ? [] : [rules])]
@@ -124,7 +124,7 @@ async function kindOf(path: string) {
     const real = await realpath(path)
     return { real, kind: (await stat(real)).isDirectory() ? 'directory' : 'file' } as const
   } catch {
-    // What is not there needs no hiding.
+    // A missing path needs no hiding.
     return undefined
   }
 }

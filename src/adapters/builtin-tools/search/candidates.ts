@@ -20,8 +20,8 @@ export interface CandidateSearch {
 }
 
 /** Milliseconds; after that every file is opened. */
-const PATIENCE = 10_000
-const MOST_BYTES = 16 * 1024 * 1024
+const RIPGREP_TIMEOUT_MS = 10_000
+const MAX_OUTPUT_BYTES = 16 * 1024 * 1024
 
 const FLAGS = [
   '--no-config',
@@ -36,7 +36,7 @@ const FLAGS = [
   '--no-messages',
 ]
 
-/** Ways from the directory on; undefined where nobody can say. */
+/** Paths relative to the directory; undefined where ripgrep cannot tell. */
 export async function candidatesFor(asking: CandidateSearch): Promise<ReadonlySet<string> | undefined> {
   const { program, literal, directory, ignoresCase, ignored, processes, clock, signal } = asking
   const more = [...(ignoresCase ? ['--ignore-case'] : []), ...(ignored ? ['--no-ignore'] : ['--glob=!.git'])]
@@ -44,7 +44,7 @@ export async function candidatesFor(asking: CandidateSearch): Promise<ReadonlySe
   const args = [...FLAGS, ...more, '-e', `${literal}|${[...literal].join('\\x00')}`, '--', '.']
   try {
     const child = await processes.spawn({ command: program, args, cwd: directory, env: {} }, signal)
-    const answer = await waitAtMost(outputOf(child), { clock, ms: PATIENCE, signals: [signal] })
+    const answer = await waitAtMost(outputOf(child), { clock, ms: RIPGREP_TIMEOUT_MS, signals: [signal] })
     await child.stop(0)
     return answer === undefined ? undefined : pathsIn(answer)
   } catch (error) {
@@ -59,7 +59,7 @@ async function outputOf(child: Child): Promise<Buffer | undefined> {
   let length = 0
   for await (const piece of child.stdout) {
     length += piece.length
-    if (length > MOST_BYTES) return undefined
+    if (length > MAX_OUTPUT_BYTES) return undefined
     pieces.push(piece)
   }
   const { code } = await child.exited
@@ -75,21 +75,21 @@ function pathsIn(answer: Buffer): ReadonlySet<string> {
   )
 }
 
-const SHORTEST = 3
+const MIN_LITERAL_CHARS = 3
 
 /** Undefined where no such piece is certain. Letters, digits and `_` only: they mean the same to everybody. */
 export function literalIn(pattern: string, isLiteral: boolean): string | undefined {
   const pieces = isLiteral ? pattern.split(/\W+/u) : certainPieces(pattern)
   const longest = pieces.reduce((best, piece) => (piece.length > best.length ? piece : best), '')
-  return longest.length >= SHORTEST ? longest : undefined
+  return longest.length >= MIN_LITERAL_CHARS ? longest : undefined
 }
 
-/** Where there is a choice anywhere, or a group, nothing is certain that can be told easily. */
+/** A pattern with alternatives or groups is not analysed. */
 function certainPieces(pattern: string): readonly string[] {
   if (/[|()]/u.test(pattern)) return []
   const plain = pattern
     .replaceAll(/\\(?:u\{[^}]*\}|u[\da-fA-F]{4}|x[\da-fA-F]{2}|c[A-Za-z]|[pP]\{[^}]*\}|k<[^>]*>|\d+|.)/gu, ' ')
     .replaceAll(/\[[^\]]*\]/gu, ' ')
-  // What may be left out, with what says so.
+  // Optional characters, with their quantifier.
   return plain.replaceAll(/.(?:[*?]|\{[^}]*\})/gu, ' ').split(/\W+/u)
 }

@@ -7,8 +7,8 @@ import { formatCount, textResult } from '../toolset/result.ts'
 import { pathTest } from './glob.ts'
 import { defineTool } from '../toolset/tool.ts'
 
-const MOST = 500
-/** Levels that nobody reaches. */
+const MAX_FILES = 500
+/** More levels than any directory tree has. */
 export const UNLIMITED_DEPTH = 100
 
 export const findFiles = defineTool({
@@ -35,12 +35,12 @@ export const findFiles = defineTool({
     const found: string[] = []
     await walkTree(path, { roots, depth: UNLIMITED_DEPTH, ignored, signal, passes: left.has }, async (met) => {
       if (met.kind === 'file' && isWanted(met.way)) found.push(shownName(met.way))
-      return found.length > MOST ? 'enough' : 'on'
+      return found.length > MAX_FILES ? 'enough' : 'on'
     })
     if (found.length === 0)
       found.push(`No file matches ${pattern}${ignored ? '' : ' among those that are not ignored'}.`)
-    if (found.length > MOST)
-      found[MOST] = `[More than ${formatCount(MOST)} files: use a narrower pattern or a directory below.]`
+    if (found.length > MAX_FILES)
+      found[MAX_FILES] = `[More than ${formatCount(MAX_FILES)} files: use a narrower pattern or a directory below.]`
     return textResult([...found, ...left.words()].join('\n'))
   },
 })

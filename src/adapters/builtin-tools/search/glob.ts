@@ -4,7 +4,7 @@ import { refuse } from '../toolset/result.ts'
 
 export type PathTest = (way: string) => boolean
 
-const MOST_CHOICES = 100
+const MAX_CHOICES = 100
 
 /** A pattern without a slash is tried on the last name of a path. Throws for one that is made of too many choices. */
 export function pathTest(pattern: string): PathTest {
@@ -65,7 +65,7 @@ function choicesOf(pattern: string): readonly string[] {
   const [whole, inner = ''] = found
   const [before, after] = [pattern.slice(0, found.index), pattern.slice(found.index + whole.length)]
   const all = inner.split(',').flatMap((choice) => choicesOf(`${before}${choice}${after}`))
-  return all.length > MOST_CHOICES
-    ? refuse(`The pattern stands for more than ${MOST_CHOICES} patterns. Use a simpler one.`)
+  return all.length > MAX_CHOICES
+    ? refuse(`The pattern stands for more than ${MAX_CHOICES} patterns. Use a simpler one.`)
     : all
 }

@@ -13,11 +13,11 @@ import type { FoundLine } from '../../checking/messages.ts'
 import { decode } from '../../../workspace/encoding.ts'
 import { type ToolCall, defineTool } from '../toolset/tool.ts'
 
-const USUAL_MOST = 100
+const DEFAULT_LIMIT = 100
 /** Bytes of a file that is searched. */
-const LARGEST = 8 * 1024 * 1024
+const MAX_FILE_BYTES = 8 * 1024 * 1024
 /** Milliseconds of a search. */
-const PATIENCE = 60_000
+const SEARCH_TIMEOUT_MS = 60_000
 
 const schema = z.strictObject({
   pattern: z
@@ -30,7 +30,7 @@ const schema = z.strictObject({
   literal: z.boolean().optional().describe('The pattern is a text as it stands. Default false.'),
   ignore_case: z.boolean().optional().describe('Default false.'),
   context: z.int().min(0).max(10).optional().describe('Lines to show before and after each match. Default 0.'),
-  limit: z.int().min(1).max(1_000).optional().describe(`How many matching lines. Default ${USUAL_MOST}.`),
+  limit: z.int().min(1).max(1_000).optional().describe(`How many matching lines. Default ${DEFAULT_LIMIT}.`),
   ignored: z.boolean().optional().describe('Also what .gitignore and .ignore name. Default false.'),
 })
 
@@ -50,7 +50,7 @@ export const searchText = defineTool({
     return { title: `Search for ${pattern.slice(0, 80)}${where}`, locations: [{ path: given }], paths }
   },
   async run(args, call) {
-    const { pattern, literal = false, ignore_case: ignoresCase = false, limit = USUAL_MOST } = args
+    const { pattern, literal = false, ignore_case: ignoresCase = false, limit = DEFAULT_LIMIT } = args
     const search: Search = {
       args,
       call,
@@ -63,7 +63,7 @@ export const searchText = defineTool({
       left: countExclusions(call.caller.pathAccess, { isRead: true }),
     }
     await searchIn(search)
-    return longResult(told(search), call.caller.toolCallId)
+    return longResult(resultText(search), call.caller.toolCallId)
   },
 })
 
@@ -89,7 +89,7 @@ async function searchIn(search: Search): Promise<void> {
   const isWanted = glob === undefined ? () => true : pathTest(glob)
   await walkTree(path, { roots, depth: UNLIMITED_DEPTH, ignored, signal, passes: search.left.has }, async (met) => {
     if (met.kind !== 'file' || !isWanted(met.way) || candidates?.has(met.way) === false) return 'on'
-    return searchMet(met, roots, search)
+    return searchEntry(met, roots, search)
   })
 }
 
@@ -116,23 +116,23 @@ async function candidatesIn(path: string, { args, call }: Search): Promise<Reado
 async function searchFile(path: string, roots: readonly Root[], search: Search): Promise<void> {
   await withResolvedPath(path, { roots }, async (place) => {
     assertPathAllowed(place.real, search.call)
-    const bytes = await bytesAt(place, { roots, limit: LARGEST })
+    const bytes = await bytesAt(place, { roots, limit: MAX_FILE_BYTES })
     await searchBytes(bytes, routeTo(place.real, roots).names.join('/'), search)
   })
 }
 
-async function searchMet(
+async function searchEntry(
   { held, name, way }: TreeEntry,
   roots: readonly Root[],
   search: Search,
 ): Promise<'on' | 'enough'> {
   const { clock } = search.call.services
-  if (clock.monotonicNow() - search.began > PATIENCE)
+  if (clock.monotonicNow() - search.began > SEARCH_TIMEOUT_MS)
     refuse('The search takes too long. Search a directory below, or with a glob.')
   const place = await placeIn(held, name)
-  if (place.found !== undefined && place.found.size > LARGEST) search.tooLarge += 1
+  if (place.found !== undefined && place.found.size > MAX_FILE_BYTES) search.tooLarge += 1
   // It has gone meanwhile, may not be read, or is too large.
-  const bytes = await bytesAt(place, { roots, limit: LARGEST }).catch(() => undefined)
+  const bytes = await bytesAt(place, { roots, limit: MAX_FILE_BYTES }).catch(() => undefined)
   if (bytes !== undefined) await searchBytes(bytes, way, search)
   return search.matches >= search.limit ? 'enough' : 'on'
 }
@@ -161,12 +161,12 @@ function shown(found: readonly FoundLine[], { way, around }: { way: string; arou
   })
 }
 
-function told({ lines, matches, limit, tooLarge, args, left }: Search): string {
+function resultText({ lines, matches, limit, tooLarge, args, left }: Search): string {
   const all = matches === 0 ? [`No line matches ${args.pattern.slice(0, 200)}.`] : [...lines]
   if (matches >= limit)
     all.push(`[There may be more than ${formatCount(limit)} lines: narrow the search, or raise limit.]`)
   if (tooLarge > 0)
-    all.push(`[Not searched: ${formatCount(tooLarge)} files of more than ${formatCount(LARGEST)} bytes.]`)
+    all.push(`[Not searched: ${formatCount(tooLarge)} files of more than ${formatCount(MAX_FILE_BYTES)} bytes.]`)
   return [...all, ...left.words()].join('\n')
 }
 

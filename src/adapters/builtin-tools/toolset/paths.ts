@@ -26,13 +26,13 @@ export async function resolvePath(path: string, { caller }: Pick<PreviewContext,
   return { real, given: pathAsGiven(real, roots), shown: pathFromFirstRoot(real, roots), paths }
 }
 
-/** What a preview tells of a file that is to be written, beside its path: whether git executes it. */
+/** For previews of writes: whether git executes the file. */
 export async function gitReasonOf({ real }: ResolvedPath): Promise<Pick<ToolPreview, 'gitReason'>> {
   const gitReason = await gitReasonFor(real)
   return gitReason === undefined ? {} : { gitReason }
 }
 
-/** A link may lead elsewhere than when it was decided what the call may do. */
+/** A link may lead elsewhere than when the call was permitted. */
 export function assertPathAllowed(real: string, { caller: { pathAccess: bars } }: ToolCall): void {
   const bar = bars(real)
   if (bar === undefined) return
@@ -40,11 +40,11 @@ export function assertPathAllowed(real: string, { caller: { pathAccess: bars } }
   refuse('Not allowed: this path is asked about, and leads elsewhere than when that was decided.')
 }
 
-/** What is left out while a tool goes through a directory. */
+/** Counts the paths that permission rules exclude from a directory walk. */
 export interface ExclusionCounter {
   /** Whether this is left out; counts it if so. */
   readonly has: (real: string) => boolean
-  /** What to say of it at the end. */
+  /** Lines for the end of the result. */
   words(): readonly string[]
 }
 

@@ -1,4 +1,4 @@
-/** What a tool of our own answers: the whole for the journal, and no more than a model can use of it. */
+/** Results of builtin tools: the whole for the journal, and a shortened form for the model. */
 import { fail } from '../../../errors/parley-error.ts'
 import type { TextContent } from '../../../ports/content.ts'
 import type { ToolResult } from '../../../ports/tools.ts'
@@ -8,14 +8,14 @@ export const MAX_MODEL_CHARS = 30_000
 /** Characters of one result that are kept. */
 export const MAX_KEPT_CHARS = 1024 * 1024
 
-/** Of what is too long, more is told of its beginning than of its end. */
+/** A shortened text shows more of its beginning than of its end. */
 const HEAD_SHARE = 0.6
 
 export function textResult(text: string, more: Partial<ToolResult> = {}): ToolResult {
   return { content: [textBlock(text)], isError: false, ...more }
 }
 
-/** What went wrong and what to do about it: the model reads it and goes on. */
+/** Throws a sentence that the model can act on: what went wrong and what to do. */
 export function refuse(reason: string, cause?: unknown): never {
   return fail('TOOL_FAILED', { reason }, cause)
 }

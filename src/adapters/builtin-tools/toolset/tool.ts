@@ -1,4 +1,4 @@
-/** What a tool of our own is made of: its words for a model, its arguments, what a call would do, and the call. */
+/** The definition of a builtin tool: its description for models, its arguments, its preview and its call. */
 import { z } from 'zod'
 import { ParleyError, isParleyError } from '../../../errors/parley-error.ts'
 import type { Activity } from '../../../ports/activity.ts'
@@ -38,7 +38,7 @@ export interface ToolServices {
 /** The MCP servers of the session, as its other tools have them. */
 export type ServersOfSession = Pick<ToolRegistry, 'list' | 'read' | 'ready'>
 
-/** What a preview may know: it changes nothing and tells nobody. */
+/** The context of a preview, which has no effects. */
 export interface PreviewContext {
   readonly caller: Pick<ToolCallContext, 'sessionId' | 'roots' | 'client'>
   readonly memory: SessionMemory
@@ -48,7 +48,7 @@ export interface PreviewContext {
 
 export interface ToolCall extends PreviewContext {
   readonly caller: ToolCallContext
-  /** Aborts when nobody waits any more. */
+  /** Aborts when the call is cancelled. */
   readonly signal: Signal
 }
 
@@ -62,7 +62,7 @@ interface ToolDefinition<Schema extends z.ZodType> {
   readonly readOnly: boolean
   /** More than its kind. May throw: then there is nothing more to say. */
   preview?(args: z.infer<Schema>, looking: PreviewContext): Promise<Partial<ToolPreview>> | Partial<ToolPreview>
-  /** What it throws is told as its result. */
+  /** An error becomes the result of the call. */
   run(args: z.infer<Schema>, call: ToolCall): Promise<ToolResult>
 }
 
@@ -129,7 +129,7 @@ function withoutNulls(args: unknown): unknown {
   return Object.fromEntries(Object.entries(args).filter(([, value]) => value !== null))
 }
 
-/** What is no row of ours may be over when the call is made. */
+/** Other errors may be temporary, so they do not block the call. */
 export function cannotRunBy(error: unknown): Pick<ToolPreview, 'cannotRunReason'> {
   return isParleyError(error) ? { cannotRunReason: error.message } : {}
 }

@@ -1,4 +1,4 @@
-/** The tools of our own, and what the sessions that use them share for as long as they are open. */
+/** The builtin tools, and the memory that a session's registries share. */
 import { onAbort } from '../../../async/abort.ts'
 import { withTimeout } from '../../../async/with-timeout.ts'
 import { fail, isParleyError, reasonOf, ParleyError } from '../../../errors/parley-error.ts'
@@ -56,7 +56,7 @@ const TOOLS: readonly BuiltinTool[] = [
 /** The tools that read documents through their index. */
 export const documentTools: readonly Tool[] = [searchDocuments.tool, readDocument.tool]
 
-/** How long a call that nobody waits for may take to end as it likes. Milliseconds. */
+/** A cancelled call may take so long to end by itself. */
 const CANCEL_GRACE_MS = 1_500
 
 /** The tools as one registry has them. */
@@ -110,7 +110,7 @@ export function openBuiltinTools(services: ToolServices): BuiltinTools {
   }
 }
 
-/** What a session remembers lasts from the opening of its first registry to the close of its last. */
+/** A session's memory lasts from the opening of its first registry to the close of its last. */
 function openSessions({ documents }: Pick<ToolServices, 'documents'>) {
   const open = new Map<string, { readonly memory: SessionMemory; registries: number }>()
   return {
@@ -151,7 +151,7 @@ function runWithTimeout(
   return withTimeout(runUntilAborted, { clock, ms: timeoutMs, signals: [signal], timedOut })
 }
 
-/** What the system says, without the path that it was said of: that is one of ours. */
+/** Sentences for system errors, without the path: it may be an internal one. */
 const SYSTEM_REASONS: Readonly<Record<string, string>> = {
   EACCES: 'the system does not permit it',
   EPERM: 'the system does not permit it',

@@ -5,27 +5,29 @@ import { markdown } from '../formats/markdown.ts'
 import { restructuredText } from '../formats/restructured-text.ts'
 import type { Outline } from '../document/outline.ts'
 
-/** What only a library can read; `extract/` has one for each. */
-export type Packed = 'pdf' | 'docx' | 'epub'
+/** Formats that a library of `extract/` reads. */
+export type PackedFormat = 'pdf' | 'docx' | 'epub'
 
-interface Kind {
+interface FormatLimits {
   /** Of the text that is given of the document, which is not always that of the file. */
   readonly mimeType: string
   /** In bytes; a larger file is skipped. */
   readonly largest: number
 }
 
-export type Format = (Kind & { readonly read: (source: string) => Outline }) | (Kind & { readonly packed: Packed })
+export type Format =
+  | (FormatLimits & { readonly read: (source: string) => Outline })
+  | (FormatLimits & { readonly packed: PackedFormat })
 
-const LARGEST_TEXT = 5_000_000
-const LARGEST_PACKED = 50_000_000
+const MAX_TEXT_BYTES = 5_000_000
+const MAX_PACKED_BYTES = 50_000_000
 
 const text = (mimeType: string, read: (source: string) => Outline): Format => ({
   mimeType,
-  largest: LARGEST_TEXT,
+  largest: MAX_TEXT_BYTES,
   read,
 })
-const packed = (kind: Packed): Format => ({ mimeType: 'text/plain', largest: LARGEST_PACKED, packed: kind })
+const packed = (kind: PackedFormat): Format => ({ mimeType: 'text/plain', largest: MAX_PACKED_BYTES, packed: kind })
 const plain = (source: string): Outline => ({ text: source, headings: [] })
 
 const PLAIN = text('text/plain', plain)

@@ -6,7 +6,7 @@ import type { IndexWriter, NewDocument } from '../store/index-writer.ts'
 import { load, type Unpack } from './load.ts'
 import { othersWithin, WatchedCollection } from './watched-collection.ts'
 import { passagesOf, titleOf } from '../document/passages.ts'
-import type { Changes, IndexOptions, Standing } from '../worker/protocol.ts'
+import type { Changes, IndexOptions, IndexState } from '../worker/protocol.ts'
 import { type Budget, type FoundFile, walk } from './walk.ts'
 import type { WatchEvents } from './watch.ts'
 
@@ -14,8 +14,8 @@ export interface IndexerEvents {
   readonly log: (line: string) => void
   readonly present: (names: readonly string[]) => void
   readonly changed: (changes: Changes) => void
-  /** What readers must know of it, whenever that changes. */
-  readonly standing: (standing: Standing) => void
+  /** The state of the index, sent whenever it changes. */
+  readonly standing: (standing: IndexState) => void
 }
 
 export interface IndexerParts {
@@ -24,7 +24,7 @@ export interface IndexerParts {
   readonly options: IndexOptions
 }
 
-interface Known {
+interface KnownDocument {
   readonly stamp: string
   readonly collection: string
 }
@@ -32,79 +32,79 @@ interface Known {
 /** How often it is checked that the directories are still there, and looked through where nothing tells of changes. */
 const TICK_MS = 2_000
 /** Ticks between two looks where the system cannot hear of every change, as on a network file system. */
-const TICKS_WHERE_UNHEARD = 15
+const TICKS_WITHOUT_WATCH = 15
 /** Ticks between two looks that nothing asked for: an hour. */
-const TICKS_FOR_SAFETY = 1_800
+const TICKS_WITH_WATCH = 1_800
 const SETTLE_MS = 150
-const LONGEST_SETTLE_MS = 1_500
+const MAX_SETTLE_MS = 1_500
 /** Each change leaves a piece of index that is merged with others later: few large ones are less work than many small ones. */
 const DOCUMENTS_PER_CHANGE = 128
 const BYTES_PER_CHANGE = 500_000
 
 export class Indexer implements AsyncDisposable {
-  readonly #database: IndexWriter
+  readonly #writer: IndexWriter
   readonly #unpack: Unpack
   readonly #options: IndexOptions
   readonly #events: IndexerEvents
   #served: readonly WatchedCollection[]
-  /** What is in the index or was skipped, by uri. */
-  readonly #known = new Map<string, Known>()
+  /** Documents that are in the index or were skipped, by URI. */
+  readonly #known = new Map<string, KnownDocument>()
   /** Whether this process has looked through everything. */
-  #looked = false
+  #scanned = false
   /** Whether there is an index to search: everything was looked at once, now or by an earlier process. */
   #settled = false
   #truncated = false
-  #lookTimer: NodeJS.Timeout | undefined
+  #scanTimer: NodeJS.Timeout | undefined
   readonly #ticker: NodeJS.Timeout
   #ticks = 0
-  #looking: Promise<void> = Promise.resolve()
+  #scanning: Promise<void> = Promise.resolve()
   #settling: Promise<void> = Promise.resolve()
-  #lastLookMs = 0
+  #lastScanMs = 0
   #closed = false
 
   constructor({ database, unpack, options }: IndexerParts, events: IndexerEvents) {
-    this.#database = database
+    this.#writer = database
     this.#unpack = unpack
     this.#options = options
     this.#events = events
-    this.#served = options.collections.map((collection) => this.#serve(collection))
-    this.#remember()
+    this.#served = options.collections.map((collection) => this.#watchedCollection(collection))
+    this.#loadKnown()
     const there = Promise.all(this.#served.map((one) => one.find())).then(() => undefined)
-    this.#looking = there.then(() => {
-      this.#tellStanding()
-      return this.#look()
+    this.#scanning = there.then(() => {
+      this.#emitState()
+      return this.#scan()
     })
-    void (database.complete ? there : this.#looking).then(() => {
+    void (database.complete ? there : this.#scanning).then(() => {
       this.#settled = true
-      this.#tellStanding()
+      this.#emitState()
     })
     this.#ticker = setInterval(() => void this.#tick(), TICK_MS)
   }
 
-  #serve(collection: Collection): WatchedCollection {
-    return new WatchedCollection(collection, this.#database.collection(collection.name))
+  #watchedCollection(collection: Collection): WatchedCollection {
+    return new WatchedCollection(collection, this.#writer.collection(collection.name))
   }
 
   /** Takes over what an earlier process knew. What is not served any more is not looked for, and so forgotten. */
-  #remember(): void {
-    for (const { uri, name, stamp } of this.#database.known()) this.#known.set(uri, { stamp, collection: name })
+  #loadKnown(): void {
+    for (const { uri, name, stamp } of this.#writer.known()) this.#known.set(uri, { stamp, collection: name })
   }
 
   /** Serves these from now on; those that were served before stay as they are. */
   setCollections(collections: readonly Collection[]): void {
-    this.#looking = this.#looking.then(async () => {
+    this.#scanning = this.#scanning.then(async () => {
       if (this.#closed) return
       const before = this.#served
       const kept = (collection: Collection) =>
         before.find((one) => one.collection.name === collection.name && one.collection.path === collection.path)
-      this.#served = collections.map((collection) => kept(collection) ?? this.#serve(collection))
+      this.#served = collections.map((collection) => kept(collection) ?? this.#watchedCollection(collection))
       for (const one of before) if (!this.#served.includes(one)) await one.unwatch()
-      this.#tellStanding()
-      await this.#look()
+      this.#emitState()
+      await this.#scan()
     })
   }
 
-  #tellStanding(): void {
+  #emitState(): void {
     this.#events.standing({
       served: this.#served.map(({ collection, id, directory, real, present }) => ({
         name: nameOf({ collection }),
@@ -114,7 +114,7 @@ export class Indexer implements AsyncDisposable {
         present,
       })),
       settled: this.#settled,
-      looked: this.#looked,
+      looked: this.#scanned,
       truncated: this.#truncated,
       documents: this.#known.size,
     })
@@ -126,7 +126,7 @@ export class Indexer implements AsyncDisposable {
       if (this.#closed || this.#options.poll) break
       await one.rewatch(this.#watching(one))
     }
-    this.#lookSoon()
+    this.#scanSoon()
   }
 
   /** A watch that broke may have missed something: it is begun afresh, and a look follows that. */
@@ -134,7 +134,7 @@ export class Indexer implements AsyncDisposable {
     const { log } = this.#events
     return {
       log,
-      changed: () => this.#lookSoon(),
+      changed: () => this.#scanSoon(),
       lost: (reason) => {
         log(`The watch of ${directory} has ended (${reason}); it is begun again.`)
         this.#settleSoon()
@@ -142,42 +142,43 @@ export class Indexer implements AsyncDisposable {
     }
   }
 
-  #lookSoon(): void {
-    if (this.#closed || this.#lookTimer !== undefined) return
-    const delay = Math.min(LONGEST_SETTLE_MS, Math.max(SETTLE_MS, this.#lastLookMs * 3))
-    this.#lookTimer = setTimeout(() => {
-      this.#lookTimer = undefined
-      this.#looking = this.#looking.then(() => this.#look())
+  #scanSoon(): void {
+    if (this.#closed || this.#scanTimer !== undefined) return
+    const delay = Math.min(MAX_SETTLE_MS, Math.max(SETTLE_MS, this.#lastScanMs * 3))
+    this.#scanTimer = setTimeout(() => {
+      this.#scanTimer = undefined
+      this.#scanning = this.#scanning.then(() => this.#scan())
     }, delay)
   }
 
   async #tick(): Promise<void> {
     this.#ticks += 1
-    const wishes = await Promise.all(this.#served.map((one) => one.needsLook()))
-    const isHeard = this.#served.every((one) => one.isHeard || !one.present)
-    const rhythm = isHeard ? TICKS_FOR_SAFETY : TICKS_WHERE_UNHEARD
-    if (this.#ticks % rhythm === 0 || wishes.includes(true)) this.#lookSoon()
+    const wishes = await Promise.all(this.#served.map((one) => one.needsScan()))
+    const isHeard = this.#served.every((one) => one.isFullyWatched || !one.present)
+    const rhythm = isHeard ? TICKS_WITH_WATCH : TICKS_WITHOUT_WATCH
+    if (this.#ticks % rhythm === 0 || wishes.includes(true)) this.#scanSoon()
   }
 
   /** Never fails: what cannot be read now is tried again at the next look. */
-  async #look(): Promise<void> {
+  async #scan(): Promise<void> {
     if (this.#closed) return
     const started = performance.now()
-    const first = !this.#looked
+    const first = !this.#scanned
     let moved: readonly WatchedCollection[] = []
     try {
       moved = await this.#reconcile()
-      this.#database.setComplete()
-      this.#looked = true
+      this.#writer.setComplete()
+      this.#scanned = true
     } catch (error) {
       this.#events.log(`The documents could not be looked through (${reasonOf(error)}); trying again.`)
-      this.#lookSoon()
+      this.#scanSoon()
     }
-    this.#lastLookMs = performance.now() - started
-    this.#tellStanding()
-    if (!first) for (const one of moved) this.#events.log(whereabouts(one))
+    this.#lastScanMs = performance.now() - started
+    this.#emitState()
+    if (!first) for (const one of moved) this.#events.log(presenceLine(one))
     this.#events.present(this.#served.filter(({ present }) => present).map(nameOf))
-    if (first || moved.length > 0 || this.#served.some(({ hasUnwatched }) => hasUnwatched)) this.#settleSoon()
+    if (first || moved.length > 0 || this.#served.some(({ hasUnwatchedDirectories: hasUnwatched }) => hasUnwatched))
+      this.#settleSoon()
   }
 
   #settleSoon(): void {
@@ -193,9 +194,9 @@ export class Indexer implements AsyncDisposable {
     const within = await othersWithin(this.#served.map(({ directory }) => directory))
     for (const [at, served] of this.#served.entries()) {
       const found = await walk(served.directory, budget, this.#options)
-      if (served.take(found)) moved.push(served)
+      if (served.apply(found)) moved.push(served)
       truncated ||= found?.truncated === true
-      // What a directory held that is gone now stays in the index, out of sight: it is often back soon.
+      // Documents of a directory that is gone stay in the index but are not found: the directory is often back soon.
       if (found === null) for (const uri of this.#urisIn(served)) seen.add(uri)
       const changed: Candidate[] = []
       for (const file of found?.files ?? []) {
@@ -204,7 +205,7 @@ export class Indexer implements AsyncDisposable {
         seen.add(uri)
         if (this.#known.get(uri)?.stamp !== file.stamp) changed.push({ ...file, uri, served })
       }
-      await this.#take(changed)
+      await this.#indexFiles(changed)
     }
     this.#truncated = truncated
     this.#forget([...this.#known.keys()].filter((uri) => !seen.has(uri)))
@@ -216,7 +217,7 @@ export class Indexer implements AsyncDisposable {
   }
 
   /** The next files are read while these are written. */
-  async #take(files: readonly Candidate[]): Promise<void> {
+  async #indexFiles(files: readonly Candidate[]): Promise<void> {
     const batches = batchesOf(files)
     const read = (batch: readonly Candidate[] = []) => Promise.all(batch.map((file) => this.#read(file)))
     let reading = read(batches[0])
@@ -229,22 +230,22 @@ export class Indexer implements AsyncDisposable {
   }
 
   #write(batch: readonly Candidate[], documents: readonly (NewDocument | null)[]): void {
-    this.#database.change(() => {
+    this.#writer.change(() => {
       for (const [j, file] of batch.entries()) {
         const document = documents[j]
-        if (document) this.#database.put(document)
-        else this.#database.skip({ ...file, collection: file.served.id })
+        if (document) this.#writer.put(document)
+        else this.#writer.skip({ ...file, collection: file.served.id })
       }
     })
     const updated = batch.map(({ uri }) => uri).filter((uri) => this.#known.has(uri))
     for (const { uri, stamp, served } of batch) this.#known.set(uri, { stamp, collection: nameOf(served) })
-    this.#tellStanding()
-    this.#tell({ updated, listChanged: updated.length < batch.length })
+    this.#emitState()
+    this.#emit({ updated, listChanged: updated.length < batch.length })
   }
 
   /** The first look is what every reader waits for; only what changes after it is news. */
-  #tell(changes: Changes): void {
-    if (this.#looked) this.#events.changed(changes)
+  #emit(changes: Changes): void {
+    if (this.#scanned) this.#events.changed(changes)
   }
 
   /** Null for what is no document after all; it is read again when it changes. */
@@ -265,18 +266,18 @@ export class Indexer implements AsyncDisposable {
 
   #forget(uris: readonly string[]): void {
     if (uris.length === 0) return
-    this.#database.change(() => {
-      for (const uri of uris) this.#database.remove(uri)
+    this.#writer.change(() => {
+      for (const uri of uris) this.#writer.remove(uri)
     })
     for (const uri of uris) this.#known.delete(uri)
-    this.#tell({ updated: [], listChanged: true })
+    this.#emit({ updated: [], listChanged: true })
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed = true
     clearInterval(this.#ticker)
-    clearTimeout(this.#lookTimer)
-    await this.#looking
+    clearTimeout(this.#scanTimer)
+    await this.#scanning
     await this.#settling
     for (const one of this.#served) await one.unwatch()
   }
@@ -303,7 +304,7 @@ function nameOf({ collection }: Pick<WatchedCollection, 'collection'>): string {
   return collection.name
 }
 
-function whereabouts({ collection, present }: WatchedCollection): string {
+function presenceLine({ collection, present }: WatchedCollection): string {
   return present ? `${collection.path} is there and searched.` : `${collection.path} is gone; nothing in it is found.`
 }
 

@@ -3,7 +3,7 @@ import { basename } from 'node:path'
 import { readableText } from '../../../workspace/encoding.ts'
 import { bytesAt } from '../../../workspace/files.ts'
 import { withResolvedPath } from '../../../workspace/resolve.ts'
-import { formatOf, type Packed } from './formats.ts'
+import { formatOf, type PackedFormat } from './formats.ts'
 import type { Outline } from '../document/outline.ts'
 import type { FoundFile } from './walk.ts'
 
@@ -13,7 +13,7 @@ export type Loaded =
   | { readonly skipped: string }
 
 /** Reads what only a library can, with limits; throws what is wrong with the file. */
-export type Unpack = (kind: Packed, bytes: Uint8Array) => Promise<Outline>
+export type Unpack = (kind: PackedFormat, bytes: Uint8Array) => Promise<Outline>
 
 export async function load(found: Pick<FoundFile, 'root' | 'path' | 'bytes'>, unpack: Unpack): Promise<Loaded> {
   const { path, bytes } = found

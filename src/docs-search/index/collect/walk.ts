@@ -47,7 +47,7 @@ export interface Budget {
   bytes: number
 }
 
-export interface Wanted {
+export interface WalkOptions {
   /** Whether source code is a document. */
   readonly code?: boolean
   /** Lines as in an ignore file, which those of the directory itself can take back. */
@@ -55,13 +55,13 @@ export interface Wanted {
 }
 
 /** Each level holds a directory open. */
-const MOST_LEVELS = 100
+const MAX_LEVELS = 100
 
 /**
  * Null when there is no such directory (now). Takes what it finds out of the budget. Throws where the system refuses to look,
  * such as for too many open files: what was not looked at is not empty.
  */
-export async function walk(directory: string, budget: Budget, wanted: Wanted = {}): Promise<Walk | null> {
+export async function walk(directory: string, budget: Budget, wanted: WalkOptions = {}): Promise<Walk | null> {
   const root = await rootOf(directory)
   if (root === null) return null
   const { path: real, identity } = root
@@ -110,7 +110,7 @@ interface Task {
   readonly directories: Set<string>
 }
 
-interface Here {
+interface Position {
   readonly held: OpenDirectory
   /** From the root on, without a slash at its end. */
   readonly base: string
@@ -118,7 +118,7 @@ interface Here {
 }
 
 /** False when the budget is used up. */
-async function walkInto(task: Task, here: Here, above: IgnoreRules): Promise<boolean> {
+async function walkInto(task: Task, here: Position, above: IgnoreRules): Promise<boolean> {
   const { held, base } = here
   const entries = await list(held)
   const own = await ignoreRulesIn(held, entries, task.roots)
@@ -126,13 +126,16 @@ async function walkInto(task: Task, here: Here, above: IgnoreRules): Promise<boo
   const ignoring = above.below(base, here.level === 0 ? [[...task.skipped, ...own].join('\n')] : own)
   const wanted = entries.filter((entry) => {
     const isDirectory = entry.kind === 'directory'
-    return (isDirectory || isDocument(entry, task.code)) && !ignoring.ignores(joined(base, entry.name), isDirectory)
+    return (isDirectory || isDocument(entry, task.code)) && !ignoring.ignores(joinedPath(base, entry.name), isDirectory)
   })
   const files = wanted.filter(({ kind }) => kind === 'file')
   const found = await Promise.all(files.map(({ name }) => describe(task, here, name)))
-  for (const file of found) if (file !== null && !take(task, file)) return false
+  for (const file of found) if (file !== null && !takeWithinBudget(task, file)) return false
   for (const { kind, name } of wanted) {
-    if (kind === 'directory' && !(await walkDeeper(task, { ...here, base: joined(base, name) }, { name, ignoring })))
+    if (
+      kind === 'directory' &&
+      !(await walkDeeper(task, { ...here, base: joinedPath(base, name) }, { name, ignoring }))
+    )
       return false
   }
   return true
@@ -143,8 +146,8 @@ interface Deeper {
   readonly ignoring: IgnoreRules
 }
 
-async function walkDeeper(task: Task, { held, base, level }: Here, { name, ignoring }: Deeper): Promise<boolean> {
-  if (level + 1 >= MOST_LEVELS) return true
+async function walkDeeper(task: Task, { held, base, level }: Position, { name, ignoring }: Deeper): Promise<boolean> {
+  if (level + 1 >= MAX_LEVELS) return true
   const below = await openSubdirectory(held, name, task.roots)
   // It has gone, has become something else, or may not be read: there is nothing to find in it.
   if (below === undefined) return true
@@ -165,15 +168,15 @@ async function list(held: OpenDirectory): Promise<readonly Entry[]> {
   return (await namesIn(held).catch(unlessAbsent))?.entries ?? []
 }
 
-async function describe({ root }: Task, { held, base }: Here, name: string): Promise<FoundFile | null> {
+async function describe({ root }: Task, { held, base }: Position, name: string): Promise<FoundFile | null> {
   const place = await placeIn(held, name).catch(unlessAbsent)
   // Removed since its directory was listed, or a link by now.
   if (place?.found === undefined || !place.found.isFile()) return null
-  const file = joined(base, name)
-  return { root, file, path: join(root, file), ...described(place.found) }
+  const file = joinedPath(base, name)
+  return { root, file, path: join(root, file), ...versionOf(place.found) }
 }
 
-function described(stats: Stats): Omit<FoundFile, 'root' | 'file' | 'path'> {
+function versionOf(stats: Stats): Omit<FoundFile, 'root' | 'file' | 'path'> {
   return {
     bytes: stats.size,
     stamp: `${stats.ino}:${stats.size}:${stats.mtimeMs}:${stats.ctimeMs}`,
@@ -182,7 +185,7 @@ function described(stats: Stats): Omit<FoundFile, 'root' | 'file' | 'path'> {
   }
 }
 
-function take({ budget, files }: Task, file: FoundFile): boolean {
+function takeWithinBudget({ budget, files }: Task, file: FoundFile): boolean {
   // It is found, and skipped when it is read: it costs nothing.
   if (file.bytes > (formatOf(file.file.slice(file.file.lastIndexOf('/') + 1), true)?.largest ?? 0)) {
     files.push(file)
@@ -195,6 +198,6 @@ function take({ budget, files }: Task, file: FoundFile): boolean {
   return true
 }
 
-function joined(base: string, name: string): string {
+function joinedPath(base: string, name: string): string {
   return base === '' ? name : `${base}/${name}`
 }

@@ -37,7 +37,7 @@ export class WatchedCollection {
   }
 
   /** Takes what a look found; null when there is nothing to look at. Says whether it came, went, or is another one now. */
-  take(found: Walk | null): boolean {
+  apply(found: Walk | null): boolean {
     const before = this.#root?.identity
     this.#root = found === null ? null : { path: found.real, identity: found.identity }
     this.#inside = found?.directories ?? new Set()
@@ -45,18 +45,18 @@ export class WatchedCollection {
   }
 
   /** The system's watch does not see into what lies in a new directory; only a watch begun afresh does. */
-  get hasUnwatched(): boolean {
+  get hasUnwatchedDirectories(): boolean {
     return [...this.#inside].some((directory) => !this.#watched.has(directory))
   }
 
   /** Whether a look would find it come or gone, or nothing else tells of changes in it. */
-  async needsLook(): Promise<boolean> {
+  async needsScan(): Promise<boolean> {
     const root = await rootOf(this.directory)
     return root?.identity !== this.#root?.identity || (root !== null && this.#watch === null)
   }
 
   /** Whether the system hears of all that changes in it. */
-  get isHeard(): boolean {
+  get isFullyWatched(): boolean {
     return this.#watch?.isComplete === true
   }
 
@@ -79,7 +79,7 @@ export async function othersWithin(directories: readonly string[]): Promise<read
   return roots.map((root, at) =>
     roots.flatMap((other, index) => {
       if (root === undefined || other === undefined || index === at || !other.startsWith(root)) return []
-      // The same one by another name belongs to whoever was named first.
+      // Of two names for one directory the first has the documents.
       return other === root && index > at ? [] : [other]
     }),
   )

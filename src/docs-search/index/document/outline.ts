@@ -12,7 +12,7 @@ export interface Heading {
 /** A document's text as it is searched and shown. It has as many line ends as its source, so that lines keep their number. */
 export interface Outline {
   readonly text: string
-  /** What the document calls itself, if it does so other than by a heading. */
+  /** The title from the document's metadata, if it has one. */
   readonly title?: string
   readonly headings: readonly Heading[]
 }

@@ -19,8 +19,8 @@ export interface Section {
   readonly end: number
 }
 
-const LONGEST = 800
-const SHORTEST = 300
+const MAX_PASSAGE_CHARS = 800
+const MIN_PASSAGE_CHARS = 300
 
 export function titleOf(outline: Outline, fileName: string): string {
   // A heading without text of its own only says where one is, such as a page.
@@ -48,7 +48,7 @@ export function spansOf(outline: Outline): readonly PassageSpan[] {
   )
 }
 
-/** What stands before the first heading, then one section for each heading; one without text joins its first subsection. */
+/** The text before the first heading, then one section for each heading. A section without text joins its first subsection. */
 export function sectionsOf({ text, headings }: Outline): readonly Section[] {
   const sections: Section[] = [{ headingPath: [], headings: [], start: 0, end: headings[0]?.start ?? text.length }]
   let path: readonly Heading[] = []
@@ -75,7 +75,10 @@ function pieces(text: string, section: Pick<Section, 'start' | 'end'>): readonly
   const spans: Span[] = []
   let start = skipSpace(text, section.start, section.end)
   while (start < section.end) {
-    const cut = section.end - start <= LONGEST ? section.end : start + cutOf(text.slice(start, start + LONGEST))
+    const cut =
+      section.end - start <= MAX_PASSAGE_CHARS
+        ? section.end
+        : start + cutOf(text.slice(start, start + MAX_PASSAGE_CHARS))
     spans.push([start, start + text.slice(start, cut).trimEnd().length])
     start = skipSpace(text, cut, section.end)
   }
@@ -104,7 +107,7 @@ const ENDS: readonly RegExp[] = [
 function cutOf(window: string): number {
   for (const end of ENDS) {
     const cut = [...window.matchAll(end)].at(-1)
-    if (cut !== undefined && cut.index >= SHORTEST) return cut.index + cut[0].length
+    if (cut !== undefined && cut.index >= MIN_PASSAGE_CHARS) return cut.index + cut[0].length
   }
   const last = window.charCodeAt(window.length - 1)
   return last >= 0xd800 && last < 0xdc00 ? window.length - 1 : window.length

@@ -6,8 +6,8 @@ import type { DocumentInfo, DocumentOutline, Excerpt, ReadRequest } from '../wor
 import { namedHeadings, sectionNamed, sectionNames } from './sections.ts'
 import { lineAt } from '../query/snippet.ts'
 
-const SECTIONS_NAMED = 30
-export const MOST_HEADINGS = 1_000
+const MAX_SECTIONS_NAMED = 30
+export const MAX_HEADINGS = 1_000
 
 export interface Loaded {
   readonly row: DocumentRow
@@ -23,7 +23,7 @@ export function outlineOf({ row, outline }: Loaded): DocumentOutline {
   let line = 1
   let at = 0
   const headings = namedHeadings(outline)
-    .slice(0, MOST_HEADINGS)
+    .slice(0, MAX_HEADINGS)
     .map(({ level, title, start, slug }) => {
       line = lineAt(outline.text.slice(at), start - at, line)
       at = start
@@ -56,7 +56,7 @@ interface Place {
   readonly line: number
 }
 
-/** What the request names: a section by argument or by fragment, else the line of the fragment. */
+/** The part that the request names: a section by argument or by fragment, else the line of the fragment. */
 function placeOf(outline: Outline, { uri, section }: ReadRequest): Place {
   const fragment = uri.split('#', 2)[1] ?? ''
   const line = /^L(\d+)$/.exec(fragment)?.[1]
@@ -67,7 +67,7 @@ function placeOf(outline: Outline, { uri, section }: ReadRequest): Place {
   return fail('DOCUMENT_SECTION_UNKNOWN', {
     uri: uri.split('#', 1)[0] ?? '',
     section: name.slice(0, 100),
-    sections: sectionNames(outline).slice(0, SECTIONS_NAMED).join('; ') || 'none',
+    sections: sectionNames(outline).slice(0, MAX_SECTIONS_NAMED).join('; ') || 'none',
   })
 }
 

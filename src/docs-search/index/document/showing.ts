@@ -5,13 +5,13 @@ import type { Outline } from './outline.ts'
 import { spansOf } from './passages.ts'
 import type { Term } from '../query/plan.ts'
 import type { FoundInDocument, Shown, ShownHeading, ShowRequest } from '../worker/protocol.ts'
-import { infoOf, type Loaded, MOST_HEADINGS } from './reading.ts'
+import { infoOf, type Loaded, MAX_HEADINGS } from './reading.ts'
 import { namedHeadings } from './sections.ts'
 
 /** More is slow to lay out on a phone. */
-const LONGEST_PART = 60_000
+const MAX_PART_CHARS = 60_000
 
-/** What a search found in one document: the passages as the index has them, and what was looked for. */
+/** The result of a search in one document: the passages as the index has them, and the terms of the query. */
 export interface FoundRows {
   readonly rows: readonly { readonly line: number; readonly text: string }[]
   readonly terms: readonly Term[]
@@ -40,11 +40,11 @@ export function shownOf({ row, outline }: Loaded, request: ShowRequest, found: F
 /** Where each part begins: at the start of a line if one is near. */
 function partStarts(text: string): readonly number[] {
   const starts = [0]
-  for (let start = 0; text.length - start > LONGEST_PART; starts.push(start)) {
-    const window = text.slice(start, start + LONGEST_PART)
+  for (let start = 0; text.length - start > MAX_PART_CHARS; starts.push(start)) {
+    const window = text.slice(start, start + MAX_PART_CHARS)
     const paragraph = window.lastIndexOf('\n\n') + 2
     const line = Math.max(window.lastIndexOf('\n'), window.lastIndexOf('\u2029')) + 1
-    const near = [paragraph, line].find((cut) => cut > LONGEST_PART / 2) ?? wholeCharacters(window)
+    const near = [paragraph, line].find((cut) => cut > MAX_PART_CHARS / 2) ?? wholeCharacters(window)
     start += near
   }
   return starts
@@ -60,7 +60,7 @@ type Place = Pick<ShownHeading, 'line' | 'part'>
 function headingsOf(outline: Outline, placeOf: (offset: number) => Place): readonly ShownHeading[] {
   const ends = new Map(outline.headings.map(({ start, end }) => [start, end]))
   return namedHeadings(outline)
-    .slice(0, MOST_HEADINGS)
+    .slice(0, MAX_HEADINGS)
     .map(({ level, title, slug, start }) => {
       const { line, part } = placeOf(start)
       return { level, title, slug, line, part, at: [start, ends.get(start) ?? start] }

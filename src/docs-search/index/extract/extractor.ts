@@ -2,11 +2,11 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import { SerialQueue } from '../../../async/serial.ts'
-import type { Packed } from '../collect/formats.ts'
+import type { PackedFormat } from '../collect/formats.ts'
 import type { Outline } from '../document/outline.ts'
 
 export interface ExtractRequest {
-  readonly kind: Packed
+  readonly kind: PackedFormat
   readonly bytes: Uint8Array
 }
 
@@ -19,11 +19,11 @@ export interface ExtractLimits {
 }
 
 const LIMITS: ExtractLimits = { milliseconds: 20_000, megabytes: 600 }
-const HEAP_MEGABYTES = 400
-const LOOK_MS = 100
+const MAX_HEAP_MEGABYTES = 400
+const MEMORY_CHECK_MS = 100
 /** The libraries take memory; without work for so long they are let go. */
 const IDLE_MS = 30_000
-/** What the worker is told to be instead of an index. */
+/** The `workerData` that makes the worker an extractor. */
 export const EXTRACTOR = 'extractor'
 
 export class Extractor implements AsyncDisposable {
@@ -54,14 +54,14 @@ export class Extractor implements AsyncDisposable {
       this.#idle = setTimeout(() => void this.#end(), IDLE_MS).unref()
       return answer.outline
     } catch (error) {
-      // Whatever it was doing, it does it no longer.
+      // The thread may still be busy with the file, so it ends.
       await this.#end()
       throw error
     }
   }
 
   #start(): Worker {
-    const resourceLimits = { maxOldGenerationSizeMb: HEAP_MEGABYTES }
+    const resourceLimits = { maxOldGenerationSizeMb: MAX_HEAP_MEGABYTES }
     const worker = new Worker(this.#workerUrl, { workerData: EXTRACTOR, resourceLimits, name: 'parley-extract' })
     worker.unref()
     return worker
@@ -81,7 +81,7 @@ export class Extractor implements AsyncDisposable {
     }
   }
 
-  /** Rejects when a limit is reached; else it stays open until the signal, and nobody looks at it then. */
+  /** Rejects when a limit is reached. Otherwise it never settles; the signal stops its timer. */
   #limitReached(signal: AbortSignal): Promise<never> {
     const { milliseconds, megabytes } = this.#limits
     const [until, most] = [performance.now() + milliseconds, process.memoryUsage.rss() + megabytes * 1_000_000]
@@ -89,7 +89,7 @@ export class Extractor implements AsyncDisposable {
       const look = setInterval(() => {
         if (performance.now() > until) reject(new Error(`it takes longer than ${milliseconds / 1_000} s to read`))
         if (process.memoryUsage.rss() > most) reject(new Error(`it takes more than ${megabytes} MB to read`))
-      }, LOOK_MS)
+      }, MEMORY_CHECK_MS)
       signal.addEventListener('abort', () => clearInterval(look))
     })
   }

@@ -4,14 +4,14 @@ import type { Heading, Outline } from '../document/outline.ts'
 
 const PARAGRAPH_END = '\u2029'
 
-/** What the library calls an item of text; marks between them have neither. */
+/** An item of text as the library reports it. Items of markup have neither property. */
 interface TextItem {
   readonly str?: string
   readonly hasEOL?: boolean
 }
 
 export async function pdf(bytes: Uint8Array): Promise<Outline> {
-  // Nothing in a document is to be run, and nobody reads what the library complains of.
+  // No code of a document is run. The library's warnings are not shown.
   const document = await getDocumentProxy(new Uint8Array(bytes), { isEvalSupported: false, verbosity: 0 })
   try {
     const headings: Heading[] = []

@@ -7,11 +7,11 @@ import type { IndexReader } from '../store/index-reader.ts'
 import type { ServedCollection } from '../worker/protocol.ts'
 
 /** Pairs of rules and states of the index that are remembered; sessions of one server mostly share one. */
-const MOST_LATELY = 8
+const MAX_CACHED_RULES = 8
 
-export class Hidden {
+export class HiddenDocuments {
   readonly #lookup: IndexReader
-  readonly #lately = new LruMap<string, readonly number[]>(MOST_LATELY)
+  readonly #lately = new LruMap<string, readonly number[]>(MAX_CACHED_RULES)
 
   constructor(lookup: IndexReader) {
     this.#lookup = lookup
@@ -28,7 +28,7 @@ export class Hidden {
     const places = this.#lookup.places(present.map(({ id }) => id))
     return places.flatMap(({ document, collection, file }) => {
       const served = present.find(({ id }) => id === collection)
-      return served === undefined || isKept(served, file, access) ? [document] : []
+      return served === undefined || isExcluded(served, file, access) ? [document] : []
     })
   }
 
@@ -41,18 +41,18 @@ export class Hidden {
   /** Throws DOCUMENT_NOT_ALLOWED, whether or not there is such a document: a refusal must not tell that. */
   requireOpen(uri: string, present: readonly ServedCollection[], access: PathAccess | undefined): void {
     if (access === undefined) return
-    const { collection, file } = placeOf(uri)
+    const { collection, file } = locationOf(uri)
     const served = present.find(({ name }) => name === collection)
-    if (served !== undefined && isKept(served, file, access)) fail('DOCUMENT_NOT_ALLOWED', { file })
+    if (served !== undefined && isExcluded(served, file, access)) fail('DOCUMENT_NOT_ALLOWED', { file })
   }
 }
 
-function isKept({ real }: ServedCollection, file: string, access: PathAccess): boolean {
+function isExcluded({ real }: ServedCollection, file: string, access: PathAccess): boolean {
   return real === null || barOf(join(real, file), access) !== undefined
 }
 
 /** Of an address as the index writes it. */
-function placeOf(uri: string): { readonly collection: string; readonly file: string } {
+function locationOf(uri: string): { readonly collection: string; readonly file: string } {
   const [, collection = '', file = ''] = /^doc:\/\/([^/]*)\/(.*)$/su.exec(uri) ?? []
   try {
     return { collection: decodeURIComponent(collection), file: decodeURIComponent(file) }

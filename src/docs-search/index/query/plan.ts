@@ -1,4 +1,4 @@
-/** What a query asks of the full-text index: first that everything occurs, and if nothing has everything, that some does. */
+/** Plans of a query: full-text expressions that require all words first, then some of them. */
 import { asOnePhrase, type Part, parseQuery, phrase } from '../../../text/query.ts'
 import { queriesFor } from '../../../text/keyword-queries.ts'
 import type { SearchRequest } from '../worker/protocol.ts'
@@ -15,9 +15,9 @@ export interface Term {
 export interface Plan {
   readonly match: 'all' | 'phrase' | 'some'
   readonly terms: readonly Term[]
-  /** What a passage must satisfy. */
+  /** The full-text expression that a passage must match. */
   readonly expression: string
-  /** What makes it a better answer, and by how much of its rank. */
+  /** Expressions that make a passage a better answer, each with its weight. */
   readonly bonuses: readonly Bonus[]
   /** With fewer passages than this the next plan is tried. */
   readonly enough: number
@@ -29,11 +29,11 @@ export interface Bonus {
 }
 
 /** How close together words are that are near each other. */
-const NEAR = 12
-/** A page: whoever finds fewer passages with all the words is shown others too, after them. */
-const ENOUGH = 10
+const NEAR_WORDS = 12
+/** A page. With fewer passages that have all words, others follow them. */
+const ENOUGH_PASSAGES = 10
 const BONUS = { phrase: 1, near: 0.5, heading: 1.5, title: 0.5, word: 1, pair: 0.5, all: 2 } as const
-const MOST_PAIRS = 16
+const MAX_PAIRS = 16
 
 /** In the order in which they are tried. */
 export function plansFor({ query, mode }: Pick<SearchRequest, 'query' | 'mode'>): readonly Plan[] {
@@ -47,7 +47,7 @@ export function termsOf(query: string): readonly Term[] {
   const terms = simplified(query)
     .split(/\s+/)
     .flatMap((written) => parseQuery(written).map((part, _, { length }) => termOf(part, length === 1 ? written : '')))
-  // What is asked twice is asked once.
+  // Duplicate terms are searched once.
   return [...new Map(terms.map((term) => [phrase(term.part), term])).values()]
 }
 
@@ -85,7 +85,7 @@ function allPlans(terms: readonly Term[]): readonly Plan[] {
     terms,
     expression,
     bonuses,
-    enough: ENOUGH,
+    enough: ENOUGH_PASSAGES,
   }))
 }
 
@@ -94,11 +94,11 @@ function somePlans(query: string, terms: readonly Term[]): readonly Plan[] {
   const words = termsOf(queriesFor(simplified(query))[0] ?? '')
   const pairs = terms.flatMap(({ part }) => characterPairs(part))
   const everything = terms.map(anywhere).join(' AND ')
-  const neighbours = pairs.slice(0, MOST_PAIRS).map((pair) => ({ expression: anywhere(pair), weight: BONUS.pair }))
+  const neighbours = pairs.slice(0, MAX_PAIRS).map((pair) => ({ expression: anywhere(pair), weight: BONUS.pair }))
   const plan = (some: readonly Term[]): Plan => ({
     match: 'some',
     terms: some,
-    // Whatever has everything has some; a run counts as a whole too, but stop words would cost a look at all that have them.
+    // A run of characters also counts as a whole. Stop words are left out, because nearly every passage contains them.
     expression: [...some, ...(terms.length === 1 ? terms : [])].map(anywhere).join(' OR '),
     bonuses: [
       { expression: everything, weight: BONUS.all },
@@ -134,14 +134,14 @@ function characterPairs({ tokens, breakBefore }: Part): readonly Term[] {
 function closeness(terms: readonly Term[]): readonly Bonus[] {
   if (terms.length < 2) return []
   const parts = terms.map(({ part }) => part)
-  const near = `NEAR(${parts.map(phrase).join(' ')}, ${NEAR})`
+  const near = `NEAR(${parts.map(phrase).join(' ')}, ${NEAR_WORDS})`
   return [
     { expression: `{heading text} : ${asOnePhrase(parts)}`, weight: BONUS.phrase },
     { expression: `{heading text} : ${near}`, weight: BONUS.near },
   ]
 }
 
-/** What a heading says, its section is about; so it is with titles, but of more passages. */
+/** A heading names the subject of its section. A title does so for more passages, so it counts less. */
 function inTitles(terms: readonly Term[]): readonly Bonus[] {
   return terms.flatMap(({ part, stems }) => [
     {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { LruMap } from '../../../async/lru.ts'
 import { fail } from '../../../errors/parley-error.ts'
 import { highlightsOf } from './highlight.ts'
-import { Hidden } from './hidden-documents.ts'
+import { HiddenDocuments } from './hidden-documents.ts'
 import { load, type Loaded as LoadedFile, type Unpack } from '../collect/load.ts'
 import type { Filter, IndexReader, PassageRow } from '../store/index-reader.ts'
 import { inPassage, type Plan, plansFor, type Term, termsOf } from './plan.ts'
@@ -25,7 +25,7 @@ import type {
   Shown,
   ShowRequest,
 } from '../worker/protocol.ts'
-import { AGAIN, type Ranked } from './ranking.ts'
+import { RERANKED_PASSAGES, type Ranked } from './ranking.ts'
 import { excerptOf, infoOf, type Loaded, outlineOf } from '../document/reading.ts'
 import { type FoundRows, shownOf } from '../document/showing.ts'
 import { lineAt, snippetOf } from './snippet.ts'
@@ -33,12 +33,12 @@ import type { IndexStatus } from '../store/index-status.ts'
 import type { FoundFile as File } from '../collect/walk.ts'
 
 /** Clients give a tool half a minute or more. */
-const PATIENCE_MS = 20_000
-const MOST_LATELY = 64
-const LONGEST_SNIPPET = 1_000
-const LONGEST_DESCRIPTION = 200
+const FIRST_INDEX_TIMEOUT_MS = 20_000
+const MAX_CACHED_QUERIES = 64
+const MAX_SNIPPET_CHARS = 1_000
+const MAX_DESCRIPTION_CHARS = 200
 
-interface SearchParts {
+interface QueryServiceParts {
   readonly lookup: IndexReader
   readonly standing: IndexStatus
   readonly unpack: Unpack
@@ -47,7 +47,7 @@ interface SearchParts {
 interface FoundPassages {
   readonly plan: Plan
   readonly total: number
-  /** The first of them in their order, once somebody wants them. */
+  /** The best passages in order, once they were requested. */
   best?: readonly Ranked[]
 }
 
@@ -55,14 +55,14 @@ export class QueryService implements DocumentIndex {
   readonly #lookup: IndexReader
   readonly #standing: IndexStatus
   readonly #load: (found: FoundFile) => Promise<LoadedFile>
-  readonly #hidden: Hidden
-  readonly #lately = new LruMap<string, FoundPassages>(MOST_LATELY)
+  readonly #hidden: HiddenDocuments
+  readonly #lately = new LruMap<string, FoundPassages>(MAX_CACHED_QUERIES)
 
-  constructor({ lookup, standing, unpack }: SearchParts) {
+  constructor({ lookup, standing, unpack }: QueryServiceParts) {
     this.#lookup = lookup
     this.#standing = standing
-    this.#hidden = new Hidden(lookup)
-    this.#load = remembering((found) => load(found, unpack))
+    this.#hidden = new HiddenDocuments(lookup)
+    this.#load = cached((found) => load(found, unpack))
   }
 
   async passages(request: SearchRequest): Promise<PassagePage> {
@@ -84,8 +84,8 @@ export class QueryService implements DocumentIndex {
 
   #ranked(found: FoundPassages, filter: Filter, { offset, limit }: SearchRequest): readonly Ranked[] {
     const wanted = { ...found.plan, ...filter }
-    if (offset + limit > AGAIN) return this.#lookup.ranked({ ...wanted, offset, limit })
-    found.best ??= this.#lookup.ranked({ ...wanted, offset: 0, limit: AGAIN })
+    if (offset + limit > RERANKED_PASSAGES) return this.#lookup.ranked({ ...wanted, offset, limit })
+    found.best ??= this.#lookup.ranked({ ...wanted, offset: 0, limit: RERANKED_PASSAGES })
     return found.best.slice(offset, offset + limit)
   }
 
@@ -125,7 +125,7 @@ export class QueryService implements DocumentIndex {
     return shownOf(loaded, request, request.search === undefined ? none : await this.#within(loaded, request))
   }
 
-  /** What the search found in this document, by the plan that it was answered with. */
+  /** The passages of this document that the search found, by the plan that answered the search. */
   async #within({ row }: Loaded, { search, ...request }: ShowRequest): Promise<FoundRows> {
     const asked = { query: '', mode: 'best', ...search } as const
     const present = await this.#ready(request)
@@ -154,7 +154,7 @@ export class QueryService implements DocumentIndex {
 
   async #open(request: OutlineRequest): Promise<Loaded> {
     const present = await this.#ready(request)
-    const uri = canonical(request.uri)
+    const uri = canonicalUri(request.uri)
     this.#hidden.requireOpen(uri, present, request.access)
     const row = this.#lookup.document(uri)
     const root = present.find(({ id }) => id === row?.collection)?.real ?? null
@@ -168,7 +168,10 @@ export class QueryService implements DocumentIndex {
    * Which of the collections are there. A search waits for the first index, though not for ever, and never takes an index
    * that failed, or directories that are gone, for empty ones.
    */
-  async #ready({ collections: names, patienceMs = PATIENCE_MS }: Scoped): Promise<readonly ServedCollection[]> {
+  async #ready({
+    collections: names,
+    patienceMs = FIRST_INDEX_TIMEOUT_MS,
+  }: Scoped): Promise<readonly ServedCollection[]> {
     const settled = await this.#standing.settled(patienceMs)
     if (settled && !this.#lookup.complete)
       fail('DOCS_INDEX_UNAVAILABLE', { reason: 'they could not be looked through' })
@@ -206,11 +209,11 @@ export class QueryService implements DocumentIndex {
 
 type FoundFile = Pick<File, 'root' | 'path' | 'bytes' | 'stamp'>
 
-const MOST_REMEMBERED = 8
+const MAX_CACHED_DOCUMENTS = 8
 
 /** Who reads a document reads on in it, and some take seconds to unpack. */
-function remembering(read: (found: FoundFile) => Promise<LoadedFile>): (found: FoundFile) => Promise<LoadedFile> {
-  const remembered = new LruMap<string, Promise<LoadedFile>>(MOST_REMEMBERED)
+function cached(read: (found: FoundFile) => Promise<LoadedFile>): (found: FoundFile) => Promise<LoadedFile> {
+  const remembered = new LruMap<string, Promise<LoadedFile>>(MAX_CACHED_DOCUMENTS)
   return (found) => {
     const name = `${found.path}\n${found.stamp}`
     const loading = remembered.getOrMake(name, () => read(found))
@@ -220,7 +223,7 @@ function remembering(read: (found: FoundFile) => Promise<LoadedFile>): (found: F
 }
 
 /** The address as the index writes it, without its fragment; clients may encode other characters than we do. */
-function canonical(address: string): string {
+function canonicalUri(address: string): string {
   const uri = address.split('#', 1)[0] ?? ''
   const [, name = '', path = ''] = /^doc:\/\/([^/]*)\/(.*)$/s.exec(uri) ?? []
   try {
@@ -233,13 +236,13 @@ function canonical(address: string): string {
 }
 
 function documentHit(row: PassageRow, terms: readonly Term[]): DocumentHit {
-  const snippet = snippetOf(row.text, highlightsOf(row.text, terms), LONGEST_DESCRIPTION).text
+  const snippet = snippetOf(row.text, highlightsOf(row.text, terms), MAX_DESCRIPTION_CHARS).text
   return { ...infoOf(row), collectionId: row.collection, snippet }
 }
 
 function passageHit(row: PassageRow, terms: readonly Term[]): PassageHit {
   const matches = highlightsOf(row.text, terms)
-  const snippet = snippetOf(row.text, matches, LONGEST_SNIPPET)
+  const snippet = snippetOf(row.text, matches, MAX_SNIPPET_CHARS)
   return {
     title: row.title,
     headingPath: JSON.parse(row.headingPath) as readonly string[],

@@ -9,7 +9,7 @@ export const BM25 = 'bm25(words, 2.0, 4.0, 1.0, 2.0, 4.0, 1.0, 0.0)'
  * So many are ranked again. The second step looks through everything that matches each of its expressions, and holds only
  * what is among these: an index of ten times the size costs ten times the looking, and no more of the holding.
  */
-export const AGAIN = 300
+export const RERANKED_PASSAGES = 300
 
 export interface Ranked {
   readonly id: number
@@ -17,7 +17,7 @@ export interface Ranked {
   readonly rank: number
 }
 
-export interface Wanted {
+export interface RankRequest {
   readonly expression: string
   readonly bonuses: readonly Bonus[]
   /** A condition on `words.rowid`, beginning with AND, and its values. */
@@ -26,15 +26,21 @@ export interface Wanted {
   readonly offset: number
 }
 
-export function ranked(db: Database, { expression, bonuses, condition, limit, offset }: Wanted): readonly Ranked[] {
+export function ranked(
+  db: Database,
+  { expression, bonuses, condition, limit, offset }: RankRequest,
+): readonly Ranked[] {
   const { sql, values } = condition
   const best = db
     .prepare(`SELECT rowid AS id, ${BM25} AS rank FROM words WHERE words MATCH ? ${sql} ORDER BY rank, id LIMIT ?`)
-    .all(expression, ...values, Math.max(AGAIN, offset + limit)) as Ranked[]
-  return [...rankedAgain(db, best.slice(0, AGAIN), bonuses), ...best.slice(AGAIN)].slice(offset, offset + limit)
+    .all(expression, ...values, Math.max(RERANKED_PASSAGES, offset + limit)) as Ranked[]
+  return [...reranked(db, best.slice(0, RERANKED_PASSAGES), bonuses), ...best.slice(RERANKED_PASSAGES)].slice(
+    offset,
+    offset + limit,
+  )
 }
 
-function rankedAgain(db: Database, best: readonly Ranked[], bonuses: readonly Bonus[]): readonly Ranked[] {
+function reranked(db: Database, best: readonly Ranked[], bonuses: readonly Bonus[]): readonly Ranked[] {
   const factors = new Map(best.map(({ id }) => [id, 1]))
   const ids = JSON.stringify([...factors.keys()])
   // The plus keeps SQLite from asking the full-text index for each of them in turn, which takes a hundred times as long.

@@ -1,4 +1,4 @@
-/** What of a passage is shown, and what in it is marked. */
+/** Snippets: the part of a passage that is shown, with its matches marked. */
 import type { Range } from '../../../text/query.ts'
 
 export interface Snippet {
@@ -6,8 +6,8 @@ export interface Snippet {
   readonly highlights: readonly Range[]
 }
 
-/** What stands where text is left out, and takes as much room at each end. */
-const LEFT_OUT = 2
+/** Characters of the ellipsis at each end of a snippet. */
+const ELLIPSIS_CHARS = 2
 
 /**
  * The whole text where it is short; else a window around the first match, cut where a line, a sentence or a word ends.
@@ -16,7 +16,7 @@ const LEFT_OUT = 2
  */
 export function snippetOf(text: string, matches: readonly Range[], longest: number): Snippet {
   if (text.length <= longest) return { text: asLines(text), highlights: matches }
-  const room = longest - 2 * LEFT_OUT
+  const room = longest - 2 * ELLIPSIS_CHARS
   const [first, firstEnd] = matches[0] ?? [0, 0]
   const start = startOf(text, Math.floor(Math.min(first - room / 4, text.length - room)), first)
   const end = endOf(text, start, { earliest: firstEnd, latest: start + room })
@@ -36,7 +36,7 @@ function asLines(text: string): string {
   return text.replaceAll('\u2029', '\n')
 }
 
-/** What a window may begin with, the best first: a paragraph, a sentence, a word. */
+/** Where a snippet may begin, the best first: a paragraph, a sentence, a word. */
 const STARTS: readonly RegExp[] = [
   /(?<=\n[^\S\n]*\n|\u2029)[^\s]/,
   /(?<=[。！？；]|[.!?]\s|\n)\S/,
@@ -46,7 +46,7 @@ const STARTS: readonly RegExp[] = [
 /** The first good place between two offsets; the earliest that is no half of a character if there is none. */
 function startOf(text: string, earliest: number, latest: number): number {
   if (earliest <= 0) return 0
-  // What stands before a place decides too; a line's end and the blank before it are the longest that is looked at.
+  // The text before a position decides, too. The longest that a pattern looks back at is a line end with the blank before it.
   const margin = Math.min(earliest, 8)
   const window = text.slice(earliest - margin, latest + 1)
   for (const pattern of STARTS) {
@@ -58,7 +58,7 @@ function startOf(text: string, earliest: number, latest: number): number {
   return beforeHalfCharacter(text, Math.min(earliest, latest))
 }
 
-/** What a window may end with, the best first: a line or a sentence, a clause of Chinese, a word. */
+/** Where a snippet may end, the best first: a line or a sentence, a clause of Chinese, a word. */
 const ENDS: readonly RegExp[] = [
   /(?=\n|\u2029)|(?<=[。！？；])|(?<=[.!?])(?=\s)/g,
   /(?<=[，、：])/g,

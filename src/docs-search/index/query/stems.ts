@@ -13,14 +13,14 @@ export interface Stem {
 
 /** A run of capitals, a capitalised or lower-case word, or a number; only letters that the stemmer knows. */
 const PIECE = /[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+/g
-const LONGEST_JOINT = 3
-const LONGEST_PIECE = 64
+const MAX_JOINT_CHARS = 3
+const MAX_PIECE_CHARS = 64
 
 export function stemsOf(text: string): readonly Stem[] {
   const stems: Stem[] = []
   for (const { 0: piece, index } of text.matchAll(PIECE)) {
     const end = index + piece.length
-    const breakBefore = index - (stems.at(-1)?.end ?? index) > LONGEST_JOINT
+    const breakBefore = index - (stems.at(-1)?.end ?? index) > MAX_JOINT_CHARS
     stems.push({ stem: stemOf(piece), start: index, end, breakBefore })
   }
   return stems
@@ -32,7 +32,7 @@ export function stemText(text: string): string {
   let last = -1
   PIECE.lastIndex = 0
   for (let match = PIECE.exec(text); match !== null; match = PIECE.exec(text)) {
-    if (last >= 0) words += match.index - last > LONGEST_JOINT ? ` ${BREAK} ` : ' '
+    if (last >= 0) words += match.index - last > MAX_JOINT_CHARS ? ` ${BREAK} ` : ' '
     words += stemOf(match[0])
     last = PIECE.lastIndex
   }
@@ -40,15 +40,15 @@ export function stemText(text: string): string {
 }
 
 /** Text repeats its words, and stemming them takes longer than looking them up. */
-const known = new Map<string, string>()
-const MOST_KNOWN = 100_000
+const stemCache = new Map<string, string>()
+const MAX_CACHED_STEMS = 100_000
 
 function stemOf(piece: string): string {
-  const before = known.get(piece)
+  const before = stemCache.get(piece)
   if (before !== undefined) return before
   const word = piece.toLowerCase()
-  const stem = word.length > LONGEST_PIECE ? word : stemmer(word)
-  if (known.size >= MOST_KNOWN) known.clear()
-  known.set(piece, stem)
+  const stem = word.length > MAX_PIECE_CHARS ? word : stemmer(word)
+  if (stemCache.size >= MAX_CACHED_STEMS) stemCache.clear()
+  stemCache.set(piece, stem)
   return stem
 }

@@ -1,4 +1,4 @@
-/** Reads the index: a connection of its own, so that nobody who asks waits for what is being written. */
+/** Reads the index through a connection of its own, so that queries do not wait for writes. */
 import { type Database, type Statement, openDatabase } from '../../../sqlite/database.ts'
 import { type NewDocument, scopeWord } from './index-writer.ts'
 import type { Plan } from '../query/plan.ts'
@@ -72,7 +72,7 @@ export class IndexReader implements Disposable {
     void this.complete
   }
 
-  /** What `read` sees is one state of the index, whatever is written meanwhile. */
+  /** `read` sees one state of the index, whatever is written meanwhile. */
   snapshot<Result>(read: () => Result): Result {
     this.#db.exec('BEGIN')
     try {

@@ -1,7 +1,7 @@
 /** How the index stands, as its writer tells: who may ask what of it now, and what an answer must say of it. */
 import { EventEmitter, once } from 'node:events'
 import { NO_DOCUMENTS } from '../../../text/notices.ts'
-import type { IndexLimits, ServedCollection, Standing as Told } from '../worker/protocol.ts'
+import type { IndexLimits, ServedCollection, IndexState as Told } from '../worker/protocol.ts'
 
 const NOTHING: Told = { served: [], settled: false, looked: false, truncated: false, documents: 0 }
 
@@ -11,7 +11,7 @@ export class IndexStatus {
   readonly #news = new EventEmitter().setMaxListeners(0)
   readonly #first = once(this.#news, 'told')
   #told = NOTHING
-  /** Somebody was shown a part of it, and must hear of the whole. */
+  /** A result was given while the index was incomplete, so its completion is announced. */
   #shownEarly = false
 
   constructor(limits: IndexLimits) {
@@ -19,7 +19,7 @@ export class IndexStatus {
   }
 
   /** Says whether what was shown of it before is a whole now. */
-  take(told: Told): boolean {
+  update(told: Told): boolean {
     const whole = told.looked && !this.#told.looked && this.#shownEarly
     this.#told = told
     this.#news.emit('told')
@@ -51,7 +51,7 @@ export class IndexStatus {
     clearTimeout(timer)
   }
 
-  /** What a reader of these collections must know to trust what is found. */
+  /** The notice about incomplete results in these collections, if there is one. */
   noticeFor(names: readonly string[], complete: boolean): string | undefined {
     const { served, truncated, looked, documents } = this.#told
     const gone = served.filter(({ name, present }) => names.includes(name) && !present)

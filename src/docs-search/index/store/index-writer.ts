@@ -55,7 +55,7 @@ const TEMPORARY = `${PRAGMAS}; PRAGMA synchronous = OFF`
 /** Of the tables and of what is written into them; an index of another version is made anew. */
 export const SCHEMA_VERSION = 3
 
-/** What is known of a file without looking at it: also of those that are no documents after all. */
+/** The recorded version of a file, also of files that turned out not to be documents. */
 export interface KnownFile {
   readonly uri: string
   readonly name: string

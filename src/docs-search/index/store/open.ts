@@ -10,7 +10,7 @@ import { IndexWriter, SCHEMA_VERSION } from './index-writer.ts'
 export interface Opened {
   readonly database: IndexWriter
   readonly file: string
-  /** Only as long as somebody has the file open: a directory that is to be removed when all have. */
+  /** A directory to remove as soon as both threads have opened the file. */
   readonly temporary?: string
   /** Lets other processes have it; the kernel does so too, however this one ends. */
   readonly release: () => void
@@ -38,7 +38,7 @@ export function openDatabase(file: string | undefined, log: (line: string) => vo
   }
 }
 
-/** Undefined when the file holds no index that we can go on with. */
+/** Undefined when the file holds no index of this version. */
 function opened(file: string): IndexWriter | undefined {
   try {
     const database = new IndexWriter(file, { lasting: true })

@@ -31,27 +31,27 @@ export interface IndexEvents {
   readonly changed: (changes: Changes) => void
 }
 
-interface Waiting {
+interface PendingCall {
   readonly resolve: (value: unknown) => void
   readonly reject: (error: Error) => void
 }
 
-const CLOSE_MS = 3_000
+const CLOSE_TIMEOUT_MS = 3_000
 /** A worker that ended is started again, each time a little later; one that never lives long is given up. */
-const FIRST_PAUSE_MS = 250
-const MOST_DEATHS = 5
+const FIRST_RESTART_MS = 250
+const MAX_SHORT_LIVES = 5
 const LONG_LIFE_MS = 60_000
 
 export class IndexClient implements DocumentIndex, AsyncDisposable {
   readonly #start: (collections: readonly Collection[]) => Worker
   readonly #events: IndexEvents
-  readonly #waiting = new Map<number, Waiting>()
+  readonly #pending = new Map<number, PendingCall>()
   #collections: readonly Collection[]
   #worker: Worker
   #ended: Promise<void> = Promise.resolve()
-  #again: NodeJS.Timeout | undefined
+  #restartTimer: NodeJS.Timeout | undefined
   #lastCall = 0
-  #deaths = 0
+  #shortLives = 0
   /** Why the worker is not there, as long as it is not. */
   #lost: string | undefined
   #closed = false
@@ -110,7 +110,7 @@ export class IndexClient implements DocumentIndex, AsyncDisposable {
   async #call(operation: Operation, request: OperationRequest): Promise<unknown> {
     if (this.#lost !== undefined) return fail('DOCS_INDEX_UNAVAILABLE', { reason: this.#lost })
     const id = ++this.#lastCall
-    const answer = new Promise((resolve, reject) => this.#waiting.set(id, { resolve, reject }))
+    const answer = new Promise((resolve, reject) => this.#pending.set(id, { resolve, reject }))
     this.#post({ id, operation, request })
     return answer
   }
@@ -123,30 +123,31 @@ export class IndexClient implements DocumentIndex, AsyncDisposable {
     if (message.kind === 'log') return this.#events.log(message.line)
     if (message.kind === 'present') return this.#events.present(message.names)
     if (message.kind === 'changed') return this.#events.changed(message)
-    const waiting = this.#waiting.get(message.id)
-    this.#waiting.delete(message.id)
+    const waiting = this.#pending.get(message.id)
+    this.#pending.delete(message.id)
     if (message.kind === 'answer') waiting?.resolve(message.value)
     else waiting?.reject(new ParleyError(message.code, message.details))
   }
 
   #lose(reason: string, livedMs: number): void {
-    for (const { reject } of this.#waiting.values()) reject(new ParleyError('DOCS_INDEX_UNAVAILABLE', { reason }))
-    this.#waiting.clear()
+    for (const { reject } of this.#pending.values()) reject(new ParleyError('DOCS_INDEX_UNAVAILABLE', { reason }))
+    this.#pending.clear()
     if (this.#closed) return
     this.#lost = reason
-    this.#deaths = livedMs < LONG_LIFE_MS ? this.#deaths + 1 : 1
-    const again = this.#deaths <= MOST_DEATHS
+    this.#shortLives = livedMs < LONG_LIFE_MS ? this.#shortLives + 1 : 1
+    const again = this.#shortLives <= MAX_SHORT_LIVES
     this.#events.log(`The document index is not running: ${reason}${again ? '; it is started again' : ''}`)
-    if (again) this.#again = setTimeout(() => (this.#worker = this.#launch()), FIRST_PAUSE_MS * 2 ** this.#deaths)
+    if (again)
+      this.#restartTimer = setTimeout(() => (this.#worker = this.#launch()), FIRST_RESTART_MS * 2 ** this.#shortLives)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed = true
-    clearTimeout(this.#again)
+    clearTimeout(this.#restartTimer)
     if (this.#lost !== undefined) return
     this.#lost = 'the server is closing'
     this.#post('close')
-    const late = setTimeout(() => void this.#worker.terminate(), CLOSE_MS)
+    const late = setTimeout(() => void this.#worker.terminate(), CLOSE_TIMEOUT_MS)
     await this.#ended
     clearTimeout(late)
   }

@@ -1,4 +1,4 @@
-/** What the server asks of its index worker, and what the worker tells by itself. */
+/** Messages between the owner of an index and its worker thread. */
 import type { PathAccess } from '../../../access/path-access.ts'
 import type { ErrorCode } from '../../../errors/catalogue.ts'
 import type { Collection } from '../collections.ts'
@@ -16,14 +16,14 @@ export interface IndexOptions {
   readonly poll: boolean
   /** Whether source code is searched too. */
   readonly code: boolean
-  /** What is left out unless the ignore files of a directory take it back; lines as they have. */
+  /** Lines of an ignore file that holds for every directory. Its own ignore files can include again what they exclude. */
   readonly skipped?: readonly string[]
   /** Where the index is kept between runs; it lives as long as its process if absent. */
   readonly file?: string
   readonly extract?: Partial<ExtractLimits>
 }
 
-/** What the thread that writes the index is started with. */
+/** The `workerData` of the thread that writes the index. */
 export interface WriterOptions {
   readonly write: IndexOptions
 }
@@ -71,12 +71,12 @@ export interface Page<Hit> {
   readonly hits: readonly Hit[]
   /** Names a state of the index; pages of different ones do not fit together. */
   readonly generation: string
-  /** What a reader must know of the index to trust the result: a limit that was reached, a directory that is gone. */
+  /** A limit that was reached, or a directory that is gone: without it a reader would trust the result too much. */
   readonly notice?: string
 }
 
 export interface PassagePage extends Page<PassageHit> {
-  /** What the passages have of the query. */
+  /** Which part of the query the passages contain. */
   readonly match: 'all' | 'phrase' | 'some'
 }
 
@@ -112,7 +112,7 @@ export interface Scoped {
   readonly collections: readonly string[]
   /** How long to wait for the first index, before a part of it serves; 20 seconds if absent. */
   readonly patienceMs?: number
-  /** What rules keep from the asker: it is in no result, no count and no list. */
+  /** Documents that permission rules exclude: they are in no result, no count and no list. */
   readonly access?: PathAccess
 }
 
@@ -155,7 +155,7 @@ export interface OutlineRequest extends Scoped {
 }
 
 export interface ShowRequest extends OutlineRequest {
-  /** What was looked for; the passages that have it are told. */
+  /** The query whose matching passages are listed. */
   readonly search?: Pick<SearchRequest, 'query' | 'mode'>
   /** The part that has this line; else the one of this number. */
   readonly line?: number
@@ -220,21 +220,21 @@ export type FromWorker =
   | { readonly kind: 'answer'; readonly id: number; readonly value: unknown }
   | { readonly kind: 'failure'; readonly id: number; readonly code: ErrorCode; readonly details: object }
   | { readonly kind: 'log'; readonly line: string }
-  /** Which of the collections are there; told once at the start and at every change. */
+  /** The collections whose directories exist; sent once at the start and at every change. */
   | { readonly kind: 'present'; readonly names: readonly string[] }
   | ({ readonly kind: 'changed' } & Changes)
 
-/** What the indexer tells the thread that answers. */
+/** Messages from the thread that writes the index to the one that answers. */
 export type FromIndexer =
   | Exclude<FromWorker, { readonly kind: 'answer' | 'failure' }>
   /** The file can be read from now on; `temporary` is a directory to remove when it is open. */
   | { readonly kind: 'opened'; readonly file: string; readonly temporary?: string }
-  | ({ readonly kind: 'standing' } & Standing)
+  | ({ readonly kind: 'standing' } & IndexState)
 
 export type ToIndexer = Exclude<ToWorker, Call>
 
-/** What readers must know of the index to trust what they find. */
-export interface Standing {
+/** The state of the index, which results mention where they are incomplete. */
+export interface IndexState {
   readonly served: readonly ServedCollection[]
   /** Whether there is a whole index to search, or none that is being made. */
   readonly settled: boolean
@@ -255,7 +255,7 @@ export interface ServedCollection {
   readonly present: boolean
 }
 
-/** What became of documents that were known before, by uri, and how many came or went. */
+/** Which known documents changed, by URI, and whether documents were added or removed. */
 export interface Changes {
   readonly updated: readonly string[]
   readonly listChanged: boolean

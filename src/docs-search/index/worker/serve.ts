@@ -36,7 +36,7 @@ export function serveIndex({ port, workerUrl }: IndexPlace, options: IndexOption
     writer.on('message', (message: FromIndexer) => {
       if (message.kind === 'opened') resolve(openLookup(message))
       else if (message.kind !== 'standing') tell(message)
-      else if (standing.take(message)) tell({ kind: 'changed', updated: [], listChanged: true })
+      else if (standing.update(message)) tell({ kind: 'changed', updated: [], listChanged: true })
     })
   })
   const operations = opened.then((lookup) =>
@@ -51,7 +51,7 @@ export function serveIndex({ port, workerUrl }: IndexPlace, options: IndexOption
     }
   }
 
-  /** Whoever closes last takes the log over into the file, which only the writer may. */
+  /** The last connection to close checkpoints the write-ahead log, which only the writer may do. */
   async function close(): Promise<void> {
     writer.off('exit', lost)
     const lookup = await opened

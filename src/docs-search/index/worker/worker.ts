@@ -3,7 +3,7 @@ import { parentPort, workerData, type MessagePort } from 'node:worker_threads'
 import { EXTRACTOR, type ExtractAnswer, type ExtractRequest } from '../extract/extractor.ts'
 import type { IndexOptions, WriterOptions } from './protocol.ts'
 import { reasonOf } from '../../../errors/parley-error.ts'
-import type { Packed } from '../collect/formats.ts'
+import type { PackedFormat } from '../collect/formats.ts'
 import type { Outline } from '../document/outline.ts'
 
 async function run(port: NonNullable<typeof parentPort>): Promise<void> {
@@ -20,7 +20,7 @@ async function run(port: NonNullable<typeof parentPort>): Promise<void> {
 
 type Reader = (bytes: Uint8Array) => Promise<Outline>
 
-const READERS: { readonly [Kind in Packed]: () => Promise<Reader> } = {
+const READERS: { readonly [Kind in PackedFormat]: () => Promise<Reader> } = {
   pdf: async () => (await import('../extract/pdf.ts')).pdf,
   docx: async () => (await import('../extract/docx.ts')).docx,
   epub: async () => (await import('../extract/epub.ts')).epub,

@@ -1,4 +1,4 @@
-/** Makes of an answer what its reader can take: one JSON body, or a stream that ends when nobody reads it. */
+/** Turns a response into what the client accepts: one JSON body, or a stream that ends when the client disconnects. */
 import { refusal } from './refusal.ts'
 
 /** For clients that do not accept a stream: what was answered in it, as one body. */
@@ -18,7 +18,7 @@ function isAnswer(data: string): boolean {
   return 'result' in message || 'error' in message
 }
 
-/** The end of the exchange ends the stream: nothing else notices that nobody reads it any more. */
+/** The end of the HTTP exchange ends the stream: nothing else notices that the client has disconnected. */
 export function endingWith(answer: Response, over: Promise<void>): Response {
   const reader = answer.body?.getReader()
   if (reader === undefined) return answer

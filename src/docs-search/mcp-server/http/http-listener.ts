@@ -1,4 +1,4 @@
-/** The door: one address, with or without TLS, behind which both protocol eras are served to whoever has a key. */
+/** The HTTP listener: one address, with or without TLS, that serves both protocol eras to clients with a key. */
 import { once } from 'node:events'
 import { createServer as createHttpServer, type RequestListener, type Server } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
@@ -14,10 +14,10 @@ import { mcpEndpoint } from './mcp-endpoint.ts'
 import { StatelessHandler } from './stateless-handler.ts'
 import { Sessions } from './sessions.ts'
 
-/** What is served behind the door. */
+/** What the listener serves. */
 export interface HttpService {
   open(principal: Principal, era: Era): ClientServer
-  /** What of a change this principal may hear, or null. */
+  /** The part of a change that this key's clients learn of, or null. */
   newsFor(principal: Principal): (change: Change) => Change | null
   principalOf(offered: string | null): Principal | null
   view(principal: Principal): View
@@ -49,7 +49,7 @@ export interface HttpListener {
   /** For people. */
   readonly page: string
   readonly port: number
-  tell(change: Change): void
+  notify(change: Change): void
   /** Ends what belongs to principals that are not known any more. */
   retain(knows: (principal: Principal) => boolean): Promise<void>
   close(): Promise<void>
@@ -98,7 +98,7 @@ export async function openHttpListener(options: HttpListenerOptions): Promise<Ht
     url: `${origin}/mcp`,
     page: `${origin}/`,
     port: bound,
-    tell(change) {
+    notify(change) {
       sessions.tell(change)
       modern.tell(change)
     },

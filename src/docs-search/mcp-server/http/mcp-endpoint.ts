@@ -80,7 +80,7 @@ interface WrongKey {
   readonly offered: string | null
 }
 
-/** A right key is never refused for the wrong ones that came from its address before: only who has none is told to wait. */
+/** A valid key is accepted even after invalid ones from the same address: only requests without one have to wait. */
 function refuseKey(response: ServerResponse, { attempts, address, offered }: WrongKey): void {
   const wait = attempts.waitFor(address)
   if (offered !== null) attempts.wrong(address)
@@ -88,7 +88,7 @@ function refuseKey(response: ServerResponse, { attempts, address, offered }: Wro
   else refuse(response, 'manyKeys', { 'Retry-After': String(wait) })
 }
 
-/** What is wrong with a request, as far as its head tells. */
+/** The error of a request that its headers already show. */
 function wrongIn({ method = '', headers }: IncomingMessage): RefusalName | null {
   if (!METHODS.has(method)) return 'method'
   if (method === 'POST' && !isJsonContentType(headers['content-type'] ?? null)) return 'mediaType'

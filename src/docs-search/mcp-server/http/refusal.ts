@@ -64,7 +64,7 @@ export function refusal(name: RefusalName): Response {
   return new Response(bodyOf(name), { status, headers: { 'Content-Type': 'application/json', ...headers } })
 }
 
-/** Refuses without reading the body, whose rest nobody waits for. */
+/** Refuses without reading the rest of the body. */
 export function refuse(response: ServerResponse, name: RefusalName, more: OutgoingHttpHeaders = {}): void {
   const { status, headers }: Refusal = REFUSALS[name]
   const body = bodyOf(name)

@@ -133,7 +133,7 @@ export class Sessions {
   /** Passes news on to every session; it reaches those that listen, and those that come back to a lost stream. */
   tell(change: Change): void {
     for (const { client } of this.#sessions.values()) {
-      client.tell(change).catch((error: unknown) => this.#options.log(`A client could not be told: ${String(error)}`))
+      client.notify(change).catch((error: unknown) => this.#options.log(`A client could not be told: ${String(error)}`))
     }
   }
 
@@ -197,7 +197,7 @@ export class SessionEvents implements EventStore {
   ): Promise<string> {
     const at = this.#events.findIndex((event) => event.id === id)
     const stream = this.#events[at]?.stream ?? ''
-    // The first event of a stream is empty: it only tells where to go on from.
+    // The first event of a stream is empty: it only carries the id from which a client resumes.
     const missed = this.#events.slice(at + 1).filter((event) => event.stream === stream && 'jsonrpc' in event.message)
     for (const event of missed) await send(event.id, event.message)
     return stream

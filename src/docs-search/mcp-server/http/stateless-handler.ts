@@ -8,7 +8,7 @@ import type { Exchange } from './sessions.ts'
 
 export interface StatelessHandlerOptions {
   readonly build: (principal: Principal) => ClientServer
-  /** What of a change this principal may hear, or null. */
+  /** The part of a change that this key's clients learn of, or null. */
   readonly newsFor: (principal: Principal) => (change: Change) => Change | null
 }
 

@@ -1,4 +1,4 @@
-/** Cursors: opaque to whoever receives them, and good only for what they were made for. */
+/** Cursors: opaque to clients, and valid only for the search or list that they were made for. */
 import { createHash } from 'node:crypto'
 import { fail } from '../../../errors/parley-error.ts'
 

@@ -4,8 +4,8 @@ import { afterOf, cursorAfter } from './cursor.ts'
 import { type DocumentTool, READS_ONLY, result, scopeSchema } from './tool.ts'
 
 const NAME = 'list_documents'
-const USUAL = 50
-const MOST = 200
+const DEFAULT_LIMIT = 50
+const MAX_LIMIT = 200
 
 const DOCUMENT = {
   title: { type: 'string' },
@@ -27,7 +27,13 @@ export const listDocuments: DocumentTool = {
       properties: {
         scope: scopeSchema(collections),
         path: { type: 'string', description: 'How the path in the collection begins: guides/.' },
-        limit: { type: 'integer', minimum: 1, maximum: MOST, default: USUAL, description: 'Documents a page.' },
+        limit: {
+          type: 'integer',
+          minimum: 1,
+          maximum: MAX_LIMIT,
+          default: DEFAULT_LIMIT,
+          description: 'Documents a page.',
+        },
         cursor: { type: 'string', description: 'nextCursor of the page before, with the same scope and path.' },
       },
     },
@@ -49,7 +55,7 @@ export const listDocuments: DocumentTool = {
   }),
   async call(args) {
     const list = { collections: args.scope(), prefix: args.optionalText('path') ?? '' }
-    const limit = args.whole('limit', 1, MOST) ?? USUAL
+    const limit = args.integer('limit', 1, MAX_LIMIT) ?? DEFAULT_LIMIT
     const cursor = args.optionalText('cursor')
     const after = cursor === undefined ? {} : { after: afterOf(list, cursor) }
     const { documents, total, next, notice } = await args.view.index.list({ ...list, limit, ...after })

@@ -51,7 +51,7 @@ export const minDocGlobalSearch: DocumentTool = {
   }),
   async call(args) {
     const query = args.query('keyword')
-    const page = args.whole('pageIndex', 1, Number.MAX_SAFE_INTEGER / PAGE - 1) ?? 1
+    const page = args.integer('pageIndex', 1, Number.MAX_SAFE_INTEGER / PAGE - 1) ?? 1
     const { total, hits, notice } = await args.view.index.documents({
       query,
       mode: 'all',

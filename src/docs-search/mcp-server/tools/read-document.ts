@@ -3,8 +3,8 @@ import { excerptText } from '../../index/result-text.ts'
 import { type DocumentTool, READS_ONLY, result } from './tool.ts'
 
 const NAME = 'read_document'
-const USUAL = 8_000
-const MOST = 50_000
+const DEFAULT_CHARACTERS = 8_000
+const MAX_CHARACTERS = 50_000
 
 export const readDocument: DocumentTool = {
   name: NAME,
@@ -19,7 +19,13 @@ export const readDocument: DocumentTool = {
         uri: { type: 'string', description: 'uri of a search result.' },
         section: { type: 'string', description: 'A heading, or several from the top: Setup > Linux.' },
         offset: { type: 'integer', minimum: 0, description: 'In UTF-16 units from the start of the document.' },
-        limit: { type: 'integer', minimum: 1, maximum: MOST, default: USUAL, description: 'Characters at most.' },
+        limit: {
+          type: 'integer',
+          minimum: 1,
+          maximum: MAX_CHARACTERS,
+          default: DEFAULT_CHARACTERS,
+          description: 'Characters at most.',
+        },
       },
       required: ['uri'],
     },
@@ -43,8 +49,8 @@ export const readDocument: DocumentTool = {
   async call(args) {
     const uri = args.text('uri')
     const section = args.optionalText('section')
-    const offset = args.whole('offset', 0, Number.MAX_SAFE_INTEGER)
-    const limit = args.whole('limit', 1, MOST) ?? USUAL
+    const offset = args.integer('offset', 0, Number.MAX_SAFE_INTEGER)
+    const limit = args.integer('limit', 1, MAX_CHARACTERS) ?? DEFAULT_CHARACTERS
     const found = await args.view.index.read({
       uri,
       collections: args.view.all(),

@@ -6,8 +6,8 @@ import { cursorOf, placeOf } from './cursor.ts'
 import { type DocumentTool, READS_ONLY, result, scopeSchema } from './tool.ts'
 
 const NAME = 'search_documents'
-const USUAL = 10
-const MOST = 50
+const DEFAULT_LIMIT = 10
+const MAX_LIMIT = 50
 const MODES = ['all', 'best', 'phrase'] as const
 
 const MODE =
@@ -34,9 +34,13 @@ const OUTPUT = {
   type: 'object',
   properties: {
     total: { type: 'integer', minimum: 0, description: 'Passages on all pages.' },
-    match: { type: 'string', enum: ['all', 'phrase', 'some'], description: 'What the passages have of the query.' },
+    match: {
+      type: 'string',
+      enum: ['all', 'phrase', 'some'],
+      description: 'Which part of the query the passages contain.',
+    },
     nextCursor: { type: 'string', description: 'Absent on the last page.' },
-    notice: { type: 'string', description: 'What was not searched, and why.' },
+    notice: { type: 'string', description: 'Documents that were not searched, and why.' },
     results: {
       type: 'array',
       items: { type: 'object', properties: HIT, required: Object.keys(HIT), additionalProperties: false },
@@ -60,7 +64,13 @@ export const searchDocuments: DocumentTool = {
         mode: { type: 'string', enum: [...MODES], default: 'all', description: MODE },
         scope: scopeSchema(collections),
         updated_after: { type: 'string', description: 'Only documents modified after this date (ISO 8601).' },
-        limit: { type: 'integer', minimum: 1, maximum: MOST, default: USUAL, description: 'Passages a page.' },
+        limit: {
+          type: 'integer',
+          minimum: 1,
+          maximum: MAX_LIMIT,
+          default: DEFAULT_LIMIT,
+          description: 'Passages a page.',
+        },
         cursor: { type: 'string', description: 'nextCursor of the page before, with the same other arguments.' },
       },
       required: ['query'],
@@ -76,7 +86,7 @@ export const searchDocuments: DocumentTool = {
       collections: args.scope(),
       ...(updatedAfter === undefined ? {} : { updatedAfter }),
     } as const
-    const limit = args.whole('limit', 1, MOST) ?? USUAL
+    const limit = args.integer('limit', 1, MAX_LIMIT) ?? DEFAULT_LIMIT
     const cursor = args.optionalText('cursor')
     const place = cursor === undefined ? undefined : placeOf(search, cursor)
     const offset = place?.offset ?? 0

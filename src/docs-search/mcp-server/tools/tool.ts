@@ -1,4 +1,4 @@
-/** What every tool of the document server has in common. */
+/** The common parts of the document server's tools. */
 import type { CallToolResult, JSONObject, Tool } from '@modelcontextprotocol/server'
 import { fail } from '../../../errors/parley-error.ts'
 import { problemOfQuery } from '../../index/query/query-limits.ts'
@@ -59,7 +59,7 @@ export class Arguments {
   }
 
   /** A whole number, also as a string, as some models and programs send it. Undefined when it is not given. */
-  whole(name: string, least: number, most: number): number | undefined {
+  integer(name: string, least: number, most: number): number | undefined {
     const value = this.#values[name]
     if (value === undefined || value === null) return undefined
     const number = typeof value === 'string' && /^\s*\d{1,15}\s*$/.test(value) ? Number(value) : value

@@ -71,7 +71,7 @@ class Reading {
     })
   }
 
-  /** What was found is held together, so that one line can stand beside it. */
+  /** Adjacent blocks of one match share an element, so that one line can be drawn beside them. */
   made(): Html {
     const runs: { readonly found: boolean; readonly made: Html[] }[] = []
     for (const { made, found } of this.#blocks) {
@@ -164,7 +164,7 @@ interface Block {
   readonly kind: 'prose' | 'plain' | 'code'
   readonly start: number
   readonly end: number
-  /** What is shown of it, in its own offsets. A line of prose that only goes on with the one before is part of that. */
+  /** The part that is shown, in its own offsets. A line of prose that continues the one before belongs to that one. */
   readonly lines: readonly Range[]
 }
 
@@ -184,7 +184,7 @@ export function layoutOf(file: string): 'markdown' | 'prose' | 'plain' | undefin
   return LAYOUTS.find(([files]) => files.test(file))?.[1]
 }
 
-/** What programs read at the head of a Markdown file, before its first heading. */
+/** The front matter of a Markdown file, which programs read. */
 function isFrontMatter(text: string, [start]: Range): boolean {
   return start === 0 && /^---[^\S\n]*\n[^]*?\n(?:---|\.\.\.)\s*$/.test(text)
 }
@@ -199,7 +199,7 @@ function blocksOf(text: string, file: string): readonly Block[] {
   })
 }
 
-/** What stands between blank lines. */
+/** The text between blank lines. */
 function runsOf(text: string): readonly Range[] {
   const runs: Range[] = []
   let start = 0

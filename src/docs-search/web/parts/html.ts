@@ -44,7 +44,7 @@ function escaped(text: string): string {
   return (
     text
       .replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '')
-      // What HTML has no way to say, and no reader a way to see.
+      // Control characters that HTML cannot represent.
       .replace(/[^\P{Cc}\t\n\r]/gu, '\ufffd')
   )
 }

@@ -1,4 +1,4 @@
-/** What every page has: its head, the search box, a way out, and the language of its parts. */
+/** The layout of every page: head, search box, sign-out and language. */
 import { createHash } from 'node:crypto'
 import { MODES, type Mode, NO_QUESTION, type Question, searchAddress } from '../site/addresses.ts'
 import { type Html, html, textOf } from './html.ts'
@@ -23,19 +23,19 @@ function asset(name: string, type: string, text: string): Asset {
   return { address: `/page/${version}/${name}`, type: `${type}; charset=utf-8`, text }
 }
 
-/** Whoever is signed in: what the search box offers. */
+/** The collections that the search box offers to the signed-in person. */
 export interface Reader {
   readonly collections: readonly string[]
 }
 
 export interface Frame {
   readonly title: string
-  /** Nobody, on the page where one signs in. */
+  /** Absent on the sign-in page. */
   readonly reader: Reader | null
   readonly question?: Question
   /** Two columns. */
   readonly wide?: boolean
-  /** Whether the writing goes on in the search box. */
+  /** Whether the search box has the focus. */
   readonly writing?: boolean
   readonly content: Html
 }
@@ -140,7 +140,7 @@ function scope({ collections }: Reader, { collection }: Question): Html | null {
   >`
 }
 
-/** What went wrong, in a sentence, and what to do. */
+/** One sentence that says what went wrong and what to do. */
 export function problem(title: string, sentence: string, next?: Html): Html {
   return html`<h1>${title}</h1>
     <p class="error" role="alert">${sentence}</p>

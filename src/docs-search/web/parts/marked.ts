@@ -3,7 +3,7 @@ import { type Html, html } from './html.ts'
 
 export type Range = readonly [start: number, end: number]
 
-/** What of a text is shown; the ranges are of the whole of it, in order and apart from each other. */
+/** The part of a text that is shown. The ranges are offsets into the whole text, in order and not overlapping. */
 export function marked(text: string, [start, end]: Range, ranges: readonly Range[]): Html {
   const parts: Html[] = []
   let at = start

@@ -1,4 +1,4 @@
-/** What little the pages do by themselves; without it nothing is missing but a key on the keyboard. */
+/** The script of the pages: a keyboard shortcut. Everything else works without it. */
 export const SCRIPT = `'use strict'
 const search = document.getElementById('parley-q')
 const writing = (element) => element instanceof HTMLElement && (element.isContentEditable || /^(?:INPUT|SELECT|TEXTAREA)$/.test(element.tagName))

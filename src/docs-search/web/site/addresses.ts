@@ -4,7 +4,7 @@ export type Mode = 'best' | 'all' | 'phrase'
 
 export const MODES: readonly Mode[] = ['best', 'all', 'phrase']
 
-/** What a person asked for. */
+/** The query in the address of a page. */
 export interface Question {
   readonly query: string
   readonly mode: Mode

@@ -1,4 +1,4 @@
-/** What is sent back for a page, with the guards that every page has. */
+/** Sends a page with the security headers that every page has. */
 import type { ServerResponse } from 'node:http'
 
 export type Headers = Readonly<Record<string, string | readonly string[]>>

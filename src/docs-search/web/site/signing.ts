@@ -24,7 +24,7 @@ export class Signing {
     this.#options = options
   }
 
-  /** By the key itself, as a program has it, or by a visit. Null for nobody. */
+  /** By the key of the request, or by the session of the browser. Null if neither is valid. */
   principalOf({ headers, socket }: IncomingMessage): Principal | null {
     const offered = offeredIn(headers)
     if (offered !== undefined) return this.#options.principalOf(offered)

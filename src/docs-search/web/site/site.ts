@@ -85,13 +85,13 @@ export class Site {
   }
 }
 
-/** Also an address that nobody knows, where a browser asks for it; programs are told in their own way. */
+/** Also the answer to unknown addresses for browsers; programs get a JSON error. */
 function isForPeople(path: string, { headers: { accept = '' } }: IncomingMessage): boolean {
   if (/^\/(?:mcp|\.well-known)(?:\/|$)/.test(path)) return false
   return /^\/(?:$|sign-(?:in|out)$|(?:doc|in|page)\/)/.test(path) || /\btext\/html\b/.test(accept)
 }
 
-/** What people can do something about; anything else is told to the log only. */
+/** Errors that a person can act on. Others only go to the log. */
 const STATUS: Readonly<Record<string, number>> = {
   DOCUMENT_UNKNOWN: 404,
   DOCS_INDEX_UNAVAILABLE: 503,
