@@ -20,7 +20,7 @@ export async function search({ quick, directory }: Measuring): Promise<readonly 
   const index = openSearchIndex({ directory: home, workerUrl: searchWorker, clock: systemClock, report })
   try {
     const began = performance.now()
-    await index.search({ query: 'nothing', limit: 1, patience: FOREVER })
+    await index.search({ query: 'nothing', limit: 1, timeoutMs: FOREVER })
     const made = performance.now() - began
     const took = await questions(index, quick ? 40 : 100)
     const size = entries.toLocaleString('en')
@@ -78,7 +78,7 @@ async function questions(index: SearchIndex, rounds: number): Promise<readonly n
     ]
     for (const query of asked) {
       const began = performance.now()
-      await index.search({ query, limit: 20, patience: 1_000 })
+      await index.search({ query, limit: 20, timeoutMs: 1_000 })
       took.push(performance.now() - began)
     }
   }

@@ -18,7 +18,7 @@ export interface SearchDocument {
   readonly title?: string
   readonly text?: string
   /** The text continues what the passage has so far; otherwise it replaces that. */
-  readonly goesOn: boolean
+  readonly continues: boolean
 }
 
 export interface SearchRequest {
@@ -27,8 +27,8 @@ export interface SearchRequest {
   /** Only sessions of exactly this directory. */
   readonly cwd?: string
   readonly limit: number
-  /** Milliseconds to wait for an index that is behind the journal; what is not taken in by then is not searched. */
-  readonly patience: number
+  /** How long to wait for an index that is behind the journal; what is not taken in by then is not searched. */
+  readonly timeoutMs: number
 }
 
 export interface SearchHit {
@@ -61,7 +61,7 @@ export interface SearchAnswer {
 export interface SearchIndex {
   /** How it stands, without changing anything. Throws SEARCH_UNAVAILABLE. */
   inspect(): Promise<IndexState>
-  /** Finds all that was stored before it was asked, if the patience suffices. Throws SEARCH_UNAVAILABLE. */
+  /** Finds all that was stored before it was asked, unless the timeout passes first. Throws SEARCH_UNAVAILABLE. */
   search(request: SearchRequest): Promise<SearchAnswer>
   /** A session has changed or is gone. Costs nothing, so that an append may say it. */
   changed(session: SessionId): void

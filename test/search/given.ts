@@ -121,5 +121,5 @@ export function said(turnId: string, text: string, role: 'agent' | 'thought' = '
 }
 
 export function asking(query: string, more: Partial<SearchRequest> = {}): SearchRequest {
-  return { query, limit: 20, patience: 60_000, ...more }
+  return { query, limit: 20, timeoutMs: 60_000, ...more }
 }

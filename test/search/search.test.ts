@@ -204,7 +204,7 @@ describe('the index', () => {
     await teller.tell(created())
     for (let number = 1; number <= 40; number += 1)
       await teller.tell(...turn(number, 'go', ...Array.from({ length: 100 }, (_, n) => `needle${number} word${n} `)))
-    const { behind, hits } = await index.search(asking('needle40', { patience: 0 }))
+    const { behind, hits } = await index.search(asking('needle40', { timeoutMs: 0 }))
     expect(behind === 0 ? hits.length : behind).toBeGreaterThan(0)
     expect(await found(index, 'needle40')).toHaveLength(1)
   })

@@ -27,7 +27,7 @@ export const searchSessions = defineTool({
     const { hits, more } = await services.search.search({
       query,
       limit,
-      patience: INDEX_TIMEOUT_MS,
+      timeoutMs: INDEX_TIMEOUT_MS,
       ...(everywhere ? {} : { cwd }),
     })
     if (hits.length === 0) {

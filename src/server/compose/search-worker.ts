@@ -20,7 +20,7 @@ if (parentPort !== null) run(parentPort, workerData as Given)
 function run(port: MessagePort, { directory, quiet }: Given): void {
   const source = {
     ...openJournalSource(directory, quiet),
-    sayings: (entries: Parameters<typeof decodeEntry>[0][], turn: string | null) =>
+    documents: (entries: Parameters<typeof decodeEntry>[0][], turn: string | null) =>
       searchDocumentsOf(entries.map(decodeEntry), turn),
   }
   const report = (sentence: string): void => port.postMessage([[0, sentence]] satisfies Answer[])

@@ -7,7 +7,7 @@ import { hasJournal, openSearch } from './compose-reading.ts'
 const LIMIT = 20
 const MOST = 200
 /** How long a client waits for an index that is still being made. Milliseconds. */
-const PATIENCE = 300
+const TIMEOUT_MS = 300
 
 /** A passage as programs see it, on the wire and in `--json`. */
 export interface Passage {
@@ -76,7 +76,7 @@ function parseSearch(params: unknown): SearchRequest {
   if (typeof query !== 'string') return refuse('query must be a text')
   if (cwd !== undefined && cwd !== null && typeof cwd !== 'string') return refuse('cwd must be a text')
   if (!isLimit(limit)) return refuse(`limit must be a number from 1 to ${MOST}`)
-  return { query, limit, patience: PATIENCE, ...(typeof cwd === 'string' ? { cwd } : {}) }
+  return { query, limit, timeoutMs: TIMEOUT_MS, ...(typeof cwd === 'string' ? { cwd } : {}) }
 }
 
 function isLimit(value: unknown): value is number {

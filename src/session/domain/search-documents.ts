@@ -4,37 +4,37 @@ import type { SearchDocument } from '../../ports/search.ts'
 import type { Entry } from './entries.ts'
 
 export interface SearchDocuments {
-  readonly sayings: readonly SearchDocument[]
+  readonly documents: readonly SearchDocument[]
   /** The turn that the last of the entries belongs to, if it belongs to one. */
   readonly turn: string | null
 }
 
 /** `turn` is the one that the entries before these have begun and not ended. */
 export function searchDocumentsOf(entries: readonly Entry[], turn: string | null): SearchDocuments {
-  const sayings: SearchDocument[] = []
+  const documents: SearchDocument[] = []
   let current = turn
   for (const entry of entries) {
     if (entry.kind === 'turn_started') current = entry.turnId
-    const saying = sayingOf(entry, current)
-    if (saying !== undefined) sayings.push(saying)
+    const document = documentOf(entry, current)
+    if (document !== undefined) documents.push(document)
     if (entry.kind === 'turn_ended') current = null
   }
-  return { sayings, turn: current }
+  return { documents, turn: current }
 }
 
-function sayingOf(entry: Entry, turn: string | null): SearchDocument | undefined {
+function documentOf(entry: Entry, turn: string | null): SearchDocument | undefined {
   const place = { seq: entry.seq, at: entry.at, turn }
   switch (entry.kind) {
     case 'message_chunk': {
       const name = `${turn ?? ''}/${entry.role}/${entry.messageId}`
-      return { ...place, name, by: entry.role, text: spokenText(entry.content), goesOn: true }
+      return { ...place, name, by: entry.role, text: spokenText(entry.content), continues: true }
     }
     case 'tool_call':
       return { ...place, ...callSaid(entry.toolCallId, entry.call, turn) }
     case 'tool_call_patched':
       return { ...place, ...callSaid(entry.toolCallId, entry.patch, turn) }
     case 'title':
-      return { ...place, turn: null, name: 'title', by: 'title', text: entry.title, goesOn: false }
+      return { ...place, turn: null, name: 'title', by: 'title', text: entry.title, continues: false }
     default:
       return undefined
   }
@@ -47,7 +47,7 @@ function callSaid(toolCallId: string, { title, content }: ToolCallPatch, turn: s
     by: 'tool' as const,
     ...(title === undefined ? {} : { title }),
     ...(content === undefined ? {} : { text: content.map(reportedText).join(APART) }),
-    goesOn: false,
+    continues: false,
   }
 }
 

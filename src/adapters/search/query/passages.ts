@@ -6,7 +6,7 @@ import { type Statements, escapeText, unescapeText } from '../../../sqlite/state
 
 /** What is stored of a passage from `part` on, with what has been said since. */
 interface Draft {
-  readonly saying: SearchDocument
+  readonly document: SearchDocument
   readonly part: number
   /** Of the first of its pieces. */
   readonly repeats: number
@@ -32,19 +32,19 @@ interface Row {
 }
 
 /** Within a transaction of the caller. */
-export function writeSayings(statements: Statements, session: number, sayings: readonly SearchDocument[]): void {
+export function writeDocuments(statements: Statements, session: number, documents: readonly SearchDocument[]): void {
   const drafts = new Map<string, Draft>()
-  for (const saying of sayings) {
-    const draft = drafts.get(saying.name) ?? draftOf(rowsOf(statements, session, saying), saying)
-    drafts.set(saying.name, draft)
-    add(draft, saying)
+  for (const document of documents) {
+    const draft = drafts.get(document.name) ?? draftOf(rowsOf(statements, session, document), document)
+    drafts.set(document.name, draft)
+    add(draft, document)
   }
   for (const draft of drafts.values()) write(statements, session, draft)
 }
 
 /** Whoever goes on needs the last piece only. */
-function rowsOf(statements: Statements, session: number, { name, goesOn }: SearchDocument): readonly Row[] {
-  const order = goesOn ? 'DESC LIMIT 1' : ''
+function rowsOf(statements: Statements, session: number, { name, continues }: SearchDocument): readonly Row[] {
+  const order = continues ? 'DESC LIMIT 1' : ''
   const sql = `SELECT part, seq, at, until, title, text, repeats FROM passages WHERE session = ? AND name = ? ORDER BY part ${order}`
   return (statements.all(sql, session, escapeText(name)) as readonly Row[]).map(readable)
 }
@@ -53,32 +53,32 @@ function readable({ title, text, ...row }: Row): Row {
   return { ...row, title: title === null ? null : unescapeText(title), text: unescapeText(text) }
 }
 
-function draftOf(rows: readonly Row[], saying: SearchDocument): Draft {
+function draftOf(rows: readonly Row[], document: SearchDocument): Draft {
   const [first] = rows
-  const { seq, at } = saying
-  if (first === undefined) return { saying, part: 0, repeats: 0, seq, at, until: seq, title: null, text: '' }
+  const { seq, at } = document
+  if (first === undefined) return { document, part: 0, repeats: 0, seq, at, until: seq, title: null, text: '' }
   const text = first.text.slice(0, first.repeats) + joined(rows)
-  return { saying, ...first, text }
+  return { document, ...first, text }
 }
 
-function add(draft: Draft, { seq, title, text, goesOn }: SearchDocument): void {
+function add(draft: Draft, { seq, title, text, continues }: SearchDocument): void {
   draft.until = seq
   if (title !== undefined) draft.title = title
-  if (text !== undefined) draft.text = goesOn ? draft.text + text : text
+  if (text !== undefined) draft.text = continues ? draft.text + text : text
 }
 
 const INSERT =
   'INSERT INTO passages (session, name, part, said_by, turn, seq, until, at, title, text, repeats) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)'
 
 function write(statements: Statements, session: number, draft: Draft): void {
-  const { saying, seq, at, until, title, text } = draft
-  const name = escapeText(saying.name)
+  const { document, seq, at, until, title, text } = draft
+  const name = escapeText(document.name)
   const stale = 'SELECT id FROM passages WHERE session = ? AND name = ? AND part >= ?'
   for (const row of statements.all(stale, session, name, draft.part)) removePassage(statements, (row as Numbered).id)
   if (text === '' && title === null) return
   for (const [index, piece] of piecesOf(text).entries()) {
     const repeats = index === 0 ? draft.repeats : piece.repeats
-    const place = [session, name, draft.part + index, saying.by, saying.turn, seq, until, at] as const
+    const place = [session, name, draft.part + index, document.by, document.turn, seq, until, at] as const
     const words = [title === null ? null : escapeText(title), escapeText(piece.text), repeats] as const
     const id = statements.run(INSERT, ...place, ...words)
     statements.run('INSERT INTO words (rowid, text) VALUES (?, ?)', id, indexText(shown(title, piece.text)))

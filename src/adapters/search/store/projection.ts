@@ -1,7 +1,7 @@
 /** Follows the journal: one page of one session at a time goes into the index, together with the cursor behind it. */
 import { reasonOf } from '../../../errors/parley-error.ts'
 import type { SessionId } from '../../../ports/journal.ts'
-import { removePassage, writeSayings } from '../query/passages.ts'
+import { removePassage, writeDocuments } from '../query/passages.ts'
 import type { SearchSource, SourceHead } from './source.ts'
 import { type Statements, escapeText, unescapeText } from '../../../sqlite/statements.ts'
 
@@ -88,8 +88,8 @@ export class Projection {
     const news = this.#source.page(id, before?.seq ?? 0, PAGE)
     const last = news.at(-1)
     if (last === undefined) return false
-    const { sayings, turn } = this.#source.sayings(news, before?.turn ?? null)
-    writeSayings(this.#statements, head.key, sayings)
+    const { documents, turn } = this.#source.documents(news, before?.turn ?? null)
+    writeDocuments(this.#statements, head.key, documents)
     const cursor = [head.key, escapeText(id), escapeText(head.cwd), last.seq, last.at, turn] as const
     const sql = 'INSERT OR REPLACE INTO sessions (key, id, cwd, seq, at, turn) VALUES (?, ?, ?, ?, ?, ?)'
     this.#statements.run(sql, ...cursor)

@@ -45,8 +45,8 @@ export class Index {
     })
   }
 
-  search({ patience, ...asked }: SearchRequest): SearchAnswer {
-    this.work(patience)
+  search({ timeoutMs, ...asked }: SearchRequest): SearchAnswer {
+    this.work(timeoutMs)
     return this.#guarded(({ statements, projection }) => {
       const behind = projection.behind()
       return { ...find(statements, this.#parts.source, asked), behind }

@@ -18,9 +18,9 @@ export interface SearchSource {
   head(id: SessionId): SourceHead | undefined
   page(id: SessionId, from: Cursor, limits: PageLimits): readonly StoredEntry[]
   /** What is said in entries that follow each other; `turn` is what the call for those before them gave. */
-  sayings(
+  documents(
     entries: readonly StoredEntry[],
     turn: string | null,
-  ): { readonly sayings: readonly SearchDocument[]; readonly turn: string | null }
+  ): { readonly documents: readonly SearchDocument[]; readonly turn: string | null }
   close(): void
 }

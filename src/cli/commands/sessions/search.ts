@@ -22,7 +22,7 @@ export async function run({ args, options }: CommandInput): Promise<number> {
   const limit = limitOf(textOption(options, 'limit') ?? LIMIT)
   const cwd = textOption(options, 'cwd')
   const config = await configFor()
-  const asked = { query: args.join(' '), limit, patience: PATIENCE }
+  const asked = { query: args.join(' '), limit, timeoutMs: PATIENCE }
   const found = await searchSessions(config, cwd === undefined ? asked : { ...asked, cwd: resolve(cwd) })
   const asJson = options['json'] === true
   const paint = paintOn(process.stdout, config)
