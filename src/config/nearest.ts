@@ -1,7 +1,7 @@
 /** What was probably meant by a word that is unknown. */
 
 /** Longer words are not compared: that takes time, and they are hardly misspelt settings. */
-const LONGEST = 40
+const MAX_LENGTH = 40
 
 /** `; perhaps KNOWN is meant`, to stand behind why a key is refused; empty where no known word is like it. */
 export function perhapsMeant(word: string, known: readonly string[]): string {
@@ -10,7 +10,7 @@ export function perhapsMeant(word: string, known: readonly string[]): string {
 }
 
 function nearest(word: string, known: readonly string[]): string | undefined {
-  if (word.length > LONGEST) return undefined
+  if (word.length > MAX_LENGTH) return undefined
   const [best] = known
     .map((name) => ({ name, steps: distance(word.toLowerCase(), name) }))
     .sort((one, other) => one.steps - other.steps)

@@ -5,7 +5,7 @@ import { basename, dirname, join } from 'node:path'
 import { fail } from '../errors/parley-error.ts'
 
 /** Bytes that every system takes as the path of a socket, with room for the name under which it is made. */
-const LONGEST = 100
+const MAX_PATH_BYTES = 100
 
 /** `home` is absolute. Client and server come to the same path by themselves. */
 export function socketPathOf(home: string): string {
@@ -48,5 +48,5 @@ function directoryName(): string {
 }
 
 function fits(path: string): boolean {
-  return Buffer.byteLength(path) <= LONGEST
+  return Buffer.byteLength(path) <= MAX_PATH_BYTES
 }

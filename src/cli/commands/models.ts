@@ -15,7 +15,7 @@ type Source = Awaited<ReturnType<UserModels['discover']>>[number]
 type Listing = Source['models'][number]
 
 /** How long a provider may take to tell what it has. Milliseconds. */
-const PATIENCE = 5000
+const DISCOVERY_TIMEOUT_MS = 5000
 
 export async function run({ options }: CommandInput): Promise<number> {
   const config = await configFor()
@@ -24,7 +24,7 @@ export async function run({ options }: CommandInput): Promise<number> {
   const models = openUserModels(config, { only: wanted })
   const hush = isTerminal(process.stderr, config) ? progress('Asking which models there are…') : () => undefined
   try {
-    const sources = await models.discover(PATIENCE, stops.signal)
+    const sources = await models.discover(DISCOVERY_TIMEOUT_MS, stops.signal)
     hush()
     if (wanted !== undefined && sources.length === 0) unknownProvider(wanted)
     if (stops.signal.aborted) return stops.signal.reason as number

@@ -16,7 +16,7 @@ export interface AgentProcess {
 }
 
 /** How long it may take to end by itself, then when it is asked to. Milliseconds. */
-const PATIENCE = [2_000, 1_000] as const
+const EXIT_TIMEOUTS_MS = [2_000, 1_000] as const
 
 /** A line for the shell. What the agent says on stderr is seen as it comes. */
 export async function startAgentProcess(
@@ -46,7 +46,7 @@ export async function startAgentProcess(
 
 async function end(child: ChildProcess, pipe: ClientTransport, gone: Promise<unknown>): Promise<void> {
   pipe.close()
-  const [byItself, asked] = PATIENCE
+  const [byItself, asked] = EXIT_TIMEOUTS_MS
   await Promise.race([gone, elapsed(byItself)])
   if (howItEnded(child) === undefined) signalGroup(child, 'SIGTERM')
   await Promise.race([gone, elapsed(asked)])

@@ -7,7 +7,7 @@ import { fail, isParleyError, reasonOf } from '../../errors/parley-error.ts'
 import { pathInside } from './root-set.ts'
 
 /** The longest text that an agent may read or write here. Bytes. */
-const LONGEST = 64 * 1024 * 1024
+const MAX_FILE_BYTES = 64 * 1024 * 1024
 
 export const localFiles: ClientFiles = {
   async read(request) {
@@ -66,7 +66,7 @@ async function requireUnmoved(
 }
 
 async function readAll(file: FileHandle): Promise<string> {
-  if ((await file.stat()).size > LONGEST) throw new Error('it is longer than 64 MiB')
+  if ((await file.stat()).size > MAX_FILE_BYTES) throw new Error('it is longer than 64 MiB')
   return file.readFile('utf8')
 }
 

@@ -22,7 +22,7 @@ export function pagesFor({ ask, note, environment }: Visiting): ClientPages {
         note('bad', `A server wants a page visited that is none of the web: ${oneLine(request.url, 200)}`)
         return 'cancel'
       }
-      if (page.url.length > LONGEST) note('plain', page.url)
+      if (page.url.length > MAX_URL_LENGTH) note('plain', page.url)
       const chosen = await ask(questionOf(request, page), withdrawn)
       if (chosen !== 'accept') return chosen === 'decline' ? 'decline' : 'cancel'
       const opened = await openBrowser(page.url, environment)
@@ -34,7 +34,7 @@ export function pagesFor({ ask, note, environment }: Visiting): ClientPages {
 }
 
 /** Characters that a question shows whole; a longer address stands above it. */
-const LONGEST = 500
+const MAX_URL_LENGTH = 500
 
 export interface Page {
   /** As it is opened: what else could be in it is written out. */

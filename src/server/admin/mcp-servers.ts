@@ -25,7 +25,7 @@ export function mcpMethod({
 }
 
 /** The longest text behind a slash command that is completed. */
-const LONGEST = 4000
+const MAX_TYPED_LENGTH = 4000
 
 function parseTyped(params: unknown) {
   const fields = typeof params === 'object' && params !== null ? (params as Readonly<Record<string, unknown>>) : {}
@@ -34,7 +34,7 @@ function parseTyped(params: unknown) {
 
 function text(fields: Readonly<Record<string, unknown>>, key: string): string {
   const value = fields[key]
-  if (typeof value === 'string' && value.length <= LONGEST) return value
-  const reason = `${key} must be a text of at most ${LONGEST} characters`
+  if (typeof value === 'string' && value.length <= MAX_TYPED_LENGTH) return value
+  const reason = `${key} must be a text of at most ${MAX_TYPED_LENGTH} characters`
   return fail('PARAMS_INVALID', { method: '_parley/complete', reason })
 }

@@ -8,12 +8,12 @@ interface Closable extends Models {
 }
 
 /** Shells with other keys that are remembered; one that has been forgotten is opened anew when a session asks with it. */
-const MOST = 16
+const MAX_OPEN = 16
 
 export class LentModels {
   readonly #open: (lent: ClientVariables) => Closable
   readonly #environment: Readonly<Record<string, string | undefined>>
-  readonly #models = new LruMap<string, Closable>(MOST)
+  readonly #models = new LruMap<string, Closable>(MAX_OPEN)
 
   constructor(open: (lent: ClientVariables) => Closable, environment: Readonly<Record<string, string | undefined>>) {
     this.#open = open

@@ -12,7 +12,7 @@ import { serverInfo } from '../version.ts'
 import { lossOf } from './ownership-loss.ts'
 
 /** How long a client that has left may still be answered. Milliseconds. */
-const PATIENCE = 2_000
+const REPLY_TIMEOUT_MS = 2_000
 
 /**
  * Serves the editor on stdin and stdout until it closes stdin. Rejects with STATE_IN_USE when another process owns the state.
@@ -97,7 +97,7 @@ function serve(
     activity: owner.activity,
     clock: owner.clock,
     report: (error) => owner.report(error),
-    patience: () => owner.after(PATIENCE),
+    patience: () => owner.after(REPLY_TIMEOUT_MS),
     gone: () => owner.close(),
   })
 }

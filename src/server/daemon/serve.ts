@@ -21,9 +21,9 @@ import { shutDownWhenIdle } from './idle-shutdown.ts'
 import { lossOf } from './ownership-loss.ts'
 
 /** How long a client that has left may still be answered. Milliseconds. */
-const PATIENCE = 2_000
+const REPLY_TIMEOUT_MS = 2_000
 /** How long turns that run may still take when the server is to stop. Milliseconds. */
-const GRACE = 10_000
+const DEFAULT_GRACE_MS = 10_000
 
 export interface ServeOptions {
   /** Started by a command and not by hand: it ends when it is idle. */
@@ -105,7 +105,7 @@ class Server implements RunningServer {
     if (background) this.#watch(this.#listening)
   }
 
-  stop(why: string, graceMs = GRACE): void {
+  stop(why: string, graceMs = DEFAULT_GRACE_MS): void {
     if (!this.#drain.isStopping) this.#owner.log.note('stopping', { why })
     this.#drain.stop(graceMs)
   }
@@ -136,7 +136,7 @@ class Server implements RunningServer {
       draining: this.#drain,
       clock,
       report: log.report,
-      patience: () => this.#owner.after(PATIENCE),
+      patience: () => this.#owner.after(REPLY_TIMEOUT_MS),
     }
   }
 

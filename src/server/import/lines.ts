@@ -4,7 +4,7 @@ import { fileReasonOf } from '../../errors/file-reason.ts'
 import { fail } from '../../errors/parley-error.ts'
 
 /** Bytes. The longest message that a client can send, and room for how it is written. */
-const LONGEST = 64 * 1024 * 1024
+const MAX_LINE_BYTES = 64 * 1024 * 1024
 
 export interface FileLine {
   /** From 1. */
@@ -30,7 +30,8 @@ export async function* linesOf(path: string): AsyncGenerator<FileLine> {
     }
     parts.push(chunk.subarray(start))
     length += chunk.length - start
-    if (length > LONGEST) fail('IMPORT_INVALID', { path, line: number, reason: `it is longer than ${LONGEST} bytes` })
+    if (length > MAX_LINE_BYTES)
+      fail('IMPORT_INVALID', { path, line: number, reason: `it is longer than ${MAX_LINE_BYTES} bytes` })
   }
   if (length > 0) yield { number, text: textOf(parts, { path, number }) }
 }

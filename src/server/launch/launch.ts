@@ -38,7 +38,7 @@ export const NODE_ENVIRONMENT = { MALLOC_ARENA_MAX: '1' }
 const STEP = 10
 const SLOW = 300
 /** Whatever takes longer hangs. A server that stops gives its turns their time first. */
-const LONGEST = 30_000
+const START_TIMEOUT_MS = 30_000
 /** An owner that is no server never listens; one that has just begun may not have said yet what it is. */
 const DOUBT = 2_000
 const STATE_IN_USE = 75
@@ -71,7 +71,7 @@ export async function dial(socket: string): Promise<Socket> {
  */
 export async function startServer(where: Where, onProgress?: (sentence: string) => void): Promise<void> {
   const slow = setTimeout(() => onProgress?.('Starting the Parley server …'), SLOW)
-  const deadline = performance.now() + LONGEST
+  const deadline = performance.now() + START_TIMEOUT_MS
   try {
     while (!(await accepts(where))) await startOnce(where, deadline)
   } finally {
@@ -173,7 +173,8 @@ async function acceptedOrEnded(where: Where, ended: Promise<End>, deadline: numb
   const noticed = ended.then((how) => (end = how))
   while (!(await accepts(where))) {
     if (end !== undefined) return end
-    if (performance.now() > deadline) return { code: null, how: `it did not answer within ${LONGEST / 1000} s` }
+    if (performance.now() > deadline)
+      return { code: null, how: `it did not answer within ${START_TIMEOUT_MS / 1000} s` }
     await Promise.race([pause(STEP), noticed])
   }
   return undefined

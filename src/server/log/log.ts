@@ -14,7 +14,7 @@ export interface Log {
 /** Characters that wait for a disk with room; what is more is dropped. */
 const MOST_UNWRITTEN = 256 * 1024
 /** Bytes; a longer log is put aside, and the one put aside before it is forgotten. */
-const LONGEST = 5 * 1024 * 1024
+const MAX_LOG_BYTES = 5 * 1024 * 1024
 
 export function openLog(home: string): Log {
   let log: Promise<Log> | undefined
@@ -29,7 +29,7 @@ export function openLog(home: string): Log {
 export function putLongLogAside(home: string): void {
   const path = logPathIn(home)
   try {
-    if (statSync(path).size > LONGEST) renameSync(path, `${path}.1`)
+    if (statSync(path).size > MAX_LOG_BYTES) renameSync(path, `${path}.1`)
   } catch {
     // There is none yet; or it stays as long as it is.
   }

@@ -17,7 +17,7 @@ export interface ExportHead {
   readonly session: SessionSummary
 }
 
-const PAGE = { entries: 1_000, chars: 4 * 1024 * 1024 }
+const PAGE_LIMITS = { entries: 1_000, chars: 4 * 1024 * 1024 }
 
 /** The session of this id, or the only one whose id begins so, as it is now. Throws SESSION_NOT_FOUND or SESSION_AMBIGUOUS. */
 export async function* exportedLines(config: Config, prefix: string): AsyncGenerator<string> {
@@ -35,7 +35,7 @@ export async function* exportedLines(config: Config, prefix: string): AsyncGener
 /** The entries that existed when it began. If the session is deleted meanwhile, `lastSeq` shows that lines are missing. */
 async function* entryLines(journal: JournalReader, { id, lastSeq }: SessionSummary): AsyncGenerator<string> {
   for (let seq = 0; seq < lastSeq;) {
-    const page = await journal.page(id, seq, PAGE)
+    const page = await journal.page(id, seq, PAGE_LIMITS)
     yield* page.filter((stored) => stored.seq <= lastSeq).map(lineOf)
     seq = page.at(-1)?.seq ?? lastSeq
   }

@@ -6,7 +6,7 @@ import { graphemesOf } from '../../output/terminal/text.ts'
 export type Pressed = 'changed' | 'enter' | 'unused'
 
 /** Characters that a prompt may have. */
-const LONGEST = 1_000_000
+const MAX_LENGTH = 1_000_000
 
 /** By `ctrl-`, `alt-` and the name of the key. */
 type Edit = (editor: Editor) => Pressed
@@ -43,14 +43,14 @@ export class Editor {
   }
 
   set(text: string, cursor = text.length): void {
-    this.#text = text.slice(0, LONGEST)
+    this.#text = text.slice(0, MAX_LENGTH)
     this.#cursor = Math.min(cursor, this.#text.length)
     this.#browsed = undefined
   }
 
   insert(text: string): void {
     const [before, behind] = this.#parts()
-    this.set((before + text).slice(0, LONGEST) + behind, before.length + text.length)
+    this.set((before + text).slice(0, MAX_LENGTH) + behind, before.length + text.length)
   }
 
   /** What was written goes, and may be yanked back. */

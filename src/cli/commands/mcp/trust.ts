@@ -10,7 +10,7 @@ import { FAILED, OK } from '../../runtime/exit-codes.ts'
 import { oneLine } from '../../output/terminal/text.ts'
 import { complain } from '../../say.ts'
 
-const LONGEST = 2000
+const MAX_LENGTH = 2000
 
 export async function run({ args: [name = ''] }: CommandInput): Promise<number> {
   const config = await configFor()
@@ -33,7 +33,7 @@ function dangersOf(place: McpPlace | undefined, login: McpLogin | undefined): re
   const danger = place?.type === 'stdio' ? dangerOf(place.command, place.args) : undefined
   const variables = variablesIn({ place, login })
   const given =
-    variables.length === 0 ? [] : [`it is given ${oneLine(variables.join(', '), LONGEST)} of your environment`]
+    variables.length === 0 ? [] : [`it is given ${oneLine(variables.join(', '), MAX_LENGTH)} of your environment`]
   return [...(danger === undefined ? [] : [danger]), ...given]
 }
 
@@ -41,8 +41,8 @@ function dangersOf(place: McpPlace | undefined, login: McpLogin | undefined): re
 function whole(place: McpPlace): string {
   if (place.type !== 'stdio') {
     const headers = Object.entries(place.headers).map(([name, value]) => `${name}: ${value}`)
-    return oneLine([place.url, ...headers].join(', '), LONGEST)
+    return oneLine([place.url, ...headers].join(', '), MAX_LENGTH)
   }
   const variables = Object.entries(place.env).map(([name, value]) => `${name}=${value}`)
-  return oneLine([...variables, place.command, ...place.args].join(' '), LONGEST)
+  return oneLine([...variables, place.command, ...place.args].join(' '), MAX_LENGTH)
 }

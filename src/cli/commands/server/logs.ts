@@ -13,7 +13,7 @@ import { pause } from '../../output/terminal/pace.ts'
 
 const LINES = '100'
 /** Milliseconds between two looks. */
-const PAUSE = 250
+const POLL_MS = 250
 
 export async function run({ options }: CommandInput): Promise<number> {
   const count = countOf(textOption(options, 'lines') ?? LINES)
@@ -38,7 +38,7 @@ async function follow(log: LogReader, { print, stops: { signal } }: Following): 
   // A file watcher would miss lines written between the last read and its own start, so the file is polled.
   while (!signal.aborted) {
     log.next().forEach(print)
-    await pause(PAUSE)
+    await pause(POLL_MS)
   }
 }
 

@@ -19,7 +19,7 @@ export interface Means {
 }
 
 /** Letters of a server's message that are shown. */
-const LONGEST = 2_000
+const MAX_MESSAGE_LENGTH = 2_000
 
 /** Columns of it in the line that stays when it is over, so that this fits on one row of a narrow terminal. */
 const BRIEF = 18
@@ -43,7 +43,7 @@ export function formsOnKeys({ listen, view, inTurn }: Means): ClientForms {
   ): Promise<FormAnswer> {
     if (withdrawn.aborted) return { action: 'cancel' }
     const said = clean(message).trim()
-    view.note('asking', `? ${said.length > LONGEST ? `${said.slice(0, LONGEST)}…` : said}`)
+    view.note('asking', `? ${said.length > MAX_MESSAGE_LENGTH ? `${said.slice(0, MAX_MESSAGE_LENGTH)}…` : said}`)
     view.note('dim', WARNING)
     const filled = await byKeys(fields, oneLine(message, BRIEF), withdrawn)
     view.endQuestion(filled === undefined ? WITHDRAWN[withdrawn.reason as Withdrawal] : DONE[filled.action])

@@ -84,11 +84,11 @@ function contentOf({ answers }: Filling): Readonly<Record<string, FieldValue>> {
 }
 
 /** Letters that one line may have. */
-const LONGEST = 10_000
+const MAX_LENGTH = 10_000
 
 function edited(typed: string, { text, name, ctrl }: Key): string {
   if (name === 'backspace') return graphemesOf(typed).slice(0, -1).join('')
   if (ctrl && name === 'u') return ''
   if (ctrl && name === 'w') return typed.replace(/\S+\s*$/u, '')
-  return (typed + text.replace(/\s*\n\s*/gu, ' ')).slice(0, LONGEST)
+  return (typed + text.replace(/\s*\n\s*/gu, ' ')).slice(0, MAX_LENGTH)
 }

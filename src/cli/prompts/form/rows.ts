@@ -11,7 +11,7 @@ import { type Filling, canBeEmptied, takenBy } from './filling.ts'
 export const MANY = 10
 
 /** Letters of the form's own words that are laid out at all. */
-const LONGEST = 1_000
+const MAX_TEXT_LENGTH = 1_000
 
 export function formRows(filling: Filling, look: Look): readonly string[] {
   const field = filling.fields[filling.at]
@@ -74,7 +74,7 @@ interface Words {
 }
 
 function wrapped({ first = '    ', rest = first, style, text }: Words, { paint, width }: Look): readonly string[] {
-  const span = { style, text: text.slice(0, style === 'plain' ? undefined : LONGEST), at: 0 }
+  const span = { style, text: text.slice(0, style === 'plain' ? undefined : MAX_TEXT_LENGTH), at: 0 }
   const after = rest === first ? ' '.repeat(first.length) : rest
   const rows = wrapSpans([span], { width: width() - 1, first, rest: after, paint }).map((row) => row.text)
   return first === '? ' ? [`${paint('asking', '?')}${(rows[0] ?? '').slice(1)}`, ...rows.slice(1)] : rows
