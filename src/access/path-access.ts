@@ -2,7 +2,7 @@
  * Which paths permission rules exclude from a call. Plain data, so that it can be
  * handed to the thread that holds an index. Pure.
  */
-import type { PathRestriction } from '../ports/bars.ts'
+import type { PathRestriction } from '../ports/values/path-access.ts'
 import { fitsPath } from './wildcard.ts'
 
 export interface PathAccess {

@@ -1,5 +1,5 @@
 /** Waiting for an AbortSignal, without a listener left behind on a signal that outlives the wait. */
-import type { Signal } from '../ports/signal.ts'
+import type { Signal } from '../ports/values/signal.ts'
 
 /** Calls `run` once, as soon as the signal aborts; at once if it already has. Returns a function that stops listening. */
 export function onAbort(signal: Signal, run: () => void): () => void {

@@ -1,6 +1,6 @@
 /** Many requests for the same work become few runs: one runs, at most one waits, and the last request is always followed by a run. */
 import type { Clock } from '../ports/clock.ts'
-import type { Signal } from '../ports/signal.ts'
+import type { Signal } from '../ports/values/signal.ts'
 
 export interface CoalesceOptions {
   readonly clock: Clock

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { TestClock } from '../../test/sim/clock.ts'
-import type { Signal } from '../ports/signal.ts'
+import type { Signal } from '../ports/values/signal.ts'
 import { onAbort } from './abort.ts'
 import { waitAtMost, withTimeout } from './with-timeout.ts'
 

@@ -1,6 +1,6 @@
 /** Limits on how long something may take. The clock is passed in, so that a test need not wait. */
 import type { Clock } from '../ports/clock.ts'
-import type { Signal } from '../ports/signal.ts'
+import type { Signal } from '../ports/values/signal.ts'
 import { onAbort } from './abort.ts'
 
 export interface TimeoutOptions {

@@ -10,12 +10,12 @@ import type {
   SlashCommand,
   ToolCallPatch,
   Usage,
-} from './content.ts'
-import type { ConfigValue, Settings } from './settings.ts'
+} from './values/content.ts'
+import type { ConfigValue, Settings } from './values/settings.ts'
 import type { TurnClient } from './client.ts'
 import type { Cursor } from './journal.ts'
-import type { Signal } from './signal.ts'
-import type { PathAccessFilter } from './bars.ts'
+import type { Signal } from './values/signal.ts'
+import type { PathAccessFilter } from './values/path-access.ts'
 import type { McpServer, ToolList, ToolRegistry, ToolResult } from './tools.ts'
 
 export type StopReason = 'end_turn' | 'max_tokens' | 'max_steps' | 'refusal' | 'cancelled'

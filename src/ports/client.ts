@@ -1,7 +1,7 @@
 /** What a client lends to the turns of its prompts: its files, its terminals, its person. What it did not offer is undefined. */
-import type { Signal } from './signal.ts'
-import type { ElicitationAnswer } from './elicitation.ts'
-import type { PathAccessFilter } from './bars.ts'
+import type { Signal } from './values/signal.ts'
+import type { ElicitationAnswer } from './values/elicitation.ts'
+import type { PathAccessFilter } from './values/path-access.ts'
 
 /** A text file as the client has it, unsaved changes and all. Paths are absolute; `line` counts from 1. */
 export interface FileRange {

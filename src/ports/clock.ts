@@ -1,5 +1,5 @@
 /** Time, ids and chance, passed in so that a test can own them. */
-import type { AbortSource, Signal } from './signal.ts'
+import type { AbortSource, Signal } from './values/signal.ts'
 
 export interface Clock {
   /** Milliseconds since 1970, as the wall says; it may jump. */

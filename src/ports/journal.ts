@@ -1,5 +1,5 @@
 /** One append-only list of entries per session, and one row per session that says what it is. */
-import type { Signal } from './signal.ts'
+import type { Signal } from './values/signal.ts'
 
 export type SessionId = string
 

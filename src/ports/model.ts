@@ -1,7 +1,7 @@
 /** Language models: what is asked of one, and what it streams back. Every adapter passes `test/contracts/model.ts`. */
 import type { PromptKinds } from './agent.ts'
-import type { Content } from './content.ts'
-import type { Signal } from './signal.ts'
+import type { Content } from './values/content.ts'
+import type { Signal } from './values/signal.ts'
 
 /** Models by their full names: `provider:name`, as people write them after `--model`. */
 export interface Models {

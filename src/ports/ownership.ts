@@ -2,7 +2,7 @@
  * Who may append to the sessions of a state and recover them: one owner at a time. Today an adapter holds the lock of the state directory;
  * one for several machines holds a lease. Every adapter passes `test/contracts/ownership.ts`.
  */
-import type { Signal } from './signal.ts'
+import type { Signal } from './values/signal.ts'
 
 export interface Ownership {
   /**

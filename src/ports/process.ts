@@ -1,5 +1,5 @@
 /** Child processes that never outlive us: each is the leader of a process group that a guard ends when we die. */
-import type { Signal } from './signal.ts'
+import type { Signal } from './values/signal.ts'
 
 export interface ProcessSpec {
   /** A path, or a bare name looked up on PATH. */

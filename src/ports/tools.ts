@@ -1,5 +1,5 @@
 /** The tools that a session's agent may call: one list that is always current, whatever the MCP servers do. */
-import type { PathAccessFilter } from './bars.ts'
+import type { PathAccessFilter } from './values/path-access.ts'
 import type { TurnClient } from './client.ts'
 import type {
   Content,
@@ -9,9 +9,9 @@ import type {
   ToolCallPatch,
   ToolKind,
   ToolLocation,
-} from './content.ts'
-import type { Elicitation, ElicitationAnswer } from './elicitation.ts'
-import type { Signal } from './signal.ts'
+} from './values/content.ts'
+import type { Elicitation, ElicitationAnswer } from './values/elicitation.ts'
+import type { Signal } from './values/signal.ts'
 
 /** How to reach an MCP server that a client declares when it opens a session. `env` and `headers` are secrets. */
 export type McpServer =

@@ -9,7 +9,7 @@ import type {
   PromptKinds,
 } from '../ports/agent.ts'
 import type { SessionId } from '../ports/journal.ts'
-import type { Settings } from '../ports/settings.ts'
+import type { Settings } from '../ports/values/settings.ts'
 import type { McpServer } from '../ports/tools.ts'
 import type { Command } from './domain/commands.ts'
 import { decide } from './domain/decide.ts'

@@ -11,7 +11,7 @@ import {
   pathFromFirstRoot,
   childPath,
 } from './resolve.ts'
-import type { Signal } from '../ports/signal.ts'
+import type { Signal } from '../ports/values/signal.ts'
 import { MAX_IGNORE_FILE_BYTES, IGNORE_FILES, type IgnoreRules, NOTHING_IGNORED, defaultIgnoreRules } from './ignore.ts'
 import { bytesAt, readBytes } from './files.ts'
 import type { Dirent } from 'node:fs'

@@ -1,6 +1,6 @@
 /** Time that passes when a test says so. */
 import type { Clock, Timer } from '../../src/ports/clock.ts'
-import type { Signal } from '../../src/ports/signal.ts'
+import type { Signal } from '../../src/ports/values/signal.ts'
 
 interface Due {
   readonly at: number

@@ -9,8 +9,8 @@ import type {
   StopReason,
   Turn,
 } from '../../src/ports/agent.ts'
-import type { PermissionOutcome, SlashCommand } from '../../src/ports/content.ts'
-import type { ConfigOption, ConfigValue, Modes } from '../../src/ports/settings.ts'
+import type { PermissionOutcome, SlashCommand } from '../../src/ports/values/content.ts'
+import type { ConfigOption, ConfigValue, Modes } from '../../src/ports/values/settings.ts'
 import { text } from './words.ts'
 
 export type Script = (turn: Turn) => Promise<StopReason>

@@ -3,7 +3,7 @@
  * call first appeared and what became of it, everything else as it is.
  */
 import { updateOf } from '../../src/edge/acp/v1/render/entry-to-update.ts'
-import type { ToolCallPatch } from '../../src/ports/content.ts'
+import type { ToolCallPatch } from '../../src/ports/values/content.ts'
 import type { Entry } from '../../src/session/domain/entries.ts'
 
 export function told(entries: readonly Entry[]): readonly unknown[] {

@@ -1,8 +1,8 @@
 /** The entries and commands of a session in the words that its tests tell their stories with. */
 import type { GrantSubject } from '../../src/ports/rules.ts'
 import type { ToolInputRequest } from '../../src/ports/tools.ts'
-import type { PermissionKind, PermissionOption, PermissionOutcome, ToolStatus } from '../../src/ports/content.ts'
-import type { ConfigOption, Modes } from '../../src/ports/settings.ts'
+import type { PermissionKind, PermissionOption, PermissionOutcome, ToolStatus } from '../../src/ports/values/content.ts'
+import type { ConfigOption, Modes } from '../../src/ports/values/settings.ts'
 import type { StopReason } from '../../src/ports/agent.ts'
 import type { AgentEvent, Command } from '../../src/session/domain/commands.ts'
 import type { Body, TurnEnd } from '../../src/session/domain/entries.ts'

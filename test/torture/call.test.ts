@@ -1,6 +1,6 @@
 /** Calls that go wrong in every way that a server can find, and what the agent is told. */
 import { describe, expect, test } from 'vitest'
-import type { Elicitation, ElicitationAnswer } from '../../src/ports/elicitation.ts'
+import type { Elicitation, ElicitationAnswer } from '../../src/ports/values/elicitation.ts'
 import type { ToolInputRequest, ToolProgress } from '../../src/ports/tools.ts'
 import { changeTo, never, originals, playStdio, ruled, wordsOf, type Case } from '../fixtures/mcp/torture.ts'
 import type { Fields } from '../e2e/message.ts'

@@ -1,6 +1,6 @@
 /** Servers that say more of everything than anyone can read, one kind of thing after the other. */
 import { describe, expect, test } from 'vitest'
-import type { Elicitation } from '../../src/ports/elicitation.ts'
+import type { Elicitation } from '../../src/ports/values/elicitation.ts'
 import type { ToolProgress } from '../../src/ports/tools.ts'
 import { changeTo, playStdio, wordsOf, type Case } from '../fixtures/mcp/torture.ts'
 

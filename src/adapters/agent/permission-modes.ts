@@ -1,5 +1,5 @@
 /** The permission modes as agents offer them. The session knows by their ids which calls need permission. */
-import type { Mode, Modes, PermissionModeId, SelectOption } from '../../ports/settings.ts'
+import type { Mode, Modes, PermissionModeId, SelectOption } from '../../ports/values/settings.ts'
 
 const modes = [
   { id: 'ask', name: 'Ask', description: 'Asks before anything is changed, run or sent.' },

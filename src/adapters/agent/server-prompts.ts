@@ -1,7 +1,7 @@
 /** Prompts of MCP servers as slash commands: `/server__prompt words`. */
 import { reasonOf } from '../../errors/parley-error.ts'
 import type { Turn } from '../../ports/agent.ts'
-import type { Content, SlashCommand } from '../../ports/content.ts'
+import type { Content, SlashCommand } from '../../ports/values/content.ts'
 import type { PromptMessage, PromptTemplate, ToolList } from '../../ports/tools.ts'
 
 export type Typed = { readonly name: string; readonly rest: string }

@@ -4,7 +4,7 @@
  */
 import { Worker } from 'node:worker_threads'
 import type { Clock } from '../../ports/clock.ts'
-import type { Signal } from '../../ports/signal.ts'
+import type { Signal } from '../../ports/values/signal.ts'
 import type { LinesJob, FoundLine, Posted, SchemaAnswer, SchemaJob } from './messages.ts'
 
 /** The source of jobs: an MCP connection, a search. Compared by identity. */

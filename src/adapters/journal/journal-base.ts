@@ -1,7 +1,7 @@
 /** What every journal does in the same way: it checks what is appended, and lets readers follow a session. */
 import { fail } from '../../errors/parley-error.ts'
 import type { Append, Cursor, Journal, PageLimits, SessionId, StoredEntry } from '../../ports/journal.ts'
-import type { Signal } from '../../ports/signal.ts'
+import type { Signal } from '../../ports/values/signal.ts'
 
 /** Refuses entries whose numbers do not follow each other: they would be a gap in the journal. */
 export function checkAppend({ row, entries, expected }: Append): void {

@@ -1,5 +1,5 @@
 /** Opens the tool registry of each session, and knows the state of all servers. */
-import type { Activity } from '../../ports/activity.ts'
+import type { Activity } from '../../ports/values/activity.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Processes } from '../../ports/process.ts'
 import type { ServerStatus, ToolHost } from '../../ports/tools.ts'

@@ -2,7 +2,7 @@
 import { waitAtMost } from '../../async/with-timeout.ts'
 import { fail, isParleyError, reasonOf } from '../../errors/parley-error.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { Signal } from '../../ports/signal.ts'
+import type { Signal } from '../../ports/values/signal.ts'
 import type {
   CompletionRequest,
   ToolCallOptions,
@@ -22,7 +22,7 @@ import type { Lease } from '../mcp/host/pool.ts'
 import { withInputRounds } from '../mcp/host/input-required-loop.ts'
 import { limitsFor } from '../mcp/host/server-config.ts'
 import type { McpServerLifecycle } from '../mcp/host/mcp-server-lifecycle.ts'
-import type { ToolKind } from '../../ports/content.ts'
+import type { ToolKind } from '../../ports/values/content.ts'
 
 interface RegistryOptions {
   readonly clock: Clock

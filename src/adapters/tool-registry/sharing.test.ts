@@ -10,7 +10,7 @@ import {
 import { startHttpServer } from '../../../test/fixtures/mcp/http-server.ts'
 import { scriptedStdio } from '../../../test/fixtures/mcp/torture.ts'
 import { runs, until } from '../../../test/fixtures/process/running.ts'
-import type { ElicitationAnswer } from '../../ports/elicitation.ts'
+import type { ElicitationAnswer } from '../../ports/values/elicitation.ts'
 import type { ToolCallContext, ToolRegistry } from '../../ports/tools.ts'
 import type { ToolHostOptions } from './host.ts'
 import type { ServerRules } from '../mcp/host/server-config.ts'

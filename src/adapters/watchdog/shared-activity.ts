@@ -1,5 +1,5 @@
 /** The memory that the main thread and the thread that watches it share: a heartbeat, and what the main thread began last. */
-import type { Activity } from '../../ports/activity.ts'
+import type { Activity } from '../../ports/values/activity.ts'
 import type { Clock, Timer } from '../../ports/clock.ts'
 
 /** Of a heartbeat, and of what was begun. */

@@ -1,8 +1,8 @@
 /** The interface that each version of ACP implements, so that v2 can stand beside v1. `versions.ts` lists the versions. */
-import type { Activity } from '../../ports/activity.ts'
+import type { Activity } from '../../ports/values/activity.ts'
 import type { Agents } from '../../ports/agent.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { Signal } from '../../ports/signal.ts'
+import type { Signal } from '../../ports/values/signal.ts'
 import type { RequestId } from '../../rpc/json-rpc.ts'
 import type { PendingRequests } from '../../rpc/pending-requests.ts'
 import type { SessionDirectory } from '../../session/handle.ts'

@@ -2,9 +2,9 @@
 import { withTimeout } from '../../async/with-timeout.ts'
 import { fail, isParleyError, ParleyError, reasonOf } from '../../errors/parley-error.ts'
 import type { ClientPeer } from '../../ports/client.ts'
-import type { ToolCallContent, ToolCallPatch } from '../../ports/content.ts'
-import type { Signal } from '../../ports/signal.ts'
-import type { PathAccessFilter } from '../../ports/bars.ts'
+import type { ToolCallContent, ToolCallPatch } from '../../ports/values/content.ts'
+import type { Signal } from '../../ports/values/signal.ts'
+import type { PathAccessFilter } from '../../ports/values/path-access.ts'
 import type { AgentEvent } from '../domain/commands.ts'
 import type { SessionPorts } from '../session-ports.ts'
 

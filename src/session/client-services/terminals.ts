@@ -8,8 +8,8 @@ import type {
   TerminalExit,
   TerminalOutput,
 } from '../../ports/client.ts'
-import type { ToolCallContent, ToolStatus } from '../../ports/content.ts'
-import type { AbortSource, Signal } from '../../ports/signal.ts'
+import type { ToolCallContent, ToolStatus } from '../../ports/values/content.ts'
+import type { AbortSource, Signal } from '../../ports/values/signal.ts'
 import { type ClientUser, ONE_DAY_MS, withClientTimeout, sentenceOf, textContent } from './client-request.ts'
 import { resolveWithinRoots } from './roots.ts'
 

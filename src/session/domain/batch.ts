@@ -1,5 +1,5 @@
 /** Decides the pending commands on a copy of the state, as one batch for the journal. Pure. */
-import type { PermissionOutcome } from '../../ports/content.ts'
+import type { PermissionOutcome } from '../../ports/values/content.ts'
 import type { StoredEntry } from '../../ports/journal.ts'
 import type { Command } from './commands.ts'
 import { decide } from './decide.ts'

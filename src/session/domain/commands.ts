@@ -8,8 +8,8 @@ import type {
   PlanEntry,
   SlashCommand,
   ToolCallPatch,
-} from '../../ports/content.ts'
-import type { ConfigValue } from '../../ports/settings.ts'
+} from '../../ports/values/content.ts'
+import type { ConfigValue } from '../../ports/values/settings.ts'
 import type { Grant, GrantSubject } from '../../ports/rules.ts'
 import type { ToolInputRequest } from '../../ports/tools.ts'
 import type { ElicitationOutcome, Failure } from './entries.ts'

@@ -1,7 +1,7 @@
 /** Decides which entries a command adds to the journal, given the state. Pure: no clock, no I/O, no randomness. */
 import { fail } from '../../errors/parley-error.ts'
 import type { AgentUpdate } from '../../ports/agent.ts'
-import type { Content } from '../../ports/content.ts'
+import type { Content } from '../../ports/values/content.ts'
 import type { AgentEvent, Command } from './commands.ts'
 import { ENTRY_FORMAT, type Body, beginTurn } from './entries.ts'
 import { abortCopiedTurn, endTurn, interruptTurn, withdrawQuestion } from './finish-turn.ts'

@@ -6,7 +6,7 @@ import { fail } from '../../errors/parley-error.ts'
 import { choicesOf, isFields, isTexts } from '../../form/choices.ts'
 import { fitOf } from '../../form/validate-field.ts'
 import { regularExpression } from '../../form/pattern.ts'
-import type { ElicitedValue } from '../../ports/elicitation.ts'
+import type { ElicitedValue } from '../../ports/values/elicitation.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 

@@ -14,9 +14,9 @@ import type {
   SlashCommand,
   ToolCallPatch,
   Usage,
-} from '../../ports/content.ts'
+} from '../../ports/values/content.ts'
 import type { Grant, GrantSubject } from '../../ports/rules.ts'
-import type { ConfigOption, Modes } from '../../ports/settings.ts'
+import type { ConfigOption, Modes } from '../../ports/values/settings.ts'
 import type { ToolInputRequest } from '../../ports/tools.ts'
 
 /** The number of this format. It grows when an older Parley could misread a new entry. */

@@ -1,5 +1,5 @@
 /** Computes the state after an entry. Pure and total over every kind of entry. */
-import type { CompactionStatus, PermissionOutcome } from '../../ports/content.ts'
+import type { CompactionStatus, PermissionOutcome } from '../../ports/values/content.ts'
 import type { Grant, GrantSubject } from '../../ports/rules.ts'
 import { ALWAYS_IN_PROJECT, NEVER_IN_PROJECT, isSameGrant } from '../permission/rule-matcher.ts'
 import { withoutPowers } from '../lifecycle/imported.ts'

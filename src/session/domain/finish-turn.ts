@@ -1,6 +1,6 @@
 /** How a turn comes to its one end: by its agent, by a cancel, or because the server stopped. */
 import type { StopReason } from '../../ports/agent.ts'
-import type { ToolStatus } from '../../ports/content.ts'
+import type { ToolStatus } from '../../ports/values/content.ts'
 import { type Body, type Failure, type TurnEnd, beginTurn } from './entries.ts'
 import { type Busy, isOnlyWaiting, openQuestion } from './state.ts'
 

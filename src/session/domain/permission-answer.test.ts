@@ -1,6 +1,6 @@
 /** One answer counts: questions to people, and who may say yes. */
 import { describe, expect, test } from 'vitest'
-import type { PermissionOutcome } from '../../ports/content.ts'
+import type { PermissionOutcome } from '../../ports/values/content.ts'
 import type { Turn } from '../../ports/agent.ts'
 import { quiet } from '../../../test/sim/clock.ts'
 import { House, prompted } from '../../../test/sim/house.ts'

@@ -1,6 +1,6 @@
 /** Who may say yes, and what an answer makes true. Silence, errors and unknown options are never "yes". */
 import { fail } from '../../errors/parley-error.ts'
-import type { PermissionOption, PermissionOutcome } from '../../ports/content.ts'
+import type { PermissionOption, PermissionOutcome } from '../../ports/values/content.ts'
 import type { Rule } from '../../ports/rules.ts'
 import { ALWAYS_IN_PROJECT, NEVER_IN_PROJECT, isSameGrant } from '../permission/rule-matcher.ts'
 import type { Command } from './commands.ts'

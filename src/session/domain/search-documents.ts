@@ -1,5 +1,5 @@
 /** The texts of a session that full-text search finds: messages of users and agents, output of tools, and titles. Pure. */
-import type { Content, ToolCallContent, ToolCallPatch } from '../../ports/content.ts'
+import type { Content, ToolCallContent, ToolCallPatch } from '../../ports/values/content.ts'
 import type { SearchDocument } from '../../ports/search.ts'
 import type { Entry } from './entries.ts'
 

@@ -1,6 +1,6 @@
 /** Modes and options of a session: what the agent offers, merged with what users have set. Pure. */
 import { fail } from '../../errors/parley-error.ts'
-import type { Choice, ConfigOption, ConfigValue, Modes, SelectOption, Settings } from '../../ports/settings.ts'
+import type { Choice, ConfigOption, ConfigValue, Modes, SelectOption, Settings } from '../../ports/values/settings.ts'
 import type { Body } from './entries.ts'
 
 /** The entries that bring a session to what its agent offers. A value that was set stays where the agent still allows it. */

@@ -8,9 +8,9 @@ import type {
   ToolCallPatch,
   ToolStatus,
   Usage,
-} from '../../ports/content.ts'
+} from '../../ports/values/content.ts'
 import type { SessionPhase, SessionSummary } from '../../ports/journal.ts'
-import type { Settings } from '../../ports/settings.ts'
+import type { Settings } from '../../ports/values/settings.ts'
 import type { Grant, GrantSubject } from '../../ports/rules.ts'
 import type { ToolInputRequest } from '../../ports/tools.ts'
 import type { Body, Failure, TurnEnd } from './entries.ts'

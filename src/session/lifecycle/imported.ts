@@ -3,7 +3,7 @@
  * exported, but the user who imports the file has granted nothing, and the file may be from anyone. Pure.
  */
 import { PERMISSIVE_MODES } from '../../access/permissive-modes.ts'
-import type { Modes } from '../../ports/settings.ts'
+import type { Modes } from '../../ports/values/settings.ts'
 import type { Entry } from '../domain/entries.ts'
 
 /** The same entry, without a permission mode or agent that would run tool calls without asking the user. */

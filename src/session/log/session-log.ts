@@ -1,7 +1,7 @@
 /** The log of a live session and its only writer: decides commands in batches, appends one batch at a time, then publishes it. */
 import { fail, isParleyError } from '../../errors/parley-error.ts'
 import type { FaultPoint } from '../../ports/fault.ts'
-import type { AbortSource, Signal } from '../../ports/signal.ts'
+import type { AbortSource, Signal } from '../../ports/values/signal.ts'
 import { type Batch, type Effect, decideBatch } from '../domain/batch.ts'
 import type { Command } from '../domain/commands.ts'
 import type { Entry } from '../domain/entries.ts'

@@ -1,8 +1,8 @@
 /** Decides whether a tool call may run: by rules, mode and earlier answers, and by the user where those do not decide. */
 import type { ToolRequest } from '../../ports/agent.ts'
-import type { PermissionDecision, ToolCallPatch } from '../../ports/content.ts'
+import type { PermissionDecision, ToolCallPatch } from '../../ports/values/content.ts'
 import type { RuleSet } from '../../ports/rules.ts'
-import type { PathAccessFilter } from '../../ports/bars.ts'
+import type { PathAccessFilter } from '../../ports/values/path-access.ts'
 import type { Tool, ToolPreview } from '../../ports/tools.ts'
 import { grantSubjectOf, permissionOptionsFor } from './rule-matcher.ts'
 import { isYes } from '../domain/permission-answer.ts'

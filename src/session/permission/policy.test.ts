@@ -2,7 +2,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Grant, Rule, RuleEffect, RuleSet, RuleSubject } from '../../ports/rules.ts'
-import type { Modes, PermissionModeId } from '../../ports/settings.ts'
+import type { Modes, PermissionModeId } from '../../ports/values/settings.ts'
 import type { Tool, ToolPreview } from '../../ports/tools.ts'
 import {
   ALWAYS_IN_PROJECT,

@@ -5,7 +5,7 @@
  */
 import { catchesPath, folded, placesIn } from '../../access/path-access.ts'
 import { fitsPath, fitsWord } from '../../access/wildcard.ts'
-import type { PermissionOption } from '../../ports/content.ts'
+import type { PermissionOption } from '../../ports/values/content.ts'
 import type { Grant, GrantSubject, Rule, RuleEffect, RuleSet, RuleSubject } from '../../ports/rules.ts'
 import type { PreviewedCommand, Tool, ToolPreview } from '../../ports/tools.ts'
 

@@ -2,7 +2,7 @@
  * Shortens a replayed conversation: adjacent chunks of one message become one entry, and so do a tool call and the patches that
  * follow it. Live entries are never merged.
  */
-import type { TextContent, ToolCallPatch } from '../../ports/content.ts'
+import type { TextContent, ToolCallPatch } from '../../ports/values/content.ts'
 import type { Entry } from '../domain/entries.ts'
 
 /** A merged chunk is passed on at this length, so that a long message still arrives in pieces. */

@@ -1,5 +1,5 @@
 /** The subscriptions of a live session, and what is pushed to all of them. A failure of one does not affect the others. */
-import type { Notice } from '../../ports/content.ts'
+import type { Notice } from '../../ports/values/content.ts'
 import type { Cursor } from '../../ports/journal.ts'
 import type { SessionAgents } from '../agents.ts'
 import type { Entry } from '../domain/entries.ts'

@@ -1,6 +1,6 @@
 /** One client's subscription to a session: it gets every entry once, in order, from its cursor on, without a gap. */
 import { fail, isParleyError } from '../../errors/parley-error.ts'
-import type { Notice } from '../../ports/content.ts'
+import type { Notice } from '../../ports/values/content.ts'
 import type { Cursor, StoredEntry } from '../../ports/journal.ts'
 import { type Entry, decodeEntry } from '../domain/entries.ts'
 import type {

@@ -1,8 +1,8 @@
 /** Runs a tool of the registry: the call is reported and authorized, its beginning stored before its first effect, then its result. */
 import { fail, isParleyError, reasonOf } from '../../errors/parley-error.ts'
 import type { ToolRequest } from '../../ports/agent.ts'
-import type { PathAccessFilter } from '../../ports/bars.ts'
-import type { PlanEntry, ToolCallContent, ToolCallPatch, ToolStatus } from '../../ports/content.ts'
+import type { PathAccessFilter } from '../../ports/values/path-access.ts'
+import type { PlanEntry, ToolCallContent, ToolCallPatch, ToolStatus } from '../../ports/values/content.ts'
 import type { Tool, ToolCallContext, ToolInputRequest, ToolList, ToolResult } from '../../ports/tools.ts'
 import type { ClientUser } from '../client-services/client-request.ts'
 import { TurnClientServices } from '../client-services/turn-client.ts'

@@ -1,5 +1,5 @@
 /** Reads the result of an earlier tool call back from the journal. */
-import type { Content, ToolCallContent, ToolCallPatch, ToolStatus } from '../../ports/content.ts'
+import type { Content, ToolCallContent, ToolCallPatch, ToolStatus } from '../../ports/values/content.ts'
 import type { Journal, SessionId } from '../../ports/journal.ts'
 import { type Entry, decodeEntry } from '../domain/entries.ts'
 

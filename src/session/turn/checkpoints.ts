@@ -1,6 +1,6 @@
 /** Reads back from the journal what the agents of a session need to rebuild their context. */
 import type { CheckpointEntry } from '../../ports/agent.ts'
-import type { Content } from '../../ports/content.ts'
+import type { Content } from '../../ports/values/content.ts'
 import type { Cursor, Journal, SessionId } from '../../ports/journal.ts'
 import { type Entry, decodeEntry } from '../domain/entries.ts'
 import type { Existing } from '../domain/state.ts'

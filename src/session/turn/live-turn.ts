@@ -1,6 +1,6 @@
 /** A running turn as the permissions, tool calls and client services of that turn use it. `RunningTurn` implements it. */
 import type { Question, Turn } from '../../ports/agent.ts'
-import type { PermissionOutcome } from '../../ports/content.ts'
+import type { PermissionOutcome } from '../../ports/values/content.ts'
 import type { GrantSubject } from '../../ports/rules.ts'
 import type { ToolInputRequest } from '../../ports/tools.ts'
 import type { ClientUser } from '../client-services/client-request.ts'

@@ -1,7 +1,7 @@
 /** The permission requests of a running turn: one at a time, each stored before a client sees it, and answered by a client. */
 import { SerialQueue } from '../../async/serial.ts'
 import type { Question } from '../../ports/agent.ts'
-import type { PermissionOutcome } from '../../ports/content.ts'
+import type { PermissionOutcome } from '../../ports/values/content.ts'
 import type { GrantSubject } from '../../ports/rules.ts'
 import type { SessionLog } from '../log/session-log.ts'
 import type { SessionPorts } from '../session-ports.ts'

@@ -1,7 +1,7 @@
 /** One running turn: what its agent may do, and how it ends whatever the agent, the tools or the disk do. */
 import { fail, isParleyError, reasonOf } from '../../errors/parley-error.ts'
 import type { CheckpointEntry, Question, ResumedCall, Resumption, StopReason, ToolRequest } from '../../ports/agent.ts'
-import type { PathAccessFilter } from '../../ports/bars.ts'
+import type { PathAccessFilter } from '../../ports/values/path-access.ts'
 import type { ClientPeer } from '../../ports/client.ts'
 import type {
   CompactionPatch,
@@ -13,11 +13,11 @@ import type {
   SlashCommand,
   ToolCallPatch,
   Usage,
-} from '../../ports/content.ts'
+} from '../../ports/values/content.ts'
 import type { Cursor } from '../../ports/journal.ts'
 import type { GrantSubject } from '../../ports/rules.ts'
-import type { ConfigValue, Settings } from '../../ports/settings.ts'
-import type { AbortSource, Signal } from '../../ports/signal.ts'
+import type { ConfigValue, Settings } from '../../ports/values/settings.ts'
+import type { AbortSource, Signal } from '../../ports/values/signal.ts'
 import type { ToolInputRequest, ToolRegistry, ToolResult } from '../../ports/tools.ts'
 import type { SessionAgents } from '../agents.ts'
 import { TurnClientServices } from '../client-services/turn-client.ts'

@@ -1,5 +1,5 @@
 /** A person without a browser who says yes wherever an authorization server asks, and goes back where that sends them. */
-import type { Elicitation, ElicitationAnswer } from '../../../src/ports/elicitation.ts'
+import type { Elicitation, ElicitationAnswer } from '../../../src/ports/values/elicitation.ts'
 
 export async function willing(question: Elicitation): Promise<ElicitationAnswer> {
   if (question.mode === 'url') void visit(question.url)

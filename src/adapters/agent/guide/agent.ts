@@ -1,7 +1,7 @@
 /** The agent that works without a model: offline, it answers from documents and runs any tool by its name. */
 import type { Agent, Resumption, StopReason, Turn } from '../../../ports/agent.ts'
 import { reasonOf } from '../../../errors/parley-error.ts'
-import type { Content, SlashCommand } from '../../../ports/content.ts'
+import type { Content, SlashCommand } from '../../../ports/values/content.ts'
 import { isNestedDeeper } from '../../../text/nesting.ts'
 import { answerQuestion } from './answer.ts'
 import { readyTools } from '../ready-tools.ts'

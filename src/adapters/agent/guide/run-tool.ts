@@ -1,6 +1,6 @@
 /** Runs the tool that the user named and shows its result; continues when the permission came after a restart. */
 import type { Resumption, Turn } from '../../../ports/agent.ts'
-import type { Content } from '../../../ports/content.ts'
+import type { Content } from '../../../ports/values/content.ts'
 import type { ToolList, ToolResult } from '../../../ports/tools.ts'
 import { mayRun } from '../may-run.ts'
 

@@ -2,7 +2,7 @@
 import { fail } from '../../../errors/parley-error.ts'
 import type { AgentCapabilities, PromptKinds, StopReason, Turn } from '../../../ports/agent.ts'
 import type { Clock } from '../../../ports/clock.ts'
-import type { SlashCommand } from '../../../ports/content.ts'
+import type { SlashCommand } from '../../../ports/values/content.ts'
 import type { Models, ModelTraits } from '../../../ports/model.ts'
 import type { ToolList } from '../../../ports/tools.ts'
 import { PERMISSION_MODES } from '../permission-modes.ts'

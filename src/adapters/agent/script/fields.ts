@@ -1,6 +1,6 @@
 /** Reads the fields of a script's line: values, and content and tool calls in the shapes of ACP. Throws sentences that say what is wrong. */
 import { isAbsolute } from 'node:path'
-import type { Content, ToolCallPatch } from '../../../ports/content.ts'
+import type { Content, ToolCallPatch } from '../../../ports/values/content.ts'
 
 export type Fields = Readonly<Record<string, unknown>>
 

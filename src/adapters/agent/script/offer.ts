@@ -1,6 +1,6 @@
 /** What the agent of a script offers, as its first line says: modes, options, and the kinds of prompt content that it takes. */
 import type { PromptKinds } from '../../../ports/agent.ts'
-import type { Choice, ConfigOption, ConfigValue, Mode, Modes } from '../../../ports/settings.ts'
+import type { Choice, ConfigOption, ConfigValue, Mode, Modes } from '../../../ports/values/settings.ts'
 import { type Fields, given, list, object, oneOf, only, optionalText, text, withMeta } from './fields.ts'
 
 export interface ScriptOffer {

@@ -11,9 +11,9 @@ import type {
   SlashCommand,
   ToolCallPatch,
   Usage,
-} from '../../../ports/content.ts'
+} from '../../../ports/values/content.ts'
 import { PERMISSIVE_MODES } from '../../../access/permissive-modes.ts'
-import type { ConfigValue } from '../../../ports/settings.ts'
+import type { ConfigValue } from '../../../ports/values/settings.ts'
 import {
   type Fields,
   contentBlock,

@@ -1,5 +1,5 @@
 /** A change as people are shown it: the lines that differ and a few around them. */
-import type { ToolCallContent } from '../../../ports/content.ts'
+import type { ToolCallContent } from '../../../ports/values/content.ts'
 
 /** Lines shown before and after. */
 const CONTEXT_LINES = 3

@@ -3,7 +3,7 @@ import { type Agent, fetch as undiciFetch } from 'undici'
 import { withTimeout } from '../../../async/with-timeout.ts'
 import { ParleyError } from '../../../errors/parley-error.ts'
 import type { Clock } from '../../../ports/clock.ts'
-import type { Signal } from '../../../ports/signal.ts'
+import type { Signal } from '../../../ports/values/signal.ts'
 import { refuse } from '../toolset/result.ts'
 import { type MayReach, guardedAgent } from './reach.ts'
 

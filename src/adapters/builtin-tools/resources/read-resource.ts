@@ -1,6 +1,6 @@
 /** `read_resource`: one of the things that an MCP server of the session offers to be read. */
 import { z } from 'zod'
-import type { Content, EmbeddedResource } from '../../../ports/content.ts'
+import type { Content, EmbeddedResource } from '../../../ports/values/content.ts'
 import type { ToolList } from '../../../ports/tools.ts'
 import { withModelContent } from '../../mcp/client/request/model-content.ts'
 import { withinLimit } from '../../mcp/client/request/content.ts'

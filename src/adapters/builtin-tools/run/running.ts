@@ -2,7 +2,7 @@
 import { waitAtMost } from '../../../async/with-timeout.ts'
 import type { Child, ProcessExit, Processes } from '../../../ports/process.ts'
 import type { Clock } from '../../../ports/clock.ts'
-import type { Signal } from '../../../ports/signal.ts'
+import type { Signal } from '../../../ports/values/signal.ts'
 import type { CommandSandbox } from '../sandbox/sandbox.ts'
 import { Output } from './output.ts'
 

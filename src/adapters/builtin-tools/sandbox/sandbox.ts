@@ -6,7 +6,7 @@ import { waitAtMost } from '../../../async/with-timeout.ts'
 import { fail, reasonOf } from '../../../errors/parley-error.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Processes } from '../../../ports/process.ts'
-import type { OwnPrograms } from '../../../ports/programs.ts'
+import type { OwnPrograms } from '../../../ports/values/own-programs.ts'
 import { obeyedByGit } from '../../../workspace/git-directory.ts'
 import { type Hidden, SECRET_PLACES, sandboxArguments } from './bubblewrap.ts'
 

@@ -3,7 +3,7 @@ import { waitAtMost } from '../../../async/with-timeout.ts'
 import { isParleyError } from '../../../errors/parley-error.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Child, Processes } from '../../../ports/process.ts'
-import type { Signal } from '../../../ports/signal.ts'
+import type { Signal } from '../../../ports/values/signal.ts'
 
 export interface CandidateSearch {
   /** The absolute path of ripgrep. */

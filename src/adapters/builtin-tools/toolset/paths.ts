@@ -4,7 +4,7 @@ import type { ToolPreview } from '../../../ports/tools.ts'
 import { gitReasonFor } from '../../../workspace/git-directory.ts'
 import { pathAsGiven, openRoots, routeTo, pathFromFirstRoot, realPath } from '../../../workspace/resolve.ts'
 import type { PreviewContext, ToolCall } from './tool.ts'
-import type { PathRestriction, PathAccessFilter } from '../../../ports/bars.ts'
+import type { PathRestriction, PathAccessFilter } from '../../../ports/values/path-access.ts'
 import { formatCount, refuse } from './result.ts'
 
 export interface ResolvedPath {

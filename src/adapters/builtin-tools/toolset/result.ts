@@ -1,6 +1,6 @@
 /** Results of builtin tools: the whole for the journal, and a shortened form for the model. */
 import { fail } from '../../../errors/parley-error.ts'
-import type { TextContent } from '../../../ports/content.ts'
+import type { TextContent } from '../../../ports/values/content.ts'
 import type { ToolResult } from '../../../ports/tools.ts'
 
 /** Characters of one result that a model is given. */

@@ -2,7 +2,7 @@
 import { onAbort } from '../../../async/abort.ts'
 import { withTimeout } from '../../../async/with-timeout.ts'
 import { fail, isParleyError, reasonOf, ParleyError } from '../../../errors/parley-error.ts'
-import type { Signal } from '../../../ports/signal.ts'
+import type { Signal } from '../../../ports/values/signal.ts'
 import type {
   ToolCallContext,
   Tool,

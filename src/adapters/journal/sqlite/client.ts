@@ -4,7 +4,7 @@ import { ParleyError, fail, isParleyError } from '../../../errors/parley-error.t
 import type { Faults, FaultsSpec } from '../../../ports/fault.ts'
 import type { Append, Cursor, ImportingJournal, Journal, StoredEntry } from '../../../ports/journal.ts'
 import type { Ownership } from '../../../ports/ownership.ts'
-import type { Signal } from '../../../ports/signal.ts'
+import type { Signal } from '../../../ports/values/signal.ts'
 import { WorkerThread } from '../../../sqlite/worker-thread.ts'
 import { faultsFrom, noFaults } from '../../fault.ts'
 import type { WatchOrder } from '../../watchdog/stall-watch.ts'

@@ -3,7 +3,7 @@
  * a processor. Sessions take turns, so that a session with many servers does not delay the servers of others.
  */
 import type { Clock } from '../../../ports/clock.ts'
-import type { Signal } from '../../../ports/signal.ts'
+import type { Signal } from '../../../ports/values/signal.ts'
 
 /** Servers that may start at once. */
 const MAX_STARTING = 8

@@ -1,7 +1,7 @@
 /** Runs a call whose server may require input, several times: the parts of the call, and the input between them. */
 import { fail } from '../../../errors/parley-error.ts'
 import type { Clock } from '../../../ports/clock.ts'
-import type { ElicitationAnswer } from '../../../ports/elicitation.ts'
+import type { ElicitationAnswer } from '../../../ports/values/elicitation.ts'
 import type { ToolInputResponse, ToolInputRequest, ToolResult } from '../../../ports/tools.ts'
 import type { CallOptions, Given, Paused } from './mcp-types.ts'
 

@@ -1,5 +1,5 @@
 /** Types that the host, the client and the registry share: a server's offer, its connection, limits and options. */
-import type { Activity } from '../../../ports/activity.ts'
+import type { Activity } from '../../../ports/values/activity.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Processes } from '../../../ports/process.ts'
 import type {

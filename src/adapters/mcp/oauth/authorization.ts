@@ -1,5 +1,5 @@
 /** OAuth for MCP servers: the tokens of a login, their renewal, and the login itself, as the rest of the code sees them. */
-import type { Signal } from '../../../ports/signal.ts'
+import type { Signal } from '../../../ports/values/signal.ts'
 import type { Timer } from '../../../ports/clock.ts'
 import type { HttpServer } from '../transport/headers.ts'
 

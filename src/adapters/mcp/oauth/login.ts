@@ -11,7 +11,7 @@ import {
 import { unlessAborted } from '../../../async/abort.ts'
 import { withTimeout } from '../../../async/with-timeout.ts'
 import type { Clock } from '../../../ports/clock.ts'
-import type { Signal } from '../../../ports/signal.ts'
+import type { Signal } from '../../../ports/values/signal.ts'
 import type { HttpServer } from '../transport/headers.ts'
 import type { LoginSettings } from './authorization.ts'
 import { discover, openWeb, loginFailure, type Found, type Web } from './discovery.ts'

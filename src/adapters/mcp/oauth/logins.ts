@@ -1,7 +1,7 @@
 /** The logins of one state directory, shared by all sessions and by every process that uses the directory. */
 import { fail, reasonOf } from '../../../errors/parley-error.ts'
 import type { Clock, Timer } from '../../../ports/clock.ts'
-import type { Signal } from '../../../ports/signal.ts'
+import type { Signal } from '../../../ports/values/signal.ts'
 import type { HttpServer } from '../transport/headers.ts'
 import type { Authorization, Login, LoginSettings, Logins, Refusal } from './authorization.ts'
 import type { RunningLogin } from './login.ts'

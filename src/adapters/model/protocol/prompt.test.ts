@@ -1,7 +1,7 @@
 /** Conversations of every shape, as providers are sent them. */
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Content } from '../../../ports/content.ts'
+import type { Content } from '../../../ports/values/content.ts'
 import type { AssistantPart, ModelMessage, ModelToolCall } from '../../../ports/model.ts'
 import { type PromptRules, promptOf, toolsOf, type ConvertedMessages } from './prompt.ts'
 

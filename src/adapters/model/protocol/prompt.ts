@@ -19,7 +19,7 @@ import type {
   ToolMessage,
   ModelToolCall,
 } from '../../../ports/model.ts'
-import type { Content, EmbeddedResource, ResourceLink } from '../../../ports/content.ts'
+import type { Content, EmbeddedResource, ResourceLink } from '../../../ports/values/content.ts'
 import type { Clock } from '../../../ports/clock.ts'
 
 /** What a provider accepts in a conversation. */

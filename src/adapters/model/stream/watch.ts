@@ -1,6 +1,6 @@
 /** Watches one request: ends it when it is cancelled, when its provider is silent for too long, and when the answer is too large. Joins small events. */
 import type { Clock, Timer } from '../../../ports/clock.ts'
-import type { Signal } from '../../../ports/signal.ts'
+import type { Signal } from '../../../ports/values/signal.ts'
 
 export interface StreamTimeouts {
   /** Until the first byte. */

@@ -1,7 +1,7 @@
 /** Reads the MCP resources that a prompt mentions, as `@server:uri` or as a link to a listed one, and tells the model when they change. */
 import { reasonOf } from '../../../../errors/parley-error.ts'
 import type { Turn } from '../../../../ports/agent.ts'
-import type { Content, EmbeddedResource } from '../../../../ports/content.ts'
+import type { Content, EmbeddedResource } from '../../../../ports/values/content.ts'
 import type { ModelMessage } from '../../../../ports/model.ts'
 import type { ToolList } from '../../../../ports/tools.ts'
 import type { Context } from './context.ts'

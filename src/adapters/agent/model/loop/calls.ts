@@ -6,7 +6,7 @@ import { mayRun } from '../../may-run.ts'
 import { changesFor } from '../context/mentions.ts'
 import { type AnnouncedFiles, directoryInstructions } from '../context/instructions.ts'
 import { type TurnWork, append } from './work.ts'
-import type { Content } from '../../../../ports/content.ts'
+import type { Content } from '../../../../ports/values/content.ts'
 
 /** Calls of one step; the model is told that further ones did not run. */
 const MAX_CALLS = 64

@@ -1,7 +1,7 @@
 /** Slash commands of the model agent: its own, prompts of MCP servers, and prompt files. */
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Content, SlashCommand } from '../../../../ports/content.ts'
+import type { Content, SlashCommand } from '../../../../ports/values/content.ts'
 import type { ModelMessage } from '../../../../ports/model.ts'
 import type { PromptMessage, ToolList } from '../../../../ports/tools.ts'
 import { commandsOfServers, filledPrompt, typedIn } from '../../server-prompts.ts'

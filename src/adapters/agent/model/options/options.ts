@@ -1,6 +1,6 @@
 /** The options of the model agent: model, thought level and permission mode. */
 import type { ModelListing, ModelSource, Models } from '../../../../ports/model.ts'
-import type { Choice, ChoiceGroup, ConfigOption, SelectOption, Settings } from '../../../../ports/settings.ts'
+import type { Choice, ChoiceGroup, ConfigOption, SelectOption, Settings } from '../../../../ports/values/settings.ts'
 import { PERMISSION_OPTION } from '../../permission-modes.ts'
 import type { Clock } from '../../../../ports/clock.ts'
 

@@ -1,5 +1,5 @@
 /** Parses a server's resources, templates and prompts one by one, so that a malformed entry only loses itself. */
-import type { EmbeddedResource } from '../../../../ports/content.ts'
+import type { EmbeddedResource } from '../../../../ports/values/content.ts'
 import type { PromptArgument, PromptMessage } from '../../../../ports/tools.ts'
 import type { ServerPrompt, ServerResource, ServerTemplate } from '../../host/mcp-types.ts'
 import { readBody, readContent } from '../request/content.ts'

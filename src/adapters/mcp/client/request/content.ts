@@ -1,5 +1,5 @@
 /** Turns a tool's answer into content that Parley stores and shows. Unknown parts become a note. */
-import type { Content, EmbeddedResource } from '../../../../ports/content.ts'
+import type { Content, EmbeddedResource } from '../../../../ports/values/content.ts'
 import type { ToolResult } from '../../../../ports/tools.ts'
 import { isNestedDeeper } from '../../../../text/nesting.ts'
 import { isObject, textIn, type JsonObject } from '../../../checking/json.ts'

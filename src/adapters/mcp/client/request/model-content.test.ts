@@ -1,6 +1,6 @@
 import { array, assert, property, string } from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Content } from '../../../../ports/content.ts'
+import type { Content } from '../../../../ports/values/content.ts'
 import { MAX_MODEL_CHARS, withModelContent } from './model-content.ts'
 
 const text = (words: string): Content => ({ type: 'text', text: words })

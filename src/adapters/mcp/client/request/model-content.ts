@@ -1,5 +1,5 @@
 /** The part of a long result that the model gets: its beginning, its length, and the call that reads the rest. */
-import type { Content } from '../../../../ports/content.ts'
+import type { Content } from '../../../../ports/values/content.ts'
 import type { ToolResult } from '../../../../ports/tools.ts'
 
 /** Text of a result for the model, including the sentence that ends it and remarks on the call. */

@@ -2,7 +2,7 @@
 import { pathToFileURL } from 'node:url'
 import { basename } from 'node:path'
 import type { Client } from '@modelcontextprotocol/client'
-import type { Elicitation, ElicitationAnswer, ElicitedValue } from '../../../../ports/elicitation.ts'
+import type { Elicitation, ElicitationAnswer, ElicitedValue } from '../../../../ports/values/elicitation.ts'
 import type { CallOptions, ConnectRequest, McpHostContext, Given, Paused } from '../../host/mcp-types.ts'
 import { isObject, textIn, type JsonObject } from '../../../checking/json.ts'
 import type { ToolResult } from '../../../../ports/tools.ts'

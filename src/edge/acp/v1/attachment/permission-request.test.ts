@@ -1,6 +1,6 @@
 /** A question goes to everyone who is attached; the first valid answer wins, and what is no answer is never a yes. */
 import { beforeEach, describe, expect, test } from 'vitest'
-import type { PermissionOutcome } from '../../../../ports/content.ts'
+import type { PermissionOutcome } from '../../../../ports/values/content.ts'
 import type { Fields, Message } from '../../../../../test/e2e/message.ts'
 import { quiet } from '../../../../../test/sim/clock.ts'
 import { type Street, cleanUp, create, openStreet, opening, prompt } from '../../../../../test/sim/street.ts'

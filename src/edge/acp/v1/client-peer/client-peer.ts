@@ -1,7 +1,7 @@
 /** A client's files, terminals and user, as ACP v1 asks for them on behalf of the turns of its prompts. */
 import { isAbsolute } from 'node:path'
 import { fail } from '../../../../errors/parley-error.ts'
-import type { PathAccessFilter } from '../../../../ports/bars.ts'
+import type { PathAccessFilter } from '../../../../ports/values/path-access.ts'
 import type {
   FileRange,
   FileText,
@@ -17,7 +17,7 @@ import type {
   TerminalOutput,
   UrlAnswer,
 } from '../../../../ports/client.ts'
-import type { Signal } from '../../../../ports/signal.ts'
+import type { Signal } from '../../../../ports/values/signal.ts'
 import { fieldsOf, isFields } from '../../../../rpc/json-rpc.ts'
 import { realPathInside } from '../../../../workspace/real-path.ts'
 import type { Transport } from '../../../transport/transport.ts'

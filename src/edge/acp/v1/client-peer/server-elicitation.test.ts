@@ -1,6 +1,6 @@
 /** A server that asks for something while one of its tools runs: put to the client of the turn, or declined in so many words. */
 import { beforeEach, describe, expect, test } from 'vitest'
-import type { Elicitation, ElicitationAnswer } from '../../../../ports/elicitation.ts'
+import type { Elicitation, ElicitationAnswer } from '../../../../ports/values/elicitation.ts'
 import type { Fields, Message } from '../../../../../test/e2e/message.ts'
 import { type Street, cleanUp, create, openStreet, opening, prompt } from '../../../../../test/sim/street.ts'
 import { text } from '../../../../../test/sim/words.ts'

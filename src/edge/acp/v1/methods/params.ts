@@ -1,7 +1,7 @@
 /** Parses the parameters of requests, so that the rest can trust their types. Loaded after `initialize`, because zod takes long to load. */
 import { z } from 'zod'
 import { fail } from '../../../../errors/parley-error.ts'
-import type { Content } from '../../../../ports/content.ts'
+import type { Content } from '../../../../ports/values/content.ts'
 import type { McpServer } from '../../../../ports/tools.ts'
 import type { Response } from '../../../../rpc/json-rpc.ts'
 import { MAX_SESSION_SERVERS } from '../../../../session/handle.ts'

@@ -9,8 +9,8 @@ import type {
   ToolCallContent,
   ToolCallPatch,
   Usage,
-} from '../../../../ports/content.ts'
-import type { Choice, ChoiceGroup, ConfigOption, Modes, Settings } from '../../../../ports/settings.ts'
+} from '../../../../ports/values/content.ts'
+import type { Choice, ChoiceGroup, ConfigOption, Modes, Settings } from '../../../../ports/values/settings.ts'
 import type { Entry, ForkPoint } from '../../../../session/domain/entries.ts'
 import type { SessionView } from '../../../../session/handle.ts'
 import { type DisplayCapabilities, FULL_DISPLAY } from '../initialize/client-capabilities.ts'
