@@ -10,7 +10,9 @@ const BEGIN = '<!-- Made by `npm run docs` from src/session/domain/entries.ts: -
 const END = '<!-- The end of what `npm run docs` makes. -->'
 
 const ENTRIES = 'src/session/domain/entries.ts'
-const SHAPES = ['content', 'settings', 'rules', 'agent', 'tools', 'elicitation'].map((name) => `src/ports/${name}.ts`)
+const SHAPES = ['values/content', 'values/settings', 'rules', 'agent', 'tools', 'values/elicitation'].map(
+  (name) => `src/ports/${name}.ts`,
+)
 
 interface Declaration {
   readonly name: string
