@@ -1,6 +1,6 @@
 /**
- * The patterns of permission rules and of `find_files`, matched in bounded time whoever wrote them. A library that compiles
- * patterns to regular expressions cannot promise that.
+ * Matches the patterns of permission rules and of `find_files` in bounded time, also for a hostile pattern. A library that
+ * compiles patterns to regular expressions cannot promise that.
  */
 
 /** `*` stands for any letters, `?` for one. */

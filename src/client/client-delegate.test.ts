@@ -1,4 +1,4 @@
-/** Faces that throw: whoever waits hears what failed, and never of a connection that was lost. */
+/** Delegates that throw: the caller gets the delegate's error, and never the error of a lost connection. */
 import { describe, expect, test } from 'vitest'
 import { type Book, Stage, answering, update } from '../../test/fixtures/client/stage.ts'
 import type { Client } from './client.ts'

@@ -56,14 +56,18 @@ export interface UrlRequest {
 /** What came back of a page that the person was sent to: that it was opened, never what was done there. */
 export interface UrlAnswer {
   readonly action: ElicitationAnswer['action']
-  /** Tells the client, and nobody else, that what the page was for is done. Idempotent; nothing unless it was opened. */
+  /**
+   * Notifies this client only that the purpose of the page is fulfilled. Idempotent; does nothing unless the page was
+   * opened.
+   */
   complete(): void
 }
 
 /**
- * The same as a turn's agent has it. A file or a terminal is a tool call of its own: told, its beginning stored before its
- * first effect, its end told. Everything throws CLIENT_GONE once the client has left, CLIENT_CANCELLED when the turn is
- * cancelled, CLIENT_TIMEOUT, CLIENT_REFUSED with the client's own words, and CLIENT_ANSWER_INVALID.
+ * The client services that the agent of a turn uses. Each file access or terminal is a tool call of its own. Its start is
+ * stored before its first effect, and its end is always published. All methods throw CLIENT_GONE once the client has left,
+ * CLIENT_CANCELLED when the turn is cancelled, CLIENT_TIMEOUT, CLIENT_REFUSED with the client's own words, and
+ * CLIENT_ANSWER_INVALID.
  */
 export interface TurnClient {
   /** Throws PATH_NOT_ABSOLUTE, PATH_OUTSIDE_ROOTS, PATH_NOT_ALLOWED and LINE_INVALID, before the client is asked. */
@@ -83,7 +87,7 @@ export interface TurnTerminals {
 export interface Elicit {
   /** The values are as the schema has them. Throws ELICITATION_INVALID for a form that may not be asked. */
   readonly form?: (form: FormRequest) => Promise<ElicitationAnswer>
-  /** Throws ELICITATION_INVALID for an address that nobody may be sent to. */
+  /** Throws ELICITATION_INVALID for an address to which no user may be sent. */
   readonly url?: (page: UrlRequest) => Promise<UrlAnswer>
 }
 
@@ -92,7 +96,7 @@ export interface Terminal {
   readonly id: string
   readonly toolCallId: string
   output(): Promise<TerminalOutput>
-  /** Waits as long as the command runs: whoever has less patience kills it. */
+  /** Waits as long as the command runs. A caller that wants to wait less kills the command. */
   waitForExit(): Promise<TerminalExit>
   /** Ends the command; what it said can still be had. */
   kill(): Promise<void>
@@ -101,15 +105,16 @@ export interface Terminal {
 }
 
 /**
- * What an edge implements for one connection and one session. Every promise rejects at once, with CLIENT_GONE when the
- * connection ends, with CLIENT_CANCELLED when the signal aborts, and then the client is told that nobody waits any more.
+ * Services of one client for one session, implemented by an edge. Every promise rejects at once: with CLIENT_GONE when the
+ * connection ends, with CLIENT_CANCELLED when the signal aborts. After an abort the edge also cancels the request at the
+ * client.
  */
 export interface ClientPeer {
   /** Aborts when the connection has ended. */
   readonly gone: Signal
   readonly readTextFile?: (file: FileWithRoots<FileRange>, signal: Signal) => Promise<string>
   readonly writeTextFile?: (file: FileWithRoots<FileText>, signal: Signal) => Promise<void>
-  /** One that is made although nobody waits for it any more is released by the edge. */
+  /** If a terminal is created after its request was cancelled, the edge releases it. */
   readonly createTerminal?: (command: WithRoots<TerminalCommand>, signal: Signal) => Promise<ClientTerminal>
   /** What comes back of a form is not checked yet. */
   readonly form?: (form: FormRequest, signal: Signal) => Promise<RawFormAnswer>
@@ -123,7 +128,7 @@ export type WithRoots<Request> = Request & { readonly roots: readonly string[] }
 export type FileWithRoots<Request> = WithRoots<Request> & { readonly bars: PathAccessFilter }
 
 export interface ClientUrlRequest extends UrlRequest {
-  /** Unique, so that its end can be told. */
+  /** Unique, so that the client can be notified when the elicitation is complete. */
   readonly elicitationId: string
 }
 

@@ -12,7 +12,7 @@ export interface Clock {
   nextTick(): Promise<void>
   /** Calls `run` once after `ms` unless cancelled first. It never keeps the process alive. */
   setTimer(ms: number, run: () => void): Timer
-  /** An id nobody guesses and nobody meets twice: a random UUID. */
+  /** A random UUID, which cannot be guessed and does not repeat. */
   id(): string
   /** A fresh source of cancellation. */
   abortSource(): AbortSource

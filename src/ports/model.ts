@@ -10,7 +10,7 @@ export interface Models {
    * configured first. Asks local servers and the lists of providers, each no longer than `limitMs`. Never throws.
    */
   discover(limitMs: number, signal: Signal): Promise<readonly ModelSource[]>
-  /** What answers where nobody has chosen, without waiting for any network that a former `discover` has not asked. */
+  /** The model to use when the user chose none. Never waits for a network that an earlier `discover` has not asked. */
   readonly preset: string | undefined
   /** Loads the package of its provider. Throws MODEL_UNKNOWN and MODEL_KEY_MISSING, before anything is sent. */
   open(name: string): Promise<Model>
@@ -56,10 +56,10 @@ export interface Model extends ModelTraits {
   /** Full. */
   readonly name: string
   /**
-   * One step, as it comes; the last part is the `end`. Nothing is retried here. Throws MODEL_KEY, MODEL_QUOTA,
-   * MODEL_RATE_LIMIT and MODEL_OVERLOADED (both with `retryAfterMs` where the provider says), MODEL_CONTEXT, MODEL_NETWORK,
-   * MODEL_ABSENT (nobody is at its address), MODEL_STREAM (it broke off or makes no sense), MODEL_IDLE (it went silent), MODEL_REFUSED with the provider's own words,
-   * and MODEL_CANCELLED. None of these holds a secret.
+   * Streams one step; the last part is the `end`. Does not retry. Throws MODEL_KEY, MODEL_QUOTA, MODEL_RATE_LIMIT and
+   * MODEL_OVERLOADED (both with `retryAfterMs` where the provider gives it), MODEL_CONTEXT, MODEL_NETWORK, MODEL_ABSENT
+   * (nothing listens at its address), MODEL_STREAM (the stream is incomplete or invalid), MODEL_IDLE (no data for too
+   * long), MODEL_REFUSED with the provider's own words, and MODEL_CANCELLED. No error holds a secret.
    */
   stream(request: ModelRequest): AsyncIterable<ModelPart>
 }

@@ -53,7 +53,10 @@ export interface RuleSet {
 
 /** Kept by the server, for all sessions. */
 export interface Rules {
-  /** As they are now: whoever changes a rule changes the next call. Never throws; what cannot be read is `broken`. */
+  /**
+   * The rules as they are now, so that an edited rule applies to the next call. Never throws; a file that cannot be read
+   * is listed in `broken`.
+   */
   rulesFor(roots: readonly string[]): Promise<RuleSet>
   /** Allows or denies it in all sessions of this directory, from now on. Stored when it resolves. */
   remember(cwd: string, rule: Pick<Rule, 'effect' | 'subject'>): Promise<void>

@@ -242,10 +242,9 @@ export interface ToolRegistry {
   /** The list as it stands now, without waiting. */
   list(): ToolList
   /**
-   * Starts servers that wait for their first use, unless what they will list is known without that, and resolves as soon
-   * as none is connecting any more,
-   * or after `limitMs`, or when `signal` aborts, with the list as it then stands. A server that was waited for so long
-   * in vain is not waited for again while it goes on connecting. Never throws.
+   * Starts the servers that wait for their first use, except those whose tools are known without that. Resolves with the
+   * current list as soon as no server is connecting, after `limitMs`, or when `signal` aborts. A server that did not
+   * connect within `limitMs` is not waited for again during the same attempt. Never throws.
    */
   ready(limitMs: number, signal: Signal): Promise<ToolList>
   /**

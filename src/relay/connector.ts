@@ -1,4 +1,7 @@
-/** Connects to the server and starts one where none runs: at once, then with growing pauses, until the user must be told. */
+/**
+ * Connects to the server and starts one if none runs: at once, then with growing pauses, until the relay gives up and
+ * reports it to the user.
+ */
 import { type Socket, connect } from 'node:net'
 import { ParleyError, isParleyError, reasonOf } from '../errors/parley-error.ts'
 

@@ -218,7 +218,7 @@ export class Session implements SessionHandle {
   #failed(cause: unknown, ahead: boolean): void {
     this.#turns.break(cause)
     const isLost = isParleyError(cause, 'JOURNAL_CONFLICT')
-    // Closed first, so that no client is told to wait for a prompt of a session that another server has.
+    // Closed first, so that no client waits for a prompt of a session that another server has.
     if (isLost) this.dispose().catch(this.#ports.report)
     if (this.state.phase !== 'absent') this.#subscribers.failed(cause)
     if (isLost) this.#subscribers.ended('closed')

@@ -1,4 +1,7 @@
-/** Which lines somebody is asked about each time, because they may destroy; the lines stand in `test/fixtures/commands`. */
+/**
+ * The command lines that require approval each time because they may destroy data; they are listed in
+ * `test/fixtures/commands`.
+ */
 import { readFileSync } from 'node:fs'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'

@@ -1,4 +1,7 @@
-/** Promise 11: file tools never read or write outside the root set, whatever paths say and whoever swaps what meanwhile. */
+/**
+ * Promise 11: file tools never read or write outside the root set, for any path, even if another process swaps files or
+ * links meanwhile.
+ */
 import { linkSync, mkdirSync, writeFileSync } from 'node:fs'
 import { mkdir, readFile, readdir, realpath, rm, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'

@@ -1,4 +1,4 @@
-/** Addresses behind which there is no provider: who is told at once what to do, and in which words. */
+/** Addresses without a provider behind them: the error comes at once, and says what the user can do. */
 import { once } from 'node:events'
 import { createServer, type AddressInfo, type Server } from 'node:net'
 import { APICallError } from '@ai-sdk/provider'

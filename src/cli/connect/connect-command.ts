@@ -68,7 +68,7 @@ export async function reachCommand(reaching: ReachingCommand, face: ClientDelega
   }
 }
 
-/** Ends the attempt on abort; after a while the user is told that it waits. */
+/** Ends the attempt on abort. After a while it shows the user that it is still waiting. */
 function watch(signal: AbortSignal | undefined, leave: () => void) {
   const progress = progressLine(process.stderr)
   const notice = after(UNEASE, () => progress.say('Waiting for the agent to introduce itself … (Ctrl-C stops)'))

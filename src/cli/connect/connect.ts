@@ -35,7 +35,7 @@ export interface ConnectOptions {
   readonly signal?: AbortSignal
 }
 
-/** Milliseconds without an answer before the user is told. */
+/** Milliseconds without an answer before the user sees a message. */
 const SILENT = 10_000
 
 export async function openConnection(reaching: ConnectOptions, face: ClientDelegate): Promise<Connection> {

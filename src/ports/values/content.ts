@@ -1,6 +1,6 @@
 /** What people, agents and tools say to each other: the shapes of content that ACP and MCP share. */
 
-/** Passed through untouched; keys belong to whoever set them. */
+/** Passed through untouched; each key belongs to the client, agent or tool that set it. */
 export type Meta = Readonly<Record<string, unknown>>
 
 interface Annotated {
@@ -139,7 +139,10 @@ export type PermissionOutcome =
   | { readonly outcome: 'selected'; readonly optionId: string; readonly kind: PermissionKind }
   | { readonly outcome: 'cancelled' }
 
-/** Information for whoever looks on now; no part of the conversation. `severity` is info, warning, error, or `_…`. */
+/**
+ * Information for the clients that are attached now; not part of the conversation. `severity` is info, warning, error, or
+ * `_…`.
+ */
 export interface Notice {
   readonly severity: string
   readonly title: string

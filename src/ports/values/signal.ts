@@ -8,7 +8,7 @@ export interface Signal {
   removeEventListener(type: 'abort', listener: () => void): void
 }
 
-/** Whoever holds the source may stop the work; everyone else only sees the signal. */
+/** Only the owner of the source can stop the work; all others only see the signal. */
 export interface AbortSource {
   readonly signal: Signal
   /** Idempotent: the first reason stands. */

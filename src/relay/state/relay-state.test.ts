@@ -1,4 +1,7 @@
-/** The relay's memory of both sides, without a pipe: what a new server is told, and what the client hears of the loss. */
+/**
+ * The relay's memory of both sides, without a pipe: the messages that a new server gets, and those that the client gets
+ * after a loss.
+ */
 import { describe, expect, test } from 'vitest'
 import { MCP, Talk, metaOf, of, opened, read } from '../../../test/fixtures/relay/talk.ts'
 import { ParleyError } from '../../errors/parley-error.ts'

@@ -1,4 +1,4 @@
-/** A fork begins as a copy of its source, ends what the copy left open, and goes on by itself. */
+/** A fork begins as a copy of its source, ends what the copy left open, and then continues on its own. */
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { account } from '../../../test/sim/account.ts'

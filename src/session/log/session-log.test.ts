@@ -1,4 +1,7 @@
-/** Seen is stored: what the one writer of a session does when its disk is slow, full, forgetful or somebody else's. */
+/**
+ * An entry is stored before it is seen: how the one writer of a session behaves when its disk is slow or full, loses data,
+ * or belongs to another server.
+ */
 import { describe, expect, test } from 'vitest'
 import { quiet } from '../../../test/sim/clock.ts'
 import { House, here, prompted } from '../../../test/sim/house.ts'

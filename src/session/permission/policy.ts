@@ -116,7 +116,7 @@ function isEditInside({ tool, preview: { kind, paths = [] } }: ToolCallSubject, 
   return tool.builtin && kind === 'edit' && paths.length > 0 && paths.every(isInside)
 }
 
-/** The program that runs an edited file later without being told to, such as a git hook. */
+/** The program that executes an edited file later on its own, such as git with a hook. */
 function executedLater({ preview: { kind, paths = [] } }: ToolCallSubject): string | undefined {
   const found = kind === 'edit' ? paths.map((path) => executorOf(path)).find((by) => by !== undefined) : undefined
   return found && `it is executed later by ${found}`

@@ -1,4 +1,4 @@
-/** Join without a seam, and slow harms nobody: what one reader of a session is told. */
+/** A subscriber gets every entry once from its cursor on, and a slow subscriber does not delay others. */
 import { describe, expect, test } from 'vitest'
 import { quiet } from '../../../test/sim/clock.ts'
 import { House, here, prompted } from '../../../test/sim/house.ts'

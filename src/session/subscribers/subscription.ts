@@ -209,7 +209,7 @@ export class Subscription implements SessionSubscription {
     if (this.#isEnded()) return
     this.#phase = 'lagging'
     this.#push(() => ({ kind: 'failed', error, view: this.#parts.session.view() }))
-    // Also without new entries: an open question must reach a client that could not be told of it.
+    // Retries also without new entries, because an open permission request must still reach a client whose updates failed.
     if (!isParleyError(error, 'SESSION_NOT_FOUND')) void this.#retryLater()
   }
 

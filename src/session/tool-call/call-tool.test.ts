@@ -1,4 +1,4 @@
-/** Nothing repeats by itself: a tool's beginning is stored before its first effect, and whatever happens is told. */
+/** No tool call is repeated without a request: its start is stored before its first effect, and every outcome is published. */
 import { describe, expect, test } from 'vitest'
 import type { ToolRequest } from '../../ports/agent.ts'
 import type { Tool, ToolResult } from '../../ports/tools.ts'

@@ -1,4 +1,7 @@
-/** The model is asked while its prompt is being stored; what is told of its answer, and the next turn, wait for that. */
+/**
+ * The model runs while its prompt is being stored. Publishing its answer, and the next turn, wait until the prompt is
+ * stored.
+ */
 import { expect, test } from 'vitest'
 import { ask, begin, ends, houseWith, inhabited, settled, story, until } from '../../../../test/model/given.ts'
 import { PuppetModel, says } from '../../../../test/model/puppet-model.ts'

@@ -1,4 +1,7 @@
-/** Edits are exact, all or none, never over somebody else's change, and leave all other bytes as they were. */
+/**
+ * Edits are exact and all or none. They never overwrite a change that another program made, and leave all other bytes as
+ * they were.
+ */
 import { execFileSync } from 'node:child_process'
 import { chmod, mkdir, readFile, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import * as fc from 'fast-check'

@@ -1,4 +1,4 @@
-/** A page is read in a moment, whoever wrote it. */
+/** Converting an HTML page takes bounded time, also for a hostile page. */
 import { describe, expect, test } from 'vitest'
 import { readablePage } from './html.ts'
 

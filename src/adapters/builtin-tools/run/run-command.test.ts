@@ -1,4 +1,4 @@
-/** Commands say what they print and how they end, and never outlive whoever may have started them. */
+/** Commands return their output and how they ended, and never outlive the turn or session that may have started them. */
 import { symlinkSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { homedir } from 'node:os'

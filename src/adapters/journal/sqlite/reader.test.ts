@@ -1,4 +1,4 @@
-/** A reader looks into a journal without owning it, whoever does. */
+/** A reader reads a journal without owning it, also while another process owns it. */
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-/** What only Anthropic's streams do: they begin with a failure, and hold events that nobody has heard of. */
+/** Cases of Anthropic's streams only: a stream that begins with a failure, and events of unknown types. */
 import { expect, test } from 'vitest'
 import { sse } from '../../../../test/model-server/format.ts'
 import { heard } from '../../../../test/model-server/heard.ts'

@@ -39,7 +39,7 @@ export function isLocal({ url }: Provider): boolean {
   return /^https?:\/\/(?:127(?:\.\d+){3}|localhost|\[::1\])(?=[:/]|$)/u.test(url)
 }
 
-/** The variable that users are told to set. */
+/** The name of the environment variable that error messages ask the user to set. */
 export function whereKey({ keyNames, name }: Provider): string {
   return keyNames[0] ?? `the key of [providers.${name}]`
 }

@@ -42,7 +42,7 @@ export function writeDocuments(statements: Statements, session: number, document
   for (const draft of drafts.values()) write(statements, session, draft)
 }
 
-/** Whoever goes on needs the last piece only. */
+/** A document that continues a stored one needs only its last piece. */
 function rowsOf(statements: Statements, session: number, { name, continues }: SearchDocument): readonly Row[] {
   const order = continues ? 'DESC LIMIT 1' : ''
   const sql = `SELECT part, seq, at, until, title, text, repeats FROM passages WHERE session = ? AND name = ? ORDER BY part ${order}`

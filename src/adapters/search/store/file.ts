@@ -47,7 +47,7 @@ export interface IndexFile {
   isThere(): boolean
 }
 
-/** Where the file cannot be written, the index is a temporary one that nobody else sees. */
+/** Where the file cannot be written, the index is a temporary one that only this process sees. */
 export function openFile(path: string): IndexFile {
   try {
     makePrivate(path)

@@ -1,4 +1,4 @@
-/** How an index stands, told without changing anything: neither the file nor what lies beside it. */
+/** Reports the state of an index without changing anything: neither its file nor the files beside it. */
 import { existsSync } from 'node:fs'
 import { type Database, openDatabase, traceFreeLocation } from '../../../sqlite/database.ts'
 import type { IndexState } from '../../../ports/search.ts'

@@ -5,7 +5,7 @@ import { removePassage, writeDocuments } from '../query/passages.ts'
 import type { SearchSource, SourceHead } from './source.ts'
 import { type Statements, escapeText, unescapeText } from '../../../sqlite/statements.ts'
 
-/** What one transaction takes in: whoever asks something meanwhile waits for no longer than that takes. */
+/** The most that one transaction indexes. A query that arrives meanwhile waits for at most one such transaction. */
 const PAGE = { entries: 2_000, chars: 128 * 1024 }
 /** How many passages of a deleted session one transaction clears away. */
 const SWEEP = 500
@@ -67,7 +67,10 @@ export class Projection {
     for (const { key, id, lastSeq } of heads) if (found.get(key) !== `${lastSeq} ${id}`) this.#changed.add(id)
   }
 
-  /** Whether there may be more of it. A session that cannot be read keeps nobody from the others. */
+  /**
+   * Returns whether the session may have more pages. A session that cannot be read does not stop the others from being
+   * indexed.
+   */
   #takePage(id: SessionId): boolean {
     try {
       return this.#statements.transaction(() => this.#take(id))

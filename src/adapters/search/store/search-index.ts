@@ -83,7 +83,7 @@ export class Index {
     removeDatabase(path)
   }
 
-  /** Somebody may have deleted the file: then there is to be a new one. */
+  /** A user may have deleted the file; then a new one is created. */
   #open(): Opened {
     if (this.#opened?.file.isThere() === false) this.close()
     this.#opened ??= this.#openFile()

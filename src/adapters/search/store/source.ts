@@ -1,4 +1,7 @@
-/** What the index reads of the journal, in its own thread: whoever starts that thread passes it in. */
+/**
+ * The part of the journal that the index reads, in its own thread. `search-thread` passes an implementation in when it
+ * starts.
+ */
 import type { Cursor, PageLimits, SessionId, StoredEntry } from '../../../ports/journal.ts'
 import type { SearchDocument } from '../../../ports/search.ts'
 

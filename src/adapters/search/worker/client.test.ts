@@ -1,4 +1,4 @@
-/** When the thread of the index hears of changes; the thread here only repeats what it is told. */
+/** When the index thread is notified of changes; the thread of these tests only repeats its messages. */
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

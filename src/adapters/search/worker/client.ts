@@ -31,7 +31,7 @@ export function openSearchIndex(options: SearchOptions): SearchIndex {
   return new Client(options)
 }
 
-/** The same journal; the index is told of each change once it is stored. */
+/** The same journal, which also notifies the index of each change once it is stored. */
 export function followed(journal: ImportingJournal, index: Pick<SearchIndex, 'changed'>): ImportingJournal {
   return {
     ...journal,

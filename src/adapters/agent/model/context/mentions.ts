@@ -69,7 +69,7 @@ function resourceContent(resource: EmbeddedResource['resource']): Content {
   return { type: 'resource', resource: { ...resource, text } }
 }
 
-/** The changes that each model was told about. */
+/** The changes that each model context already contains. */
 const toldChanges = new WeakMap<Context, Set<string>>()
 
 /** Undefined if no resource changed that the model has read. */

@@ -8,7 +8,7 @@ import { type AnnouncedFiles, directoryInstructions } from '../context/instructi
 import { type TurnWork, append } from './work.ts'
 import type { Content } from '../../../../ports/values/content.ts'
 
-/** Calls of one step; the model is told that further ones did not run. */
+/** Calls of one step; for each further call the model gets a result that says that it did not run. */
 const MAX_CALLS = 64
 const MAX_PARALLEL = 8
 

@@ -1,4 +1,4 @@
-/** The loop: given what a model says, what happens, what is kept, and what the model is told next. */
+/** The model loop: for each output of a model, what happens, what is stored, and what the model receives next. */
 import { describe, expect, test } from 'vitest'
 import { ask, begin, ends, houseWith, inhabited, settled, story, until } from '../../../../../test/model/given.ts'
 import { breaks, calls, end, hangs, says } from '../../../../../test/model/puppet-model.ts'

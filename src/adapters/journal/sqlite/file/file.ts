@@ -33,8 +33,9 @@ export function openForOwner(path: string): Database {
 }
 
 /**
- * A connection that cannot write, or undefined while there is no journal yet. A quiet one makes no files beside it, and is
- * for one look: a journal that nobody has open is taken for one that stays as it is.
+ * Opens a connection that cannot write; undefined while there is no journal. With `quiet` no files are created beside the
+ * journal. Such a connection serves one read only, because it assumes that the journal does not change while no process
+ * has it open.
  */
 export function openForReader(path: string, { quiet }: { readonly quiet: boolean }): Database | undefined {
   if (!journalExists(path)) return undefined

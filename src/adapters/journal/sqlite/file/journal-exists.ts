@@ -1,4 +1,4 @@
-/** Whether there is a journal. One that nobody may look for is not one that is absent. */
+/** Whether there is a journal. A journal that this process is not permitted to look up does not count as absent. */
 import { statSync } from 'node:fs'
 import { journalError, systemCode } from './journal-error.ts'
 

@@ -1,4 +1,7 @@
-/** What a projection of the journal reads, in a thread of its own and beside whoever owns it: short reads that hold up nobody. */
+/**
+ * Reads the journal for a projection such as the search index, in its own thread and beside the owner. Reads are short, so
+ * that no writer waits.
+ */
 import type { Cursor, PageLimits, SessionId, StoredEntry } from '../../../../ports/journal.ts'
 import type { Database } from '../../../../sqlite/database.ts'
 import { Statements, escapeText, unescapeText } from '../../../../sqlite/statements.ts'

@@ -1,6 +1,6 @@
 /**
- * Makes a session of what another has or a file holds, piece by piece between the appends of others: until all is there it is
- * a draft among the orphans, which nobody sees and which whoever comes after a crash clears away.
+ * Copies a session, or imports one from a file, in pieces between the appends of other sessions. Until it is complete it
+ * is a draft among the orphans. Readers do not see a draft, and after a crash the next owner deletes it.
  */
 import { fail } from '../../../../errors/parley-error.ts'
 import { type Statements, escapeText } from '../../../../sqlite/statements.ts'
@@ -25,7 +25,7 @@ export class Forks {
     this.#path = path
   }
 
-  /** Whether somebody is still at work on it. */
+  /** Whether a fork or an import still writes to this draft. */
   isDraft(session: number): boolean {
     return this.#drafts.has(session)
   }
@@ -37,7 +37,7 @@ export class Forks {
     return { source, draft: this.draft() }
   }
 
-  /** A session that nobody sees, and that is empty. */
+  /** Creates an empty draft, which readers do not see. */
   draft(): number {
     // A key that no session had or will have.
     const draft = this.#statements.number(NEXT_KEY) ?? this.#statements.number(FIRST_KEY)
@@ -78,7 +78,7 @@ export class Forks {
     this.#statements.run('DELETE FROM orphans WHERE session = ?', draft)
   }
 
-  /** Nobody is at work on it any more: a session leaves it as it is, anything else is cleared away. */
+  /** Nothing writes to this draft any more. If it has become a session it stays; otherwise it is deleted. */
   abandon(draft: number): void {
     this.#drafts.delete(draft)
   }

@@ -70,7 +70,7 @@ export class Store {
       )
   }
 
-  /** The row goes and with it the session; its entries become orphans, which nobody sees. */
+  /** Deletes the session's row, and the session with it. Its entries become orphans, which readers do not see. */
   deleteSession(id: string): boolean {
     const session = this.#key(id)
     if (session === undefined) return false

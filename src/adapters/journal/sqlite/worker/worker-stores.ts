@@ -204,8 +204,8 @@ function makeDirectory(path: string): void {
 }
 
 /**
- * Returns a check that throws when one of the files that are open now was moved or removed since. Writing to such a file still works,
- * but what is stored there is found by nobody, and a lock on it keeps no other process out.
+ * Returns a check that throws when one of the files that are open now was moved or removed since. Writing to such a file
+ * still works, but no reader finds what is stored there, and a lock on it does not keep other processes out.
  */
 function openFilesCheck(...paths: readonly string[]): () => void {
   const known = paths.map((path) => [path, identityOf(path)] as const)

@@ -1,4 +1,7 @@
-/** Nothing is left out in silence: entries that cannot be shown, clients that cannot be told, journals that cannot be read for a moment. */
+/**
+ * No failure is silent: entries that cannot be shown, clients that cannot be reached, journals that cannot be read for a
+ * moment.
+ */
 import { expect, test } from 'vitest'
 import { quiet } from '../../../../../test/sim/clock.ts'
 import { cleanUp, create, openStreet, opening, prompt } from '../../../../../test/sim/street.ts'

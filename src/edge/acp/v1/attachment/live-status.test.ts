@@ -1,4 +1,7 @@
-/** What is told beyond the conversation: to those who asked, as it is now, and never from the journal. */
+/**
+ * Live status beyond the conversation is sent only to clients that asked for it, shows the present state, and is never
+ * read from the journal.
+ */
 import { expect, test } from 'vitest'
 import type { Fields } from '../../../../../test/e2e/message.ts'
 import { quiet } from '../../../../../test/sim/clock.ts'

@@ -1,4 +1,4 @@
-/** Files and terminals: asked of the client whose prompt runs, of nobody else, and never waited for in vain. */
+/** Files and terminals are requested only from the client whose prompt runs, and every request ends. */
 import { describe, expect, test } from 'vitest'
 import type { Turn } from '../../../../ports/agent.ts'
 import type { Fields, Message } from '../../../../../test/e2e/message.ts'

@@ -1,4 +1,7 @@
-/** Input by forms and pages: asked of the client whose prompt runs, never taken for an acceptance that nobody gave, and never kept. */
+/**
+ * Forms and pages are sent only to the client whose prompt runs. They never count as accepted unless the user accepted,
+ * and are never stored.
+ */
 import { describe, expect, test } from 'vitest'
 import type { Turn } from '../../../../ports/agent.ts'
 import type { Fields, Message } from '../../../../../test/e2e/message.ts'

@@ -1,4 +1,7 @@
-/** A client whose connection or server was lost goes on where it was: nothing twice, nothing missing, every prompt answered once. */
+/**
+ * A client that lost its connection or its server resumes where it was: no update twice, none missing, every prompt
+ * answered once.
+ */
 import { expect, test } from 'vitest'
 import { House } from '../../../../../test/sim/house.ts'
 import { quiet } from '../../../../../test/sim/clock.ts'
