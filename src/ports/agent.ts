@@ -60,7 +60,7 @@ export interface AgentSession {
   readonly mcpServers: readonly McpServer[]
   /** Those of the last client that brought any. */
   readonly variables: ClientVariables | undefined
-  /** What is set in the session. Values that were set before the agent was opened are the agent's to apply. */
+  /** The session's current settings. The agent applies values that were set before it was opened. */
   readonly settings: Settings
   /** The session reads the agent's `capabilities` again and stores what changed. Resolves when that is done. Never rejects. */
   capabilitiesChanged(): Promise<void>
@@ -72,7 +72,7 @@ export interface AgentSession {
   update(update: AgentUpdate): Promise<void>
 }
 
-/** What an agent may say at any time. */
+/** Updates that an agent may send at any time. */
 export type AgentUpdate =
   | { readonly kind: 'chunk'; readonly role: 'agent' | 'thought'; readonly content: Content }
   | { readonly kind: 'title'; readonly title: string }
@@ -194,7 +194,7 @@ export interface Question {
   /** Applied to the tool call before the question is asked; needs a title if the call is new. */
   readonly patch: ToolCallPatch
   readonly options: readonly PermissionOption[]
-  /** What the agent needs to continue from here after a restart, as JSON. */
+  /** State that the agent needs to continue from here after a restart, as JSON. */
   readonly state: unknown
 }
 
@@ -208,7 +208,7 @@ export interface ToolRequest {
   readonly timeoutMs?: number
   /** `policy`: rules, mode and earlier answers decide, and a user where they must. `granted`: the agent has the answer already. */
   readonly permission: 'policy' | 'granted'
-  /** What the agent needs to continue after a restart if a user must be asked, before the call or during it. JSON. */
+  /** State that the agent needs to continue after a restart if a user must be asked, before the call or during it. JSON. */
   readonly resume?: unknown
 }
 

@@ -1,4 +1,7 @@
-/** What a client lends to the turns of its prompts: its files, its terminals, its person. What it did not offer is undefined. */
+/**
+ * Services that a client provides to the turns of its prompts: its files, its terminals, forms for its user. A service
+ * that it did not offer is undefined.
+ */
 import type { Signal } from './values/signal.ts'
 import type { ElicitationAnswer } from './values/elicitation.ts'
 import type { PathAccessFilter } from './values/path-access.ts'
@@ -53,7 +56,7 @@ export interface UrlRequest {
   readonly toolCallId?: string
 }
 
-/** What came back of a page that the person was sent to: that it was opened, never what was done there. */
+/** The result of sending the user to a page: whether it was opened, never what the user did there. */
 export interface UrlAnswer {
   readonly action: ElicitationAnswer['action']
   /**
@@ -98,7 +101,7 @@ export interface Terminal {
   output(): Promise<TerminalOutput>
   /** Waits as long as the command runs. A caller that wants to wait less kills the command. */
   waitForExit(): Promise<TerminalExit>
-  /** Ends the command; what it said can still be had. */
+  /** Ends the command; its output can still be read. */
   kill(): Promise<void>
   /** Ends the tool call with what is known of its exit and output, then lets go of the terminal. Idempotent. */
   release(): Promise<void>
@@ -116,7 +119,7 @@ export interface ClientPeer {
   readonly writeTextFile?: (file: FileWithRoots<FileText>, signal: Signal) => Promise<void>
   /** If a terminal is created after its request was cancelled, the edge releases it. */
   readonly createTerminal?: (command: WithRoots<TerminalCommand>, signal: Signal) => Promise<ClientTerminal>
-  /** What comes back of a form is not checked yet. */
+  /** Returns the form's answer unchecked. */
   readonly form?: (form: FormRequest, signal: Signal) => Promise<RawFormAnswer>
   readonly url?: (page: ClientUrlRequest, signal: Signal) => Promise<UrlAnswer>
 }

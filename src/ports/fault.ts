@@ -26,7 +26,10 @@ export interface Faults {
   at(point: FaultPoint): void | Promise<void>
 }
 
-/** What happens the `nth` time (from 1) that `point` is reached; plain data, so that it can be posted to another thread. */
+/**
+ * The fault to cause the `nth` time (from 1) that `point` is reached. Plain data, so that it can be posted to another
+ * thread.
+ */
 export interface FaultSpec {
   readonly point: FaultPoint
   readonly action: 'kill' | 'throw' | 'delay' | 'hang'

@@ -1,4 +1,7 @@
-/** Language models: what is asked of one, and what it streams back. Every adapter passes `test/contracts/model.ts`. */
+/**
+ * Language models: the request to a model, and the response that it streams. Every adapter passes
+ * `test/contracts/model.ts`.
+ */
 import type { PromptKinds } from './agent.ts'
 import type { Content } from './values/content.ts'
 import type { Signal } from './values/signal.ts'
@@ -6,8 +9,8 @@ import type { Signal } from './values/signal.ts'
 /** Models by their full names: `provider:name`, as people write them after `--model`. */
 export interface Models {
   /**
-   * What can be used now and, in a sentence, why the rest cannot: every configured or known provider once, those that are
-   * configured first. Asks local servers and the lists of providers, each no longer than `limitMs`. Never throws.
+   * Lists every configured or known provider once, configured ones first: the models that can be used now, or a sentence
+   * that says why there are none. Asks local servers and the providers' lists, each for at most `limitMs`. Never throws.
    */
   discover(limitMs: number, signal: Signal): Promise<readonly ModelSource[]>
   /** The model to use when the user chose none. Never waits for a network that an earlier `discover` has not asked. */
@@ -20,7 +23,7 @@ export interface Models {
 
 export interface ModelSource {
   readonly provider: string
-  /** What people read: `Anthropic`, `Ollama at http://127.0.0.1:11434`. */
+  /** The name that users read: `Anthropic`, `Ollama at http://127.0.0.1:11434`. */
   readonly title: string
   readonly models: readonly ModelListing[]
   /** Why it cannot be used, and what to do. Absent when it can. */
@@ -33,7 +36,7 @@ export interface ModelListing extends ModelTraits {
   readonly title: string
 }
 
-/** As far as is known; what is not known is left out, never guessed high. */
+/** The known properties of a model. Unknown ones are absent, never guessed high. */
 export interface ModelTraits {
   readonly accepts: PromptKinds
   /** Tokens that prompt and answer may have together. */
@@ -66,7 +69,7 @@ export interface Model extends ModelTraits {
 
 export interface ModelRequest {
   readonly system: string
-  /** The context so far: what stood there in the last request stands there again, unchanged, in front. */
+  /** The context so far. It begins with the messages of the last request, unchanged. */
   readonly messages: readonly ModelMessage[]
   /** In an order that stays. */
   readonly tools: readonly ModelTool[]
@@ -85,7 +88,7 @@ export interface ModelTool {
   readonly schema: Readonly<Record<string, unknown>>
 }
 
-/** What was said to a model and what it said, in the words of no provider: JSON that is stored and sent again as it is. */
+/** A message to or from a model, in no provider's format. JSON that is stored and sent again unchanged. */
 export type ModelMessage = UserMessage | AssistantMessage | ToolMessage
 
 export interface UserMessage {
@@ -117,7 +120,7 @@ export interface ModelToolCall {
   readonly name: string
   /** Parsed; where it could not be parsed, `{}` and `malformed`. */
   readonly args: unknown
-  /** What the model wrote instead of JSON. */
+  /** The text that the model wrote instead of JSON. */
   readonly malformed?: string
   readonly provider?: unknown
 }

@@ -1,8 +1,11 @@
-/** What people have decided about tool calls once and for all: rules of configuration files, and answers that were to hold always. */
+/** Lasting decisions of users about tool calls: rules of configuration files, and "always" or "never" answers. */
 
 export type RuleEffect = 'allow' | 'ask' | 'deny'
 
-/** What a rule is said of: a call fits when all that is named fits. At least one of the first five is named. */
+/**
+ * The calls to which a rule applies: those that match every field that is present. At least one of the first five is
+ * present.
+ */
 export interface RuleSubject {
   /** The name in the registry; with a `server`, the name that this one gave it. `*` stands for any letters. */
   readonly tool?: string
@@ -28,7 +31,7 @@ export interface GrantSubject {
   readonly host?: string
 }
 
-/** What the user has always allowed, or never allows, in one session. */
+/** A tool call that the user always allows, or never allows, in one session. */
 export interface Grant extends GrantSubject {
   readonly effect: 'allow' | 'deny'
 }

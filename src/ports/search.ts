@@ -27,7 +27,7 @@ export interface SearchRequest {
   /** Only sessions of exactly this directory. */
   readonly cwd?: string
   readonly limit: number
-  /** How long to wait for an index that is behind the journal; what is not taken in by then is not searched. */
+  /** How long to wait for an index that is behind the journal. Entries that are not indexed by then are not searched. */
   readonly timeoutMs: number
 }
 

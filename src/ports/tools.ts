@@ -44,7 +44,7 @@ export interface Tool {
   /** Why models are not offered the tool; users and scripts can still call it. */
   readonly unsupportedReason?: string
   readonly server: string
-  /** Part of Parley: what it claims about itself is believed. */
+  /** Part of Parley, so its claims about its own tools are trusted. */
   readonly builtin: boolean
   /** The server says that the tool changes nothing. Only a claim unless `builtin`. */
   readonly readOnly: boolean
@@ -154,7 +154,7 @@ export interface ToolCallOptions {
   readonly resumeFrom?: ToolInputRequest
 }
 
-/** What a server needs before it continues a call. JSON, because it outlives the connection and the process. */
+/** Input that a server needs before it continues a call. JSON, because it outlives the connection and the process. */
 export interface ToolInputRequest {
   /** Questions to the user, each under a key of the server; there may be none. */
   readonly questions: Readonly<Record<string, Elicitation>>
@@ -174,7 +174,7 @@ export interface CompletionRequest {
   readonly known?: Readonly<Record<string, string>>
 }
 
-/** What a call would do, as far as its arguments show: for the rules, and for the user who is asked about it. */
+/** The effects of a call, as far as its arguments show them: for the rules, and for the user who is asked about it. */
 export interface ToolPreview {
   /** For display, like `Edit src/main.ts`. Absent: the title of the tool. */
   readonly title?: string
@@ -248,8 +248,8 @@ export interface ToolRegistry {
    */
   ready(limitMs: number, signal: Signal): Promise<ToolList>
   /**
-   * What a call would do, without doing it. Never waits for a server and never throws: where arguments are wrong or nothing
-   * is known it tells what the tool is for.
+   * Describes the effects of a call without running it. Never waits for a server and never throws: with wrong arguments or
+   * without any knowledge it describes the tool.
    */
   preview(
     name: string,

@@ -1,6 +1,6 @@
 /**
- * Connects to the server and starts one if none runs: at once, then with growing pauses, until the relay gives up and
- * reports it to the user.
+ * Connects to the server and starts one if none runs: at once, then with growing pauses, until the relay
+ * answers the client with SERVER_LOST.
  */
 import { type Socket, connect } from 'node:net'
 import { ParleyError, isParleyError, reasonOf } from '../errors/parley-error.ts'

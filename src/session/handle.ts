@@ -21,7 +21,7 @@ import type { Command } from './domain/commands.ts'
 import type { Entry } from './domain/entries.ts'
 import type { EndedPrompt, Existing, OpenQuestion, QueuedPrompt } from './domain/state.ts'
 
-/** All sessions that clients may reach. What changes a session throws SERVER_STOPPING once the server stops. */
+/** All sessions that clients may reach. Methods that change a session throw SERVER_STOPPING once the server stops. */
 export interface SessionDirectory {
   /** Throws what keeps its agent from being opened; nothing is stored then. */
   create(config: SessionConfig): Promise<SessionHandle>
@@ -46,7 +46,7 @@ export interface SessionDirectory {
   whenOpened(listener: (session: SessionHandle) => void): () => void
 }
 
-/** What a client brings when it opens a session. */
+/** The configuration that a client sends when it opens a session. */
 export interface SessionConfig {
   /** As the client gave it. */
   readonly cwd: string
@@ -173,7 +173,10 @@ export interface PresentClient extends SubscribedClient {
   readonly isYou: boolean
 }
 
-/** What the edge needs of a session's state after the entry `seq`. Immutable, and small enough to be sent with every batch. */
+/**
+ * The part of a session's state after the entry `seq` that the edge needs. Immutable, and small enough to be sent with
+ * every batch.
+ */
 export interface SessionView {
   readonly id: SessionId
   readonly seq: Cursor

@@ -1,4 +1,7 @@
-/** Rules, modes and answers in a live session: what runs, what is asked, what the journal says of it, and what a restart leaves. */
+/**
+ * Rules, modes and answers in a live session: which calls run, which ask, what the journal stores, and what remains after
+ * a restart.
+ */
 import { describe, expect, test } from 'vitest'
 import type { ToolPreview } from '../ports/tools.ts'
 import { quiet } from '../../test/sim/clock.ts'

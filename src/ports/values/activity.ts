@@ -1,4 +1,7 @@
-/** What the main thread begins, written where a watching thread can read it, for the log should the main thread never come back. */
+/**
+ * Tasks that the main thread begins, written where the watchdog thread can read them. It logs them if the main thread
+ * never returns.
+ */
 
 export interface Activity {
   /** Call it just before foreign input is handled. It costs next to nothing; `what` is a few words without secrets. */

@@ -1,4 +1,4 @@
-/** What people, agents and tools say to each other: the shapes of content that ACP and MCP share. */
+/** Content of messages between users, agents and tools, in the shapes that ACP and MCP share. */
 
 /** Passed through untouched; each key belongs to the client, agent or tool that set it. */
 export type Meta = Readonly<Record<string, unknown>>
@@ -61,7 +61,7 @@ export interface BlobResource {
   readonly meta?: Meta | null
 }
 
-/** What a tool call shows. Paths are absolute; `oldText` is null for a new file. */
+/** The content that clients display for a tool call. Paths are absolute; `oldText` is null for a new file. */
 export type ToolCallContent =
   | { readonly type: 'content'; readonly content: Content; readonly meta?: Meta }
   | {
@@ -96,8 +96,8 @@ export interface ToolLocation {
 }
 
 /**
- * What is said of a tool call; absent fields stay as they are, `content` and `locations` replace.
- * The first patch of a call carries its `title`.
+ * A change to a tool call. Absent fields stay as they are; `content` and `locations` replace the former values. The first
+ * patch of a call carries its `title`.
  */
 export interface ToolCallPatch {
   readonly title?: string
@@ -113,7 +113,7 @@ export interface ToolCallPatch {
   readonly meta?: Meta
 }
 
-/** `answer`: what the user said in this session; `tool`: what the call would do, or that nothing is known of it. */
+/** `answer`: the user's answer in this session; `tool`: the effects of the call, or that they are unknown. */
 export interface PermissionDecision {
   readonly decision: 'allow' | 'ask' | 'deny'
   readonly by: 'rule' | 'mode' | 'answer' | 'tool'
@@ -159,7 +159,7 @@ export interface Usage {
 
 export type CompactionStatus = 'in_progress' | 'completed' | 'failed' | 'cancelled'
 
-/** What is said of a compaction of the context; absent fields stay as they are, `summary` replaces. */
+/** A change to a compaction of the context. Absent fields stay as they are; `summary` replaces the former one. */
 export interface CompactionPatch {
   readonly status: CompactionStatus
   /** Only of one that is completed. */

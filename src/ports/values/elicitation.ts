@@ -1,6 +1,6 @@
 /** Questions to a person besides permission: a form to fill in, a page to open. */
 
-/** What a server wants to know from the person for whom it works. */
+/** A question of a server to the user for whom it works. */
 export type Elicitation =
   | {
       readonly mode: 'form'

@@ -1,6 +1,6 @@
-/** What rules of permission keep from a call, path by path. */
+/** The paths that permission rules keep from a call. */
 
-/** What keeps a path from a call: a rule that denies it, a rule that asks where a call names it, or that it is Parley's own. */
+/** Why a call may not use a path: a rule denies it, a rule asks when a call names it, or it is Parley's own. */
 export type PathRestriction = 'denied' | 'asked' | 'own'
 
 /** Of a real path inside the root set that a call comes upon without having been decided on for it. */

@@ -1,4 +1,4 @@
-/** What people may set about how an agent works, as the agent offers it: modes and options, each with its current value. */
+/** Settings of an agent that users may change, as the agent offers them: modes and options, each with its current value. */
 import type { Meta } from './content.ts'
 
 export interface Mode {

@@ -1,4 +1,4 @@
-/** What the core knows of cancellation: the part of the platform's AbortSignal that it uses. */
+/** The part of the platform's AbortSignal that the core uses for cancellation. */
 
 /** A wish to stop, handed down. Every AbortSignal is one. */
 export interface Signal {

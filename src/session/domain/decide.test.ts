@@ -1,4 +1,4 @@
-/** What each command makes true in each phase of a session: the stories, and the whole table. */
+/** The entries that each command produces in each phase of a session: the stories, and the whole table. */
 /* oxlint-disable promise/valid-params -- the "then" of given, when, then is no promise's. */
 import { describe, expect, test } from 'vitest'
 import type { ErrorCode } from '../../errors/catalogue.ts'

@@ -197,7 +197,7 @@ function agentSaid(event: AgentEvent, state: Busy): readonly Body[] {
   }
 }
 
-/** What an agent may say at any time, and has the same effect in a turn as outside of one. */
+/** Handles updates that an agent may send at any time, with the same effect in a turn as outside of one. */
 function aboutSession(update: Exclude<AgentUpdate, { readonly kind: 'chunk' }>, state: Existing): readonly Body[] {
   switch (update.kind) {
     case 'title':
@@ -241,7 +241,7 @@ function requiringInput(event: InputEvent, state: Busy): readonly Body[] {
 
 type Compacting = AgentEvent & { readonly kind: 'compaction' | 'compaction_summary' }
 
-/** A compaction ends once; what is said of it after that is passed over. */
+/** A compaction ends once; later updates of it are ignored. */
 function compacting(event: Compacting, { turn }: Busy): readonly Body[] {
   const { compactionId } = event
   const isOver = Object.hasOwn(turn.compactions, compactionId) && turn.compactions[compactionId] !== 'in_progress'
@@ -267,7 +267,7 @@ function setAgentCapabilities(
   return [...(isNew ? [{ kind: 'commands', commands } as const] : []), ...offerSettings(settings, state.settings)]
 }
 
-/** Between turns or in one: what the agent says of itself counts like what it says in its turn. */
+/** The agent's own updates have the same effect between turns as in one. */
 function refresh({ agent, commands }: Of<'refresh_commands'>, state: Existing): readonly Body[] {
   if (agent !== state.agent || state.phase === 'closed' || sameJson(commands, state.commands)) return []
   return [{ kind: 'commands', commands, by: 'agent' }]

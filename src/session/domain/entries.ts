@@ -49,7 +49,7 @@ export type Body =
       readonly additionalDirectories: readonly string[]
       /** The agent's full name: `guide`, `model:PROVIDER:NAME`, `script:/absolute/file`. */
       readonly agent: string
-      /** Entries up to this one were imported from a file. What was always allowed in them is not allowed here. */
+      /** Entries up to this one were imported from a file. Grants ("always") in them do not apply here. */
       readonly imported?: number
     }
   /** A client has opened the session again with these directories. A closed session is open from here on. */
@@ -68,7 +68,7 @@ export type Body =
       readonly content: readonly Content[]
       /** The directories that the sender declared besides the cwd, for this turn; absent when there are none. */
       readonly additionalDirectories?: readonly string[]
-      /** What the sender attached to the prompt, unchanged. */
+      /** The `_meta` that the sender attached to the prompt, unchanged. */
       readonly meta?: Meta
     }
   /**
@@ -106,7 +106,7 @@ export type Body =
       readonly role: 'user'
       readonly promptId: string
       readonly content: Content
-      /** What was attached to the prompt as a whole, at its first part. */
+      /** The `_meta` of the prompt as a whole, stored with its first part. */
       readonly meta?: Meta
     }
   /** A new tool call. */
@@ -115,7 +115,7 @@ export type Body =
       readonly toolCallId: string
       readonly call: ToolCallPatch & { readonly title: string }
     }
-  /** What has changed of a tool call. */
+  /** A change to a tool call. */
   | { readonly kind: 'tool_call_patched'; readonly toolCallId: string; readonly patch: ToolCallPatch }
   /** The whole plan of the agent; it replaces the plan before. */
   | { readonly kind: 'plan'; readonly entries: readonly PlanEntry[] }
@@ -127,9 +127,9 @@ export type Body =
       /** The call as it is now, for a client that has not seen it. */
       readonly call: ToolCallPatch
       readonly options: readonly PermissionOption[]
-      /** What an "always" or "never" is kept for; absent where the question cannot be answered for good. */
+      /** The grant that an "always" or "never" would store; absent where no such answer is offered. */
       readonly grant?: GrantSubject
-      /** What the agent needs to continue here after a restart. */
+      /** State that the agent needs to continue here after a restart. */
       readonly resume: unknown
     }
   /** The question is answered, or no longer asked. */
@@ -157,7 +157,7 @@ export type Body =
       readonly toolCallId: string
       /** The questions, and the state that goes back to the server with the answers; null in an exported file. */
       readonly input: ToolInputRequest | null
-      /** What the agent needs to continue here after a restart. */
+      /** State that the agent needs to continue here after a restart. */
       readonly resume: unknown
     }
   /** The server's questions are answered; the answers are not stored. From here on the call may have run. */
@@ -182,8 +182,8 @@ export type Body =
   /** All options with their values, whenever one has changed. */
   | { readonly kind: 'config_options'; readonly configOptions: readonly ConfigOption[] }
   /**
-   * What an external agent said in its own protocol and no other entry can say. It is passed on unchanged to clients that
-   * speak that protocol.
+   * An update of an external agent in its own protocol that no other entry can express. It is passed on unchanged to
+   * clients that speak that protocol.
    */
   | {
       readonly kind: 'foreign'
@@ -193,7 +193,7 @@ export type Body =
     }
   /** How full the agent's context is. */
   | { readonly kind: 'usage'; readonly usage: Usage }
-  /** What the agent needs to rebuild its context, in a form that only the agent reads. No client is sent this. */
+  /** State that the agent needs to rebuild its context, in a form that only the agent reads. It is not sent to clients. */
   | {
       readonly kind: 'agent_checkpoint'
       readonly data: unknown

@@ -1,4 +1,4 @@
-/** What the journal tells is what was seen, wherever it is cut. */
+/** A state that is read from the journal equals the state that clients saw, wherever the journal is cut. */
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { created, turnStarted } from '../../../test/sim/words.ts'

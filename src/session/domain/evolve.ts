@@ -181,7 +181,7 @@ function inMode(state: Existing, currentModeId: string): Existing {
   return modes === null ? state : { ...state, settings: { ...state.settings, modes: { ...modes, currentModeId } } }
 }
 
-/** Another session, and so a new one: what was always allowed was allowed in the one that it comes from. */
+/** A fork is a new session, so the grants of its source do not apply to it. */
 function forked<Now extends Existing>(state: Now, entry: Entry): Now {
   return { ...state, createdAt: entry.at, grants: [] }
 }
@@ -216,7 +216,7 @@ function withMessage(state: Busy, messageId: string, role: 'agent' | 'thought'):
   return { ...state, turn: { ...state.turn, message: { messageId, role }, messages: state.turn.messages + 1 } }
 }
 
-/** A tool call also ends the message before it: what follows is a new one. */
+/** A tool call also ends the message before it; text after it begins a new one. */
 function withCall(state: Busy, toolCallId: string, status: OpenTurn['calls'][string]): Busy {
   const { turn } = state
   const isOpen = status === 'pending' || status === 'in_progress'

@@ -1,4 +1,4 @@
-/** Accepted ends once: what the next owner makes of a journal that was cut anywhere. */
+/** An accepted prompt ends exactly once: how the next owner finishes a journal that was cut anywhere. */
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { account } from '../../../test/sim/account.ts'

@@ -26,9 +26,9 @@ export function endTurn(state: Busy, ending: Ending): readonly Body[] {
 }
 
 /**
- * Used when no agent runs any more: a turn that only waited for answers is suspended and continues when it is
- * answered, and the prompts queued behind it run after it. Any other turn is interrupted and its queue withdrawn: what
- * had begun is never run again by itself.
+ * Used when no agent runs any more. A turn that only waited for answers is suspended; it continues when it is answered,
+ * and the prompts queued behind it run after it. Any other turn is interrupted and its queue withdrawn, because work that
+ * had begun must not run again without a request.
  */
 export function interruptTurn(state: Busy): readonly Body[] {
   if (state.phase === 'suspended') return []

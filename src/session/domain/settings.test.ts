@@ -1,4 +1,7 @@
-/** Modes and options: what an agent offers, what people set, and that the two that mean the same keep step. */
+/**
+ * Modes and options: those that the agent offers, those that users set, and that a mode and an option of the same meaning
+ * stay equal.
+ */
 import { describe, expect, test } from 'vitest'
 import { House, here, prompted } from '../../../test/sim/house.ts'
 import { given } from '../../../test/sim/given.ts'

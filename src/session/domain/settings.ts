@@ -1,4 +1,4 @@
-/** Modes and options of a session: what the agent offers, merged with what users have set. Pure. */
+/** Modes and options of a session: the agent's offer, merged with the values that users have set. Pure. */
 import { fail } from '../../errors/parley-error.ts'
 import type { Choice, ConfigOption, ConfigValue, Modes, SelectOption, Settings } from '../../ports/values/settings.ts'
 import type { Body } from './entries.ts'

@@ -47,7 +47,7 @@ interface Base {
   readonly turns: number
   /** The latest prompts that ended and how, so that one sent again is not run again. */
   readonly recentPrompts: readonly EndedPrompt[]
-  /** What the user has always or never allowed in this session. */
+  /** The calls that the user has always or never allowed in this session. */
   readonly grants: readonly Grant[]
   readonly commands: readonly SlashCommand[]
   /** The commands that the agent last offered between turns; null after a change of the agent. */
@@ -99,7 +99,7 @@ export interface OpenTurn {
   readonly turnId: string
   readonly promptId: string
   readonly prompt: readonly Content[]
-  /** What the sender attached to the prompt; absent when there is nothing. */
+  /** The `_meta` that the sender attached to the prompt; absent when there is none. */
   readonly meta?: Meta
   /** The directories that the sender declared besides the cwd. */
   readonly additionalDirectories: readonly string[]

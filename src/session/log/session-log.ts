@@ -35,7 +35,10 @@ export interface LogListener {
 
 const NO_LISTENER: LogListener = { published: () => {}, effect: () => {}, failed: () => {} }
 
-/** What every part of a live session reads and writes through: its state, its commands, and whether it is still open. */
+/**
+ * The state and the commands of a live session. All its parts read and write through this object and ask it whether the
+ * session is still open.
+ */
 export class SessionLog {
   readonly #ports: SessionPorts
   readonly #listener: LogListener

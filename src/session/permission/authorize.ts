@@ -25,7 +25,7 @@ interface Evaluation {
   readonly policy?: PolicyDecision | undefined
 }
 
-/** What the agent reads instead of a result, or the files that the call may reach. */
+/** The refusal that the agent reads instead of a result, or the files that the call may reach. */
 export type Authorization = { readonly refusal: string } | { readonly access: PathAccessFilter }
 
 /** Reports the call as pending, and asks for permission if that is needed. */

@@ -1,4 +1,4 @@
-/** What becomes of a call: rules, modes and answers against each other, and that nothing widens them. */
+/** How a call is decided: rules, modes and answers against each other, and that nothing widens them. */
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Grant, Rule, RuleEffect, RuleSet, RuleSubject } from '../../ports/rules.ts'

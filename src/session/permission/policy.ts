@@ -33,7 +33,7 @@ function isMode(id: string): id is PermissionModeId {
   return MODES.has(id)
 }
 
-/** The first that applies decides: what denies, then what always asks, then what allows. */
+/** The first match decides. Denials come first, then rules that always ask, then permissions. */
 export function decidePolicy(call: ToolCallSubject, standing: PolicyContext): PolicyDecision {
   return (
     deniedBy(call, standing) ??
@@ -184,7 +184,10 @@ export function pathAccessFilterForAgent(set: RuleSet): PathAccessFilter {
   return (path) => barOf(path, access)
 }
 
-/** What the rules say about files for any of these tools. A rule that names a tool or server counts if it matches one of them. */
+/**
+ * The file restrictions of the rules for any of these tools. A rule that names a tool or server counts if it matches one
+ * of them.
+ */
 export function accessOf(tools: readonly Tool[], { rules, roots, own }: RuleSet): PathAccess {
   const patterns = (wanted: RuleEffect) =>
     rules.flatMap(({ effect, subject }) => {

@@ -94,7 +94,7 @@ export class Subscribers implements SubscribedSession {
       try {
         tell(subscription)
       } catch (error) {
-        // What this subscriber missed is in the journal.
+        // The subscriber will read the entries that it missed from the journal.
         this.#ports.report(error)
       }
     }

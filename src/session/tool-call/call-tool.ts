@@ -191,7 +191,7 @@ interface OpenToolCallContext {
   close(): void
 }
 
-/** What a builtin tool knows of its call. */
+/** Creates the context that a builtin tool gets with a call. */
 function openToolCallContext(turn: LiveTurn, toolCallId: string, access: PathAccessFilter): OpenToolCallContext {
   const { sessionId, turnId, roots, ports } = turn
   let client: TurnClientServices | undefined

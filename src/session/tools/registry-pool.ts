@@ -53,12 +53,12 @@ export class RegistryPool {
     this.#update()
   }
 
-  /** The client has left. What it declared holds until its prompts have ended. */
+  /** The client has left. Its configuration stays in force until its prompts have ended. */
   leave(client: object): void {
     if (this.#configs.leave(client)) this.#update()
   }
 
-  /** What the client declared holds until this prompt has ended, even if the client leaves. */
+  /** The client's configuration stays in force until this prompt has ended, even if the client leaves. */
   promptBegan(promptId: string, client: object): void {
     this.#configs.promptBegan(promptId, client)
   }
@@ -167,9 +167,9 @@ interface Declared extends ClientConfig {
 }
 
 /**
- * What the clients of a session declared. A declaration holds while its client is attached or a prompt of it is open. The
- * MCP servers of the last client to leave stay until a later client leaves its own, so that a client that declares none
- * removes none; they give way when the clients that are attached need the room.
+ * The configurations of a session's clients. A configuration is in force while its client is attached or a prompt of it is
+ * open. The MCP servers of the last client to leave stay until a later client leaves its own, so that a client without MCP
+ * servers removes none. They are dropped when the attached clients need the room.
  */
 class ClientConfigs {
   readonly #declared = new Map<object, Declared>()

@@ -1,4 +1,4 @@
-/** What an agent keeps comes back in order, after a restart, in a copy, and only from the last fresh memo on. */
+/** Checkpoints that an agent stores come back in order, after a restart and in a copy, beginning with the last reset. */
 import { expect, test } from 'vitest'
 import { House, here, prompted } from '../../../test/sim/house.ts'
 import { text } from '../../../test/sim/words.ts'

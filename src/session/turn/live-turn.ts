@@ -16,10 +16,10 @@ export interface LiveTurn extends Turn, ClientUser {
   readonly permissions: PermissionPrompts
   /** The turn is over: nothing more of it is stored. */
   readonly isOver: boolean
-  /** What decides about a tool call, as it is now. */
+  /** The rules, mode and grants that decide about a tool call, as they are now. */
   policyContext(): Promise<PolicyContext>
   /** Asks for permission at once; `ask` waits for earlier requests first. Throws if the turn is over. */
   askNow(question: Question, grant?: GrantSubject): Promise<PermissionOutcome>
-  /** What the server of this call asked for before a restart. */
+  /** The input that the server of this call requested before a restart. */
   earlierInputRequest(toolCallId: string): ToolInputRequest | undefined
 }

@@ -1,4 +1,4 @@
-/** One running turn: what its agent may do, and how it ends whatever the agent, the tools or the disk do. */
+/** One running turn: the operations of its agent, and how the turn ends even if the agent, a tool or the disk fails. */
 import { fail, isParleyError, reasonOf } from '../../errors/parley-error.ts'
 import type { CheckpointEntry, Question, ResumedCall, Resumption, StopReason, ToolRequest } from '../../ports/agent.ts'
 import type { PathAccessFilter } from '../../ports/values/path-access.ts'

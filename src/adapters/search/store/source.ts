@@ -1,6 +1,6 @@
 /**
- * The part of the journal that the index reads, in its own thread. `search-thread` passes an implementation in when it
- * starts.
+ * The part of the journal that the index reads, in its own thread. The entry point of the thread
+ * passes an implementation in.
  */
 import type { Cursor, PageLimits, SessionId, StoredEntry } from '../../../ports/journal.ts'
 import type { SearchDocument } from '../../../ports/search.ts'
