@@ -1,4 +1,4 @@
-/** What a program executes later without a person's doing, file by file, in a project and in a home directory. */
+/** Files that a program executes later without a user's doing, one by one, in a project and in a home directory. */
 import { expect, test } from 'vitest'
 import { executorOf } from './executed-later.ts'
 

@@ -1,9 +1,9 @@
 /**
- * Files that another program executes later without a person's doing: a hook, a start-up file, a task that an editor runs when
- * it opens a folder. The mode accept-edits does not cover them. Pure data.
+ * Files that another program executes later without a user's doing: a hook, a start-up file, a task that an editor runs
+ * when it opens a folder. The mode accept-edits does not cover them. Pure data.
  *
- * Left out on purpose: what a person runs by name, such as `package.json`, a Makefile, tests and build configuration, and what
- * runs on another machine after a push, such as workflows.
+ * Left out on purpose: files that a user runs by name, such as `package.json`, a Makefile, tests and build configuration,
+ * and files that run on another machine after a push, such as workflows.
  */
 import { catchesPath } from './path-access.ts'
 

@@ -1,4 +1,4 @@
-/** What the machine's own clock hands out. */
+/** The machine's own clock. */
 import { expect, test } from 'vitest'
 import { systemClock } from './clock.ts'
 

@@ -3,7 +3,7 @@
 export interface Backoff {
   readonly firstMs: number
   readonly longestMs: number
-  /** What the pause is multiplied by after each failure; 2 if absent. */
+  /** Factor by which the pause grows after each failure; 2 if absent. */
   readonly factor?: number
 }
 

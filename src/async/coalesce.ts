@@ -6,7 +6,7 @@ export interface CoalesceOptions {
   readonly clock: Clock
   /** The least time from the start of one run to the start of the next. */
   readonly pauseMs: number
-  /** What the pause doubles up to while run after run finds nothing to do. */
+  /** The longest pause. The pause doubles up to it while one run after another finds nothing to do. */
   readonly idlePauseMs: number
   /** No run starts after it aborts. */
   readonly signal: Signal

@@ -1,4 +1,7 @@
-/** What a client may do, by the transport that it came over and the token that it gave: one table, checked before a method runs. */
+/**
+ * The methods that a client may call, by its transport and the token that it gave. This one table is checked before a
+ * method runs.
+ */
 import { fail } from '../errors/parley-error.ts'
 
 /** `stdio` is a pipe to the process that started this one. Nothing listens on `http` or `websocket` yet. */
@@ -59,7 +62,7 @@ export const METHOD_ACCESS = {
 
 export type Method = keyof typeof METHOD_ACCESS
 
-/** Methods that start work. A server that is stopping refuses them; what runs may still be cancelled, read and closed. */
+/** Methods that start work. A server that is stopping refuses them. Running work may still be cancelled, read and closed. */
 const STARTS_WORK: ReadonlySet<string> = new Set<Method>([
   'session/new',
   'session/prompt',
@@ -76,7 +79,7 @@ export interface Draining {
 /** The transports over which clients may lend variables of their environment: over stdio the server has the same environment already. */
 const TAKES_VARIABLES: ReadonlySet<TransportKind> = new Set(['unix socket'])
 
-/** What one connection may do now; the token is given and taken back while it lasts. */
+/** The access that one connection has now. A client can authenticate and log out while the connection lasts. */
 export class Access {
   readonly #principal: Principal
   readonly #server: Draining | undefined

@@ -278,5 +278,5 @@ export const catalogue = {
 
 export type ErrorCode = keyof typeof catalogue
 
-/** What the sentence of `Code` is made of. Never a secret: details reach clients and logs. */
+/** The values in the sentence of `Code`. Never a secret: details reach clients and logs. */
 export type ErrorDetails<Code extends ErrorCode> = Parameters<(typeof catalogue)[Code]['sentence']>[0]

@@ -1,4 +1,7 @@
-/** The base of our errors: what a program and a person can know of each. Needs no catalogue, so that a client in a browser can use it. */
+/**
+ * The base of our errors, with the fields that programs and people read. Needs no catalogue, so that a client in a browser
+ * can use it.
+ */
 import type { Row } from './row.ts'
 
 export class CodedError<Code extends string = string, Details = object> extends Error {

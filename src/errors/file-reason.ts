@@ -1,4 +1,4 @@
-/** Why a file cannot be read, in words: what the system says repeats the path and names its own calls. */
+/** Why a file cannot be read, in our own words, because the system's message repeats the path and names system calls. */
 import { reasonOf } from './parley-error.ts'
 
 const REASONS: Readonly<Record<string, string>> = {

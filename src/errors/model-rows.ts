@@ -4,7 +4,7 @@ import { CANCELLED, INTERNAL, INVALID_PARAMS, row } from './row.ts'
 export interface Asked {
   /** Full: `provider:name`. */
   readonly model: string
-  /** What people read. */
+  /** The provider's name for users. */
   readonly provider: string
 }
 

@@ -1,7 +1,7 @@
-/** What a row of the catalogue of errors is made of. */
+/** The shape of a row in the catalogue of errors. */
 
 export interface Row<Details> {
-  /** What happened, to which thing, and what to do. One line, no secrets. */
+  /** Names the event, the thing that it happened to, and the remedy. One line, no secrets. */
   readonly sentence: (details: Details) => string
   /** The JSON-RPC code that a protocol edge answers with. */
   readonly rpc: number

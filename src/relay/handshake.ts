@@ -1,4 +1,7 @@
-/** The client's `initialize` and `authenticate`: what the relay adds to them, and what it repeats to a new server. */
+/**
+ * The client's `initialize` and `authenticate`: the fields that the relay adds to them, and the requests that it repeats
+ * to a new server.
+ */
 import { fieldsOf, isFields } from '../rpc/json-rpc.ts'
 
 type Fields = Readonly<Record<string, unknown>>

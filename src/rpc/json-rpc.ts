@@ -59,7 +59,7 @@ export function parseMessage(text: string, rules: 'strict' | 'lenient' = 'strict
   return messageIn(message as Record<string, unknown>, rules)
 }
 
-/** For a server, which must keep serving others: what stands for a message that is too costly to parse; undefined when it is not. */
+/** For a server, which must keep serving other clients: the response to a message that is too costly to parse, or undefined. */
 export function refuseCostly(text: string): Response | Unreadable | undefined {
   if (text.length <= SHORT_JSON) return undefined
   const { values, levels, id, method } = outlineOf(text)
@@ -133,7 +133,7 @@ export function resultMessage(id: RequestId, result: unknown): string {
   return JSON.stringify({ jsonrpc: '2.0', id, result })
 }
 
-/** An error of ours as `errorMessage` sends it: what `ParleyError` has. */
+/** An error of ours as `errorMessage` sends it: the public fields of `ParleyError`. */
 export interface ErrorToSend {
   readonly code: string
   /** The code of JSON-RPC. */

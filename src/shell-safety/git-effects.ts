@@ -1,4 +1,7 @@
-/** What git commands destroy (uncommitted changes, unreachable commits, remote branches), and which programs git runs. */
+/**
+ * The destructive effects of git commands (lost uncommitted changes, unreachable commits, remote branches), and the
+ * programs that git runs.
+ */
 
 /** A subcommand and the arguments that make it destroy, matched as one text with each between blanks. */
 interface DestructiveSubcommand {

@@ -114,7 +114,10 @@ class LineReader implements ParsedLine {
     }
   }
 
-  /** A shell without `[[` and `((` takes the first for a program and the second for two subshells; what that would run is added. */
+  /**
+   * A shell without `[[` and `((` reads the first as a program and the second as two subshells. The commands that it would
+   * run are added.
+   */
   #readAsOtherShells(text: string, { depth }: VisitContext): void {
     const inner = text.startsWith('((') ? `( ${text.slice(1, -1)} )` : `: ${text.slice(2, -2)}`
     if (!this.read(inner, { isStrict: false }, depth + 1)) this.isUnreadable = true

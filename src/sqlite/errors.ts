@@ -1,4 +1,4 @@
-/** What an error of SQLite says. The library gives a result code with some errors and only SQLite's fixed words with others. */
+/** Classifies errors of SQLite. The library gives a result code with some errors and only SQLite's fixed words with others. */
 const CODES = { busy: 5, corrupt: 11, full: 13, tooBig: 18, constraint: 19, notADatabase: 26 } as const
 
 export type SqliteProblem = keyof typeof CODES

@@ -6,7 +6,7 @@ import { Worker, type WorkerOptions } from 'node:worker_threads'
 import type { ErrorCode, ErrorDetails } from '../errors/catalogue.ts'
 import { ParleyError, reasonOf } from '../errors/parley-error.ts'
 
-/** Every kind of call: what is asked and what is answered. */
+/** Every kind of call, with its request and its response. */
 export type CallTable = Readonly<Record<string, { readonly ask: unknown; readonly answer: unknown }>>
 
 /** One call as the thread receives it. A number of 0 means that no answer is expected. */

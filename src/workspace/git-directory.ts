@@ -19,8 +19,8 @@ export async function gitReasonFor(path: string): Promise<string | undefined> {
 }
 
 /**
- * What decides what git runs in this work tree: the whole of its git directory, and the hooks and the monitor that its
- * configuration names. Only what is there, without links.
+ * The paths that decide which programs git runs in this work tree: its whole git directory, and the hooks and the monitor
+ * that its configuration names. Only existing ones, without links.
  */
 export async function obeyedByGit(workTree: string): Promise<readonly string[]> {
   const pointer = join(workTree, '.git')
@@ -46,7 +46,10 @@ function directoriesAbove(path: string): readonly string[] {
   return above === path ? [] : [above, ...directoriesAbove(above)]
 }
 
-/** By what git itself looks for. What is about to be written counts as there: it may be the last part that was missing. */
+/**
+ * Recognizes a git directory by the files that git itself looks for. A file that is about to be written counts as present,
+ * because it may be the last missing part.
+ */
 async function isGitDirectory(directory: string, path: string): Promise<boolean> {
   const [written] = relative(directory, path).split(sep)
   const has = async (name: string) => name === written || isThere(join(directory, name))

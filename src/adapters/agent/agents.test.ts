@@ -1,4 +1,4 @@
-/** Agents by their names: what can be named, and what becomes of a script that changes. */
+/** Agents by their names: which names are valid, and how an agent follows a script that changes. */
 import { execFileSync } from 'node:child_process'
 import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-/** `plan`: what is to be done, step by step, for people to see. */
+/** `plan`: shows users the steps that the model plans. */
 import { z } from 'zod'
 import { textResult } from './toolset/result.ts'
 import { defineTool } from './toolset/tool.ts'

@@ -1,4 +1,4 @@
-/** `read_result`: what was left out of the long result of an earlier call. */
+/** `read_result`: reads the part of an earlier call's long result that was left out. */
 import { z } from 'zod'
 import { allTextIn } from '../mcp/client/request/model-content.ts'
 import { MAX_MODEL_CHARS, formatCount, refuse, textResult } from './toolset/result.ts'

@@ -1,4 +1,4 @@
-/** `search_sessions`: what was said before, in this and other conversations. */
+/** `search_sessions`: searches this and earlier conversations. */
 import { z } from 'zod'
 import type { SearchHit } from '../../ports/search.ts'
 import { longResult, textResult } from './toolset/result.ts'

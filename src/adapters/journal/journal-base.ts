@@ -1,4 +1,4 @@
-/** What every journal does in the same way: it checks what is appended, and lets readers follow a session. */
+/** The part that all journals share: it checks appended entries, and lets readers follow a session. */
 import { fail } from '../../errors/parley-error.ts'
 import type { Append, Cursor, Journal, PageLimits, SessionId, StoredEntry } from '../../ports/journal.ts'
 import type { Signal } from '../../ports/values/signal.ts'

@@ -4,7 +4,7 @@ import type { Clock } from '../../ports/clock.ts'
 import { mainThreadStack } from './main-thread-stack.ts'
 import { SeenActivity } from './shared-activity.ts'
 
-/** What the watching thread is started with. */
+/** The data that the watchdog thread is started with. */
 export interface WatchOrder {
   readonly memory: SharedArrayBuffer
   /** The log of the server, to which lines are added as pino writes them. */
@@ -69,7 +69,7 @@ export class StallWatch {
     })
   }
 
-  /** What was stored is safe, the guard ends the children, and clients reconnect to the next server. */
+  /** Ends the process. Stored entries are safe, the guard ends the children, and clients reconnect to the next server. */
   #end(seconds: number): void {
     this.#say(
       50,

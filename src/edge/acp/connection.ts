@@ -1,4 +1,7 @@
-/** One client's connection from its first message to its last: what it asks is done in order per session, in the version of ACP that it negotiated. */
+/**
+ * One client's connection from its first message to its last. Its requests run in order per session, in the version of ACP
+ * that it negotiated.
+ */
 import { unlessAborted } from '../../async/abort.ts'
 import { ParleyError, fail, isParleyError } from '../../errors/parley-error.ts'
 import {

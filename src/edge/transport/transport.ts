@@ -6,8 +6,8 @@ export interface Transport {
   /** Messages as they arrive; ends when the client has closed its side. */
   readonly messages: AsyncIterable<readonly Received[]>
   /**
-   * Each is the JSON text of one message. Never waits; dropped once the client is gone. What goes to several clients is the same
-   * array for each of them, so that a transport encodes it once.
+   * Each item is the JSON text of one message. Never waits; messages are dropped once the client is gone. Messages for
+   * several clients are passed as the same array, so that a transport encodes it once.
    */
   send(messages: readonly string[]): void
   /** More is waiting to be read by the client than should be. */
@@ -21,7 +21,7 @@ export interface Transport {
 }
 
 export type Received =
-  /** `chars` is the length of its text: what it costs while it is being handled. */
+  /** `chars` is the length of its text, which is its cost while it is being handled. */
   | { readonly kind: 'message'; readonly message: Message; readonly chars: number }
   /** Not a message that can be handled: `error` is the answer, to the request `id` where that could be read. */
   | { readonly kind: 'refused'; readonly id: RequestId; readonly error: ParleyError }

@@ -1,4 +1,4 @@
-/** The sessions that the client has open and how far it has seen each: what a new server needs to resume them. */
+/** The sessions that the client has open and its cursor in each. A new server needs both to resume them. */
 import { type Response, fieldsOf, requestMessage } from '../../rpc/json-rpc.ts'
 import { type OpenCall, type OpenPrompt, discardedId } from './open-requests.ts'
 
@@ -56,8 +56,8 @@ export class OpenSessions {
   seen({ sessionId, seq }: UpdateCursor): void {
     const session = this.#sessions.get(sessionId)
     if (session === undefined) return
-    // A replay begins before the cursor. What came until then was the end of the former view. A live-only notice carries the
-    // cursor itself.
+    // A replay begins before the cursor. Updates until then were the end of the former view. A live-only notice carries
+    // the cursor itself.
     const isReplay = session.cursor === undefined || seq < session.cursor
     if (session.load === 'asked' && isReplay) session.load = 'replaying'
     session.cursor = seq

@@ -1,4 +1,4 @@
-/** What anyone connected may ask of the server itself: how it is, and to stop. */
+/** Methods about the server itself that any connected client may call: its status, and to stop it. */
 import { fail } from '../../errors/parley-error.ts'
 
 export interface Status {
@@ -37,7 +37,7 @@ export interface ServerControl {
 export function adminMethods(orders: ServerControl): Readonly<Record<string, (params: unknown) => Promise<unknown>>> {
   return {
     '_parley/status': () => orders.status(),
-    // Not a function of its own rejection: what is wrong with the parameters is an answer too.
+    // Async, so that invalid parameters reject the promise instead of throwing.
     '_parley/stop': async (params) => orders.stop(parseStop(params)),
   }
 }

@@ -4,7 +4,7 @@ import type { McpServer, ToolList } from '../../ports/tools.ts'
 import { openTools } from '../compose/compose.ts'
 
 export interface Examined extends ToolList {
-  /** What is wrong with it, in sentences. */
+  /** Problems of the server, in sentences. */
   readonly warnings: readonly string[]
 }
 

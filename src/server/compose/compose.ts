@@ -149,7 +149,7 @@ export async function openOwner(config: Config): Promise<Owner> {
   }
 }
 
-/** Of a command the arguments and variables may be secret; what they are dangerous for is not. */
+/** The arguments and variables of a command may be secret, so the log names only the danger that they mean. */
 function toldTo(log: Log) {
   return {
     warn: log.report,
@@ -175,7 +175,7 @@ async function loadOwnTools(
   return openBuiltinTools({ ...services, programs, sandbox, clock: systemClock })
 }
 
-/** The rules for one document tool hold for both: what one may not show, the other must not either. */
+/** The path rules of one document tool apply to both, so that neither shows a document that the other may not show. */
 function openDocuments(rules: Pick<Rules, 'rulesFor'>, report: (error: unknown) => void): DocumentIndexes {
   const tools = async () => {
     const { documentTools } = await import('../../adapters/builtin-tools/toolset/toolset.ts')
@@ -245,7 +245,7 @@ export type { OwnedModels as UserModels }
 
 interface Which {
   readonly only?: string | undefined
-  /** What a client has lent. */
+  /** Environment variables that a client provides. */
   readonly lent?: ClientVariables
 }
 
@@ -327,7 +327,7 @@ export async function inspectSearchIndex({ home }: Config): Promise<IndexState> 
   }
 }
 
-/** What former owners of this state directory left running. */
+/** Processes that former owners of this state directory left running. */
 export function orphansOf(home: string, owner: number | undefined): Promise<readonly Orphan[]> {
   return findOrphans(markOf(home), owner)
 }

@@ -33,7 +33,7 @@ function configuredServer(config: Config, found: FoundMcp) {
   // Asked each time: the user may allow it while the session lives.
   const locate = async () => locateConfigured(config, found, place)
   const login = loginFor(config, found)
-  // What waits for consent must not meet what still runs from when it had it.
+  // A server that waits for consent must not share the process that still runs from the time when it had consent.
   const identity = found.standing === 'waiting' ? `${found.digest} waiting` : found.digest
   return { ...own, joins: { rules, isProcess, identity, locate, ...(login && { login }) } }
 }

@@ -26,7 +26,7 @@ export interface FoundRule extends RuleEntry {
   readonly file?: string
   /** Of a stored rule: the directory whose sessions follow it, null for all. */
   readonly project?: string | null
-  /** What a project allows waits until the user trusts it; what it asks about or denies holds at once. */
+  /** A project's permissions wait until the user trusts them; its rules that ask or deny apply at once. */
   readonly standing: 'active' | 'waiting'
 }
 

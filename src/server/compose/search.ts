@@ -1,4 +1,4 @@
-/** Search over all sessions: what anyone connected may ask, and what a command finds without a server. */
+/** Search over all sessions: the queries of any connected client, and those of a command without a server. */
 import type { Config } from '../../config/schema.ts'
 import { fail } from '../../errors/parley-error.ts'
 import type { SearchAnswer, SearchHit, SearchIndex, SearchRequest } from '../../ports/search.ts'

@@ -61,7 +61,7 @@ function isZombie(pid: number): boolean {
   try {
     return /\) [ZX] /u.test(readFileSync(`/proc/${pid}/stat`, 'latin1'))
   } catch {
-    // No /proc, or it has just gone: what the signal said holds.
+    // There is no /proc, or the process has just ended: the result of the signal counts.
     return false
   }
 }

@@ -1,12 +1,12 @@
-/** What one look has found. */
+/** The result of one check of `parley doctor`. */
 
 export interface Finding {
-  /** What was looked at, in a word or two. */
+  /** The checked thing, in a word or two. */
   readonly what: string
   readonly state: 'ok' | 'note' | 'problem'
   /** How it is. */
   readonly says: string
-  /** What ends a problem. */
+  /** How the user can fix the problem. */
   readonly remedy?: string
 }
 

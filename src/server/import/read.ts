@@ -7,9 +7,9 @@ import { EXPORT_FORMAT } from '../offline/export.ts'
 import { type FileLine, linesOf } from './lines.ts'
 import { shapes, time } from './shapes.ts'
 
-/** What goes to the journal at once. */
+/** The most that one append to the journal holds. */
 const PIECE = { entries: 1_000, chars: 512 * 1024 }
-/** What is stored is written and read again by recursion. */
+/** Stored values are written and read again by recursion, so their depth is limited. */
 const DEEPEST = 200
 
 export interface ExportedSession {
@@ -95,7 +95,7 @@ function parsed(path: string, { number, text }: FileLine): unknown {
     const value: unknown = JSON.parse(text)
     if (!isNestedDeeper(value, DEEPEST)) return value
   } catch {
-    // What the parser says quotes the line, which may hold anything.
+    // The parser's message quotes the line, which may hold a secret.
     return refuse(path, number, 'it is not JSON')
   }
   return refuse(path, number, 'it is nested too deeply')

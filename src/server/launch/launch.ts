@@ -31,7 +31,7 @@ export interface Where extends Place {
  */
 export const NODE_FLAGS = ['--max-semi-space-size=2', '--heap-growing-percent=40', '--liftoff-only']
 
-/** What one thread has given back the others use too; each would keep its own otherwise (6 MB). */
+/** Memory that one thread has freed can be used by the others. Otherwise each thread would keep its own (6 MB). */
 export const NODE_ENVIRONMENT = { MALLOC_ARENA_MAX: '1' }
 
 /** Milliseconds. */

@@ -19,8 +19,8 @@ const TERM_MS = 5_000
 const KILL_MS = 10_000
 
 /**
- * The pid of the process that has gone; undefined when no server ran. Throws SERVER_SILENT when not even killing ends it.
- * What was stored is safe however it ends, and the guard ends its children.
+ * Returns the pid of the process that has ended; undefined when no server ran. Throws SERVER_SILENT when not even killing
+ * ends it. Stored entries are safe however it ends, and the guard ends its children.
  */
 export async function stopServer(place: Place, stopping: Stopping): Promise<number | undefined> {
   const { pid, doesAnswer } = await findServer(place)

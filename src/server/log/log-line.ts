@@ -13,7 +13,7 @@ export function readableLine(line: string): string {
   return `${at}${level(record['level'])}${sentenceOf(record)}`
 }
 
-/** What it says, without when and how grave. */
+/** The sentence of a record, without its time and its level. */
 export function sentenceOf(record: Readonly<Record<string, unknown>>): string {
   const { msg, err } = record
   const failed = typeof err === 'object' && err !== null && 'message' in err ? String(err.message) : undefined

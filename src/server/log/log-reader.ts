@@ -1,4 +1,4 @@
-/** Reads the log from outside: what is there, and then what comes. */
+/** Reads the log from another process: the lines that are there, then new ones as they come. */
 import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs'
 import { logPathIn } from './log-line.ts'
 
@@ -6,7 +6,7 @@ export class LogReader {
   readonly #path: string
   #file: number | undefined
   #at = 0
-  /** What came after the last newline. */
+  /** The bytes after the last newline. */
   #rest: Buffer = Buffer.alloc(0)
 
   constructor(home: string) {

@@ -1,4 +1,4 @@
-/** What happens behind the scenes, as lines of JSON in the state directory; nothing is loaded before there is something to say. */
+/** The server's log, as lines of JSON in the state directory. The logging library is loaded with the first line. */
 import { mkdirSync, renameSync, statSync } from 'node:fs'
 import { logPathIn } from './log-line.ts'
 
@@ -11,7 +11,7 @@ export interface Log {
   note(sentence: string, details?: Readonly<Record<string, unknown>>): void
 }
 
-/** Characters that wait for a disk with room; what is more is dropped. */
+/** Characters that wait for a disk with room; further lines are dropped. */
 const MOST_UNWRITTEN = 256 * 1024
 /** Bytes; a longer log is put aside, and the one put aside before it is forgotten. */
 const MAX_LOG_BYTES = 5 * 1024 * 1024

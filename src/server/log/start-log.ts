@@ -8,7 +8,7 @@ export interface StartLog {
   readonly path: string
   /** For the new process to write to. */
   readonly descriptor: number
-  /** What was written since, as one line; undefined when that is nothing. */
+  /** The text that was written since, as one line; undefined when there is none. */
   lastWords(): string | undefined
   close(): void
 }

@@ -1,4 +1,7 @@
-/** What `ls` and `show` see: sessions and their updates straight from the journal, without an owner, a recovery or an agent. */
+/**
+ * The view of `ls` and `show`: sessions and their updates straight from the journal, without an owner, a recovery or an
+ * agent.
+ */
 import type { Config } from '../../config/schema.ts'
 import { type Update, replayed, updateOf } from '../../edge/acp/v1/render/entry-to-update.ts'
 import { type SessionInfo, sessionInfo } from '../../edge/acp/v1/methods/list-sessions.ts'
@@ -35,11 +38,11 @@ export interface Reader {
   /** The session of this id, or the only one whose id begins so. Throws SESSION_NOT_FOUND or SESSION_AMBIGUOUS. */
   find(prefix: string): Promise<SessionInfo>
   /**
-   * What a `session/load` would tell: a turn that its owner left behind when it died ends here as the next owner will end it.
-   * Returns how far the last turn is, if it still runs.
+   * The updates that `session/load` would send. A turn that its owner left behind when it died ends here as the next owner
+   * will end it. Returns how far the last turn is, if it still runs.
    */
   updates(sessionId: string): AsyncGenerator<UpdateParams, Unfinished | undefined>
-  /** What the user has always or never allowed in it. */
+  /** The calls that the user has always or never allowed in it. */
   grants(sessionId: string): Promise<readonly Grant[]>
   close(): Promise<void>
 }

@@ -72,7 +72,7 @@ function say(turn: Turn, text: string): Promise<void> {
   return turn.say({ type: 'text', text })
 }
 
-/** What the user asks the guide for. */
+/** The user's request to the guide. */
 type PromptIntent =
   | { readonly kind: 'help' }
   | { readonly kind: 'tools' }

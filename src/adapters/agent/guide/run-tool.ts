@@ -4,7 +4,7 @@ import type { Content } from '../../../ports/values/content.ts'
 import type { ToolList, ToolResult } from '../../../ports/tools.ts'
 import { mayRun } from '../may-run.ts'
 
-/** What `/call` needs to continue after a restart. */
+/** State that `/call` needs to continue after a restart. */
 interface NamedCall {
   readonly name: string
   readonly args: unknown

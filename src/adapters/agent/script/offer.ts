@@ -1,4 +1,4 @@
-/** What the agent of a script offers, as its first line says: modes, options, and the kinds of prompt content that it takes. */
+/** Reads the offer of a script's agent from its first line: modes, options, and the kinds of prompt content that it takes. */
 import type { PromptKinds } from '../../../ports/agent.ts'
 import type { Choice, ConfigOption, ConfigValue, Mode, Modes } from '../../../ports/values/settings.ts'
 import { type Fields, given, list, object, oneOf, only, optionalText, text, withMeta } from './fields.ts'

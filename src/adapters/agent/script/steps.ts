@@ -1,4 +1,4 @@
-/** Reads a script: what its agent offers, and one step per line of JSON. `docs/script.md` shows the format. */
+/** Reads a script: its agent's offer, and one step per line of JSON. `docs/script.md` shows the format. */
 import { fail, reasonOf } from '../../../errors/parley-error.ts'
 import type { StopReason } from '../../../ports/agent.ts'
 import type { FileRange, FileText, FormRequest, TerminalCommand, UrlRequest } from '../../../ports/client.ts'
@@ -89,7 +89,7 @@ export function parseScript(
   return { offer, steps }
 }
 
-/** What the first line offers; undefined if the first line is a step already. Throws a sentence that says what is wrong with it. */
+/** The offer in the first line; undefined if the first line is a step already. Throws a sentence that names the mistake. */
 export function offerIn(line: string): ScriptOffer | undefined {
   const fields = object(JSON.parse(line), 'a line')
   return 'agent' in fields ? offerOf(fields['agent']) : undefined

@@ -14,7 +14,7 @@ export interface Edited {
   readonly places: number
 }
 
-/** One after the other, each on what the ones before have made. What they do not name stays as it is, byte for byte. */
+/** Applies the edits in order, each to the result of the ones before. All other text stays the same, byte for byte. */
 export function applyEdits(text: string, edits: readonly Edit[]): Edited {
   const eol = onlyCrLf(text) ? '\r\n' : '\n'
   const whole: Edited = { text: eol === '\n' ? text : withLf(text), places: 0 }

@@ -1,4 +1,4 @@
-/** `list_directory`: what is in a directory and, to a depth, below it. */
+/** `list_directory`: lists a directory and, to a depth, the directories below it. */
 import { z } from 'zod'
 import { type Entry, shownName, walkTree } from '../../../workspace/walk.ts'
 import { openRoots } from '../../../workspace/resolve.ts'

@@ -1,4 +1,4 @@
-/** `list_resources`: what the MCP servers of the session offer to be read. */
+/** `list_resources`: lists the resources of the session's MCP servers. */
 import { z } from 'zod'
 import type { Resource, ResourceTemplate, ToolList } from '../../../ports/tools.ts'
 import { formatCount, refuse, textResult } from '../toolset/result.ts'

@@ -58,7 +58,7 @@ export function openBackground(): Background {
     },
     async close() {
       isClosed = true
-      // Of one that has ended, too: what it started and let go of may still be on its way out.
+      // Also stops ended commands, because background processes that they started may still run.
       await Promise.all([...kept.values()].map(({ running }) => running.stop()))
       kept.clear()
     },

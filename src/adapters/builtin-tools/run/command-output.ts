@@ -1,4 +1,4 @@
-/** `command_output`: what a command in the background has said since it was last asked, its end, or its stop. */
+/** `command_output`: the new output of a background command, its end, or its stop. */
 import { z } from 'zod'
 import type { Running } from './running.ts'
 import { longResult } from '../toolset/result.ts'

@@ -1,4 +1,4 @@
-/** What an "always" is said of, and what a command has said, line by line. */
+/** The prefix that an "always" covers, and the output of a command, line by line. */
 import { describe, expect, test } from 'vitest'
 import { Output, withoutControls } from './output.ts'
 import { approvalPrefix } from '../../../shell-safety/approval-prefix.ts'

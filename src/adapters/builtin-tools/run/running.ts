@@ -1,4 +1,4 @@
-/** A command that runs: what it says, and its end with all that it started. */
+/** A running command: its output, and its end together with all processes that it started. */
 import { waitAtMost } from '../../../async/with-timeout.ts'
 import type { Child, ProcessExit, Processes } from '../../../ports/process.ts'
 import type { Clock } from '../../../ports/clock.ts'

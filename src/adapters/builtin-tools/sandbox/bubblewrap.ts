@@ -1,4 +1,4 @@
-/** The arguments of bubblewrap: what a command may see and write inside the sandbox. Pure. */
+/** The arguments of bubblewrap: the files that a command may see and write inside the sandbox. Pure. */
 import { isAbsolute } from 'node:path'
 import { isWithin } from '../../../access/path-access.ts'
 

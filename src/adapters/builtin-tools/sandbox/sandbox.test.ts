@@ -1,4 +1,7 @@
-/** Commands in the sandbox: what they can write, see and reach, that nothing of them stays, and what happens where none can be made. */
+/**
+ * Commands in the sandbox: the files and networks that they can write, see and reach, that no process remains, and the
+ * behaviour where no sandbox can be made.
+ */
 import {
   chmodSync,
   existsSync,

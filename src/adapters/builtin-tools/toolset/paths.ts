@@ -56,7 +56,7 @@ const REASONS: readonly (readonly [bar: PathRestriction, why: string, advice: st
   ['own', 'they are files of Parley itself', ` ${NAME_IT}`],
 ]
 
-/** `isRead`: what would be asked about is left out too, because the tool shows its content and not only its name. */
+/** `isRead`: also excludes files that would need approval, because the tool shows their content and not only their names. */
 export function countExclusions(bars: PathAccessFilter, { isRead }: { readonly isRead: boolean }): ExclusionCounter {
   const counts: Record<PathRestriction, number> = { denied: 0, asked: 0, own: 0 }
   return {

@@ -15,7 +15,7 @@ export function textResult(text: string, more: Partial<ToolResult> = {}): ToolRe
   return { content: [textBlock(text)], isError: false, ...more }
 }
 
-/** Throws a sentence that the model can act on: what went wrong and what to do. */
+/** Throws a sentence that the model can act on: the failure, and how to fix it. */
 export function refuse(reason: string, cause?: unknown): never {
   return fail('TOOL_FAILED', { reason }, cause)
 }

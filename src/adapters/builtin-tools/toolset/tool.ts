@@ -55,7 +55,7 @@ export interface ToolCall extends PreviewContext {
 interface ToolDefinition<Schema extends z.ZodType> {
   readonly name: string
   readonly title: string
-  /** For a model: what it does, when to take it, what it gives back. */
+  /** For a model: the effect of the tool, when to use it, and its result. */
   readonly description: string
   readonly arguments: Schema
   readonly kind: ToolKind

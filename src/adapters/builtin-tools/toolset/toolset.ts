@@ -70,7 +70,7 @@ export interface SessionTools {
   ): Promise<ToolPreview>
   /** Throws TOOL_ARGUMENTS, TOOL_TIMEOUT and TOOL_CANCELLED; whatever else goes wrong is a result. */
   call(name: string, args: unknown, options: ToolCallOptions): Promise<ToolResult>
-  /** The registry is closed. What the session has running ends with its last one. Idempotent. */
+  /** The registry is closed. The commands that a session runs end when its last registry is released. Idempotent. */
   release(): Promise<void>
 }
 

@@ -60,7 +60,7 @@ export class McpServerLifecycle {
     return { ...status, ...about.speaks, latencyMs: phase.connection.latencyMs() }
   }
 
-  /** What it offers now; nothing while it cannot be called. */
+  /** The tools, prompts and resources that can be used now; empty while the server cannot be called. */
   offer(): Offer {
     if (this.#phase.state === 'locked') return this.#context.elicitation ? LOCKED : NOTHING
     if (this.#phase.state === 'ready') return this.known()
@@ -68,7 +68,7 @@ export class McpServerLifecycle {
     return (isComing ? this.#staticOffer : undefined) ?? NOTHING
   }
 
-  /** What it offers, or offered when it was lost. */
+  /** The present offer of the server, or the last one before its connection was lost. */
   known(): Offer {
     const known = this.#known ?? this.#staticOffer ?? NOTHING
     return this.#phase.state === 'locked' ? { ...known, tools: [LOG_IN, ...known.tools] } : known

@@ -171,7 +171,7 @@ export interface StartedServer {
   readonly pid: number
 }
 
-/** What all servers of a host share. */
+/** The objects that all servers of a host share. */
 export interface McpHostContext {
   readonly processes: Processes
   readonly clock: Clock

@@ -1,10 +1,13 @@
-/** What was said as passages: a message however many chunks it came in, a tool call however often it was reported. */
+/**
+ * Turns entries into passages: one passage for a message, however many chunks it came in, and one for a tool call, however
+ * often it was updated.
+ */
 import { indexText } from '../../../text/tokens.ts'
 import type { SearchDocument } from '../../../ports/search.ts'
 import { joined, piecesOf } from './pieces.ts'
 import { type Statements, escapeText, unescapeText } from '../../../sqlite/statements.ts'
 
-/** What is stored of a passage from `part` on, with what has been said since. */
+/** A stored passage from `part` on, with the text that was added since. */
 interface Draft {
   readonly document: SearchDocument
   readonly part: number

@@ -1,4 +1,4 @@
-/** What of a passage is shown, and what in it is marked. */
+/** Selects the part of a passage that a result shows, and the matches that it highlights. */
 import { type Part, findMatches } from '../../../text/query.ts'
 
 export interface Snippet {

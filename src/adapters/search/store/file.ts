@@ -10,9 +10,9 @@ const VERSION = 1
 const APPLICATION = 0x50_61_72_73
 
 /**
- * A passage has one row in `words` under its own id. `seq` of a session is the cursor of the projection, and `at` the time of
- * that entry, by which a journal that was put back to an earlier state is noticed. What is `gone` is not found any more, and
- * its passages are still to be cleared away.
+ * A passage has one row in `words` under its own id. `seq` of a session is the cursor of the projection. `at` is the time
+ * of that entry; it reveals a journal that was put back to an earlier state. A session in `gone` is no longer found, and
+ * its passages are still to be deleted.
  */
 const SCHEMA = `
   CREATE TABLE sessions (

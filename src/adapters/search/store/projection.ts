@@ -56,7 +56,7 @@ export class Projection {
     return entries
   }
 
-  /** What another process may have changed is looked for once, at the beginning. */
+  /** Finds, once at the beginning, the sessions that another process may have changed. */
   #compare(): void {
     this.#compared = true
     const heads = this.#source.heads()

@@ -62,7 +62,7 @@ export class Index {
     this.#opened = undefined
   }
 
-  /** A file that is damaged is made anew, once: what is wrong after that is not the file. */
+  /** Creates a damaged file again, but only once: a second failure has another cause than the file. */
   #guarded<Result>(act: (opened: Opened) => Result): Result {
     try {
       return act(this.#open())

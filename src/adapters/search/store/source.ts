@@ -20,7 +20,7 @@ export interface SearchSource {
   heads(): readonly SourceHead[]
   head(id: SessionId): SourceHead | undefined
   page(id: SessionId, from: Cursor, limits: PageLimits): readonly StoredEntry[]
-  /** What is said in entries that follow each other; `turn` is what the call for those before them gave. */
+  /** The documents in consecutive entries. `turn` is the one that the call for the entries before them returned. */
   documents(
     entries: readonly StoredEntry[],
     turn: string | null,

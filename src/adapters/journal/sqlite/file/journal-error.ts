@@ -1,4 +1,4 @@
-/** What an error of the disk or of SQLite means to the caller of the journal. */
+/** Translates errors of the disk or of SQLite into errors of the journal's port. */
 import { isParleyError, ParleyError, reasonOf } from '../../../../errors/parley-error.ts'
 import { sqliteProblem } from '../../../../sqlite/errors.ts'
 import type { Refusal } from '../../../../sqlite/worker-thread.ts'

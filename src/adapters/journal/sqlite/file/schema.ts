@@ -1,9 +1,9 @@
-/** What makes a file a Parley journal, and how an older one becomes a newer one. */
+/** The schema of a Parley journal file, and how an older file is migrated to a newer one. */
 import type { Database } from '../../../../sqlite/database.ts'
 
 /** "PrlJ" in the header of the file. */
 export const applicationId = 0x50_72_6c_4a
-/** "Prly": what journals bore before format 1. Nothing reads them any more. */
+/** "Prly": the application id of journals before format 1, which are no longer read. */
 export const developmentId = 0x50_72_6c_79
 
 /**

@@ -20,7 +20,7 @@ export interface Entries {
   readonly bodies: readonly string[]
 }
 
-/** Bytes: what SQLite keeps of a row in its leaf; anything longer takes a page more. */
+/** Bytes of a row that SQLite keeps in its leaf page; a longer row takes another page. */
 const MOST_BYTES = 900
 /** Bytes that each entry takes besides its middle: a newline, and the step of a time that is its own. */
 const SEPARATOR = 1

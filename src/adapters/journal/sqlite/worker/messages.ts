@@ -5,7 +5,7 @@ import type { CallOf } from '../../../../sqlite/worker-thread.ts'
 import type { WatchOrder } from '../../../watchdog/stall-watch.ts'
 import type { EntryRow } from '../store/rows.ts'
 
-/** What the thread is started with. */
+/** The data that the thread is started with. */
 export interface WorkerOrder {
   readonly directory: string
   /** An owner holds the lock and may append; a reader only reads; an inspector leaves no file beside the journal either. */
@@ -94,7 +94,7 @@ export interface JournalCalls {
   readonly find: { readonly ask: FindOrder; readonly answer: FindAnswer }
   readonly head: { readonly ask: string; readonly answer: SessionHead | undefined }
   readonly list: { readonly ask: ListQuery; readonly answer: readonly SessionSummary[] }
-  /** What is wrong with the file: SQLite's own check, and entries that do not follow each other. */
+  /** Returns the faults of the file: from SQLite's own check, and entries that do not follow each other. */
   readonly check: { readonly ask: undefined; readonly answer: readonly string[] }
   readonly close: { readonly ask: undefined; readonly answer: undefined }
 }

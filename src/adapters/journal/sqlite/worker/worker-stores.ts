@@ -1,6 +1,6 @@
 /**
- * What the worker's loop works on: the owner's store, which commits writes in groups, or a reader's, which only reads. In a group many
- * writes share one transaction and one disk write, and each still succeeds or fails alone.
+ * The stores that the worker's loop uses: the owner's store, which commits writes in groups, or a reader's, which only
+ * reads. In a group many writes share one transaction and one disk write, and each still succeeds or fails alone.
  */
 import { existsSync, mkdirSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -176,7 +176,7 @@ function sweep({ db, store }: OpenJournal): boolean {
   try {
     return store.sweep()
   } catch {
-    // No call waits for this: what is left is swept later, and the next append meets the failing disk.
+    // No call waits for this. Orphans that remain are swept later, and the next append meets the failing disk.
     store.renew()
     rollBack(db)
     return false

@@ -1,4 +1,4 @@
-/** Several plain ACP clients on one session: what one does, the others see; what one breaks, the others do not feel. */
+/** Several plain ACP clients on one session: each sees the actions of the others, and none is affected by another's failure. */
 import { describe, expect, test } from 'vitest'
 import { type Fields, type Message, updateIn } from '../../../../../test/e2e/message.ts'
 import { quiet } from '../../../../../test/sim/clock.ts'

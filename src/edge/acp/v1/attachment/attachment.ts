@@ -62,7 +62,7 @@ export class Attachment implements SessionSink {
   #sentSeq = 0
   /** Set when a client closed or deleted the session, or opened it again after that. */
   #change: { readonly phase: 'closed' | 'deleted' | 'reopened'; readonly isSent: boolean } | undefined
-  /** What the requests of prompts are answered with that were being stored when the client left the session. */
+  /** The error that answers the requests of prompts that were being stored when the client left the session. */
   #abandonedWith: ParleyError | undefined
   /** Something changed while the client had too much to read. */
   #isNewsDue = false
@@ -124,7 +124,7 @@ export class Attachment implements SessionSink {
     return this.#phase === 'live'
   }
 
-  /** The client has everything that is stored: what is sent now arrives after it. */
+  /** Whether the client has received every stored entry, so that a message that is sent now arrives after them. */
   get isUpToDate(): boolean {
     return this.isLive && this.#view !== undefined
   }
@@ -272,7 +272,7 @@ export class Attachment implements SessionSink {
     this.#send(updates, this.#dueRequests(), this.#news())
   }
 
-  /** What could not be stored will never be sent, so the prompts that wait for it are answered with the error. */
+  /** A prompt that could not be stored will never be sent, so its request is answered with the error. */
   #sendFailures(error: unknown, view: SessionView): void {
     const known = isParleyError(error) ? error : new ParleyError('INTERNAL_ERROR', {}, error)
     const queue = this.session.closed.aborted ? [] : view.queue
@@ -292,7 +292,10 @@ export class Attachment implements SessionSink {
     return this.#peer?.due() ?? []
   }
 
-  /** What no entry says, sent once the client has all entries: late responses, the open permission, the end of the session, notifications. */
+  /**
+   * Messages that no entry holds, sent once the client has all entries: late responses, the open permission, the end of
+   * the session, notifications.
+   */
   #news(): readonly string[] {
     if (!this.isLive) return []
     const view = this.#view

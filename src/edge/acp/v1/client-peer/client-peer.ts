@@ -31,7 +31,10 @@ export interface PeerConnection {
   readonly services: ClientServices
 }
 
-/** What one connection serves to agents, session by session. It outlives attachments: opening a session again keeps open requests. */
+/**
+ * The services that one connection offers to agents, session by session. It outlives attachments: opening a session again
+ * keeps open requests.
+ */
 export class ClientPeers {
   readonly #connection: PeerConnection
   readonly #sessions = new Map<string, ClientPeerRequests>()

@@ -1,4 +1,7 @@
-/** What a client says of itself in `initialize`: its name, what it can show, what it serves to agents, what it wants to hear. */
+/**
+ * Reads a client's part of `initialize`: its name, the updates that it can show, its services for agents, and the notices
+ * that it wants.
+ */
 import { fieldsOf, isFields } from '../../../../rpc/json-rpc.ts'
 import type { SubscribedClient } from '../../../../session/handle.ts'
 
@@ -14,7 +17,7 @@ export interface ClientCapabilities {
   readonly wantsServerNotification: boolean
 }
 
-/** What a client can show besides the baseline of ACP. Updates that it did not name are not sent to it. */
+/** Update kinds that a client can show besides the baseline of ACP. Kinds that it did not name are not sent to it. */
 export interface DisplayCapabilities {
   /** Options that are true or false. */
   readonly booleans: boolean
@@ -22,7 +25,7 @@ export interface DisplayCapabilities {
   readonly notices: boolean
 }
 
-/** What the turns of a client's prompts may ask of that client. */
+/** Services of a client that the turns of its own prompts may use. */
 export interface ClientServices {
   readonly readTextFile: boolean
   readonly writeTextFile: boolean
@@ -44,7 +47,7 @@ export const FULL_DISPLAY: DisplayCapabilities = { booleans: true, compaction: t
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** Never throws: what is malformed counts as not offered. */
+/** Never throws: a malformed capability counts as not offered. */
 export function parseClientCapabilities(params: unknown): ClientCapabilities {
   const { clientInfo, clientCapabilities } = fieldsOf(params)
   const capabilities = fieldsOf(clientCapabilities)

@@ -1,4 +1,4 @@
-/** The answer to `initialize`: what this server offers to a client of ACP v1. */
+/** The response to `initialize`: this server's offer to a client of ACP v1. */
 import { fail } from '../../../../errors/parley-error.ts'
 import type { PromptKinds } from '../../../../ports/agent.ts'
 import type { ServerInfo } from '../../version.ts'

@@ -1,4 +1,4 @@
-/** What any ACP client may ask of any session beyond ACP, on the wire. */
+/** Methods beyond ACP that any ACP client may call for any session, on the wire. */
 import { describe, expect, test } from 'vitest'
 import type { Fields } from '../../../../../test/e2e/message.ts'
 import { quiet } from '../../../../../test/sim/clock.ts'

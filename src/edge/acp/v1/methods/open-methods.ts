@@ -262,7 +262,7 @@ async function isDirectory(path: string): Promise<boolean> {
   try {
     return (await stat(path)).isDirectory()
   } catch {
-    // What keeps the server from looking at it keeps tools from working in it too.
+    // If the server may not look at the directory, tools could not work in it either.
     return false
   }
 }

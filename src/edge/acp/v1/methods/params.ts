@@ -152,7 +152,7 @@ export type PermissionAnswer =
   | { readonly kind: 'dismissed' }
   | { readonly kind: 'no answer' }
 
-/** Never throws: what cannot be read is no answer. */
+/** Never throws: a response that cannot be read counts as no answer. */
 export function parsePermissionAnswer({ result, error }: Response): PermissionAnswer {
   const parsed = error === undefined ? outcome.safeParse(result) : undefined
   if (parsed?.success !== true) return { kind: 'no answer' }

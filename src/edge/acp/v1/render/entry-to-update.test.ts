@@ -1,4 +1,4 @@
-/** What ACP v1 cannot say is said in words that it has. */
+/** Entries that ACP v1 cannot express are sent as updates that it has. */
 import { expect, test } from 'vitest'
 import { updateOf } from './entry-to-update.ts'
 

@@ -257,7 +257,7 @@ function contentOf(entry: Entry): readonly ToolCallContent[] {
   return entry.kind === 'tool_call_patched' ? (entry.patch.content ?? []) : []
 }
 
-// What the core has in `meta` and in fields that v1 does not know stands in `_meta`.
+// Values in the core's `meta`, and in fields that v1 does not know, are sent in `_meta`.
 
 interface WithMeta {
   readonly meta?: Meta | null
