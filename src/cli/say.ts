@@ -1,6 +1,6 @@
 /** Prints sentences to standard error, without control characters. Every command loads this file, so it imports nothing. */
 
-/** What steers a terminal, or the order in which letters are read, and what hides. */
+/** Characters that control a terminal or the direction of text, or that are invisible. */
 const UNPRINTABLE = /(?!\n)[\p{Cc}\p{Cf}\u2028\u2029]/gu
 
 /** Text whose letters are what they seem, on the lines that it has. */

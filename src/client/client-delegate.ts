@@ -30,7 +30,10 @@ export type ConnectionEvent =
   /** While there was no connection, the session was closed or deleted, or its journal was replaced. */
   | { readonly kind: 'detached'; readonly sessionId: string; readonly reason: unknown }
 
-/** Passes everything to a delegate; what that throws goes to `failed`, and breaks neither the connection nor the calls that follow. */
+/**
+ * Passes every call to a delegate. An error of the delegate goes to `failed`, and breaks neither the connection nor later
+ * calls.
+ */
 export class GuardedDelegate implements ClientDelegate {
   readonly #delegate: ClientDelegate
   readonly #failed: (error: unknown) => void

@@ -12,7 +12,7 @@ export type AgentChoice =
   | { readonly kind: 'script'; readonly path: string; readonly isAsked: boolean }
 
 interface Named {
-  /** What the path of a script is relative to. */
+  /** The directory to which the path of a script is relative. */
   readonly directory: string
   /** By a flag or in the environment, not in a file. */
   readonly isNamedNow: boolean

@@ -1,4 +1,4 @@
-/** What was probably meant by a word that is unknown. */
+/** Suggests the known word that a user probably meant by an unknown one. */
 
 /** Longer words are not compared: that takes time, and they are hardly misspelt settings. */
 const MAX_LENGTH = 40

@@ -148,7 +148,7 @@ export interface Config {
   readonly agent: AgentChoice
   /** Named now, by a flag or in the environment: sessions that are opened again get it too. */
   readonly agentChosen: boolean
-  /** What of the settings was left out and why, one sentence each, without secrets: for the user who runs the command. */
+  /** The settings that were ignored and why, one sentence each, without secrets: for the user who runs the command. */
   readonly warnings: readonly string[]
   readonly maxSteps: number
   readonly modelTitles: boolean
@@ -163,15 +163,15 @@ export interface Config {
   /** 0 is never. */
   readonly maxStallSeconds: number
   readonly docsKey: string | undefined
-  /** What this server demands of its clients. */
+  /** The token that this server requires of its clients. */
   readonly serverToken: string | undefined
-  /** What our own clients give a server. */
+  /** The token that our own clients send to a server. */
   readonly clientToken: string | undefined
   readonly commandSandbox: 'off' | 'auto' | 'on'
   readonly commandNetwork: boolean
   readonly experimental: boolean
   readonly faults: readonly Fault[]
-  /** What of the environment reaches providers of models: lent to a server that runs already. Secret. */
+  /** Environment variables for model providers, which a client sends to a server that runs already. Secret. */
   readonly providerVariables: Readonly<Record<string, string>>
   /** The whole environment; child processes get the allow-listed part of it. */
   readonly environment: Readonly<Record<string, string | undefined>>

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { perhapsMeant } from './nearest.ts'
 
-/** What is wrong, as CONFIG_INVALID takes it. The value stays out where it may be a secret. */
+/** A mistake, as CONFIG_INVALID takes it. The value is left out where it may be a secret. */
 export interface Fault {
   readonly key: string
   readonly value?: string

@@ -2,7 +2,7 @@
 import type { WriteStream } from 'node:tty'
 import { type Cursor, type Screen, TerminalScreen } from '../output/terminal/screen.ts'
 
-/** What stands below the conversation. */
+/** The rows below the conversation. */
 export interface Below {
   readonly rows: readonly string[]
   /** Among these rows; without one it stands behind the conversation. */
@@ -32,7 +32,7 @@ export class ChatScreen implements Screen {
     this.#show(rows)
   }
 
-  /** What stands below has changed. Of many changes at once only the last is drawn. */
+  /** Draws the rows below the conversation again. Of many changes at once only the last is drawn. */
   refresh(): void {
     if (this.#isDue) return
     this.#isDue = true

@@ -1,4 +1,4 @@
-/** What both kinds of chat stand on: the session they are in, and where its updates go. */
+/** The common part of both kinds of chat: the session that is open, and the receiver of its updates. */
 import type { Client, SessionInfo } from '../../client/client.ts'
 import { emptyTranscript, roleOf, withUpdates } from '../../client/transcript/transcript.ts'
 import type { Update } from '../../client/incoming/updates.ts'
@@ -40,7 +40,7 @@ export function pastOf(past: readonly Update[], busy: boolean) {
   return { before: withUpdates(emptyTranscript, past.slice(0, asked + 1)), current: past.slice(asked + 1) }
 }
 
-/** What a chat begins with: a new session in any case, one that is there in any case, or what there is. */
+/** Which session a chat opens: always a new one, an existing one only, or the existing one if there is one. */
 export type Beginning = 'new' | 'join' | 'resume'
 
 export async function openChat(client: Client, options: Options, beginning: Beginning = 'resume'): Promise<Opened> {

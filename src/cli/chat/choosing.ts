@@ -48,7 +48,7 @@ export function choosingOnKeys(listen: ListenToKeys, view: View, inTurn: InTurn)
 
 interface Choosing {
   readonly list: ChoiceList
-  /** What was typed to find it by. */
+  /** The text that the user typed to filter the sessions. */
   readonly typed: string
   readonly at: number
 }

@@ -239,7 +239,7 @@ export class Conversation {
   }
 }
 
-/** What an agent says and does, and not what is true besides. */
+/** Whether the update is part of an agent's turn, and not the state of the session. */
 function isOfTurn(update: Update): boolean {
   return roleOf(update) !== undefined || update.sessionUpdate.startsWith('tool_call') || update.sessionUpdate === 'plan'
 }

@@ -1,4 +1,4 @@
-/** What a chat begins with: who answers, which session it is and where it stands, and how to leave. */
+/** The first rows of a chat: the agent, the session and its state, and how to leave. */
 import type { SessionInfo } from '../../client/client.ts'
 import type { Item, Transcript } from '../../client/transcript/transcript.ts'
 import { shortId } from '../sessions/session-resolution.ts'
@@ -10,7 +10,7 @@ import type { Look } from '../output/view/rows.ts'
 import { transcriptRows } from '../output/view/transcript-rows.ts'
 
 export interface Greeting {
-  /** What answers: `guide`, `script` …; undefined when that is for the session to know. */
+  /** The agent: `guide`, `script` …; undefined where the session decides it. */
   readonly agent: string | undefined
   readonly cwd: string
   /** Undefined for a new session. */
@@ -79,7 +79,7 @@ function isPrompt(item: Item): boolean {
   return item.kind === 'message' && item.role === 'user'
 }
 
-/** What was asked before, newest first, to be found again with the arrow keys. */
+/** The earlier prompts, newest first, for the arrow keys. */
 export function promptsOf({ items }: Transcript): readonly string[] {
   return items
     .flatMap((item) => (item.kind === 'message' && item.role === 'user' ? [item.content] : []))

@@ -1,4 +1,4 @@
-/** What a chat itself does when a person types a slash: settings, help, all of a tool call. Anything else is for the agent. */
+/** Slash commands of the chat itself: settings, help, the whole of a tool call. All others go to the agent. */
 import type { Client } from '../../client/client.ts'
 import type { Setting } from '../../client/sessions/settings.ts'
 import { isParleyError, reasonOf } from '../../errors/parley-error.ts'
@@ -11,7 +11,7 @@ import { currentName } from './status-line.ts'
 
 export interface SlashCommand {
   readonly name: string
-  /** What may stand behind it. */
+  /** The argument that may follow the command. */
   readonly hint: string
   readonly description: string
 }
@@ -63,7 +63,7 @@ export class SlashCommands {
     return true
   }
 
-  /** What the words behind a command of the chat could become; undefined for one of the agent. */
+  /** Completions for the arguments of a command of the chat; undefined for a command of the agent. */
   valuesFor(name: string, rest: string): readonly string[] | undefined {
     if (name === 'model' || name === 'mode') return valuesOf(this.#settingOf(name))
     if (name !== 'set') return CHAT_COMMANDS.some((command) => command.name === name) ? [] : undefined

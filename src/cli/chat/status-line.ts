@@ -1,4 +1,4 @@
-/** The last row of a chat: what answers and how it is set, how full its context is, who is here, and the session's id. */
+/** The last row of a chat: the agent and its settings, how full its context is, the other clients, and the session's id. */
 import type { Setting } from '../../client/sessions/settings.ts'
 import type { Update } from '../../client/incoming/updates.ts'
 import { oneLine, widthOf } from '../output/terminal/text.ts'
@@ -11,9 +11,9 @@ export interface Usage {
 }
 
 export interface Standing {
-  /** What must be read now, such as that the connection is lost; empty for nothing. */
+  /** A message that the user must read now, such as that the connection is lost; empty for none. */
   readonly urgent: string
-  /** What answers where no setting says it. */
+  /** The agent, where no setting names it. */
   readonly agent: string | undefined
   readonly settings: readonly Setting[]
   readonly usage: Usage | undefined
@@ -32,7 +32,7 @@ export function usageIn({ sessionUpdate, used, size, cost }: Update): Usage | un
   return { used, size, cost: said }
 }
 
-/** What is least needed is left out where it does not fit: the highest `rank` first. */
+/** Leaves out the parts that do not fit, highest `rank` first, because those are needed least. */
 export function statusRow(standing: Standing, { paint, width }: Look): string {
   const urgent = standing.urgent === '' ? '' : oneLine(standing.urgent, width() - 2)
   const lead = urgent === '' ? '  ' : `  ${urgent} · `

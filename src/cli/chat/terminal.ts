@@ -114,7 +114,7 @@ class TerminalChat implements ClientDelegate {
     this.#desk.refresh()
   }
 
-  /** A question takes the keyboard; what was being written stays for later. */
+  /** A question takes the keyboard; the text that the user was typing stays for later. */
   async ask(question: PermissionQuestion, withdrawn: AbortSignal): Promise<string | null> {
     await this.#greeted
     return withdrawn.aborted ? null : askOnKeys(this.#desk.lendKeys, this.#view, this.#inTurn)(question, withdrawn)

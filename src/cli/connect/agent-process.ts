@@ -18,7 +18,7 @@ export interface AgentProcess {
 /** How long it may take to end by itself, then when it is asked to. Milliseconds. */
 const EXIT_TIMEOUTS_MS = [2_000, 1_000] as const
 
-/** A line for the shell. What the agent says on stderr is seen as it comes. */
+/** Takes a line for the shell. The agent's stderr is shown as it comes. */
 export async function startAgentProcess(
   command: string,
   environment: Readonly<Record<string, string | undefined>>,

@@ -16,7 +16,7 @@ import { after, newId, pause } from '../output/terminal/pace.ts'
 export interface ReachingCommand {
   readonly command: string
   readonly config: Config
-  /** What the agent is asked to tell of, should it be a Parley server or the way to one. */
+  /** The notices to request from the agent, if it is a Parley server or a relay to one. */
   readonly notices?: readonly NoticeKind[]
   /** Only where a user can visit them. */
   readonly pages?: ClientPages | undefined

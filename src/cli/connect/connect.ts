@@ -25,7 +25,7 @@ export interface ConnectOptions {
   /** Starts another agent, which is spoken to in place of a Parley server. */
   readonly agentCommand?: string | undefined
   readonly notices?: readonly NoticeKind[]
-  /** What a person does here, for others who have the session open. */
+  /** The user's activity in this client, which other clients of the session are shown. */
   readonly doing?: 'chat' | 'attach' | 'run'
   /** Only where a user can visit them. */
   readonly pages?: ClientPages | undefined

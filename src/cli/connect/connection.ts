@@ -1,10 +1,10 @@
-/** What a command has once it reaches an agent, whichever way that was. */
+/** A connection to an agent, as commands use it, by whichever way it was made. */
 import type { Client } from '../../client/client.ts'
 
 export interface Connection {
   readonly client: Client
   /** Ends the connection. Turns of a background server continue; those of an embedded server are interrupted. */
   close(): Promise<void>
-  /** What to tell of an error instead, where more is known of it than the connection knows. */
+  /** Returns the error to show instead, where the command knows more about it than the connection does. */
   explain?(error: unknown): Promise<unknown>
 }

@@ -1,4 +1,4 @@
-/** What a process does that has lost the state which it owned. */
+/** Ends a process that has lost the state directory which it owned. */
 import { FAILED } from '../runtime/exit-codes.ts'
 import { complain } from '../say.ts'
 

@@ -1,4 +1,4 @@
-/** What every command that speaks to the server has in common: a connection, until the work is done or must stop. */
+/** The common part of all commands that use the server: a connection, until the work is done or must stop. */
 import type { Client } from '../../client/client.ts'
 import type { ClientDelegate } from '../../client/client-delegate.ts'
 import { type ConnectOptions, openConnection } from './connect.ts'

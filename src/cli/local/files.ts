@@ -16,7 +16,7 @@ export const localFiles: ClientFiles = {
   },
   async write(request) {
     await mkdirInside(request)
-    // What is there is emptied only once it is known to be inside.
+    // Empties the file only once it is known to be inside the directories.
     await opened(request, constants.O_WRONLY | constants.O_CREAT, async (file) => {
       await file.truncate(0)
       await file.writeFile(request.content)

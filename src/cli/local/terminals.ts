@@ -100,7 +100,7 @@ function follow(child: ChildProcess, limit: number): Running {
   child.stderr?.on('data', (bytes: Buffer) => tail.add(bytes))
   const ended = new Promise<TerminalExit>((resolve) => {
     child.on('exit', () => (running.exit = exitOf(child)))
-    // What it said last is read when its pipes close; what it has left behind may hold them open.
+    // The last output is read when the pipes close, but processes that the command left behind may hold them open.
     child.on('exit', () => after(AFTERWORD, () => resolve(exitOf(child))))
     child.on('close', () => resolve(exitOf(child)))
   })

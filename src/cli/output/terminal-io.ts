@@ -1,4 +1,4 @@
-/** What this process may draw on: terminals move and have colour, files and pipes get plain text. */
+/** The outputs of this process: terminals redraw and have colour, files and pipes get plain text. */
 import { fstatSync } from 'node:fs'
 import type { Config } from '../../config/schema.ts'
 import { type Paint, paintFor } from './terminal/colors.ts'

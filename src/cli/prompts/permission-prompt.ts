@@ -67,7 +67,7 @@ export function ofOurs(company: SessionPresence, ask: ClientDelegate['ask']): Cl
   return (question, withdrawn) => (company.ours ? ask(question, withdrawn) : new Promise(() => undefined))
 }
 
-/** What is left to see of it; of one that the server will ask again, nothing. */
+/** The text that replaces a withdrawn question; none for a question that the server will ask again. */
 const WITHDRAWN: Readonly<Record<Withdrawal, string | null>> = {
   elsewhere: 'answered elsewhere',
   cancelled: 'not answered',

@@ -1,4 +1,4 @@
-/** A page that a server wants visited: what a person sees of it, and what happens without and with their yes. */
+/** A page that a server asks the user to visit: the display, and the effects of agreeing and of declining. */
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

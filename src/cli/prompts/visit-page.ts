@@ -37,7 +37,7 @@ export function pagesFor({ ask, note, environment }: Visiting): ClientPages {
 const MAX_URL_LENGTH = 500
 
 export interface Page {
-  /** As it is opened: what else could be in it is written out. */
+  /** Exactly the URL that is opened; characters that could mislead are escaped. */
   readonly url: string
   readonly host: string
   readonly warnings: readonly string[]

@@ -1,11 +1,11 @@
-/** What stops a command: Ctrl-C, a signal, or a reader that closes its output. */
+/** The events that stop a command: Ctrl-C, a signal, or a reader that closes its output. */
 import { closeSync } from 'node:fs'
 import { CANCELLED, FAILED, OK, TRY_AGAIN, isReaderGone } from './exit-codes.ts'
 
 export interface Stops {
   /** Aborts when the command must end; its reason is the exit code. */
   readonly signal: AbortSignal
-  /** What the next Ctrl-C does instead of stopping; the one after it stops. */
+  /** The action of the next Ctrl-C, instead of stopping; the one after it stops. */
   onInterrupt(once: (() => void) | undefined): void
   /** As Ctrl-C does; for keyboards that are read key by key. */
   interrupt(): void

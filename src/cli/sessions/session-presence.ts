@@ -5,7 +5,7 @@ import type { NoticeKind } from '../../client/initialize.ts'
 import type { Notice, Present, QueueNotice } from '../../client/incoming/notices.ts'
 import { after } from '../output/terminal/pace.ts'
 
-/** What `Company` lives on. */
+/** The notices that `SessionPresence` needs. */
 export const companyNotices: readonly NoticeKind[] = ['turn', 'presence', 'queue']
 
 const BUSY: ReadonlySet<string> = new Set(['working', 'cancelling', 'waiting', 'suspended'])

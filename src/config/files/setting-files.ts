@@ -18,7 +18,7 @@ interface Said {
 
 export interface FileSettings {
   readonly said: Settings
-  /** What of them is left out, one sentence each, without secrets. */
+  /** The settings that were ignored, one sentence each, without secrets. */
   readonly warnings: readonly string[]
 }
 
@@ -29,7 +29,7 @@ type Wrong = ErrorDetails<'CONFIG_INVALID'>
 /** How many faults of a project's file are reported one by one. */
 const MOST_WARNINGS = 5
 
-/** What in the user's own file cannot be throws CONFIG_UNREADABLE or CONFIG_INVALID. */
+/** Throws CONFIG_UNREADABLE or CONFIG_INVALID for a mistake in the user's own file. */
 export async function ofUser(environment: Environment): Promise<FileSettings> {
   const path = userFile(environment)
   const stray = strayIn(dirname(path), { is: '.parley.toml', meant: 'parley.toml' })
@@ -175,7 +175,7 @@ function kindOf(value: unknown): string {
   return Array.isArray(value) ? 'a list' : 'a table'
 }
 
-/** Never a file or a command: what a project names would run as the user. */
+/** A project may not name a file or a command, because it would run as the user. */
 function wrongChoice({ key }: Setting, value: string): readonly Wrong[] {
   const choice = CHOICES.find((one) => one.key === key)
   if (choice === undefined || choice.fits.test(value)) return []

@@ -1,4 +1,4 @@
-/** The plain settings: what each may be as it is written in a file or in the environment, and what the program gets. */
+/** The plain settings: their valid values in a file or in the environment, and the parsed values that the program gets. */
 import { z } from 'zod'
 import { fail } from '../../errors/parley-error.ts'
 

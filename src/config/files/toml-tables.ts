@@ -1,4 +1,4 @@
-/** Adds and takes away whole tables of a TOML file as text: what people wrote around them stays as it is. */
+/** Adds and removes whole tables of a TOML file as text, so that the user's text around them stays as it is. */
 import { isDeepStrictEqual } from 'node:util'
 import { parse, stringify } from 'smol-toml'
 

@@ -1,4 +1,4 @@
-/** What a command line could do that a user does not expect of an MCP server, as far as it shows. */
+/** Recognizes command lines with effects that a user does not expect of an MCP server. */
 
 /** For the one sentence that people are warned with; undefined when nothing of the kind is seen, which proves nothing. */
 export function dangerOf(command: string, args: readonly string[]): string | undefined {

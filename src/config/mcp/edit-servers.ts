@@ -64,7 +64,7 @@ function textOf(file: string): string {
   }
 }
 
-/** A link to it stays one. What is new may hold secrets. */
+/** A symbolic link to the file stays one. A new file is readable only by the user, because it may hold secrets. */
 function placeOf(file: string): { readonly path: string; readonly mode: number } {
   const found = statSync(file, { throwIfNoEntry: false })
   return found === undefined ? { path: file, mode: 0o600 } : { path: realpathSync(file), mode: found.mode & 0o777 }

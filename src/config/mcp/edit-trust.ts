@@ -4,7 +4,7 @@ import { lockedNow } from '../../state-files/file-lock.ts'
 import { type Consent, type Consents, consentFile, consentsOf } from './trust.ts'
 import { readTextSync } from '../../state-files/bounded-read.ts'
 
-/** What was allowed before under this name of this file counts no longer. */
+/** Replaces an earlier consent for the same name in the same file. */
 export function allow(home: string, digest: string, consent: Consent): void {
   change(home, (consents) => ({ ...without(consents, consent), [digest]: consent }))
 }
@@ -18,7 +18,7 @@ function without(consents: Consents, { file, name }: Consent): Consents {
   return Object.fromEntries(others)
 }
 
-/** Throws where the file is there and cannot be read: what is written in its place would lose what it holds. */
+/** Throws where the file exists and cannot be read, because replacing it would lose the consents in it. */
 function change(home: string, changed: (consents: Consents) => Consents): void {
   const path = consentFile(home)
   lockedNow(path, () => replaceFile(path, `${JSON.stringify(changed(consentsOf(readTextSync(path))), null, 2)}\n`))

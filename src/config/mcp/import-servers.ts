@@ -8,14 +8,14 @@ export type Imported =
   | {
       readonly name: string
       readonly table: McpTable
-      /** What it says that we have no word for. */
+      /** Keys of the other tool's table that have no equivalent here. */
       readonly leftOut: readonly string[]
     }
   | { readonly name: string; readonly wrong: string }
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** What several tools call the transports; one that is none of these is refused where the table is checked. */
+/** The names of the transports in several other tools. Any other name is refused when the table is checked. */
 const TYPES: Readonly<Record<string, string>> = {
   local: 'stdio',
   remote: 'http',

@@ -1,4 +1,7 @@
-/** MCP servers in configuration files: what may be written, what a project needs consent for, and how the file is changed. */
+/**
+ * MCP servers in configuration files: the valid tables, the consent that a project's servers need, and how the file is
+ * changed.
+ */
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

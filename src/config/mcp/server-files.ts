@@ -12,7 +12,7 @@ export interface FoundMcp {
   readonly entry: McpEntry
   readonly file: string
   readonly from: 'user' | 'project'
-  /** What exactly is agreed to. */
+  /** A hash of exactly the text that the user consents to. */
   readonly digest: string
   /**
    * A project's server waits until the user allows it; then it counts more than one of the user that has the same
@@ -23,7 +23,7 @@ export interface FoundMcp {
 
 export interface McpFiles {
   readonly servers: readonly FoundMcp[]
-  /** What is wrong with single servers or whole files, without secrets. */
+  /** Mistakes in single servers or whole files, without secrets. */
   readonly faults: readonly (Fault & { readonly file: string })[]
 }
 
@@ -32,7 +32,7 @@ interface Where {
   readonly environment: Readonly<Record<string, string | undefined>>
 }
 
-/** Never throws: what is wrong with one server harms no other. */
+/** Never throws: a mistake in one server does not affect the others. */
 export function readMcpFiles({ home, environment }: Where, cwd: string): McpFiles {
   const user = readOne(userFile(environment), 'user')
   const project = readOne(projectFile(cwd), 'project')

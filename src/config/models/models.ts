@@ -28,7 +28,7 @@ export interface ProviderSettings {
 export interface ModelsConfig {
   /** Those of the user's file first, then those with a key, those of this machine, the rest. */
   readonly providers: readonly ProviderSettings[]
-  /** What is wrong in the file, one sentence each; such providers are left out. */
+  /** Mistakes in the file, one sentence each; providers with mistakes are left out. */
   readonly faults: readonly string[]
 }
 
@@ -73,7 +73,7 @@ function tableNamed(name: string): ProviderTable {
   return { name, headers: {}, models: [], enabled: true }
 }
 
-/** What is wrong with the tables, for the loader of the whole file. */
+/** Mistakes in the tables, for the loader of the whole file. */
 export function faultsOfProviders(providers: unknown): readonly ProviderRead[] {
   return readProviders(providers, known).filter((one) => 'fault' in one)
 }
@@ -129,7 +129,7 @@ function titleOf(title: string, { url, isFamous }: { readonly url: string; reado
   return isFamous ? title : `${title} at ${new URL(url).origin}`
 }
 
-/** A variable that puts a provider elsewhere; what is no address is passed over. */
+/** A variable that sets another address for a provider; an invalid address is ignored. */
 function urlOf(base: KnownProvider | undefined, environment: Environment): string {
   for (const name of base?.urlNames ?? []) {
     const address = addressIn(environment[name] ?? '')

@@ -1,4 +1,4 @@
-/** What `[permissions]` of a configuration file may say: rules that allow, ask about or deny calls of tools. */
+/** The format of `[permissions]` in a configuration file: rules that allow, ask about or deny tool calls. */
 import { parse } from 'smol-toml'
 import { reasonOf } from '../../errors/parley-error.ts'
 import { z } from 'zod'
@@ -10,7 +10,7 @@ export const SUBJECT_KEYS = ['tool', 'server', 'path', 'command', 'host'] as con
 
 export type RuleEffect = (typeof EFFECTS)[number]
 
-/** What a rule is said of, as the session knows it. `definition` is in no file of a person. */
+/** The calls to which a rule applies, as the session knows it. `definition` is never in a user's file. */
 export type RuleSubject = { readonly [Key in (typeof SUBJECT_KEYS)[number] | 'definition']?: string }
 
 export interface RuleEntry {
@@ -37,7 +37,7 @@ export function readPermissionsOf(text: string, source: 'user' | 'project'): Rul
   }
 }
 
-/** Every rule on its own: what is wrong with one says nothing of the others. */
+/** Reads each rule on its own, so that a mistake in one does not affect the others. */
 export function readPermissions(permissions: unknown, source: 'user' | 'project'): RuleEntries {
   if (!isTable(permissions)) return { rules: [], faults: [wrong('permissions', 'it has lists: allow, ask, deny')] }
   const read = Object.entries(permissions).flatMap(([effect, list]) => listed(effect, list))

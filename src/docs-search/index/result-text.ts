@@ -1,4 +1,4 @@
-/** What the index found, as text for models and people. The document server and the builtin tools answer with it. */
+/** Renders search results as text for models and users. The document server and the builtin tools answer with it. */
 import type { Excerpt, PassageHit, PassagePage } from './worker/protocol.ts'
 
 interface Position {

@@ -1,4 +1,4 @@
-/** Reads Markdown into tokens, in bounded time: what is too deep, too long or too much is text as it stands. */
+/** Reads Markdown into tokens, in bounded time. Markup that is too deep, too long or too much is shown as plain text. */
 import { getDefaults, Lexer, type Token, type TokensList } from 'marked'
 
 const MOST_DEPTH = 24

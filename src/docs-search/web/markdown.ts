@@ -5,7 +5,7 @@ import { type Html, html } from './parts/html.ts'
 import { languageOf } from './parts/layout.ts'
 import type { Range } from './parts/marked.ts'
 
-/** What the renderer asks the page for: text with its marks, and the addresses of links. */
+/** The page's part of rendering: text with its marks, and the addresses of links. */
 export interface Surroundings {
   /** A piece of the source as text, with what is marked in it. */
   text(range: Range): Html
@@ -227,7 +227,7 @@ class Rendering {
     this.#find(raw.trim())
   }
 
-  /** Where a text stands next in the source; what comes later stands behind it. */
+  /** Finds the next place of a text in the source; the search for later texts begins behind it. */
   #find(text: string): Range | undefined {
     if (text === '') return undefined
     const window = this.#source.slice(this.#at, Math.min(this.#end, this.#at + text.length + REACH))

@@ -1,4 +1,4 @@
-/** The page at `/`: what there is to search, or what a search found. */
+/** The page at `/`: the collections to search, or the results of a search. */
 import { parseQuery } from '../../text/query.ts'
 import type { PassageHit, PassagePage } from '../index/worker/protocol.ts'
 import { type Snippet, snippetOf } from '../index/query/snippet.ts'

@@ -1,4 +1,4 @@
-/** The line that a person writes: what keys do to it, and what Tab makes of it. */
+/** The line that a user types: the effect of each key, and the completions of Tab. */
 import { describe, expect, test } from 'vitest'
 import { paintFor } from '../../output/terminal/colors.ts'
 import { KeyDecoder } from '../../output/terminal/key-decoder.ts'

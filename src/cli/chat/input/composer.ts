@@ -1,4 +1,4 @@
-/** What a person writes and what it could become: the line, and the commands that begin as it does. */
+/** The line that a user types, and its completions: the commands that begin with the same letters. */
 import type { Suggested } from '../../../client/connection/responses.ts'
 import type { Key } from '../../output/terminal/keyboard.ts'
 import { clean, oneLine } from '../../output/terminal/text.ts'
@@ -8,11 +8,11 @@ import { type Frame, type WrittenRows, editorRows } from './editor-rows.ts'
 import type { SlashCommand } from '../slash-commands.ts'
 
 export interface Suggesting {
-  /** What may follow a slash. */
+  /** The commands that may follow a slash. */
   commands(): readonly SlashCommand[]
-  /** What the words behind a command could become. Never throws. */
+  /** Completions for the arguments of a command. Never throws. */
   suggest(command: string, text: string): Promise<Suggested>
-  /** What is shown has changed without a key. */
+  /** The display has changed without a key. */
   changed(): void
 }
 
@@ -21,7 +21,7 @@ const OFFERED = 8
 export class Composer {
   readonly editor = new Editor()
   readonly #suggesting: Suggesting
-  /** What Tab found, until the next key. */
+  /** The completions that Tab found, until the next key. */
   #found: readonly string[] = []
 
   constructor(suggesting: Suggesting) {

@@ -1,4 +1,4 @@
-/** What a person writes, and how keys change it: several lines, words, what was cut, and earlier prompts. */
+/** The editor of a prompt: several lines, words, text that was cut, and earlier prompts. */
 import type { Key } from '../../output/terminal/keyboard.ts'
 import { graphemesOf } from '../../output/terminal/text.ts'
 
@@ -53,7 +53,7 @@ export class Editor {
     this.set((before + text).slice(0, MAX_LENGTH) + behind, before.length + text.length)
   }
 
-  /** What was written goes, and may be yanked back. */
+  /** Clears the text, which may be yanked back. */
   clear(): void {
     if (this.#text !== '') this.#cut = this.#text
     this.set('')

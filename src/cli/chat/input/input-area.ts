@@ -16,7 +16,7 @@ import type { Conversation, Waiting } from '../conversation.ts'
 import type { SlashCommands } from '../slash-commands.ts'
 import { type Standing, statusRow } from '../status-line.ts'
 
-/** What a person can do once the session is open. */
+/** The actions of a user once the session is open. */
 export interface Seat {
   readonly talk: Conversation
   readonly view: View
@@ -46,7 +46,7 @@ export class InputArea {
   /** The last key was a Ctrl-C that did nothing but say how to leave. */
   #isWarned = false
   #connection = ''
-  /** What is said for a moment, and how to stop that. */
+  /** A message that is shown for a moment, and how to stop that. */
   #flash: { readonly text: string; readonly stop: () => void } | undefined
   #leave: () => void = () => undefined
 

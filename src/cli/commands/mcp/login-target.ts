@@ -1,4 +1,4 @@
-/** What `parley mcp login` and `logout` are given: a server of the configuration by its name, or any server by its URL. */
+/** The argument of `parley mcp login` and `logout`: a server of the configuration by its name, or any server by its URL. */
 import { readMcpFiles } from '../../../config/mcp/server-files.ts'
 import type { Config } from '../../../config/schema.ts'
 import { type LoginPlace, loginPlaceOf } from '../../../server/compose/configured-mcp-servers.ts'

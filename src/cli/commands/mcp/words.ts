@@ -26,7 +26,7 @@ export function placeWords(place: McpPlace): string {
   return origin + pathname.replaceAll(/[^/]{16,}/gu, '…')
 }
 
-/** What follows `--api-key`, or its `=`. */
+/** Hides the value that follows `--api-key`, or its `=`. */
 function withoutSecret(arg: string, index: number, args: readonly string[]): string {
   const [, flag] = /^(--?[^=]+)=(?!\$\{)/u.exec(arg) ?? []
   if (flag !== undefined && SECRET.test(flag)) return `${flag}=…`
@@ -35,7 +35,7 @@ function withoutSecret(arg: string, index: number, args: readonly string[]): str
   return isValue && !arg.startsWith('${') ? '…' : arg
 }
 
-/** What to say of a name that no server has, with the names that there are. */
+/** The message for a name that no server has, with the names that exist. */
 export function unknownServer(name: string, servers: readonly FoundMcp[]): string {
   const names = [...new Set(servers.map(({ entry }) => entry.name))]
   const known = names.length === 0 ? 'none is configured' : `configured: ${names.join(', ')}`

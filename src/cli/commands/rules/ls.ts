@@ -38,7 +38,7 @@ export async function run({ options }: CommandInput): Promise<number> {
   return broken.length === 0 ? OK : FAILED
 }
 
-/** What was always or never allowed in the session of this id, or beginning of one. */
+/** The calls that are always or never allowed in the session whose id is `prefix` or begins with it. */
 export async function rowsOfSession(
   config: Config,
   prefix: string,

@@ -1,4 +1,7 @@
-/** `parley acp`: what an editor starts. With `--embedded`, owner and agent are in this process; without, it is a relay to the server. */
+/**
+ * `parley acp`, which an editor starts. With `--embedded`, owner and agent are in this process; without, it is a relay to
+ * the server.
+ */
 import type { CommandInput } from '../../runtime/command.ts'
 import { OK } from '../../runtime/exit-codes.ts'
 import { EMBEDDED_REMEDY, dieAtOnce } from '../../connect/exit-on-journal-loss.ts'

@@ -1,4 +1,4 @@
-/** `parley doctor`: what is well, what is not, and what would help. It changes nothing and needs no server. */
+/** `parley doctor` reports which parts work, which do not, and how to fix them. It changes nothing and needs no server. */
 import { diagnoseConfig } from '../../../config/diagnose.ts'
 import { type Finding, findings } from '../../../server/doctor/doctor.ts'
 import type { CommandInput } from '../../runtime/command.ts'

@@ -32,7 +32,10 @@ async function opened(background: boolean): Promise<RunningServer | undefined> {
   }
 }
 
-/** What nothing caught ends the process only where `uncaught` says why: as kill -9 would, so that the next server recovers. */
+/**
+ * An uncaught error ends the process only where `uncaught` names a reason. It then ends as by kill -9, so that the next
+ * server recovers.
+ */
 function surviveErrors(server: RunningServer): void {
   const judge = (error: unknown, kind: 'exception' | 'rejection'): void => {
     const why = server.uncaught(error, kind)

@@ -76,7 +76,7 @@ function runText(reaching: ConnectOptions, options: Options, prompt: string): Pr
   })
 }
 
-/** What other people's turns say and ask in the same session is not shown. */
+/** Hides the turns and questions of other clients in the same session. */
 function onlyOurs(company: SessionPresence, face: ClientDelegate): ClientDelegate {
   return {
     ...face,

@@ -1,4 +1,4 @@
-/** `parley search QUERY`: what was said in any session. It only reads the journal, so it also works while a server owns the state. */
+/** `parley search QUERY` searches all sessions. It only reads the journal, so it also works while a server owns the state. */
 import { resolve } from 'node:path'
 import { configFor } from '../../configured.ts'
 import { fail } from '../../../errors/parley-error.ts'
@@ -50,7 +50,7 @@ function passageText({ sessionId, title, at, by, turnId, seq, ...said }: Passage
   return [`${paint('code', shortId(sessionId))}  ${about}`, ...text].join('\n')
 }
 
-/** Where there is no colour the words are not marked: what was said stands there as it was said. */
+/** Without colours the matches are not marked, and the text stays as it was. */
 function markedText({ text, highlights }: Pick<Passage, 'text' | 'highlights'>, paint: Paint): string {
   let marked = ''
   let end = 0

@@ -1,4 +1,4 @@
-/** `parley show ID`: what was said in a session. It only reads, so it also works while a server owns the state. */
+/** `parley show ID` prints the conversation of a session. It only reads, so it also works while a server owns the state. */
 import { configFor } from '../../configured.ts'
 import type { Config } from '../../../config/schema.ts'
 import { type Reader, openReader } from '../../../server/offline/offline-sessions.ts'

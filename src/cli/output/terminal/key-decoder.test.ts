@@ -1,4 +1,4 @@
-/** What terminals send for keys, in whatever pieces it arrives. */
+/** The bytes that terminals send for keys, in whatever pieces they arrive. */
 import { describe, expect, test } from 'vitest'
 import { type Key, KeyDecoder } from './key-decoder.ts'
 

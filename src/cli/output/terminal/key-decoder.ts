@@ -1,8 +1,8 @@
-/** What a terminal sends, as the keys that were pressed: escape sequences of xterm, rxvt and kitty, and text that was pasted. */
+/** Decodes a terminal's input into keys: escape sequences of xterm, rxvt and kitty, and pasted text. */
 import { clean, graphemesOf } from './text.ts'
 
 export interface Key {
-  /** What was typed or pasted; empty for keys that type nothing. */
+  /** The typed or pasted text; empty for keys that type nothing. */
   readonly text: string
   /** `return`, `up`, `a` …; `paste` for text that was pasted at once. */
   readonly name: string
@@ -17,7 +17,7 @@ const PASTE_END = '\u001b[201~'
 /** Parameters and the letter at the end. */
 const CSI = /\u001b\[([<=>?\d;:]*)[ -/]*([@-~])/uy
 const SS3 = /\u001bO([ -~])/uy
-/** What may be the beginning of one. */
+/** Matches the possible beginning of an escape sequence. */
 const UNFINISHED = /^\u001b(?:\[[<=>?\d;:]*[ -/]*|O)?$/u
 const TEXT = /[^\u0000-\u001f\u007f]+/uy
 
@@ -51,10 +51,10 @@ const CODES: Readonly<Record<number, string>> = {
   127: 'backspace',
 }
 
-/** Bytes come in pieces: what is no whole sequence yet is held until more comes, or until nothing does. */
+/** Bytes come in pieces. An incomplete sequence is held until more bytes come or `flush` is called. */
 export class KeyDecoder {
   #held = ''
-  /** What was pasted so far; undefined outside a paste. */
+  /** The pasted text so far; undefined outside a paste. */
   #pasted: string | undefined
 
   /** A lone Esc, or a sequence without its end: `flush` says that this is all. */

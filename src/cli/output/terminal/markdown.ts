@@ -1,4 +1,4 @@
-/** Markdown with a light touch, line by line as it streams: what cannot be shown well is shown as it was written. */
+/** Renders basic Markdown line by line as it streams. Markup that cannot be shown well is shown as it was written. */
 import type { Style } from './colors.ts'
 import type { Span } from './wrap.ts'
 

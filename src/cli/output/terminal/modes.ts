@@ -1,4 +1,4 @@
-/** What a chat needs of its terminal: keys one by one, pastes as they are, word of a new size; and all of it undone at the end. */
+/** The terminal modes of a chat: single keys, unchanged pastes, notice of a new size. All of them are undone at the end. */
 import type { ReadStream, WriteStream } from 'node:tty'
 import { type Key, listenToKeys } from './keyboard.ts'
 import { after } from './pace.ts'

@@ -26,8 +26,8 @@ const ERASE_LINE_END = '\u001b[K'
 const ERASE_BELOW = '\u001b[J'
 
 /**
- * A terminal. What is live is written over, row by row and in one write, so that nothing flickers; above it stands the usual
- * scrollback, which is never touched again.
+ * A terminal. Live rows are overwritten one by one and in one write, so that nothing flickers. Above them is the usual
+ * scrollback, which is never changed again.
  */
 export class TerminalScreen implements Screen {
   readonly moves = true
@@ -69,7 +69,7 @@ export class TerminalScreen implements Screen {
     this.forget()
   }
 
-  /** Something else has written to the terminal: what was live stays where it is. */
+  /** Other output was written to the terminal, so the live rows stay where they are. */
   forget(): void {
     this.#live = []
     this.#cursor = { row: 0, column: 0 }
@@ -90,7 +90,7 @@ export class TerminalScreen implements Screen {
   }
 }
 
-/** Anything else, such as a file or a pipe: what is final, line by line. */
+/** Any other output, such as a file or a pipe: it gets only final rows, line by line. */
 export function plainScreen(write: (text: string) => void): Screen {
   return {
     moves: false,
@@ -111,7 +111,7 @@ function written(rows: readonly string[], before: readonly string[]): string {
   const last = rows.length - 1
   const isLastSame = last >= 0 && before[last] === rows[last]
   if (isLastSame && before.length === rows.length) return texts.join('\r\n')
-  // What stood below goes with the rest of the last row, which is therefore written in any case.
+  // Erasing the rest of the last row also erases the rows below it, so the last row is always written.
   return [...texts.slice(0, -1), `${rows[last] ?? ''}${ERASE_BELOW}`].join('\r\n')
 }
 

@@ -56,7 +56,7 @@ export function widthOf(text: string): number {
 
 const ASCII = /^[ -~]*$/u
 
-/** What a person sees as one character. */
+/** Splits text into the characters that a user sees. */
 export function graphemesOf(text: string): readonly string[] {
   return ASCII.test(text) ? [...text] : [...graphemesIn(text)]
 }

@@ -32,8 +32,8 @@ export interface Wrapping {
 
 /** At least one row, however empty. */
 export function wrapSpans(spans: readonly Span[], { width, paint, ...leads }: Wrapping): readonly Row[] {
-  // What is set in further than half of the width is not set in at all. The first row has no say in it, nor in the room of
-  // the others, which continue unchanged after it.
+  // An indent of more than half of the width is dropped. The first row does not decide this, and does not change the
+  // width of the other rows, which continue unchanged after it.
   const isDeep = widthOf(leads.rest) > width / 2
   const [first, rest] = isDeep ? [leads.first.trimStart(), ''] : [leads.first, leads.rest]
   const room = (index: number): number => Math.max(2, width - widthOf(index === 0 ? first : rest))

@@ -1,4 +1,4 @@
-/** What an agent says of itself and the session, and not in the conversation: one line of text each. */
+/** Renders an agent's updates about itself and the session, outside of the conversation, as one line of text each. */
 import type { Update } from '../../../client/incoming/updates.ts'
 
 type Fields = Readonly<Record<string, unknown>>

@@ -84,7 +84,7 @@ function brief(call: ToolCallUpdate, shown: readonly DetailLine[]): ToolCallUpda
   return call.status === 'failed' && shown.length > 0 ? { ...call, content: [] } : call
 }
 
-/** What the call is, where its title may not say it. */
+/** Names the kind of the call where its title may not. */
 function kindWords({ kind, status }: ToolCallUpdate): string {
   if (kind === undefined || kind === null || kind === 'other' || status === 'failed') return ''
   return ` · ${oneLine(kind, 12)}`

@@ -23,7 +23,7 @@ export function linesChanged({ oldText, newText }: ToolCallContent): readonly Ch
   ]
 }
 
-/** What changes, with no more than a line of what stays before and after it. */
+/** The changed lines, each with at most one unchanged line before and after it. */
 export function linesShown(content: ToolCallContent): readonly ChangedLine[] {
   const lines = linesChanged(content)
   const isNear = (index: number) => [-1, 0, 1].some((step) => (lines[index + step]?.mark ?? ' ') !== ' ')

@@ -1,4 +1,4 @@
-/** What tool calls, plans and questions look like, as rows of text. */
+/** Renders tool calls, plans and questions as rows of text. */
 import type { PermissionQuestion } from '../../../client/incoming/permission-requests.ts'
 import type { Content, PlanEntry, ToolCallContent, ToolCallUpdate } from '../../../client/incoming/updates.ts'
 import type { Paint, Style } from '../terminal/colors.ts'
@@ -19,7 +19,7 @@ export function isNotice(content: unknown): boolean {
   return meta?.['parley/notice'] === true
 }
 
-/** Content as text; what is no text is named. */
+/** Content as text; content of other kinds is named. */
 export function textOf(content: Content): string {
   switch (content.type) {
     case 'text':
@@ -80,7 +80,7 @@ export function planRows(entries: readonly PlanEntry[], { paint, width }: Look):
   })
 }
 
-/** What a person is asked, as it stands on the screen until it is answered. */
+/** A question as it stands on the screen until the user answers it. */
 export interface Asked {
   readonly title: string
   /** The call that the open question shows; empty for none. */
@@ -107,7 +107,7 @@ const MOST_DETAILS = 2_000
 /** Letters of what is asked about that are laid out at all. */
 const DETAIL_LENGTH = 4_000
 
-/** What is asked, what exactly would happen, and the numbered answers. */
+/** The question, the exact effect of the call, and the numbered answers. */
 function questionRows(question: PermissionQuestion, look: Look, hint: string): readonly string[] {
   const { toolCall, options } = question
   const { paint, width } = look
@@ -141,7 +141,7 @@ export function numbersOf({ options }: PermissionQuestion): string {
   return options.length > 1 ? `1–${options.length}` : '1'
 }
 
-/** What tells two answers apart may stand at their ends. */
+/** Wraps a long name instead of cutting it, because two answers may differ only at their ends. */
 function optionRows(name: string, index: number, { paint, width }: Look): readonly string[] {
   const span = { style: 'plain', text: oneLine(name, 400), at: 0 } as const
   const rows = wrapSpans([span], { width: width() - 2, first: '     ', rest: '     ', paint })
@@ -189,7 +189,7 @@ export interface DetailLine {
   readonly text: string
 }
 
-/** What a call is asked to do: its command or its arguments, its files, and what it says of itself. */
+/** The details of a call: its command or its arguments, its files, and its own description. */
 export function detailsOf({ rawInput, content, locations }: ToolCallUpdate): readonly DetailLine[] {
   const shown = contentLines(content ?? [])
   const isDiff = (content ?? []).some(({ type }) => type === 'diff')

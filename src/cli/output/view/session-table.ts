@@ -47,7 +47,7 @@ function shared(room: number, title: number, directory: number): readonly [numbe
   return [left, room - left]
 }
 
-/** One column: what needs a person stands out. */
+/** One column. Sessions that need the user stand out. */
 export function markOf(phase: SessionRow['phase'], paint: Paint): string {
   switch (phase) {
     case 'working':

@@ -10,7 +10,7 @@ export class Settled {
     return this.#gap > 0
   }
 
-  /** What comes now is the first again. */
+  /** The next row is the first again. */
   begin(): void {
     this.#begun = false
     this.#gap = 0
@@ -31,7 +31,7 @@ export class Settled {
     }
   }
 
-  /** What has come since it was taken last. */
+  /** Returns the rows that were added since the last call. */
   take(): readonly string[] {
     const rows = this.#rows
     this.#rows = []

@@ -11,8 +11,8 @@ export interface StoredTranscript {
 }
 
 /**
- * Turn by turn, so that a long session needs no more memory than its longest turn: with a prompt begins a turn, and with that
- * all before it is settled. Each has the items of its own; what is not of a turn, such as the plan, as it was then.
+ * Yields one turn at a time, so that a long session needs no more memory than its longest turn. A prompt begins a turn and
+ * completes the one before. Each has its own items, and the plan and other state of the session as they were then.
  */
 export async function* turnsOf(reader: Reader, sessionId: string): AsyncGenerator<StoredTranscript> {
   const updates = reader.updates(sessionId)

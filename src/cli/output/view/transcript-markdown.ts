@@ -16,7 +16,7 @@ export interface MarkdownSource {
   readonly turns: AsyncIterable<StoredTranscript>
 }
 
-/** Line by line. What people and agents said stands as they said it, since it is Markdown more often than not. */
+/** Yields line by line. Messages are not escaped, because most of them are Markdown already. */
 export async function* markdownOf({ session, turns }: MarkdownSource): AsyncGenerator<string> {
   yield* [`# ${oneLine(session.title ?? 'Untitled session')}`, '']
   yield* [`- Session: \`${session.sessionId}\``, `- Directory: ${inline(session.cwd)}`, `- Last: ${session.updatedAt}`]

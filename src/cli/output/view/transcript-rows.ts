@@ -1,4 +1,4 @@
-/** A transcript as rows: what was said, what was done, and the plan as it stands. */
+/** Renders a transcript as rows: messages, tool calls, and the current plan. */
 import type { Item, ToolCallItem, Transcript } from '../../../client/transcript/transcript.ts'
 import type { ToolCallUpdate } from '../../../client/incoming/updates.ts'
 import { Flow } from '../terminal/flow.ts'

@@ -62,7 +62,7 @@ export class View {
     return this.#transcript
   }
 
-  /** What was said before, and is not shown again. */
+  /** Loads the earlier conversation, which is not shown again. */
   recall(transcript: Transcript): void {
     this.#transcript = new GrowingTranscript(transcript)
     for (const item of transcript.items) {
@@ -116,7 +116,7 @@ export class View {
     this.#soon()
   }
 
-  /** What was asked, above its answer. */
+  /** Shows a prompt above its answer. */
   prompt(text: string): void {
     this.#endMessage()
     const flow = new Flow({ ...this.#look, only: 'user', lead: '› ' })

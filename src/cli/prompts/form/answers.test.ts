@@ -1,4 +1,4 @@
-/** What people type for a field of a form, and what becomes of it. */
+/** The text that users type for a field of a form, and the value that it becomes. */
 import { describe, expect, test } from 'vitest'
 import { readAnswer } from './answers.ts'
 import { type Field, fieldsIn, hintOf } from './fields.ts'

@@ -1,4 +1,4 @@
-/** Forms put to the person at the keyboard, field by field; what they typed leaves only when they say so. */
+/** Shows a form to the user at the keyboard, field by field. The typed values are sent only when the user confirms. */
 import type { ClientForms, FormAnswer, FormRequest } from '../../../client/incoming/client-methods.ts'
 import type { Withdrawal } from '../../../client/incoming/permission-requests.ts'
 import { fail } from '../../../errors/parley-error.ts'

@@ -62,7 +62,7 @@ function kindOf({ type }: Fields, choices: readonly Choice[]): Field['kind'] | u
   }
 }
 
-/** What an answer must be like, as far as the form says; empty when it says nothing. */
+/** The form's requirements for an answer; empty when there are none. */
 export function hintOf({ kind, property }: Field): string {
   switch (kind) {
     case 'yes or no':

@@ -10,7 +10,7 @@ export interface Filling {
   /** The field that is asked; behind the last one it is asked whether to send. */
   readonly at: number
   readonly typed: string
-  /** What was wrong with what was typed last. */
+  /** The error of the last typed value. */
   readonly sentence: string
   readonly answers: ReadonlyMap<string, FieldValue | undefined>
 }
@@ -39,7 +39,7 @@ export function isFilled(next: Filling | Filled): next is Filled {
   return 'action' in next
 }
 
-/** What Enter takes: what was answered before, else what the form proposes. */
+/** The value that Enter takes: the earlier answer, else the default of the form. */
 export function takenBy({ answers }: Filling, { name, preset }: Field): FieldValue | undefined {
   return answers.has(name) ? answers.get(name) : preset
 }

@@ -85,7 +85,10 @@ export class Indexer implements AsyncDisposable {
     return new WatchedCollection(collection, this.#writer.collection(collection.name))
   }
 
-  /** Takes over what an earlier process knew. What is not served any more is not looked for, and so forgotten. */
+  /**
+   * Takes over the documents that an earlier process indexed. Documents of collections that are not served any more are
+   * not looked for, and so removed.
+   */
   #loadKnown(): void {
     for (const { uri, name, stamp } of this.#writer.known()) this.#known.set(uri, { stamp, collection: name })
   }
@@ -159,7 +162,7 @@ export class Indexer implements AsyncDisposable {
     if (this.#ticks % rhythm === 0 || wishes.includes(true)) this.#scanSoon()
   }
 
-  /** Never fails: what cannot be read now is tried again at the next look. */
+  /** Never fails: files that cannot be read now are tried again at the next scan. */
   async #scan(): Promise<void> {
     if (this.#closed) return
     const started = performance.now()

@@ -58,8 +58,8 @@ export interface WalkOptions {
 const MAX_LEVELS = 100
 
 /**
- * Null when there is no such directory (now). Takes what it finds out of the budget. Throws where the system refuses to look,
- * such as for too many open files: what was not looked at is not empty.
+ * Null when there is no such directory now. Takes the files that it finds out of the budget. Throws where the system
+ * refuses to list a directory, such as for too many open files, because an unread directory must not count as empty.
  */
 export async function walk(directory: string, budget: Budget, wanted: WalkOptions = {}): Promise<Walk | null> {
   const root = await rootOf(directory)

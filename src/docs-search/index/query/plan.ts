@@ -89,7 +89,7 @@ function allPlans(terms: readonly Term[]): readonly Plan[] {
   }))
 }
 
-/** Those that have more of the words come first; what is left of a run that no dictionary knows are pairs of characters. */
+/** Plans with more of the words come first. Parts of a run that are in no dictionary become pairs of characters. */
 function somePlans(query: string, terms: readonly Term[]): readonly Plan[] {
   const words = termsOf(queriesFor(simplified(query))[0] ?? '')
   const pairs = terms.flatMap(({ part }) => characterPairs(part))
@@ -121,7 +121,7 @@ function isSame(words: readonly Term[], terms: readonly Term[]): boolean {
   return terms.length === 1 && written(words) === written(terms)
 }
 
-/** Of a long run of unspaced characters, each two neighbours: what is left when no dictionary knows its words. */
+/** Each pair of neighbours in a long run of unspaced characters, used when no dictionary knows its words. */
 function characterPairs({ tokens, breakBefore }: Part): readonly Term[] {
   if (tokens.length < 3) return []
   return tokens.slice(1).flatMap((token, i) => {

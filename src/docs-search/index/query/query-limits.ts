@@ -4,7 +4,7 @@ import { parseQuery } from '../../../text/query.ts'
 const MAX_QUERY_CHARACTERS = 1_000
 const MAX_QUERY_WORDS = 64
 
-/** What is wrong with a query, as the end of a sentence that begins with the argument's name. */
+/** The mistake in a query, as the end of a sentence that begins with the argument's name. */
 export function problemOfQuery(query: string): string | undefined {
   if (query.length > MAX_QUERY_CHARACTERS)
     return `has ${query.length} characters; give at most ${MAX_QUERY_CHARACTERS}, a few words find more`

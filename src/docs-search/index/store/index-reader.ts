@@ -167,8 +167,8 @@ export class IndexReader implements Disposable {
   }
 
   /**
-   * A row for each document in which everything occurs, with the best of its passages. What occurs where is looked up once,
-   * and only passages of such documents are ranked: ranking costs ten times as much as finding.
+   * A row for each document in which all terms occur, with the best of its passages. The places of the terms are looked up
+   * once, and only passages of such documents are ranked: ranking costs ten times as much as finding.
    */
   documents(wanted: WantedDocuments): FoundDocuments {
     const { all, limit, offset } = wanted

@@ -32,8 +32,8 @@ export class IndexStatus {
   }
 
   /**
-   * Whether there is a whole index to search, or none that is being made; false for one that takes longer than the reader
-   * waits. What others have waited for already counts, so that a program that asks often is not held up each time.
+   * Whether the index is complete, or is not being built; false if building takes longer than `patienceMs`. The time that
+   * earlier callers waited counts too, so that a program that asks often is not delayed each time.
    */
   async settled(patienceMs: number): Promise<boolean> {
     await this.#first

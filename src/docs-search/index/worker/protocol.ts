@@ -107,7 +107,7 @@ export interface DocumentOutline extends DocumentInfo {
   readonly totalCharacters: number
 }
 
-/** The names of the collections that the asker may see; what lies in others is not there. */
+/** The names of the collections that the client may see; documents of other collections do not exist for it. */
 export interface Scoped {
   readonly collections: readonly string[]
   /** How long to wait for the first index, before a part of it serves; 20 seconds if absent. */

@@ -1,7 +1,7 @@
 /** Turns a response into what the client accepts: one JSON body, or a stream that ends when the client disconnects. */
 import { refusal } from './refusal.ts'
 
-/** For clients that do not accept a stream: what was answered in it, as one body. */
+/** Collects the responses in a stream into one body, for clients that do not accept a stream. */
 export async function asJson(answer: Response, batch: boolean): Promise<Response> {
   const events = (await answer.text()).split('\n\n').map((event) => /^data: (.+)$/m.exec(event)?.[1])
   const answers = events.filter((data) => data !== undefined).filter(isAnswer)

@@ -14,7 +14,7 @@ import { mcpEndpoint } from './mcp-endpoint.ts'
 import { StatelessHandler } from './stateless-handler.ts'
 import { Sessions } from './sessions.ts'
 
-/** What the listener serves. */
+/** The service behind the listener. */
 export interface HttpService {
   open(principal: Principal, era: Era): ClientServer
   /** The part of a change that this key's clients learn of, or null. */

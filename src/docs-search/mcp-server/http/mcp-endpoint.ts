@@ -134,7 +134,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** The SDK wants both media types named, which many clients do not do; what the client does accept was checked before. */
+/** The SDK requires both media types, which many clients do not name. The client's own `Accept` was checked before. */
 function acceptingAll(request: Request): Request {
   const headers = new Headers(request.headers)
   headers.set('accept', 'application/json, text/event-stream')

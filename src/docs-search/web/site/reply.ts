@@ -7,7 +7,7 @@ export interface Reply {
   readonly status: number
   readonly headers?: Headers
   readonly body?: string
-  /** The connection is of no use any more: what else was sent on it is not read. */
+  /** The connection is closed after this reply; other requests that were sent on it are not read. */
   readonly ends?: boolean
 }
 
