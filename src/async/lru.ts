@@ -1,4 +1,4 @@
-/** A map that keeps the entries that were used last, and forgets the others. */
+/** A map that keeps the most recently used entries, and drops the others. */
 
 export class LruMap<Key, Value> {
   readonly #limit: number

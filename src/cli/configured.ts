@@ -17,7 +17,7 @@ export async function lenientConfig(): Promise<Config> {
   return config
 }
 
-/** A sentence may quote a file that other people wrote, so it is printed without control characters. */
+/** A sentence may quote a project's file, so it is printed without control characters. */
 function warn(sentences: readonly string[]): void {
   for (const sentence of sentences) complain(sentence)
 }

@@ -108,7 +108,7 @@ async function printVersion(): Promise<number> {
 
 /** One line on stderr; never a stack trace at a user. */
 function explain(error: unknown): number {
-  // Help was asked for; or commander has said what is wrong with the command line.
+  // Help was requested, or commander has already printed the mistake in the command line.
   if (error instanceof CommanderError) return error.exitCode === 0 ? OK : USAGE
   complain(reasonOf(error))
   return exitOfError(error)

@@ -1,4 +1,4 @@
-/** Which agent was chosen, as people write it and as a server knows it. */
+/** The chosen agent, as users write it and as a server knows it. */
 import { resolve } from 'node:path'
 import { fail } from '../errors/parley-error.ts'
 

@@ -21,8 +21,8 @@ export interface Setting {
     | 'faults'
   readonly env: string
   /**
-   * The widest place that may set it besides the environment. A project is the work of other people: it may only choose
-   * among what the user already has. `docs/projects.md` has a row for each.
+   * The widest place that may set it besides the environment. A project's author is not the user, so a project may only
+   * choose among the values that the user already has. `docs/projects.md` has a row for each.
    */
   readonly files: 'none' | 'user' | 'project'
   readonly sentence: string

@@ -30,7 +30,7 @@ class Watch {
     return this.#deleted
   }
 
-  /** Called before a page is asked for: only what comes after that is news. */
+  /** Called before a page is read: only later appends count as new. */
   begin(): void {
     this.#stale = false
   }
@@ -104,7 +104,7 @@ export async function* follow(
     while (!signal.aborted && !watch.deleted) {
       watch.begin()
       const entries = await page(id, cursor, readLimits)
-      // A session of the same id may have been made anew while the page was read; its entries are not this reader's.
+      // A session of the same id may have been created again while the page was read. Its entries are not this reader's.
       if (signal.aborted || watch.deleted) return
       const last = entries.at(-1)
       if (last === undefined) await watch.wait(signal)

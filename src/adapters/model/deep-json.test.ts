@@ -1,4 +1,4 @@
-/** Events of a provider that are nested deeper than any stack holds: the answer ends with a sentence that a person can use. */
+/** Events of a provider that are nested deeper than any stack allows: the turn ends with a sentence that a user can act on. */
 import { expect, test } from 'vitest'
 import { heard } from '../../../test/model-server/heard.ts'
 

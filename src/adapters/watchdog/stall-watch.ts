@@ -15,7 +15,7 @@ export interface WatchOrder {
 
 /** Between two looks. Looks are counted and not the time, in which the whole machine may have slept. */
 const LOOK_MS = 1_000
-/** Looks in a row that find no movement, until it is said. */
+/** Consecutive checks without progress before the stall is logged. */
 const LOOKS_TO_TELL = 3
 
 export class StallWatch {

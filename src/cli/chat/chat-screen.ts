@@ -1,4 +1,4 @@
-/** The one screen of a chat: the conversation, and below it what a person writes with what goes for the whole session. */
+/** The screen of a chat: the conversation, and below it the input line and the status of the session. */
 import type { WriteStream } from 'node:tty'
 import { type Cursor, type Screen, TerminalScreen } from '../output/terminal/screen.ts'
 

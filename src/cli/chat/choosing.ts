@@ -1,4 +1,4 @@
-/** A list of which a person chooses one, by number or with the arrow keys; a long one is searched by typing. */
+/** A list from which the user chooses one item, by number or with the arrow keys. A long list is filtered by typing. */
 import type { InTurn, ListenToKeys } from '../prompts/permission-prompt.ts'
 import { type Key, isCtrlC } from '../output/terminal/keyboard.ts'
 import { graphemesOf, oneLine } from '../output/terminal/text.ts'
@@ -20,7 +20,7 @@ export interface ChoiceList {
 /** Rows of a list that are shown at once. */
 const SHOWN = 9
 
-/** Resolves with the chosen value, or with undefined when the person leaves the list. */
+/** Resolves with the chosen value, or with undefined when the user leaves the list. */
 export function choosingOnKeys(listen: ListenToKeys, view: View, inTurn: InTurn) {
   return (list: ChoiceList): Promise<string | undefined> => inTurn(() => choose(list))
 

@@ -16,7 +16,7 @@ interface OwnPrompt {
   readonly id: string
   readonly text: string
   readonly withdraw: AbortController
-  /** Its person has its text back to edit it. */
+  /** The user has taken the text back to edit it. */
   isTaken: boolean
   isOver: boolean
 }
@@ -26,7 +26,7 @@ interface ShownTurn {
   readonly own: OwnPrompt | undefined
   promptId: string | undefined
   isCancelled: boolean
-  /** The message of the user that it began with, and whether anything was said since. */
+  /** The message of the user that it began with, and whether any message came since. */
   asked: unknown
   hasSpoken: boolean
 }
@@ -172,7 +172,7 @@ export class Conversation {
     if (next !== undefined) this.#begin(next)
   }
 
-  /** That the server was stopped is said elsewhere. */
+  /** The connection event already reports that the server was stopped. */
   #failed(own: OwnPrompt, error: ParleyError): void {
     if (own.isOver) return
     this.#drop(own)

@@ -61,7 +61,7 @@ function commandsHint({ commands }: Transcript): string {
   return names.length === 0 ? '' : ` Commands: ${names.join(' ')}`
 }
 
-/** The end of the conversation, so that people see where they are. */
+/** The end of the conversation, so that users see where they are. */
 function lastRows(transcript: Transcript, look: Look): readonly string[] {
   const from = transcript.items.findLastIndex(isPrompt)
   const rows = transcriptRows(

@@ -1,4 +1,4 @@
-/** A chat without a person: one prompt per line of stdin, answered in order. */
+/** A chat without a terminal: one prompt per line of stdin, answered in order. */
 import { createInterface } from 'node:readline'
 import type { ClientDelegate } from '../../client/client-delegate.ts'
 import { emptyTranscript, withUpdates } from '../../client/transcript/transcript.ts'

@@ -20,7 +20,7 @@ export class Comings {
     this.#stop = after(HOLDS, () => this.#tell(here))
   }
 
-  /** Nothing is known of the others, and nothing is said of them until it is. */
+  /** The other clients are unknown, so nothing is shown about them until they are known. */
   unknown(): void {
     this.#stop?.()
   }

@@ -148,7 +148,7 @@ function valuesOf(setting: Setting | undefined): readonly string[] {
   return setting === undefined ? [] : choicesOf(setting).map(({ value }) => value)
 }
 
-/** People write names as they see them. */
+/** Users type names as they see them. */
 function namedIn(choices: readonly Choice[], wish: string): string | undefined {
   const words = wish.toLowerCase()
   return choices.find(({ value, name }) => value.toLowerCase() === words || name.toLowerCase() === words)?.value

@@ -74,7 +74,7 @@ function cut(text: string): string {
   return oneLine(text, 32)
 }
 
-/** As people read it: the name of the choice. */
+/** The name of the choice, as users see it. */
 export function currentName({ value, choices }: Setting): string {
   if (typeof value === 'boolean') return value ? 'on' : 'off'
   return choices.find((choice) => choice.value === value)?.name ?? value

@@ -1,4 +1,4 @@
-/** A chat with a person at a terminal: they write, they watch, they are asked, and others may be here too. */
+/** A chat with a user at a terminal: prompts, updates, permission requests, and other clients of the same session. */
 import type { Client } from '../../client/client.ts'
 import type { ConnectionEvent, ClientDelegate } from '../../client/client-delegate.ts'
 import type { Notice } from '../../client/incoming/notices.ts'
@@ -54,7 +54,7 @@ class TerminalChat implements ClientDelegate {
   readonly #updates = new Updates()
   readonly #company = new SessionPresence()
   readonly #inTurn = oneByOne()
-  /** The conversation, once people see where they are. */
+  /** The conversation, once the greeting is on the screen. */
   #talk: Conversation | undefined
   #comings: Comings | undefined
   #usage: Usage | undefined
@@ -70,7 +70,7 @@ class TerminalChat implements ClientDelegate {
     this.#view = new View({ screen: this.#desk.screen, paint, chat: true })
   }
 
-  /** Like any question, a page waits until people see where they are. */
+  /** Like any question, a page waits until the greeting is on the screen. */
   get pages(): ClientPages {
     return pagesFor({
       ask: (question, withdrawn) => this.ask(question, withdrawn),
@@ -185,7 +185,7 @@ class TerminalChat implements ClientDelegate {
     return new SlashCommands({ client, sessionId, view: this.#view, choose, leave: () => this.#desk.leave() })
   }
 
-  /** Besides what is said in the conversation. */
+  /** Shows a line outside of the conversation. */
   #tell(style: 'dim' | 'bad', text: string): void {
     this.#talk?.lost()
     this.#view.note(style, text)

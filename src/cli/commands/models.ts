@@ -14,7 +14,7 @@ import { oneLine, widthOf } from '../output/terminal/text.ts'
 type Source = Awaited<ReturnType<UserModels['discover']>>[number]
 type Listing = Source['models'][number]
 
-/** How long a provider may take to tell what it has. Milliseconds. */
+/** How long a provider may take to list its models. Milliseconds. */
 const DISCOVERY_TIMEOUT_MS = 5000
 
 export async function run({ options }: CommandInput): Promise<number> {

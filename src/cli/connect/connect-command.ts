@@ -1,4 +1,4 @@
-/** Reaches an agent that is no Parley server: starts it, and lends it this machine's files and terminals. */
+/** Connects to an agent that is not a Parley server: starts it, and serves this machine's files and terminals to it. */
 import { type Client, connect } from '../../client/client.ts'
 import type { ClientDelegate } from '../../client/client-delegate.ts'
 import type { NoticeKind } from '../../client/initialize.ts'
@@ -32,7 +32,7 @@ const silenceTimeout = { ms: 120_000, after }
 /** How long it may take to be gone once it has closed its side. Milliseconds. */
 const LEAVING = 1_000
 
-/** When a person begins to wonder. Milliseconds. */
+/** Milliseconds of waiting before the user sees a message. */
 const UNEASE = 3_000
 
 export async function reachCommand(reaching: ReachingCommand, face: ClientDelegate): Promise<Connection> {
@@ -82,7 +82,7 @@ function watch(signal: AbortSignal | undefined, leave: () => void) {
   }
 }
 
-/** It has not said yet what it is called. */
+/** The agent has not answered `initialize` yet. */
 function beforeItsName(error: unknown, command: string, agent: AgentProcess): unknown {
   const reason = agent.ended()
   if (isParleyError(error, 'CONNECTION_LOST') && reason !== undefined)

@@ -76,7 +76,7 @@ async function overSocket(reaching: ConnectOptions, face: ClientDelegate): Promi
   }
 }
 
-/** It accepts connections and answers none: that may last for ever, so it is said. */
+/** A server that accepts connections and answers none may do so for ever, so the user sees a message. */
 async function met({ home }: Config, connecting: () => Promise<Client>): Promise<Client> {
   const answered = after(SILENT, () => {
     const silent = new ParleyError('SERVER_SILENT', { pid: readPidFile(home)?.pid ?? null })

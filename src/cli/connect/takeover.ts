@@ -1,4 +1,7 @@
-/** A newer Parley takes over from an older server: by itself when that has nothing to do, and else only when a person agrees. */
+/**
+ * A newer Parley takes over from an older server: automatically when that server is idle, otherwise only when the user
+ * agrees.
+ */
 import type { Client } from '../../client/client.ts'
 import type { Config } from '../../config/schema.ts'
 import { isOlder } from '../../relay/server-upgrade.ts'

@@ -1,4 +1,4 @@
-/** Commands that an agent runs on this machine, in groups of their own, with what they said last. */
+/** Commands that an agent runs on this machine, each in its own process group, with the end of their output. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type {

@@ -1,4 +1,4 @@
-/** A line that is there while something takes long, and gone when it is done; only where a person looks on. */
+/** A line that is shown while an operation takes long and removed when it is done; only at a terminal. */
 import type { WriteStream } from 'node:tty'
 
 export function progressLine(output: WriteStream) {

@@ -47,7 +47,7 @@ export function askOnKeys(listen: ListenToKeys, view: View, inTurn: InTurn) {
       const none = (): void => settle(undefined)
       const shown = now()
       const stop = listen(({ text, name }) => {
-        // A person who was typing a moment ago has not read the question yet.
+        // A user who was typing a moment ago has not read the question yet.
         if (now() - shown < UNREAD_MS) return
         const option = /^[1-9]$/u.test(text) && name !== 'paste' ? question.options[Number(text) - 1] : undefined
         if (option !== undefined) settle(option)
@@ -62,7 +62,7 @@ export function askOnKeys(listen: ListenToKeys, view: View, inTurn: InTurn) {
   }
 }
 
-/** Questions of other people's turns are left to them. */
+/** Questions of other clients' turns are left to those clients. */
 export function ofOurs(company: SessionPresence, ask: ClientDelegate['ask']): ClientDelegate['ask'] {
   return (question, withdrawn) => (company.ours ? ask(question, withdrawn) : new Promise(() => undefined))
 }

@@ -1,4 +1,4 @@
-/** Pages that a server wants a person to visit: shown whole, and opened only when the person says so. */
+/** Pages that a server asks the user to visit: shown whole, and opened only when the user agrees. */
 import { domainToUnicode } from 'node:url'
 import type { ClientDelegate } from '../../client/client-delegate.ts'
 import type { PermissionQuestion } from '../../client/incoming/permission-requests.ts'

@@ -10,7 +10,7 @@ export const companyNotices: readonly NoticeKind[] = ['turn', 'presence', 'queue
 
 const BUSY: ReadonlySet<string> = new Set(['working', 'cancelling', 'waiting', 'suspended'])
 
-/** How long a server may take to tell what it promised to tell at once. Milliseconds. */
+/** How long a server may take to send the state that it sends at the beginning. Milliseconds. */
 const TELLING = 5_000
 
 export class SessionPresence {
@@ -30,7 +30,7 @@ export class SessionPresence {
     this.#markKnown()
   }
 
-  /** A server that is not there tells nothing. */
+  /** A lost server sends no state, so callers stop waiting for it. */
   connection({ kind }: ConnectionEvent): void {
     if (kind === 'stopped' || kind === 'lost') this.#markKnown()
   }

@@ -10,7 +10,7 @@ export interface TurnOf {
   readonly view: View
 }
 
-/** Throws what the server refused with, once all that was said is shown. */
+/** Throws the server's refusal, once all updates are shown. */
 export async function playTurn({ client, sessionId, view }: TurnOf, text: string): Promise<number> {
   view.begin()
   try {

@@ -111,7 +111,7 @@ async function wrongIn({ mcp, permissions, providers, ...plain }: Table, source:
   ]
 }
 
-/** Sessions read them anew; here it is said what is wrong, to the user who can mend it. */
+/** Sessions read the servers again. Here the mistakes are reported to the user who can fix them. */
 async function wrongServers(mcp: unknown, source: Source): Promise<readonly Wrong[]> {
   const { readMcp } = await import('../mcp/mcp-servers.ts')
   return readMcp(mcp, source).flatMap((one) => ('fault' in one ? [one.fault] : []))

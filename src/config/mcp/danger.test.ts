@@ -1,4 +1,4 @@
-/** Commands that people are warned of before they let a server run them. */
+/** Commands of which users are warned before they let a server run them. */
 import { expect, test } from 'vitest'
 import { dangerOf } from './danger.ts'
 

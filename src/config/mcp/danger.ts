@@ -1,6 +1,6 @@
 /** Recognizes command lines with effects that a user does not expect of an MCP server. */
 
-/** For the one sentence that people are warned with; undefined when nothing of the kind is seen, which proves nothing. */
+/** The danger, for the sentence that warns the user; undefined when none is recognized, which proves nothing. */
 export function dangerOf(command: string, args: readonly string[]): string | undefined {
   const name = command.split('/').at(-1) ?? command
   const words = [name, ...args].join(' ')

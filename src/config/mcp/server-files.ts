@@ -56,7 +56,7 @@ function readOne(
 ): { readonly entries: readonly Read[]; readonly faults: McpFiles['faults'] } {
   try {
     const text = readTextSync(file, from === 'project' ? MAX_PROJECT_BYTES : undefined)
-    // Most people have none of the two files.
+    // Most users have neither of the two files.
     if (text === undefined) return { entries: [], faults: [] }
     const { mcp = {} } = parse(text)
     const read = readMcp(mcp, from)

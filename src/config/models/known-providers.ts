@@ -1,4 +1,4 @@
-/** Providers that people know: where they are, and which variables hold their keys. */
+/** Well-known providers: their addresses, and the variables that hold their keys. */
 
 export type ProviderKind = 'openai' | 'anthropic' | 'google'
 

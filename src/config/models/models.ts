@@ -151,7 +151,7 @@ function trimmed(url: string): string {
   return url.replace(/\/+$/u, '')
 }
 
-/** People write the host alone, as these variables are used elsewhere. */
+/** Users write the host alone, because other programs use these variables so. */
 function versioned(url: string, kind: ProviderKind): string {
   const { pathname } = new URL(url)
   if (/\/v\d/u.test(pathname) || (kind === 'openai' && pathname !== '/')) return url

@@ -52,7 +52,7 @@ export function subjectInOrder({
   return [tool, server, path, command, host, definition]
 }
 
-/** A short digest that names a rule to people. */
+/** A short digest that names a rule for users. */
 export function ruleId(what: unknown): string {
   return createHash('sha256').update(JSON.stringify(what)).digest('hex').slice(0, 10)
 }

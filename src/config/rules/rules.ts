@@ -25,7 +25,10 @@ export interface RuleEntries {
 
 const MAX_LENGTH = 1_000
 
-/** Every path of a search is compared with each rule: a project, which anyone may have written, has so many, each with so many `*`. */
+/**
+ * Every path of a search is compared with each rule. A project may be hostile, so its number of rules and of `*` in each
+ * is limited.
+ */
 const OF_PROJECT = { rules: 100, wildcards: 8 }
 
 /** The rules of the text of a settings file. Throws what the TOML parser throws, in one line. */

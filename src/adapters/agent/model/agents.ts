@@ -46,7 +46,10 @@ export class ModelAgents {
     return model === undefined ? undefined : this.#about(model)?.accepts
   }
 
-  /** What the agent of this name offers now. Without a model it offers no options, and its turns say what is missing. */
+  /**
+   * The present offer of the agent with this name. Without a model it offers no options, and its turns report that a model
+   * is missing.
+   */
   capabilities(name: string): AgentCapabilities {
     const preset = name === '' ? this.#known.preset : name
     const configOptions = preset === undefined ? [] : this.#optionsFor(preset, name !== '')

@@ -1,4 +1,4 @@
-/** A change as people are shown it: the lines that differ and a few around them. */
+/** Renders a change for users: the lines that differ and a few around them. */
 import type { ToolCallContent } from '../../../ports/values/content.ts'
 
 /** Lines shown before and after. */

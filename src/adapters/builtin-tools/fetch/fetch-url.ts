@@ -1,4 +1,4 @@
-/** `fetch_url`: a page of the public web as text. It tells the world what it asks for, so it is always asked about. */
+/** `fetch_url`: a page of the public web as text. The request itself can leak data, so every call requires approval. */
 import { z } from 'zod'
 import { refuse } from '../toolset/result.ts'
 import { defineTool } from '../toolset/tool.ts'

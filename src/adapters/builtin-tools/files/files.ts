@@ -10,7 +10,7 @@ import type { ToolCall, PreviewContext } from '../toolset/tool.ts'
 
 export interface TextFile extends Decoded {
   readonly real: string
-  /** As clients and people say it. */
+  /** The path as clients and users write it. */
   readonly path: string
   /** From the first directory of the session on. */
   readonly shown: string
@@ -49,7 +49,7 @@ export async function newFile(path: string, { caller }: PreviewContext): Promise
   return { ...(await namesOf(path, await openRoots(caller.roots))), text: '', ...UTF_8 }
 }
 
-/** Writes it where it was read: through the client if it lends its files. */
+/** Writes the file where it was read: through the client if the client serves its files. */
 export async function saveText(file: TextFile, call: ToolCall): Promise<void> {
   const { caller, memory, services } = call
   assertPathAllowed(file.real, call)
@@ -77,7 +77,7 @@ async function readStored(path: string, roots: readonly Root[]): Promise<Opened>
   return decoded === undefined ? { real, bytes, shown } : { real, path: pathAsGiven(real, roots), shown, ...decoded }
 }
 
-/** Undefined where the client has no say: it lends no files, or has none of this name either. */
+/** Undefined where the client cannot serve the file: it serves no files, or has none of this name either. */
 async function textInEditor(
   { path }: Pick<TextFile, 'path'>,
   isStored: boolean,

@@ -4,7 +4,7 @@ import type { Running } from './running.ts'
 
 /** How many may run at once. */
 const MAX_RUNNING = 8
-/** How many that have ended are remembered, with what they said. */
+/** How many ended commands are kept, with their output. */
 const MAX_ENDED = 8
 
 export interface Background {

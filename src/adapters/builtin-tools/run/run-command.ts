@@ -1,4 +1,4 @@
-/** `run_command`: a line for the shell, in a terminal of the client where it lends one, else by ourselves. */
+/** `run_command`: runs a line for the shell, in a terminal of the client if it serves terminals, else in this process. */
 import { z } from 'zod'
 import { waitAtMost } from '../../../async/with-timeout.ts'
 import type { ProcessExit } from '../../../ports/process.ts'

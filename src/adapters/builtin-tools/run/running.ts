@@ -11,7 +11,7 @@ export interface Running {
   readonly output: Output
   /** Undefined while it runs. */
   readonly exit: ProcessExit | undefined
-  /** Resolves when it has ended and all that it said has come. */
+  /** Resolves when the command has ended and all of its output has arrived. */
   readonly ended: Promise<ProcessExit>
   /** Its whole group, soon. Idempotent. */
   stop(): Promise<void>

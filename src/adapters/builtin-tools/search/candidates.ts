@@ -36,7 +36,7 @@ const FLAGS = [
   '--no-messages',
 ]
 
-/** Paths relative to the directory; undefined where ripgrep cannot tell. */
+/** Paths relative to the directory; undefined where ripgrep cannot list them. */
 export async function candidatesFor(asking: CandidateSearch): Promise<ReadonlySet<string> | undefined> {
   const { program, literal, directory, ignoresCase, ignored, processes, clock, signal } = asking
   const more = [...(ignoresCase ? ['--ignore-case'] : []), ...(ignored ? ['--no-ignore'] : ['--glob=!.git'])]

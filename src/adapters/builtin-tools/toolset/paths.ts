@@ -9,7 +9,7 @@ import { formatCount, refuse } from './result.ts'
 
 export interface ResolvedPath {
   readonly real: string
-  /** As clients and people say it. */
+  /** The path as clients and users write it. */
   readonly given: string
   /** From the first directory of the session on. */
   readonly shown: string

@@ -211,7 +211,7 @@ export function withBuiltinTools(inner: ToolRegistry, own: SessionTools): ToolRe
   }
 }
 
-/** The same picture for the same list: who holds one can tell whether it has changed. */
+/** Returns the same snapshot for the same list, so that a caller can compare snapshots to detect a change. */
 function joining(own: SessionTools): (list: ToolList) => ToolList {
   const made = new WeakMap<ToolList, ToolList>()
   return (list) => {

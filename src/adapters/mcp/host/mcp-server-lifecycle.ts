@@ -86,7 +86,7 @@ export class McpServerLifecycle {
     if (this.#mayStart()) this.#connectNow()
   }
 
-  /** Called when another session configures it: its failures are forgotten and it is connected again. */
+  /** Called when another session configures the server: resets its failures and connects again. */
   revive(): void {
     if (this.#phase.state !== 'failed' && this.#phase.state !== 'locked') return
     this.#restarts.reset()
@@ -313,7 +313,7 @@ interface Restarts {
   lost(livedMs: number): number | undefined
   /** How often it was lost in a row. */
   readonly count: number
-  /** Forgets earlier losses. */
+  /** Resets the count of earlier losses. */
   reset(): void
 }
 

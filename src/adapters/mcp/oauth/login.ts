@@ -73,7 +73,7 @@ async function challengeOf(
   return response.status === 401 || response.status === 403 ? extractWWWAuthenticateParams(response) : {}
 }
 
-/** Without PKCE, anyone who sees the code could use it. */
+/** Without PKCE, any program that sees the code could use it. */
 function requirePkce({ authorizationServerMetadata: metadata }: Found): void {
   if (metadata?.code_challenge_methods_supported?.includes('S256') === true) return
   throw new Error('its authorization server does not say that it protects logins with PKCE (S256)')

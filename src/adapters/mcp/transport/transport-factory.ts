@@ -83,7 +83,7 @@ function openHttpTransport(
     end: () => end,
     async close() {
       end ??= 'the connection was closed'
-      // A server that cannot be reached forgets the session by itself.
+      // A server that cannot be reached drops the session by itself.
       await waitAtMost(
         http.end().catch(() => undefined),
         { clock, ms: END_SESSION_TIMEOUT_MS },

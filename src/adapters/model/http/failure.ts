@@ -28,7 +28,7 @@ export function failFor(error: unknown, blamed: FailureContext): never {
   return failAs(said, blamed)
 }
 
-/** What a provider said about its failure, in any of the usual places. */
+/** A provider's description of its failure, in any of the usual places. */
 interface ProviderMessage {
   /** Undefined: there was no response. */
   readonly status: number | undefined
@@ -143,7 +143,7 @@ function failAs(said: ProviderMessage, blamed: FailureContext): never {
   return fail('MODEL_REFUSED', { ...asked, words: `${redact(words, provider)} (HTTP ${status})` })
 }
 
-/** Google uses one code for limits per minute and per day; only the name of the quota tells them apart. */
+/** Google uses one code for limits per minute and per day; they differ only in the name of the quota. */
 function isPoor(text: string, names: string): boolean {
   return /RESOURCE_EXHAUSTED/u.test(names) ? /PerDay/u.test(names) : POOR.test(text)
 }

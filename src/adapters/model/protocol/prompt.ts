@@ -22,7 +22,7 @@ import type {
 import type { Content, EmbeddedResource, ResourceLink } from '../../../ports/values/content.ts'
 import type { Clock } from '../../../ports/clock.ts'
 
-/** What a provider accepts in a conversation. */
+/** The messages that a provider accepts in a conversation. */
 export interface PromptRules {
   /** The provider's name: signatures are returned only to the provider that made them. */
   readonly provider: string
@@ -187,7 +187,7 @@ function imagesOf({ name, content }: ModelToolResult, takes: AcceptedContent): P
   return pictures.length === 0 ? [] : [{ type: 'text', text: `What ${name} showed:` }, ...pictures]
 }
 
-/** What a model accepts besides text. */
+/** The kinds of content that a model accepts besides text. */
 interface AcceptedContent {
   readonly image: boolean
   readonly audio: boolean
@@ -299,7 +299,7 @@ export interface ProviderMetadata {
   readonly metadata?: SharedV3ProviderMetadata
 }
 
-/** Undefined for what another provider said, and for an imported journal. */
+/** Undefined for a message of another provider, and for an imported journal. */
 function ofProvider(kept: unknown, provider: string): ProviderMetadata | undefined {
   if (typeof kept !== 'object' || kept === null) return undefined
   const keepsake = kept as ProviderMetadata

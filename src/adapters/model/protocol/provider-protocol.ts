@@ -10,7 +10,7 @@ export interface ProviderProtocol {
   readonly thoughts: boolean
   /** User and assistant messages must alternate. */
   readonly turns: boolean
-  /** What this format adds to a request: effort, caching, limits. */
+  /** Adds this format's own fields to a request: effort, caching, limits. */
   dressed(plain: LanguageModelV3CallOptions, request: ModelRequest): LanguageModelV3CallOptions
   /** Whether an error that its package reports can be ignored. */
   readonly passesOver?: (error: unknown) => boolean

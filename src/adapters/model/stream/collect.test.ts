@@ -1,4 +1,4 @@
-/** What a hostile provider calls is kept only as far as it can be stored, shown and sent again. */
+/** The tool calls of a hostile provider are kept only as far as they can be stored, shown and sent again. */
 import { describe, expect, test } from 'vitest'
 import { Collector } from './collect.ts'
 

@@ -194,7 +194,7 @@ export class SseChunkMerger {
   #isOver = false
   readonly #runs: JoinedEvent[] = []
 
-  /** What the package reads instead; empty until an event is complete. */
+  /** The bytes that the package reads instead; empty until an event is complete. */
   join(bytes: Uint8Array): Uint8Array {
     if (this.#isOver) return bytes
     const text = this.#rest + Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')

@@ -54,7 +54,7 @@ export function find(statements: Statements, source: SearchSource, { query, cwd,
 const ROW = `SELECT s.key, s.id AS sessionId, p.name, p.said_by AS saidBy, p.turn, p.seq, p.until, p.at, p.title, p.text
   FROM passages p JOIN sessions s ON s.key = p.session WHERE p.id = ?`
 
-/** Sessions that are gone have no row any more, whether their passages are cleared away or not. */
+/** Deleted sessions have no row any more, whether or not their passages have been removed. */
 function matches(statements: Statements, expression: string, cwd: string | undefined): readonly Match[] {
   const of = cwd === undefined ? '' : 'AND s.cwd = ?'
   const sql = `SELECT id FROM (

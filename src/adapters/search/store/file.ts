@@ -4,7 +4,7 @@ import { type Database, openDatabase, removeDatabase } from '../../../sqlite/dat
 import { inTransaction } from '../../../sqlite/statements.ts'
 import { TOKENIZER } from '../../../text/tokens.ts'
 
-/** Of the tables and of what is written into them; an index of another version is made anew. */
+/** The version of the tables and of the text in them. An index of another version is rebuilt. */
 const VERSION = 1
 /** "Pars" in the header of the file. */
 const APPLICATION = 0x50_61_72_73

@@ -7,7 +7,7 @@ import { type Statements, escapeText, unescapeText } from '../../../sqlite/state
 
 /** The most that one transaction indexes. A query that arrives meanwhile waits for at most one such transaction. */
 const PAGE = { entries: 2_000, chars: 128 * 1024 }
-/** How many passages of a deleted session one transaction clears away. */
+/** How many passages of a deleted session one transaction removes. */
 const SWEEP = 500
 
 interface Known {
@@ -116,7 +116,7 @@ export class Projection {
     for (const known of named as readonly Known[]) if (known.key !== key) this.#forget(known.key)
   }
 
-  /** At once it is found no more; its passages are cleared away in pieces. */
+  /** The session is no longer found at once. Its passages are removed in pieces. */
   #forget(key: number): void {
     this.#statements.run('DELETE FROM sessions WHERE key = ?', key)
     this.#statements.run('INSERT OR IGNORE INTO gone (session) VALUES (?)', key)

@@ -62,7 +62,7 @@ export class Composer {
     const [, command, text] = /^\/(\S+)\s+(.*)$/su.exec(typed) ?? []
     if (command !== undefined && text !== undefined) {
       const { value, values } = await this.#suggesting.suggest(command, text)
-      // The person may have gone on typing.
+      // The user may have continued to type.
       if (this.editor.text === typed) this.#become(typed, value, values.map(fit))
     } else {
       const names = this.#fitting(typed).map(({ name }) => `/${name} `)

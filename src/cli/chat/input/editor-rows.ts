@@ -1,4 +1,4 @@
-/** The line that a person writes as rows, and where the cursor stands in them. */
+/** Lays out the input line as rows, and the cursor in them. */
 import type { Cursor } from '../../output/terminal/screen.ts'
 import { clean, graphemesOf, widthOf } from '../../output/terminal/text.ts'
 import type { Look } from '../../output/view/rows.ts'

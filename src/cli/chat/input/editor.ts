@@ -153,7 +153,7 @@ export class Editor {
   }
 }
 
-/** Characters of one that a person sees as one. */
+/** The most code units that the user sees as one character. */
 const LONGEST_GRAPHEME = 64
 
 const EDITS: ReadonlyMap<string, Edit> = new Map<string, Edit>([

@@ -1,4 +1,4 @@
-/** Where a person sits: one keyboard, one screen, the line that they write, and who has the keys just now. */
+/** The user's end of a chat: one keyboard, one screen, the input line, and which part of the chat has the keys now. */
 import type { ReadStream, WriteStream } from 'node:tty'
 import type { Suggested } from '../../../client/connection/responses.ts'
 import type { ListenToKeys } from '../../prompts/permission-prompt.ts'
@@ -64,7 +64,7 @@ export class InputArea {
     })
   }
 
-  /** Takes the keyboard. Resolves when the person leaves, or the program must end. */
+  /** Takes the keyboard. Resolves when the user leaves, or the program must end. */
   open(stops: Stops): Promise<void> {
     this.#stops = stops
     this.#modes.begin()

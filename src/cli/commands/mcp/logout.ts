@@ -1,4 +1,4 @@
-/** `parley mcp logout SERVER`: forgets what a login brought. */
+/** `parley mcp logout SERVER`: deletes the credentials of a login. */
 import { configFor } from '../../configured.ts'
 import { logOut } from '../../../server/admin/login.ts'
 import type { CommandInput } from '../../runtime/command.ts'

@@ -36,7 +36,7 @@ export async function run({ options }: CommandInput): Promise<number> {
   return OK
 }
 
-/** Without a server nothing lives; one that cannot tell is said to. */
+/** Without a server there are no live sessions. Any other failure to ask the server is printed. */
 async function live(config: Config): Promise<LiveMcp> {
   try {
     return await askServers(config)

@@ -1,4 +1,7 @@
-/** `parley export ID`: a session as a file, for people or for `parley import`. It only reads, so it also works while a server owns the state. */
+/**
+ * `parley export ID`: a session as a file, for users or for `parley import`. It only reads, so it also works while a
+ * server owns the state.
+ */
 import { configFor } from '../../configured.ts'
 import type { Config } from '../../../config/schema.ts'
 import { fail } from '../../../errors/parley-error.ts'

@@ -15,7 +15,7 @@ import { ago } from '../../output/terminal/pace.ts'
 import { oneLine } from '../../output/terminal/text.ts'
 import { type SessionRow, markOf, pad, sessionTable } from '../../output/view/session-table.ts'
 
-/** How many a person is shown who did not ask for all. */
+/** How many sessions a user sees without `--all`. */
 const MOST_SHOWN = 20
 
 export async function run({ options }: CommandInput): Promise<number> {
@@ -56,7 +56,7 @@ function noneIn(cwd: string | undefined): string {
   return `No sessions in ${oneLine(resolve(cwd))}. All of them: parley ls`
 }
 
-/** For people at a terminal: headings, columns that fit, and not more than they can look through. */
+/** For users at a terminal: headings, columns that fit, and a limited number of rows. */
 class Table implements Printer {
   readonly #paint: Paint
   readonly #most: number

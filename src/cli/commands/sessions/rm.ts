@@ -1,4 +1,4 @@
-/** `parley rm ID…`: deletes sessions for good. A person is asked first, and a program must say that it means it. */
+/** `parley rm ID…`: deletes sessions for good. A user is asked first; a program must confirm with an option. */
 import type { SessionInfo } from '../../../client/client.ts'
 import { configFor } from '../../configured.ts'
 import type { Config } from '../../../config/schema.ts'

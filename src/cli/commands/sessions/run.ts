@@ -114,12 +114,12 @@ function whyItWaits({ waits }: SessionPresence, sessionId: string): string {
   return `This session waits for an answer to its question. Give one with: parley attach ${shortId(sessionId)}`
 }
 
-/** A session that is resumed tells of itself before the turn begins; only the turn is shown. */
+/** A resumed session sends its state before the turn begins; only the turn is shown. */
 async function openedFor(client: Client, options: Options): Promise<string> {
   const id = textOption(options, 'session')
   if (id === undefined) return client.newSession(cwdOf(options))
   const session = client.can.list ? await findSession(client, id) : { sessionId: id, cwd: cwdOf(options) }
-  // An agent that cannot resume tells all of it again.
+  // An agent that cannot resume sends the whole conversation again.
   if (client.can.resume) await client.resumeSession(session)
   else await client.loadSession(session)
   return session.sessionId

@@ -15,7 +15,7 @@ import { clean, oneLine } from '../../output/terminal/text.ts'
 import { complain } from '../../say.ts'
 
 const LIMIT = '20'
-/** How long a person waits for an index that has much to take in. Milliseconds. */
+/** How long a user waits for an index that is far behind the journal. Milliseconds. */
 const PATIENCE = 20_000
 
 export async function run({ args, options }: CommandInput): Promise<number> {

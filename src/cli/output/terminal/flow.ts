@@ -1,4 +1,4 @@
-/** Text that streams in and becomes rows: those that are final, and those of the line that is still being said. */
+/** Turns streamed text into rows: those that are final, and those of the line that is still incomplete. */
 import { type LineKind, kindOf, spansOf } from './markdown.ts'
 import type { Paint, Style } from './colors.ts'
 import { clean } from './text.ts'
@@ -21,7 +21,7 @@ export class Flow {
   readonly #options: FlowOptions
   #lead: string
   #inCode = false
-  /** The line that is being said, and what it is when its beginning was settled already. */
+  /** The incomplete line, and its kind when its beginning was settled already. */
   #line = ''
   #kind: LineKind | undefined
 
@@ -42,7 +42,7 @@ export class Flow {
     return [...rows, ...this.#settleBeginning()]
   }
 
-  /** The rows of the line that is still open; none when nothing of it was said. */
+  /** The rows of the incomplete line; none when it is empty. */
   open(): readonly string[] {
     return this.#line === '' ? [] : this.#rows().map(({ text }) => text)
   }

@@ -16,7 +16,7 @@ const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
-/** As people say it; a date once it is a week ago. */
+/** A time as users say it; a date once it is a week ago. */
 export function ago(at: Date): string {
   const passed = now() - at.getTime()
   if (Number.isNaN(passed)) return ''

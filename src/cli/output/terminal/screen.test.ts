@@ -1,4 +1,4 @@
-/** Rows on a terminal as a person sees them, whatever stood there before. */
+/** Rows on a terminal as the user sees them, over any earlier rows. */
 import { PassThrough } from 'node:stream'
 import type { WriteStream } from 'node:tty'
 import { describe, expect, test } from 'vitest'

@@ -105,7 +105,7 @@ function printed(rows: readonly string[]): string {
   return rows.map((row) => `${row}${ERASE_LINE_END}\r\n`).join('')
 }
 
-/** Rows that stand there already are passed over. */
+/** Skips rows that have not changed. */
 function written(rows: readonly string[], before: readonly string[]): string {
   const texts = rows.map((row, index) => (before[index] === row ? '' : `${row}${ERASE_LINE_END}`))
   const last = rows.length - 1

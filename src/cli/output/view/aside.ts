@@ -3,7 +3,7 @@ import type { Update } from '../../../client/incoming/updates.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** Undefined for what is said elsewhere, or is nothing that people look for. */
+/** Undefined for an update that is shown elsewhere, or that users do not look for. */
 export function asideOf(update: Update): string | undefined {
   switch (update.sessionUpdate) {
     case 'current_mode_update':

@@ -15,7 +15,7 @@ const LONGEST_LINE = 4_000
 const LEAD = '  │ '
 
 export interface CallMarks {
-  /** By what a person asks for all of it. */
+  /** The number by which the user asks for the whole call. */
   readonly number: number
   /** Turns while it runs. */
   readonly wheel?: string | undefined
@@ -36,7 +36,7 @@ export function callRows(call: ToolCallUpdate, look: Look, { number, wheel }: Ca
   return isChange(call) ? [row, ...rows, ...hint] : [row, ...hint, ...rows]
 }
 
-/** All of it, as far as a person can read that. */
+/** The whole call, as far as it is readable. */
 export function wholeCallRows(call: ToolCallUpdate, look: Look): readonly string[] {
   const input = detailsOf({ ...call, content: [] })
   const lines = [...input, ...linesOf(call)]

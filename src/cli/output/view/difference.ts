@@ -1,4 +1,4 @@
-/** A change of a file as people read it: which of its lines go, which come, and a line around them. */
+/** Renders a change of a file: the removed lines, the added lines, and one line around them. */
 import type { ToolCallContent } from '../../../client/incoming/updates.ts'
 
 export interface ChangedLine {

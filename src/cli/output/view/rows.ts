@@ -9,7 +9,7 @@ import { clean, oneLine, widthOf } from '../terminal/text.ts'
 export interface Look {
   readonly paint: Paint
   readonly width: () => number
-  /** How to see what is left out, where a person can. */
+  /** How the user can see the rows that are left out, where that is possible. */
   readonly more?: string | undefined
 }
 
@@ -90,7 +90,7 @@ export interface Asked {
   readonly whole?: (look: Look) => readonly string[]
 }
 
-/** `hint` is what to tell a person whose key was no answer. */
+/** `hint` is shown to a user whose key was no answer. */
 export function askedOf(question: PermissionQuestion, hint = ''): Asked {
   const { toolCall } = question
   return {
@@ -152,7 +152,7 @@ export function questionTitle({ title, toolCallId }: ToolCallUpdate): string {
   return title ?? `Allow ${toolCallId || 'this'}?`
 }
 
-/** A person must see all of what would be done: long lines are broken and not cut. */
+/** The user must see the whole effect of the call: long lines are broken and not cut. */
 function detailRows(call: ToolCallUpdate, { paint, width, more = '' }: Look): readonly string[] {
   const details = detailsOf(call)
   const lines = details.map(({ style, text }) => ({ style, text: clean(text).slice(0, DETAIL_LENGTH) }))

@@ -14,7 +14,7 @@ export interface SessionRow {
 
 const GAP = '  '
 const HEADINGS = { id: 'ID', when: 'LAST', title: 'TITLE', directory: 'DIRECTORY' } as const
-/** Columns below which a title or a directory tells nothing. */
+/** Columns below which a title or a directory is unreadable. */
 const LEAST = 8
 /** The part of the room that titles may take when both columns want more than there is. */
 const TITLES = 0.6

@@ -1,4 +1,4 @@
-/** Rows that stand for good, with as many empty ones between them as were said: never before the first, nor after the last. */
+/** Final rows, with the requested empty rows between them: never before the first, nor after the last. */
 export class Settled {
   #rows: string[] = []
   /** Something was settled, and how many empty rows come before what is settled next. */

@@ -1,4 +1,4 @@
-/** A turn as people see it: words as they stream, tool calls and the plan as they stand, and that something is going on. */
+/** Renders a turn for users: text as it streams, the current tool calls and plan, and that work is in progress. */
 import type { PermissionQuestion } from '../../../client/incoming/permission-requests.ts'
 import { GrowingTranscript, type Role, type Transcript, roleOf } from '../../../client/transcript/transcript.ts'
 import type { Content, ToolCallUpdate, Update } from '../../../client/incoming/updates.ts'
@@ -20,7 +20,7 @@ export interface Surfaces {
   readonly answer?: (text: string) => void
   /** Answer and screen are one file or pipe, so that rows must not begin in the middle of a line of the answer. */
   readonly isShared?: boolean
-  /** A person works here: calls show what came of them, and the line below says what goes for the whole session. */
+  /** The view of a chat: calls show their results, and the line below shows the status of the session. */
   readonly chat?: true
 }
 
@@ -34,9 +34,9 @@ export class View {
   #transcript = new GrowingTranscript()
   readonly #running = new Map<string, ToolCallUpdate>()
   readonly #over = new Set<string>()
-  /** By which a person asks for all of a call: their order in the session. */
+  /** The numbers by which the user asks for whole calls: their order in the session. */
   readonly #numbers = new Map<string, number>()
-  /** The message that is being said. */
+  /** The message that is being streamed. */
   #message: { readonly key: string; readonly role: Role; readonly flow: Flow } | undefined
   readonly #settled = new Settled()
   #planShown = false
@@ -48,7 +48,7 @@ export class View {
   #frame: (() => void) | undefined
   #turn: (() => void) | undefined
   #silence: (() => void) | undefined
-  /** How full the context is, to be said once the turn is over, and what was last said aside. */
+  /** The context usage, to be shown once the turn is over, and the last line outside of the conversation. */
   #usage: string | undefined
   #lastAside = ''
   /** How the answer ends that goes elsewhere. */
@@ -141,7 +141,7 @@ export class View {
     this.#draw()
   }
 
-  /** `answer` is what was chosen, or became of it; null when nothing is to be said of it. */
+  /** `answer` is the chosen option, or why the question ended; null to show nothing. */
   endQuestion(answer: string | null): void {
     const question = this.#question
     if (question === undefined) return
@@ -314,7 +314,7 @@ export class View {
     return this.#transcript.items.flatMap((item) => (item.kind === 'tool_call' ? [item.call] : []))
   }
 
-  /** The same again is no news. */
+  /** A repeated line is not shown again. */
   #aside(update: Update): void {
     this.#usage = usageOf(update) ?? this.#usage
     const text = asideOf(update)

@@ -106,7 +106,7 @@ function range(least: unknown, most: unknown, what: string): string {
   return typeof most === 'number' ? `at most ${most}${what}` : ''
 }
 
-/** As people read it: titles for options, yes and no. */
+/** A value as users read it: titles for options, yes and no. */
 export function shownValue({ choices }: Field, value: FieldValue | undefined): string {
   if (value === undefined) return '(empty)'
   if (typeof value === 'boolean') return value ? 'yes' : 'no'

@@ -20,7 +20,7 @@ const LEFT_OUT: ModelMessage = {
 }
 
 export interface CompactOptions {
-  /** What the user wants to keep, in the user's words. */
+  /** The information that the user wants to keep, in the user's words. */
   readonly keep: string
   /** The reason that clients see; undefined if the user asked for it. */
   readonly why?: string

@@ -1,4 +1,4 @@
-/** What stands in a model's context besides what was said: summaries, instructions, commands, and what it costs. */
+/** A model's context besides the conversation: summaries, instructions, commands, and its cost. */
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -152,7 +152,7 @@ async function lostPrompts({ turn, context }: TurnWork): Promise<readonly ModelM
   return prompts.filter((content) => !isOwnCommand(content)).map((content) => ({ role: 'user', content }))
 }
 
-/** What users saw of an answer that was cut. */
+/** The part of an interrupted answer that users saw. */
 async function cutAnswerOf({ turn, context }: TurnWork): Promise<CutTurns> {
   if (context.isSettled) return { messages: [], notes: [] }
   const text = context.openCalls.length > 0 ? '' : await turn.assistantTextAfter(context.place)

@@ -1,4 +1,4 @@
-/** Who holds the owner's lock, as far as its note beside the lock tells; read without touching the lock or SQLite. */
+/** Reads the pid of the owner from the note beside the lock, without touching the lock or SQLite. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 

@@ -18,7 +18,7 @@ import {
 } from './rows.ts'
 import type { AppendOrder, FindAnswer, FindOrder, PageAnswer, PageOrder } from '../worker/messages.ts'
 
-/** How many entries of a deleted session one transaction clears away: others wait for no longer than that takes. */
+/** How many entries of a deleted session one transaction removes: other writers wait for no longer than that takes. */
 const SWEEP_ENTRIES = 2000
 
 /** Entries after which those that came one by one are bundled, if the session does not come to rest before. */
@@ -80,7 +80,7 @@ export class Store {
     return true
   }
 
-  /** Clears away some orphans in a transaction of its own; false when there are none but drafts of forks. */
+  /** Removes some orphans in a transaction of its own; false when there are none but drafts of forks. */
   sweep(): boolean {
     const orphan = this.#orphan()
     if (orphan === undefined) return false
@@ -162,7 +162,7 @@ export class Store {
     }
     if (cwd !== undefined) only('cwd = ?', escapeText(cwd))
     if (phases !== undefined) only(`phase IN (${phases.map(() => '?').join(', ')})`, ...phases)
-    // Said in the words of the partial index, which is then used.
+    // Worded like the partial index, so that SQLite uses it.
     if (phases?.every((phase) => phase !== 'idle' && phase !== 'closed') === true)
       only("phase NOT IN ('idle', 'closed')")
     if (after !== undefined)

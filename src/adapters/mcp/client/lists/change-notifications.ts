@@ -42,7 +42,7 @@ interface ListenOptions extends Omit<FollowOptions, 'onChanged'> {
 
 type Filter = Parameters<Client['listen']>[0]
 
-/** In the newest protocol a server notifies only subscribers, and forgets them when the stream breaks. */
+/** In the newest protocol a server notifies only subscribers, and drops them when the stream breaks. */
 async function keepListening(client: Client, filter: Filter, options: ListenOptions): Promise<void> {
   const { clock, signal, onGone, onOpen, onBack } = options
   let refusals = 0
