@@ -50,14 +50,14 @@ export interface DocsServerOptions extends CollectionSettings {
   readonly allowQueryKey?: boolean
   /** A session without a request for so long is ended; half an hour if absent. */
   readonly sessionIdleMs?: number
-  /** One session more ends the one that was quiet for longest; 1,000 if absent. */
+  /** One session more ends the one that was idle for longest; 1,000 if absent. */
   readonly mostSessions?: number
 }
 
 export interface DocsServer extends AsyncDisposable {
   /** The endpoint, without a key. */
   readonly url: string
-  /** The address of the page for people. */
+  /** The address of the page for users. */
   readonly page: string
   readonly port: number
   /** Serves these in addition to the directories it was started with, and notifies clients. */

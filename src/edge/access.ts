@@ -76,7 +76,10 @@ export interface Draining {
   readonly isStopping: boolean
 }
 
-/** The transports over which clients may lend variables of their environment: over stdio the server has the same environment already. */
+/**
+ * The transports over which clients may send variables of their environment. Over stdio the server has the same
+ * environment already.
+ */
 const TAKES_VARIABLES: ReadonlySet<TransportKind> = new Set(['unix socket'])
 
 /** The access that one connection has now. A client can authenticate and log out while the connection lasts. */
@@ -92,7 +95,7 @@ export class Access {
     this.token = token
   }
 
-  /** Whether the connection may lend variables of its environment, such as model keys, to its sessions. */
+  /** Whether the connection may send variables of its environment, such as model keys, for its sessions. */
   get mayLendVariables(): boolean {
     const { isLocalUser, transport } = this.#principal
     return isLocalUser && TAKES_VARIABLES.has(transport)

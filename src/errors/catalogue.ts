@@ -1,4 +1,4 @@
-/** Every error that Parley can tell anyone: its code, its sentence, its JSON-RPC code, and whether trying again may help. */
+/** Every error that Parley can report: its code, its sentence, its JSON-RPC code, and whether trying again may help. */
 import { clientRows } from './client-rows.ts'
 import { docsRows } from './docs-rows.ts'
 import { modelRows } from './model-rows.ts'

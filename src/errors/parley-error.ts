@@ -20,7 +20,7 @@ export function isParleyError<Code extends ErrorCode>(error: unknown, code?: Cod
   return error instanceof CodedError && (code === undefined || error.code === code)
 }
 
-/** One line about any thrown thing, for a person; never a stack. */
+/** One line about any thrown value, for a user; never a stack. */
 export function reasonOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error)
   return text.split('\n', 1)[0] ?? ''

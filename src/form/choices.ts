@@ -2,7 +2,7 @@
 
 export interface Choice {
   readonly value: string
-  /** As people are shown it. */
+  /** The title that users see. */
   readonly title: string
 }
 

@@ -1,4 +1,4 @@
-/** Regular expressions from other people's forms: used only where matching cannot take long. */
+/** Regular expressions from untrusted forms: used only where matching cannot take long. */
 
 /** Steps that a match may take at worst. */
 const PATIENCE = 10_000_000

@@ -27,7 +27,7 @@ function fit(value: FieldValue, misfit: string | undefined): Fit {
 
 function textMisfit(property: Fields, value: string): string | undefined {
   const { minLength, maxLength, pattern, format } = property
-  // Lengths are counted in characters as people see them in a text, not in halves of them.
+  // Lengths are counted in code points and not in UTF-16 code units.
   const length = Array.from(value).length
   if (typeof minLength === 'number' && length < minLength) return `is shorter than ${minLength} characters`
   if (typeof maxLength === 'number' && length > maxLength) return `is longer than ${maxLength} characters`

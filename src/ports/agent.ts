@@ -154,7 +154,7 @@ export interface Turn {
   setMode(modeId: string): Promise<void>
   /** Throws CONFIG_OPTION_UNKNOWN and CONFIG_VALUE_UNKNOWN. */
   setConfigOption(configId: string, value: ConfigValue): Promise<void>
-  /** Sends a notice to the clients that are attached and can show it, after everything that was said before. Never stored. */
+  /** Sends a notice to the clients that are attached and can show it, after all earlier messages. Never stored. */
   notify(notice: Notice): Promise<void>
   /** Reports a compaction by its id, which is unique in the session. A patch after its end is dropped. */
   compact(compactionId: string, patch: CompactionPatch): Promise<void>
@@ -176,7 +176,7 @@ export interface Turn {
   checkpoint(data: unknown, kind?: 'reset'): Promise<Cursor>
   /** The checkpoints of this session after this cursor, in order, from the last reset on. Reads the journal. */
   readCheckpoints(after: Cursor): AsyncIterable<CheckpointEntry>
-  /** The text that agents of this session said after this cursor, in any turn. Reads the journal. */
+  /** The text that agents of this session wrote after this cursor, in any turn. Reads the journal. */
   assistantTextAfter(cursor: Cursor): Promise<string>
   /** The prompts after this cursor whose turns a crash ended. Reads the journal, unless this is the first turn. */
   interruptedPromptsAfter(cursor: Cursor): Promise<readonly (readonly Content[])[]>

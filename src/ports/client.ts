@@ -51,7 +51,7 @@ export interface FormRequest {
 
 export interface UrlRequest {
   readonly message: string
-  /** A page of the web, without anyone's name or password in it. */
+  /** A web page. The address holds no user's name or password. */
   readonly url: string
   readonly toolCallId?: string
 }
@@ -103,7 +103,7 @@ export interface Terminal {
   waitForExit(): Promise<TerminalExit>
   /** Ends the command; its output can still be read. */
   kill(): Promise<void>
-  /** Ends the tool call with what is known of its exit and output, then lets go of the terminal. Idempotent. */
+  /** Ends the tool call with the exit and the output that are known, then releases the terminal. Idempotent. */
   release(): Promise<void>
 }
 

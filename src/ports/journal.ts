@@ -116,7 +116,7 @@ export interface Journal {
   head(id: SessionId): Promise<SessionHead | undefined>
   /** Rows, newest first. A page shorter than `limit` is the last. */
   list(query: ListQuery): Promise<readonly SessionSummary[]>
-  /** Forgets the session and its entries; false when there was none. */
+  /** Deletes the session and its entries; false when there was none. */
   delete(id: SessionId): Promise<boolean>
   /** Finishes what was accepted, then releases the store. Idempotent. */
   close(): Promise<void>
@@ -130,9 +130,9 @@ export interface SessionHead {
 /** A journal into which whole sessions can be brought. Every adapter that can passes `test/contracts/journal-import.ts`. */
 export interface ImportingJournal extends Journal {
   /**
-   * Makes a new session of the entries that `pieces` yields, followed by those of `last`, which is asked for when all of them
-   * are there: together or not at all; no crash leaves a part of it that anyone could see, and what `pieces` or `last` throws
-   * leaves nothing. The appends of others do not wait for it. Throws JOURNAL_CONFLICT when the session exists.
+   * Creates a session from the entries that `pieces` yields, followed by those of `last`, which is called once all of them
+   * are stored. All or nothing: a reader never sees a part of it, not even after a crash, and an error of `pieces` or
+   * `last` leaves nothing. Appends to other sessions do not wait for it. Throws JOURNAL_CONFLICT when the session exists.
    */
   importSession(pieces: AsyncIterable<readonly StoredEntry[]>, last: () => Append): Promise<void>
 }

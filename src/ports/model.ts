@@ -6,7 +6,7 @@ import type { PromptKinds } from './agent.ts'
 import type { Content } from './values/content.ts'
 import type { Signal } from './values/signal.ts'
 
-/** Models by their full names: `provider:name`, as people write them after `--model`. */
+/** Models by their full names: `provider:name`, as users write them after `--model`. */
 export interface Models {
   /**
    * Lists every configured or known provider once, configured ones first: the models that can be used now, or a sentence
@@ -133,10 +133,10 @@ export interface ModelToolResult {
 }
 
 export type ModelPart =
-  /** `pieces`: how the model said it, where it said several at once. */
+  /** `pieces`: the parts of the text, where the model sent several. */
   | { readonly kind: 'text'; readonly text: string; readonly pieces?: readonly string[] }
   | { readonly kind: 'thought'; readonly text: string; readonly pieces?: readonly string[] }
-  /** A call that is being written: people may see that one is coming. */
+  /** A call that is being written, so that users see that one is coming. */
   | { readonly kind: 'calling'; readonly id: string; readonly name: string }
   | ModelEnd
 

@@ -39,7 +39,7 @@ export interface Grant extends GrantSubject {
 export interface Rule {
   readonly effect: RuleEffect
   readonly subject: RuleSubject
-  /** Who says so, for people: `of your parley.toml`. */
+  /** The source of the rule, for users: `of your parley.toml`. */
   readonly origin: string
 }
 

@@ -1,12 +1,12 @@
-/** Full-text search over what was said in all sessions: a projection of the journal that can be lost, and never the truth. */
+/** Full-text search over the conversations of all sessions: a projection of the journal that can be lost and rebuilt. */
 import type { Cursor, SessionId } from './journal.ts'
 
 /** Where the text comes from: the user, the agent's answer or thinking, a tool, or the session's title. */
 export type Speaker = 'user' | 'agent' | 'thought' | 'tool' | 'title'
 
 /**
- * A piece of what was said, as the index takes it in. Pieces of one `name` are one passage of their session: the chunks of a
- * message, the reports of a tool call.
+ * A piece of a conversation, as the index takes it. Pieces of one `name` are one passage of their session: the chunks of a
+ * message, the updates of a tool call.
  */
 export interface SearchDocument {
   readonly name: string
@@ -36,7 +36,7 @@ export interface SearchHit {
   readonly cwd: string
   readonly title: string | null
   readonly by: Speaker
-  /** Null for what was said outside of turns. */
+  /** Null for text outside of turns. */
   readonly turn: string | null
   /** The first and the last entry of the passage. */
   readonly seq: Cursor
@@ -73,7 +73,7 @@ export interface SearchIndex {
 
 export type IndexState =
   | { readonly kind: 'absent' }
-  /** It is made anew with the next search. */
+  /** The next search rebuilds the index. */
   | { readonly kind: 'unusable'; readonly reason: string }
   /** `behind`: entries of the journal that it does not have yet. */
   | { readonly kind: 'usable'; readonly behind: number }

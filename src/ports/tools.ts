@@ -262,8 +262,8 @@ export interface ToolRegistry {
    */
   call(name: string, args: unknown, options: ToolCallOptions): Promise<ToolResult>
   /**
-   * Reads a resource, listed or not, at the server that spoke of it; where that tells of changes, the list marks the
-   * resource from then on when it has changed. Throws MCP_REQUEST.
+   * Reads a resource, listed or not, at the server that named it. Where that server notifies of changes, the list marks
+   * the resource from then on when it has changed. Throws MCP_REQUEST.
    */
   read(server: string, uri: string, options: ToolCallOptions): Promise<readonly EmbeddedResource['resource'][]>
   /** Fills a prompt in. Throws MCP_REQUEST. */

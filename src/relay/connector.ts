@@ -70,7 +70,7 @@ export class Connector {
     try {
       return await this.#server.dial()
     } catch {
-      // No server listens, or none that can be reached: starting one tells which.
+      // No server listens, or none that can be reached; an attempt to start one shows which.
       await this.#server.start()
       return this.#server.dial()
     }

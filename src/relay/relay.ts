@@ -13,7 +13,7 @@ export interface RelayDeps {
   readonly handshake: Handshake
   readonly server: ServerAccess
   newId(): string
-  /** Tells the user; never the client. */
+  /** Shows a sentence to the user; the client does not receive it. */
   say(sentence: string): void
 }
 

@@ -143,7 +143,7 @@ export interface ErrorToSend {
   readonly details: object
 }
 
-/** The other side gets a code that programs know and a sentence for people, and nothing of our insides. */
+/** The other side gets a code for programs and a sentence for users, and no internal details. */
 export function errorMessage(id: RequestId, { code, rpc, message, retryable, details }: ErrorToSend): string {
   const data = { code, retryable, ...clipDetails(details) }
   return JSON.stringify({ jsonrpc: '2.0', id, error: { code: rpc, message: singleLine(message), data } })

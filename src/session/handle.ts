@@ -60,7 +60,10 @@ export interface SessionConfig {
   readonly replaces?: object | undefined
 }
 
-/** MCP servers that the clients of one session may declare together: ten times what people use, and as many processes as a machine takes. */
+/**
+ * MCP servers that the clients of one session may configure together: ten times the usual number, and as many processes as
+ * a machine can run.
+ */
 export const MAX_SESSION_SERVERS = 100
 
 export interface SessionHandle {
@@ -121,8 +124,8 @@ export interface SessionSubscription {
   /** Resolves when the sink has the last entry; from then on entries are pushed as they are stored. */
   goLive(): Promise<void>
   /**
-   * Resolves once the prompt is stored. `ended`: a prompt of this id has run before, and `recentPrompts` of a view tells how
-   * it ended. Throws SESSION_CLOSED and refusals.
+   * Resolves once the prompt is stored. `ended`: a prompt of this id has run before, and `recentPrompts` of a view holds
+   * how it ended. Throws SESSION_CLOSED and refusals.
    */
   prompt(prompt: ClientPrompt): Promise<'open' | 'ended'>
   /** The client waits for these prompts, which it sent over an earlier connection. */

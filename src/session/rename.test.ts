@@ -1,4 +1,4 @@
-/** Anyone may give a session another name, whether it is live or not. */
+/** Any client may rename a session, whether it is live or not. */
 import { describe, expect, test } from 'vitest'
 import { House, here, prompted } from '../../test/sim/house.ts'
 

@@ -57,7 +57,7 @@ const DESTRUCTIVE_COMMANDS: readonly DestructiveCommand[] = [
     when: / (?:remove|purge|autoremove|autopurge|erase|uninstall|del|zap) /u,
   },
   { program: /^(?:dpkg|rpm|pacman)$/u, when: / (?:-[rPeR]\w*|--remove|--purge|--erase) /u },
-  // Resources that other people use.
+  // Shared resources, such as package registries.
   { program: /^(?:npm|pnpm|yarn|cargo|twine|gem|poetry|vsce)$/u, when: /^ (?:publish|unpublish|yank|upload|push) /u },
   {
     program: /^(?:docker|podman|nerdctl|docker-compose)$/u,

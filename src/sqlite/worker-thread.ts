@@ -71,7 +71,7 @@ export class WorkerThread<Calls> {
     })
   }
 
-  /** Tells the thread something without waiting for an answer. */
+  /** Sends the thread a message that needs no answer. */
   notify<Kind extends keyof Calls>(
     kind: Kind,
     ask: Calls[Kind] extends { readonly ask: infer Ask } ? Ask : never,

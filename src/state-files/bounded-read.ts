@@ -1,4 +1,4 @@
-/** Reads a small file that other people may have written: a pipe, a device or a huge file neither blocks nor fills the memory. */
+/** Reads a small file from an untrusted place: a pipe, a device or a huge file neither blocks nor fills the memory. */
 import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from 'node:fs'
 import { open } from 'node:fs/promises'
 

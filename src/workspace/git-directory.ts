@@ -103,7 +103,7 @@ async function textAt(path: string, root: string): Promise<string | undefined> {
 
 interface Written {
   readonly path: string
-  /** The work tree, or the home of a person. */
+  /** The work tree, or the home directory of a user. */
   readonly directory: string
 }
 

@@ -39,7 +39,7 @@ const MOST_LINKS = 40
 /** Another program may keep replacing directories on the way. */
 const MOST_ATTEMPTS = 5
 
-/** Calls `use` with the place, and lets go of it after. Throws PATH_OUTSIDE_ROOTS. */
+/** Calls `use` with the opened path, and closes it afterwards. Throws PATH_OUTSIDE_ROOTS. */
 export async function withResolvedPath<Result>(
   path: string,
   walking: ResolveOptions,
@@ -221,7 +221,7 @@ export function refuse(reason: string, cause?: unknown): never {
 }
 
 export interface Root {
-  /** As clients and people say it. */
+  /** The path as clients and users write it. */
   readonly given: string
   /** Without links. */
   readonly real: string
@@ -265,7 +265,7 @@ export function isInside(real: string, roots: readonly Root[]): boolean {
   return roots.some((root) => isWithin(real, root.real))
 }
 
-/** A real path as people say it. */
+/** A real path as users write it. */
 export function pathAsGiven(real: string, roots: readonly Root[]): string {
   const { root, names } = routeTo(real, roots)
   return join(root.given, ...names)

@@ -24,7 +24,7 @@ export interface WalkOptions {
   /** Also what is ignored. */
   readonly ignored: boolean
   readonly signal: Signal
-  /** Whether a real path is passed over, with all that is below it. */
+  /** Whether a real path is skipped, with everything below it. */
   readonly passes: (real: string) => boolean
 }
 

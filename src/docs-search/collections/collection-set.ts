@@ -22,7 +22,7 @@ export interface CollectionSetOptions {
   readonly log: (line: string) => void
 }
 
-/** A bulk of new documents is one piece of news, or one a second. */
+/** Many new documents at once cause one notification, or one a second. */
 const LIST_NEWS_MS = 1_000
 
 export class CollectionSet implements AsyncDisposable {

@@ -63,7 +63,7 @@ export async function checkDirectories(directories: readonly string[]): Promise<
   }
 }
 
-/** An index that no server has opened for so long is made anew when one does. */
+/** An index that no server has opened for so long is rebuilt when one does. */
 const INDEX_KEPT_MS = 30 * 86_400_000
 
 /** Where the index of these directories is kept; servers of the same ones share it, one after the other. */

@@ -17,7 +17,7 @@ export interface KeyRequest {
 export interface LoadedKey {
   readonly key: string
   readonly source: 'PARLEY_DOCS_KEY' | 'file' | 'new file'
-  /** The key file, if the key is in one; a face tells its path, never the key. */
+  /** The key file, if the key is in one. Commands print its path, never the key. */
   readonly path?: string
   readonly warnings: readonly string[]
 }
@@ -119,7 +119,7 @@ export class KeyRing {
   /** Null for a wrong key. */
   principalOf(offered: string): Principal | null {
     const wanted = createHash('sha256').update(offered).digest()
-    // Every hash is compared, so that the time tells nothing of which one came close.
+    // Every hash is compared, so that the time does not reveal which one came close.
     const rings = [...this.#fixed, ...this.#named]
     const matches = rings.map(({ hash }) => timingSafeEqual(hash, wanted))
     return rings[matches.indexOf(true)]?.principal ?? null

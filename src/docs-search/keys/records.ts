@@ -43,7 +43,7 @@ export class Records<Value> {
     })
   }
 
-  /** In the order of their names. A file that is no such record is passed over. */
+  /** In the order of their names. A file that is no such record is ignored. */
   async all(): Promise<ReadonlyMap<string, Value>> {
     const found = new Map<string, Value>()
     for (const file of (await this.#files()).toSorted()) {
@@ -62,7 +62,7 @@ export class Records<Value> {
       if (told !== now) changed(records)
       told = now
     }
-    // A look of a few small files; systems differ in what they tell of a directory that is not there yet.
+    // Polls, because the files are few and small, and systems differ in how they report a directory that does not exist yet.
     const timer = setInterval(() => void look(), LOOK_MS).unref()
     void look()
     return () => clearInterval(timer)

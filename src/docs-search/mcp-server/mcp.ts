@@ -18,7 +18,7 @@ import { outline } from './tools/outline.ts'
 import { readDocument } from './tools/read-document.ts'
 import { searchDocuments } from './tools/search-documents.ts'
 
-/** A server for one client, and the way in which it passes news on. */
+/** A server for one client, and the functions that send it changes. */
 export interface ClientServer {
   readonly server: Server
   notify(change: Change): Promise<void>

@@ -16,7 +16,7 @@ import type { Era, View } from '../collections/view.ts'
 const PAGE = 100
 const LONGEST_TEXT = 1_000_000
 
-/** Gives, for a document that changed, the addresses that this client wants to hear of. */
+/** Returns, for a changed document, the addresses to which this client subscribed. */
 export function offerResources(server: Server, view: View, era: Era): (uri: string) => readonly string[] {
   server.setRequestHandler('resources/list', ({ params }) => asProtocol(() => listed(view, params?.cursor)))
   server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: [...TEMPLATES] }))

@@ -11,7 +11,7 @@ import { markdownBlocks } from './markdown.ts'
 import { marked, type Range } from './parts/marked.ts'
 
 const HITS = 10
-/** A person who reads further needs another query. */
+/** A user who needs further pages needs another query. */
 const MOST_PAGES = 100
 const LONGEST_SNIPPET = 420
 /** A page that only says that documents are still being read is better than one that does not come. */

@@ -1,4 +1,4 @@
-/** The page where a person signs in with a key. */
+/** The page where a user signs in with a key. */
 import { html } from './parts/html.ts'
 import { pageOf } from './parts/layout.ts'
 

@@ -169,7 +169,7 @@ export interface CompactionPatch {
   readonly meta?: Meta
 }
 
-/** A slash command that people may type; `hint` says what may follow its name. */
+/** A slash command that users may type; `hint` describes the argument after its name. */
 export interface SlashCommand {
   readonly name: string
   readonly description: string

@@ -1,4 +1,4 @@
-/** Questions to a person besides permission: a form to fill in, a page to open. */
+/** Questions to a user besides permission: a form to fill in, a page to open. */
 
 /** A question of a server to the user for whom it works. */
 export type Elicitation =

@@ -1,6 +1,6 @@
 /** The part of the platform's AbortSignal that the core uses for cancellation. */
 
-/** A wish to stop, handed down. Every AbortSignal is one. */
+/** A request to cancel, passed down to callees. Every AbortSignal is one. */
 export interface Signal {
   readonly aborted: boolean
   readonly reason: unknown

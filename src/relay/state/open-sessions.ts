@@ -204,7 +204,10 @@ const QUOTE = 0x22
 const BACKSLASH = 0x5c
 const ZERO = 0x30
 
-/** Finds the session and the cursor of an update without parsing it, as most messages are updates. Undefined where only parsing can tell. */
+/**
+ * Finds the session and the cursor of an update without parsing it, as most messages are updates. Undefined where the line
+ * must be parsed.
+ */
 export function scanUpdateCursor(line: Buffer): UpdateCursor | undefined {
   if (!hasBytesAt(line, UPDATE, 0)) return undefined
   const end = line.indexOf(QUOTE, UPDATE.length)

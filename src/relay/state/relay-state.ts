@@ -35,7 +35,7 @@ export interface RelayStateOptions {
   toServer(lines: Buffer): void
   /** Sends lines to the client, besides what the methods return. */
   toClient(lines: Buffer): void
-  /** Tells the user; never the client. */
+  /** Shows a sentence to the user; the client does not receive it. */
   say(sentence: string): void
 }
 

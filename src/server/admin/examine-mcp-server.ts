@@ -1,4 +1,4 @@
-/** Meets one MCP server as a session would, without a session and without the state, and tells all that it offers. */
+/** Connects to one MCP server as a session would, without a session and without the state, and reports all that it offers. */
 import type { Config } from '../../config/schema.ts'
 import type { McpServer, ToolList } from '../../ports/tools.ts'
 import { openTools } from '../compose/compose.ts'

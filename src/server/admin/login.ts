@@ -1,11 +1,11 @@
-/** Logs people in and out at MCP servers, without a session and without the state. */
+/** Logs users in and out at MCP servers, without a session and without the state. */
 import { fail } from '../../errors/parley-error.ts'
 import type { Config } from '../../config/schema.ts'
 import type { McpServer } from '../../ports/tools.ts'
 import { loginsOf } from '../compose/compose.ts'
 import type { LoginPlace } from '../compose/configured-mcp-servers.ts'
 
-/** A login that waits for the person. */
+/** A login that waits for the user. */
 export interface WaitingLogin {
   /** The page to open. */
   readonly url: string

@@ -1,4 +1,4 @@
-/** The MCP servers of live sessions: how they are, and what they suggest; anyone who may hear of sessions can ask. */
+/** The MCP servers of live sessions: their status, and their suggestions. Every client that may list sessions can ask. */
 import { fail } from '../../errors/parley-error.ts'
 import type { ServerStatus } from '../../ports/tools.ts'
 import type { Owner } from '../compose/compose.ts'

@@ -249,7 +249,7 @@ interface Which {
   readonly lent?: ClientVariables
 }
 
-/** With the models of the server's environment, and those with what clients lend. */
+/** Agents with the models of the server's environment, and agents with models for the variables that clients send. */
 function openUserAgents(config: Config) {
   const own = openUserModels(config)
   const lent = new LentModels((variables) => openUserModels(config, { lent: variables }), config.environment)

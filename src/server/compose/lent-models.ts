@@ -1,4 +1,4 @@
-/** The models of this user with the keys that clients have lent: in memory alone, and the same for clients that lend the same. */
+/** The models for the API keys that clients send: in memory alone, and shared by clients that send the same keys. */
 import { LruMap } from '../../async/lru.ts'
 import type { ClientVariables } from '../../ports/agent.ts'
 import type { Models } from '../../ports/model.ts'
@@ -7,7 +7,7 @@ interface Closable extends Models {
   close(): Promise<void>
 }
 
-/** Shells with other keys that are remembered; one that has been forgotten is opened anew when a session asks with it. */
+/** Sets of keys whose models stay open; a set that was dropped is opened again when a session asks with it. */
 const MAX_OPEN = 16
 
 export class LentModels {

@@ -176,7 +176,7 @@ export function trustDigest(file: string, rules: readonly RuleEntry[]): string {
 /** The name under which the trust in the rules of a file is stored. No MCP server of a file can have it. */
 export const TRUSTED_RULES = '[permissions]'
 
-/** One line for people: `deny path .env*`. */
+/** One line for users: `deny path .env*`. */
 export function ruleLine(rule: Pick<Rule, 'effect' | 'subject'>): string {
   return ruleWords(rule)
 }

@@ -1,4 +1,7 @@
-/** The thread of the search index: the journal on one side, the index on the other, and the core's word for what is said. */
+/**
+ * The thread of the search index: it joins the journal, the index, and the core's function that turns entries into
+ * documents.
+ */
 import { join } from 'node:path'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { systemClock } from '../../adapters/clock.ts'

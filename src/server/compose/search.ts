@@ -42,7 +42,7 @@ export function searchMethod(index: SearchIndex): Readonly<Record<string, (param
 
 /** Reads the state directory itself, also while a server owns it; the index is updated first, for this long at most. */
 export async function searchSessions(config: Config, request: SearchRequest): Promise<Searched> {
-  // Where nothing was ever said nothing is found, and nothing is made.
+  // Without a journal there is nothing to find, and no index is created.
   if (!hasJournal(config)) return { passages: [], more: false, behind: 0 }
   const index = openSearch(config)
   try {

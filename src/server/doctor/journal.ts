@@ -1,4 +1,4 @@
-/** Whether what was said is whole, and whether it can be searched. */
+/** Checks whether the journal is intact, and whether it can be searched. */
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '../../config/schema.ts'

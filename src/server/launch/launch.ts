@@ -39,7 +39,7 @@ const STEP = 10
 const SLOW = 300
 /** Whatever takes longer hangs. A server that stops gives its turns their time first. */
 const START_TIMEOUT_MS = 30_000
-/** An owner that is no server never listens; one that has just begun may not have said yet what it is. */
+/** Milliseconds. An owner that is no server never listens; one that has just begun may not have recorded yet what it is. */
 const DOUBT = 2_000
 const STATE_IN_USE = 75
 /** The exit code of a background server whose problem only a user can fix: another start would fail the same way. */
@@ -66,8 +66,9 @@ export async function dial(socket: string): Promise<Socket> {
 }
 
 /**
- * Resolves when the server accepts connections, no matter which process started it. Throws SERVER_START_FAILED, or SERVER_CANNOT_START where
- * another start would not help, and STATE_IN_USE when an owner that is no server has the state. `onProgress` hears of it when that takes long enough to wonder.
+ * Resolves when the server accepts connections, no matter which process started it. Throws SERVER_START_FAILED, or
+ * SERVER_CANNOT_START where another start would not help, and STATE_IN_USE when an owner that is no server has the state.
+ * Calls `onProgress` when the start takes long.
  */
 export async function startServer(where: Where, onProgress?: (sentence: string) => void): Promise<void> {
   const slow = setTimeout(() => onProgress?.('Starting the Parley server …'), SLOW)

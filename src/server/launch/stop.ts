@@ -7,7 +7,7 @@ import { type Place, untilGone } from './launch.ts'
 export interface Stopping {
   /** How long turns that run may still take. Milliseconds. */
   readonly graceMs: number
-  /** Hears of it when there is something to wait for. */
+  /** Called when there is something to wait for. */
   readonly onProgress: (sentence: string) => void
 }
 

@@ -1,4 +1,4 @@
-/** Where the log is, and one line of it as a person reads it. */
+/** The place of the log, and one line of it for users. */
 import { join } from 'node:path'
 
 export function logPathIn(home: string): string {

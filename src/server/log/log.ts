@@ -13,7 +13,7 @@ export interface Log {
 
 /** Characters that wait for a disk with room; further lines are dropped. */
 const MOST_UNWRITTEN = 256 * 1024
-/** Bytes; a longer log is put aside, and the one put aside before it is forgotten. */
+/** Bytes. A longer log is renamed, which replaces the one that was renamed before it. */
 const MAX_LOG_BYTES = 5 * 1024 * 1024
 
 export function openLog(home: string): Log {

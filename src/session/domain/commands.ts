@@ -37,7 +37,7 @@ export type Command =
   | { readonly kind: 'withdraw'; readonly promptId: string }
   /** Their client has lost its connection and asks for their ends: those that never came have none, even if they still come. */
   | { readonly kind: 'reject_unknown_prompts'; readonly promptIds: readonly string[] }
-  /** Said once: the same text again is no news. */
+  /** Stored once: the same text again is ignored. */
   | { readonly kind: 'notice'; readonly text: string }
   /** The answer to a permission question. `why` becomes a notice in the conversation. */
   | {
@@ -99,7 +99,7 @@ export type AgentEvent =
     }
   | { readonly kind: 'tool_input_resolved'; readonly toolCallId: string }
   | { readonly kind: 'checkpoint'; readonly data: unknown; readonly reset?: true }
-  /** Nothing that is stored: it only comes after all that was said before. */
+  /** Stores nothing. It only resolves after all earlier commands. */
   | { readonly kind: 'flush' }
 
 export interface Ask {

@@ -20,7 +20,10 @@ const FORK_PREFIX = 'Fork of '
 
 type Of<Kind extends Command['kind']> = Command & { readonly kind: Kind }
 
-/** Throws SESSION_NOT_FOUND, SESSION_CLOSED, QUEUE_FULL or PERMISSION_UNKNOWN; an empty answer means the wish is already met. */
+/**
+ * Throws SESSION_NOT_FOUND, SESSION_CLOSED, QUEUE_FULL or PERMISSION_UNKNOWN. An empty result means that nothing has to
+ * change.
+ */
 export function decide(command: Command, state: State): readonly Body[] {
   if (command.kind === 'create') return create(command, state)
   if (state.phase === 'absent') return fail('SESSION_NOT_FOUND', { session: state.id })

@@ -1,4 +1,4 @@
-/** Forms that people are asked to fill in, and what may come back of them. */
+/** Forms that users are asked to fill in, and the values that they may return. */
 import { describe, expect, test } from 'vitest'
 import { isParleyError } from '../../errors/parley-error.ts'
 import { matches } from '../../form/pattern.ts'

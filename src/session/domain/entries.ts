@@ -22,7 +22,7 @@ import type { ToolInputRequest } from '../../ports/tools.ts'
 /** The number of this format. It grows when an older Parley could misread a new entry. */
 export const ENTRY_FORMAT = 1
 
-/** How a turn ended: as its agent said, because the server stopped, or with an error. */
+/** How a turn ended: with its agent's stop reason, because the server stopped, or with an error. */
 export type TurnEnd = StopReason | 'interrupted' | 'error'
 
 /** A code of the error catalogue and its sentence. */
@@ -205,7 +205,7 @@ export type Body =
   /** A further part of a compaction's summary. */
   | { readonly kind: 'compaction_summary'; readonly compactionId: string; readonly content: Content }
 
-/** The entries that begin a turn: its number, and as its first message what the user said. */
+/** The entries that begin a turn: its number, and the user's prompt as its first message. */
 export function beginTurn(number: number, { promptId, content, meta }: UserPrompt): readonly Body[] {
   const turnId = `t${number}`
   const messageId = `${turnId}-user`

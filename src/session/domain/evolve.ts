@@ -261,7 +261,7 @@ function suspended(state: Busy): Busy {
   return isPaused ? { ...state, phase: 'suspended', question: null } : state
 }
 
-/** It has its place among what was said, so what follows is a new message. */
+/** A compaction has its place in the conversation, so text after it begins a new message. */
 function withCompaction(state: Busy, compactionId: string, status: CompactionStatus): Busy {
   const compactions = { ...state.turn.compactions, [compactionId]: status }
   return { ...state, turn: { ...state.turn, message: null, compactions } }

@@ -1,4 +1,4 @@
-/** One answer counts: questions to people, and who may say yes. */
+/** Only one answer counts: permission requests to users, and who may approve them. */
 import { describe, expect, test } from 'vitest'
 import type { PermissionOutcome } from '../../ports/values/content.ts'
 import type { Turn } from '../../ports/agent.ts'

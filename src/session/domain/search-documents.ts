@@ -65,7 +65,7 @@ function reportedText(content: ToolCallContent): string {
   }
 }
 
-/** Text is said in pieces that may end within a word; anything else stands for itself. */
+/** Text comes in chunks that may end within a word; other content is separated from it. */
 function spokenText(content: Content): string {
   return content.type === 'text' ? content.text : `${APART}${textOf(content)}${APART}`
 }

@@ -53,7 +53,7 @@ interface Base {
   /** The commands that the agent last offered between turns; null after a change of the agent. */
   readonly offeredCommands: readonly SlashCommand[] | null
   readonly settings: Settings
-  /** Null while the agent has not said. */
+  /** Null until the agent reports it. */
   readonly usage: Usage | null
   /** The server's last notice. */
   readonly notice: string | null
@@ -230,7 +230,7 @@ export function encodeState(state: Existing): string {
   return JSON.stringify({ format: STATE_FORMAT, state })
 }
 
-/** The state of a snapshot, or undefined when it was written in another format; the journal then tells all. */
+/** The state of a snapshot, or undefined when it was written in another format; it is then rebuilt from the journal. */
 export function decodeState(text: string): Existing | undefined {
   const stored = JSON.parse(text) as { readonly format: number; readonly state: Existing }
   return stored.format === STATE_FORMAT ? stored.state : undefined

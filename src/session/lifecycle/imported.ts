@@ -1,6 +1,6 @@
 /**
  * Removes privileges from the entries of an imported session as they are applied. The stored entries stay as they were
- * exported, but the user who imports the file has granted nothing, and the file may be from anyone. Pure.
+ * exported, but the user who imports the file has granted nothing, and the file may come from an untrusted source. Pure.
  */
 import { PERMISSIVE_MODES } from '../../access/permissive-modes.ts'
 import type { Modes } from '../../ports/values/settings.ts'

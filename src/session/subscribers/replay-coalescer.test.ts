@@ -1,4 +1,4 @@
-/** A merged replay tells the same conversation in fewer words. */
+/** A merged replay results in the same conversation with fewer updates. */
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { told, visible } from '../../../test/sim/told.ts'

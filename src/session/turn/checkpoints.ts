@@ -13,7 +13,7 @@ export interface StoredCheckpoints {
   readonly checkpointRange: Existing['checkpointRange']
 }
 
-/** The text that agents said after this cursor. */
+/** The text that agents wrote after this cursor. */
 export async function assistantTextAfter(journal: Journal, session: SessionId, after: Cursor): Promise<string> {
   const words: string[] = []
   for await (const entry of entriesSince(journal, session, after)) {

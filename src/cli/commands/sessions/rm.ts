@@ -1,4 +1,4 @@
-/** `parley rm ID…`: deletes sessions for good. A user is asked first; a program must confirm with an option. */
+/** `parley rm ID…`: deletes sessions for good. A user is asked first; a program must pass `--yes`. */
 import type { SessionInfo } from '../../../client/client.ts'
 import { configFor } from '../../configured.ts'
 import type { Config } from '../../../config/schema.ts'

@@ -29,9 +29,9 @@ interface KnownDocument {
   readonly collection: string
 }
 
-/** How often it is checked that the directories are still there, and looked through where nothing tells of changes. */
+/** How often the directories are checked for existence, and scanned where the system reports no changes. */
 const TICK_MS = 2_000
-/** Ticks between two looks where the system cannot hear of every change, as on a network file system. */
+/** Ticks between two scans where the system does not report every change, as on a network file system. */
 const TICKS_WITHOUT_WATCH = 15
 /** Ticks between two looks that nothing asked for: an hour. */
 const TICKS_WITH_WATCH = 1_800
@@ -246,7 +246,7 @@ export class Indexer implements AsyncDisposable {
     this.#emit({ updated, listChanged: updated.length < batch.length })
   }
 
-  /** The first look is what every reader waits for; only what changes after it is news. */
+  /** Every reader waits for the first scan, so only later changes are reported. */
   #emit(changes: Changes): void {
     if (this.#scanned) this.#events.changed(changes)
   }

@@ -1,9 +1,9 @@
-/** Tells when something changes under a directory, as the system sees it. */
+/** Reports changes under a directory, as the operating system sees them. */
 import { realpath, statfs } from 'node:fs/promises'
 import { reasonOf } from '../../../errors/parley-error.ts'
 
 export interface Watch {
-  /** Whether the system hears of every change. On a network file system it does not: another machine may make them. */
+  /** Whether the system reports every change. On a network file system it does not, because another machine may make them. */
   readonly isComplete: boolean
   close(): Promise<void>
 }
@@ -22,7 +22,8 @@ export async function watch(directory: string, { changed, lost, log }: WatchEven
     const watcher = await import('@parcel/watcher')
     const path = await realpath(directory)
     const isComplete = await isLocal(path)
-    // After an overflow of its queue the system tells of what still was in it, and the look that follows sees the rest.
+    // After an overflow of its queue the system still reports the events that were in it, and the scan that follows sees
+    // the rest.
     const heard = (error: Error | null) => (error === null ? changed() : lost(reasonOf(error)))
     const subscription = await watcher.subscribe(path, heard, { ignore: ['**/.git/**', '**/node_modules/**'] })
     return {

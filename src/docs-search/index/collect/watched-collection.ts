@@ -49,13 +49,13 @@ export class WatchedCollection {
     return [...this.#inside].some((directory) => !this.#watched.has(directory))
   }
 
-  /** Whether a look would find it come or gone, or nothing else tells of changes in it. */
+  /** Whether the directory was created, removed or replaced since the last scan, or is not watched. */
   async needsScan(): Promise<boolean> {
     const root = await rootOf(this.directory)
     return root?.identity !== this.#root?.identity || (root !== null && this.#watch === null)
   }
 
-  /** Whether the system hears of all that changes in it. */
+  /** Whether the system reports every change in the directory. */
   get isFullyWatched(): boolean {
     return this.#watch?.isComplete === true
   }

@@ -1,4 +1,4 @@
-/** Sections of a document by name: headings as people write them, and the short names that lead to them in addresses. */
+/** Sections of a document by name: headings as authors write them, and the short names that lead to them in addresses. */
 import { fold } from '../../../text/fold.ts'
 import type { Outline } from './outline.ts'
 import { type Section, sectionsOf } from './passages.ts'

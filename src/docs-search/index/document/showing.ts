@@ -1,4 +1,4 @@
-/** A document as a person reads it: a part of its text, its headings, and the passages that a search found in it. */
+/** Renders a document for a reader: a part of its text, its headings, and the passages that a search found in it. */
 import type { Range } from '../../../text/query.ts'
 import { highlightsOf } from '../query/highlight.ts'
 import type { Outline } from './outline.ts'

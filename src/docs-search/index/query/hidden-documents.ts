@@ -38,7 +38,7 @@ export class HiddenDocuments {
     return `Left out, because rules of permission keep them from the document search: ${length.toLocaleString('en')}.`
   }
 
-  /** Throws DOCUMENT_NOT_ALLOWED, whether or not there is such a document: a refusal must not tell that. */
+  /** Throws DOCUMENT_NOT_ALLOWED, whether or not there is such a document, because a refusal must not reveal that. */
   requireOpen(uri: string, present: readonly ServedCollection[], access: PathAccess | undefined): void {
     if (access === undefined) return
     const { collection, file } = locationOf(uri)

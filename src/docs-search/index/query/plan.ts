@@ -51,7 +51,7 @@ export function termsOf(query: string): readonly Term[] {
   return [...new Map(terms.map((term) => [phrase(term.part), term])).values()]
 }
 
-/** As it was written: capitals tell the parts of an identifier. */
+/** The term as it was written, because capitals separate the parts of an identifier. */
 function termOf(part: Part, written: string): Term {
   const latin = part.tokens.every((token) => /^[a-z0-9_]+$/.test(token)) && !part.prefix
   return { part, stems: latin ? stemsOf(written).map(({ stem }) => stem) : [] }

@@ -31,7 +31,7 @@ export function snippetOf(text: string, matches: readonly Range[], longest: numb
   }
 }
 
-/** Blocks of HTML end with a paragraph separator; people read it as a line end, and it is as long. */
+/** Blocks of HTML end with a paragraph separator. It is shown as a line end, which has the same length. */
 function asLines(text: string): string {
   return text.replaceAll('\u2029', '\n')
 }

@@ -193,7 +193,7 @@ export class IndexReader implements Disposable {
       limit,
       offset,
     ) as (Ranked & { readonly total: number })[]
-    // Behind the last page there is no row to tell how many there are.
+    // Behind the last page no row holds the total.
     const total = found[0]?.total ?? (offset > 0 ? this.documents({ ...wanted, offset: 0, limit: 1 }).total : 0)
     return { total, rows: this.passages(found) }
   }

@@ -1,4 +1,7 @@
-/** How the index stands, as its writer tells: who may ask what of it now, and what an answer must say of it. */
+/**
+ * The status of the index, as its writer reports it: which documents can be searched now, and what an answer must state
+ * about gaps.
+ */
 import { EventEmitter, once } from 'node:events'
 import { NO_DOCUMENTS } from '../../../text/notices.ts'
 import type { IndexLimits, ServedCollection, IndexState as Told } from '../worker/protocol.ts'

@@ -52,7 +52,7 @@ const PRAGMAS = `PRAGMA journal_mode = WAL; PRAGMA cache_size = -32768; PRAGMA w
 const LASTING = `${PRAGMAS}; PRAGMA synchronous = NORMAL`
 const TEMPORARY = `${PRAGMAS}; PRAGMA synchronous = OFF`
 
-/** Of the tables and of what is written into them; an index of another version is made anew. */
+/** The version of the tables and of the text in them. An index of another version is rebuilt. */
 export const SCHEMA_VERSION = 3
 
 /** The recorded version of a file, also of files that turned out not to be documents. */

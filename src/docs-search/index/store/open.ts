@@ -17,8 +17,8 @@ export interface Opened {
 }
 
 /**
- * An index is made of the documents, so whatever is wrong with its file is no loss: another version's or a damaged one is
- * made anew, and while another process has it, or nothing can be written, a temporary one serves.
+ * An index can always be rebuilt from the documents, so a damaged file is no loss. A damaged one, or one of another
+ * version, is rebuilt. While another process has it, or nothing can be written, a temporary one is used.
  */
 export function openDatabase(file: string | undefined, log: (line: string) => void): Opened {
   if (file === undefined) return temporary()

@@ -162,7 +162,7 @@ export interface ShowRequest extends OutlineRequest {
   readonly part?: number
 }
 
-/** A document for a person, a part at a time. Ranges and offsets are of the whole text. */
+/** A document for a reader, a part at a time. Ranges and offsets are of the whole text. */
 export interface Shown extends DocumentInfo {
   /** With a paragraph separator where a block of HTML ends. */
   readonly text: string

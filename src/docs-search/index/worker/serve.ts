@@ -1,4 +1,4 @@
-/** The index as the thread that answers runs it: messages in, answers and news out. Another thread writes what it reads. */
+/** The index as the answering thread runs it: requests in, answers and change events out. Another thread writes the index. */
 import { once } from 'node:events'
 import { rmSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'

@@ -46,7 +46,7 @@ export interface HttpListenerOptions {
 
 export interface HttpListener {
   readonly url: string
-  /** For people. */
+  /** The address of the page for users. */
   readonly page: string
   readonly port: number
   notify(change: Change): void

@@ -26,7 +26,7 @@ export interface McpEndpointOptions {
   /** Whether the key may stand in the address. */
   readonly allowQueryKey: boolean
   readonly sessions: Sessions
-  /** Answers whatever is a page for people. */
+  /** Answers all requests for pages. */
   readonly site: Pick<Site, 'answer'>
   /** Serves the revisions without sessions. */
   readonly modern: StatelessHandler
@@ -162,7 +162,7 @@ export function plainly(response: ServerResponse): PlainResponse {
       if (streams) response.flushHeaders()
     },
     write: (chunk) => (streams ? response.write(chunk) : whole.push(chunk)),
-    // Node tells the length of an answer that it gets in one piece; clients that read to the byte want to know it.
+    // Node sets the length of an answer that it gets in one piece; clients that read to the byte need it.
     end: () => (streams ? response.end() : response.end(Buffer.concat(whole.map((chunk) => Buffer.from(chunk))))),
     on: (event, listener) => response.on(event, listener),
     get destroyed() {

@@ -27,7 +27,7 @@ export interface SessionOptions {
   readonly build: (principal: Principal) => ClientServer
   /** A session without any exchange for so long is ended. */
   readonly idleMs: number
-  /** One more ends the session that was quiet for longest. */
+  /** One session more ends the one that was idle for longest. */
   readonly most: number
   readonly log: (line: string) => void
 }
@@ -58,7 +58,7 @@ const RETRY_MS = 1_000
 
 export class Sessions {
   readonly #options: SessionOptions
-  /** By id, the longest quiet first. */
+  /** By id, the longest idle first. */
   readonly #sessions = new Map<string, Session>()
 
   constructor(options: SessionOptions) {
@@ -130,7 +130,7 @@ export class Sessions {
     this.#sessions.delete(id)
   }
 
-  /** Passes news on to every session; it reaches those that listen, and those that come back to a lost stream. */
+  /** Sends a change to every session. It reaches those that listen, and those that return to a lost stream. */
   tell(change: Change): void {
     for (const { client } of this.#sessions.values()) {
       client.notify(change).catch((error: unknown) => this.#options.log(`A client could not be told: ${String(error)}`))

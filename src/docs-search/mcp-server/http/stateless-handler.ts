@@ -1,4 +1,4 @@
-/** Clients of the revisions without sessions: each request has a server of its own, each key its own news. */
+/** Clients of the revisions without sessions: each request has a server of its own, and changes are published per key. */
 import { createMcpHandler, type McpHttpHandler } from '@modelcontextprotocol/server'
 import type { Principal } from '../../keys/keys.ts'
 import type { Change } from '../../collections/collection-set.ts'

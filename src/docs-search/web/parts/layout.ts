@@ -23,7 +23,7 @@ function asset(name: string, type: string, text: string): Asset {
   return { address: `/page/${version}/${name}`, type: `${type}; charset=utf-8`, text }
 }
 
-/** The collections that the search box offers to the signed-in person. */
+/** The collections that the search box offers to the signed-in user. */
 export interface Reader {
   readonly collections: readonly string[]
 }
@@ -164,7 +164,7 @@ export function dateOf(iso: string): Html {
   return html`<time datetime="${iso}">${iso.slice(0, 10)}</time>`
 }
 
-/** The language of a text as far as its letters tell, for the letters it is shown in and the voice it is read in. */
+/** The language of a text as far as its letters show it. Browsers choose fonts and voices by it. */
 export function languageOf(text: string): Html | null {
   if (/[\p{sc=Hiragana}\p{sc=Katakana}]/u.test(text)) return html` lang="ja"`
   return /\p{sc=Han}/u.test(text) ? html` lang="zh"` : null

@@ -1,4 +1,4 @@
-/** The pages for people, behind the same door and the same keys as MCP: which address is which page, and who may see it. */
+/** The web pages, behind the same listener and the same keys as MCP: the page of each address, and who may see it. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isParleyError, reasonOf } from '../../../errors/parley-error.ts'
 import type { Principal } from '../../keys/keys.ts'
@@ -91,7 +91,7 @@ function isForPeople(path: string, { headers: { accept = '' } }: IncomingMessage
   return /^\/(?:$|sign-(?:in|out)$|(?:doc|in|page)\/)/.test(path) || /\btext\/html\b/.test(accept)
 }
 
-/** Errors that a person can act on. Others only go to the log. */
+/** Errors that a user can act on. Others only go to the log. */
 const STATUS: Readonly<Record<string, number>> = {
   DOCUMENT_UNKNOWN: 404,
   DOCS_INDEX_UNAVAILABLE: 503,

@@ -13,7 +13,7 @@ const IDLE_MS = 10 * 3_600_000
 const MOST = 1_000
 
 export class WebSessions {
-  /** By the hash of their secret, the longest quiet first. */
+  /** By the hash of their secret, the longest idle first. */
   readonly #visits = new Map<string, Visit>()
 
   /** Returns the secret. */
@@ -26,7 +26,7 @@ export class WebSessions {
     return secret
   }
 
-  /** Looks the hash up, so that the time tells nothing of a secret that comes close. */
+  /** Looks the hash up, so that the time does not reveal a secret that comes close. */
   principalOf(secret: string): Principal | null {
     const name = hashOf(secret)
     const visit = this.#visits.get(name)
@@ -56,7 +56,7 @@ function hashOf(secret: string): string {
   return createHash('sha256').update(secret).digest('base64url')
 }
 
-/** Browsers keep cookies by host and not by port, so the name tells servers of one machine apart. */
+/** Browsers keep cookies by host and not by port, so the name distinguishes servers of one machine. */
 function nameFor(port: number, secure: boolean): string {
   return `${secure ? '__Host-' : ''}parley-docs-${port}`
 }

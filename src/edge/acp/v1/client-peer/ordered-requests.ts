@@ -110,7 +110,7 @@ export class OrderedRequests {
     if (wasSent) this.#transport.send([notificationMessage('$/cancel_request', { requestId: id })])
   }
 
-  /** Waits behind the entries: a request must not be about a tool call that the client has not heard of. */
+  /** Waits behind the entries: a request must not be about a tool call that the client has not received. */
   #send(message: string): void {
     if (this.#waiting.length === 0 && this.#position?.isUpToDate !== false) this.#transport.send([message])
     else this.#waiting = [...this.#waiting, message]

@@ -13,7 +13,7 @@ export interface ClientCapabilities {
   readonly services: ClientServices | undefined
   /** The notifications about each session that it wants. */
   readonly notifications: ReadonlySet<SessionNotification>
-  /** It wants to hear when the server stops. */
+  /** The client wants a notification when the server stops. */
   readonly wantsServerNotification: boolean
 }
 

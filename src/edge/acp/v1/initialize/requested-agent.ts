@@ -1,11 +1,11 @@
-/** The agent that a client asks for in `initialize`, and the variables that it lends to model providers. */
+/** The agent that a client asks for in `initialize`, and the environment variables that it sends for model providers. */
 import { fail } from '../../../../errors/parley-error.ts'
 import type { ClientVariables } from '../../../../ports/agent.ts'
 import { fieldsOf } from '../../../../rpc/json-rpc.ts'
 import type { DefaultAgent } from '../../version.ts'
 
 export interface RequestedAgent extends DefaultAgent {
-  /** Absent where the client has none, or may not lend any. */
+  /** Absent where the client has none, or may not send any. */
   readonly variables?: ClientVariables
 }
 

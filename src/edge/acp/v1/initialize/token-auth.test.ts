@@ -1,4 +1,4 @@
-/** A server that demands a token: who has not given it on this connection hears of no session. */
+/** A server that demands a token: a client that has not given it on this connection receives nothing about any session. */
 import { describe, expect, test } from 'vitest'
 import { quiet } from '../../../../../test/sim/clock.ts'
 import { House } from '../../../../../test/sim/house.ts'

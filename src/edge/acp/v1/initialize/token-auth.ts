@@ -52,7 +52,7 @@ function tokenIn(params: unknown): unknown {
   return _meta?.['parley/token']
 }
 
-/** Compares in constant time, so that the time does not tell how much of a token is right. */
+/** Compares in constant time, so that the time does not reveal how much of a token is right. */
 function isSame(given: unknown, token: string): boolean {
   return typeof given === 'string' && timingSafeEqual(hash(given), hash(token))
 }

@@ -78,7 +78,10 @@ export class V1Methods implements VersionMethods {
     }
   }
 
-  /** The client may hear no more of its sessions: its open prompts are answered so, and their turns run on without it. */
+  /**
+   * The client may receive no more of its sessions. Its open prompts are answered with an error, and their turns continue
+   * without it.
+   */
   logOut(): Promise<void> {
     return this.#attachments.abandonAll(new ParleyError('AUTH_REQUIRED', { method: 'session/prompt' }))
   }
@@ -99,7 +102,7 @@ export class V1Methods implements VersionMethods {
     return 'answered later'
   }
 
-  /** Everyone attached hears of the change, the client that made it too. */
+  /** Every attached client is notified of the change, including the client that made it. */
   async #setMode({ sessionId, modeId }: Parsed<'session/set_mode'>): Promise<Answer> {
     const { session } = await this.#attached(sessionId)
     await session.dispatch({ kind: 'set_mode', modeId })
@@ -141,7 +144,7 @@ export class V1Methods implements VersionMethods {
 
   // The three below work on any stored session, attached or not.
 
-  /** Attached clients hear of it as of any title. */
+  /** Attached clients are notified as of any title. */
   async #rename({ sessionId, title }: Parsed<'_parley/rename'>): Promise<Answer> {
     await this.#sessions.rename(sessionId, title)
     return { result: {} }

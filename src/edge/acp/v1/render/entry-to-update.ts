@@ -212,7 +212,7 @@ function commandsUpdate(commands: readonly SlashCommand[]): Update {
   return { sessionUpdate: 'available_commands_update', availableCommands }
 }
 
-/** In v1 only the response to the prompt tells how a turn ended. Other clients, and later loads, read it as a message. */
+/** In v1 only the response to the prompt shows how a turn ended. Other clients, and later loads, read it as a message. */
 function endUpdate(entry: Entry & { readonly kind: 'turn_ended' }): Update | undefined {
   const messageId = `${entry.turnId}-end`
   switch (entry.stopReason) {
