@@ -123,7 +123,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     mechanism: 'fencing: who has lost its files tells nothing more',
-    file: 'src/adapters/journal/sqlite/worker/worker-stores.ts',
+    file: 'src/adapters/journal/sqlite/worker/worker.ts',
     text: '        requireSameFiles()\n',
     by: '',
     test: ['test/e2e/moved-state.test.ts', 'a server under which %s is removed ends at once and says so'],
@@ -294,9 +294,9 @@ export const mutants: readonly Mutant[] = [
   },
   {
     mechanism: 'root set: what leads out of it is refused, by its words and by where it really is',
-    file: 'src/workspace/root-set.ts',
-    text: "way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way)",
-    by: '!isAbsolute(way)',
+    file: 'src/access/path-access.ts',
+    text: "return path === directory || path.startsWith(directory.endsWith('/') ? directory : `${directory}/`)",
+    by: 'return path.startsWith(directory.slice(0, 1))',
     test: ['src/adapters/builtin-tools/escapes.test.ts', 'through a link to %s outside leads nowhere'],
   },
 ]

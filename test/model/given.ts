@@ -1,5 +1,5 @@
 /** A house whose agent is the model agent over a puppet model: what its tests have in common. */
-import { runTurn } from '../../src/adapters/agent/model/agent.ts'
+import { runTurn } from '../../src/adapters/agent/model/loop/loop.ts'
 import { optionsOf } from '../../src/adapters/agent/model/options/options.ts'
 import { PERMISSION_MODES } from '../../src/adapters/agent/permission-modes.ts'
 import { Contexts } from '../../src/adapters/agent/model/context/context.ts'

@@ -12,8 +12,10 @@ import {
   rulesDirectory,
   storeRule,
   subjectInOrder,
-} from '../../config/rules/rule-store.ts'
-import { type RuleEntry, type RuleEntries, readPermissionsOf } from '../../config/rules/rules.ts'
+  type RuleEntry,
+  type RuleEntries,
+  readPermissionsOf,
+} from '../../config/rules/rules.ts'
 import { reasonOf } from '../../errors/parley-error.ts'
 import type { Rule, RuleSet, Rules } from '../../ports/rules.ts'
 import { ruleWords } from '../../session/permission/rule-matcher.ts'

@@ -83,7 +83,7 @@ export class ModelAgents {
     this.refresh()
     const known = name === '' ? this.#known.preset : name
     const preset = known ?? (await this.#known.found()) ?? fail('MODEL_NONE', {})
-    const { runTurn } = await import('./agent.ts')
+    const { runTurn } = await import('./loop/loop.ts')
     return runTurn(turn, { ...this.#options, preset, contexts: this.#contexts })
   }
 }

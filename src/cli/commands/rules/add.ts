@@ -1,8 +1,7 @@
 /** `parley rules add EFFECT`: a rule of the state directory, for one directory or for all. */
 import { realpathSync } from 'node:fs'
 import { configFor } from '../../configured.ts'
-import { storeRule } from '../../../config/rules/rule-store.ts'
-import { EFFECTS, type RuleSubject, SUBJECT_KEYS, isEffect } from '../../../config/rules/rules.ts'
+import { storeRule, EFFECTS, type RuleSubject, SUBJECT_KEYS, isEffect } from '../../../config/rules/rules.ts'
 import { ruleLine } from '../../../server/compose/permission-rules.ts'
 import type { CommandInput } from '../../runtime/command.ts'
 import { OK, USAGE } from '../../runtime/exit-codes.ts'

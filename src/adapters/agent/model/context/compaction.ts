@@ -1,7 +1,8 @@
 /** Compacts a context: a summary by its own model replaces the old messages. The journal keeps everything. */
 import { isParleyError, reasonOf } from '../../../../errors/parley-error.ts'
 import type { Model, ModelEnd, ModelMessage } from '../../../../ports/model.ts'
-import { addCost, pauseBefore, type TurnWork, append, showNotice, toolsFor } from '../loop/work.ts'
+import { pauseBefore } from '../loop/retry.ts'
+import { addCost, type TurnWork, append, showNotice, toolsFor } from '../loop/work.ts'
 /** Share of the context window that may be full before a step. */
 const FULL_SHARE = 0.8
 

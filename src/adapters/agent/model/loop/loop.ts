@@ -1,9 +1,9 @@
 /** The loop of the model agent: a step of the model, its tool calls, their results, the next step. Each is stored before the next begins. */
-import type { StopReason } from '../../../../ports/agent.ts'
+import type { StopReason, Turn } from '../../../../ports/agent.ts'
 import type { ModelEnd, ModelMessage } from '../../../../ports/model.ts'
 import { toolsText } from '../../tools-text.ts'
 import { closeOpenCalls, resumeCalls, runCalls, RepeatedFailureDetector } from './calls.ts'
-import { type PromptIntent, isOwnCommand, promptIntentOf } from '../options/commands.ts'
+import { type PromptIntent, isOwnCommand, promptIntentOf, commandsFor } from '../options/commands.ts'
 import { compact, compactIfFull } from '../context/compaction.ts'
 import { instructionsOf } from '../context/instructions.ts'
 import type { BaseEvent } from '../context/context.ts'
@@ -11,9 +11,29 @@ import { takeStep } from './step.ts'
 import { changesFor, withMentioned } from '../context/mentions.ts'
 import { systemPrompt } from '../context/system-prompt.ts'
 import { startTitle } from '../options/titles.ts'
-import { type TurnWork, appendOptimistic, append } from './work.ts'
+import { type TurnWork, appendOptimistic, append, type ModelAgentDeps } from './work.ts'
+import type { ToolList } from '../../../../ports/tools.ts'
+import { readyTools } from '../../ready-tools.ts'
+import { chosenModel } from '../options/options.ts'
 
-export async function playTurn(work: TurnWork): Promise<StopReason> {
+export async function runTurn(turn: Turn, means: ModelAgentDeps): Promise<StopReason> {
+  const { models, preset, contexts } = means
+  const context = await contexts.of(turn)
+  const work: TurnWork = { turn, deps: means, context, model: () => models.open(chosenModel(turn.settings, preset)) }
+  // The provider's package loads while MCP servers connect; the first step reports its errors.
+  void work.model().catch(() => undefined)
+  const list = await readyTools(turn)
+  const [stop] = await Promise.all([playTurn(work), offerCommands(work, list)])
+  return stop
+}
+
+/** The request to the model goes out before the directories of prompt files are read. */
+async function offerCommands({ turn, deps: means }: TurnWork, list: ToolList): Promise<void> {
+  await means.clock.nextTick()
+  await turn.offerCommands(await commandsFor(list, turn.roots, means))
+}
+
+async function playTurn(work: TurnWork): Promise<StopReason> {
   const { turn } = work
   if (turn.resumed !== undefined) {
     await resumeCalls(work, turn.resumed)

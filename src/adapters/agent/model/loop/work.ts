@@ -1,12 +1,10 @@
-/** One turn of the model agent: what it works with, how it stores its context, waits before a retry, counts costs and lists tools. */
-import { backoffMs } from '../../../../async/backoff.ts'
+/** One turn of the model agent: what it works with, how it stores its context, counts costs and lists tools. */
 import type { Turn } from '../../../../ports/agent.ts'
 import type { Clock } from '../../../../ports/clock.ts'
 import type { Cursor } from '../../../../ports/journal.ts'
 import type { Model, Models, ModelPrice, ModelUsage, ModelTool } from '../../../../ports/model.ts'
 import type { Context, Contexts } from '../context/context.ts'
 import { type ContextEvent } from '../context/context.ts'
-import { isParleyError } from '../../../../errors/parley-error.ts'
 import type { Spent } from '../context/context.ts'
 import type { Tool, ToolList } from '../../../../ports/tools.ts'
 
@@ -55,49 +53,6 @@ function store(turn: Turn, memo: ContextEvent): Promise<Cursor> {
 /** Shows a notice of Parley among the thoughts of the model, marked as such. */
 export function showNotice({ turn }: TurnWork, text: string): Promise<void> {
   return turn.think({ type: 'text', text: `${text}\n`, meta: { 'parley/notice': true } })
-}
-
-/** Attempts of one step, including the first. */
-const ATTEMPTS = 6
-
-const FIRST_PAUSE_MS = 1_000
-const MAX_PAUSE_MS = 60_000
-/** Attempts, a second apart, for a local server that may just be starting. */
-const ATTEMPTS_FOR_ABSENT = 3
-/** A provider that asks to wait longer ends the turn. Milliseconds. */
-const MAX_RETRY_AFTER_MS = 5 * 60_000
-
-const TEMPORARY_FAILURES: Readonly<Record<string, (model: string) => string>> = {
-  MODEL_RATE_LIMIT: (model) => `Rate limited by ${model}`,
-  MODEL_OVERLOADED: (model) => `${model} is overloaded`,
-  MODEL_NETWORK: (model) => `${model} could not be reached`,
-  MODEL_ABSENT: (model) => `${model} is not there`,
-  MODEL_STREAM: (model) => `The answer of ${model} broke off`,
-  MODEL_IDLE: (model) => `${model} went silent`,
-}
-
-interface FailedAttempt {
-  readonly error: unknown
-  readonly model: string
-  /** From 1. */
-  readonly attempt: number
-}
-
-/** Waits before another attempt; throws the error if there is no point in one, and when the turn is cancelled. */
-export async function pauseBefore(work: TurnWork, { error, model, attempt }: FailedAttempt): Promise<void> {
-  const what = isParleyError(error) ? TEMPORARY_FAILURES[error.code]?.(model) : undefined
-  const isAbsent = isParleyError(error, 'MODEL_ABSENT')
-  const attempts = isAbsent ? ATTEMPTS_FOR_ABSENT : ATTEMPTS
-  const pause = isAbsent ? FIRST_PAUSE_MS : pauseOf(error, attempt)
-  if (what === undefined || attempt >= attempts || pause > MAX_RETRY_AFTER_MS || work.turn.signal.aborted) throw error
-  const seconds = Math.ceil(pause / 1000)
-  await showNotice(work, `${what}; trying again in ${seconds} s (${attempt + 1} of ${attempts}).`)
-  await work.deps.clock.sleep(pause, work.turn.signal)
-}
-
-function pauseOf(error: unknown, attempt: number): number {
-  const told = isParleyError(error) ? (error.details as { readonly retryAfterMs?: number }).retryAfterMs : undefined
-  return told ?? backoffMs(attempt, { firstMs: FIRST_PAUSE_MS, longestMs: MAX_PAUSE_MS })
 }
 
 /** Token counts after a step. */
