@@ -1,6 +1,6 @@
 /** The public face for embedding Parley in another program: an owner, its configuration, its errors. */
 export { loadConfig } from './config/load.ts'
-export type { Config } from './config/schema.ts'
+export type { Config } from './config/settings.ts'
 export { catalogue, type ErrorCode } from './errors/catalogue.ts'
 export { ParleyError, isParleyError } from './errors/parley-error.ts'
 export { openEmbedded, type EmbeddedServer } from './server/daemon/embedded.ts'

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { errorsDocument } from '../scripts/errors-document.ts'
 import { journalDocument } from '../scripts/journal-document.ts'
 import type { CommandRow } from '../src/cli/runtime/command.ts'
-import { commands } from '../src/cli/table.ts'
+import { commands } from '../src/cli/command-table.ts'
 import { catalogue } from '../src/errors/catalogue.ts'
 import { isTest, listFiles, parse, read, readSources } from './architecture/source.ts'
 import {

@@ -1,6 +1,6 @@
 /** Loads the settings of a command, and reports on standard error what was left out. */
 import { type Flags, loadConfig, loadLenient } from '../config/load.ts'
-import type { Config } from '../config/schema.ts'
+import type { Config } from '../config/settings.ts'
 import { complain } from './say.ts'
 
 /** Throws CONFIG_INVALID and CONFIG_UNREADABLE. */

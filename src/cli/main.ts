@@ -3,7 +3,7 @@ import { Command, CommanderError, Option } from 'commander'
 import { reasonOf } from '../errors/parley-error.ts'
 import type { CommandInput, CommandRow, OptionRow } from './runtime/command.ts'
 import { FAILED, OK, USAGE, exitOfError, isReaderGone } from './runtime/exit-codes.ts'
-import { chat, commands } from './table.ts'
+import { chat, commands } from './command-table.ts'
 import { complain, printable } from './say.ts'
 
 export async function main(argv: readonly string[]): Promise<number> {

@@ -3,7 +3,7 @@ import { catalogue } from '../errors/catalogue.ts'
 import { loadLenient } from './load.ts'
 import { readMcpFiles } from './mcp/server-files.ts'
 import { projectFile, userFile, workingDirectory } from './places.ts'
-import type { Config } from './schema.ts'
+import type { Config } from './settings.ts'
 
 export interface Diagnosis {
   /** As the settings say; without them where they cannot be read. */

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { programFor } from '../../src/cli/main.ts'
 import type { CommandRow } from '../../src/cli/runtime/command.ts'
-import { chat, commands } from '../../src/cli/table.ts'
+import { chat, commands } from '../../src/cli/command-table.ts'
 import { parley } from './cli.ts'
 import { freshDirectory } from './parley.ts'
 

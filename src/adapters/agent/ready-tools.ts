@@ -1,4 +1,4 @@
-/** Waits for MCP servers that are still connecting and says so, then continues without them: promise 9 of DESIGN section 2. */
+/** Waits for MCP servers that are still connecting and says so, then continues without them (docs/internals/guarantees.md, 9). */
 import type { Turn } from '../../ports/agent.ts'
 import type { ToolList } from '../../ports/tools.ts'
 

@@ -3,7 +3,7 @@
  * agrees.
  */
 import type { Client } from '../../client/client.ts'
-import type { Config } from '../../config/schema.ts'
+import type { Config } from '../../config/settings.ts'
 import { isOlder } from '../../relay/server-upgrade.ts'
 import { confirm } from '../prompts/confirm.ts'
 import { isTerminal } from '../output/terminal-io.ts'

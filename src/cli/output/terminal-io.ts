@@ -1,6 +1,6 @@
 /** The outputs of this process: terminals redraw and have colour, files and pipes get plain text. */
 import { fstatSync } from 'node:fs'
-import type { Config } from '../../config/schema.ts'
+import type { Config } from '../../config/settings.ts'
 import { type Paint, paintFor } from './terminal/colors.ts'
 import { TerminalScreen, plainScreen } from './terminal/screen.ts'
 import type { Surfaces } from './view/view.ts'

@@ -1,4 +1,4 @@
-/** Exit codes, as DESIGN section 5 and `docs/commands.md` have them. */
+/** Exit codes, as `docs/commands.md` lists them. */
 import { isParleyError } from '../../errors/parley-error.ts'
 
 export const OK = 0

@@ -5,7 +5,7 @@ import type { ErrorDetails } from '../../errors/catalogue.ts'
 import { fail, reasonOf } from '../../errors/parley-error.ts'
 import { projectFile, userFile } from '../places.ts'
 import { requirePrivateFile } from '../private.ts'
-import { type Setting, settings } from '../schema.ts'
+import { type Setting, settings } from '../settings.ts'
 import { MAX_PROJECT_BYTES, readText } from '../../state-files/bounded-read.ts'
 
 export type Settings = Readonly<Record<string, Said | undefined>>

@@ -1,6 +1,6 @@
 /** Logs users in and out at MCP servers, without a session and without the state. */
 import { fail } from '../../errors/parley-error.ts'
-import type { Config } from '../../config/schema.ts'
+import type { Config } from '../../config/settings.ts'
 import type { McpServer } from '../../ports/tools.ts'
 import { loginsOf } from '../compose/compose.ts'
 import type { LoginPlace } from '../compose/configured-mcp-servers.ts'

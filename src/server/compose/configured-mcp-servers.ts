@@ -1,7 +1,7 @@
 /** The MCP servers of the configuration, as the tool host takes them: read anew for every session that is opened. */
 import { type FoundMcp, mayBeUsed, readMcpFiles } from '../../config/mcp/server-files.ts'
 import type { McpLogin, McpPlace } from '../../config/mcp/mcp-servers.ts'
-import type { Config } from '../../config/schema.ts'
+import type { Config } from '../../config/settings.ts'
 import { filledIn, filledInLogin } from '../../config/files/variables.ts'
 import { fail } from '../../errors/parley-error.ts'
 import type { McpServer } from '../../ports/tools.ts'

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
-import type { Config } from '../../config/schema.ts'
+import type { Config } from '../../config/settings.ts'
 import { type LoadedKey, loadKey } from '../../docs-search/keys/keys.ts'
 import type { IndexLimits } from '../../docs-search/index/worker/protocol.ts'
 import { type DocsServer, type CollectionSettings, openDocsServer } from '../../docs-search/server.ts'

@@ -1,5 +1,5 @@
 /** Search over all sessions: the queries of any connected client, and those of a command without a server. */
-import type { Config } from '../../config/schema.ts'
+import type { Config } from '../../config/settings.ts'
 import { fail } from '../../errors/parley-error.ts'
 import type { SearchAnswer, SearchHit, SearchIndex, SearchRequest } from '../../ports/search.ts'
 import { hasJournal, openSearch } from './compose-reading.ts'

@@ -1,6 +1,6 @@
 /** Owner and agent in one process, served to one client: `parley acp --embedded`, and every command until a server runs. */
 import { PassThrough } from 'node:stream'
-import type { Config } from '../../config/schema.ts'
+import type { Config } from '../../config/settings.ts'
 import { serveConnection } from '../../edge/acp/connection.ts'
 import { openStdio } from '../../edge/transport/stdio.ts'
 import { openStreamTransport } from '../../edge/transport/streams.ts'

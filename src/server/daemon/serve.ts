@@ -1,5 +1,5 @@
 /** The server: owns the state, listens on its socket, serves every connection, and ends in order. */
-import type { Config } from '../../config/schema.ts'
+import type { Config } from '../../config/settings.ts'
 import { requirePrivate } from '../../config/socket.ts'
 import type { ServerContext } from '../../edge/acp/version.ts'
 import { loadVersions } from '../../edge/acp/versions.ts'

@@ -1,6 +1,6 @@
 /** The agents that there are, and whether the one that is chosen can be opened. */
 import { agentName } from '../../config/agent-choice.ts'
-import type { Config } from '../../config/schema.ts'
+import type { Config } from '../../config/settings.ts'
 import { reasonOf } from '../../errors/parley-error.ts'
 import { openDefaultAgent } from '../compose/compose.ts'
 import { type Finding, ok, problem } from './finding.ts'

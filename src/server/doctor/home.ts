@@ -1,6 +1,6 @@
 /** The state directory: there, ours, private, writable, and with room. */
 import { type Stats, accessSync, constants, lstatSync, statSync, statfsSync } from 'node:fs'
-import type { Config } from '../../config/schema.ts'
+import type { Config } from '../../config/settings.ts'
 import { reasonOf } from '../../errors/parley-error.ts'
 import { type Finding, note, ok, problem } from './finding.ts'
 

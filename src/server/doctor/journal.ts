@@ -1,7 +1,7 @@
 /** Checks whether the journal is intact, and whether it can be searched. */
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Config } from '../../config/schema.ts'
+import type { Config } from '../../config/settings.ts'
 import { isParleyError, reasonOf } from '../../errors/parley-error.ts'
 import { inspectJournal, inspectSearchIndex } from '../compose/compose.ts'
 import { type Finding, note, ok, problem } from './finding.ts'

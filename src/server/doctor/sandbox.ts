@@ -1,5 +1,5 @@
 /** Whether commands can run in a sandbox here, and whether they do. */
-import type { Config } from '../../config/schema.ts'
+import type { Config } from '../../config/settings.ts'
 import { inspectSandbox } from '../compose/compose.ts'
 import { type Finding, note, ok, problem } from './finding.ts'
 

@@ -1,6 +1,6 @@
 /** Who owns the state, whether its server answers, and what former owners left running. */
 import { existsSync } from 'node:fs'
-import type { Config } from '../../config/schema.ts'
+import type { Config } from '../../config/settings.ts'
 import { isParleyError, reasonOf } from '../../errors/parley-error.ts'
 import { askStatus } from '../admin/admin-client.ts'
 import { orphansOf } from '../compose/compose.ts'

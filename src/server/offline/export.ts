@@ -1,5 +1,5 @@
 /** A session as lines of JSON: first what it is, then every entry as it is stored. It only reads, so it also works while a server owns the state. */
-import type { Config } from '../../config/schema.ts'
+import type { Config } from '../../config/settings.ts'
 import type { SessionSummary } from '../../ports/journal.ts'
 import { ENTRY_FORMAT, decodeEntry } from '../../session/domain/entries.ts'
 import { unmarked } from '../../session/lifecycle/import.ts'

@@ -2,7 +2,7 @@
  * The view of `ls` and `show`: sessions and their updates straight from the journal, without an owner, a recovery or an
  * agent.
  */
-import type { Config } from '../../config/schema.ts'
+import type { Config } from '../../config/settings.ts'
 import { type Update, replayed, updateOf } from '../../edge/acp/v1/render/entry-to-update.ts'
 import { type SessionInfo, sessionInfo } from '../../edge/acp/v1/methods/list-sessions.ts'
 import { fail } from '../../errors/parley-error.ts'

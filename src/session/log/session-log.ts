@@ -166,7 +166,7 @@ export class SessionLog {
     for (const resume of this.#waitingForRoom.splice(0)) resume()
   }
 
-  /** Append, then make the copy the state, then publish: promise 1 of DESIGN section 2 is this order. */
+  /** Append, then make the copy the state, then publish: “seen is stored” is this order (docs/internals/guarantees.md, 1). */
   async #store(batch: Batch): Promise<void> {
     const { state, entries } = batch
     if (entries.length === 0 || state.phase === 'absent') return

@@ -4,7 +4,7 @@ import type { AnsweredQuestion, Effect } from '../domain/batch.ts'
 import type { Command } from '../domain/commands.ts'
 import { ruleMadeBy } from '../domain/permission-answer.ts'
 import { isBusy } from '../domain/state.ts'
-import { LogRecovery } from '../log/recovery.ts'
+import { LogRecovery } from '../log/repair.ts'
 import type { RegistryPool } from '../tools/registry-pool.ts'
 import { RunningTurn, type TurnParts, failedWith } from './running-turn.ts'
 

@@ -2,7 +2,7 @@
 import type { Resumption, Turn } from '../../../ports/agent.ts'
 import type { Content } from '../../../ports/values/content.ts'
 import type { ToolList, ToolResult } from '../../../ports/tools.ts'
-import { mayRun } from '../may-run.ts'
+import { mayContinue } from '../may-continue.ts'
 
 /** State that `/call` needs to continue after a restart. */
 interface NamedCall {
@@ -21,7 +21,7 @@ export async function goOn(turn: Turn, { calls }: Resumption): Promise<void> {
   for (const call of calls) {
     const { toolCallId } = call
     const resume = call.state as NamedCall
-    if (mayRun(call)) await show(turn, await turn.call({ ...resume, toolCallId, permission: 'granted', resume }))
+    if (mayContinue(call)) await show(turn, await turn.call({ ...resume, toolCallId, permission: 'granted', resume }))
     else {
       await turn.report(toolCallId, { status: 'failed' })
       await turn.say({ type: 'text', text: 'Not allowed, so the tool was not run.' })

@@ -13,7 +13,7 @@ import type {
   Turn,
 } from '../../../ports/agent.ts'
 import type { Clock } from '../../../ports/clock.ts'
-import { mayRun } from '../may-run.ts'
+import { mayContinue } from '../may-continue.ts'
 import { commandsOfServers, filledPrompt, showPrompt, typedIn } from '../server-prompts.ts'
 import { ClientPlayer } from './client-player.ts'
 import { NO_OFFER } from './offer.ts'
@@ -31,7 +31,7 @@ import {
   parseScript,
 } from './steps.ts'
 
-/** How long a call waits for servers that are still connecting: promise 9 of DESIGN section 2. */
+/** How long a call waits for servers that are still connecting (docs/internals/guarantees.md, 9). */
 const TOOLS_TIMEOUT_MS = 10_000
 
 /** No script is longer; a device or a pipe has no end. */
@@ -344,7 +344,7 @@ class Player {
 
   async #answered({ call }: Pick<Permission, 'call'>, step: number, asked: ResumedCall): Promise<void> {
     const { toolCallId, outcome } = asked
-    if (!mayRun(asked)) return this.#turn.report(toolCallId, { status: 'failed' })
+    if (!mayContinue(asked)) return this.#turn.report(toolCallId, { status: 'failed' })
     const hasBegun = outcome.outcome === 'begun'
     if (call !== undefined)
       return this.#call(call, toolCallId, { step, permission: this.#permissionOf(asked), hasBegun })

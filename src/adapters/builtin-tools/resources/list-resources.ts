@@ -5,7 +5,7 @@ import { formatCount, refuse, textResult } from '../toolset/result.ts'
 import { defineTool } from '../toolset/tool.ts'
 
 const PAGE_SIZE = 100
-/** For servers that are still connecting. Milliseconds; promise 9 of DESIGN section 2. */
+/** For servers that are still connecting. Milliseconds; docs/internals/guarantees.md, 9. */
 export const SERVERS_TIMEOUT_MS = 10_000
 /** Characters that describe one resource. */
 const MAX_DESCRIPTION_CHARS = 300

@@ -29,11 +29,15 @@ export function longResult(text: string, toolCallId: string, more: Partial<ToolR
   return textResult(kept, { modelContent: [textBlock(cutInTheMiddle(kept, MAX_MODEL_CHARS, advice))], ...more })
 }
 
+/** Room for the note between beginning and end, so that the whole stays within its limit. */
+const NOTE_CHARS = 400
+
 /** The beginning and the end, at lines where there are any near, and between them what `note` says. */
 function cutInTheMiddle(text: string, limit: number, note: (left: number, from: number) => string): string {
   if (text.length <= limit) return text
-  const head = endOfLine(text, characterBoundary(text, Math.floor(limit * HEAD_SHARE)))
-  const tail = startOfLine(text, characterBoundary(text, text.length - Math.floor(limit * (1 - HEAD_SHARE))))
+  const room = limit - NOTE_CHARS
+  const head = endOfLine(text, characterBoundary(text, Math.floor(room * HEAD_SHARE)))
+  const tail = startOfLine(text, characterBoundary(text, text.length - Math.floor(room * (1 - HEAD_SHARE))))
   return `${text.slice(0, head)}\n${note(tail - head, head)}\n${text.slice(tail)}`
 }
 

@@ -6,7 +6,7 @@ import type { Clock } from '../../../ports/clock.ts'
 import type { Model, ModelListing, Models, ModelSource, ModelTraits, ModelPrice } from '../../../ports/model.ts'
 import type { Signal } from '../../../ports/values/signal.ts'
 import type { ProviderProtocol, ModelOptions } from '../protocol/provider-protocol.ts'
-import { isPortClosed, type Listed, listModels, NOTHING_LISTENS } from './list.ts'
+import { isPortClosed, type Listed, listModels, NOTHING_LISTENS } from './list-models.ts'
 import { isLocal, type KnownModel, type Provider, type ProviderKind, whereKey } from './provider.ts'
 import type { Transport } from '../http/transport.ts'
 

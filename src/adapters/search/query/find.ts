@@ -1,7 +1,7 @@
 /** Finds passages in the index, the newest first. */
 import { type Part, allOf, parseQuery } from '../../../text/query.ts'
 import type { Speaker, SearchHit, SearchRequest } from '../../../ports/search.ts'
-import { shown } from './passages.ts'
+import { shown } from '../store/write-passages.ts'
 import { snippetOf } from './snippet.ts'
 import type { SearchSource, SourceHead } from '../store/source.ts'
 import { type Statements, escapeText, unescapeText } from '../../../sqlite/statements.ts'

@@ -7,7 +7,7 @@ import { Statements } from '../../../sqlite/statements.ts'
 import { type IndexFile, isDamaged, openFile } from './file.ts'
 import { find } from '../query/find.ts'
 import { inspect } from './inspect.ts'
-import { Projection } from './projection.ts'
+import { Projection } from './index-journal.ts'
 import type { SearchSource } from './source.ts'
 
 export interface IndexParts {

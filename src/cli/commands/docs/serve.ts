@@ -1,5 +1,5 @@
 /** `parley docs DIR…`: serves until a signal stops it. */
-import type { Config } from '../../../config/schema.ts'
+import type { Config } from '../../../config/settings.ts'
 import { fail } from '../../../errors/parley-error.ts'
 import { docsKey, openDocs, openDocsOverStdio } from '../../../server/compose/docs-server.ts'
 import { addedCollections, collectionRecords } from '../../../docs-search/collections/state.ts'

@@ -1,6 +1,6 @@
 /** The argument of `parley mcp login` and `logout`: a server of the configuration by its name, or any server by its URL. */
 import { readMcpFiles } from '../../../config/mcp/server-files.ts'
-import type { Config } from '../../../config/schema.ts'
+import type { Config } from '../../../config/settings.ts'
 import { type LoginPlace, loginPlaceOf } from '../../../server/compose/configured-mcp-servers.ts'
 import { unknownServer } from './words.ts'
 

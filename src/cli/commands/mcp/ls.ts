@@ -1,7 +1,7 @@
 /** `parley mcp ls`: every server of the configuration, from which file, and how it is in each live session. */
 import { configFor } from '../../configured.ts'
 import { type FoundMcp, readMcpFiles } from '../../../config/mcp/server-files.ts'
-import type { Config } from '../../../config/schema.ts'
+import type { Config } from '../../../config/settings.ts'
 import { isParleyError, reasonOf } from '../../../errors/parley-error.ts'
 import { askServers } from '../../../server/admin/admin-client.ts'
 import type { LiveMcp } from '../../../server/admin/mcp-servers.ts'

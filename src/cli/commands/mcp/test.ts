@@ -1,7 +1,7 @@
 /** `parley mcp test`: meets one MCP server as a session would and prints what it offers and what is wrong with it. */
 import { configFor } from '../../configured.ts'
 import { type FoundMcp, readMcpFiles } from '../../../config/mcp/server-files.ts'
-import type { Config } from '../../../config/schema.ts'
+import type { Config } from '../../../config/settings.ts'
 import { locateConfigured } from '../../../server/compose/configured-mcp-servers.ts'
 import { type Examined, examine } from '../../../server/admin/examine-mcp-server.ts'
 import type { CommandInput } from '../../runtime/command.ts'

@@ -2,7 +2,7 @@
 import { configFor } from '../../configured.ts'
 import { PermissionRules } from '../../../server/compose/permission-rules.ts'
 import { removeRule } from '../../../config/rules/rules.ts'
-import type { Config } from '../../../config/schema.ts'
+import type { Config } from '../../../config/settings.ts'
 import type { CommandInput } from '../../runtime/command.ts'
 import { FAILED, OK } from '../../runtime/exit-codes.ts'
 import { cwdOf } from '../../sessions/session-resolution.ts'

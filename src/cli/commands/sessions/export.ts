@@ -3,7 +3,7 @@
  * server owns the state.
  */
 import { configFor } from '../../configured.ts'
-import type { Config } from '../../../config/schema.ts'
+import type { Config } from '../../../config/settings.ts'
 import { fail } from '../../../errors/parley-error.ts'
 import { exportedLines } from '../../../server/offline/export.ts'
 import { openReader } from '../../../server/offline/offline-sessions.ts'

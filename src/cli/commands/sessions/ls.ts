@@ -1,7 +1,7 @@
 /** `parley ls`: the sessions, newest first. It only reads, so it also works while a server owns the state. */
 import { homedir } from 'node:os'
 import { resolve } from 'node:path'
-import type { Config } from '../../../config/schema.ts'
+import type { Config } from '../../../config/settings.ts'
 import { configFor } from '../../configured.ts'
 import { type Listed, openReader } from '../../../server/offline/offline-sessions.ts'
 import type { CommandInput } from '../../runtime/command.ts'

@@ -1,7 +1,7 @@
 /** `parley rm ID…`: deletes sessions for good. A user is asked first; a program must pass `--yes`. */
 import type { SessionInfo } from '../../../client/client.ts'
 import { configFor } from '../../configured.ts'
-import type { Config } from '../../../config/schema.ts'
+import type { Config } from '../../../config/settings.ts'
 import { fail } from '../../../errors/parley-error.ts'
 import type { CommandInput } from '../../runtime/command.ts'
 import { confirm } from '../../prompts/confirm.ts'

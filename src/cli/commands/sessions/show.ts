@@ -1,6 +1,6 @@
 /** `parley show ID` prints the conversation of a session. It only reads, so it also works while a server owns the state. */
 import { configFor } from '../../configured.ts'
-import type { Config } from '../../../config/schema.ts'
+import type { Config } from '../../../config/settings.ts'
 import { type Reader, openReader } from '../../../server/offline/offline-sessions.ts'
 import type { CommandInput } from '../../runtime/command.ts'
 import { OK } from '../../runtime/exit-codes.ts'

@@ -5,7 +5,7 @@ import type { Content, EmbeddedResource } from '../../../../ports/values/content
 import type { ModelMessage } from '../../../../ports/model.ts'
 import type { ToolList } from '../../../../ports/tools.ts'
 import type { Context } from './context.ts'
-import type { TurnWork } from '../loop/work.ts'
+import type { TurnWork } from '../loop/turn-work.ts'
 
 /** Mentions of one prompt that are read; the model may read further ones itself. */
 const MAX_MENTIONS = 8

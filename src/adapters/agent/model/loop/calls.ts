@@ -2,10 +2,10 @@
 import type { ResumedCall, Resumption } from '../../../../ports/agent.ts'
 import type { ModelToolCall, ModelToolResult } from '../../../../ports/model.ts'
 import type { ToolResult, ToolList } from '../../../../ports/tools.ts'
-import { mayRun } from '../../may-run.ts'
+import { mayContinue } from '../../may-continue.ts'
 import { changesFor } from '../context/mentions.ts'
 import { type AnnouncedFiles, directoryInstructions } from '../context/instructions.ts'
-import { type TurnWork, append } from './work.ts'
+import { type TurnWork, append } from './turn-work.ts'
 import type { Content } from '../../../../ports/values/content.ts'
 
 /** Calls of one step; for each further call the model gets a result that says that it did not run. */
@@ -43,7 +43,7 @@ export async function closeOpenCalls(work: TurnWork): Promise<void> {
 }
 
 async function runResumed(work: TurnWork, call: ModelToolCall, resumed: ResumedCall): Promise<void> {
-  if (!mayRun(resumed)) return refuseCall(work, call, 'Not allowed. The tool was not run.')
+  if (!mayContinue(resumed)) return refuseCall(work, call, 'Not allowed. The tool was not run.')
   const { id: toolCallId, name, args } = call
   const request = { name, args, toolCallId, permission: 'granted', resume: resumeOf(call) } as const
   await storeResult(work, call, await work.turn.call(request))
@@ -128,7 +128,11 @@ export class RepeatedFailureDetector {
       return result
     }
     const warning = this.#count(call)
-    return warning === undefined ? result : { ...result, content: [...result.content, { type: 'text', text: warning }] }
+    if (warning === undefined) return result
+    const note = { type: 'text', text: warning } as const
+    const { content, modelContent } = result
+    // A long result has a shortened form for the model; the warning must reach the model in that form too.
+    return { ...result, content: [...content, note], ...(modelContent && { modelContent: [...modelContent, note] }) }
   }
 
   /** Why a call failed, with a warning if it failed in the same way before. */

@@ -1,7 +1,7 @@
 /** One step of the model: streams its answer to clients, and stores the whole message before anything follows from it. */
 import type { Model, ModelEnd, ModelRequest } from '../../../../ports/model.ts'
 import { compact, isTooLong } from '../context/compaction.ts'
-import { addCost, reportUsage, type TurnWork, append, showNotice, toolsFor } from './work.ts'
+import { addCost, reportUsage, type TurnWork, append, showNotice, toolsFor } from './turn-work.ts'
 import { pauseBefore } from './retry.ts'
 import { chosenEffort } from '../options/options.ts'
 /** Calls that clients see while the model still writes them; further ones are not shown early. */

@@ -1,7 +1,7 @@
 /** Follows the journal: one page of one session at a time goes into the index, together with the cursor behind it. */
 import { reasonOf } from '../../../errors/parley-error.ts'
 import type { SessionId } from '../../../ports/journal.ts'
-import { removePassage, writeDocuments } from '../query/passages.ts'
+import { removePassage, writeDocuments } from './write-passages.ts'
 import type { SearchSource, SourceHead } from './source.ts'
 import { type Statements, escapeText, unescapeText } from '../../../sqlite/statements.ts'
 

@@ -4,7 +4,7 @@
  */
 import { indexText } from '../../../text/tokens.ts'
 import type { SearchDocument } from '../../../ports/search.ts'
-import { joined, piecesOf } from './pieces.ts'
+import { joined, piecesOf } from '../query/pieces.ts'
 import { type Statements, escapeText, unescapeText } from '../../../sqlite/statements.ts'
 
 /** A stored passage from `part` on, with the text that was added since. */

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { expect, test } from 'vitest'
 import { systemClock } from '../../clock.ts'
-import { isPortClosed } from './list.ts'
+import { isPortClosed } from './list-models.ts'
 
 const LIMIT_MS = 60_000
 
