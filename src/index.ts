@@ -1,4 +1,4 @@
-/** The public face for embedding Parley in another program: an owner, its configuration, its errors. */
+/** The public API for embedding Parley in another program: an owner, its configuration, its errors. */
 export { loadConfig } from './config/load.ts'
 export type { Config } from './config/settings.ts'
 export { catalogue, type ErrorCode } from './errors/catalogue.ts'

@@ -12,8 +12,8 @@ export function fitsWord(pattern: string, word: string): boolean {
 }
 
 /**
- * As a line of a `.gitignore`: without an inner slash it fits at any depth, `**` stands for any directories, and whatever fits
- * a directory fits all that is below it.
+ * Matches like a line of a `.gitignore`. Without an inner slash a pattern fits at any depth, `**` stands for any
+ * directories, and a pattern that fits a directory fits everything below it.
  */
 export function fitsPath(pattern: string, path: string): boolean {
   const parts = pattern.split('/').filter((part) => part !== '')

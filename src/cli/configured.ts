@@ -10,7 +10,7 @@ export async function configFor(flags: Flags = {}): Promise<Config> {
   return config
 }
 
-/** For commands that must work whatever the user's file says: its faults are reported, and the command continues. */
+/** For commands that must work with an invalid settings file: its mistakes are printed, and the command continues. */
 export async function lenientConfig(): Promise<Config> {
   const { config, fault } = await loadLenient()
   warn([...(fault === undefined ? [] : [fault]), ...config.warnings])

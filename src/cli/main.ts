@@ -1,4 +1,4 @@
-/** `parley`: finds the command, runs it, and turns whatever it throws into one clear line and an exit code. */
+/** `parley`: finds the command, runs it, and turns any error into one clear line and an exit code. */
 import { Command, CommanderError, Option } from 'commander'
 import { reasonOf } from '../errors/parley-error.ts'
 import type { CommandInput, CommandRow, OptionRow } from './runtime/command.ts'

@@ -53,7 +53,7 @@ export interface LenientConfig {
 }
 
 /**
- * For commands that must work whatever a settings file says. Throws CONFIG_INVALID and STATE_NOT_PRIVATE for a state
+ * For commands that must work with an invalid settings file. Throws CONFIG_INVALID and STATE_NOT_PRIVATE for a state
  * directory that cannot be used, and because of no other setting.
  */
 export async function loadLenient(environment = process.env, cwd = workingDirectory()): Promise<LenientConfig> {

@@ -29,7 +29,7 @@ const CLIENT: MethodAccess = { needsToken: true, isLocalOnly: false }
 const LOCAL_USER: MethodAccess = { needsToken: false, isLocalOnly: true }
 const LOCAL_CLIENT: MethodAccess = { needsToken: true, isLocalOnly: true }
 
-/** Every method that a client can call. A method without a row is refused as unknown, whatever implements it. */
+/** Every method that a client can call. A method without a row is refused as unknown, even if it is implemented. */
 export const METHOD_ACCESS = {
   initialize: ANYONE,
   authenticate: ANYONE,

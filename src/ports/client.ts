@@ -124,7 +124,10 @@ export interface ClientPeer {
   readonly url?: (page: ClientUrlRequest, signal: Signal) => Promise<UrlAnswer>
 }
 
-/** By its words it is inside these directories; the edge refuses with PATH_OUTSIDE_ROOTS what a link leads out of them. */
+/**
+ * The path is lexically inside these directories. The edge refuses with PATH_OUTSIDE_ROOTS a path that a link leads out of
+ * them.
+ */
 export type WithRoots<Request> = Request & { readonly roots: readonly string[] }
 
 /** The edge refuses with PATH_NOT_ALLOWED what a link leads to that rules keep from this call. */

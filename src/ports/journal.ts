@@ -6,7 +6,7 @@ export type SessionId = string
 /** The `seq` up to which a reader has seen; 0 is before the first entry. */
 export type Cursor = number
 
-/** One fact as it is stored. `seq` is 1, 2, 3 … per session without holes; `at` is milliseconds since 1970; `body` is JSON text. */
+/** One stored entry. `seq` is 1, 2, 3 … per session without gaps; `at` is milliseconds since 1970; `body` is JSON text. */
 export interface StoredEntry {
   readonly seq: number
   readonly at: number

@@ -115,7 +115,7 @@ export type AssistantPart =
 
 export interface ModelToolCall {
   readonly kind: 'call'
-  /** Unique in the session, whatever the provider called it. */
+  /** Unique in the session, even if the provider repeats its own ids. */
   readonly id: string
   readonly name: string
   /** Parsed; where it could not be parsed, `{}` and `malformed`. */

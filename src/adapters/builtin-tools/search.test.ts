@@ -1,4 +1,4 @@
-/** Files and lines are found whatever the pattern, with ripgrep or without, and no pattern stops the others. */
+/** Files and lines are found for any pattern, with ripgrep or without, and no pattern blocks other searches. */
 import { chmodSync, existsSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'

@@ -80,7 +80,7 @@ export class TailSubscribers {
     for (const watch of this.#watches.get(id) ?? []) watch.end()
   }
 
-  /** Every follower looks once more and meets the closed or broken journal. */
+  /** Wakes every follower, which then sees that the journal is closed or broken. */
   wakeAll(): void {
     for (const watches of this.#watches.values()) for (const watch of watches) watch.news()
   }

@@ -15,7 +15,7 @@ export class ChatScreen implements Screen {
   readonly #terminal: TerminalScreen
   readonly #below: (height: number) => Below
   #live: readonly string[] = []
-  /** The last row that was printed for good is empty, and sets apart what follows. */
+  /** The last row above the live rows is empty, and separates the next one. */
   #isApart = false
   #isDue = false
   #isClosed = false
@@ -42,7 +42,7 @@ export class ChatScreen implements Screen {
     })
   }
 
-  /** Everything is drawn anew at the top. */
+  /** Draws everything again at the top. */
   clear(): void {
     this.#terminal.clear()
     this.#show([])

@@ -15,7 +15,7 @@ export interface Opened {
   readonly continued: SessionInfo | undefined
 }
 
-/** Updates that arrive while a session is opened are its past; those that come later go where `live` says. */
+/** Updates that arrive while a session is opened are its past; later ones go to `live`. */
 export class Updates {
   #past: Update[] | undefined = []
   #live: (update: Update) => void = () => undefined

@@ -77,7 +77,7 @@ export class Conversation {
     return [...told, ...mine.filter(({ id }) => !known.has(id)).map(({ text }) => ({ text, isMine: true }))]
   }
 
-  /** Sends it: its turn begins now, or after those that run and wait. */
+  /** Sends a prompt. Its turn begins now, or after the prompts that run or wait. */
   submit(text: string): void {
     const own = { id: newId(), text, withdraw: new AbortController(), isTaken: false, isOver: false }
     const isFirst = !this.isBusy && this.#own.length === 0
@@ -106,7 +106,7 @@ export class Conversation {
     else client.cancelOnly(sessionId, shown.own.withdraw)
   }
 
-  /** Words of the turn on the screen, or of one that another client has begun. */
+  /** An update of the turn on the screen, or of one that another client has begun. */
   updated(update: Update): void {
     const shown = this.#shown
     if (roleOf(update) !== 'user') {
@@ -136,12 +136,12 @@ export class Conversation {
     if (phase === 'cancelling' && this.#shown !== undefined) this.#shown.isCancelled = true
   }
 
-  /** A turn of another client's, as it stands when the chat begins. */
+  /** Shows a turn of another client that runs when the chat begins. */
   join(): void {
     if (this.#means.company.busy) this.#watch(undefined)
   }
 
-  /** The connection is gone for good, and with it what was shown of other clients. */
+  /** The connection has ended, so the state of the other clients is removed. */
   lost(): void {
     if (this.#shown !== undefined && this.#shown.own === undefined) this.#endShown()
   }

@@ -1,8 +1,8 @@
 /** Output for programs: one value per line. */
 
 /**
- * JSON leaves some characters as they are that a terminal which shows the line must not obey: control characters, what turns
- * the order of letters, what ends lines elsewhere. Escaped, they have the same value.
+ * Escapes characters that JSON leaves as they are, but that a terminal must not obey: control characters, direction marks,
+ * other line ends. Escaped, they have the same value.
  */
 const STEERING = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu
 

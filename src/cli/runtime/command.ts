@@ -30,7 +30,7 @@ export interface CommandModule {
 
 export interface CommandInput {
   readonly args: readonly string[]
-  /** Whether the command line has `--`: the words after it are a command, whatever they look like. */
+  /** Whether the command line has `--`: all words after it are a command, also those that begin with a dash. */
   readonly hasDashes?: boolean
   readonly options: Readonly<Record<string, string | boolean | readonly string[] | undefined>>
 }

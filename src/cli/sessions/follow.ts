@@ -75,7 +75,7 @@ function followText(reaching: ConnectOptions, options: Options): Promise<number>
   })
 }
 
-/** Words as they come and rows as they are settled, one below the other, with one empty line between the two. */
+/** Prints streamed text and settled rows in order, with one empty line between the two. */
 function onePage(print: (text: string) => void) {
   // As if an empty line stood above the first.
   let newlines = 2

@@ -36,8 +36,8 @@ export class SessionPresence {
   }
 
   /**
-   * Resolves when the server has sent the state of the turn, which it does once at the beginning. One that promises this and
-   * does not keep it counts as idle: a prompt that is sent too early waits in the queue of the server.
+   * Resolves when the server has sent the state of the turn, which it does once at the beginning. A server that does not
+   * send it counts as idle: a prompt that is sent too early waits in the queue of the server.
    */
   async known(client: Client): Promise<void> {
     if (!client.notices('turn')) return

@@ -1,4 +1,7 @@
-/** An agent that never answers is left after a while, whatever it owes, unless it waits for us. */
+/**
+ * The client leaves an agent that does not answer for a while, whichever requests are open, unless the agent waits for the
+ * client.
+ */
 import { expect, test } from 'vitest'
 import { Wire, plain } from '../../../test/fixtures/client/stage.ts'
 import { type Client, connect } from '../client.ts'

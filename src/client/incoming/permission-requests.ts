@@ -1,4 +1,7 @@
-/** Permission requests that wait for the user. Each is answered exactly once, whatever happens first. */
+/**
+ * Permission requests that wait for the user. Each is answered exactly once: by the user, a withdrawal, or the end of the
+ * connection.
+ */
 import { type RequestId, fieldsOf } from '../../rpc/json-rpc.ts'
 import { type PermissionOption, type ToolCallUpdate, callIn, optionsIn } from './updates.ts'
 

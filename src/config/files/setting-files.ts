@@ -57,7 +57,7 @@ export async function ofProject(cwd: string): Promise<FileSettings> {
   }
 }
 
-/** A file of nearly the right name is read by nothing, which its author would wonder about for long. */
+/** Warns of a file with nearly the right name, because no program reads it and its author would not notice. */
 function strayIn(directory: string, { is, meant }: { readonly is: string; readonly meant: string }): readonly string[] {
   const path = join(directory, is)
   // The directory of the user's own file may be the project.
@@ -67,7 +67,7 @@ function strayIn(directory: string, { is, meant }: { readonly is: string; readon
 
 function warningsFor(wrong: readonly Wrong[], placeOf: (key: string) => string): readonly string[] {
   const reported = wrong.slice(0, MOST_WARNINGS).map(({ key, reason }) => {
-    // A rule that cannot be read may be one that denies.
+    // A rule that cannot be read may be a denial.
     const becomes = key.startsWith('permissions') ? 'is wrong, so every call of a tool is asked about' : 'is ignored'
     return `${placeOf(key)}: ${shortened(key)} ${becomes}: ${reason}.`
   })

@@ -62,7 +62,7 @@ function groupIn(table: Table, group: string): Table {
   return (table[group] ?? {}) as Table
 }
 
-/** Whatever the lines looked like: only a file that says what it should is written. */
+/** Checks the result before it is written, because the lines of the file may have any form. */
 function says(text: string, wanted: Table): boolean {
   try {
     return isDeepStrictEqual(plain(parse(text)), plain(wanted))

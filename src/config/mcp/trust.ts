@@ -1,4 +1,7 @@
-/** Which servers of project files the user has allowed: by what exactly they say, so that a changed one is asked about anew. */
+/**
+ * The servers of project files that the user has allowed. Consent covers the exact text of a server, so that a changed one
+ * needs new consent.
+ */
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import type { McpEntry } from './mcp-servers.ts'

@@ -138,7 +138,7 @@ function urlOf(base: KnownProvider | undefined, environment: Environment): strin
   return base?.url ?? ''
 }
 
-/** `OLLAMA_HOST` is often no more than a host and a port, and what a server listens on is no place to send to. */
+/** `OLLAMA_HOST` is often only a host and a port, and the address on which a server listens may not be one to connect to. */
 function addressIn(value: string): string | undefined {
   const host = /^([\w.-]+)(:\d+)?$/u.exec(value)
   const url = host === null ? value : `http://${host[1]}${host[2] ?? ':11434'}`

@@ -76,7 +76,7 @@ export async function indexFileFor(home: string, directories: readonly string[])
   return join(folder, `${name}.sqlite`)
 }
 
-/** Not one that a server has open, however long ago that wrote to it; the file of its lock stays, or two could have the lock. */
+/** Removes an index unless a server has it open. The lock file stays, because otherwise two servers could have the lock. */
 async function removeUnused(index: string): Promise<void> {
   const { mtimeMs } = await stat(index)
   if (Date.now() - mtimeMs <= INDEX_KEPT_MS) return

@@ -84,7 +84,7 @@ export interface Principal {
   readonly collections: 'all' | readonly string[]
 }
 
-/** A key as it is kept: never itself. */
+/** The stored form of a key, which does not contain the key. */
 export interface KnownKey {
   readonly name: string
   /** Of the key, in hexadecimal digits. Keys are random and long, so a plain hash gives nothing away. */
@@ -101,7 +101,7 @@ function masterKey(key: string, name: string): KnownKey {
   return { name, sha256: hashOf(key), collections: 'all' }
 }
 
-/** The keys that open the door now. */
+/** The keys that are valid now. */
 export class KeyRing {
   readonly #fixed: readonly Ring[]
   #named: readonly Ring[] = []

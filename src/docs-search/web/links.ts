@@ -9,7 +9,7 @@ export function headingId({ slug }: Pick<ShownHeading, 'slug'>): string {
 
 const LONGEST = 2_000
 
-/** Undefined for whatever else a link may say, and for a heading that the document does not have. */
+/** Undefined for any other link, and for a heading that the document does not have. */
 export function linkAddress(shown: Pick<Shown, 'uri' | 'headings' | 'part'>, href: string): string | undefined {
   if (href === '' || href.length > LONGEST) return undefined
   if (href.startsWith('#')) return headingAddress(shown, fragmentOf(href.slice(1)))

@@ -14,7 +14,7 @@ const HITS = 10
 /** A user who needs further pages needs another query. */
 const MOST_PAGES = 100
 const LONGEST_SNIPPET = 420
-/** A page that only says that documents are still being read is better than one that does not come. */
+/** After so long the page only reports that documents are still being read, instead of not loading. */
 export const PATIENCE_MS = 3_000
 
 export interface Answer {

@@ -1,4 +1,4 @@
-/** Pages come as text from the public network alone, whatever names, redirects and answers say. */
+/** Pages come as text from the public network only, for any host names, redirects and responses. */
 import { type ServerResponse, createServer } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'

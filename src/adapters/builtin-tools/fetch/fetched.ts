@@ -62,7 +62,7 @@ function wholeCharacters(bytes: Buffer): Buffer {
   return bytes.length - last < length ? bytes.subarray(0, last) : bytes
 }
 
-/** As its headers say, else as it says itself; UTF-8 shows that it is one, whatever they say. */
+/** Decodes as the headers say, else as the document says. Valid UTF-8 overrides both, unless they name UTF-16 or ISO-2022. */
 function textOf(bytes: Buffer, type: string): string | undefined {
   const label = [type, bytes.toString('latin1', 0, 2_048)].map(charsetIn).find(isKnown)
   const decoded = decode(bytes)

@@ -1,4 +1,7 @@
-/** Which addresses `fetch_url` may connect to: those of the public network, whatever a name resolves to at that moment. */
+/**
+ * The addresses to which `fetch_url` may connect: those of the public network, checked on the address to which a name
+ * resolves at that moment.
+ */
 import type { Agent } from 'undici'
 import { addressScope } from '../../../net-policy/addresses.ts'
 import { guardedDispatcher } from '../../../net-policy/guarded-dispatcher.ts'

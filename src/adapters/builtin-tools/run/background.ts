@@ -28,7 +28,7 @@ export function openBackground(): Background {
   let count = 0
   let isClosed = false
   const open = () => [...kept].filter(([, { running }]) => running.exit === undefined)
-  /** Those that ended longest ago, by their start, make room. */
+  /** Drops the ended commands that started first. */
   const forget = () => {
     const ended = [...kept].filter(([, { running }]) => running.exit !== undefined)
     for (const [id] of ended.slice(0, -MAX_ENDED)) kept.delete(id)

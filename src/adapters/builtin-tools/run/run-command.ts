@@ -68,7 +68,7 @@ interface CommandPlace {
   readonly roots: readonly string[]
 }
 
-/** A command that only reads, but outside the session's directories, counts as one that changes something. */
+/** A command that only reads, but outside the session's directories, counts as a command that changes files. */
 async function previewOf(line: string, { cwd, roots }: CommandPlace): Promise<PreviewedCommand> {
   const { shapes, effect, why, extras, isDeep } = assessCommandLine(line)
   const places = await pathsNamed(shapes, cwd ?? '/')

@@ -58,8 +58,8 @@ const NO_SOCKETS = words(
 )
 
 /**
- * Everything can be read and nothing written; then what is hidden is covered, and what may be written is laid over that. The last
- * of all are hidden places inside of a root. Every process ends with bubblewrap, whatever it has done to leave its group.
+ * Everything is readable and nothing writable. Then hidden paths are covered, and writable paths are mounted over that.
+ * Hidden paths inside of a root come last. Every process ends with bubblewrap, even if it has left its process group.
  */
 export function sandboxArguments({ roots, cwd, network, hidden, kept }: Enclosure): readonly string[] {
   const holdsRoot = (place: string) => roots.some((root) => isWithin(root, place))

@@ -6,7 +6,7 @@ export type PathTest = (way: string) => boolean
 
 const MAX_CHOICES = 100
 
-/** A pattern without a slash is tried on the last name of a path. Throws for one that is made of too many choices. */
+/** A pattern without a slash is matched against the last name of a path. Throws for a pattern with too many alternatives. */
 export function pathTest(pattern: string): PathTest {
   const globs = choicesOf(pattern.replace(/^\.?\//u, '')).map((one) => {
     const names = (one.includes('/') ? one : `**/${one}`).split('/')

@@ -68,7 +68,7 @@ export interface SessionTools {
     args: unknown,
     caller: Pick<ToolCallContext, 'sessionId' | 'roots' | 'client'>,
   ): Promise<ToolPreview>
-  /** Throws TOOL_ARGUMENTS, TOOL_TIMEOUT and TOOL_CANCELLED; whatever else goes wrong is a result. */
+  /** Throws TOOL_ARGUMENTS, TOOL_TIMEOUT and TOOL_CANCELLED; every other failure is a result. */
   call(name: string, args: unknown, options: ToolCallOptions): Promise<ToolResult>
   /** The registry is closed. The commands that a session runs end when its last registry is released. Idempotent. */
   release(): Promise<void>
@@ -134,7 +134,7 @@ function openSessions({ documents }: Pick<ToolServices, 'documents'>) {
 
 type Bounds = Pick<ToolCallOptions, 'signal' | 'timeoutMs'> & { readonly services: ToolServices }
 
-/** Ends soon after it is cancelled or its time is over, whatever the tool does. */
+/** Ends soon after the call is cancelled or its time is over, even if the tool does not stop. */
 function runWithTimeout(
   name: string,
   { signal, timeoutMs, services: { clock } }: Bounds,

@@ -6,7 +6,7 @@ import type { Authorization } from '../oauth/authorization.ts'
 
 const NO_ARGUMENTS = { type: 'object', properties: {} } as const
 
-/** A tool of Parley, whatever names the server uses. It only changes the login, and asks the user first. */
+/** A tool of Parley itself, not of the server. It only changes the login, and asks the user first. */
 export const LOG_IN: ServerTool = {
   serverToolName: 'log_in',
   title: 'Log in',

@@ -85,7 +85,7 @@ function serverStream(fetch: FetchLike, { onStreamBack, onStreamGone }: StreamEv
     const asked = was
     was = 'awaited'
     if (final) return new Response(null, { status: 405 })
-    // The SDK reopens a stream that ended, but not one that never opened: it gets an empty stream first.
+    // The SDK reopens a stream that ended, but not a stream that never opened. Therefore it gets an empty stream first.
     return asked === 'not requested'
       ? new Response('', { headers: { 'content-type': 'text/event-stream' } })
       : undefined

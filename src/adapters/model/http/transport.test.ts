@@ -1,4 +1,4 @@
-/** Answers of a server that packs all it says, whatever it was asked for. */
+/** Responses of a server that compresses everything, for any `Accept-Encoding`. */
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -1,4 +1,7 @@
-/** Converts a conversation to a provider's prompt. The same messages always give the same prompt, whatever follows them, so that caches stay valid. */
+/**
+ * Converts a conversation to a provider's prompt. The same messages always give the same prompt, whichever messages
+ * follow, so that the provider's cache stays valid.
+ */
 import type {
   LanguageModelV3FunctionTool,
   LanguageModelV3Message,

@@ -1,4 +1,4 @@
-/** Whether anybody listens, on real sockets. */
+/** Whether a server listens at an address, on real sockets. */
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { expect, test } from 'vitest'

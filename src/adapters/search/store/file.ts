@@ -1,4 +1,4 @@
-/** The file of the index. Everything in it can be made again from the journal, so one that is not as it should be goes. */
+/** The file of the index. Everything in it can be rebuilt from the journal, so a file that is not valid is deleted. */
 import { closeSync, openSync, statSync } from 'node:fs'
 import { type Database, openDatabase, removeDatabase } from '../../../sqlite/database.ts'
 import { inTransaction } from '../../../sqlite/statements.ts'
@@ -107,7 +107,7 @@ function makePrivate(path: string): void {
   closeSync(openSync(path, 'a', 0o600))
 }
 
-/** The file is not what it should be; to be read from the journal anew. */
+/** Whether the error means that the file is damaged, so that the index must be rebuilt from the journal. */
 export function isDamaged(error: unknown): boolean {
   return /malformed|not a database|no such table|corrupt/iu.test(messageOf(error))
 }

@@ -1,4 +1,7 @@
-/** The index and the journal that it follows, in the thread that has them: finds, catches up, and begins anew where it must. */
+/**
+ * The index and the journal that it follows, in the index thread: answers queries, catches up with the journal, and
+ * rebuilds a damaged file.
+ */
 import type { IndexState, SearchAnswer, SearchRequest } from '../../../ports/search.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { SessionId } from '../../../ports/journal.ts'

@@ -7,7 +7,7 @@ import type { SearchDocument } from '../../../ports/search.ts'
 
 /** A session as the journal has it now. */
 export interface SourceHead {
-  /** Never used for two sessions, whatever their ids. */
+  /** Unique: not even a session that reuses an id has the key of an earlier one. */
   readonly key: number
   readonly id: SessionId
   readonly cwd: string
@@ -16,7 +16,7 @@ export interface SourceHead {
 }
 
 export interface SearchSource {
-  /** Every session, the one that changed last at the end. */
+  /** Every session, the most recently changed one last. */
   heads(): readonly SourceHead[]
   head(id: SessionId): SourceHead | undefined
   page(id: SessionId, from: Cursor, limits: PageLimits): readonly StoredEntry[]

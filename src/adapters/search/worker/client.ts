@@ -140,7 +140,7 @@ class Client implements SearchIndex {
       {
         event: (sentence) => report(new Error(String(sentence))),
         ended: (reason) => {
-          // The next query or change starts another thread, which finds by itself what this one has missed.
+          // The next query or change starts another thread, which catches up with the journal.
           this.#thread = undefined
           return new ParleyError('SEARCH_UNAVAILABLE', { reason })
         },

@@ -10,7 +10,7 @@ import { FAILED, OK } from '../../runtime/exit-codes.ts'
 import { oneLine } from '../../output/terminal/text.ts'
 import { complain } from '../../say.ts'
 
-/** One that cannot be taken keeps no other back. */
+/** A server that cannot be imported does not stop the others. */
 export async function run({ args: [path = ''] }: CommandInput): Promise<number> {
   const config = await configFor()
   const file = userFile(config.environment)

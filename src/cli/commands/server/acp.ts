@@ -27,7 +27,7 @@ function endOnSignals(): void {
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, () => process.stdin.destroy())
 }
 
-/** stdout carries nothing but protocol, whatever a library prints. */
+/** Keeps stdout for the protocol, even if a library prints. */
 function keepStdoutClean(): void {
   console.log = console.error
   console.info = console.error

@@ -47,7 +47,7 @@ function surviveErrors(server: RunningServer): void {
   process.on('unhandledRejection', (error) => judge(error, 'rejection'))
 }
 
-/** The first one lets turns end, the second one does not wait for them, the third one waits for nothing. */
+/** The first signal lets turns end, the second does not wait for them, the third ends the process at once. */
 function stopOnSignals(server: RunningServer): void {
   let heard = 0
   const stop = (signal: string): void => {

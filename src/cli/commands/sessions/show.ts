@@ -35,7 +35,7 @@ async function* jsonLines(reader: Reader, { sessionId }: Session): AsyncGenerato
   for await (const params of reader.updates(sessionId)) yield jsonLine(params)
 }
 
-/** Turn by turn; the plan as it stands at the end, and how far the last turn is. */
+/** Yields one turn at a time, then the final plan, and the state of the last turn. */
 async function* textLines(reader: Reader, session: Session, config: Config): AsyncGenerator<string> {
   const paint = paintOn(process.stdout, config)
   const columns = process.stdout.isTTY ? (process.stdout.columns || 80) - 1 : Number.MAX_SAFE_INTEGER

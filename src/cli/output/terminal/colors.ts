@@ -1,4 +1,4 @@
-/** The few styles that faces use, or none of them where colour is not wanted. */
+/** The few text styles of the commands, or none of them where colour is not wanted. */
 import picocolors from 'picocolors'
 
 export type Style = 'plain' | 'bold' | 'heading' | 'code' | 'dim' | 'user' | 'good' | 'bad' | 'asking'

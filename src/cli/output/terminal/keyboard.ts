@@ -1,4 +1,4 @@
-/** Keys from a terminal, without echo, for as long as a face listens. */
+/** Reads keys from a terminal, without echo, for as long as a part of the program listens. */
 import { StringDecoder } from 'node:string_decoder'
 import type { ReadStream } from 'node:tty'
 import { type Key, KeyDecoder } from './key-decoder.ts'

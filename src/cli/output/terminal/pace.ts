@@ -1,4 +1,7 @@
-/** The time as faces need it: frames, pauses, and how long ago something was; and ids. The only place of the cli for these. */
+/**
+ * Time for the command line: frames, pauses, and how long ago something was; and ids. No other file of the cli reads the
+ * clock.
+ */
 import { randomUUID } from 'node:crypto'
 
 export function now(): number {

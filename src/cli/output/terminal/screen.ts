@@ -1,4 +1,4 @@
-/** Where rows are shown: for good, or live at the bottom until they are replaced. */
+/** Shows rows: permanently, or live at the bottom until they are replaced. */
 import type { WriteStream } from 'node:tty'
 import { widthOf } from './text.ts'
 
@@ -7,7 +7,7 @@ export interface Screen {
   readonly moves: boolean
   /** Columns that a row may fill. */
   readonly width: () => number
-  /** Prints `rows` above the live ones, for good, and replaces the live ones. */
+  /** Prints `rows` permanently above the live ones, and replaces the live ones. */
   draw(rows: readonly string[], live: readonly string[]): void
 }
 
@@ -75,7 +75,7 @@ export class TerminalScreen implements Screen {
     this.#cursor = { row: 0, column: 0 }
   }
 
-  /** From where the cursor is to the first live row. A terminal that became narrower has broken the rows by itself. */
+  /** Moves from the cursor to the first live row. A terminal that became narrower has wrapped the rows. */
   #toTop(): string {
     // Another program may have written here without ending its line.
     if (this.#live.length === 0) return ''

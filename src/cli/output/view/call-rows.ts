@@ -4,7 +4,7 @@ import { clean, oneLine, widthOf } from '../terminal/text.ts'
 import { wrapSpans } from '../terminal/wrap.ts'
 import { type DetailLine, type Look, contentLines, detailsOf, isOver, toolRow } from './rows.ts'
 
-/** Lines of output that stand below a call; of one that runs; and of a change. */
+/** Lines below a call: of its output; of a running call; and of a change. */
 const LAST_LINES = 5
 const RUNNING_LINES = 4
 const CHANGED_LINES = 16

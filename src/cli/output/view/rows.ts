@@ -136,7 +136,7 @@ function wrappedTitle(text: string, { paint, width }: Look): readonly string[] {
   return wrapSpans([span], { width: width() - 4, first: '', rest: '', paint }).map((row) => row.text)
 }
 
-/** Those that answer it. */
+/** The numbers that answer the question. */
 export function numbersOf({ options }: PermissionQuestion): string {
   return options.length > 1 ? `1–${options.length}` : '1'
 }
@@ -197,7 +197,7 @@ export function detailsOf({ rawInput, content, locations }: ToolCallUpdate): rea
   return [...(isDiff ? [] : inputRows(rawInput)), ...paths].map(dimLine).concat(shown)
 }
 
-/** Output as its lines, and a change as those that go and come. */
+/** Output as its lines, and a change as its removed and added lines. */
 export function contentLines(content: readonly ToolCallContent[]): readonly DetailLine[] {
   return content.flatMap((part) => {
     if (part.type === 'diff') return diffLines(part)
@@ -209,7 +209,7 @@ function dimLine(text: string): DetailLine {
   return { style: 'dim', text }
 }
 
-/** A command as it is typed; of one with a directory or a limit besides, those too. */
+/** A command as the agent wrote it, with its directory and limit if it has them. */
 function inputRows(rawInput: unknown): readonly string[] {
   if (rawInput === undefined || rawInput === null) return []
   const { command, ...others } = Object(rawInput) as Readonly<Record<string, unknown>>

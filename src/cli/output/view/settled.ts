@@ -5,7 +5,7 @@ export class Settled {
   #begun = false
   #gap = 0
 
-  /** Whether an empty row comes before whatever is next. */
+  /** Whether an empty row comes before the next row. */
   get isApart(): boolean {
     return this.#gap > 0
   }

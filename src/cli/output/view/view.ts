@@ -16,7 +16,7 @@ import { Settled } from './settled.ts'
 export interface Surfaces {
   readonly screen: Screen
   readonly paint: Paint
-  /** Where the agent's own words go as they are, when that is not the screen: a file or a pipe. */
+  /** Receives the agent's own text unchanged, when the screen is not the output: a file or a pipe. */
   readonly answer?: (text: string) => void
   /** Answer and screen are one file or pipe, so that rows must not begin in the middle of a line of the answer. */
   readonly isShared?: boolean
@@ -44,7 +44,7 @@ export class View {
   #status = ''
   #working: { readonly since: number } | undefined
   #heard = 0
-  /** How to stop the next frame, and the one that only turns the wheel. */
+  /** Stop the next frame, and the frame that only turns the wheel. */
   #frame: (() => void) | undefined
   #turn: (() => void) | undefined
   #silence: (() => void) | undefined

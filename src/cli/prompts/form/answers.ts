@@ -6,7 +6,7 @@ import type { Field } from './fields.ts'
 /** Without a value the field is left empty. */
 export type Answer = { readonly value: FieldValue | undefined } | { readonly sentence: string }
 
-/** Leaves empty what would have a value by itself. */
+/** Leaves a field empty that has a default. */
 export const NOTHING = '-'
 
 export function readAnswer(field: Field, typed: string): Answer {
@@ -65,7 +65,7 @@ function readSeveral({ choices }: Field, text: string): Answer {
   return { value: [...new Set(parts.flatMap((part) => chosen(choices, part)?.value ?? []))] }
 }
 
-/** By its number, or by its words. */
+/** Finds a choice by its number or its text. */
 function chosen(choices: readonly Choice[], typed: string): Choice | undefined {
   const text = typed.trim().toLowerCase()
   if (/^\d+$/u.test(text)) return choices[Number(text) - 1]

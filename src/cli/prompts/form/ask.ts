@@ -96,7 +96,7 @@ const DONE: Readonly<Record<Filled['action'], string>> = {
   cancel: 'not answered',
 }
 
-/** A form is put to one client at a time: that of a turn that was cancelled, or of a call that is over, is withdrawn. */
+/** Each form goes to one client. It is withdrawn when its turn is cancelled or its call is over. */
 const WITHDRAWN: Readonly<Record<Withdrawal, string>> = {
   elsewhere: 'withdrawn: not needed now',
   cancelled: 'withdrawn: not needed now',

@@ -12,7 +12,7 @@ export interface Field {
   readonly required: boolean
   /** Those of a field of kind `one` or `several`. */
   readonly choices: readonly Choice[]
-  /** Taken when nothing is typed; only one that fits. */
+  /** The value of an empty answer; absent if the form's default does not fit. */
   readonly preset: FieldValue | undefined
   /** As the form describes it. */
   readonly property: Fields

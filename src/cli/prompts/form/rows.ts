@@ -7,7 +7,7 @@ import { NOTHING } from './answers.ts'
 import { type Field, hintOf, shownValue } from './fields.ts'
 import { type Filling, canBeEmptied, takenBy } from './filling.ts'
 
-/** More of them would leave the screen at its top, so they are printed above for good. */
+/** More rows would leave the screen at its top, so they are printed permanently above. */
 export const MANY = 10
 
 /** Letters of the form's own words that are laid out at all. */

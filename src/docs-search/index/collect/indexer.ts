@@ -123,7 +123,7 @@ export class Indexer implements AsyncDisposable {
     })
   }
 
-  /** Watching begins after a look, so what happened meanwhile is looked for once more. */
+  /** Watching begins after a scan, so another scan finds the changes between the two. */
   async #settle(): Promise<void> {
     for (const one of this.#served) {
       if (this.#closed || this.#options.poll) break

@@ -16,7 +16,7 @@ export interface WatchEvents {
   readonly log: (line: string) => void
 }
 
-/** Null where the system cannot watch; the caller looks by itself then. */
+/** Null where the system cannot watch; the caller scans instead. */
 export async function watch(directory: string, { changed, lost, log }: WatchEvents): Promise<Watch | null> {
   try {
     const watcher = await import('@parcel/watcher')
@@ -28,7 +28,7 @@ export async function watch(directory: string, { changed, lost, log }: WatchEven
     const subscription = await watcher.subscribe(path, heard, { ignore: ['**/.git/**', '**/node_modules/**'] })
     return {
       isComplete,
-      // A directory that is gone may have taken its watch along; either way it is over.
+      // If the directory was removed, its watch may be gone already.
       close: () => subscription.unsubscribe().catch((error: unknown) => log(reasonOf(error))),
     }
   } catch (error) {

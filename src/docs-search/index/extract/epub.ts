@@ -28,7 +28,7 @@ function chaptersOf(contents: string, base: string): readonly string[] {
 
 type Attributes = Readonly<Record<string, string>>
 
-/** The attributes of each element of that name, whatever its namespace prefix. */
+/** The attributes of each element of that name, with any namespace prefix. */
 function attributesOf(xml: string, name: string): readonly Attributes[] {
   const found: Attributes[] = []
   readHtml(xml, {

@@ -72,7 +72,7 @@ export class IndexReader implements Disposable {
     void this.complete
   }
 
-  /** `read` sees one state of the index, whatever is written meanwhile. */
+  /** `read` sees one state of the index, even if the writer commits meanwhile. */
   snapshot<Result>(read: () => Result): Result {
     this.#db.exec('BEGIN')
     try {

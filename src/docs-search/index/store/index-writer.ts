@@ -114,7 +114,7 @@ export class IndexWriter implements Disposable {
     if (!this.complete) this.#inTransaction({ ...this.#state, complete: 1 }, () => undefined)
   }
 
-  /** All of the changes, or none of them, whatever is killed; with them the generation becomes another one. */
+  /** Commits all of the changes or none of them, also when the process is killed, and gives the index a new generation. */
   change(write: () => void): void {
     this.#inTransaction({ ...this.#state, generation: this.#state.generation + 1 }, write)
   }

@@ -37,7 +37,7 @@ interface PendingCall {
 }
 
 const CLOSE_TIMEOUT_MS = 3_000
-/** A worker that ended is started again, each time a little later; one that never lives long is given up. */
+/** A worker that ended is started again, after a growing pause. After several short lives it is not started again. */
 const FIRST_RESTART_MS = 250
 const MAX_SHORT_LIVES = 5
 const LONG_LIFE_MS = 60_000
@@ -52,7 +52,7 @@ export class IndexClient implements DocumentIndex, AsyncDisposable {
   #restartTimer: NodeJS.Timeout | undefined
   #lastCall = 0
   #shortLives = 0
-  /** Why the worker is not there, as long as it is not. */
+  /** Why there is no worker; undefined while there is one. */
   #lost: string | undefined
   #closed = false
 

@@ -63,7 +63,7 @@ export function serveIndex({ port, workerUrl }: IndexPlace, options: IndexOption
     port.close()
   }
 
-  // Without its writer nothing here stays true: this thread ends as well, and both are started anew.
+  // Without the writer the answers would become outdated, so this thread ends too, and both are started again.
   writer.on('error', (error) => {
     throw error
   })

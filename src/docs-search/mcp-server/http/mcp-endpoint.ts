@@ -1,4 +1,4 @@
-/** The endpoint: who may come in, what a request must be, and which of the two protocol eras it belongs to. */
+/** The MCP endpoint: checks who may connect and what a request must contain, and selects the protocol era. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isIP } from 'node:net'
 import {
@@ -45,7 +45,7 @@ export function mcpEndpoint(options: McpEndpointOptions): McpEndpoint {
   return async (request, response) => {
     const byAddress = options.addresses && isAddress(request.headers.host ?? '')
     if (!(byAddress || hostIsOurs(request, response))) return
-    // A page of this very server may call it by whatever name is accepted.
+    // A page of this server may call it by any accepted name.
     if (!isOwnPage(request) && !originIsOurs(request, response)) return
     if (await options.site.answer(request, response)) return
     const [path = '', query = ''] = (request.url ?? '').split('?', 2)

@@ -12,7 +12,7 @@ import type { ClientServer } from '../mcp.ts'
 import { asJson, endingWith } from './answer.ts'
 import { refusal } from './refusal.ts'
 
-/** One HTTP exchange: the request, what its body says, whose key it carries, and when it is over. */
+/** One HTTP exchange: the request, its body, the principal of its key, and when it is over. */
 export interface Exchange {
   readonly request: Request
   /** Undefined for a request without a body. */
@@ -109,7 +109,7 @@ export class Sessions {
   async #end(id: string): Promise<void> {
     const session = this.#sessions.get(id)
     if (session === undefined) return
-    // The end of its exchanges starts the time anew.
+    // The end of its exchanges restarts the idle time.
     if (session.exchanges === 0) await this.#close(id, session)
   }
 
@@ -166,7 +166,7 @@ interface StoredEvent {
   readonly size: number
 }
 
-/** A client that lost more than this lists and asks anew. */
+/** A client that lost more events must list and read again. */
 const MOST_EVENTS = 500
 const MOST_CHARACTERS = 4_000_000
 

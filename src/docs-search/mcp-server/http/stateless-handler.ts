@@ -40,7 +40,7 @@ export class StatelessHandler {
     return door
   }
 
-  /** Reaches those that listen. */
+  /** Notifies the clients that listen. */
   tell(change: Change): void {
     for (const { handler, news } of this.#doors.values()) {
       const told = news(change)

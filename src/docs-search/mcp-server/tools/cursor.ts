@@ -8,19 +8,19 @@ export interface Place {
   readonly generation: string
 }
 
-/** `search` is whatever makes a search another one. */
+/** `search` holds everything that distinguishes one search from another. */
 export function cursorOf(search: unknown, { offset, generation }: Place): string {
   return written([digest(search), offset, generation])
 }
 
-/** Throws CURSOR_INVALID for one that was not made here, or for another search. */
+/** Throws CURSOR_INVALID for a cursor of another program or another search. */
 export function placeOf(search: unknown, cursor: string): Place {
   const [made, offset, generation] = read(cursor)
   if (made !== digest(search) || !isCount(offset) || typeof generation !== 'string') return unknown(cursor)
   return { offset, generation }
 }
 
-/** Where the next page of a list starts: behind `last`, whatever comes or goes meanwhile. */
+/** The cursor of the page after `last`, which stays valid when items are added or removed. */
 export function cursorAfter(list: unknown, last: string): string {
   return written([digest(list), last])
 }

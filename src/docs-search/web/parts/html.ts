@@ -1,4 +1,4 @@
-/** HTML that is safe by how it is made: whatever is put into a template is text, unless a template made it. */
+/** Templates of safe HTML: every value that is put into a template is escaped as text, unless a template made it. */
 
 const MADE = Symbol('made by a template')
 

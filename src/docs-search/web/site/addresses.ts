@@ -82,7 +82,7 @@ export function collectionIn(path: string): string | undefined {
   }
 }
 
-/** Where to go after signing in: a page of ours, whatever the form says. */
+/** The address after signing in: always a page of this site, for any value in the form. */
 export function ownAddress(to: string | null): string {
   if (to === null || !to.startsWith('/') || !URL.canParse(to, 'http://here')) return '/'
   const { host, pathname, search } = new URL(to, 'http://here')

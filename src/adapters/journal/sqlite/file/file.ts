@@ -1,4 +1,4 @@
-/** Opens `journal.db`, or makes it, or says what is wrong with it and leaves it exactly as it was. */
+/** Opens or creates `journal.db`, or reports why it cannot be used and leaves it exactly as it was. */
 import { closeSync, existsSync, fsyncSync, openSync, readSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fail } from '../../../../errors/parley-error.ts'
@@ -44,8 +44,8 @@ export function openForReader(path: string, { quiet }: { readonly quiet: boolean
 }
 
 /**
- * A journal is opened with two files beside it, which a disk that is full or read-only does not take. Where nothing is left to
- * read from a WAL, it is read without them, as one that stays as it is.
+ * SQLite opens a journal with two files beside it, which a full or read-only disk does not accept. If the WAL holds
+ * nothing to read, the journal is opened without them, as a file that does not change.
  */
 function openToRead(path: string, location: string): Database {
   const options = { timeoutMs: BUSY_TIMEOUT_MS, readOnly: true }

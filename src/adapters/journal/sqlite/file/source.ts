@@ -11,7 +11,7 @@ import { journalError } from './journal-error.ts'
 import { Store } from '../store/store.ts'
 
 export interface StoredHead {
-  /** Never used for two sessions, whatever their ids. */
+  /** Unique: not even a session that reuses an id has the key of an earlier one. */
   readonly key: number
   readonly id: SessionId
   readonly cwd: string
@@ -20,7 +20,7 @@ export interface StoredHead {
 }
 
 export interface JournalSource {
-  /** Every session, the one that changed last at the end. */
+  /** Every session, the most recently changed one last. */
   heads(): readonly StoredHead[]
   head(id: SessionId): StoredHead | undefined
   page(id: SessionId, from: Cursor, limits: PageLimits): readonly StoredEntry[]

@@ -21,7 +21,7 @@ import type { AppendOrder, FindAnswer, FindOrder, PageAnswer, PageOrder } from '
 /** How many entries of a deleted session one transaction removes: other writers wait for no longer than that takes. */
 const SWEEP_ENTRIES = 2000
 
-/** Entries after which those that came one by one are bundled, if the session does not come to rest before. */
+/** Entries that were appended one by one are packed after so many, if the session does not become idle before. */
 const PACK_EVERY = 256
 /** Fewer rows, or rows of more entries each, are not worth the writing. */
 const PACK_LEAST_ROWS = 8

@@ -267,7 +267,7 @@ function knowsNoHandshake(error: unknown): boolean {
   return error instanceof ProtocolError && (error.code === TOO_OLD || error.code === METHOD_NOT_FOUND)
 }
 
-/** Statuses of a server that does not accept POST. One that answers in JSON-RPC does accept it. */
+/** HTTP statuses of a server that does not accept POST. A server that answers in JSON-RPC does accept it. */
 const POSTED_IN_VAIN: ReadonlySet<number> = new Set([400, 404, 405, 406, 410, 415])
 
 function speaksOnlySse({ status, data }: SdkHttpError): boolean {

@@ -102,7 +102,7 @@ export class PendingPrompts {
     return this.ids.flatMap((promptId) => this.answers({ promptId, stopReason: 'withdrawn' }))
   }
 
-  /** An end could not be stored. The prompts of `queue` still get their turn, whatever became of the one before them. */
+  /** A turn's end could not be stored. The prompts of `queue` still get their turn. */
   answersOfFailed(error: ParleyError, queue: readonly QueuedPrompt[]): readonly string[] {
     const lost = this.#stored().filter((id) => !queue.some(({ promptId }) => promptId === id))
     return lost.flatMap((promptId) => this.#failures(promptId, error))

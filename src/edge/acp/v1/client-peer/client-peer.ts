@@ -192,7 +192,7 @@ async function requireAllowed(path: string, roots: readonly string[], bars: Path
   if (isAbsolute(path) && bars(await realPathInside(path, roots)) !== undefined) fail('PATH_NOT_ALLOWED', { path })
 }
 
-// The responses of clients. One that cannot be read is never taken for an acceptance.
+// Parses the responses of clients. An invalid response is never an acceptance.
 
 function fileText(result: unknown): string {
   const { content } = fieldsOf(result)

@@ -19,7 +19,7 @@ export interface Offer {
   readonly experimental: boolean
 }
 
-/** Whatever version the client names, the answer is a success with the version that this server speaks. Throws PARAMS_INVALID. */
+/** Any version of the client is answered with success and the version that this server speaks. Throws PARAMS_INVALID. */
 export function initializeResult(params: unknown, { info, accepts, methods, authMethods, experimental }: Offer) {
   requireVersion(params)
   return {
