@@ -82,7 +82,7 @@ export const settings: readonly Setting[] = [
     env: 'PARLEY_MAX_STALL_SECONDS',
     files: 'user',
     sentence:
-      'After so many seconds in which it could answer nobody, because one piece of work takes its main thread, a server ends itself, so that clients go on with another; 0 is never. Default: 30.',
+      'A server whose main thread is blocked for so many seconds ends itself, so that clients reconnect to a new one; 0 is never. Default: 30.',
   },
   {
     key: 'docs_key',

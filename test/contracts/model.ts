@@ -276,7 +276,7 @@ export function modelContract(subject: ModelStart): void {
       const model = await subject.nowhere()
       expect(await failure(model.stream(request()))).toMatchObject({
         code: 'MODEL_ABSENT',
-        message: expect.stringContaining('nobody listens there'),
+        message: expect.stringContaining('no server listens there'),
       })
     })
 

@@ -63,7 +63,7 @@ test.each([
   ['DEPTH_ZERO_SELF_SIGNED_CERT', 'self-signed'],
   ['CERT_HAS_EXPIRED', 'has expired'],
   ['ERR_TLS_CERT_ALTNAME_INVALID', 'of another host'],
-  ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'nobody known'],
+  ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'no known authority'],
 ])('a certificate that cannot be trusted is not tried again: %s', (code, words) => {
   const cause = Object.assign(new Error(code), { code })
   const blamed = { provider: provider('https://p.example/v1'), model: 'p:m', watch: { endReason: undefined }, now: 0 }

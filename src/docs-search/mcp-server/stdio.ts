@@ -42,7 +42,7 @@ export async function openStdioDocs(options: StdioOptions): Promise<StdioDocs> {
   )
   library.listen((change) => {
     for (const client of clients)
-      client.notify(change).catch((error: unknown) => log(`The host could not be told: ${String(error)}`))
+      client.notify(change).catch((error: unknown) => log(`Notifying the host failed: ${String(error)}`))
   })
   return {
     ended: once(input, 'end').then(() => undefined),

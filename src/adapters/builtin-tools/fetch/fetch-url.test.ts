@@ -126,7 +126,7 @@ describe('a page', () => {
     const say = (path: string) => stage.say('fetch_url', { url: `${base.replace('127.0.0.1', 'localhost')}${path}` })
     expect(await say('/there')).toContain('redirects again and again')
     for (const path of ['/to-file', '/to-nothing', '/to-somebody'])
-      expect(await say(path)).toMatch(/^Error: localhost:\d+ redirects to what is not fetched/u)
+      expect(await say(path)).toMatch(/^Error: localhost:\d+ redirects to an address that is not fetched/u)
     expect(await say('/apart')).toContain('{"a":1}')
     // The name becomes another address between two steps.
     await stage.close()

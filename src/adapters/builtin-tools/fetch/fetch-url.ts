@@ -7,7 +7,7 @@ export const fetchUrl = defineTool({
   name: 'fetch_url',
   title: 'Fetch page',
   description:
-    'Gets a page of the public web by http or https and gives back its text, or a picture. Never put secrets or file contents into the address. A redirect to another host is told, not followed.',
+    'Gets a page of the public web by http or https and gives back its text, or a picture. Never put secrets or file contents into the address. A redirect to another host is reported, not followed.',
   arguments: z.strictObject({ url: z.string().min(1).max(4_000) }),
   kind: 'fetch',
   readOnly: false,

@@ -80,7 +80,7 @@ function redirected(location: string, from: URL): URL {
   const url = URL.canParse(location, from) ? new URL(location, from) : undefined
   if (url === undefined || !/^https?:$/u.test(url.protocol) || url.username !== '' || url.password !== '')
     return refuse(
-      `${from.host} redirects to what is not fetched: an address that is none of the web, or names somebody.`,
+      `${from.host} redirects to an address that is not fetched: it is not http or https, or it contains a user name or password.`,
     )
   return url
 }

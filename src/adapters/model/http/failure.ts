@@ -149,7 +149,7 @@ function isPoor(text: string, names: string): boolean {
 }
 
 const NETWORK: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'nobody listens there',
+  ECONNREFUSED: 'no server listens there',
   ECONNRESET: 'the connection was closed',
   UND_ERR_SOCKET: 'the connection was closed',
   ENOTFOUND: 'its name is not known',
@@ -159,9 +159,9 @@ const NETWORK: Readonly<Record<string, string>> = {
   EHOSTUNREACH: 'there is no way to it',
   ENETUNREACH: 'there is no network',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'it vouches for itself (a self-signed certificate)',
-  SELF_SIGNED_CERT_IN_CHAIN: 'nobody known vouches for it (a self-signed certificate in its chain)',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'nobody known vouches for its certificate',
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'nobody known vouches for its certificate',
+  SELF_SIGNED_CERT_IN_CHAIN: 'no known authority vouches for it (a self-signed certificate in its chain)',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'no known authority vouches for its certificate',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'no known authority vouches for its certificate',
   CERT_HAS_EXPIRED: 'its certificate has expired',
   CERT_NOT_YET_VALID: 'its certificate is not valid yet',
   ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is of another host',

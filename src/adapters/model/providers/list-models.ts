@@ -20,7 +20,7 @@ export type Listed =
   | { readonly reason: string; readonly isThere?: boolean }
 
 /** The reason shown for a local server that is not running. */
-export const NOTHING_LISTENS = 'Nobody listens there. Start it to use it.'
+export const NOTHING_LISTENS = 'No server listens there. Start it to use it.'
 
 const MAX_LIST_BYTES = 16 * 1024 * 1024
 

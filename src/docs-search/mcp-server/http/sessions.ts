@@ -133,7 +133,7 @@ export class Sessions {
   /** Sends a change to every session. It reaches those that listen, and those that return to a lost stream. */
   tell(change: Change): void {
     for (const { client } of this.#sessions.values()) {
-      client.notify(change).catch((error: unknown) => this.#options.log(`A client could not be told: ${String(error)}`))
+      client.notify(change).catch((error: unknown) => this.#options.log(`Notifying a client failed: ${String(error)}`))
     }
   }
 

@@ -31,7 +31,7 @@ describe('compaction', () => {
     await ask(session, 'p1', 'Tell me all')
     await ask(session, 'p2', '/compact the names')
     expect(story(model.requests[1]?.messages ?? []).at(-1)).toContain('Above all keep: the names')
-    expect(reader.text).toContain('The model goes on with a summary')
+    expect(reader.text).toContain('The model continues with a summary')
     await ask(session, 'p3', 'Still there?')
     const after = story(model.requests[2]?.messages ?? [])
     expect(after[0]).toContain('SUMMARY')
@@ -158,7 +158,7 @@ describe('a failure that passes', () => {
   })
 
   test('is hardly waited for where nobody is there at all', async () => {
-    const absent = new ParleyError('MODEL_ABSENT', { ...asked, reason: 'nobody listens there' })
+    const absent = new ParleyError('MODEL_ABSENT', { ...asked, reason: 'no server listens there' })
     const { house, model } = houseWith(Array.from({ length: 4 }, () => breaks('', absent)))
     const { session, reader } = await house.open()
     await begin(session, 'p1')

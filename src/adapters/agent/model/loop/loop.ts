@@ -106,7 +106,7 @@ async function storeCut(work: TurnWork): Promise<void> {
 }
 
 function compacted(before: number, after: number): string {
-  return `The model goes on with a summary and the last messages: ${after} instead of ${before}. The transcript stays as it is.`
+  return `The model continues with a summary and the last messages: ${after} instead of ${before}. The transcript stays as it is.`
 }
 
 /**

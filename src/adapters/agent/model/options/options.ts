@@ -73,7 +73,7 @@ function thoughtOption({ sources, efforts }: OptionChoices): readonly SelectOpti
     {
       id: 'thought_level',
       name: 'Thinking',
-      description: 'How much the model thinks before it answers, where it can be told.',
+      description: 'How much the model thinks before it answers, where this can be set.',
       category: 'thought_level',
       type: 'select',
       currentValue: MODEL_DECIDES,
