@@ -43,7 +43,10 @@ export interface UnreadableNames {
   readonly count: number
 }
 
-/** In the order of their names, what is in a directory right after it. Throws FILE_MISSING and PATH_OUTSIDE_ROOTS. */
+/**
+ * Entries in the order of their names, each directory directly before its content. Throws FILE_MISSING and
+ * PATH_OUTSIDE_ROOTS.
+ */
 export async function walkTree(
   path: string,
   strolling: WalkOptions,

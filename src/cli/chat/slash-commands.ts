@@ -176,7 +176,7 @@ function helpText(commands: readonly SlashCommand[], width: number): string {
   return ['Keys', ...table(KEYS, width), '', 'Commands', ...table(rows, width)].join('\n')
 }
 
-/** Narrower than this, what a row says stands below its name. */
+/** On a narrower screen, each description stands below its name. */
 const TWO_COLUMNS = 60
 
 function table(rows: readonly (readonly string[])[], width: number): readonly string[] {

@@ -40,7 +40,7 @@ type Phase = 'joining' | 'live' | 'catching up' | 'lagging' | 'ended'
 
 /**
  * While a subscription replays or its client is slow, no entries are kept for it in memory: it reads them from the journal.
- * Joining without a seam, and slow clients that harm nobody else: docs/internals/guarantees.md, 4 and 8.
+ * A subscriber misses no entry when it joins, and a slow client does not delay others: docs/internals/guarantees.md, 4 and 8.
  */
 export class Subscription implements SessionSubscription {
   readonly opened: SessionView

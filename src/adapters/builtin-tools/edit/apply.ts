@@ -114,7 +114,7 @@ export function explainMismatch(text: string, { old_text, new_text }: Missed): s
   )
 }
 
-/** Lines to compare; who has more of them does without advice. */
+/** The most line comparisons; a larger file gets no advice on a failed edit. */
 const PATIENCE = 5_000_000
 
 function butForWhitespace(lines: readonly string[], wanted: readonly string[]): string | undefined {

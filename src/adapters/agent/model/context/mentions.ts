@@ -18,8 +18,8 @@ interface Mention {
 }
 
 /**
- * The messages with the mentioned resources behind them. Only the prompt as it was typed is searched: what a server made of
- * it, or a prompt file of the project, could otherwise make Parley read from any other server.
+ * The messages with the mentioned resources behind them. Only the text that the user typed is searched for mentions. Text
+ * of an MCP server, or of a project's prompt file, could otherwise make Parley read from any other server.
  */
 export async function withMentioned(turn: Turn, messages: readonly ModelMessage[]): Promise<readonly ModelMessage[]> {
   const mentions = mentionsIn(turn.prompt, turn.tools.list())
