@@ -101,7 +101,7 @@ export const mutants: readonly Mutant[] = [
     mechanism: 'recovery: who only waited for an answer goes on',
     file: 'src/session/domain/finish-turn.ts',
     text: "isOnlyWaiting(state) ? [{ kind: 'turn_suspended', turnId: state.turn.turnId }] : abortTurn(state)",
-    by: 'cutTurn(state)',
+    by: 'abortTurn(state)',
     test: [
       'src/session/domain/permission-answer.test.ts',
       'waits with nobody attached, also through kill -9, and goes on when answered',
