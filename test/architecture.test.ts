@@ -3,8 +3,9 @@ import { describe, expect, test } from 'vitest'
 import { foreignHabits } from './architecture/habits.ts'
 import { importsOf } from './architecture/imports.ts'
 import { habits, packages, walls } from './architecture/law.ts'
+import { bagsOfCallbacks, collaborators, crowdedFolders } from './architecture/sizes.ts'
 import { isTest, parse, read, readSources, type Offence, type Parsed } from './architecture/source.ts'
-import { barrels, foreignSyntax, portsThatEmit, speechless } from './architecture/syntax.ts'
+import { barrels, exportsOfEverything, portsThatEmit, speechless } from './architecture/syntax.ts'
 import { allows, circles, crossedWalls, hastyImports, roomless } from './architecture/walls.ts'
 
 type Rule = (files: readonly Parsed[]) => readonly Offence[]
@@ -21,10 +22,13 @@ const rules = {
   'a command waits only for what it needs': (files) => hastyImports(imports(files)),
   'environment, command line and time have one door each': (files) => files.flatMap(foreignHabits),
   'ports emit no JavaScript': (files) => files.flatMap(portsThatEmit),
+  'a folder has at most twelve files': (files) => crowdedFolders(paths(files)),
+  'an interface has at most four callbacks': (files) => bagsOfCallbacks(files),
+  'a class has at most eight collaborators': (files) => collaborators(files),
 } as const satisfies Record<string, Rule>
 
 const everywhere = {
-  'some syntax stays outside': (files) => files.flatMap(foreignSyntax),
+  'nothing exports everything': (files) => files.flatMap(exportsOfEverything),
   'there are no barrels': (files) => barrels(paths(files)),
   'a file opens with a sentence': (files) => files.flatMap(speechless),
 } as const satisfies Record<string, Rule>
@@ -70,7 +74,6 @@ interface Case {
 
 const walled = rules['imports go down only']
 const doors = rules['environment, command line and time have one door each']
-const syntax = everywhere['some syntax stays outside']
 const one = (path: string, text: string) => ({ [path]: text })
 
 const cases: Readonly<Record<string, Case>> = {
@@ -276,45 +279,32 @@ const cases: Readonly<Record<string, Case>> = {
     files: one('src/ports/fault.ts', "import { fail } from '../errors/parley-error.ts'"),
     says: 'src/ports/fault.ts:1 emits JavaScript, but a port is types only',
   },
-  'a default export': {
-    rule: syntax,
-    files: one('src/cli/print.ts', 'export default function print() {}'),
-    says: 'src/cli/print.ts:1 exports a default; export a name',
-  },
   'an export of everything': {
-    rule: syntax,
+    rule: everywhere['nothing exports everything'],
     files: one('src/index.ts', "export * from './server/serve.ts'"),
     says: 'src/index.ts:1 says export *; name what is exported',
   },
-  'an any': {
-    rule: syntax,
-    files: one('src/edge/parse.ts', 'export const parse = (input: Record<string, any>) => input'),
-    says: 'src/edge/parse.ts:1 says any; use unknown and look, or the real type',
+  'a folder of thirteen': {
+    rule: rules['a folder has at most twelve files'],
+    files: Object.fromEntries(Array.from({ length: 13 }, (_, n) => [`src/session/f${n}.ts`, ''])),
+    says: 'src/session has 13 files; find the sub-folders in it',
   },
-  'a promise that something is not null': {
-    rule: syntax,
-    files: one('src/edge/parse.ts', '// — 阵列\nconst first = list[0]!'),
-    says: 'src/edge/parse.ts:2 says !; handle the missing value',
+  'five callbacks that travel together': {
+    rule: rules['an interface has at most four callbacks'],
+    files: one(
+      'src/session/turn.ts',
+      'interface Host { a(): void; b(): void; c: () => void; d(): void; e(): void; f: string }',
+    ),
+    says: 'src/session/turn.ts:1 Host has 5 callbacks; pass the object that they belong to',
   },
-  'an enum': {
-    rule: syntax,
-    files: one('src/edge/parse.ts', 'enum Kind { A }'),
-    says: 'src/edge/parse.ts:1 declares an enum; use a union of strings',
-  },
-  'a namespace': {
-    rule: syntax,
-    files: one('src/edge/parse.ts', 'namespace Wire { export const a = 1 }'),
-    says: 'src/edge/parse.ts:1 declares a namespace; a file is one already',
-  },
-  'a property declared as a parameter': {
-    rule: syntax,
-    files: one('src/edge/parse.ts', 'class A { constructor(readonly name: string) {} }'),
-    says: 'src/edge/parse.ts:1 declares a property as a parameter; write the field',
-  },
-  'a silenced compiler': {
-    rule: syntax,
-    files: one('src/edge/parse.ts', '\n// @ts-ignore\nconst a: string = 1'),
-    says: 'src/edge/parse.ts:2 silences the compiler; mend the type',
+  'a class of nine others': {
+    rule: rules['a class has at most eight collaborators'],
+    files: one(
+      'src/session/session.ts',
+      `${[...'abcdefghi'].map((n) => `class ${n.toUpperCase()}x {}`).join('\n')}
+class All { ${[...'abcdefghi'].map((n) => `readonly #${n}: ${n.toUpperCase()}x`).join('\n')} }`,
+    ),
+    says: 'src/session/session.ts:10 All works with 9 other classes: Ax, Bx, Cx, Dx, Ex, Fx, Gx, Hx, Ix',
   },
   'a barrel': {
     rule: everywhere['there are no barrels'],
