@@ -28,7 +28,7 @@ import {
 import { Attachments, type SessionToOpen } from './sessions/attachments.ts'
 import { SessionOpener } from './sessions/open-session.ts'
 import { QueuedPrompts } from './sessions/queued-prompts.ts'
-import { KnownSettings, type Setting, settingRequest } from './sessions/settings.ts'
+import { type Setting, settingRequest } from './sessions/settings.ts'
 
 export interface SessionInfo extends SessionToOpen {
   readonly title?: string | null
@@ -68,7 +68,6 @@ export class Client {
   readonly #incoming: Incoming
   readonly #permissions: PermissionRequests
   readonly #attachments: Attachments
-  readonly #settings = new KnownSettings()
   readonly #opener: SessionOpener
   readonly #queuedPrompts = new QueuedPrompts()
   #agent: AgentDetails | undefined
@@ -102,7 +101,6 @@ export class Client {
     this.#opener = new SessionOpener({
       connection: this.#connection,
       attachments: this.#attachments,
-      settings: this.#settings,
     })
   }
 
@@ -137,14 +135,14 @@ export class Client {
 
   /** The settings of the session's agent; none are known for a session that is not open here. */
   settings(sessionId: string): readonly Setting[] {
-    return this.#settings.of(sessionId)
+    return this.#attachments.settings.of(sessionId)
   }
 
   /** Throws SETTING_UNKNOWN or SETTING_IMPOSSIBLE before anything is sent. */
   async set(sessionId: string, id: string, value: string): Promise<void> {
     const { method, params } = settingRequest(this.settings(sessionId), id, value)
     const result = fieldsOf(await this.#connection.request(method, { sessionId, ...params }))
-    this.#settings.changed(sessionId, method === 'session/set_mode' ? { currentModeId: value } : result)
+    this.#attachments.settings.changed(sessionId, method === 'session/set_mode' ? { currentModeId: value } : result)
   }
 
   newSession(cwd: string): Promise<string> {
@@ -306,7 +304,7 @@ export class Client {
       delegate: this.#delegate,
       permissions: this.#permissions,
       attachments: this.#attachments,
-      settings: this.#settings,
+      settings: this.#attachments.settings,
       services: this.#options.services ?? {},
       peer: () => this.#peer,
       rootsOfNewSession: () => this.#opener.rootsOfNewSession,

@@ -261,7 +261,7 @@ export function routeTo(path: string, roots: readonly Root[]): PathRoute {
 }
 
 /** Whether a real path lies in the root set. */
-export function isInside(real: string, roots: readonly Root[]): boolean {
+function isInside(real: string, roots: readonly Root[]): boolean {
   return roots.some((root) => isWithin(real, root.real))
 }
 

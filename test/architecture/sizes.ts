@@ -24,20 +24,19 @@ export function bagsOfCallbacks(files: readonly Parsed[]): readonly Offence[] {
   return files
     .filter(({ path }) => !path.startsWith('src/ports/'))
     .flatMap((file) =>
-      interfacesOf(file)
-        .map(({ id, body, start }) => ({ name: id.name, start, callbacks: body.body.filter(isCallback).length }))
-        .filter(({ name, callbacks }) => callbacks > MAX_CALLBACKS && !made.has(name))
-        .map(
-          ({ name, start, callbacks }) =>
-            `${place(file, start)} ${name} has ${callbacks} callbacks; pass the object that they belong to`,
-        ),
+      interfacesOf(file).flatMap(({ id: { name }, body, start }) => {
+        const callbacks = body.body.filter(isCallback).length
+        return callbacks > MAX_CALLBACKS && !made.has(name)
+          ? [`${place(file, start)} ${name} has ${callbacks} callbacks; pass the object that they belong to`]
+          : []
+      }),
     )
 }
 
 /** Every name that stands behind `implements`, or as the type of what a function returns. */
 function namesOfMade(files: readonly Parsed[]): ReadonlySet<string> {
   const made = files.flatMap(({ text }) => [...text.matchAll(/\bimplements ([^{]+)|\): (?:Promise<)?([A-Z]\w*)/gu)])
-  return new Set(made.flatMap(([, faces = '', type = '']) => [...faces.split(/\W+/u), type]))
+  return new Set(made.flatMap(([, faces = '', type = '']) => faces.split(/\W+/u).concat(type)))
 }
 
 function interfacesOf({ program }: Parsed): readonly ESTree.TSInterfaceDeclaration[] {
@@ -57,7 +56,9 @@ export function collaborators(files: readonly Parsed[]): readonly Offence[] {
   return files.flatMap((file) =>
     classesOf(file).flatMap(({ name, start, fields }) => {
       const words = new Set(fields.match(/[A-Za-z]\w*/gu))
-      const others = [...words].filter((word) => word !== name && classes.has(word)).toSorted()
+      const others = [...words]
+        .filter((word) => word !== name && classes.has(word) && !word.endsWith('Error'))
+        .toSorted()
       return others.length > MAX_COLLABORATORS
         ? [`${place(file, start)} ${name} works with ${others.length} other classes: ${others.join(', ')}`]
         : []

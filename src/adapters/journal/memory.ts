@@ -138,7 +138,7 @@ function newestFirst(a: ListKey, b: ListKey): number {
 }
 
 /** The first entries that fit the limits; one always does. Takes no more from the source than it needs. */
-export function fit(entries: Iterable<StoredEntry>, limits: PageLimits): readonly StoredEntry[] {
+function fit(entries: Iterable<StoredEntry>, limits: PageLimits): readonly StoredEntry[] {
   const page: StoredEntry[] = []
   let chars = 0
   for (const entry of entries) {

@@ -1,4 +1,5 @@
 /** The sessions that a client has open: how far it has seen each, and which of its prompts have no response. */
+import { KnownSettings } from './settings.ts'
 import { CodedError } from '../../errors/coded-error.ts'
 import { fieldsOf } from '../../rpc/json-rpc.ts'
 import { ClientError, isClientError, isLost } from '../client-error.ts'
@@ -65,6 +66,8 @@ interface OpenRequest {
 }
 
 export class Attachments {
+  /** The settings of the agents in the open sessions. */
+  readonly settings = new KnownSettings()
   readonly #open = new Map<string, Attachment>()
   /** By the id of their request, which stays the same on every connection. */
   readonly #prompts = new Map<number, OpenPrompt>()

@@ -5,12 +5,10 @@ import type { Peer } from '../connection/json-rpc-peer.ts'
 import type { ReconnectingConnection } from '../connection/reconnecting-connection.ts'
 import { sessionIdOf } from '../connection/responses.ts'
 import type { Attachments, SessionToOpen } from './attachments.ts'
-import type { KnownSettings } from './settings.ts'
 
 export interface SessionOpenerDeps {
   readonly connection: ReconnectingConnection
   readonly attachments: Attachments
-  readonly settings: KnownSettings
 }
 
 export class SessionOpener {
@@ -27,14 +25,14 @@ export class SessionOpener {
   }
 
   async create(cwd: string): Promise<string> {
-    const { connection, attachments, settings } = this.#deps
+    const { connection, attachments } = this.#deps
     this.#newRoots = [cwd]
     try {
       const result = fieldsOf(await connection.requestOnce('session/new', { cwd, mcpServers: [] }))
       const sessionId = sessionIdOf('session/new', result)
       attachments.follow({ sessionId, cwd })
       attachments.opened(sessionId, result)
-      settings.opened(sessionId, result)
+      attachments.settings.opened(sessionId, result)
       return sessionId
     } finally {
       this.#newRoots = undefined
@@ -42,12 +40,12 @@ export class SessionOpener {
   }
 
   async open(method: 'session/load' | 'session/resume', session: SessionToOpen): Promise<void> {
-    const { connection, attachments, settings } = this.#deps
+    const { connection, attachments } = this.#deps
     const { sessionId } = session
     attachments.follow(session)
     try {
       const open = (peer: Peer) => attachments.open(method, sessionId, { peer, id: connection.newRequestId() })
-      settings.opened(sessionId, fieldsOf(await connection.requestUntilAnswered(open)))
+      attachments.settings.opened(sessionId, fieldsOf(await connection.requestUntilAnswered(open)))
     } catch (error) {
       attachments.refused(sessionId)
       throw error

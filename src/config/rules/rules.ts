@@ -98,7 +98,7 @@ const subject = tableWith(
 ).refine((named) => Object.keys(named).length > 0, `a rule names at least one of ${SUBJECT_KEYS.join(', ')}`)
 
 /** Why a value cannot be the subject of a rule. */
-export function faultIn(key: string, value: unknown): Fault | undefined {
+function faultIn(key: string, value: unknown): Fault | undefined {
   return faultOf(key, value, subject)
 }
 

@@ -105,6 +105,6 @@ export const TOOLS: readonly DocumentTool[] = [
 ]
 
 /** Withdrawn while none of the collections is there. */
-export function toolsOf(present: readonly string[]): Tool[] {
+function toolsOf(present: readonly string[]): Tool[] {
   return present.length === 0 ? [] : TOOLS.map((tool) => tool.definition(present))
 }

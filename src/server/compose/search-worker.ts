@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { systemClock } from '../../adapters/clock.ts'
 import { openJournalSource } from '../../adapters/journal/sqlite/file/source.ts'
+import type { SearchSource } from '../../adapters/search/store/source.ts'
 import { Index } from '../../adapters/search/store/search-index.ts'
 import { serve } from '../../adapters/search/worker/serve.ts'
 import type { Answer } from '../../sqlite/worker-thread.ts'
@@ -21,11 +22,14 @@ interface Given {
 if (parentPort !== null) run(parentPort, workerData as Given)
 
 function run(port: MessagePort, { directory, quiet }: Given): void {
-  const source = {
-    ...openJournalSource(directory, quiet),
-    documents: (entries: Parameters<typeof decodeEntry>[0][], turn: string | null) =>
-      searchDocumentsOf(entries.map(decodeEntry), turn),
-  }
+  const source = openSource(directory, quiet)
   const report = (sentence: string): void => port.postMessage([[0, sentence]] satisfies Answer[])
   serve(port, new Index({ path: join(directory, 'search.db'), source, clock: systemClock, report }), systemClock)
+}
+
+function openSource(directory: string, quiet: boolean): SearchSource {
+  return {
+    ...openJournalSource(directory, quiet),
+    documents: (entries, turn) => searchDocumentsOf(entries.map(decodeEntry), turn),
+  }
 }

@@ -72,7 +72,7 @@ function isAtServer({ server, tool, definition }: RuleSubject, preview: ToolPrev
 }
 
 /** Changes when the server describes the tool differently. A builtin tool keeps its definition in other versions of Parley. */
-export function definitionOf({ builtin, definitionHash }: Tool): string {
+function definitionOf({ builtin, definitionHash }: Tool): string {
   return builtin ? 'parley' : definitionHash
 }
 
@@ -84,7 +84,7 @@ function allowsPaths(pattern: string, paths: readonly string[], roots: readonly 
 /** Characters that make several commands of one line, or another command than the one that is written. */
 const SHELL = /[;&|<>`$()\\\n\r]/u
 
-export function isPlainCommand(line: string): boolean {
+function isPlainCommand(line: string): boolean {
   return !SHELL.test(line)
 }
 
@@ -140,7 +140,7 @@ function fitsHost(pattern: string, host: string): boolean {
 }
 
 /** Nothing that two readers of addresses could read differently: no user, no backslash, plain letters. */
-export function hostOf(url: string): string | undefined {
+function hostOf(url: string): string | undefined {
   const [, host] = /^https?:\/\/([a-z0-9.-]+|\[[0-9a-f:.]+\])(?::\d+)?(?:[/?#]|$)/iu.exec(url) ?? []
   return url.includes('\\') ? undefined : host?.toLowerCase().replace(/\.$/u, '')
 }

@@ -176,10 +176,7 @@ export interface Pattern {
 }
 
 /** Throws what is wrong with it. */
-export function patternOf(
-  text: string,
-  { isLiteral, ignoresCase }: { isLiteral: boolean; ignoresCase: boolean },
-): Pattern {
+function patternOf(text: string, { isLiteral, ignoresCase }: { isLiteral: boolean; ignoresCase: boolean }): Pattern {
   const source = isLiteral ? text.replaceAll(/[.*+?^${}()|[\]\\/]/gu, '\\$&') : text
   const flags = ignoresCase ? 'iu' : 'u'
   const problem = problemOf({ source, flags })

@@ -150,7 +150,7 @@ export interface PlainResponse {
   readonly destroyed: boolean
 }
 
-export function plainly(response: ServerResponse): PlainResponse {
+function plainly(response: ServerResponse): PlainResponse {
   const whole: (string | Uint8Array)[] = []
   let streams = false
   return {

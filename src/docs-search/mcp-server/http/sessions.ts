@@ -171,7 +171,7 @@ const MOST_EVENTS = 500
 const MOST_CHARACTERS = 4_000_000
 
 /** Kept in memory, as long as the session. An id names its stream, and only what came after it there is given again. */
-export class SessionEvents implements EventStore {
+class SessionEvents implements EventStore {
   #events: StoredEvent[] = []
   #characters = 0
   #last = 0
