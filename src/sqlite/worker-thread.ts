@@ -6,9 +6,6 @@ import { Worker, type WorkerOptions } from 'node:worker_threads'
 import type { ErrorCode, ErrorDetails } from '../errors/catalogue.ts'
 import { ParleyError, reasonOf } from '../errors/parley-error.ts'
 
-/** Every kind of call, with its request and its response. */
-type CallTable = Readonly<Record<string, { readonly ask: unknown; readonly answer: unknown }>>
-
 /** One call as the thread receives it. A number of 0 means that no answer is expected. */
 export type CallOf<Calls, Kind extends keyof Calls = keyof Calls> = Kind extends keyof Calls
   ? readonly [call: number, kind: Kind, ask: Calls[Kind] extends { readonly ask: infer Ask } ? Ask : never]

@@ -32,7 +32,7 @@ const cases: readonly Case[] = [
       expect(list.servers).toMatchObject([{ state: 'ready' }])
       expect(JSON.stringify(list.tools).length).toBeLessThan(50_000_000)
       expect(log.methods().filter((method) => method === 'page').length).toBeLessThan(6)
-      expect(bench.warnings.join()).toContain('what came first is used')
+      expect(bench.warnings.join()).toContain('the first ones are used')
     },
   },
   {

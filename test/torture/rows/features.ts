@@ -213,7 +213,7 @@ export const featureRows: readonly Row[] = [
     'people see who asks, and silence is no yes',
     eliciting('with the name of the server'),
     calls("row: 'U5'"),
-    asking('hears of a cancel when the client leaves'),
+    asking('gets a cancel when the client disconnects'),
   ),
   row(
     'U6',

@@ -144,7 +144,7 @@ describe('a server that wants somebody to log in', () => {
 })
 
 describe('what a login brings', () => {
-  test('is kept for the user withLock, by issuer, and registers a client once for the same way back', async () => {
+  test('is kept for the user alone, by issuer, and registers a client once for the same way back', async () => {
     const server = await guarded()
     await loggedIn(server)
     const [file = ''] = files()

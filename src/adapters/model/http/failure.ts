@@ -2,7 +2,7 @@
 import { APICallError, TypeValidationError } from '@ai-sdk/provider'
 import { fail, isParleyError, reasonOf } from '../../../errors/parley-error.ts'
 import { type Provider, whereKey } from '../providers/provider.ts'
-import { redact } from './transport.ts'
+import { redact } from './redact.ts'
 import type { EndReason } from '../stream/watch.ts'
 
 export interface FailureContext {

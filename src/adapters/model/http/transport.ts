@@ -2,7 +2,6 @@
 import { STATUS_CODES } from 'node:http'
 import { Agent, type Dispatcher, request, fetch as undiciFetch } from 'undici'
 import type { Watch } from '../stream/watch.ts'
-import type { Provider } from '../providers/provider.ts'
 import { type Readable, pipeline } from 'node:stream'
 import { constants, createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 
@@ -62,23 +61,6 @@ function headersOf(headers: Dispatcher.ResponseData['headers']): Headers {
     [value ?? []].flat().map((one) => [name, one] as const),
   )
   return new Headers(all.map(([name, value]): [string, string] => [name, value]))
-}
-
-const MAX_SECRET_SCAN = 400
-
-export function redact(words: string, { key, headers }: Pick<Provider, 'key' | 'headers'>): string {
-  let clean = words
-  for (const secret of [key, ...Object.values(headers)]) {
-    if (secret !== undefined && secret.length > 3) clean = clean.replaceAll(secret, '…')
-  }
-  clean = clean
-    .replaceAll(/(https?:\/\/)[^\s/@]*@/gu, '$1')
-    .replaceAll(/(https?:\/\/[^\s?"']*)\?[^\s"']*/gu, '$1')
-    .replaceAll(/\b(?:sk|pk|rk|gsk|xai|key|AIza)[-_]?[-\w*]{12,}/gu, '…')
-    .replaceAll(/\b(Bearer)\s+\S+/giu, '$1 …')
-    .replaceAll(/[\p{Cc}\s]+/gu, ' ')
-    .trim()
-  return clean.length > MAX_SECRET_SCAN ? `${clean.slice(0, MAX_SECRET_SCAN)}…` : clean
 }
 
 /** Flushes each chunk instead of waiting for a full block. */

@@ -3,7 +3,7 @@ import { withTimeout } from '../../../async/with-timeout.ts'
 import { reasonOf } from '../../../errors/parley-error.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Signal } from '../../../ports/values/signal.ts'
-import { redact } from '../http/transport.ts'
+import { redact } from '../http/redact.ts'
 import { isLocal, type KnownModel, type Provider } from './provider.ts'
 import { connect } from 'node:net'
 
