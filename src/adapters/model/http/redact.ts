@@ -1,5 +1,4 @@
 /** Removes keys, and addresses that may contain them, from what a provider says. */
-
 import type { Provider } from '../providers/provider.ts'
 
 const MAX_MESSAGE_CHARS = 400
@@ -16,5 +15,5 @@ export function redact(words: string, { key, headers }: Pick<Provider, 'key' | '
     .replaceAll(/\b(Bearer)\s+\S+/giu, '$1 …')
     .replaceAll(/[\p{Cc}\s]+/gu, ' ')
     .trim()
-  return clean.length > MAX_MESSAGE_CHARS ? `${clean.slice(0, MAX_SECRET_SCAN)}…` : clean
+  return clean.length > MAX_MESSAGE_CHARS ? `${clean.slice(0, MAX_MESSAGE_CHARS)}…` : clean
 }
