@@ -116,11 +116,8 @@ export const packages: Readonly<Record<string, readonly string[]>> = {
   marked: ['docs-search'], // only its lexer; its HTML is never used
   'opencc-js': ['docs-search/index'],
   '@clack/prompts': ['cli'],
-  diff: ['adapters/builtin-tools', 'cli'],
-  entities: ['adapters/builtin-tools', 'docs-search/index'],
   htmlparser2: ['docs-search/index'],
   'ipaddr.js': ['net-policy'],
-  picomatch: ['adapters/builtin-tools', 'workspace', 'access'],
   picocolors: ['cli'],
   pino: ['server'],
   'smol-toml': ['config'],
