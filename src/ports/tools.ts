@@ -98,7 +98,7 @@ export interface ServerStatus {
   readonly name: string
   /** The title that the server gives itself, for display. */
   readonly title: string
-  readonly state: 'idle' | 'connecting' | 'ready' | 'failed' | 'closed'
+  readonly state: 'connecting' | 'ready' | 'failed' | 'closed'
   /** Why it failed; one sentence without secrets. */
   readonly reason?: string
   readonly tools: number
@@ -242,9 +242,9 @@ export interface ToolRegistry {
   /** The list as it stands now, without waiting. */
   list(): ToolList
   /**
-   * Starts the servers that wait for their first use, except those whose tools are known without that. Resolves with the
-   * current list as soon as no server is connecting, after `limitMs`, or when `signal` aborts. A server that did not
-   * connect within `limitMs` is not waited for again during the same attempt. Never throws.
+   * Connects the failed servers again whose next attempt is due. Resolves with the current list as soon as no server is
+   * connecting, after `limitMs`, or when `signal` aborts. A server that did not connect within `limitMs` is not waited for
+   * again during the same attempt. Never throws.
    */
   ready(limitMs: number, signal: Signal): Promise<ToolList>
   /**

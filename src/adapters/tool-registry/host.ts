@@ -14,7 +14,7 @@ import {
 } from '../mcp/host/mcp-types.ts'
 import { type CompletionSource, openCompletions, type Suggestions, type Typed } from './completions.ts'
 import { openProtocolCache } from '../mcp/host/protocol-cache.ts'
-import { type BuiltinServer, type ConfiguredServer, serversOf } from './server-sources.ts'
+import { type ConfiguredServer, serversOf } from './server-sources.ts'
 import type { Logins } from '../mcp/oauth/authorization.ts'
 import { ConnectQueue } from '../mcp/host/connect-queue.ts'
 import { openPool } from '../mcp/host/pool.ts'
@@ -29,7 +29,6 @@ export interface ToolHostOptions {
   readonly activity?: Activity
   /** Parley's name and version for servers. */
   readonly clientInfo: ClientInfo
-  readonly builtin?: readonly BuiltinServer[]
   /** The builtin tools, once they are loaded; a registry opened earlier has none. */
   readonly own?: () => BuiltinTools | undefined
   readonly limits?: Partial<Limits>
@@ -61,7 +60,7 @@ export interface McpHost extends ToolHost {
   close(): Promise<void>
 }
 
-export function openToolHost({ builtin = [], configured = () => [], own, ...options }: ToolHostOptions): McpHost {
+export function openToolHost({ configured = () => [], own, ...options }: ToolHostOptions): McpHost {
   const {
     clock,
     processes,
@@ -93,7 +92,7 @@ export function openToolHost({ builtin = [], configured = () => [], own, ...opti
   const completions = openCompletions(clock)
   return {
     open(request) {
-      const configs = serversOf(request, { builtin, configured: configured(request.cwd) })
+      const configs = serversOf(request, configured(request.cwd))
       const registry = new Registry({
         clock: context.clock,
         patienceMs: context.limits.callMs,

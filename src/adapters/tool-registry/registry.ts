@@ -57,7 +57,7 @@ export class Registry implements ToolRegistry {
     this.#leases = lease(() => this.#changed())
     this.#servers = this.#leases.map(({ server }) => server)
     this.#list = snapshotOf(this.#servers, 1)
-    for (const server of this.#servers) if (!server.config.lazy) server.start()
+    for (const server of this.#servers) server.start()
     this.#isStarting = false
     this.#changed()
   }
@@ -157,7 +157,6 @@ export class Registry implements ToolRegistry {
     const found = lookUp(this.#servers, name, kind)
     if (found !== undefined) return found
     const candidates = this.#servers.filter((server) => name.startsWith(registryPrefix(server.config.label)))
-    for (const server of candidates) if (server.status().state === 'idle') server.start()
     const patience = { clock: this.#clock, limitMs: options.timeoutMs ?? this.#patienceMs, signal: options.signal }
     await settled(candidates, patience)
     return lookUp(this.#servers, name, kind) ?? fail('TOOL_UNKNOWN', { tool: name })
@@ -267,8 +266,8 @@ function lastSnapshot(servers: readonly McpServerLifecycle[], version: number): 
 
 function toolOf({ config }: McpServerLifecycle, tool: ServerTool): Tool {
   const { outputSchema: _, ...told } = tool
-  const { label: server, trusted } = config
-  return { name: registryName(server, tool.serverToolName), ...told, server, builtin: trusted || tool === LOG_IN }
+  const { label: server } = config
+  return { name: registryName(server, tool.serverToolName), ...told, server, builtin: tool === LOG_IN }
 }
 
 function promptOf(server: McpServerLifecycle, prompt: ServerPrompt): PromptTemplate {

@@ -1,20 +1,8 @@
-/** Which servers a registry has (Parley's own, those of clients, those of configuration files), and which configurations are the same server. */
+/** Which servers a registry has (those of clients, those of configuration files), and which configurations are the same server. */
 import type { McpServer, ToolHostRequest } from '../../ports/tools.ts'
 import type { LoginSettings } from '../mcp/oauth/authorization.ts'
 import { serverLabels } from './names.ts'
 import type { ServerRules, ServerConfig } from '../mcp/host/server-config.ts'
-
-/** One of Parley's own servers: trusted, and started when it is first needed. */
-export interface BuiltinServer {
-  readonly name: string
-  readonly title: string
-  /** Starts it if necessary, and returns how to reach it. */
-  connect(request: ToolHostRequest): Promise<McpServer>
-  /** Its tools, if they are known without starting it: then its first call starts it. */
-  tools?(request: ToolHostRequest): Promise<readonly unknown[]>
-  /** Called when the registry of this request has closed. */
-  release?(request: ToolHostRequest): Promise<void>
-}
 
 /** A server in a configuration file. */
 export interface ConfiguredServer {
@@ -33,16 +21,10 @@ export interface ConfiguredServer {
   }
 }
 
-interface Known {
-  readonly builtin: readonly BuiltinServer[]
-  readonly configured: readonly ConfiguredServer[]
-}
-
-/** Parley's own servers first, then those of clients, then those of configuration files. */
-export function serversOf(request: ToolHostRequest, { builtin, configured }: Known): readonly ServerConfig[] {
+/** The servers of clients first, then those of configuration files. */
+export function serversOf(request: ToolHostRequest, configured: readonly ConfiguredServer[]): readonly ServerConfig[] {
   const named = new Set(request.servers.map(({ name }) => name))
   const all = [
-    ...builtin.map((server) => ({ name: server.name, make: (label: string) => ownConfig(server, label, request) })),
     ...request.servers.map((server) => ({
       name: server.name,
       make: (label: string) => namedConfig(server, { label, request, rules: rulesFor(server.name, configured) }),
@@ -59,27 +41,6 @@ export function serversOf(request: ToolHostRequest, { builtin, configured }: Kno
 
 function rulesFor(name: string, configured: readonly ConfiguredServer[]): ServerRules {
   return configured.find((one) => one.name === name)?.rules ?? {}
-}
-
-function ownConfig(server: BuiltinServer, label: string, request: ToolHostRequest): ServerConfig {
-  const { scope, cwd, roots } = request
-  return {
-    label,
-    session: scope,
-    cwd,
-    roots,
-    title: server.title,
-    trusted: true,
-    lazy: true,
-    isProcess: false,
-    isConfigured: false,
-    isShared: false,
-    rules: {},
-    key: JSON.stringify([scope, label, cwd, roots]),
-    locate: () => server.connect(request),
-    ...(server.tools && { staticTools: async () => (await server.tools?.(request)) ?? [] }),
-    release: async () => server.release?.(request),
-  }
 }
 
 interface Place {
@@ -121,7 +82,7 @@ function strange(
   const key = JSON.stringify(
     isShared ? ['shared', label, roots, identity, rules] : [scope, label, cwd, identity, rules],
   )
-  return { isShared, ...how, label, session: scope, cwd, roots, rules, key, title: label, trusted: false, lazy: false }
+  return { isShared, ...how, label, session: scope, cwd, roots, rules, key }
 }
 
 /** Independent of the order of variables and headers. */

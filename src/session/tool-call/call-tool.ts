@@ -180,7 +180,7 @@ function withRemarks(result: ToolResult, broker: ElicitationBroker | undefined):
   return { ...result, content: [...result.content, ...remarks], ...forModel }
 }
 
-/** Only a builtin tool that changes nothing, and only when the connection failed and not the tool. */
+/** Only a builtin tool that changes nothing, and only when the call never began or was cut off because its registry closed. */
 function mayRepeat({ builtin, readOnly }: Tool, error: unknown): boolean {
   return builtin && readOnly && (isParleyError(error, 'TOOL_LOST') || isParleyError(error, 'TOOL_NOT_RUN'))
 }

@@ -290,7 +290,7 @@ class Player {
     if (id !== undefined) await this.#turn.report(id, { title: name, status: 'pending' })
     await this.#settled(name)
     const left = until - this.#clock.monotonicNow()
-    // Servers that wait for their first use are started only for a tool that no other server has.
+    // Failed servers are connected again only for a tool that no other server has.
     if (left > 0 && !this.#has(this.#registryName(name))) await this.#turn.tools.ready(left, this.#turn.signal)
   }
 

@@ -1,4 +1,4 @@
-/** The life cycle of one server: idle, connecting, ready, failed, connected again, closed. */
+/** The life cycle of one server: connecting, ready, failed, connected again, closed. */
 import { fail, isParleyError, reasonOf, ParleyError } from '../../../errors/parley-error.ts'
 import type { Timer } from '../../../ports/clock.ts'
 import type { McpServer, ServerStatus, ToolResult } from '../../../ports/tools.ts'
@@ -9,7 +9,8 @@ import { permitted, type ServerConfig } from './server-config.ts'
 import { unlessAborted } from '../../../async/abort.ts'
 
 type Phase =
-  | { readonly state: 'idle' }
+  /** It was made, and `start` was not called yet. */
+  | { readonly state: 'unstarted' }
   | { readonly state: 'connecting'; readonly done: Promise<void>; readonly abort: AbortController }
   | { readonly state: 'ready'; readonly connection: Connection; readonly since: number }
   /** `retryAt` is a time of `monotonicNow`; `timer` restarts the server by itself. */
@@ -17,6 +18,15 @@ type Phase =
   /** The server requires a login; `timer` watches for one. */
   | { readonly state: 'locked'; readonly reason: string; readonly authorization: Authorization; readonly timer: Timer }
   | { readonly state: 'closed' }
+
+const PUBLIC_STATE = {
+  unstarted: 'connecting',
+  connecting: 'connecting',
+  ready: 'ready',
+  failed: 'failed',
+  locked: 'failed',
+  closed: 'closed',
+} as const satisfies Record<Phase['state'], ServerStatus['state']>
 
 /** Delay before a server is started, so that the answer to a running request goes first. */
 const START_DELAY_MS = 10
@@ -28,11 +38,9 @@ export class McpServerLifecycle {
   readonly #restarts: Restarts
   /** Lost connections that still wait for answers. */
   readonly #draining = new Set<Connection>()
-  #phase: Phase = { state: 'idle' }
+  #phase: Phase = { state: 'unstarted' }
   #title: string
   #known: Offer | undefined
-  #staticOffer: Offer | undefined
-  #readingStaticTools: Promise<void> | undefined
   #roots: readonly string[]
   #located: McpServer | undefined
   /** Resources that were read over connections that were lost. */
@@ -43,7 +51,7 @@ export class McpServerLifecycle {
     this.config = config
     this.#context = context
     this.#changed = changed
-    this.#title = config.title
+    this.#title = config.label
     this.#roots = config.roots
     const { restartPausesMs: pausesMs, steadyMs } = context.limits
     this.#restarts = countRestarts({ pausesMs, steadyMs, forever: !config.isProcess })
@@ -51,7 +59,7 @@ export class McpServerLifecycle {
 
   status(): ServerStatus {
     const phase = this.#phase
-    const state = phase.state === 'locked' ? 'failed' : phase.state
+    const state = PUBLIC_STATE[phase.state]
     const tools = state === 'failed' ? 0 : this.offer().tools.length
     const status = { name: this.config.label, title: this.#title, state, tools }
     if (phase.state === 'failed' || phase.state === 'locked') return { ...status, reason: phase.reason }
@@ -63,22 +71,19 @@ export class McpServerLifecycle {
   /** The tools, prompts and resources that can be used now; empty while the server cannot be called. */
   offer(): Offer {
     if (this.#phase.state === 'locked') return this.#context.elicitation ? LOCKED : NOTHING
-    if (this.#phase.state === 'ready') return this.known()
-    const isComing = this.#phase.state === 'idle' || this.#phase.state === 'connecting'
-    return (isComing ? this.#staticOffer : undefined) ?? NOTHING
+    return this.#phase.state === 'ready' ? this.known() : NOTHING
   }
 
   /** The present offer of the server, or the last one before its connection was lost. */
   known(): Offer {
-    const known = this.#known ?? this.#staticOffer ?? NOTHING
+    const known = this.#known ?? NOTHING
     return this.#phase.state === 'locked' ? { ...known, tools: [LOG_IN, ...known.tools] } : known
   }
 
-  /** Makes its offer known. A server with static tools need not be connected for that. */
+  /** Makes its offer known and current. */
   prepare(): void {
-    if (this.#phase.state === 'ready') return this.#phase.connection.refreshIfStale()
-    if (this.config.staticTools === undefined || this.#phase.state !== 'idle') return this.start()
-    if (this.#staticOffer === undefined) this.#readingStaticTools ??= this.#readStaticTools(this.config.staticTools)
+    if (this.#phase.state === 'ready') this.#phase.connection.refreshIfStale()
+    else this.start()
   }
 
   /** Connects it, also after it was lost, unless it has to wait for a retry. */
@@ -102,7 +107,6 @@ export class McpServerLifecycle {
 
   /** Resolves when it is not connecting. */
   async settled(): Promise<void> {
-    await this.#readingStaticTools
     if (this.#phase.state === 'connecting') await this.#phase.done
   }
 
@@ -144,24 +148,10 @@ export class McpServerLifecycle {
     }
     if (before.state === 'ready') await before.connection.close()
     await Promise.all([...this.#draining].map((connection) => connection.close()))
-    await this.config.release?.()
-  }
-
-  async #readStaticTools(staticTools: () => Promise<readonly unknown[]>): Promise<void> {
-    try {
-      const [listed, { cleanTools }] = await Promise.all([staticTools(), import('../client/lists/tool-list.ts')])
-      this.#staticOffer = permitted({ ...NOTHING, tools: cleanTools(listed).tools }, this.config.rules)
-      if (this.#phase.state !== 'closed') this.#changed()
-    } catch {
-      // Starting the server reports the reason.
-      this.start()
-    } finally {
-      this.#readingStaticTools = undefined
-    }
   }
 
   #mayStart(): boolean {
-    if (this.#phase.state === 'idle') return true
+    if (this.#phase.state === 'unstarted') return true
     if (this.#phase.state !== 'failed') return false
     return this.#phase.retryAt <= this.#context.clock.monotonicNow()
   }
@@ -192,7 +182,6 @@ export class McpServerLifecycle {
 
   /** Starting a process blocks this one for some milliseconds, so the answer to `session/new` goes first. */
   async #openInTurn(signal: AbortSignal): Promise<Connection> {
-    if (this.config.lazy) return await this.#open(signal)
     await this.#context.clock.sleep(START_DELAY_MS, signal)
     const over = await this.#context.connectQueue.turn(this.config.session, signal)
     try {
@@ -280,8 +269,8 @@ export class McpServerLifecycle {
     // After the first loss, or where a retry costs no process, a session that needs the server need not wait.
     const retryAt =
       this.#restarts.count > 1 && this.config.isProcess ? clock.monotonicNow() + pause : clock.monotonicNow()
-    const timer = this.config.lazy ? undefined : clock.setTimer(pause, () => this.#connectNow())
-    this.#enter({ state: 'failed', reason, retryAt, ...(timer && { timer }) })
+    const timer = clock.setTimer(pause, () => this.#connectNow())
+    this.#enter({ state: 'failed', reason, retryAt, timer })
   }
 
   async #connected(name: string): Promise<Connection> {

@@ -8,8 +8,6 @@ export interface ServerConfig {
   readonly key: string
   /** Its name, unique within the registry. */
   readonly label: string
-  readonly title: string
-  readonly trusted: boolean
   /** Starting it starts a process. */
   readonly isProcess: boolean
   /** A configuration file of the user or of a project names it. */
@@ -18,20 +16,14 @@ export interface ServerConfig {
   readonly login?: LoginSettings
   /** Sessions share it, and it runs on for a while after the last has left. */
   readonly isShared: boolean
-  /** It is started by its first use. */
-  readonly lazy: boolean
   /** The session that configured it first. */
   readonly session: string
   readonly cwd: string
   /** The root set when it was configured. */
   readonly roots: readonly string[]
   readonly rules: ServerRules
-  /** How to reach it; for Parley's own servers this starts them. */
+  /** How to reach it now. Throws a sentence without secrets if it may not or cannot be started. */
   readonly locate: () => Promise<McpServer>
-  /** Its tools, known without a connection; the first call starts it. Throws what would prevent the start. */
-  readonly staticTools?: () => Promise<readonly unknown[]>
-  /** Called once, after the last `locate`. */
-  readonly release?: () => Promise<void>
 }
 
 export interface ServerRules {
