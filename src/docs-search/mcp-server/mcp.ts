@@ -96,7 +96,7 @@ async function callOf(tool: DocumentTool, args: Arguments, log: (line: string) =
   }
 }
 
-export const TOOLS: readonly DocumentTool[] = [
+const TOOLS: readonly DocumentTool[] = [
   minDocGlobalSearch,
   searchDocuments,
   readDocument,
