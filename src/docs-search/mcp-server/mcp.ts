@@ -96,13 +96,7 @@ async function callOf(tool: DocumentTool, args: Arguments, log: (line: string) =
   }
 }
 
-const TOOLS: readonly DocumentTool[] = [
-  minDocGlobalSearch,
-  searchDocuments,
-  readDocument,
-  listDocuments,
-  outline,
-]
+const TOOLS: readonly DocumentTool[] = [minDocGlobalSearch, searchDocuments, readDocument, listDocuments, outline]
 
 /** Withdrawn while none of the collections is there. */
 function toolsOf(present: readonly string[]): Tool[] {
