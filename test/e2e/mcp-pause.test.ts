@@ -7,7 +7,17 @@ import { parley } from './cli.ts'
 import type { Fields, Message } from './message.ts'
 import { promptOf } from './parley.ts'
 import { RawSocket } from './raw-socket.ts'
-import { type Place, cleanUpServers, deaf, logOf, openSession, pidIn, placeWith, startInBackground } from './server.ts'
+import {
+  type Place,
+  cleanUpServers,
+  deaf,
+  logOf,
+  openSession,
+  pidIn,
+  placeWith,
+  startInBackground,
+  requirePid,
+} from './server.ts'
 
 cleanUpServers()
 
@@ -45,7 +55,7 @@ async function company(script: string): Promise<Company & { readonly question: M
 
 type End = (place: Place) => Promise<unknown>
 
-const kill: End = async ({ home }) => process.kill(pidIn(home) ?? 0, 'SIGKILL')
+const kill: End = async ({ home }) => process.kill(requirePid(pidIn(home)), 'SIGKILL')
 const ends: readonly (readonly [how: string, end: End])[] = [
   ['kill -9', kill],
   ['parley stop', ({ home }) => parley(['stop'], { home })],

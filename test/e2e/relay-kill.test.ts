@@ -1,4 +1,5 @@
 /** The server is killed with kill -9 while relays are attached: their clients notice no more than one interrupted prompt. */
+import { requirePid } from './server.ts'
 import { copyFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -174,7 +175,7 @@ describe('while a question waits', () => {
 
   test('a cancel that dies with the server is not forgotten', async () => {
     const { place, one, sessionId, prompt } = await asked()
-    process.kill(serverOf(place) ?? 0, 'SIGSTOP')
+    process.kill(requirePid(serverOf(place)), 'SIGSTOP')
     one.notify('session/cancel', { sessionId })
     // What comes after it on the same pipe has been taken from the client: so has the cancel.
     one.write(`${' '.repeat(200_000)}\n`)
@@ -265,7 +266,7 @@ describe('when no server can be started', () => {
     await client.until((message) => said([message]).startsWith('w3'))
     const stored = readdirSync(place.home).filter((name) => name.includes('journal') || name.endsWith('.db'))
     const journal = stored.find((name) => !name.includes('-')) ?? ''
-    process.kill(serverOf(place) ?? 0, 'SIGSTOP')
+    process.kill(requirePid(serverOf(place)), 'SIGSTOP')
     return { place, client, sessionId, prompt, journal: join(place.home, journal), stored }
   }
 

@@ -9,7 +9,7 @@ import { promptOf } from './parley.ts'
 import { cleanUp, placeWith, startRelay } from './relays.ts'
 import { RawSocket } from './raw-socket.ts'
 import { commandLines, filesBelow, leaksIn, newSentinels, secret } from './sentinels.ts'
-import { pidIn } from './server.ts'
+import { pidIn, requirePid } from './server.ts'
 import { socketPathOf } from '../../src/config/socket.ts'
 
 cleanUp()
@@ -127,7 +127,7 @@ test('secrets of servers and clients are in nothing that anyone else can read', 
       outputs.push(stdout, stderr)
     }
     // The relay keeps what it needs to go on in its memory, and starts the next server with it.
-    process.kill(pidIn(place.home) ?? 0, 'SIGKILL')
+    process.kill(requirePid(pidIn(place.home)), 'SIGKILL')
     await relay.request('session/prompt', promptOf(sessionId, 'again'))
     look()
     await relay.leave()

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import { RawSocket } from './raw-socket.ts'
-import { type Place, cleanUpServers, openSession, pidIn, placeWith, serve } from './server.ts'
+import { type Place, cleanUpServers, openSession, pidIn, placeWith, serve, requirePid } from './server.ts'
 
 cleanUpServers()
 
@@ -24,7 +24,7 @@ async function watched(place: Place): Promise<() => Promise<Counts>> {
   directories.push(directory)
   await serve(place, { NODE_OPTIONS: `--heapsnapshot-signal=SIGUSR2 --diagnostic-dir=${directory}` })
   return async () => {
-    const [name] = await written(directory, () => process.kill(pidIn(place.home) ?? 0, 'SIGUSR2'))
+    const [name] = await written(directory, () => process.kill(requirePid(pidIn(place.home)), 'SIGUSR2'))
     const path = join(directory, name ?? '')
     const counts = countsIn(await whole(path))
     rmSync(path)

@@ -98,6 +98,12 @@ export function pidIn(home: string): number | undefined {
   }
 }
 
+/** A signal to process 0 would end the tests themselves. */
+export function requirePid(pid: number | undefined): number {
+  if (pid === undefined) throw new Error('no server runs where the test expects one')
+  return pid
+}
+
 export function logOf({ home }: Place): string {
   return readFileSync(join(home, 'parley.log'), 'utf8')
 }

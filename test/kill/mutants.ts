@@ -123,7 +123,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     mechanism: 'fencing: who has lost its files tells nothing more',
-    file: 'src/adapters/journal/sqlite/worker/worker.ts',
+    file: 'src/adapters/journal/sqlite/worker/worker-stores.ts',
     text: '        requireSameFiles()\n',
     by: '',
     test: ['test/e2e/moved-state.test.ts', 'a server under which %s is removed ends at once and says so'],

@@ -5,13 +5,13 @@
 import type { Cursor, PageLimits, SessionId, StoredEntry } from '../../../../ports/journal.ts'
 import type { Database } from '../../../../sqlite/database.ts'
 import { Statements, escapeText, unescapeText } from '../../../../sqlite/statements.ts'
-import { journalPath } from '../worker/worker.ts'
+import { journalPath } from '../worker/worker-stores.ts'
 import { openForReader } from './file.ts'
 import { journalError } from './journal-error.ts'
 import { Store } from '../store/store.ts'
 
 export interface StoredHead {
-  /** Unique: not even a session that reuses an id has the key of an earlier one. */
+  /** Never used for two sessions, whatever their ids. */
   readonly key: number
   readonly id: SessionId
   readonly cwd: string
@@ -20,7 +20,7 @@ export interface StoredHead {
 }
 
 export interface JournalSource {
-  /** Every session, the most recently changed one last. */
+  /** Every session, the one that changed last at the end. */
   heads(): readonly StoredHead[]
   head(id: SessionId): StoredHead | undefined
   page(id: SessionId, from: Cursor, limits: PageLimits): readonly StoredEntry[]
