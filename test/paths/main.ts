@@ -8,6 +8,9 @@ import { buildInstrumented } from './instrument.ts'
 import { Stage } from './stage.ts'
 import { type Way, type Window, ambient, indexer, ways } from './ways.ts'
 
+const BEGIN = '<!-- Written by `npm run paths -- --write`: -->'
+const END = '<!-- the end of what it writes -->'
+
 const lists = !process.argv.includes('--counts')
 const writes = process.argv.includes('--write')
 const bin = await buildInstrumented()
@@ -50,9 +53,6 @@ function report({ name, limit }: Way, files: readonly string[]): void {
   console.log(`\n${name}: ${files.length} files, ${verdict} ${limit}`)
   if (lists) for (const [index, file] of files.entries()) console.log(`${String(index + 1).padStart(4)}  ${file}`)
 }
-
-const BEGIN = '<!-- Written by `npm run paths -- --write`: -->'
-const END = '<!-- the end of what it writes -->'
 
 /** Replaces what stands between the two marks. */
 function writePage(page: URL): void {
