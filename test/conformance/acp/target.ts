@@ -157,6 +157,10 @@ function childEnds(child: ChildProcessWithoutNullStreams, hasGroup = false): End
   child.stdin.on('error', () => {
     // The agent is gone; whoever waits hears of that.
   })
+  // A program that could not be started has no pid, and a signal to process 0 would end the tests themselves.
+  const killAll = (): void => {
+    if (child.pid !== undefined) kill(hasGroup ? -child.pid : child.pid)
+  }
   return {
     input: child.stdin,
     output: child.stdout,
@@ -167,12 +171,12 @@ function childEnds(child: ChildProcessWithoutNullStreams, hasGroup = false): End
       child.stdin.end()
       const timer = setTimeout(() => {
         byItself = false
-        kill(hasGroup ? -(child.pid ?? 0) : (child.pid ?? 0))
+        killAll()
       }, LEAVING)
       await closed
       clearTimeout(timer)
       // What it started must not stay either.
-      if (hasGroup) kill(-(child.pid ?? 0))
+      if (hasGroup) killAll()
       return byItself
     },
   }
