@@ -166,7 +166,7 @@ export type SessionPush =
   /** The MCP servers that the turns of this client's prompts have. */
   | { readonly kind: 'mcp'; readonly servers: readonly ServerStatus[] }
   | { readonly kind: 'notice'; readonly notice: Notice }
-  /** Something could not be stored, or not be read for long. `view` is the session after that: prompts that are not in it are lost. */
+  /** The turn has lost what could not be stored, or the journal could not be read for long. `view` is the session after that: prompts that are not in it are lost. */
   | { readonly kind: 'failed'; readonly error: unknown; readonly view: SessionView }
   /** A client closed or deleted the session, or another server took it over (`closed`). */
   | { readonly kind: 'ended'; readonly how: 'closed' | 'deleted' }

@@ -15,7 +15,7 @@ import type {
   SessionView,
   SubscribeOptions,
 } from './handle.ts'
-import { SessionLog } from './log/session-log.ts'
+import { type LogFailure, SessionLog } from './log/session-log.ts'
 import type { SessionPorts } from './session-ports.ts'
 import { AttachedClients } from './subscribers/attached-clients.ts'
 import { Subscribers } from './subscribers/subscribers.ts'
@@ -49,7 +49,7 @@ export class Session implements SessionHandle {
     const log = new SessionLog(ports, state, {
       published: (entries) => this.#published(entries),
       effect: (effect) => this.#turns.act(effect),
-      failed: (error, ahead) => this.#failed(error, ahead),
+      failed: (failure) => this.#failed(failure),
     })
     this.#log = log
     const registries = new RegistryPool(ports, {
@@ -215,14 +215,15 @@ export class Session implements SessionHandle {
     }
   }
 
-  #failed(cause: unknown, ahead: boolean): void {
-    this.#turns.break(cause)
-    const isLost = isParleyError(cause, 'JOURNAL_CONFLICT')
+  #failed({ error, isAhead, breaksTurn }: LogFailure): void {
+    if (breaksTurn) this.#turns.break(error)
+    const isLost = isParleyError(error, 'JOURNAL_CONFLICT')
     // Closed first, so that no client waits for a prompt of a session that another server has.
     if (isLost) this.dispose().catch(this.#ports.report)
-    if (this.state.phase !== 'absent') this.#subscribers.failed(cause)
+    if (breaksTurn && this.state.phase !== 'absent') this.#subscribers.failed(error)
+    if (isAhead) this.#subscribers.readMissing()
     if (isLost) this.#subscribers.ended('closed')
-    else if (ahead || this.#log.isDirty) this.#turns.recovery.begin()
+    else if (isAhead || this.#log.isDirty) this.#turns.recovery.begin()
   }
 
   #restartIdleTimer(): void {

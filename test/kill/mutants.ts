@@ -52,12 +52,19 @@ export const mutants: readonly Mutant[] = [
   {
     mechanism: 'order: what follows a hole is passed over',
     file: WRITER,
-    text: "pending.filter(({ command }) => !('turnId' in command))",
-    by: 'pending',
+    text: "(breaksTurn && 'turnId' in command)",
+    by: 'false',
     test: [
       WRITER_TEST,
       'in mid-turn tells the readers; nothing is told after the hole, and the turn ends once when there is room',
     ],
+  },
+  {
+    mechanism: 'order: only an append that carried something of the turn breaks it',
+    file: 'src/session/session.ts',
+    text: 'if (breaksTurn) this.#turns.break(error)',
+    by: 'this.#turns.break(error)',
+    test: [WRITER_TEST, 'leaves the turn alone, and its clients hear nothing of it'],
   },
   {
     mechanism: 'seq without holes: an append brings all that lies between',

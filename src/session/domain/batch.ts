@@ -107,6 +107,24 @@ class BatchBuilder {
   }
 }
 
+/** Whether the running turn cannot go on when this command could not be stored: its own words are lost, or its cancel or an answer. */
+export function concernsTurn(command: Command, state: State): boolean {
+  switch (command.kind) {
+    case 'agent':
+    case 'ask':
+    case 'end':
+    case 'answer':
+    case 'cancel':
+    case 'close':
+    case 'halt':
+      return true
+    case 'withdraw':
+      return isBusy(state) && state.turn.promptId === command.promptId
+    default:
+      return false
+  }
+}
+
 /** A command whose facts cannot all be stored leaves none. */
 function decideWhole(command: Command, state: State) {
   return decide(command, state).map((body) => ({ body, stored: encodeBody(body) }))

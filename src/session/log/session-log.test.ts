@@ -7,7 +7,7 @@ import { quiet } from '../../../test/sim/clock.ts'
 import { House, here, prompted } from '../../../test/sim/house.ts'
 import { type Script, signal, untilCancelled } from '../../../test/sim/puppet.ts'
 import { account } from '../../../test/sim/account.ts'
-import { prompt, text } from '../../../test/sim/words.ts'
+import { cancel, prompt, rename, text } from '../../../test/sim/words.ts'
 
 /** Says a word whenever the test gives one; `null` ends the turn. */
 function dictated() {
@@ -173,7 +173,7 @@ describe('a full disk', () => {
     await expect(prompted(session, 'p1')).rejects.toMatchObject({ code: 'JOURNAL_FULL' })
     expect(session.state).toEqual(before)
     expect(reader.kinds).toEqual(['session_created'])
-    expect(reader.failures).toMatchObject([{ code: 'JOURNAL_FULL' }])
+    expect(reader.failures).toEqual([])
     house.disk.trouble = 'none'
     await prompted(session, 'p1')
     expect(reader.kinds.at(-1)).toBe('turn_ended')
@@ -253,6 +253,81 @@ describe('a full disk', () => {
     house.disk.trouble = 'none'
     await house.clock.advance(5_000)
     expect(session.state.phase).toBe('idle')
+  })
+})
+
+describe('a failed append that the running turn has no part in', () => {
+  async function working() {
+    const house = new House()
+    const { say, script } = dictated()
+    house.agent.script = script
+    const { session, reader } = await house.open()
+    await prompted(session, 'p1')
+    await say('one ')
+    return { house, session, reader, say }
+  }
+
+  test('leaves the turn alone, and its clients hear nothing of it', async () => {
+    const { house, session, reader, say } = await working()
+    house.disk.trouble = 'full'
+    // What a client does that loads the session.
+    await session.applyConfig({ ...here, additionalDirectories: ['/more'] })
+    await expect(session.prompt('p2', [text('x')])).rejects.toMatchObject({ code: 'JOURNAL_FULL' })
+    house.disk.trouble = 'none'
+    await say('two')
+    await say(null)
+    expect(reader.text).toBe('one two')
+    expect(reader.entries.at(-1)).toMatchObject({ kind: 'turn_ended', stopReason: 'end_turn' })
+    expect(reader.failures).toEqual([])
+  })
+
+  test('keeps what the turn said meanwhile', async () => {
+    const { house, session, reader, say } = await working()
+    house.disk.hold()
+    const renamed = session.dispatch(rename('Mine'))
+    await quiet()
+    await say('two ')
+    await say('three')
+    house.disk.next = 'full'
+    house.disk.release()
+    await expect(renamed).rejects.toMatchObject({ code: 'JOURNAL_FULL' })
+    await say(null)
+    expect(reader.text).toBe('one two three')
+    expect(reader.entries.at(-1)).toMatchObject({ kind: 'turn_ended', stopReason: 'end_turn' })
+  })
+
+  test('and that was stored all the same is read by every client, and the turn goes on', async () => {
+    const { house, session, reader, say } = await working()
+    Object.assign(house.disk, { next: 'lost answer', trouble: 'unreadable' })
+    await expect(session.dispatch(rename('Mine'))).rejects.toMatchObject({ code: 'JOURNAL_IO' })
+    house.disk.trouble = 'none'
+    await house.clock.advance(5_000)
+    await say('two')
+    await say(null)
+    expect(reader.entries).toEqual(await house.disk.entries(session.id))
+    expect(reader.kinds).toContain('title')
+    expect(reader.entries.at(-1)).toMatchObject({ kind: 'turn_ended', stopReason: 'end_turn' })
+    expect(reader.failures).toEqual([])
+  })
+
+  test('breaks the turn after all when it speaks before the journal can be read again', async () => {
+    const { house, session, reader, say } = await working()
+    Object.assign(house.disk, { next: 'lost answer', trouble: 'unreadable' })
+    await expect(session.dispatch(rename('Mine'))).rejects.toMatchObject({ code: 'JOURNAL_IO' })
+    await say('lost')
+    house.disk.trouble = 'none'
+    await house.clock.advance(5_000)
+    expect(reader.text).toBe('one ')
+    expect(reader.entries.at(-1)).toMatchObject({ kind: 'turn_ended', stopReason: 'error' })
+    expect(reader.failures[0]).toMatchObject({ code: 'JOURNAL_IO' })
+  })
+
+  test('that lost a cancel is no such append: the turn ends', async () => {
+    const { house, session, reader } = await working()
+    house.disk.next = 'full'
+    await expect(session.dispatch(cancel())).rejects.toMatchObject({ code: 'JOURNAL_FULL' })
+    await house.clock.advance(5_000)
+    expect(reader.entries.at(-1)).toMatchObject({ kind: 'turn_ended', stopReason: 'error' })
   })
 })
 

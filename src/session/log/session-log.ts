@@ -2,7 +2,7 @@
 import { fail, isParleyError } from '../../errors/parley-error.ts'
 import type { FaultPoint } from '../../ports/fault.ts'
 import type { AbortSource, Signal } from '../../ports/values/signal.ts'
-import { type Batch, type Effect, decideBatch } from '../domain/batch.ts'
+import { type Batch, type Effect, concernsTurn, decideBatch } from '../domain/batch.ts'
 import type { Command } from '../domain/commands.ts'
 import type { Entry } from '../domain/entries.ts'
 import { type Existing, type State, encodeState, isBusy, rowOf } from '../domain/state.ts'
@@ -28,9 +28,17 @@ export interface LogListener {
   effect(effect: Effect): void
   /**
    * A batch could not be stored. The state is what the journal holds, unless the log is dirty: then this is called again
-   * once it could be read. `ahead`: the state contains entries that were never published.
+   * once it could be read.
    */
-  failed(error: unknown, ahead: boolean): void
+  failed(failure: LogFailure): void
+}
+
+export interface LogFailure {
+  readonly error: unknown
+  /** The state contains entries that were never published. */
+  readonly isAhead: boolean
+  /** The running turn has lost something by it. False when only commands of others were lost, such as a prompt or a rename. */
+  readonly breaksTurn: boolean
 }
 
 const NO_LISTENER: LogListener = { published: () => {}, effect: () => {}, failed: () => {} }
@@ -52,8 +60,8 @@ export class SessionLog {
   #waitingForRoom: (() => void)[] = []
   #waitingForState: (() => void)[] = []
   #lost: { readonly error: unknown } | undefined
-  /** An append failed with this error, and the journal could not be read since. */
-  #dirty: { readonly error: unknown } | undefined
+  /** An append failed, and the journal could not be read since. */
+  #dirty: Omit<LogFailure, 'isAhead'> | undefined
 
   constructor(ports: SessionPorts, state: State, listener: LogListener = NO_LISTENER) {
     this.#ports = ports
@@ -159,10 +167,9 @@ export class SessionLog {
     this.#writing = undefined
   }
 
-  /** Only commands of `post` have a length, and those are always removed all together: the sum starts at 0 again. */
   #keep(pending: Pending[]): void {
     this.#pending = pending
-    this.#chars = 0
+    this.#chars = pending.reduce((sum, { chars }) => sum + chars, 0)
     for (const resume of this.#waitingForRoom.splice(0)) resume()
   }
 
@@ -206,41 +213,42 @@ export class SessionLog {
     return { snapshot: { seq: state.seq, state: encodeState(state) } }
   }
 
-  /**
-   * After a failed append, also drop queued commands of the same turn; they would follow a gap. After another writer came
-   * first, drop everything: two writers never append to one session.
-   */
-  #dropDependent(error: unknown): readonly Pending[] {
-    const pending = this.#pending
+  async #notStored(taken: readonly Pending[], error: unknown): Promise<void> {
+    const before = this.#dirty
+    const published = this.#state.seq
     if (isParleyError(error, 'JOURNAL_CONFLICT')) this.#lost = { error }
-    const kept = this.#lost === undefined ? pending.filter(({ command }) => !('turnId' in command)) : []
-    this.#keep(kept)
-    return pending.filter((one) => !kept.includes(one))
+    const isLostByTurn = this.#lost !== undefined || taken.some(({ command }) => concernsTurn(command, this.#state))
+    const failure = { error: before?.error ?? error, breaksTurn: before?.breaksTurn === true || isLostByTurn }
+    this.#dirty = failure
+    // While the journal cannot be read, the state stays as it was and the log stays dirty.
+    if (before === undefined) await this.#reload().catch(() => undefined)
+    for (const pending of [...taken, ...this.#dropDependent(failure)]) pending.refused?.(error)
+    if (before?.breaksTurn !== failure.breaksTurn) this.#failed(failure, published)
+    if (!isParleyError(error)) this.#ports.report(error)
   }
 
-  async #notStored(taken: readonly Pending[], error: unknown): Promise<void> {
-    const published = this.#state.seq
-    const isNew = this.#dirty === undefined
-    this.#dirty ??= { error }
-    // While the journal cannot be read, the state stays as it was and the log stays dirty.
-    if (isNew) await this.#reload().catch(() => undefined)
-    const dropped = [...taken, ...this.#dropDependent(error)]
-    for (const pending of dropped) pending.refused?.(error)
-    if (isNew) this.#failed(error, published)
-    if (!isParleyError(error)) this.#ports.report(error)
+  /**
+   * Queued commands of a turn that has lost some are dropped too; they would follow a gap. After another writer came first,
+   * everything is dropped: two writers never append to one session.
+   */
+  #dropDependent({ breaksTurn }: Omit<LogFailure, 'isAhead'>): readonly Pending[] {
+    const pending = this.#pending
+    const isDropped = ({ command }: Pending): boolean => this.#lost !== undefined || (breaksTurn && 'turnId' in command)
+    this.#keep(pending.filter((one) => !isDropped(one)))
+    return pending.filter(isDropped)
   }
 
   /** Reads the journal again after a failed append, before anything is decided. Throws while it cannot be read. */
   async #reconcile(): Promise<void> {
     if (this.#dirty === undefined) return
     const published = this.#state.seq
-    const { error } = this.#dirty
+    const failure = this.#dirty
     await this.#reload()
-    this.#failed(error, published)
+    this.#failed(failure, published)
   }
 
-  #failed(error: unknown, published: number): void {
-    this.#listener.failed(error, this.#state.seq > published)
+  #failed(failure: Omit<LogFailure, 'isAhead'>, published: number): void {
+    this.#listener.failed({ ...failure, isAhead: this.#state.seq > published })
     this.#checkConditions()
   }
 

@@ -66,9 +66,16 @@ export class Subscribers implements SubscribedSession {
     this.#each((subscription) => subscription.pushEntries(entries, view))
   }
 
+  /** The running turn has lost entries that could not be stored. */
   failed(error: unknown): void {
     const view = this.view()
     this.#each((subscription) => subscription.failed(error, view))
+  }
+
+  /** Entries were stored that were never published. */
+  readMissing(): void {
+    const { seq } = this.#log.existing
+    this.#each((subscription) => subscription.readMissing(seq))
   }
 
   /** For what is of no interest later: only clients that are up to date get it. */

@@ -110,7 +110,10 @@ export class Subscription implements SessionSubscription {
 
   failed(error: unknown, view: SessionView): void {
     this.#push(() => ({ kind: 'failed', error, view }))
-    if (this.#phase === 'live' && this.#cursor < view.seq) this.#catchUp()
+  }
+
+  readMissing(seq: Cursor): void {
+    if (this.#phase === 'live' && this.#cursor < seq) this.#catchUp()
   }
 
   /** Only for clients that are up to date: a notice is about now. */
