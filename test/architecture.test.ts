@@ -87,7 +87,14 @@ const cases: Readonly<Record<string, Case>> = {
     files: one('src/edge/acp/connection.ts', "import type { Session } from '../../session/session.ts'"),
     says:
       'src/edge/acp/connection.ts:1 imports ../../session/session.ts, but edge may import only ' +
-      'src/session/handle.ts, src/session/domain/ of session',
+      'src/session/handle.ts of session',
+  },
+  'a pure decision that knows what runs around it': {
+    rule: walled,
+    files: one('src/session/domain/evolve.ts', "import { ruleWords } from '../permission/rule-matcher.ts'"),
+    says:
+      'src/session/domain/evolve.ts:1 imports ../permission/rule-matcher.ts, ' +
+      `but session/domain may only import ${mayOf('session/domain')}`,
   },
   'a core that sees an adapter': {
     rule: walled,

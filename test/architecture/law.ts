@@ -22,7 +22,9 @@ export const walls: Readonly<Record<string, Wall>> = {
   form: { may: [], node: pure },
   ports: { may: ['errors'], node: pure },
   access: { may: ['ports'], node: pure },
-  session: { may: ['ports', 'errors', 'form', 'access', 'async'], node: pure },
+  // Pure decisions about commands, entries and state: they know nothing of the log, the turns and the clients around them.
+  'session/domain': { may: ['ports', 'errors', 'form', 'access'], node: pure },
+  session: { may: ['session/domain', 'ports', 'errors', 'form', 'access', 'async'], node: pure },
   rpc: { may: [], node: pure },
   async: { may: ['errors', 'ports'], node: pure },
   sqlite: { may: ['errors', 'ports', 'async'], node: 'any' },
@@ -50,7 +52,7 @@ export const walls: Readonly<Record<string, Wall>> = {
   'adapters/process': adapter,
   'adapters/files': adapter,
   'adapters/terminal': adapter,
-  edge: { may: ['session', 'ports', 'errors', 'text', 'rpc', 'async', 'workspace'], node: 'any' },
+  edge: { may: ['session', 'session/domain', 'ports', 'errors', 'text', 'rpc', 'async', 'workspace'], node: 'any' },
   relay: { may: ['errors', 'rpc'], node: ['net'] },
   // A library: it knows neither HTTP nor MCP, so that a builtin tool and the document server can both search it.
   'docs-search/index': {
@@ -65,6 +67,7 @@ export const walls: Readonly<Record<string, Wall>> = {
   server: {
     may: [
       'session',
+      'session/domain',
       'ports',
       'errors',
       'text',
@@ -95,7 +98,7 @@ export const walls: Readonly<Record<string, Wall>> = {
 
 /** Where a room may import only these files of another. */
 export const seams: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
-  edge: { session: ['src/session/handle.ts', 'src/session/domain/'] }, // a session may run in another process behind the same handle
+  edge: { session: ['src/session/handle.ts'] }, // a session may run in another process behind the same handle
 }
 
 /** One npm package behind one folder. More than one folder is a double, and says why. */

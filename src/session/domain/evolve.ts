@@ -1,9 +1,9 @@
 /** Computes the state after an entry. Pure and total over every kind of entry. */
-import type { CompactionStatus, PermissionOutcome } from '../../ports/values/content.ts'
-import type { Grant, GrantSubject } from '../../ports/rules.ts'
-import { ALWAYS_IN_PROJECT, NEVER_IN_PROJECT, isSameGrant } from '../permission/rule-matcher.ts'
-import { withoutPowers } from '../lifecycle/imported.ts'
+import type { CompactionStatus } from '../../ports/values/content.ts'
+import type { Grant } from '../../ports/rules.ts'
 import { type Body, type Entry, refuseGap } from './entries.ts'
+import { withoutPowers } from './imported-entries.ts'
+import { grantMadeBy, isSameGrant } from './permission-answer.ts'
 import {
   type Busy,
   type EndedPrompt,
@@ -276,16 +276,8 @@ function answered(state: Busy, entry: Entry & { readonly kind: 'permission_resol
   const question = openQuestion(state)
   if (question === undefined) return state
   const rest = withoutQuestion(state)
-  const kept = isImported(state, entry) ? undefined : grantFor(entry.outcome, question.grant)
+  const kept = isImported(state, entry) ? undefined : grantMadeBy(question, entry.outcome)
   return { ...rest, phase: 'working', grants: withGrant(state, kept) }
-}
-
-/** An answer for the whole project is a rule and kept with the rules, not in the session. */
-function grantFor(outcome: PermissionOutcome, subject: GrantSubject | undefined): Grant | undefined {
-  if (subject === undefined || outcome.outcome !== 'selected') return undefined
-  const { kind, optionId } = outcome
-  if (kind === 'allow_always' && optionId !== ALWAYS_IN_PROJECT) return { ...subject, effect: 'allow' }
-  return kind === 'reject_always' && optionId !== NEVER_IN_PROJECT ? { ...subject, effect: 'deny' } : undefined
 }
 
 /** Two calls of one tool may both have asked before the first "always". */

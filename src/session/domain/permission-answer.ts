@@ -1,8 +1,7 @@
 /** Who may say yes, and what an answer makes true. Silence, errors and unknown options are never "yes". */
 import { fail } from '../../errors/parley-error.ts'
 import type { PermissionOption, PermissionOutcome } from '../../ports/values/content.ts'
-import type { Rule } from '../../ports/rules.ts'
-import { ALWAYS_IN_PROJECT, NEVER_IN_PROJECT, isSameGrant } from '../permission/rule-matcher.ts'
+import type { Grant, Rule } from '../../ports/rules.ts'
 import type { Command } from './commands.ts'
 import type { Body } from './entries.ts'
 import {
@@ -14,6 +13,10 @@ import {
   openQuestion,
   toolCallEntry,
 } from './state.ts'
+
+/** The options that make a rule for all sessions of the project. */
+export const ALWAYS_IN_PROJECT = 'allow_always_project'
+export const NEVER_IN_PROJECT = 'reject_always_project'
 
 export function isYes(outcome: PermissionOutcome): boolean {
   return outcome.outcome === 'selected' && (outcome.kind === 'allow_once' || outcome.kind === 'allow_always')
@@ -61,6 +64,24 @@ export function ruleMadeBy({ grant }: Pick<OpenQuestion, 'grant'>, outcome: Perm
 }
 
 export type MadeRule = Pick<Rule, 'effect' | 'subject'>
+
+/** The grant that an "always" or "never" makes in this session. One for the whole project is kept with the rules instead. */
+export function grantMadeBy({ grant }: Pick<OpenQuestion, 'grant'>, outcome: PermissionOutcome): Grant | undefined {
+  if (grant === undefined || outcome.outcome !== 'selected') return undefined
+  const { kind, optionId } = outcome
+  if (kind === 'allow_always' && optionId !== ALWAYS_IN_PROJECT) return { ...grant, effect: 'allow' }
+  return kind === 'reject_always' && optionId !== NEVER_IN_PROJECT ? { ...grant, effect: 'deny' } : undefined
+}
+
+export function isSameGrant(one: Grant, other: Grant): boolean {
+  return (
+    one.effect === other.effect &&
+    one.tool === other.tool &&
+    one.definition === other.definition &&
+    one.command === other.command &&
+    one.host === other.host
+  )
+}
 
 export function revoke({ grant }: Command & { readonly kind: 'revoke' }, state: Existing): readonly Body[] {
   const isHeld = state.grants.some((held) => isSameGrant(held, grant))

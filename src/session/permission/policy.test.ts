@@ -4,13 +4,8 @@ import { describe, expect, test } from 'vitest'
 import type { Grant, Rule, RuleEffect, RuleSet, RuleSubject } from '../../ports/rules.ts'
 import type { Modes, PermissionModeId } from '../../ports/values/settings.ts'
 import type { Tool, ToolPreview } from '../../ports/tools.ts'
-import {
-  ALWAYS_IN_PROJECT,
-  NEVER_IN_PROJECT,
-  grantSubjectOf,
-  permissionOptionsFor,
-  type ToolCallSubject,
-} from './rule-matcher.ts'
+import { ALWAYS_IN_PROJECT, NEVER_IN_PROJECT } from '../domain/permission-answer.ts'
+import { grantSubjectOf, permissionOptionsFor, type ToolCallSubject } from './rule-matcher.ts'
 import { type PolicyContext, deniedBy, modeOf, decidePolicy, pathAccessFilterFor } from './policy.ts'
 
 const stranger: Tool = {

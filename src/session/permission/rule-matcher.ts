@@ -8,6 +8,7 @@ import { fitsPath, fitsWord } from '../../access/wildcard.ts'
 import type { PermissionOption } from '../../ports/values/content.ts'
 import type { Grant, GrantSubject, Rule, RuleEffect, RuleSet, RuleSubject } from '../../ports/rules.ts'
 import type { PreviewedCommand, Tool, ToolPreview } from '../../ports/tools.ts'
+import { ALWAYS_IN_PROJECT, NEVER_IN_PROJECT, isSameGrant } from '../domain/permission-answer.ts'
 
 /** A call as rules see it. */
 export interface ToolCallSubject {
@@ -145,10 +146,6 @@ function hostOf(url: string): string | undefined {
   return url.includes('\\') ? undefined : host?.toLowerCase().replace(/\.$/u, '')
 }
 
-/** The options that make a rule for all sessions of the project. */
-export const ALWAYS_IN_PROJECT = 'allow_always_project'
-export const NEVER_IN_PROJECT = 'reject_always_project'
-
 const ONCE: PermissionOption = { optionId: 'allow_once', name: 'Allow once', kind: 'allow_once' }
 const REJECT: PermissionOption = { optionId: 'reject_once', name: 'Reject', kind: 'reject_once' }
 
@@ -166,16 +163,6 @@ export function grantSubjectOf(call: ToolCallSubject): GrantSubject {
 export function hasGrant(grants: readonly Grant[], effect: Grant['effect'], call: ToolCallSubject): boolean {
   const wanted = { ...grantSubjectOf(call), effect }
   return grants.some((grant) => isSameGrant(grant, wanted))
-}
-
-export function isSameGrant(one: Grant, other: Grant): boolean {
-  return (
-    one.effect === other.effect &&
-    one.tool === other.tool &&
-    one.definition === other.definition &&
-    one.command === other.command &&
-    one.host === other.host
-  )
 }
 
 /** The options of a permission request. "Always" is one of them only if the user sees everything that it would hold for. */

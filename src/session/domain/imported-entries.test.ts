@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { Entry } from '../domain/entries.ts'
-import { withoutPowers } from './imported.ts'
+import type { Entry } from './entries.ts'
+import { withoutPowers } from './imported-entries.ts'
 
 const at = { seq: 1, at: 0 }
 const ids = (...all: readonly string[]) => all.map((id) => ({ id, name: id }))

@@ -4,7 +4,7 @@
  */
 import { PERMISSIVE_MODES } from '../../access/permissive-modes.ts'
 import type { Modes } from '../../ports/values/settings.ts'
-import type { Entry } from '../domain/entries.ts'
+import type { Entry } from './entries.ts'
 
 /** The same entry, without a permission mode or agent that would run tool calls without asking the user. */
 export function withoutPowers(entry: Entry): Entry {
