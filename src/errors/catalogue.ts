@@ -124,6 +124,11 @@ export const catalogue = {
     false,
     (d) => `${d.agent} requires you to sign in first: ${d.reason} Do that with its own command, then try again.`,
   ),
+  AGENT_NOT_ALLOWED: row<{ agent: string; reason: string }>(
+    INTERNAL,
+    false,
+    (d) => `The agent ${JSON.stringify(d.agent)} may not be started: ${d.reason}.`,
+  ),
   AGENT_GONE: row<{ agent: string; reason: string }>(
     INTERNAL,
     true,

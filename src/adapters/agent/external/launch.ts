@@ -1,0 +1,96 @@
+/** What Parley must know of an external agent before it starts: how that is done, and what the agent said of itself last time. */
+import type { ClientVariables, PromptKinds } from '../../../ports/agent.ts'
+import type { ConfigValue } from '../../../ports/values/settings.ts'
+import type { Quirks } from './quirks.ts'
+
+/** How to start one agent, with nothing left to find out. */
+export interface AgentLaunch {
+  /** As people type it: `claude`. */
+  readonly name: string
+  /** Absolute, unless the user configured a name that PATH decides. */
+  readonly program: string
+  readonly args: readonly string[]
+  /** The whole environment, allow-listed. Contains secrets. */
+  readonly env: Readonly<Record<string, string>>
+  /** The version that was installed or last met; absent if neither is known. */
+  readonly version?: string
+  /** By the version above. Once `initialize` has told the real one, `AgentCatalogue.quirks` knows better. */
+  readonly quirks: Quirks
+  /** A mode and options that the user configured for its sessions. */
+  readonly mode?: string
+  readonly options?: Readonly<Record<string, ConfigValue>>
+  readonly mcp: Quirks['mcp']
+  /** Until a process without work is stopped. */
+  readonly idleMinutes: number
+  /** Whether it is started when a session is loaded, before the first prompt. */
+  readonly warm: boolean
+  readonly offers?: AgentOffers
+}
+
+/** What an agent said of itself when it was last met: answers before it runs again. The JSON of the wire, unchanged. */
+export interface AgentOffers {
+  /** From its `agentInfo`; empty where it has none. */
+  readonly agentName: string
+  readonly version: string
+  /** The major version of ACP that it answered. */
+  readonly protocol: number
+  /** Its `agentCapabilities`. */
+  readonly capabilities: Readonly<Record<string, unknown>>
+  readonly promptKinds: PromptKinds
+  /** Its `authMethods`. */
+  readonly logins: readonly LoginMethod[]
+  /** Of the response to `session/new`; absent where it has none or wants a login first. */
+  readonly modes?: unknown
+  readonly configOptions?: unknown
+  readonly models?: unknown
+  /** Of its last `available_commands_update`. */
+  readonly commands: readonly unknown[]
+  /** Whether `session/new` was refused until somebody logs in. */
+  readonly needsLogin: boolean
+  /** Milliseconds from the start to the response of `initialize`, and from the request to the response of `session/new`. */
+  readonly initMs?: number
+  readonly newMs?: number
+  /** When it was met, in milliseconds since 1970. */
+  readonly at: number
+}
+
+export interface LoginMethod {
+  readonly id: string
+  readonly name: string
+  readonly description?: string
+  /** `agent` where the agent names none; also `terminal`, `env_var`, and others that may come. */
+  readonly type: string
+  /** The method as it came. */
+  readonly raw: Readonly<Record<string, unknown>>
+}
+
+/** Where and for whom an agent is started. */
+export interface LaunchPlace {
+  /** The directory of the session: its `.parley.toml` may name agents. Absolute. */
+  readonly cwd: string
+  readonly variables?: ClientVariables | undefined
+}
+
+/** `[agents.NAME]` of a settings file, or a command that the user typed. */
+export interface OwnAgent {
+  readonly name: string
+  /** A path, or a name that is looked up on PATH. Absent where the entry only adds to an agent of the start table. */
+  readonly command?: string
+  readonly args?: readonly string[]
+  /** Variables are replaced already. Contains secrets. */
+  readonly env: Readonly<Record<string, string>>
+  /** Names of variables that it gets from the environment besides those of its row; `*` at the end stands for more. */
+  readonly passEnv: readonly string[]
+  /** The id of the start table or the registry that it is, under another name. */
+  readonly registry?: string
+  /** Which installed version. */
+  readonly version?: string
+  readonly mode?: string
+  readonly options?: Readonly<Record<string, ConfigValue>>
+  readonly mcp?: Quirks['mcp']
+  readonly idleMinutes?: number
+  readonly warm?: boolean
+  readonly quirks: Partial<Quirks>
+  /** Why it may not be started now, such as a consent that nobody gave: half a sentence, with what to type. */
+  readonly refused?: string
+}
