@@ -15,6 +15,8 @@ export interface Case<Seen = unknown> {
   readonly client?: Fields
   /** Needs two clients at once: not over one pipe. */
   readonly company?: true
+  /** Cuts messages in the middle: only over a stream of bytes. */
+  readonly bytes?: true
   /** Settings of the server, in its environment. */
   readonly env?: Readonly<Record<string, string>>
   /** The case says everything itself, `initialize` too. */

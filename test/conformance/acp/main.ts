@@ -7,7 +7,7 @@ import { cases } from './cases/every-case.ts'
 import type { Played } from './play.ts'
 import { type Many, isCaught, lawResults, playAll } from './run.ts'
 import { pageTable, sentence, sumOf, textTable } from './table.ts'
-import { type Target, command, embedded, relay, socket } from './target.ts'
+import { type Transport, command, embedded, stdio, unixSocket } from './transport.ts'
 
 interface Wish {
   readonly mutants: boolean
@@ -37,26 +37,26 @@ function wishIn(args: readonly string[]): Wish {
 const wish = wishIn(process.argv.slice(2))
 const chosen = cases.filter(({ row, name }) => wish.only === undefined || `${row} ${name}`.includes(wish.only))
 
-async function on(target: Target, more: Partial<Many>): Promise<readonly Played[]> {
+async function on(transport: Transport, more: Partial<Many>): Promise<readonly Played[]> {
   try {
-    return await playAll({ target, cases: chosen, jobs: wish.jobs, patience: wish.patience * 1000, ...more })
+    return await playAll({ transport, cases: chosen, jobs: wish.jobs, patience: wish.patience * 1000, ...more })
   } finally {
-    await target.close()
+    await transport.close()
   }
 }
 
 /** Prints the table. True when nothing fails that must be. */
-async function judge(target: Target): Promise<boolean> {
-  const played = await on(target, {})
+async function judge(transport: Transport): Promise<boolean> {
+  const played = await on(transport, {})
   const laws = lawResults(played)
   const sum = sumOf(played, laws)
-  console.log(wish.page ? `${pageTable(played, laws)}\n` : `\n${target.name}\n\n${textTable(played, laws)}\n`)
-  console.log(`${target.name}: ${sentence(sum)}`)
+  console.log(wish.page ? `${pageTable(played, laws)}\n` : `\n${transport.name}\n\n${textTable(played, laws)}\n`)
+  console.log(`${transport.name}: ${sentence(sum)}`)
   return sum.binding === 0
 }
 
 async function mutants(): Promise<boolean> {
-  const played = await on(socket(), { mutants: true })
+  const played = await on(unixSocket(), { mutants: true })
   const escaped = played.filter((one) => !isCaught(one))
   for (const { one, verdict, fired } of escaped)
     console.log(
@@ -71,7 +71,7 @@ async function main(): Promise<boolean> {
   await setup()
   if (wish.mutants) return mutants()
   const within = await judge(embedded())
-  return (await judge(relay())) && within
+  return (await judge(stdio())) && within
 }
 
 process.exitCode = (await main()) ? 0 : 1

@@ -2,6 +2,7 @@
 import type { Case } from './case.ts'
 import { complaintsOf } from './laws.ts'
 import { type Play, Stage } from './stage.ts'
+import type { Transport } from './transport.ts'
 import { NotApplicable, type Verdict, verdictOf } from './verdict.ts'
 
 export interface Played {
@@ -21,9 +22,10 @@ export async function play(one: Case, how: Play): Promise<Played> {
   return played
 }
 
-async function judged(one: Case, stage: Stage, { target }: Play): Promise<Verdict> {
+async function judged(one: Case, stage: Stage, { transport }: Play): Promise<Verdict> {
   try {
-    requireApplicable(one, target)
+    const obstacle = obstacleFor(one, transport)
+    if (obstacle !== undefined) throw new NotApplicable(obstacle)
     await stage.open()
     const why = one.check(await one.play(stage), stage.transcript)
     return why === undefined ? { result: 'pass' } : { result: 'fail', why }
@@ -32,11 +34,16 @@ async function judged(one: Case, stage: Stage, { target }: Play): Promise<Verdic
   }
 }
 
-function requireApplicable(one: Case, { scripted, manyClients }: Play['target']): void {
-  if (!scripted && (one.script !== undefined || one.env !== undefined))
-    throw new NotApplicable('only a scripted agent does this when it is told to')
-  if (!scripted && one.ours === true) throw new NotApplicable('the standard is silent')
-  if (one.company === true && !manyClients) throw new NotApplicable('one pipe has one client')
+/** Why the case cannot be tried over this transport; undefined when it can. */
+export function obstacleFor(
+  { script, env, ours, company, bytes }: Case,
+  { scripted, manyClients, carriesBytes }: Transport,
+): string | undefined {
+  if (!scripted && (script !== undefined || env !== undefined))
+    return 'only a scripted agent does this when it is told to'
+  if (!scripted && ours === true) return 'the standard is silent'
+  if (company === true && !manyClients) return 'one pipe has one client'
+  return bytes === true && !carriesBytes ? 'it carries whole messages only' : undefined
 }
 
 function complaintsIn(stage: Stage): Played['complaints'] {

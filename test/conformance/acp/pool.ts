@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { Fields } from '../../e2e/message.ts'
 import type { Case } from './case.ts'
 import type { Ends } from './line-connection.ts'
-import type { Place } from './target.ts'
+import type { Place } from './transport.ts'
 
 /** Where an agent sits, and the agent, if one is there already. */
 export interface Seat {
@@ -56,8 +56,13 @@ function canShare({ raw, env, company }: Case): boolean {
   return raw !== true && env === undefined && company !== true
 }
 
+/** Cases of one kind after each other, since one agent can serve them all. */
+export function byKind<Some extends Case>(cases: readonly Some[]): readonly Some[] {
+  return cases.toSorted((a, b) => Number(kindOf(a) > kindOf(b)) - Number(kindOf(a) < kindOf(b)))
+}
+
 /** What was said in the introduction, by either side; empty for a case that needs a process of its own. */
-export function kindOf(one: Case | undefined): string {
-  if (one === undefined || !canShare(one)) return ''
+function kindOf(one: Case): string {
+  if (!canShare(one)) return ''
   return JSON.stringify([one.client ?? {}, one.script?.[0]?.['agent'] ?? {}])
 }

@@ -2,52 +2,31 @@
 import type { Case } from './case.ts'
 import { laws } from './laws.ts'
 import { type Played, play } from './play.ts'
-import { Pool, kindOf } from './pool.ts'
-import type { Target } from './target.ts'
+import { Pool, byKind } from './pool.ts'
+import type { Transport } from './transport.ts'
 
 export interface Many {
-  readonly target: Target
+  readonly transport: Transport
   readonly cases: readonly Case[]
   /** How many at once. */
   readonly jobs: number
   readonly patience: number
   /** Whether each case gets the fault that it must notice. */
   readonly mutants?: boolean
-  readonly done?: (played: Played) => void
 }
 
 /** In the order of the cases. */
-export async function playAll({
-  target,
-  cases,
-  jobs,
-  patience,
-  mutants = false,
-  done,
-}: Many): Promise<readonly Played[]> {
-  const results: Played[] = []
+export async function playAll({ transport, cases, jobs, patience, mutants = false }: Many): Promise<readonly Played[]> {
+  const results = new Map<Case, Played>()
   const pool = new Pool()
-  let next = 0
-  // Cases of one kind follow each other, since one agent can serve them all.
-  const order = [...cases.keys()].toSorted((a, b) => compare(kindOf(cases[a]), kindOf(cases[b])))
+  const waiting = byKind(cases).values()
   const worker = async (): Promise<void> => {
-    for (let at = order[next]; at !== undefined; at = order[next]) {
-      next += 1
-      const one = cases[at]
-      if (one === undefined) return
-      const played = await play(one, { target, pool, patience, mutant: mutants ? one.mutant : undefined })
-      results[at] = played
-      done?.(played)
-    }
+    for (const one of waiting)
+      results.set(one, await play(one, { transport, pool, patience, mutant: mutants ? one.mutant : undefined }))
   }
   await Promise.all(Array.from({ length: jobs }, worker))
   await pool.close()
-  return results
-}
-
-function compare(a: string, b: string): number {
-  if (a === b) return 0
-  return a < b ? -1 : 1
+  return cases.flatMap((one) => results.get(one) ?? [])
 }
 
 /** A fault counts as noticed when it was put in and the case failed of it. */

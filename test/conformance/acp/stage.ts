@@ -8,14 +8,14 @@ import { type Answers, type Ends, LineConnection } from './line-connection.ts'
 import type { Mutant } from './mutant.ts'
 import { type Transcript, errorOf, fieldsOf } from './record.ts'
 import type { Pool, Seat } from './pool.ts'
-import type { Target } from './target.ts'
+import type { Transport } from './transport.ts'
 import { Fault, NotApplicable, NotOffered } from './verdict.ts'
 
 const AUTH_REQUIRED = -32_000
 const INFO = { name: 'conformance', title: 'Conformance', version: '1' }
 
 export interface Play {
-  readonly target: Target
+  readonly transport: Transport
   readonly pool: Pool
   readonly mutant?: Mutant | undefined
   /** Milliseconds that an answer may take. */
@@ -79,7 +79,7 @@ export class Stage {
 
   /** Another client of the same server. */
   async another(client: Fields = this.#case.client ?? {}): Promise<LineConnection> {
-    if (!this.#play.target.manyClients) throw new NotApplicable('one pipe has one client')
+    if (!this.#play.transport.manyClients) throw new NotApplicable('one pipe has one client')
     const connection = await this.connect()
     await this.initialize(connection, client)
     for (const known of this.#connections) known.shared = true
@@ -95,7 +95,7 @@ export class Stage {
   }
 
   async connect(): Promise<LineConnection> {
-    return this.#on(await this.#play.target.open(this.#seat.place))
+    return this.#on(await this.#play.transport.open(this.#seat.place))
   }
 
   #on(ends: Ends, rest = ''): LineConnection {
@@ -114,7 +114,7 @@ export class Stage {
   }
 
   introduction(more: Fields): Fields {
-    const wish = this.#play.target.introduction(this.#seat.place)
+    const wish = this.#play.transport.introduction(this.#seat.place)
     return { protocolVersion: 1, clientInfo: INFO, ...more, ...wish }
   }
 
@@ -151,7 +151,8 @@ export class Stage {
     if (error === undefined) return fieldsOf(answer.result)
     if (error.code === AUTH_REQUIRED && this.#case.env === undefined) throw new NotOffered('it needs an account')
     // Whatever an agent of somebody else's lacks here, a session cannot be tried without one.
-    if (what === 'session/new' && !this.#play.target.scripted) throw new NotApplicable(`no session: ${error.message}`)
+    if (what === 'session/new' && !this.#play.transport.scripted)
+      throw new NotApplicable(`no session: ${error.message}`)
     throw new Fault(`${what} was refused: ${error.code} ${error.message.slice(0, 160)}`)
   }
 
@@ -192,7 +193,7 @@ export class Stage {
     await Promise.all(this.#connections.filter((one) => one !== kept).map(({ ends }) => ends.end()))
     for (const end of this.#ends) await end()
     const waiting = kept && { ends: kept.ends, offer: this.offer, rest: kept.detach() }
-    await this.#play.target.leave?.(place)
+    await this.#play.transport.leave?.(place)
     await this.#play.pool.give(this.#case, { place, ...(waiting && { waiting }) })
     rmSync(this.directory, { recursive: true, force: true, maxRetries: 5 })
   }

@@ -21,10 +21,10 @@ import { planCases, toolCallCases } from './tool-calls.ts'
 import { kindsOfClient } from './kinds-of-client.ts'
 import { principalCases } from './principals.ts'
 import { rootCases } from './roots.ts'
-import { transportCases } from './transport.ts'
+import { framingCases } from './framing.ts'
 
 const topics: Readonly<Record<string, readonly Case[]>> = {
-  transport: transportCases,
+  framing: framingCases,
   'JSON-RPC': jsonRpcCases,
   conventions: conventionCases,
   initialize: initializeCases,
@@ -57,4 +57,11 @@ const topics: Readonly<Record<string, readonly Case[]>> = {
   company: companyCases,
 }
 
-export const cases: readonly Case[] = Object.values(topics).flat()
+export interface NamedCase extends Case {
+  /** What a test of it is called: topic, what holds, and the requirement as a tag: `-t A-TR-3` finds it. */
+  readonly title: string
+}
+
+export const cases: readonly NamedCase[] = Object.entries(topics).flatMap(([topic, its]) =>
+  its.map((one) => ({ ...one, title: `${topic}: ${one.name} [${one.row}]` })),
+)

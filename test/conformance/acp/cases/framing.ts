@@ -7,7 +7,7 @@ import { textOf, updatesOf } from '../record.ts'
 
 const ODD = '汉字 \u2028 🙂 e\u0301\n'
 
-export const transportCases: readonly Case[] = [
+export const framingCases: readonly Case[] = [
   one({
     row: 'A-TR-1',
     name: 'text of any alphabet arrives as it was said',
@@ -60,6 +60,7 @@ export const transportCases: readonly Case[] = [
   one({
     row: 'A-TR-6',
     name: 'a message may come in pieces, and several in one',
+    bytes: true,
     play: async ({ a }) => {
       const message = { id: 'piece', method: '_x/pieces', params: { text: '汉🙂' } }
       const next = { id: 'next', method: '_x/next' }

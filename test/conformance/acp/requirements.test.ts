@@ -1,29 +1,21 @@
-/** Parley held to ACP v1: every case over both transports, and every fault noticed. `npm run conformance` prints the table. */
+/** Every requirement of ACP v1 and every decision of ours has a case, and the pages that quote cases quote what there is. */
 import { readFileSync, readdirSync } from 'node:fs'
-import { afterAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { cases } from './cases/every-case.ts'
 import { laws } from './laws.ts'
-import type { Played } from './play.ts'
 import { agentRows, clientRows } from './rows.ts'
-import { isCaught, lawResults, playAll } from './run.ts'
-import { embedded, relay, socket } from './target.ts'
 
-/** Whatever takes longer hangs, on a loaded machine too. Milliseconds. */
-const PATIENCE = 60_000
 /** Decisions that no case can wait for. */
 const TAKES_A_MINUTE = ['An unused session']
-const targets = [embedded(), relay(), socket()]
 
-afterAll(() => Promise.all(targets.map((target) => target.close())))
-
-describe('the requirements', () => {
-  test('that the standard has for agents have a case each', () => {
+describe('requirements of ACP', () => {
+  test('each requirement on agents has a case', () => {
     const tried = new Set([...cases.map(({ row }) => row), ...laws.map(({ row }) => row)])
     expect(Object.keys(agentRows).filter((row) => !tried.has(row))).toEqual([])
     expect([...tried].filter((row) => agentRows[row] === undefined)).toEqual([])
   })
 
-  test('that the standard has for clients are named by a test each', () => {
+  test('each requirement on clients is named by a test', () => {
     const folder = new URL('../client/', import.meta.url)
     const files = readdirSync(folder).filter((name) => name.endsWith('.test.ts'))
     const words = files.map((name) => readFileSync(new URL(name, folder), 'utf8')).join('\n')
@@ -31,8 +23,8 @@ describe('the requirements', () => {
     expect(Object.keys(clientRows).filter((row) => !isNamed(row))).toEqual([])
   })
 
-  test('have cases of different names', () => {
-    const names = cases.map(({ row, name, script }) => `${row} ${name} ${script === undefined}`)
+  test('no two cases have the same name', () => {
+    const names = cases.map(({ title }) => title)
     expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([])
   })
 })
@@ -60,22 +52,8 @@ describe('docs/internals/protocol.md', () => {
   })
 })
 
-describe.each(targets.slice(0, 2))('$name', (target) => {
-  test('passes every case, and breaks no law in any conversation', async () => {
-    const played = await playAll({ target, cases, jobs: 4, patience: PATIENCE })
-    expect(played.flatMap(complaint)).toEqual([])
-    expect(lawResults(played).flatMap(({ row, broken }) => broken.map((why) => `${row}: ${why}`))).toEqual([])
-  }, 900_000)
+test('docs/internals/conformance.md lists every case', () => {
+  const lines = readFileSync(new URL('../../../docs/internals/conformance.md', import.meta.url), 'utf8').split('\n')
+  const listed = new Set(lines.map((line) => line.split(' | ')).map(([row, , name]) => `${row?.slice(2)} ${name}`))
+  expect(cases.map(({ row, name }) => `${row} ${name}`).filter((one) => !listed.has(one))).toEqual([])
 })
-
-test('each case notices its fault', async () => {
-  const target = targets[2] ?? socket()
-  const played = await playAll({ target, cases, jobs: 6, patience: PATIENCE, mutants: true })
-  expect(played.filter((one) => !isCaught(one)).map(({ one, fired }) => `${one.row} ${one.name}: ${fired}`)).toEqual([])
-}, 900_000)
-
-function complaint({ one, verdict }: Played): readonly string[] {
-  if (verdict.result === 'fail') return [`${one.row} ${one.name}: ${verdict.why}`]
-  const mayBeAbsent = verdict.result === 'pass' || one.company === true
-  return mayBeAbsent ? [] : [`${one.row} ${one.name}: ${verdict.result}, ${verdict.why}`]
-}

@@ -1,4 +1,7 @@
-/** The agents that cases are played on: Parley in its three ways, or any command that speaks ACP on its pipes. */
+/**
+ * The ways that cases reach an agent: a transport is a parameter of the player, so one more (WebSocket, HTTP) is one more
+ * object here and a test file of one line. What a transport carries are lines, one message each, on a pair of streams.
+ */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -21,12 +24,14 @@ export interface Place {
   readonly env: Readonly<Record<string, string>>
 }
 
-export interface Target {
+export interface Transport {
   readonly name: string
   /** Whether its agent can be told what to do. */
   readonly scripted: boolean
   /** Whether several connections reach the same sessions. */
   readonly manyClients: boolean
+  /** Whether bytes may be cut anywhere; other transports carry whole messages only. */
+  readonly carriesBytes: boolean
   open(place: Place): Promise<Ends>
   /** What `initialize` says besides. */
   introduction(place: Place): Fields
@@ -37,12 +42,13 @@ export interface Target {
 
 const nothing = async (): Promise<void> => undefined
 
-/** `parley acp --embedded`, a process and a state directory per case. */
-export function embedded(): Target {
+/** Stdio without a server: `parley acp --embedded`, a process and a state directory per case. */
+export function embedded(): Transport {
   return {
     name: 'parley acp --embedded',
     scripted: true,
     manyClients: false,
+    carriesBytes: true,
     open: async ({ directory, script, env }) =>
       childEnds(parley(['acp', '--embedded', '--agent', `script:${script}`], join(directory, 'home'), env)),
     introduction: () => ({}),
@@ -50,13 +56,14 @@ export function embedded(): Target {
   }
 }
 
-/** `parley acp`, a relay per client to one server in the background. */
-export function relay(): Target {
+/** Stdio as an editor starts it: `parley acp`, a relay per client to one server in the background. */
+export function stdio(): Transport {
   const homes = new Homes()
   return {
     name: 'parley acp',
     scripted: true,
     manyClients: true,
+    carriesBytes: true,
     async open(place) {
       const home = homes.of(place)
       // A cold start has the patience of the server; a case measures answers.
@@ -69,13 +76,14 @@ export function relay(): Target {
   }
 }
 
-/** The server's own socket, without a process in between: the quickest way. */
-export function socket(): Target {
+/** The server's own unix socket, without a process in between: the quickest way. */
+export function unixSocket(): Transport {
   const homes = new Homes()
   return {
-    name: 'the socket of parley serve',
+    name: 'the unix socket of parley serve',
     scripted: true,
     manyClients: true,
+    carriesBytes: true,
     async open(place) {
       const home = homes.of(place)
       await started(home, place.env)
@@ -88,12 +96,13 @@ export function socket(): Target {
 }
 
 /** Any agent. It is started anew for every case, with the environment as it is. */
-export function command(words: readonly string[]): Target {
+export function command(words: readonly string[]): Transport {
   const [program = '', ...args] = words
   return {
     name: words.join(' '),
     scripted: false,
     manyClients: false,
+    carriesBytes: true,
     open: async () => childEnds(spawn(program, args, { detached: true }), true),
     introduction: () => ({}),
     close: nothing,
