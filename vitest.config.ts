@@ -19,8 +19,8 @@ const common = {
 export default defineConfig({
   test: {
     globalSetup: ['test/build.setup.ts', 'test/directory.setup.ts'],
-    // Real processes and disks on small machines: of three files at a time, one usually waits.
-    maxWorkers: 3,
+    // Real processes and disks on small machines: more than two files at a time only wait for each other.
+    maxWorkers: 2,
     passWithNoTests: false,
     projects: [
       // To start a process for each file costs as much as most of these files themselves.
